@@ -1,0 +1,46 @@
+/**
+ * A command: the unit of work a `command` step names. One file a family; every command states its
+ * parameters and result as schemas. Its permission class, speed and text field stand in
+ * language/commands.ts, because the interpreter and the validator need them without its code.
+ */
+import type { z } from 'zod';
+import type { Json, JsonObject } from '../../language/json.ts';
+import type { RunContext, Session, Store } from '../../prisma/store/contract.ts';
+
+/** Starting and looking at runs from inside a run; implemented by the client. */
+export interface RunStarter {
+  start(request: {
+    definition: Json;
+    inputs: JsonObject;
+    project: string;
+    persona: string;
+    handle: string;
+  }): Promise<{ handle: string; workflowId: string }>;
+}
+
+export interface CommandContext {
+  run: RunContext;
+  /** The step's key: label of its log and its idempotency key. */
+  key: string;
+  attempt: number;
+  store: Store;
+  /** Quick commands read and write the store through this, so that a segment commits as one. */
+  session: Session;
+  runs: RunStarter;
+  signal: AbortSignal;
+  timeoutMs: number;
+  now(): number;
+  /** Tells the server the step is alive; a no-op for quick commands. */
+  heartbeat(details?: Json): void;
+}
+
+export interface Command<Params = unknown, Result extends Json = Json> {
+  name: string;
+  params: z.ZodType<Params>;
+  result: z.ZodType<Result>;
+  run(params: Params, context: CommandContext): Promise<Result>;
+}
+
+export function defineCommand<Params, Result extends Json>(command: Command<Params, Result>): Command {
+  return command as Command;
+}

@@ -1,0 +1,92 @@
+/**
+ * The catalogue of commands: what the validator, the interpreter and `explain` need to know of a
+ * command without its code. Whether a command is quick decides what a run's history looks like, so
+ * changing `speed` of a built command is a change of behaviour (workflows/interpreter/changes.ts).
+ */
+export type Permission = 'read' | 'write' | 'shell' | 'delete' | 'network';
+
+export interface CommandEntry {
+  permission: Permission;
+  /** quick: local and short; reads, or writes to our own store only. long: everything else. */
+  speed: 'quick' | 'long';
+  /** The field that stands for the result where it is used as text. */
+  text?: string;
+  /** False for commands that are part of the format but not built yet. */
+  built: boolean;
+}
+
+const quickRead = (text?: string): CommandEntry => ({ permission: 'read', speed: 'quick', built: true, ...(text ? { text } : {}) });
+const planned = (permission: Permission): CommandEntry => ({ permission, speed: 'long', built: false });
+
+export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  'code/read': quickRead('content'),
+  'code/write': { permission: 'write', speed: 'long', built: true },
+  'code/git': { permission: 'write', speed: 'long', text: 'output', built: true },
+  'code/shell/execute': { permission: 'shell', speed: 'long', text: 'stdout', built: true },
+  'data/create': { permission: 'write', speed: 'quick', built: true },
+  'data/list': quickRead(),
+  'data/read': quickRead(),
+  'sentinel/run': { permission: 'shell', speed: 'long', built: true },
+  'sentinel/status': quickRead(),
+  'sentinel/list': quickRead(),
+  'sentinel/logs/list': quickRead(),
+  'sentinel/logs/read': quickRead('text'),
+  'sentinel/logs/tail': quickRead('text'),
+  'health-check': quickRead('status'),
+  'runtime/metrics/all': quickRead(),
+
+  'sentinel/create': planned('write'),
+  'sentinel/start': planned('shell'),
+  'sentinel/stop': planned('write'),
+  'sentinel/pause': planned('write'),
+  'sentinel/resume': planned('write'),
+  'sentinel/cancel': planned('write'),
+  'sentinel/step/add': planned('write'),
+  'sentinel/step/update': planned('write'),
+  'sentinel/step/remove': planned('write'),
+  'sentinel/step/list': planned('read'),
+  'sentinel/save': planned('write'),
+  'sentinel/load': planned('read'),
+  'sentinel/export': planned('write'),
+  'sentinel/import': planned('write'),
+  'sentinel/deploy': planned('write'),
+  'ai/generate': planned('network'),
+  'ai/should-respond': planned('network'),
+  'ai/dataset/create': planned('write'),
+  'ai/dataset/list': planned('read'),
+  'rag/build': planned('read'),
+  'code/shell/sentinel': planned('read'),
+  'code/shell/watch': planned('read'),
+  'code/edit': planned('write'),
+  'code/search': planned('read'),
+  'code/tree': planned('read'),
+  'code/verify': planned('shell'),
+  'code/diagnostics': planned('read'),
+  'data/update': planned('write'),
+  'data/delete': planned('delete'),
+  'memory/store': planned('write'),
+  'memory/recall': planned('read'),
+  'memory/share': planned('write'),
+  'inbox/peek': planned('read'),
+  'inbox/acknowledge': planned('write'),
+  'collaboration/chat/send': planned('write'),
+  'workspace/create': planned('write'),
+  'workspace/merge': planned('write'),
+  'genome/train': planned('write'),
+  'genome/layer-register': planned('write'),
+  'genome/paging-adapter-register': planned('write'),
+  'genome/layer-list': planned('read'),
+  'genome/compose': planned('write'),
+  'genome/set-active': planned('write'),
+  'genome/export': planned('write'),
+  'genome/import': planned('write'),
+  'genome/dataset-synthesize': planned('write'),
+  'genome/train-voice': planned('write'),
+  'genome/train-image': planned('write'),
+  screenshot: planned('network'),
+  search_tools: planned('read'),
+};
+
+export function findCommand(name: string): CommandEntry | undefined {
+  return Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+}
