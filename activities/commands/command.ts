@@ -42,5 +42,5 @@ export interface Command<Params = unknown, Result extends Json = Json> {
 }
 
 export function defineCommand<Params, Result extends Json>(command: Command<Params, Result>): Command {
-  return command as Command;
+  return command;
 }

@@ -1,0 +1,22 @@
+# The worker alone, for production; Temporal and Postgres are elsewhere (docker-compose.yml).
+FROM node:22-bookworm-slim AS build
+WORKDIR /sentinel
+COPY package.json package-lock.json ./
+COPY prisma ./prisma
+RUN npm ci --include=dev --no-audit --no-fund
+COPY . .
+RUN npm run build && touch dist/.built && npm prune --omit=dev --no-audit --no-fund
+
+FROM node:22-bookworm-slim
+# What steps commonly need: git for code/git and projects, certificates for its https remotes.
+RUN apt-get update \
+  && apt-get install --yes --no-install-recommends ca-certificates git \
+  && rm -rf /var/lib/apt/lists/*
+WORKDIR /sentinel
+COPY --from=build --chown=node:node /sentinel ./
+RUN mkdir -p .sentinel /projects && chown node:node .sentinel /projects
+USER node
+ENV NODE_ENV=production
+# SIGTERM lets running steps end; docker-compose.yml gives them the time.
+STOPSIGNAL SIGTERM
+CMD ["node", "--enable-source-maps", "dist/worker/main.js"]

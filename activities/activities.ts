@@ -1,0 +1,133 @@
+/**
+ * The activities a worker offers: `segment`, `shell`, `emit`, and every command under its own name.
+ *
+ * The workflow id names the run and the activity id is the step's key. A `Failure` becomes an
+ * `ApplicationFailure` whose type is its code: final, unless the step states retries and attempts are
+ * left. Anything else thrown here is the store being away or a bug, and Temporal tries again.
+ */
+import { activityInfo, ApplicationFailure, Context } from '@temporalio/activity';
+import type { Json, JsonObject } from '../language/json.ts';
+import type { OpenSession, RunContext, Store } from '../prisma/store/contract.ts';
+import { JournalConflict } from '../prisma/store/journal-conflict.ts';
+import type { CommandContext, RunStarter } from './commands/command.ts';
+import type { Registry } from './commands/registry.ts';
+import { EMIT, SEGMENT, SHELL, TIMEOUT_MARGIN_MS, type SegmentRequest, type SegmentResult, type ShellRequest, type StepOptions } from './contract.ts';
+import { Failure } from './failures.ts';
+import { findCommand } from '../language/commands.ts';
+import type { RunInput } from '../workflows/interpreter/host.ts';
+import { quickSteps } from './segment/quick-steps.ts';
+import { runSegment } from './segment/run-segment.ts';
+import { runShell } from './shell/run-shell.ts';
+
+export interface ActivityParts {
+  store: Store;
+  registry: Registry;
+  runs: RunStarter;
+}
+
+type Activity = (...args: never[]) => Promise<unknown>;
+
+const WORKFLOW_ID_PREFIX = 'sentinel/';
+
+export function createActivities(parts: ActivityParts): Record<string, Activity> {
+  const { store, registry, runs } = parts;
+  const quick = quickSteps(store, registry, runs);
+  const activities: Record<string, Activity> = {
+    [SEGMENT]: (input: RunInput, request: SegmentRequest): Promise<SegmentResult> => runSegment(store, quick, input, request),
+    [SHELL]: (request: ShellRequest, options?: StepOptions) =>
+      guarded(options, async () => {
+        const context = await contextOf(parts);
+        return runShell({ ...request, timeoutMs: context.timeoutMs }, context);
+      }),
+    [EMIT]: (request: { event: string; data: Json }, options?: StepOptions) =>
+      guarded(options, async () => {
+        const context = await contextOf(parts);
+        return once(parts, context, async (session) => {
+          await store.signals.publish(session, { handle: context.run.handle, key: context.key, name: request.event, data: request.data });
+          return { event: request.event };
+        });
+      }),
+  };
+  for (const name of registry.names()) {
+    activities[name] = (params: JsonObject, options?: StepOptions) => guarded(options, () => runCommand(parts, name, params));
+  }
+  return activities;
+}
+
+async function runCommand(parts: ActivityParts, name: string, params: JsonObject): Promise<Json> {
+  const context = await contextOf(parts);
+  const run = (session: OpenSession): Promise<Json> => parts.registry.run(name, params, { ...context, session });
+  const entry = findCommand(name);
+  if (entry?.speed === 'quick' && entry.permission !== 'read') return once(parts, context, run);
+  const session = parts.store.session();
+  try {
+    return await run(session);
+  } finally {
+    await session.close();
+  }
+}
+
+/** A write to our store, its result and its journal row are one transaction: it happens once. */
+async function once(parts: ActivityParts, context: CommandContext, run: (session: OpenSession) => Promise<Json>): Promise<Json> {
+  const { handle } = context.run;
+  const journaled = await parts.store.journal.find(handle, context.key);
+  if (journaled !== null) return journaled;
+  const session = parts.store.session();
+  try {
+    const result = await run(session);
+    await session.commit({ handle, key: context.key, result, events: [] });
+    return result;
+  } catch (error) {
+    if (!(error instanceof JournalConflict)) throw error;
+    return await parts.store.journal.find(handle, context.key);
+  } finally {
+    await session.close();
+  }
+}
+
+async function contextOf(parts: ActivityParts): Promise<CommandContext> {
+  const info = activityInfo();
+  const workflowId = info.workflowExecution?.workflowId ?? '';
+  const handle = workflowId.startsWith(WORKFLOW_ID_PREFIX) ? workflowId.slice(WORKFLOW_ID_PREFIX.length) : workflowId;
+  const { cancellationSignal } = Context.current();
+  return {
+    run: await runOf(parts.store, handle),
+    key: info.activityId,
+    attempt: info.attempt,
+    store: parts.store,
+    session: parts.store.session(),
+    runs: parts.runs,
+    signal: cancellationSignal,
+    timeoutMs: info.startToCloseTimeoutMs - TIMEOUT_MARGIN_MS,
+    now: () => Date.now(),
+    heartbeat: (details) => Context.current().heartbeat(details),
+  };
+}
+
+/** Retryable: the row is written before the run's first step, but another worker may not have seen it yet. */
+async function runOf(store: Store, handle: string): Promise<RunContext> {
+  const run = await store.runs.context(handle);
+  if (run === null) throw new Error(`the store has no run "${handle}" yet`);
+  return run;
+}
+
+async function guarded<Result>(options: StepOptions | undefined, run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const isFinal = options === undefined || !mayHelp(error) || activityInfo().attempt >= options.attempts;
+    throw ApplicationFailure.create({
+      message: error.message,
+      type: error.code,
+      nonRetryable: isFinal && error.code !== 'STORE_UNAVAILABLE',
+      ...(error.details === undefined ? {} : { details: [error.details] }),
+      cause: error,
+    });
+  }
+}
+
+/** What the definition got wrong stays wrong; everything else may pass. */
+function mayHelp(failure: Failure): boolean {
+  return !['COMMAND_PARAMS_INVALID', 'UNKNOWN_COMMAND', 'COMMAND_NOT_BUILT', 'PATH_OUTSIDE_PROJECT', 'VALUE_TOO_LARGE'].includes(failure.code);
+}

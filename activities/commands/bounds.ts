@@ -1,0 +1,19 @@
+/** Bounds of commands, in one place. */
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+export const COMMAND_BOUNDS = {
+  /** Largest result of a command, as JSON, and largest file that is read or written at once. */
+  valueBytesMax: 8 * MIB,
+  /** Largest file that is read without leaving the thread. */
+  blockingBytes: 64 * KIB,
+  /** Length of a record list, a run list, a log slice. */
+  rowsMax: 10_000,
+  commitsMax: 1_000,
+  /** How long the health check waits for a part. */
+  healthMs: 5_000,
+  /** Latest durations per command that the metrics look at. */
+  metricSamples: 1_000,
+  /** Commands that the metrics tell apart. */
+  metricNames: 1_000,
+} as const;

@@ -1,0 +1,109 @@
+/**
+ * Files of the run's project. Reading takes files up to the bound of a value; writing is atomic
+ * (a reader sees the old content or the new) and the same write again changes nothing.
+ */
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readFile as readDescriptor, readFileSync } from 'node:fs';
+import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import { Failure } from '../failures.ts';
+import { COMMAND_BOUNDS } from './bounds.ts';
+import { type Command, type CommandContext, defineCommand } from './command.ts';
+import { resolveInside } from './confine.ts';
+
+const readAll = promisify(readDescriptor) as (descriptor: number) => Promise<Buffer>;
+
+const Encoding = z.enum(['utf8', 'base64']);
+type Encoding = z.infer<typeof Encoding>;
+
+async function read({ path, encoding = 'utf8' }: { path: string; encoding?: Encoding | undefined }, context: CommandContext) {
+  const bytes = await readBounded(resolveInside(context.run.project, path), path);
+  // Postgres and JSON hold text without NUL; a file with one is not text.
+  if (encoding === 'utf8' && bytes.includes(0)) {
+    throw new Failure('FILE_NOT_TEXT', `file "${path}" holds NUL bytes, so it is not text; read it with encoding "base64"`);
+  }
+  return { path, content: bytes.toString(encoding), bytes: bytes.length };
+}
+
+/**
+ * Blocking up to `blockingBytes`: a small file is read in microseconds, a tenth of what the trips to
+ * the thread pool would cost. Opened without waiting, so that a named pipe does not hold the worker.
+ */
+async function readBounded(file: string, path: string): Promise<Buffer> {
+  const descriptor = openFile(file, path);
+  try {
+    const found = fstatSync(descriptor);
+    if (!found.isFile()) throw new Failure('FILE_NOT_USABLE', `"${path}" is not a file; name a file`);
+    if (found.size > COMMAND_BOUNDS.valueBytesMax) throw tooLarge(path, found.size);
+    return found.size <= COMMAND_BOUNDS.blockingBytes ? readFileSync(descriptor) : await readAll(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function openFile(file: string, path: string): number {
+  try {
+    return openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  } catch (error) {
+    throw fileFailure(error, path);
+  }
+}
+
+async function write({ path, content }: { path: string; content: string }, context: CommandContext) {
+  const bytes = Buffer.from(content, 'utf8');
+  if (bytes.length > COMMAND_BOUNDS.valueBytesMax) throw tooLarge(path, bytes.length);
+  const file = resolveInside(context.run.project, path);
+  try {
+    const found = await stat(file).catch(() => null);
+    if (found?.size === bytes.length && (await readFile(file)).equals(bytes)) return { path, bytes: bytes.length, changed: false };
+    await mkdir(dirname(file), { recursive: true });
+    // One name per run and step: a retry writes over what its predecessor left.
+    const mark = createHash('sha256').update(`${context.run.handle}:${context.key}`).digest('hex').slice(0, 12);
+    const draft = join(dirname(file), `.${basename(file).slice(0, 200)}.${mark}.tmp`);
+    await replaceFile(file, draft, bytes, found?.mode);
+  } catch (error) {
+    throw fileFailure(error, path);
+  }
+  return { path, bytes: bytes.length, changed: true };
+}
+
+async function replaceFile(file: string, draft: string, bytes: Buffer, mode: number | undefined): Promise<void> {
+  try {
+    await rm(draft, { force: true });
+    await writeFile(draft, bytes, { flag: 'wx' });
+    if (mode !== undefined) await chmod(draft, mode);
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+function tooLarge(path: string, bytes: number): Failure {
+  return new Failure('VALUE_TOO_LARGE', `file "${path}" has ${bytes} bytes, at most ${COMMAND_BOUNDS.valueBytesMax} fit in a run; use a shell step for larger files`);
+}
+
+function fileFailure(error: unknown, path: string): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  if (error.code === 'ENOENT') return new Failure('FILE_NOT_FOUND', `file "${path}" does not exist in the project; create it first or correct the path`, { cause: error });
+  return new Failure('FILE_NOT_USABLE', `file "${path}" cannot be used (${String(error.code)}); check that it is a file, and its permissions`, { cause: error });
+}
+
+const Path = z.string().min(1);
+
+export const codeCommands: Command[] = [
+  defineCommand({
+    name: 'code/read',
+    params: z.strictObject({ path: Path, encoding: Encoding.optional() }),
+    result: z.strictObject({ path: z.string(), content: z.string(), bytes: z.number() }),
+    run: read,
+  }),
+  defineCommand({
+    name: 'code/write',
+    params: z.strictObject({ path: Path, content: z.string() }),
+    result: z.strictObject({ path: z.string(), bytes: z.number(), changed: z.boolean() }),
+    run: write,
+  }),
+];

@@ -1,0 +1,101 @@
+/**
+ * Records in collections. A record reads as its own fields plus `id`, `collection` and `createdAt`;
+ * a field of the record wins over these; an `id` among its fields is its id. Everything goes through the step's session, so that a
+ * record and the journal row of its step are committed together.
+ */
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { isJsonObject, type JsonObject } from '../../language/json.ts';
+import { Value } from '../../language/model.ts';
+import { Failure } from '../failures.ts';
+import type { DataRecord, RecordQuery } from '../../prisma/store/contract.ts';
+import { COMMAND_BOUNDS } from './bounds.ts';
+import { type Command, type CommandContext, defineCommand } from './command.ts';
+
+const Collection = z.string().min(1).max(200);
+const Id = z.union([z.string().min(1).max(200), z.number()]).transform(String);
+const Fields = z.record(z.string(), Value);
+const OrderBy = z.strictObject({ field: z.string().min(1), direction: z.enum(['asc', 'desc']).default('asc') });
+const Count = z.number().int().nonnegative();
+
+const Comparable = z.union([z.number(), z.string()]);
+const Operators = z.strictObject({
+  $eq: Value.optional(),
+  $ne: Value.optional(),
+  $gt: Comparable.optional(),
+  $gte: Comparable.optional(),
+  $lt: Comparable.optional(),
+  $lte: Comparable.optional(),
+  $in: z.array(Value).optional(),
+  $contains: Value.optional(),
+});
+const hasOperator = (value: unknown): boolean => isJsonObject(value) && Object.keys(value).some((name) => name.startsWith('$'));
+
+/** A misspelt operator is refused here: the store would look for an object that has such a field. */
+const Filter = z.record(z.string().min(1), Value).superRefine((filter, problems) => {
+  for (const [field, expected] of Object.entries(filter)) {
+    if (!hasOperator(expected)) continue;
+    for (const issue of Operators.safeParse(expected).error?.issues ?? []) {
+      problems.addIssue({ code: 'custom', path: [field, ...issue.path], message: `${issue.message} (operators: ${Object.keys(Operators.shape).join(', ')})` });
+    }
+  }
+});
+
+const CreateParams = z.strictObject({ collection: Collection, data: Fields, id: Id.optional() });
+const ListParams = z.strictObject({
+  collection: Collection,
+  filter: Filter.optional(),
+  orderBy: z.union([z.array(OrderBy), OrderBy.transform((one) => [one])]).optional(),
+  limit: Count.max(COMMAND_BOUNDS.rowsMax).optional(),
+  offset: Count.optional(),
+});
+const ReadParams = z.strictObject({ collection: Collection, filter: Filter.optional(), id: Id.optional() });
+
+/** The fields were checked when they came in; walking them again would cost more than the query. */
+const Row = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value));
+
+const view = ({ id, collection, createdAt, data }: DataRecord): JsonObject => ({ id, collection, createdAt, ...data });
+
+/** The same step writes the same record, however often it runs. */
+function idOf(handle: string, key: string): string {
+  return createHash('sha256').update(`${handle}:${key}`).digest('hex').slice(0, 32);
+}
+
+async function create({ collection, data, id }: z.infer<typeof CreateParams>, context: CommandContext): Promise<JsonObject> {
+  const own = Id.safeParse(data['id']);
+  const chosen = id ?? (own.success ? own.data : undefined);
+  const record = await context.store.records.create(context.session, collection, chosen ?? idOf(context.run.handle, context.key), data);
+  // The store keeps what it has. Where the definition chose the id, that may be another record.
+  if (chosen === undefined || isDeepStrictEqual(record.data, data)) return view(record);
+  throw new Failure('RECORD_EXISTS', `step ${context.key}: collection "${collection}" has a record "${chosen}" with other data; choose another id or leave it out`);
+}
+
+/** Ids are text, whatever the definition wrote. */
+function withTextId(filter: JsonObject): JsonObject {
+  return typeof filter['id'] === 'number' ? { ...filter, id: String(filter['id']) } : filter;
+}
+
+async function list(params: z.infer<typeof ListParams>, context: CommandContext): Promise<JsonObject[]> {
+  const { collection, filter, orderBy, limit, offset } = params;
+  const query: RecordQuery = {
+    collection,
+    limit: limit ?? COMMAND_BOUNDS.rowsMax,
+    ...(filter === undefined ? {} : { filter: withTextId(filter) }),
+    ...(orderBy === undefined ? {} : { orderBy }),
+    ...(offset === undefined ? {} : { offset }),
+  };
+  return (await context.store.records.list(context.session, query)).map(view);
+}
+
+async function read({ collection, filter, id }: z.infer<typeof ReadParams>, context: CommandContext): Promise<JsonObject | null> {
+  const wanted = { ...withTextId(filter ?? {}), ...(id === undefined ? {} : { id }) };
+  const [found] = await context.store.records.list(context.session, { collection, filter: wanted, limit: 1 });
+  return found === undefined ? null : view(found);
+}
+
+export const dataCommands: Command[] = [
+  defineCommand({ name: 'data/create', params: CreateParams, result: Row, run: create }),
+  defineCommand({ name: 'data/list', params: ListParams, result: z.array(Row), run: list }),
+  defineCommand({ name: 'data/read', params: ReadParams, result: Row.nullable(), run: read }),
+];

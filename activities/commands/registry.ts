@@ -1,0 +1,84 @@
+/**
+ * The commands that are built, by name, and the one way to run them: parameters are parsed before,
+ * the result is checked after, and what it took is recorded.
+ */
+import type { z } from 'zod';
+import { COMMANDS, findCommand } from '../../language/commands.ts';
+import type { Json } from '../../language/json.ts';
+import { Failure } from '../failures.ts';
+import { COMMAND_BOUNDS } from './bounds.ts';
+import { codeCommands } from './code.ts';
+import type { Command, CommandContext } from './command.ts';
+import { dataCommands } from './data.ts';
+import { gitCommands } from './git.ts';
+import { healthCommands } from './health.ts';
+import { type Metrics, processMetrics } from './metrics.ts';
+import { sentinelCommands } from './sentinel.ts';
+import { shellCommands } from './shell.ts';
+
+export interface Registry {
+  find(name: string): Command | undefined;
+  names(): string[];
+  run(name: string, params: Json, context: CommandContext): Promise<Json>;
+}
+
+export function builtInCommands(metrics: Metrics = processMetrics): Command[] {
+  return [...codeCommands, ...gitCommands, ...shellCommands, ...dataCommands, ...sentinelCommands, ...healthCommands(metrics)];
+}
+
+export function createRegistry(commands: readonly Command[], metrics: Metrics = processMetrics): Registry {
+  const byName = new Map(commands.map((command) => [command.name, command]));
+  return {
+    find: (name) => byName.get(name),
+    names: () => [...byName.keys()],
+    async run(name, params, context) {
+      const command = byName.get(name);
+      if (command === undefined) throw notFound(name, context.key);
+      const startedAt = performance.now();
+      let isError = true;
+      try {
+        const result = await runCommand(command, params, context);
+        isError = false;
+        return result;
+      } finally {
+        metrics.record(name, performance.now() - startedAt, isError);
+      }
+    },
+  };
+}
+
+async function runCommand(command: Command, params: Json, context: CommandContext): Promise<Json> {
+  const read = command.params.safeParse(params ?? {});
+  if (!read.success) throw invalidParams(command.name, context.key, read.error);
+  const result = await command.run(read.data, context);
+  const checked = command.result.safeParse(result);
+  if (!checked.success) throw new Error(`bug: ${command.name} returned what its schema refuses: ${describe(checked.error)}`, { cause: checked.error });
+  checkSize(command.name, context.key, result);
+  return result;
+}
+
+function checkSize(name: string, key: string, result: Json): void {
+  const bytes = Buffer.byteLength(JSON.stringify(result));
+  if (bytes <= COMMAND_BOUNDS.valueBytesMax) return;
+  throw new Failure('VALUE_TOO_LARGE', `step ${key}: ${name} returned ${bytes} bytes, at most ${COMMAND_BOUNDS.valueBytesMax} fit in a run; ask for less or write it to a file`);
+}
+
+function invalidParams(name: string, key: string, error: z.ZodError): Failure {
+  return new Failure('COMMAND_PARAMS_INVALID', `step ${key}: ${name}: ${describe(error)}; correct the step's params`, {
+    details: { problems: error.issues.map(({ path, message }) => ({ path: pathOf(path), message })) },
+  });
+}
+
+function describe(error: z.ZodError): string {
+  return error.issues.map(({ path, message }) => `${pathOf(path)}: ${message}`).join('; ');
+}
+
+const pathOf = (path: readonly PropertyKey[]): string => ['params', ...path.map(String)].join('.');
+
+function notFound(name: string, key: string): Failure {
+  if (findCommand(name) !== undefined) {
+    return new Failure('COMMAND_NOT_BUILT', `step ${key}: command "${name}" is part of the format but not built yet; use another command or a shell step`);
+  }
+  const built = Object.keys(COMMANDS).filter((known) => COMMANDS[known]?.built === true);
+  return new Failure('UNKNOWN_COMMAND', `step ${key}: there is no command "${name}"; the commands are ${built.join(', ')}`);
+}

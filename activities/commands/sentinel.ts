@@ -1,0 +1,125 @@
+/**
+ * Runs, seen and started from inside a run. A run that a step starts has a handle derived from the
+ * step, so that trying the step again starts nothing twice.
+ */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Json, JsonObject } from '../../language/json.ts';
+import { Value } from '../../language/model.ts';
+import type { Run } from '../../prisma/store/contract.ts';
+import { Failure } from '../failures.ts';
+import { COMMAND_BOUNDS } from './bounds.ts';
+import { type Command, type CommandContext, defineCommand } from './command.ts';
+
+const Fields = z.record(z.string(), Value);
+const Handle = z.string().min(1);
+const Row = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value));
+
+const Inputs = { inputs: Fields.optional() };
+const RunParams = z.union(
+  [
+    z.strictObject({ definition: z.union([z.string().min(1), Fields]), ...Inputs }),
+    z.strictObject({ type: z.literal('pipeline'), steps: z.array(Fields).min(1), name: z.string().min(1).optional(), ...Inputs }),
+    z.strictObject({ name: z.string().min(1), ...Inputs }),
+    z.strictObject({ sentinelId: z.string().min(1), ...Inputs }),
+    z.strictObject({ command: z.string().min(1), args: z.array(Value).optional(), ...Inputs }),
+  ],
+  'must hold one of: definition; name (or sentinelId); type "pipeline" with steps; command; each with optional inputs',
+);
+type RunParams = z.infer<typeof RunParams>;
+
+async function definitionOf(params: RunParams, context: CommandContext): Promise<Json> {
+  if ('steps' in params) return { name: params.name ?? 'pipeline', loop: { type: 'once' }, steps: params.steps };
+  if ('command' in params) {
+    const step = { type: 'shell', command: params.command, ...(params.args === undefined ? {} : { args: params.args }) };
+    return { name: 'command', loop: { type: 'once' }, steps: [step] };
+  }
+  const wanted = 'definition' in params ? params.definition : 'sentinelId' in params ? params.sentinelId : params.name;
+  if (typeof wanted !== 'string') return wanted;
+  const found = await context.store.definitions.find(wanted);
+  if (found === null) {
+    throw new Failure('RUN_NOT_STARTED', `step ${context.key}: there is no stored definition "${wanted}"; run or save it once, or give the definition itself`);
+  }
+  return found.definition as Json;
+}
+
+async function start(params: RunParams, context: CommandContext): Promise<JsonObject> {
+  const { run, key } = context;
+  const handle = `run-${createHash('sha256').update(`${run.handle}:${key}`).digest('hex').slice(0, 16)}`;
+  const definition = await definitionOf(params, context);
+  const started = await context.runs.start({ definition, inputs: params.inputs ?? {}, project: run.project, persona: run.persona, handle });
+  return { handle: started.handle, workflowId: started.workflowId };
+}
+
+function summary(run: Run): JsonObject {
+  const { handle, name, status, outcome, limit, persona, parent, iterations, startedAt, finishedAt } = run;
+  return { handle, name, status, outcome, limit, persona, parent, iterations, startedAt, finishedAt };
+}
+
+async function findRun(handle: string, context: CommandContext): Promise<Run> {
+  const run = await context.store.runs.find(handle);
+  if (run !== null) return run;
+  throw new Failure('RUN_NOT_FOUND', `step ${context.key}: there is no run "${handle}"; sentinel/list names the runs there are`);
+}
+
+async function readStatus({ handle }: { handle: string }, context: CommandContext): Promise<JsonObject> {
+  const run = await findRun(handle, context);
+  const { failure } = run;
+  const told = failure === null ? null : { ...failure, details: failure.details ?? null };
+  return { ...summary(run), inputs: run.inputs, outputs: run.outputs, failure: told };
+}
+
+const ListParams = z.strictObject({
+  status: z.enum(['running', 'paused', 'completed', 'failed', 'cancelled']).optional(),
+  limit: z.number().int().positive().max(COMMAND_BOUNDS.rowsMax).optional(),
+  personaId: z.string().min(1).optional(),
+});
+
+async function list(params: z.infer<typeof ListParams>, context: CommandContext): Promise<JsonObject[]> {
+  const query = {
+    limit: params.limit ?? 100,
+    ...(params.status === undefined ? {} : { status: params.status }),
+    ...(params.personaId === undefined ? {} : { persona: params.personaId }),
+  };
+  return (await context.store.runs.list(query)).map(summary);
+}
+
+const Stream = z.string().min(1).default('combined');
+const Lines = z.number().int().positive().max(COMMAND_BOUNDS.rowsMax);
+const LogSlice = z.strictObject({ handle: z.string(), stream: z.string(), lines: z.array(z.string()), text: z.string() });
+
+const slice = (handle: string, stream: string, lines: string[]) => ({ handle, stream, lines, text: lines.join('\n') });
+
+const logCommands: Command[] = [
+  defineCommand({
+    name: 'sentinel/logs/list',
+    params: z.strictObject({ handle: Handle }),
+    result: z.array(z.strictObject({ stream: z.string(), bytes: z.number() })),
+    run: async ({ handle }, context) => context.store.logs.streams((await findRun(handle, context)).handle),
+  }),
+  defineCommand({
+    name: 'sentinel/logs/read',
+    params: z.strictObject({ handle: Handle, stream: Stream, offset: z.number().int().nonnegative().default(0), limit: Lines.default(1000) }),
+    result: LogSlice,
+    async run({ handle, stream, offset, limit }, context) {
+      await findRun(handle, context);
+      return slice(handle, stream, await context.store.logs.read(handle, stream, offset, limit));
+    },
+  }),
+  defineCommand({
+    name: 'sentinel/logs/tail',
+    params: z.strictObject({ handle: Handle, stream: Stream, lines: Lines.default(50) }),
+    result: LogSlice,
+    async run({ handle, stream, lines }, context) {
+      await findRun(handle, context);
+      return slice(handle, stream, await context.store.logs.tail(handle, stream, lines));
+    },
+  }),
+];
+
+export const sentinelCommands: Command[] = [
+  defineCommand({ name: 'sentinel/run', params: RunParams, result: Row, run: start }),
+  defineCommand({ name: 'sentinel/status', params: z.strictObject({ handle: Handle }), result: Row, run: readStatus }),
+  defineCommand({ name: 'sentinel/list', params: ListParams, result: z.array(Row), run: list }),
+  ...logCommands,
+];

@@ -1,0 +1,48 @@
+/** What a segment can do by itself: quick commands and emitting, over the segment's session. */
+import type { CommandContext } from '../commands/command.ts';
+import type { Registry } from '../commands/registry.ts';
+import type { RunStarter } from '../commands/command.ts';
+import type { Session, Store } from '../../prisma/store/contract.ts';
+import type { Effect, Reply, RunInput } from '../../workflows/interpreter/host.ts';
+
+export interface QuickSteps {
+  perform(input: RunInput, session: Session, effect: Effect): Promise<Reply>;
+}
+
+export function quickSteps(store: Store, registry: Registry, runs: RunStarter): QuickSteps {
+  return {
+    async perform(input, session, effect) {
+      switch (effect.type) {
+        case 'command':
+          return { ok: true, value: await registry.run(effect.command, effect.params, contextOf(store, runs, input, session, effect)) };
+        case 'emit':
+          await store.signals.publish(session, { handle: input.handle, key: effect.key, name: effect.event, data: effect.data });
+          return { ok: true, value: { event: effect.event } };
+        case 'shell':
+        case 'sentinel':
+          throw new Error(`bug: a "${effect.type}" step reached a segment`);
+        default:
+          return effect satisfies never;
+      }
+    },
+  };
+}
+
+function contextOf(store: Store, runs: RunStarter, input: RunInput, session: Session, effect: Effect): CommandContext {
+  const { handle, project, persona, definitionHash } = input;
+  return {
+    run: { handle, project, persona, definitionHash },
+    key: effect.key,
+    attempt: 1,
+    store,
+    session,
+    runs,
+    signal: never,
+    timeoutMs: effect.timeoutMs,
+    now: () => Date.now(),
+    heartbeat: () => undefined,
+  };
+}
+
+/** A quick step is never interrupted: it is shorter than the notice would be. */
+const never = new AbortController().signal;

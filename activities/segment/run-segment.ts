@@ -1,0 +1,83 @@
+/**
+ * A segment: the interpreter walks one strand over quick steps and commits once.
+ *
+ * Effects in our store, the run's events and the segment's own result are one transaction, and the
+ * result is journaled under the key of the step the segment began with. So:
+ * - S1 a segment that dies before its commit has done nothing: its successor starts from the same
+ *   position, and what was read may differ, but nothing had been decided upon it;
+ * - S2 a segment that dies after its commit is never run again: its successor finds the journal row
+ *   and returns the same result;
+ * - S3 of two attempts at once, one commits; the other meets the journal row and returns it;
+ * - S4 no step that writes outside the store runs in a segment (language/commands.ts: `long`).
+ */
+import type { SegmentRequest, SegmentResult } from '../contract.ts';
+import type { Json } from '../../language/json.ts';
+import type { Store } from '../../prisma/store/contract.ts';
+import { JournalConflict } from '../../prisma/store/journal-conflict.ts';
+import type { Flow, RunInput, Strand } from '../../workflows/interpreter/host.ts';
+import { firstPosition, type Position, type Variables } from '../../workflows/interpreter/position.ts';
+import { textFieldsOf } from '../../workflows/interpreter/program.ts';
+import { rootStrand, walkStrand } from '../../workflows/interpreter/walk.ts';
+import type { Walk } from '../../workflows/interpreter/ledger.ts';
+import { SegmentHost } from './segment-host.ts';
+import type { QuickSteps } from './quick-steps.ts';
+
+const journalKey = (key: string): string => `segment ${key}`;
+
+export async function runSegment(store: Store, quick: QuickSteps, input: RunInput, request: SegmentRequest): Promise<SegmentResult> {
+  const key = journalKey(request.key);
+  const journaled = await store.journal.find(input.handle, key);
+  if (journaled !== null) return journaled as unknown as SegmentResult;
+  const session = store.session();
+  try {
+    const startedAt = Date.now();
+    const host = new SegmentHost(request.stepsMax, (effect) => quick.perform(input, session, effect));
+    const position = positionFrom(request);
+    const walk: Walk = { input, position, host, textFields: textFieldsOf(input.definition) };
+    const strand = strandFrom(walk, request);
+    const before = { ...strand.own };
+    const flow = await walkStrand(walk, strand);
+    const result: SegmentResult = {
+      flow: flow satisfies Flow,
+      frame: strand.frame,
+      set: changed(before, strand.own),
+      tally: request.tally === null ? null : position.tally,
+      steps: position.steps,
+      durationMs: Date.now() - startedAt,
+    };
+    if (host.steps === 0 && host.events.length === 0) return result;
+    const forget = request.forget.map(journalKey);
+    await session.commit({ handle: input.handle, key, result: result as unknown as Json, events: host.events, forget });
+    return result;
+  } catch (error) {
+    if (!(error instanceof JournalConflict)) throw error;
+    const first = await store.journal.find(input.handle, key);
+    if (first === null) throw error;
+    return first as unknown as SegmentResult;
+  } finally {
+    await session.close();
+  }
+}
+
+function positionFrom(request: SegmentRequest): Position {
+  const { frame, own } = request.strand;
+  const position = firstPosition(0);
+  return {
+    ...position,
+    ...('loop' in frame ? { loop: frame.loop } : {}),
+    own,
+    seq: request.seq,
+    tally: request.tally ?? position.tally,
+    pausedMs: request.pausedMs,
+    extensions: request.extensions,
+  };
+}
+
+function strandFrom(walk: Walk, request: SegmentRequest): Strand {
+  return request.strand.path === '' ? rootStrand(walk) : { ...request.strand, cancelled: false };
+}
+
+/** Values are never changed in place, so a variable that was set again is another object. */
+function changed(before: Variables, after: Variables): Variables {
+  return Object.fromEntries(Object.entries(after).filter(([name, value]) => before[name] !== value));
+}

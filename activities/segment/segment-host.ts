@@ -1,0 +1,87 @@
+/**
+ * The host of a segment: quick steps run at once, in this process, over one session of the store;
+ * everything else hands the strand back. Nothing here outlives the segment.
+ */
+import { SEGMENT_EVENTS_MAX, SEGMENT_MS } from '../contract.ts';
+import { Failure } from '../failures.ts';
+import type { Step } from '../../language/model.ts';
+import type { RunEvent } from '../../language/run-event.ts';
+import { isQuick } from '../../workflows/interpreter/effects.ts';
+import type { Effect, Flow, Gate, Host, Reply, SegmentReport, Strand } from '../../workflows/interpreter/host.ts';
+
+/** A step may record a start, an end and a warning for each unresolved name; this leaves room for them. */
+const eventsReserve = 128;
+
+/** Runs one quick effect within the segment's session. */
+export type Perform = (effect: Effect) => Promise<Reply>;
+
+export class SegmentHost implements Host {
+  readonly events: RunEvent[] = [];
+  steps = 0;
+  private readonly startedAt = Date.now();
+  private readonly stepsMax: number;
+  private readonly run: Perform;
+
+  constructor(stepsMax: number, run: Perform) {
+    this.stepsMax = stepsMax;
+    this.run = run;
+  }
+
+  now(): number {
+    return Date.now();
+  }
+
+  gate(_strand: Strand, _key: string, step: Step): Promise<Gate> {
+    return Promise.resolve(this.mayRun(step) ? 'go' : 'yield');
+  }
+
+  private mayRun(step: Step): boolean {
+    const isPure = step.type === 'condition' || step.type === 'loop' || step.type === 'parallel';
+    if (!isPure && !isQuick(step)) return false;
+    if (this.steps > 0 && this.isSpent()) return false;
+    this.steps += 1;
+    return true;
+  }
+
+  private isSpent(): boolean {
+    return (
+      this.steps >= this.stepsMax ||
+      Date.now() - this.startedAt >= SEGMENT_MS ||
+      this.events.length >= SEGMENT_EVENTS_MAX - eventsReserve
+    );
+  }
+
+  async perform(_strand: Strand, effect: Effect): Promise<Reply> {
+    try {
+      return await this.run(effect);
+    } catch (error) {
+      if (error instanceof Failure) return { ok: false, failure: { ...error.toInfo(), message: `${effect.key}: ${error.message}` } };
+      throw error;
+    }
+  }
+
+  segment(): Promise<SegmentReport> {
+    throw new Error('bug: a segment cannot open another');
+  }
+
+  hold(): Promise<Gate> {
+    return Promise.resolve('yield');
+  }
+
+  rest(): Promise<Gate> {
+    return Promise.resolve('yield');
+  }
+
+  fork(strand: Strand, walk: () => Promise<Flow>): { flow: Promise<Flow>; cancel: () => void } {
+    return {
+      flow: walk(),
+      cancel: () => {
+        strand.cancelled = true;
+      },
+    };
+  }
+
+  record(event: RunEvent): void {
+    this.events.push(event);
+  }
+}

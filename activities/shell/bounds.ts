@@ -1,0 +1,44 @@
+/** Every bound of a shell step, in one place; what each costs is said beside it. */
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+export const SHELL_BOUNDS = {
+  /** `stdout`, `stderr` and `output` of a result: half from the start, half from the end. */
+  captureBytes: 32 * KIB,
+  /** Largest `captureBytes` a command of ours may ask for (a diff, say). */
+  captureBytesMax: 4 * MIB,
+  /** End of each stream that a timeout's failure carries. */
+  failureTailBytes: 4 * KIB,
+
+  /** Start of each stream that the log keeps, written as it comes. */
+  logHeadBytes: 1 * MIB,
+  /** End of each stream that the log keeps; one chunk, rewritten while the stream goes on. */
+  logTailBytes: 1 * MIB,
+  logChunkBytes: 64 * KIB,
+  logFlushMs: 100,
+  logTailMs: 2_000,
+  logRetryMs: 100,
+  logRetryMsMax: 5_000,
+  /** How long a step that has ended waits for a store that does not answer before its log is given up. */
+  logGiveUpMs: 90_000,
+  /** The same for a step that was cancelled or timed out. */
+  logGiveUpCancelledMs: 1_000,
+
+  heartbeatMs: 2_000,
+  /** From SIGTERM to SIGKILL. */
+  graceMs: 5_000,
+  /** From SIGKILL until a process that is still there is reported. */
+  killWaitMs: 5_000,
+  /** How long pipes are read on after the main process has ended. */
+  drainMs: 1_000,
+  timeoutMsMax: 2 ** 31 - 1,
+
+  /** One argument or one variable: Linux allows 128 KiB. */
+  argumentBytesMax: 100 * KIB,
+  /** All arguments and variables together: macOS allows 1 MiB. */
+  argumentsBytesMax: 960 * KIB,
+} as const;
+
+/** What a shell step may take beyond its own timeout: ending the processes and writing the log. */
+export const SHELL_OVERTIME_MS =
+  SHELL_BOUNDS.graceMs + SHELL_BOUNDS.killWaitMs + SHELL_BOUNDS.drainMs + SHELL_BOUNDS.logGiveUpMs;

@@ -1,0 +1,138 @@
+/**
+ * Processes of this host: who carries a step's marker, who is still alive, and ending groups.
+ * Linux reads /proc; other systems ask `ps`. A zombie counts as gone: nobody may ever reap it.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { execa } from 'execa';
+import { SHELL_BOUNDS } from './bounds.ts';
+
+/** `<handle>:<key>` of the step that a process belongs to. */
+export const STEP_MARKER = 'SENTINEL_STEP';
+/** `<host>:<pid>:<start>` of the worker that started it; the start time tells reused ids apart. */
+export const WORKER_MARKER = 'SENTINEL_WORKER';
+
+export interface MarkedProcess {
+  pid: number;
+  group: number;
+  step: string;
+  worker: string;
+}
+
+interface ProcessState {
+  group: number;
+  start: string;
+}
+
+const isLinux = process.platform === 'linux';
+
+/** Null when there is no such process, or nothing but its zombie. */
+async function readState(pid: number): Promise<ProcessState | null> {
+  if (!isLinux) return askPs(pid);
+  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => null);
+  if (stat === null) return null;
+  // The name stands in parentheses and may hold anything; the fields begin after the last one.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, , group] = fields;
+  const start = fields[19];
+  if (state === undefined || state === 'Z' || state === 'X' || group === undefined || start === undefined) return null;
+  return { group: Number(group), start };
+}
+
+async function askPs(pid: number): Promise<ProcessState | null> {
+  const { stdout, exitCode } = await execa('ps', ['-o', 'stat=,pgid=,lstart=', '-p', String(pid)], { reject: false });
+  const match = /^\s*(\S+)\s+(\d+)\s+(.+?)\s*$/.exec(stdout);
+  if (exitCode !== 0 || match === null || match[1]?.startsWith('Z') === true) return null;
+  return { group: Number(match[2]), start: (match[3] ?? '').replaceAll(/\s+/g, '-').replaceAll(':', '.') };
+}
+
+export async function processStart(pid: number): Promise<string | null> {
+  return (await readState(pid))?.start ?? null;
+}
+
+async function processIds(): Promise<number[]> {
+  const names = await readdir('/proc');
+  return names.filter((name) => /^\d+$/.test(name)).map(Number);
+}
+
+/** Every living process that carries a step's marker, but for our own group. */
+export async function findMarked(): Promise<MarkedProcess[]> {
+  const own = (await readState(process.pid))?.group;
+  const found = isLinux ? await scanProc() : await scanPs();
+  return found.filter((marked) => marked.group !== own);
+}
+
+async function scanProc(): Promise<MarkedProcess[]> {
+  const marked: MarkedProcess[] = [];
+  for (const pid of await processIds()) {
+    // Another user's process cannot be read, and one that has just ended is gone: both are not ours.
+    const environment = await readFile(`/proc/${pid}/environ`).catch(() => null);
+    if (environment === null || !environment.includes(`${STEP_MARKER}=`)) continue;
+    const variables = environment.toString('utf8').split('\0');
+    const step = valueOf(variables, STEP_MARKER);
+    const state = await readState(pid);
+    if (step === null || state === null) continue;
+    marked.push({ pid, group: state.group, step, worker: valueOf(variables, WORKER_MARKER) ?? '' });
+  }
+  return marked;
+}
+
+async function scanPs(): Promise<MarkedProcess[]> {
+  const { stdout } = await execa('ps', ['-A', '-E', '-ww', '-o', 'pid=,pgid=,stat=,command='], { reject: false });
+  const marked: MarkedProcess[] = [];
+  for (const line of stdout.split('\n')) {
+    const match = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line);
+    const words = (match?.[4] ?? '').split(' ');
+    const step = valueOf(words, STEP_MARKER);
+    if (match === null || step === null || match[3]?.startsWith('Z') === true) continue;
+    marked.push({ pid: Number(match[1]), group: Number(match[2]), step, worker: valueOf(words, WORKER_MARKER) ?? '' });
+  }
+  return marked;
+}
+
+function valueOf(variables: readonly string[], name: string): string | null {
+  return variables.find((variable) => variable.startsWith(`${name}=`))?.slice(name.length + 1) ?? null;
+}
+
+/** Whether a member of the group is alive. */
+export async function isGroupAlive(group: number): Promise<boolean> {
+  if (!sendSignal(group, 0)) return false;
+  if (!isLinux) return true;
+  for (const pid of await processIds()) {
+    if ((await readState(pid))?.group === group) return true;
+  }
+  return false;
+}
+
+/** False when the group has no member left. */
+function sendSignal(group: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(-group, signal);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false;
+    // EPERM: a member changed its user. It is alive, and out of our reach.
+    return true;
+  }
+}
+
+/**
+ * Ends the groups that `find` names, asking again as it goes (a group may start another): SIGTERM,
+ * after `graceMs` SIGKILL. Returns the groups that are still there after all of it.
+ */
+export async function endGroups(find: () => Promise<number[]>, graceMs: number): Promise<number[]> {
+  const asked = new Set<number>();
+  const killAt = performance.now() + graceMs;
+  const reportAt = killAt + SHELL_BOUNDS.killWaitMs;
+  for (let waitMs = 10; ; waitMs = Math.min(waitMs * 1.5, 200)) {
+    const alive = [...new Set(await find())];
+    const now = performance.now();
+    if (alive.length === 0 || now >= reportAt) return alive;
+    for (const group of alive) {
+      if (now >= killAt) sendSignal(group, 'SIGKILL');
+      else if (!asked.has(group)) sendSignal(group, 'SIGTERM');
+      asked.add(group);
+    }
+    await sleep(now < killAt ? Math.min(waitMs, killAt - now) : waitMs);
+  }
+}

@@ -1,0 +1,220 @@
+/**
+ * One shell step, from request to result.
+ *
+ * Invariants: the process leads a group of its own, and no timeout or cancellation returns before
+ * that group is dead; an earlier attempt's processes are dead before this one starts; memory does
+ * not depend on how much is printed. A non-zero exit is a result; not being able to start is a
+ * failure.
+ */
+import { stat } from 'node:fs/promises';
+import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { execa } from 'execa';
+import type { Json } from '../../language/json.ts';
+import type { RunContext, Store } from '../../prisma/store/contract.ts';
+import { resolveInside } from '../commands/confine.ts';
+import { Failure } from '../failures.ts';
+import { SHELL_BOUNDS } from './bounds.ts';
+import { Capture } from './capture.ts';
+import { checkSizes, childEnvironment } from './child-environment.ts';
+import { endStep, groupsOfStep, stepMarker, workerMarker } from './orphans.ts';
+import { endGroups, isGroupAlive } from './processes.ts';
+import { StepLog, type StreamName } from './step-log.ts';
+
+export interface ShellRequest {
+  /** A line for `/bin/sh -c`; with `args`, a program that no shell parses. */
+  command: string;
+  args?: string[];
+  /** Relative to the run's project, and inside it. */
+  cwd?: string;
+  env?: Record<string, string>;
+  stdin?: string;
+  timeoutMs: number;
+  graceMs?: number;
+  /** Bytes that each captured text keeps. */
+  captureBytes?: number;
+  /** False leaves the step's log alone, for a step of several processes: only one may write it. */
+  isLogged?: boolean;
+}
+
+export interface ShellContext {
+  run: RunContext;
+  key: string;
+  attempt: number;
+  signal: AbortSignal;
+  store: { logs: Pick<Store['logs'], 'append'> };
+  heartbeat(details?: Json): void;
+  now(): number;
+}
+
+export type ShellResult = {
+  /** 128 + the signal's number when a signal ended the process, as shells have it. */
+  exitCode: number;
+  exit_code: number;
+  signal?: string;
+  stdout: string;
+  stderr: string;
+  /** Both streams in order of arrival. */
+  output: string;
+  durationMs: number;
+  success: boolean;
+  truncated?: boolean;
+  /** The store did not take the log in time; the result is whole all the same. */
+  logIncomplete?: boolean;
+};
+
+interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+type Ending = { type: 'exit'; exit: Exit } | { type: 'timeout' } | { type: 'cancelled' };
+
+interface Captures {
+  stdout: Capture;
+  stderr: Capture;
+  output: Capture;
+}
+
+export async function runShell(request: ShellRequest, context: ShellContext): Promise<ShellResult> {
+  context.signal.throwIfAborted();
+  const graceMs = request.graceMs ?? SHELL_BOUNDS.graceMs;
+  if (context.attempt > 1) await endStep(context.run.handle, context.key, graceMs);
+  const startedAt = context.now();
+  const child = await startChild(request, context);
+  const log = new StepLog(context.store.logs, { handle: context.run.handle, key: context.key, attempt: context.attempt });
+  const captures = openCaptures(request.captureBytes ?? SHELL_BOUNDS.captureBytes);
+  child.listen((stream, chunk) => {
+    captures[stream].write(chunk);
+    captures.output.write(chunk);
+    if (request.isLogged !== false) log.write(stream, chunk);
+  });
+  const beat = setInterval(() => context.heartbeat(), SHELL_BOUNDS.heartbeatMs);
+  try {
+    const ending = await waitForEnding(child.exit, request.timeoutMs, context.signal);
+    if (ending.type !== 'exit') await endChild(child.pid, context, graceMs);
+    await Promise.race([child.closed, sleep(SHELL_BOUNDS.drainMs, undefined, { ref: false })]);
+    child.release();
+    const isLogged = await log.finish(ending.type === 'exit' ? SHELL_BOUNDS.logGiveUpMs : SHELL_BOUNDS.logGiveUpCancelledMs);
+    if (ending.type === 'cancelled') throw context.signal.reason;
+    if (ending.type === 'timeout') throw timedOut(request, context, captures);
+    return toResult(ending.exit, captures, context.now() - startedAt, isLogged);
+  } finally {
+    clearInterval(beat);
+  }
+}
+
+/** A started process: its own streams and events, without what waits for the pipes to close. */
+interface Child {
+  pid: number;
+  exit: Promise<Exit>;
+  closed: Promise<void>;
+  listen(onData: (stream: StreamName, chunk: Buffer) => void): void;
+  release(): void;
+}
+
+async function startChild(request: ShellRequest, context: ShellContext): Promise<Child> {
+  const at = `step ${context.key}`;
+  const cwd = await findFolder(at, request.cwd ?? '.', context);
+  const [file, args] = request.args === undefined ? ['/bin/sh', ['-c', request.command]] : [request.command, request.args];
+  const markers = { step: stepMarker(context.run.handle, context.key), worker: await workerMarker() };
+  const env = childEnvironment(process.env, request.env ?? {}, markers);
+  checkSizes(at, request.args === undefined ? [request.command] : [request.command, ...request.args], env);
+  const child = spawn(file, args, { cwd, env, ...(request.stdin === undefined ? {} : { input: request.stdin }) });
+  if (child instanceof Error || child.pid === undefined) {
+    const cause = child instanceof Error ? child : (await child).cause;
+    const reason = cause instanceof Error ? cause.message : 'for no stated reason';
+    throw new Failure('SHELL_NOT_STARTED', `${at}: "${clip(request.command)}" could not be started (${reason}); check the program's name, PATH and permissions`, { cause });
+  }
+  const exit = new Promise<Exit>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+  // Execa's own promise waits for the pipes, which a background child may hold open for ever.
+  const closed = child.then(() => undefined, () => undefined);
+  return {
+    pid: child.pid,
+    exit,
+    closed,
+    listen(onData) {
+      child.stdout.on('data', (chunk: Buffer) => onData('stdout', chunk));
+      child.stderr.on('data', (chunk: Buffer) => onData('stderr', chunk));
+    },
+    release() {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    },
+  };
+}
+
+/** What a process cannot take at all (a NUL in an argument) is thrown at once; it comes back as the error it is. */
+function spawn(file: string, args: string[], { input, ...options }: { cwd: string; env: Record<string, string>; input?: string }) {
+  const fixed = { extendEnv: false, detached: true, cleanup: false, buffer: false, reject: false } as const;
+  try {
+    return input === undefined ? execa(file, args, { ...options, ...fixed, stdin: 'ignore' }) : execa(file, args, { ...options, ...fixed, input });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+async function findFolder(at: string, path: string, context: ShellContext): Promise<string> {
+  const cwd = resolveInside(context.run.project, path);
+  const found = await stat(cwd).catch(() => null);
+  if (found?.isDirectory() === true) return cwd;
+  throw new Failure('SHELL_NOT_STARTED', `${at}: cwd "${path}" is ${found === null ? 'missing' : 'not a folder'}; create it first or correct the path`);
+}
+
+function waitForEnding(exit: Promise<Exit>, timeoutMs: number, signal: AbortSignal): Promise<Ending> {
+  return new Promise((resolve) => {
+    const finish = (ending: Ending): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancel);
+      resolve(ending);
+    };
+    const cancel = (): void => finish({ type: 'cancelled' });
+    const timer = setTimeout(() => finish({ type: 'timeout' }), Math.min(timeoutMs, SHELL_BOUNDS.timeoutMsMax));
+    signal.addEventListener('abort', cancel, { once: true });
+    if (signal.aborted) cancel();
+    void exit.then((ended) => finish({ type: 'exit', exit: ended }));
+  });
+}
+
+/** Ends the process's group, and what left the group but still carries the step's marker. */
+async function endChild(pid: number, context: ShellContext, graceMs: number): Promise<void> {
+  const find = async (): Promise<number[]> => {
+    const own = (await isGroupAlive(pid)) ? [pid] : [];
+    return [...own, ...(await groupsOfStep(context.run.handle, context.key))];
+  };
+  await endGroups(find, graceMs);
+}
+
+function openCaptures(bytes: number): Captures {
+  const size = Math.min(bytes, SHELL_BOUNDS.captureBytesMax);
+  return { stdout: new Capture(size), stderr: new Capture(size), output: new Capture(size) };
+}
+
+function timedOut(request: ShellRequest, context: ShellContext, captures: Captures): Failure {
+  const message = `step ${context.key}: "${clip(request.command)}" ran longer than ${request.timeoutMs} ms and was ended; raise timeoutMs or make it faster`;
+  const { failureTailBytes } = SHELL_BOUNDS;
+  return new Failure('STEP_TIMEOUT', message, {
+    details: { stdout: captures.stdout.end(failureTailBytes), stderr: captures.stderr.end(failureTailBytes) },
+  });
+}
+
+function toResult(exit: Exit, captures: Captures, durationMs: number, isLogged: boolean): ShellResult {
+  const exitCode = exit.code ?? 128 + (exit.signal === null ? 0 : constants.signals[exit.signal]);
+  const truncated = captures.stdout.isTruncated || captures.stderr.isTruncated || captures.output.isTruncated;
+  return {
+    exitCode,
+    exit_code: exitCode,
+    ...(exit.signal === null ? {} : { signal: exit.signal }),
+    stdout: captures.stdout.text(),
+    stderr: captures.stderr.text(),
+    output: captures.output.text(),
+    durationMs: Math.max(0, durationMs),
+    success: exitCode === 0,
+    ...(truncated ? { truncated } : {}),
+    ...(isLogged ? {} : { logIncomplete: true }),
+  };
+}
+
+const clip = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);

@@ -1,0 +1,145 @@
+/**
+ * Starting a run: the definition is saved, the run gets its row, and the workflow starts with the
+ * definition, and every definition its `$ref`s name, in its own history.
+ */
+import { randomUUID } from 'node:crypto';
+import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import type { RunStarter } from '../activities/commands/command.ts';
+import { Failure } from '../activities/failures.ts';
+import type { JsonObject } from '../language/json.ts';
+import type { Definition, Step } from '../language/model.ts';
+import { parseDefinition } from '../language/read/definition.ts';
+import type { Store } from '../prisma/store/contract.ts';
+import { limitsOf } from '../workflows/interpreter/limits.ts';
+import type { RunInput } from '../workflows/interpreter/host.ts';
+import { workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages.ts';
+import { searchAttributesOf } from '../workflows/search-attributes.ts';
+
+export interface StartParts {
+  store: Store;
+  client: Client;
+  taskQueue: string;
+}
+
+export interface StartRequest {
+  definition: Definition;
+  inputs: JsonObject;
+  project: string;
+  persona: string;
+  /** Defaults to a new UUID. */
+  handle?: string;
+  /** Definitions that `$ref`s may name, besides the stored ones. */
+  known?: (name: string) => Definition | undefined;
+  continueEvery?: number;
+}
+
+export interface StartedRun {
+  handle: string;
+  workflowId: string;
+  /** False when a run with that handle was there already. */
+  isNew: boolean;
+}
+
+export async function startRun(parts: StartParts, request: StartRequest): Promise<StartedRun> {
+  const { store, client, taskQueue } = parts;
+  const { definition, project, persona } = request;
+  const handle = request.handle ?? randomUUID();
+  const workflowId = workflowIdOf(handle);
+  const library = await collectLibrary(store, definition, request.known);
+  const { hash } = await store.definitions.save(definition);
+  const input: RunInput = {
+    handle,
+    definition,
+    library,
+    definitionHash: hash,
+    project,
+    persona,
+    base: { ...definition.inputs, ...request.inputs },
+    limits: limitsOf(definition, null),
+    depth: 1,
+    parent: null,
+    startedAt: Date.now(),
+    ...(request.continueEvery === undefined ? {} : { continueEvery: request.continueEvery }),
+  };
+  const { name, startedAt } = { name: definition.name, startedAt: input.startedAt };
+  const isNew = await store.runs.create({ handle, name, definitionHash: hash, project, persona, parent: null, inputs: input.base, startedAt });
+  if (!isNew) return { handle, workflowId, isNew };
+  try {
+    await client.workflow.start(WORKFLOW_TYPE, {
+      workflowId,
+      taskQueue,
+      args: [input],
+      typedSearchAttributes: searchAttributesOf(input),
+      memo: { definition: name, project, description: definition.description ?? '' },
+      staticSummary: summaryOf(definition),
+    });
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return { handle, workflowId, isNew: false };
+    await store.runs.discard(handle).catch(() => undefined);
+    throw error;
+  }
+  return { handle, workflowId, isNew };
+}
+
+/** Temporal refuses summaries over 200 bytes. */
+function summaryOf(definition: Definition): string {
+  const text = definition.description === undefined ? definition.name : `${definition.name}: ${definition.description}`;
+  return text.slice(0, 60);
+}
+
+/** Every definition that `$ref`s reach from here, by name. A missing one fails its step when reached. */
+async function collectLibrary(
+  store: Store,
+  definition: Definition,
+  known: StartRequest['known'],
+): Promise<{ [name: string]: Definition }> {
+  const library: { [name: string]: Definition } = {};
+  const waiting = referencesOf(definition.steps);
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (Object.hasOwn(library, name)) continue;
+    const found = known?.(name) ?? (await store.definitions.find(name))?.definition;
+    if (found === undefined) continue;
+    library[name] = found;
+    waiting.push(...referencesOf(found.steps));
+  }
+  return library;
+}
+
+function referencesOf(steps: readonly Step[]): string[] {
+  return steps.flatMap((step): string[] => {
+    switch (step.type) {
+      case 'sentinel':
+        return '$ref' in step.definition ? [step.definition.$ref] : referencesOf(step.definition.steps);
+      case 'condition':
+        return [...referencesOf(step.then ?? []), ...referencesOf(step.else ?? [])];
+      case 'loop':
+        return referencesOf(step.steps);
+      case 'parallel':
+        return step.branches.flatMap((branch) => referencesOf(branch));
+      case 'shell':
+      case 'command':
+      case 'emit':
+      case 'llm':
+      case 'watch':
+        return [];
+      default:
+        return step satisfies never;
+    }
+  });
+}
+
+/** The port through which commands start runs. */
+export function runStarter(parts: StartParts): RunStarter {
+  return {
+    async start(request) {
+      const read = parseDefinition(request.definition);
+      if (!read.ok) {
+        const first = read.problems[0];
+        const finding = first === undefined ? 'it is not a definition' : `${first.path}: ${first.message}`;
+        throw new Failure('RUN_NOT_STARTED', `the definition has ${read.problems.length} problems; the first: ${finding}`);
+      }
+      const { inputs, project, persona, handle } = request;
+      return startRun(parts, { definition: read.definition, inputs, project, persona, handle });
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/**
+ * What one evaluation may cost: steps (nodes, elements, scanned text) and characters produced. Every
+ * loop and every text operation pays before it works, so an evaluation ends after a bounded time
+ * whatever the expression and the data are. Running out throws `Halt`, which `tryEvaluate` catches.
+ */
+import { evaluationCharactersMax, evaluationStepsMax, stringLengthMax } from '../limits.ts';
+import type { Json } from '../json.ts';
+import { textOf, type Fault, type FaultCode } from '../scope.ts';
+
+export class Halt extends Error {
+  readonly fault: Fault;
+
+  constructor(code: FaultCode, message: string) {
+    super(message);
+    this.fault = { code, message };
+  }
+}
+
+export interface Limits {
+  steps: number;
+  characters: number;
+}
+
+export class Budget {
+  #steps: number;
+  #characters: number;
+
+  constructor(limits: Limits = { steps: evaluationStepsMax, characters: evaluationCharactersMax }) {
+    this.#steps = limits.steps;
+    this.#characters = limits.characters;
+  }
+
+  spend(steps = 1): void {
+    this.#steps -= steps;
+    if (this.#steps < 0) throw new Halt('EXPRESSION_BUDGET', 'the expression does too much work; narrow the data first');
+  }
+
+  /** Looking through text costs a step for every 256 characters. */
+  scan(length: number): void {
+    this.spend(1 + (length >>> 8));
+  }
+
+  /** A value as text; writing an object out is work that is paid for. */
+  text(value: Json | undefined): string {
+    const text = textOf(value);
+    if (typeof value === 'object' && value !== null) this.produce(text.length);
+    return text;
+  }
+
+  /** Called before text of this length is made. */
+  produce(length: number): void {
+    if (length > stringLengthMax) {
+      throw new Halt('VALUE_TOO_LARGE', `the expression makes a text of ${length} characters; at most ${stringLengthMax} are kept`);
+    }
+    this.#characters -= length;
+    if (this.#characters < 0) throw new Halt('EXPRESSION_BUDGET', 'the expression makes too much text; narrow the data first');
+  }
+}

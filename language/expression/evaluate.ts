@@ -1,0 +1,162 @@
+/**
+ * Evaluates an expression tree over a scope: synchronous, total and bounded. What can go wrong comes
+ * back as a fault; a name that nobody set is `undefined`, and so is anything read from it.
+ */
+import type { Json } from '../json.ts';
+import { isSafeName, property, type Fault, type ScopeReader } from '../scope.ts';
+import { Budget, Halt } from './budget.ts';
+import type { Argument, Arrow, BinaryOperator, Entry, Expression, Item, Method, Node } from './expression.ts';
+import { callFunction } from './functions.ts';
+import { callMethod, joined, jsonOf, type MethodArgument } from './methods.ts';
+import { applyBinary, applyUnary, isTruthy, type Value } from './operators.ts';
+import { parseExpression } from './parse.ts';
+
+export { isTruthy } from './operators.ts';
+
+export type Evaluation = { ok: true; value: Json | undefined } | ({ ok: false } & Fault);
+
+export function tryEvaluate(expression: Expression | string, scope: ScopeReader, budget: Budget = new Budget()): Evaluation {
+  const parsed = typeof expression === 'string' ? parseExpression(expression) : { ok: true as const, expression };
+  if (!parsed.ok) return { ok: false, ...parsed.problem };
+  try {
+    const world: World = { scope, budget, locals: undefined };
+    return { ok: true, value: jsonOf(visit(parsed.expression.root, world)) };
+  } catch (error) {
+    if (error instanceof Halt) return { ok: false, ...error.fault };
+    // Data nested deeper than the stack: nothing else in here can overflow.
+    if (error instanceof RangeError) return { ok: false, code: 'VALUE_TOO_LARGE', message: 'a value is nested too deeply to be read' };
+    throw error;
+  }
+}
+
+/** For places where a fault means the same as no value. */
+export function evaluate(expression: Expression | string, scope: ScopeReader, budget?: Budget): Json | undefined {
+  const result = tryEvaluate(expression, scope, budget);
+  return result.ok ? result.value : undefined;
+}
+
+/** Parameters of the functions that are being called, innermost first. */
+interface Locals {
+  readonly name: string;
+  readonly value: Value;
+  readonly outer: Locals | undefined;
+}
+
+interface World {
+  readonly scope: ScopeReader;
+  readonly budget: Budget;
+  readonly locals: Locals | undefined;
+}
+
+function visit(node: Node, world: World): Value {
+  world.budget.spend();
+  switch (node.type) {
+    case 'literal':
+      return node.value;
+    case 'variable':
+      return readVariable(node.name, node.written, world);
+    case 'member':
+      return property(visit(node.object, world), node.name);
+    case 'index':
+      return readIndex(visit(node.object, world), visit(node.index, world));
+    case 'method':
+      return visitMethod(node.object, node.name, node.args, world);
+    case 'function':
+      return callFunction(node.name, node.args.map((arg) => visit(arg, world)), world.budget);
+    case 'unary':
+      return applyUnary(node.operator, visit(node.operand, world));
+    case 'binary':
+      return visitBinary(node.operator, node.left, node.right, world);
+    case 'choice':
+      return visit(isTruthy(visit(node.test, world)) ? node.then : node.else, world);
+    case 'array':
+      return visitArray(node.items, world);
+    case 'object':
+      return visitObject(node.entries, world);
+    case 'template':
+      return visitTemplate(node.texts, node.parts, world);
+    default:
+      return node satisfies never;
+  }
+}
+
+function readVariable(name: string, written: string, world: World): Value {
+  for (let local = world.locals; local !== undefined; local = local.outer) {
+    if (local.name === written) return local.value;
+  }
+  return world.scope.get(name);
+}
+
+function readIndex(object: Value, index: Value): Value {
+  return typeof index === 'number' || typeof index === 'string' ? property(object, index) : undefined;
+}
+
+function visitBinary(operator: BinaryOperator, left: Node, right: Node, world: World): Value {
+  const value = visit(left, world);
+  if (operator === '&&') return isTruthy(value) ? visit(right, world) : value;
+  if (operator === '||') return isTruthy(value) ? value : visit(right, world);
+  if (operator === '??') return value ?? visit(right, world);
+  return applyBinary(operator, value, visit(right, world), world.budget);
+}
+
+/** A method of nothing is nothing, as a field of nothing is: an unset name makes a condition false. */
+function visitMethod(object: Node, name: Method, args: readonly Argument[], world: World): Value {
+  const target = visit(object, world);
+  if (target === undefined || target === null) return undefined;
+  return callMethod(target, name, args.map((arg) => argumentOf(arg, world)), world.budget);
+}
+
+function argumentOf(arg: Argument, world: World): MethodArgument {
+  if (arg.type !== 'arrow') return { value: visit(arg, world) };
+  return { callback: (item, index) => visit(arg.body, withParameters(arg, [item, index], world)) };
+}
+
+function withParameters(arrow: Arrow, values: readonly Value[], world: World): World {
+  const locals = arrow.params.reduce<Locals | undefined>(
+    (outer, name, position) => ({ name, value: values[position], outer }),
+    world.locals,
+  );
+  return { ...world, locals };
+}
+
+function visitArray(items: readonly Item[], world: World): Json[] {
+  const out: Json[] = [];
+  for (const item of items) {
+    const value = jsonOf(visit(item.value, world)) ?? null;
+    if (!item.spread) out.push(value);
+    else if (Array.isArray(value)) {
+      world.budget.spend(value.length);
+      for (const element of value) out.push(element);
+    } else if (value !== null) throw new Halt('EXPRESSION_TYPE', '"..." inside [ ] needs an array');
+  }
+  return out;
+}
+
+function visitObject(entries: readonly Entry[], world: World): Json {
+  const out = new Map<string, Json>();
+  for (const entry of entries) {
+    const value = jsonOf(visit(entry.value, world));
+    if (entry.type === 'entry') {
+      const key = world.budget.text(visit(entry.key, world));
+      if (!isSafeName(key)) throw new Halt('EXPRESSION_TYPE', `an object cannot have the key "${key}"`);
+      if (value !== undefined) out.set(key, value);
+    } else spreadInto(out, value, world.budget);
+  }
+  return Object.fromEntries(out);
+}
+
+function spreadInto(out: Map<string, Json>, value: Value, budget: Budget): void {
+  if (value === undefined || value === null) return;
+  if (typeof value !== 'object' || Array.isArray(value)) throw new Halt('EXPRESSION_TYPE', '"..." inside { } needs an object');
+  const entries = Object.entries(value);
+  budget.spend(entries.length);
+  for (const [key, item] of entries) if (isSafeName(key)) out.set(key, item);
+}
+
+function visitTemplate(texts: readonly string[], parts: readonly Node[], world: World): string {
+  const pieces = texts.flatMap((text, index) => {
+    const part = parts[index];
+    return part === undefined ? [text] : [text, world.budget.text(visit(part, world))];
+  });
+  return joined(pieces, '', world.budget);
+}

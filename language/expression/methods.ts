@@ -1,0 +1,158 @@
+/**
+ * The methods an expression may call on text, arrays and numbers. A pattern given to `replace`,
+ * `replaceAll` or `split` is literal text and so is the replacement: there are no regular
+ * expressions here, so no pattern can hang a run.
+ */
+import type { Json } from '../json.ts';
+import { Halt, type Budget } from './budget.ts';
+import type { Method } from './expression.ts';
+import { isEqual, isTruthy, numberOf, type Value } from './operators.ts';
+
+/** What a method is given: values, and for a function argument a way to call it. */
+export type Callback = (item: Json, index: number) => Value;
+export type MethodArgument = { value: Value } | { callback: Callback };
+
+const CALLBACK_METHODS: ReadonlySet<Method> = new Set<Method>(['some', 'every', 'filter', 'map', 'find', 'findIndex']);
+
+export function callMethod(target: Json, method: Method, args: readonly MethodArgument[], budget: Budget): Value {
+  if (CALLBACK_METHODS.has(method)) {
+    return callWithFunction(wantArray(target, method), method, callbackOf(args[0], method), budget);
+  }
+  const values = args.map((arg) => {
+    if ('callback' in arg) throw new Halt('EXPRESSION_TYPE', `.${method} takes values, not a function`);
+    return arg.value;
+  });
+  const onText = TEXT_METHODS[method];
+  if (typeof target === 'string' && onText !== undefined) {
+    budget.scan(target.length);
+    return onText(target, values, budget);
+  }
+  const onArray = ARRAY_METHODS[method];
+  if (Array.isArray(target) && onArray !== undefined) {
+    budget.spend(target.length);
+    return onArray(target, values, budget);
+  }
+  if (typeof target === 'number' && method === 'toFixed') return toFixed(target, values[0]);
+  throw wrongTarget(method, target);
+}
+
+function wrongTarget(method: Method, target: Json): Halt {
+  const kind = Array.isArray(target) ? 'an array' : typeof target === 'object' ? 'an object' : `a ${typeof target}`;
+  return new Halt('EXPRESSION_TYPE', `.${method} cannot be called on ${kind}`);
+}
+
+function wantArray(target: Json, method: Method): Json[] {
+  if (Array.isArray(target)) return target;
+  throw wrongTarget(method, target);
+}
+
+function callbackOf(argument: MethodArgument | undefined, method: Method): Callback {
+  if (argument !== undefined && 'callback' in argument) return argument.callback;
+  throw new Halt('EXPRESSION_TYPE', `.${method} needs a function, such as .${method}(x => x.ok)`);
+}
+
+function callWithFunction(items: Json[], method: Method, callback: Callback, budget: Budget): Value {
+  const call: Callback = (item, index) => {
+    budget.spend();
+    return callback(item, index);
+  };
+  const test = (item: Json, index: number): boolean => isTruthy(call(item, index));
+  if (method === 'some') return items.some(test);
+  if (method === 'every') return items.every(test);
+  if (method === 'filter') return items.filter(test);
+  if (method === 'find') return items.find(test);
+  if (method === 'findIndex') return items.findIndex(test);
+  return items.map((item, index) => jsonOf(call(item, index)) ?? null);
+}
+
+/** JSON has neither NaN nor infinity nor negative zero; a result that is not a number is no value. */
+export function jsonOf(value: Value): Value {
+  if (typeof value !== 'number') return value;
+  if (!Number.isFinite(value)) return undefined;
+  return value === 0 ? 0 : value;
+}
+
+type OnText = (text: string, args: readonly Value[], budget: Budget) => Value;
+
+const TEXT_METHODS: Partial<Record<Method, OnText>> = {
+  includes: (text, [part], budget) => text.includes(budget.text(part)),
+  startsWith: (text, [part], budget) => text.startsWith(budget.text(part)),
+  endsWith: (text, [part], budget) => text.endsWith(budget.text(part)),
+  indexOf: (text, [part], budget) => text.indexOf(budget.text(part)),
+  at: (text, [index]) => text.at(integerOf(index, 0)),
+  slice: (text, [from, to], budget) => made(text.slice(integerOf(from, 0), endOf(to)), budget),
+  trim: (text, _args, budget) => made(text.trim(), budget),
+  toLowerCase: (text, _args, budget) => made(text.toLowerCase(), budget),
+  toUpperCase: (text, _args, budget) => made(text.toUpperCase(), budget),
+  concat: (text, args, budget) => joined([text, ...args.map((arg) => budget.text(arg))], '', budget),
+  replace: (text, [part, by], budget) => replaceFirst(text, budget.text(part), budget.text(by), budget),
+  replaceAll: (text, [part, by], budget) => replaceAll(text, budget.text(part), budget.text(by), budget),
+  split: (text, [separator], budget) => split(text, separator, budget),
+};
+
+type OnArray = (items: Json[], args: readonly Value[], budget: Budget) => Value;
+
+const ARRAY_METHODS: Partial<Record<Method, OnArray>> = {
+  includes: (items, [wanted], budget) => items.some((item) => isEqual(item, wanted, budget)),
+  indexOf: (items, [wanted], budget) => items.findIndex((item) => isEqual(item, wanted, budget)),
+  at: (items, [index]) => items.at(integerOf(index, 0)),
+  slice: (items, [from, to]) => items.slice(integerOf(from, 0), endOf(to)),
+  concat: (items, args, budget) => items.concat(...args.map((arg) => concatenated(arg, budget))),
+  join: (items, [separator], budget) =>
+    joined(items.map((item) => budget.text(item)), separator === undefined ? ',' : budget.text(separator), budget),
+};
+
+function endOf(value: Value): number | undefined {
+  return value === undefined ? undefined : integerOf(value, 0);
+}
+
+function concatenated(value: Value, budget: Budget): Json[] {
+  const items = Array.isArray(value) ? value : [value ?? null];
+  budget.spend(items.length);
+  return items;
+}
+
+function integerOf(value: Value, otherwise: number): number {
+  const number = Math.trunc(numberOf(value));
+  return Number.isNaN(number) ? otherwise : number;
+}
+
+function made(text: string, budget: Budget): string {
+  budget.produce(text.length);
+  return text;
+}
+
+export function joined(parts: readonly string[], separator: string, budget: Budget): string {
+  const length = parts.reduce((sum, part) => sum + part.length, separator.length * Math.max(0, parts.length - 1));
+  budget.produce(length);
+  return parts.join(separator);
+}
+
+function replaceFirst(text: string, pattern: string, replacement: string, budget: Budget): string {
+  budget.produce(text.length + replacement.length);
+  const at = text.indexOf(pattern);
+  return at === -1 ? text : text.slice(0, at) + replacement + text.slice(at + pattern.length);
+}
+
+function replaceAll(text: string, pattern: string, replacement: string, budget: Budget): string {
+  if (pattern === '') throw new Halt('EXPRESSION_TYPE', '.replaceAll needs a text to look for');
+  const parts = text.split(pattern);
+  budget.spend(parts.length);
+  return joined(parts, replacement, budget);
+}
+
+function split(text: string, separator: Value, budget: Budget): string[] {
+  if (separator === undefined) return [text];
+  const by = budget.text(separator);
+  if (by === '') budget.spend(text.length);
+  const parts = text.split(by);
+  budget.spend(parts.length);
+  budget.produce(text.length);
+  return parts;
+}
+
+function toFixed(number: number, digits: Value): string {
+  const places = integerOf(digits, 0);
+  if (places < 0 || places > 100) throw new Halt('EXPRESSION_TYPE', '.toFixed takes between 0 and 100 places');
+  return number.toFixed(places);
+}

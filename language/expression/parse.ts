@@ -1,0 +1,100 @@
+/**
+ * Text to expression tree. The grammar is JavaScript's, read by `jsep`; what may be evaluated is the
+ * allow-list of `expression.ts`. Parsing is a pure function of the text, so results are kept.
+ */
+import arrow from '@jsep-plugin/arrow';
+import object from '@jsep-plugin/object';
+import spread from '@jsep-plugin/spread';
+import template from '@jsep-plugin/template';
+import jsep from 'jsep';
+import { expressionsCachedMax } from '../limits.ts';
+import type { Fault } from '../scope.ts';
+import { Refusal, convert } from './convert.ts';
+import type { Expression, Node } from './expression.ts';
+import { scanExpression } from './scan.ts';
+
+jsep.plugins.register(arrow, object, spread, template);
+
+export type ParsedExpression = { ok: true; expression: Expression } | { ok: false; problem: Fault };
+
+const parsed = new Map<string, ParsedExpression>();
+
+export function parseExpression(text: string): ParsedExpression {
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  const result = parse(text);
+  if (parsed.size >= expressionsCachedMax) parsed.clear();
+  parsed.set(text, result);
+  return result;
+}
+
+function parse(text: string): ParsedExpression {
+  const scan = scanExpression(text);
+  if (!scan.ok) return refused(scan.message);
+  try {
+    const root: Node = convert(jsep(scan.text), scan.braces);
+    return { ok: true, expression: { text, root } };
+  } catch (error) {
+    return refused(messageOf(error));
+  }
+}
+
+function refused(message: string): ParsedExpression {
+  return { ok: false, problem: { code: 'EXPRESSION_INVALID', message } };
+}
+
+/** The parser's own messages are short sentences that end with a place; hints are ours. */
+function messageOf(error: unknown): string {
+  if (error instanceof Refusal) return error.message;
+  const message = error instanceof Error ? error.message : String(error);
+  const hint = /Unexpected "="/.test(message) ? '; a comparison is written ===' : /\//.test(message) ? '; patterns (/…/) are not part of the expression language' : '';
+  return `${message.slice(0, 200)}${hint}`;
+}
+
+/** The variables an expression reads, each with the plain path that follows it. */
+export function referencesOf(expression: Expression): Array<{ name: string; path: string[] }> {
+  const found: Array<{ name: string; path: string[] }> = [];
+  collect(expression.root, [], new Set(), found);
+  return found;
+}
+
+type Found = Array<{ name: string; path: string[] }>;
+
+function collect(node: Node, path: string[], locals: ReadonlySet<string>, found: Found): void {
+  const go = (child: Node): void => collect(child, [], locals, found);
+  switch (node.type) {
+    case 'literal':
+      return;
+    case 'variable':
+      if (!locals.has(node.written)) found.push({ name: node.name, path });
+      return;
+    case 'member':
+      return collect(node.object, [node.name, ...path], locals, found);
+    case 'index':
+      collect(node.object, [], locals, found);
+      return go(node.index);
+    case 'method':
+      go(node.object);
+      for (const arg of node.args) {
+        if (arg.type === 'arrow') collect(arg.body, [], new Set([...locals, ...arg.params]), found);
+        else go(arg);
+      }
+      return;
+    case 'function':
+      return node.args.forEach(go);
+    case 'unary':
+      return go(node.operand);
+    case 'binary':
+      return [node.left, node.right].forEach(go);
+    case 'choice':
+      return [node.test, node.then, node.else].forEach(go);
+    case 'array':
+      return node.items.forEach((item) => go(item.value));
+    case 'object':
+      return node.entries.forEach((entry) => (entry.type === 'entry' ? [entry.key, entry.value] : [entry.value]).forEach(go));
+    case 'template':
+      return node.parts.forEach(go);
+    default:
+      return node satisfies never;
+  }
+}

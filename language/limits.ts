@@ -1,0 +1,53 @@
+/**
+ * Every bound of the language in one place. Sizes are in UTF-16 units (`Length`) or bytes (`Bytes`),
+ * times in milliseconds. A bound is the last value that is accepted.
+ */
+
+/** A definition as text, and its shape. */
+export const definitionBytesMax = 1024 * 1024;
+export const stepsMax = 5_000;
+/** Arrays and objects inside one another, steps included. */
+export const nestingDepthMax = 64;
+/** Values (not steps) a definition may hold: keys and elements together. */
+export const valuesMax = 100_000;
+/** More problems than this help nobody; the rest is counted, not listed. */
+export const problemsMax = 200;
+
+/** Expressions: refused before they are parsed. */
+export const expressionLengthMax = 10_000;
+/** Tokens of an expression, which bounds the nodes of its tree and the length of any chain in it. */
+export const expressionNodesMax = 1_000;
+/** Brackets inside one another; also the ternaries and the unary operators in a row. */
+export const expressionDepthMax = 64;
+/** Parsed expressions kept for reuse. */
+export const expressionsCachedMax = 1_000;
+
+/** One evaluation: nodes visited, elements walked, and text scanned (one step for 256 units). */
+export const evaluationStepsMax = 200_000;
+/** All text that one evaluation may produce, intermediate results included. */
+export const evaluationCharactersMax = 8 * 1024 * 1024;
+/** Any single text that an expression produces. */
+export const stringLengthMax = 1024 * 1024;
+
+/** Text that interpolation may produce from one value. */
+export const interpolationLengthMax = 8 * 1024 * 1024;
+/** A value of a run, as JSON; larger ones are a failure of the step that made them. */
+export const valueBytesMax = 8 * 1024 * 1024;
+/** Larger values leave the run's history and travel as a reference. */
+export const inlineBytesMax = 32 * 1024;
+/** An environment string above this goes through a file (Linux refuses 128 KiB and more). */
+export const environmentBytesMax = 96 * 1024;
+/** All environment strings that references of one shell line may fill together. */
+export const environmentTotalBytesMax = 512 * 1024;
+
+/** Patterns of watch rules. */
+export const regexLengthMax = 1_000;
+
+/** Times a step may take when the definition does not say. */
+export const shellTimeoutMs = 600_000;
+export const commandTimeoutMs = 60_000;
+
+/** Sentinels inside one another, unless `safety.maxNestingDepth` says otherwise. */
+export const nestingSentinelsMax = 8;
+/** Passes of a `continuous` loop that states no `max`. */
+export const continuousPassesMax = 10_000;

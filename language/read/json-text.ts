@@ -1,0 +1,74 @@
+/**
+ * JSON text to a value, or the place where it stops being JSON. The platform's parser does the work;
+ * its messages do not always say where, so a refused text is walked once more to find out.
+ */
+import type { Problem } from '../problems.ts';
+
+export type JsonText = { ok: true; value: unknown } | { ok: false; problem: Problem };
+
+export function readJsonText(text: string): JsonText {
+  const source = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  try {
+    return { ok: true, value: JSON.parse(source) };
+  } catch {
+    return { ok: false, problem: notJson(source) };
+  }
+}
+
+function notJson(source: string): Problem {
+  const { at, wanted } = firstError(source);
+  const before = source.slice(0, at).split('\n');
+  const place = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
+  const char = String.fromCodePoint(source.codePointAt(at) ?? 0);
+  const found = at >= source.length ? 'the text ends' : `${JSON.stringify(char)} stands`;
+  return { code: 'NOT_JSON', severity: 'error', path: '', message: `${place}: ${found} where ${wanted} should be` };
+}
+
+const TOKEN = /[\s]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001F]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![A-Za-z0-9_.]))/y;
+
+type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | 'colon' | 'comma' | 'end';
+
+const WANTED: Readonly<Record<Expected, string>> = {
+  value: 'a value',
+  'value or ]': 'a value or "]"',
+  key: 'a key in double quotes',
+  'key or }': 'a key in double quotes or "}"',
+  colon: '":"',
+  comma: '"," or the closing bracket',
+  end: 'the end',
+};
+
+function firstError(source: string): { at: number; wanted: string } {
+  const open: string[] = [];
+  let expected: Expected = 'value';
+  let at = 0;
+  for (;;) {
+    TOKEN.lastIndex = at;
+    const token = TOKEN.exec(source);
+    const start = at + (/^\s*/.exec(source.slice(at, at + 10_000))?.[0].length ?? 0);
+    const next: Expected | undefined = token === null ? undefined : advance(expected, token, open);
+    if (token === null || next === undefined) return { at: start, wanted: WANTED[expected] };
+    expected = next;
+    at += token[0].length;
+  }
+}
+
+/** What may follow this token, or undefined when the token may not stand here. */
+function advance(expected: Expected, token: RegExpExecArray, open: string[]): Expected | undefined {
+  const [, mark, text] = token;
+  if (expected === 'colon') return mark === ':' ? 'value' : undefined;
+  if (expected === 'comma' && mark === ',') return open.at(-1) === '{' ? 'key' : 'value';
+  const closes = (mark === '}' && open.at(-1) === '{' && expected !== 'key') || (mark === ']' && open.at(-1) === '[' && expected !== 'value');
+  if (closes && (expected === 'comma' || expected.includes(' or '))) {
+    open.pop();
+    return open.length === 0 ? 'end' : 'comma';
+  }
+  if (expected === 'key' || expected === 'key or }') return text === undefined ? undefined : 'colon';
+  if (expected !== 'value' && expected !== 'value or ]') return undefined;
+  if (mark === '{' || mark === '[') {
+    open.push(mark);
+    return mark === '{' ? 'key or }' : 'value or ]';
+  }
+  if (mark !== undefined) return undefined;
+  return open.length === 0 ? 'end' : 'comma';
+}

@@ -1,0 +1,156 @@
+/**
+ * One reference inside text: `$name`, `$name.path[0]`, `$name.method('a', 'b')` or `{{name.path}}`.
+ * Used by templates and by shell lines, so that both read a reference alike.
+ *
+ * The longest path that resolves wins. What follows a text, a number or a boolean that has no such
+ * field is not part of the reference (`$topic.md`, `$query.`); a field that an object or an array
+ * lacks makes the reference unresolved, because a whole object is never what was meant there.
+ */
+import type { Json } from './json.ts';
+import { property, textOf, variableText, type Fault, type ScopeReader } from './scope.ts';
+import type { Budget } from './expression/budget.ts';
+import { tryEvaluate } from './expression/evaluate.ts';
+import { isMethod } from './expression/expression.ts';
+import { parseExpression } from './expression/parse.ts';
+
+export interface Reference {
+  /** First index after the reference. */
+  end: number;
+  written: string;
+  /** `undefined` when nothing of that name is set. */
+  value: Json | undefined;
+  /** The value as text: a command's result, used whole, stands for its text field. */
+  text: string;
+  fault?: Fault;
+}
+
+type Part =
+  | { type: 'field'; key: string; end: number }
+  | { type: 'index'; key: number; end: number }
+  | { type: 'call'; source: string; end: number };
+
+/** Stands for the value so far in the expression that calls a method on it; nobody writes it. */
+const VALUE_SO_FAR = '\uE0FF';
+
+const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
+const FIELD = /\.([A-Za-z_][A-Za-z0-9_]*)/y;
+const INDEX = /\[(\d{1,10})\]/y;
+const KEY = /\[(?:'([^'\]\n]*)'|"([^"\]\n]*)")\]/y;
+const BRACES = /\{\{[ \t]*([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*)[ \t]*\}\}/y;
+
+/** Where the next reference may begin, or -1. */
+export function nextReference(text: string, from: number): number {
+  const dollar = text.indexOf('$', from);
+  const braces = text.indexOf('{{', from);
+  return dollar === -1 || braces === -1 ? Math.max(dollar, braces) : Math.min(dollar, braces);
+}
+
+/** The reference that begins at `at`, or undefined when what stands there is plain text. */
+export function readReference(text: string, at: number, scope: ScopeReader, budget: Budget): Reference | undefined {
+  if (text.charAt(at) === '$') return readDollar(text, at, scope, budget);
+  return text.startsWith('{{', at) ? readBraces(text, at, scope) : undefined;
+}
+
+function match(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
+
+function readBraces(text: string, at: number, scope: ScopeReader): Reference | undefined {
+  const found = match(BRACES, text, at);
+  const path = found?.[1]?.split('.');
+  const name = path?.shift();
+  if (found === null || path === undefined || name === undefined) return undefined;
+  let value = scope.get(name);
+  for (const key of path) value = property(value, key);
+  const asText = path.length === 0 ? variableText(scope, name, value) : textOf(value);
+  return { end: at + found[0].length, written: found[0], value, text: asText };
+}
+
+function readDollar(text: string, at: number, scope: ScopeReader, budget: Budget): Reference | undefined {
+  const name = match(NAME, text, at + 1)?.[0];
+  if (name === undefined) return undefined;
+  const nameEnd = at + 1 + name.length;
+  let value = scope.get(name);
+  let end = nameEnd;
+  const done = (last: number, reached: Json | undefined, fault?: Fault): Reference => ({
+    end: last,
+    written: text.slice(at, last),
+    value: reached,
+    text: last === nameEnd ? variableText(scope, name, reached) : textOf(reached),
+    ...(fault === undefined ? {} : { fault }),
+  });
+  for (let part = readPart(text, end); part !== undefined; part = readPart(text, part.end)) {
+    if (value === undefined) return done(endOfParts(text, end), undefined);
+    const next = follow(value, part, scope, budget);
+    if (next.fault !== undefined) return done(part.end, undefined, next.fault);
+    if (next.value === undefined && isScalar(value) && part.type !== 'call') return done(end, value);
+    value = next.value;
+    end = part.end;
+  }
+  return done(end, value);
+}
+
+function isScalar(value: Json): boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function endOfParts(text: string, from: number): number {
+  let end = from;
+  for (let part = readPart(text, end); part !== undefined; part = readPart(text, end)) end = part.end;
+  return end;
+}
+
+function readPart(text: string, at: number): Part | undefined {
+  const field = match(FIELD, text, at);
+  if (field?.[1] !== undefined) {
+    const end = at + field[0].length;
+    return readCall(text, at, field[1], end) ?? { type: 'field', key: field[1], end };
+  }
+  const index = match(INDEX, text, at);
+  if (index !== null) return { type: 'index', key: Number(index[1]), end: at + index[0].length };
+  const key = match(KEY, text, at);
+  return key === null ? undefined : { type: 'field', key: key[1] ?? key[2] ?? '', end: at + key[0].length };
+}
+
+function readCall(text: string, at: number, name: string, open: number): Part | undefined {
+  if (!isMethod(name) || text.charAt(open) !== '(') return undefined;
+  const end = endOfCall(text, open);
+  if (end === undefined) return undefined;
+  const source = `${VALUE_SO_FAR}${text.slice(at, end)}`;
+  return parseExpression(source).ok ? { type: 'call', source, end } : undefined;
+}
+
+/** Arguments longer than this are not looked for: prose may well contain an open bracket. */
+const callLengthMax = 500;
+
+function endOfCall(text: string, open: number): number | undefined {
+  let depth = 0;
+  let quote = '';
+  for (let at = open; at < text.length && at < open + callLengthMax; at += 1) {
+    const char = text.charAt(at);
+    if (quote !== '') {
+      if (char === '\\') at += 1;
+      else if (char === quote) quote = '';
+    } else if (char === "'" || char === '"' || char === '`') quote = char;
+    else if (char === '(') depth += 1;
+    else if (char === ')') {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return undefined;
+}
+
+function follow(value: Json, part: Part, scope: ScopeReader, budget: Budget): { value: Json | undefined; fault?: Fault } {
+  if (part.type === 'field') return { value: property(value, part.key) };
+  // An index reads an element; the characters of a text are left alone, for prose such as `$name[1]`.
+  if (part.type === 'index') return { value: typeof value === 'string' ? undefined : property(value, part.key) };
+  const inner: ScopeReader = {
+    get: (name) => (name === VALUE_SO_FAR ? value : scope.get(name)),
+    has: (name) => name === VALUE_SO_FAR || scope.has(name),
+  };
+  const result = tryEvaluate(part.source, inner, budget);
+  if (result.ok) return { value: result.value };
+  return { value: undefined, fault: { code: result.code, message: `${part.source.slice(1)}: ${result.message}` } };
+}

@@ -1,0 +1,11 @@
+/** Another attempt of the same step already journaled its result; that result is the true one. */
+export class JournalConflict extends Error {
+  constructor(handle: string, key: string, cause?: unknown) {
+    super(`step ${key} of run ${handle} was already journaled by another attempt; take the result from the journal`, { cause });
+    this.name = 'JournalConflict';
+  }
+}
+
+export function isJournalConflict(error: unknown): error is JournalConflict {
+  return error instanceof JournalConflict;
+}

@@ -1,0 +1,69 @@
+/**
+ * The store on Postgres: one pool of connections, shared by hand-written statements (everything a run
+ * waits for) and Prisma (listings). The schema must be there already: migrate.ts.
+ */
+import type { Json } from '../../language/json.ts';
+import type { Store } from './contract.ts';
+import { Database } from './database.ts';
+import { definitions } from './definitions.ts';
+import { logs } from './logs.ts';
+import { LazyPrisma } from './prisma-client.ts';
+import { records, signals } from './records.ts';
+import { runEvents } from './run-events.ts';
+import { runs } from './runs.ts';
+import { StoreSession } from './session.ts';
+import { Announcer, Listener, RUN_CHANNEL } from './wakeups.ts';
+
+export { JournalConflict, isJournalConflict } from './journal-conflict.ts';
+export { isUnavailable } from './unavailable.ts';
+
+const POOL_SIZE = 10;
+
+export function openStore(options: { url: string; poolSize?: number }): Store {
+  const database = new Database(options.url, options.poolSize ?? POOL_SIZE);
+  const prisma = new LazyPrisma(database);
+  const announcer = new Announcer(database);
+  const listener = new Listener(options.url);
+  return {
+    definitions: definitions(database, prisma),
+    runs: runs(database, prisma),
+    events: runEvents(database, announcer, listener),
+    logs: logs(database, announcer, listener),
+    payloads: payloads(database),
+    records,
+    signals,
+    journal: {
+      async find(handle, key) {
+        const [row] = await database.query<{ result: Json }>('select result from journal where handle = $1 and key = $2', [handle, key]);
+        return row?.result ?? null;
+      },
+    },
+    session: () => new StoreSession(database, (handle) => announcer.announce(RUN_CHANNEL, handle)),
+    async ping() {
+      await database.query('select 1', []);
+    },
+    async close() {
+      await announcer.flush();
+      await listener.close();
+      await prisma.close();
+      await database.close();
+    },
+  };
+}
+
+function payloads(database: Database): Store['payloads'] {
+  return {
+    async put(hash, content) {
+      // Shares the caller's memory: a payload can be large.
+      const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+      await database.query(
+        'insert into payloads (hash, content, size) values ($1, $2, $3) on conflict (hash) do nothing',
+        [hash, bytes, bytes.length],
+      );
+    },
+    async get(hash) {
+      const [row] = await database.queryBinary<{ content: Buffer }>('select content from payloads where hash = $1', [hash]);
+      return row?.content ?? null;
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * Rows that quick commands write through their session. None of these statements can fail because
+ * the row is there already: that would abort the segment's transaction.
+ */
+import type { JsonObject } from '../../language/json.ts';
+import type { DataRecord, Session, Store } from './contract.ts';
+import { fromJsonbText, toJsonbString, withoutNul } from './jsonb-text.ts';
+import { recordData, recordQuery } from './record-filter.ts';
+
+/** What a btree entry holds is bounded; past it the insert would fail inside the transaction. */
+const ID_BYTES_MAX = 1_000;
+
+const COLUMNS = 'collection, id, data, created_at as "createdAt"';
+
+interface Row {
+  collection: string;
+  id: string;
+  data: JsonObject;
+  createdAt: Date;
+}
+
+function toRecord(row: Row): DataRecord {
+  return { collection: fromStored(row.collection), id: fromStored(row.id), data: row.data, createdAt: row.createdAt.getTime() };
+}
+
+function fromStored(value: string): string {
+  return JSON.parse(fromJsonbText(JSON.stringify(value))) as string;
+}
+
+async function create(session: Session, collection: string, id: string, data: JsonObject): Promise<DataRecord> {
+  for (const [name, value] of [['collection', collection], ['id', id]] as const) {
+    const bytes = Buffer.byteLength(value);
+    if (bytes === 0 || bytes > ID_BYTES_MAX) throw new Error(`a record's ${name} has 1 to ${ID_BYTES_MAX} bytes; this one has ${bytes}`);
+  }
+  const key = [toJsonbString(collection), toJsonbString(id)];
+  const [created] = await session.write<Row>(
+    `insert into records (collection, id, data, created_at) values ($1, $2, $3::jsonb, clock_timestamp())
+     on conflict (collection, id) do nothing returning ${COLUMNS}`,
+    [...key, recordData(data)],
+  );
+  if (created !== undefined) return toRecord(created);
+  const [existing] = await session.read<Row>(`select ${COLUMNS} from records where collection = $1 and id = $2`, key);
+  if (existing === undefined) throw new Error(`record ${collection}/${id} was deleted while it was being created; run the step again`);
+  return toRecord(existing);
+}
+
+export const records: Store['records'] = {
+  create,
+  async list(session, query) {
+    const { text, values } = recordQuery(query);
+    return (await session.read<Row>(text, values)).map(toRecord);
+  },
+};
+
+export const signals: Store['signals'] = {
+  async publish(session, event) {
+    await session.write(
+      'insert into published_events (handle, key, name, data) values ($1, $2, $3, $4::json) on conflict (handle, key) do nothing',
+      [event.handle, event.key, withoutNul(event.name), JSON.stringify(event.data)],
+    );
+  },
+};

@@ -1,0 +1,91 @@
+/**
+ * A run's events: written idempotently by (handle, seq), read in pages, followed live.
+ */
+import type { RunEvent } from '../../language/run-event.ts';
+import { commitStatement } from './commit-statement.ts';
+import type { Store } from './contract.ts';
+import type { Database } from './database.ts';
+import { FINISHED_SQL, isAborted, ridingOut } from './riding-out.ts';
+import { SeqGaps } from './seq-gaps.ts';
+import { RUN_CHANNEL } from './wakeups.ts';
+import type { Announcer, Listener } from './wakeups.ts';
+
+const PAGE = 1_000;
+
+export function runEvents(database: Database, announcer: Announcer, listener: Listener): Store['events'] {
+  return {
+    async append(handle, events) {
+      const statement = commitStatement({ handle, events });
+      if (statement === null) return;
+      await database.query(statement.text, statement.values);
+      announcer.announce(RUN_CHANNEL, handle);
+    },
+
+    async after(handle, seq, limit = PAGE) {
+      const rows = await database.query<{ event: RunEvent }>(
+        'select event from run_events where handle = $1 and seq > $2 order by seq limit $3',
+        [handle, seq, limit],
+      );
+      return rows.map((row) => row.event);
+    },
+
+    follow: (handle, options) => follow(database, listener, handle, options.after ?? -1, options.signal),
+  };
+}
+
+/**
+ * Each batch is in the order of `seq`; a number that became visible late is yielded late, never
+ * dropped. The run's last event is yielded last.
+ */
+async function* follow(
+  database: Database,
+  listener: Listener,
+  handle: string,
+  after: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<RunEvent> {
+  const gaps = new SeqGaps(after);
+  const ear = listener.listen(RUN_CHANNEL, handle);
+  try {
+    let last: RunEvent | undefined;
+    while (!isAborted(signal)) {
+      // Asked before reading: a run that had finished by then has all its events in what follows.
+      const hadFinished = last !== undefined || (await ridingOut(signal, () => isFinished(database, handle)));
+      let full = true;
+      while (full && !isAborted(signal)) {
+        const batch = await ridingOut(signal, () => readGaps(database, handle, gaps));
+        full = batch?.length === PAGE;
+        for (const event of batch ?? []) {
+          if (event.type === 'run-finished') last = event;
+          else yield event;
+        }
+      }
+      if (isAborted(signal)) return;
+      if (last !== undefined && hadFinished === true) yield last;
+      if (hadFinished === true) return;
+      if (last === undefined) await ear.next(signal);
+    }
+  } finally {
+    ear.close();
+  }
+}
+
+async function isFinished(database: Database, handle: string): Promise<boolean> {
+  const rows = await database.query(FINISHED_SQL, [handle]);
+  return rows.length > 0;
+}
+
+async function readGaps(database: Database, handle: string, gaps: SeqGaps): Promise<RunEvent[]> {
+  const rows = await database.query<{ event: RunEvent }>(
+    // Lateral, so that the index is asked once a gap; a plain join reads the whole run.
+    `select e.event from unnest($2::bigint[], $3::bigint[]) as gap(low, high)
+     cross join lateral (
+       select seq, event from run_events where handle = $1 and seq between gap.low and gap.high order by seq limit ${PAGE}
+     ) e
+     order by e.seq limit ${PAGE}`,
+    [handle, gaps.ranges.map((range) => range.from), gaps.ranges.map((range) => range.to)],
+  );
+  const events = rows.map((row) => row.event);
+  gaps.markSeen(events.map((event) => event.seq));
+  return events;
+}

@@ -1,0 +1,101 @@
+/** Rows of runs. Their state is written with their events (run-projection.ts), never here. */
+import type { FailureInfo } from '../../language/failure.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
+import type { RunOutcome, RunStatus } from '../../language/run-event.ts';
+import { BoundedMap } from './bounded-map.ts';
+import type { Run, RunContext, Store } from './contract.ts';
+import type { Database } from './database.ts';
+import { withoutNul } from './jsonb-text.ts';
+import type { LazyPrisma } from './prisma-client.ts';
+
+const LIST_DEFAULT = 100;
+const LIST_MAX = 10_000;
+const CONTEXTS_MAX = 10_000;
+
+const COLUMNS = `handle, name, definition_hash as "definitionHash", project, persona, parent, inputs, status, outcome,
+  "limit", failure, outputs, iterations, started_at as "startedAt", finished_at as "finishedAt"`;
+
+interface Row {
+  handle: string;
+  name: string;
+  definitionHash: string;
+  project: string;
+  persona: string;
+  parent: string | null;
+  inputs: unknown;
+  status: string;
+  outcome: string | null;
+  limit: string | null;
+  failure: unknown;
+  outputs: unknown;
+  iterations: number;
+  startedAt: Date;
+  finishedAt: Date | null;
+}
+
+/** The columns hold what this project wrote, so their types are known. */
+function toRun(row: Row): Run {
+  return {
+    handle: row.handle,
+    name: row.name,
+    definitionHash: row.definitionHash,
+    project: row.project,
+    persona: row.persona,
+    parent: row.parent,
+    inputs: row.inputs as JsonObject,
+    status: row.status as RunStatus,
+    outcome: row.outcome as RunOutcome | null,
+    limit: row.limit,
+    failure: row.failure as FailureInfo | null,
+    outputs: row.outputs as { [name: string]: Json } | null,
+    iterations: row.iterations,
+    startedAt: row.startedAt.getTime(),
+    finishedAt: row.finishedAt?.getTime() ?? null,
+  };
+}
+
+export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
+  const contexts = new BoundedMap<string, RunContext>(CONTEXTS_MAX);
+  return {
+    async create(run) {
+      const created = await database.query(
+        `insert into runs (handle, name, definition_hash, project, persona, parent, inputs, started_at)
+         values ($1, $2, $3, $4, $5, $6, $7::json, $8) on conflict (handle) do nothing returning 1`,
+        [run.handle, withoutNul(run.name), run.definitionHash, withoutNul(run.project), withoutNul(run.persona), run.parent, JSON.stringify(run.inputs), new Date(run.startedAt)],
+      );
+      return created.length > 0;
+    },
+
+    async discard(handle) {
+      contexts.delete(handle);
+      await database.query('delete from runs where handle = $1 and not exists (select 1 from run_events where handle = $1)', [handle]);
+    },
+
+    async find(handle) {
+      const [row] = await database.query<Row>(`select ${COLUMNS} from runs where handle = $1`, [withoutNul(handle)]);
+      return row === undefined ? null : toRun(row);
+    },
+
+    async list({ status, persona, limit }) {
+      const client = await prisma.get();
+      const rows = await client.run.findMany({
+        where: { ...(status === undefined ? {} : { status }), ...(persona === undefined ? {} : { persona }) },
+        orderBy: [{ startedAt: 'desc' }, { handle: 'asc' }],
+        take: Math.min(limit ?? LIST_DEFAULT, LIST_MAX),
+      });
+      return rows.map(toRun);
+    },
+
+    async context(handle) {
+      const cached = contexts.get(handle);
+      if (cached !== undefined) return cached;
+      const [context] = await database.query<RunContext>(
+        'select handle, project, persona, definition_hash as "definitionHash" from runs where handle = $1',
+        [withoutNul(handle)],
+      );
+      if (context === undefined) return null;
+      contexts.set(handle, context);
+      return context;
+    },
+  };
+}

@@ -1,0 +1,157 @@
+/**
+ * Telling followers, in this process and in others, that a run has something new.
+ *
+ * Announcements are gathered for a few milliseconds and sent outside every transaction, because a
+ * NOTIFY inside one makes commits wait for each other. They may be lost (the connection breaks, the
+ * process dies): a follower also looks by itself once in POLL_MS. So nothing here may fail a writer.
+ */
+import { Client } from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectionConfig } from './database.ts';
+import type { Database } from './database.ts';
+
+const GATHER_MS = 10;
+const POLL_MS = 1_000;
+const RECONNECT_MS = 1_000;
+
+export const RUN_CHANNEL = 'sentinel_run';
+export const LOG_CHANNEL = 'sentinel_log';
+export type Channel = typeof RUN_CHANNEL | typeof LOG_CHANNEL;
+
+export class Announcer {
+  readonly #database: Database;
+  readonly #pending = new Map<Channel, Set<string>>();
+  #timer: NodeJS.Timeout | undefined;
+  #sending: Promise<void> = Promise.resolve();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  announce(channel: Channel, handle: string): void {
+    const handles = this.#pending.get(channel) ?? new Set();
+    this.#pending.set(channel, handles.add(handle));
+    this.#timer ??= setTimeout(() => void this.flush(), GATHER_MS);
+  }
+
+  flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#sending = this.#sending.then(() => this.#send());
+    return this.#sending;
+  }
+
+  async #send(): Promise<void> {
+    const channels: string[] = [];
+    const handles: string[] = [];
+    for (const [channel, pending] of this.#pending) {
+      for (const handle of pending) {
+        channels.push(channel);
+        handles.push(handle);
+      }
+    }
+    this.#pending.clear();
+    if (handles.length === 0) return;
+    await this.#database
+      .query('select pg_notify(n.channel, n.handle) from unnest($1::text[], $2::text[]) as n(channel, handle)', [channels, handles])
+      .catch(() => undefined);
+  }
+}
+
+/** One follower's ear: `next` resolves at an announcement made since the last call, or after POLL_MS. */
+export interface Ear {
+  next(signal: AbortSignal | undefined): Promise<'announced' | 'polled'>;
+  close(): void;
+}
+
+export class Listener {
+  readonly #url: string;
+  readonly #ears = new Map<string, Set<() => void>>();
+  #client: Client | undefined;
+  #connecting: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  listen(channel: Channel, handle: string): Ear {
+    const name = `${channel} ${handle}`;
+    let heard = false;
+    let wake: (() => void) | undefined;
+    const hear = (): void => {
+      heard = true;
+      wake?.();
+    };
+    const ears = this.#ears.get(name) ?? new Set();
+    this.#ears.set(name, ears.add(hear));
+    this.#connect();
+    return {
+      next: async (signal) => {
+        if (!heard) {
+          await new Promise<void>((resolve) => {
+            const timer = setTimeout(resolve, POLL_MS);
+            wake = () => {
+              clearTimeout(timer);
+              resolve();
+            };
+            signal?.addEventListener('abort', wake, { once: true });
+          });
+          if (wake !== undefined) signal?.removeEventListener('abort', wake);
+          wake = undefined;
+        }
+        const result = heard ? 'announced' : 'polled';
+        heard = false;
+        return result;
+      },
+      close: () => {
+        ears.delete(hear);
+        if (ears.size === 0) this.#ears.delete(name);
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const ears of this.#ears.values()) for (const hear of ears) hear();
+    await this.#connecting;
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end().catch(() => undefined);
+  }
+
+  #connect(): void {
+    if (this.#closed || this.#client !== undefined || this.#connecting !== undefined) return;
+    this.#connecting = this.#open().finally(() => {
+      this.#connecting = undefined;
+    });
+  }
+
+  /** Never rejects: while it cannot connect, followers poll. */
+  async #open(): Promise<void> {
+    const client = new Client(connectionConfig(this.#url));
+    const lost = (): void => void this.#reconnect(client);
+    client.on('error', lost);
+    client.on('end', lost);
+    client.on('notification', ({ channel, payload }) => {
+      for (const hear of this.#ears.get(`${channel} ${payload ?? ''}`) ?? []) hear();
+    });
+    try {
+      await client.connect();
+      await client.query(`listen ${RUN_CHANNEL}`);
+      await client.query(`listen ${LOG_CHANNEL}`);
+      this.#client = client;
+      // What was announced while nobody listened was not heard.
+      for (const ears of this.#ears.values()) for (const hear of ears) hear();
+    } catch {
+      await client.end().catch(() => undefined);
+      void this.#reconnect(client);
+    }
+  }
+
+  async #reconnect(lost: Client): Promise<void> {
+    if (this.#client === lost) this.#client = undefined;
+    await sleep(RECONNECT_MS, undefined, { ref: false });
+    if (this.#ears.size > 0) this.#connect();
+  }
+}

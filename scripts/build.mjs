@@ -1,0 +1,21 @@
+// Builds dist/: the Prisma client, the compiled sources, and the workflow bundle. Run by `npm run build`.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const run = (script, args, env = {}) =>
+  execFileSync(process.execPath, [join(root, 'node_modules', script), ...args], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, ...env },
+  });
+
+// Generating needs no database engine; naming any program keeps Prisma from downloading one.
+run('prisma/build/index.js', ['generate'], { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, PRISMA_HIDE_UPDATE_MESSAGE: '1' });
+run('typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
+
+const { buildBundle, BUNDLE_FILE } = await import(pathToFileURL(join(root, 'dist', 'worker', 'bundle.js')).href);
+mkdirSync(join(root, 'dist'), { recursive: true });
+writeFileSync(join(root, 'dist', BUNDLE_FILE), await buildBundle());

@@ -1,0 +1,227 @@
+/**
+ * The services' life on a private home with private ports: real Postgres, real Temporal server,
+ * real signals. One home for the whole file, because the tests follow one life in order.
+ */
+import { Connection } from '@temporalio/client';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectionOptions, readConfig } from '../../worker/config.ts';
+import { ensureServices, type ServicesOptions, stopServices } from '../../worker/services/ensure-services.ts';
+import { choosePort } from '../../worker/services/ports.ts';
+import { locatePostgres } from '../../worker/services/postgres-programs.ts';
+import { PostgresServer } from '../../worker/services/postgres-server.ts';
+import { isAlive } from '../../worker/services/process-identity.ts';
+import { readServicesState, type ServicesState, writeServicesState } from '../../worker/services/services-state.ts';
+import { lockHolder } from '../../worker/services/supervisor-lock.ts';
+import { buildSupervisor } from './supervisor-build.ts';
+
+let home: string;
+let options: ServicesOptions & { env: NodeJS.ProcessEnv };
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), 'sentinel-services-'));
+  // Reachable for the user Postgres runs as where the tests run as root.
+  chmodSync(home, 0o755);
+  const temporal = await choosePort([]);
+  const ui = await choosePort([], new Set([temporal]));
+  const postgres = await choosePort([], new Set([temporal, ui]));
+  const { TEMPORAL_ADDRESS: _address, DATABASE_URL: _url, ...rest } = process.env;
+  options = {
+    withWorker: false,
+    supervisorProgram: await buildSupervisor(),
+    env: {
+      ...rest,
+      SENTINEL_HOME: home,
+      SENTINEL_TEMPORAL_PORT: String(temporal),
+      SENTINEL_TEMPORAL_UI_PORT: String(ui),
+      SENTINEL_POSTGRES_PORT: String(postgres),
+    },
+  };
+}, 60_000);
+
+afterAll(async () => {
+  await stopServices(options);
+  rmSync(home, { recursive: true, force: true });
+}, 120_000);
+
+const processes = (state: ServicesState | null) => {
+  const [postgres, temporal] = [state?.postgres?.process, state?.temporal?.process];
+  if (!postgres || !temporal) throw new Error('the servers are not recorded');
+  return { postgres, temporal };
+};
+
+async function query(text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: readConfig(options.env).database.url ?? '' });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows as unknown[];
+  } finally {
+    await client.end();
+  }
+}
+
+async function searchAttributes(): Promise<string[]> {
+  const connection = await Connection.connect(connectionOptions(readConfig(options.env)));
+  try {
+    const reply = await connection.operatorService.listSearchAttributes({ namespace: 'default' });
+    return Object.keys(reply.customAttributes ?? {});
+  } finally {
+    await connection.close();
+  }
+}
+
+describe.runIf(process.getuid?.() === 0)('a home that the user of Postgres cannot reach', { timeout: 60_000 }, () => {
+  it('keeps its data where that user can', async () => {
+    const closed = mkdtempSync(join(tmpdir(), 'sentinel-closed-'));
+    const programs = await locatePostgres(closed);
+    expect(programs.place).not.toBe(closed);
+    const server = new PostgresServer({ home: closed, programs, port: await choosePort([]) });
+    try {
+      await server.prepare();
+      expect(existsSync(join(programs.place, 'postgres', 'PG_VERSION'))).toBe(true);
+      expect(statSync(join(closed, 'postgres.password')).mode & 0o777).toBe(0o600);
+    } finally {
+      rmSync(programs.place, { recursive: true });
+      rmSync(closed, { recursive: true });
+    }
+  });
+});
+
+describe('services', { timeout: 120_000 }, () => {
+  it('come up on their preferred ports, told to the caller, and serve', async () => {
+    const said: string[] = [];
+    const state = await ensureServices({ ...options, onProgress: (text) => said.push(text) });
+    expect(said).toContain('starting the services');
+    expect(state.temporal?.address).toBe(`127.0.0.1:${options.env['SENTINEL_TEMPORAL_PORT'] ?? ''}`);
+    expect(state.postgres?.port).toBe(Number(options.env['SENTINEL_POSTGRES_PORT']));
+    expect(await searchAttributes()).toEqual(expect.arrayContaining(['SentinelName', 'SentinelStatus', 'SentinelPersona', 'SentinelIteration']));
+    const settings = await query(`SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', 'listen_addresses') ORDER BY name`);
+    expect(settings).toEqual([
+      { name: 'fsync', setting: 'on' },
+      { name: 'listen_addresses', setting: '127.0.0.1' },
+      { name: 'synchronous_commit', setting: 'on' },
+    ]);
+    expect(await query('SELECT count(*)::int AS applied FROM _prisma_migrations WHERE finished_at IS NOT NULL')).not.toEqual([{ applied: 0 }]);
+    await query('CREATE TABLE kept (value text)');
+    await query(`INSERT INTO kept VALUES ('before')`);
+  });
+
+  it('are found up without starting anything, within 20 ms', async () => {
+    const first = await ensureServices(options);
+    const durations: number[] = [];
+    for (let i = 0; i < 20; i += 1) {
+      const began = performance.now();
+      await ensureServices(options);
+      durations.push(performance.now() - began);
+    }
+    durations.sort((a, b) => a - b);
+    expect(durations[10]).toBeLessThan(20);
+    expect((await ensureServices(options)).supervisor).toEqual(first.supervisor);
+  });
+
+  it('refuse a wrong password', async () => {
+    const url = new URL(readConfig(options.env).database.url ?? '');
+    url.password = 'wrong';
+    const client = new pg.Client({ connectionString: url.href });
+    await expect(client.connect()).rejects.toThrow(/password authentication failed/);
+  });
+
+  it.each(['postgres', 'temporal'] as const)('%s comes back at the same place after kill -9', async (name) => {
+    const before = await ensureServices(options);
+    const old = processes(before)[name];
+    process.kill(old.pid, 'SIGKILL');
+    await expect.poll(() => isAlive(old)).toBe(false);
+    const after = await ensureServices(options);
+    const now = processes(after)[name];
+    expect(now.pid).not.toBe(old.pid);
+    expect(now.restarts).toBe(1);
+    expect(after[name]?.port).toBe(before[name]?.port);
+    expect(await query('SELECT value FROM kept')).toEqual([{ value: 'before' }]);
+    expect(await searchAttributes()).toContain('SentinelName');
+  });
+
+  it('live on when the supervisor is killed, and are adopted by the next one', async () => {
+    const before = await ensureServices(options);
+    process.kill(before.supervisor.pid, 'SIGKILL');
+    await expect.poll(() => isAlive(before.supervisor)).toBe(false);
+    expect(isAlive(processes(before).postgres)).toBe(true);
+    const states = await Promise.all([1, 2, 3, 4].map(() => ensureServices(options)));
+    const [after] = states;
+    expect(new Set(states.map(({ supervisor }) => supervisor.pid)).size).toBe(1);
+    expect(after?.supervisor.pid).not.toBe(before.supervisor.pid);
+    expect(processes(after ?? null).postgres.pid).toBe(processes(before).postgres.pid);
+    expect(processes(after ?? null).temporal.pid).toBe(processes(before).temporal.pid);
+    expect(lockHolder(home)?.pid).toBe(after?.supervisor.pid);
+  });
+
+  it('that are adopted are watched like the others', async () => {
+    const old = processes(await ensureServices(options)).postgres;
+    process.kill(old.pid, 'SIGKILL');
+    await expect.poll(() => isAlive(old)).toBe(false);
+    expect(processes(await ensureServices(options)).postgres.pid).not.toBe(old.pid);
+  });
+
+  it('go to a new supervisor when settings change, keeping their processes', async () => {
+    const before = await ensureServices(options);
+    const after = await ensureServices({ ...options, env: { ...options.env, SENTINEL_TASK_QUEUES: 'sentinel,sentinel@here' } });
+    expect(after.supervisor.pid).not.toBe(before.supervisor.pid);
+    expect(processes(after).postgres.pid).toBe(processes(before).postgres.pid);
+    await ensureServices(options);
+  });
+
+  it('stop, leave nothing running, and keep data and ports for the next start', async () => {
+    const before = await ensureServices(options);
+    expect(await stopServices(options)).toEqual(['temporal', 'postgres']);
+    for (const gone of [before.supervisor, ...Object.values(processes(before))]) expect(isAlive(gone)).toBe(false);
+    expect(lockHolder(home)).toBeNull();
+    expect(readConfig(options.env).temporal.address).toBeNull();
+    const after = await ensureServices({ ...options, env: { ...options.env, SENTINEL_TEMPORAL_PORT: '', SENTINEL_POSTGRES_PORT: '' } });
+    expect(after.temporal?.port).toBe(before.temporal?.port);
+    expect(after.postgres?.port).toBe(before.postgres?.port);
+    expect(await query('SELECT value FROM kept')).toEqual([{ value: 'before' }]);
+  });
+
+  it('stop although their supervisor was killed', async () => {
+    const before = await ensureServices(options);
+    process.kill(before.supervisor.pid, 'SIGKILL');
+    await expect.poll(() => isAlive(before.supervisor)).toBe(false);
+    expect(await stopServices(options)).toEqual(['temporal', 'postgres']);
+    for (const gone of Object.values(processes(before))) expect(isAlive(gone)).toBe(false);
+  });
+
+  it('begin although a recorded pid belongs to somebody else by now', async () => {
+    const left = readServicesState(home);
+    if (left?.postgres == null) throw new Error('the state was not kept');
+    const mine = { pid: process.pid, startTime: 'another', startedAt: 1, restarts: 0, status: 'up' as const, launch: '' };
+    writeServicesState(home, { ...left, phase: 'ready', postgres: { ...left.postgres, process: mine } });
+    writeFileSync(join(home, 'postgres', 'postmaster.pid'), `${process.pid}\n${join(home, 'postgres')}\n`);
+    const state = await ensureServices(options);
+    expect(processes(state).postgres.pid).not.toBe(process.pid);
+  });
+
+  it('end a Postgres that nobody remembers before starting it again', async () => {
+    const before = await ensureServices(options);
+    process.kill(before.supervisor.pid, 'SIGKILL');
+    await expect.poll(() => isAlive(before.supervisor)).toBe(false);
+    process.kill(processes(before).temporal.pid, 'SIGKILL');
+    rmSync(join(home, 'services.json'));
+    const after = await ensureServices(options);
+    expect(isAlive(processes(before).postgres)).toBe(false);
+    expect(await query('SELECT value FROM kept')).toEqual([{ value: 'before' }]);
+    expect(processes(after).postgres.pid).not.toBe(processes(before).postgres.pid);
+  });
+
+  it('say what is wrong, with the end of the log, when one cannot start', async () => {
+    await stopServices(options);
+    const file = join(home, 'postgres', 'postgresql.conf');
+    const good = readFileSync(file, 'utf8');
+    writeFileSync(file, `${good}\nwork_mem = 'nonsense'\n`);
+    await expect(ensureServices(options)).rejects.toThrow(/postgres ended while starting; last lines of .*postgres\.log:[^]*nonsense/);
+    writeFileSync(file, good);
+    expect((await ensureServices(options)).failure).toBeNull();
+  });
+});

@@ -1,0 +1,37 @@
+/** The migrations and schema.prisma describe one database: Prisma can read and write every table. */
+import { PrismaPg } from '@prisma/adapter-pg';
+import { Client } from 'pg';
+import { expect, test } from 'vitest';
+import { PrismaClient } from '../../prisma/generated/client.ts';
+import { useStore } from './opened.ts';
+
+const opened = useStore();
+
+test('Prisma reads every table with all its columns', async () => {
+  const prisma = new PrismaClient({ adapter: new PrismaPg(opened.database.url) });
+  try {
+    const found = await Promise.all([
+      prisma.definition.findMany(),
+      prisma.run.findMany(),
+      prisma.runEvent.findMany(),
+      prisma.logChunk.findMany(),
+      prisma.payload.findMany(),
+      prisma.journalEntry.findMany(),
+      prisma.record.findMany(),
+      prisma.publishedEvent.findMany(),
+    ]);
+    expect(found.flat()).toEqual([]);
+  } finally {
+    await prisma.$disconnect();
+  }
+});
+
+test('no table is missing from the schema', async () => {
+  const client = new Client({ connectionString: opened.database.url });
+  await client.connect();
+  const { rows } = await client.query<{ name: string }>(`select tablename as name from pg_tables where schemaname = 'public' order by 1`);
+  await client.end();
+  expect(rows.map((row) => row.name)).toEqual([
+    '_prisma_migrations', 'definitions', 'journal', 'log_chunks', 'payloads', 'published_events', 'records', 'run_events', 'runs',
+  ]);
+});

@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import { canonicalText } from '../../prisma/store/content-hash.ts';
+import { JournalConflict } from '../../prisma/store/journal-conflict.ts';
+import { finished, started, useStore, warning } from './opened.ts';
+
+const opened = useStore();
+
+const records = (collection: string) => opened.store.records.list(opened.store.session(), { collection });
+
+describe('a session', () => {
+  test('that only read commits journal, events and run in one go', async () => {
+    const { store } = opened;
+    const session = store.session();
+    expect(await session.read('select 1 as one', [])).toEqual([{ one: 1 }]);
+    await session.commit({ handle: 's1', key: 'segment@1', result: { position: [1] }, events: [started(1), warning(2), finished(3)] });
+    await session.close();
+    expect(await store.journal.find('s1', 'segment@1')).toEqual({ position: [1] });
+    expect((await store.events.after('s1', -1)).map((event) => event.seq)).toEqual([1, 2, 3]);
+    expect(await store.runs.find('s1')).toMatchObject({ status: 'completed', outcome: 'completed', iterations: 1, outputs: { answer: 42 } });
+  });
+
+  test('reads its own writes, and nobody else does before the commit', async () => {
+    const { store } = opened;
+    const session = store.session();
+    await store.records.create(session, 'own', 'a', { n: 1 });
+    expect(await store.records.list(session, { collection: 'own' })).toHaveLength(1);
+    expect(await records('own')).toEqual([]);
+    await session.commit({ handle: 's2', key: 'k', result: null, events: [] });
+    expect(await records('own')).toHaveLength(1);
+    await session.close();
+    await session.close();
+    expect(await records('own')).toHaveLength(1);
+  });
+
+  test('that is closed keeps nothing', async () => {
+    const { store } = opened;
+    const session = store.session();
+    await store.records.create(session, 'closed', 'a', {});
+    await session.close();
+    expect(await records('closed')).toEqual([]);
+    await expect(session.write('select 1', [])).rejects.toThrow('already committed or closed');
+    await expect(session.commit({ handle: 's3', key: 'k', result: 1, events: [] })).rejects.toThrow('already committed or closed');
+    expect(await store.journal.find('s3', 'k')).toBeNull();
+  });
+
+  test.each([['reading', false], ['writing', true]])('of a second attempt, %s, rejects with JournalConflict and keeps nothing', async (_what, writes) => {
+    const { store } = opened;
+    const handle = `conflict-${writes}`;
+    await store.session().commit({ handle, key: 'k', result: 'first', events: [warning(1, 'first')] });
+    const second = store.session();
+    if (writes) await store.records.create(second, handle, 'a', {});
+    await expect(second.commit({ handle, key: 'k', result: 'second', events: [warning(1, 'second'), warning(2)], forget: ['k'] })).rejects.toThrow(JournalConflict);
+    expect(await store.journal.find(handle, 'k')).toBe('first');
+    expect(await store.events.after(handle, -1)).toEqual([warning(1, 'first')]);
+    expect(await records(handle)).toEqual([]);
+    await second.close();
+  });
+
+  test('of two attempts at once exactly one wins', async () => {
+    const { store } = opened;
+    const attempts = await Promise.allSettled(
+      [1, 2].map(async (attempt) => {
+        const session = store.session();
+        await store.records.create(session, 'race', `from-${attempt}`, { attempt });
+        await session.commit({ handle: 'race', key: 'k', result: attempt, events: [warning(1)] });
+      }),
+    );
+    expect(attempts.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    expect(await records('race')).toHaveLength(1);
+  });
+
+  test('forgets journal rows of its own run only', async () => {
+    const { store } = opened;
+    for (const handle of ['f1', 'f2']) await store.session().commit({ handle, key: 'old', result: 1, events: [] });
+    await store.session().commit({ handle: 'f1', key: 'new', result: 2, events: [], forget: ['old', 'never'] });
+    expect(await store.journal.find('f1', 'old')).toBeNull();
+    expect(await store.journal.find('f1', 'new')).toBe(2);
+    expect(await store.journal.find('f2', 'old')).toBe(1);
+  });
+
+  test('whose statement fails inside the transaction keeps nothing, even if the caller goes on', async () => {
+    const { store } = opened;
+    const session = store.session();
+    await store.records.create(session, 'broken', 'a', {});
+    await expect(session.write('select 1 / $1::int', [0])).rejects.toThrow('division by zero');
+    await expect(session.read('select 1', [])).rejects.toThrow('an earlier statement of this session failed');
+    await expect(session.commit({ handle: 's4', key: 'k', result: 1, events: [] })).rejects.toThrow('an earlier statement');
+    await session.close();
+    expect(await records('broken')).toEqual([]);
+    expect(await store.journal.find('s4', 'k')).toBeNull();
+  });
+
+  test('takes statements of parallel branches one after another', async () => {
+    const { store } = opened;
+    const session = store.session();
+    const created = await Promise.all(Array.from({ length: 20 }, (_, n) => store.records.create(session, 'many', `r${n}`, { n })));
+    await session.commit({ handle: 's5', key: 'k', result: 1, events: [] });
+    expect(created.map(({ data }) => data['n'])).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    expect(await records('many')).toHaveLength(20);
+  });
+
+  test('gives its connection back, whatever happens', async () => {
+    const { store } = opened;
+    for (let n = 0; n < 30; n += 1) {
+      const session = store.session();
+      await store.records.create(session, 'leak', `r${n}`, {});
+      if (n % 3 === 0) await session.write('boom', []).catch(() => undefined);
+      if (n % 3 === 1) await session.commit({ handle: 'leak', key: 'same', result: n, events: [] }).catch(() => undefined);
+      await session.close();
+    }
+    await store.ping();
+  });
+});
+
+describe('what a session holds', () => {
+  test.each([
+    ['NUL', { text: 'a\0b', 'k\0': '\0' }],
+    ['half a surrogate pair', { text: '\ud800 \udfff' }],
+    ['the escape itself', { text: '\uFDD0 \uFDD00000 \\u0000 \\\\u0000 \uFDD0\0' }],
+    ['hostile keys', JSON.parse('{"__proto__": {"polluted": true}, "constructor": {"prototype": 1}, "": 1, "$x": 2, "a.b": 3}') as Record<string, never>],
+    ['numbers', { big: 1.7976931348623157e308, small: 5e-324, whole: 9007199254740991, minus: -0.1 }],
+    ['5 MB', { text: 'x"\\\n'.repeat(1_250_000) }],
+  ])('comes back as it was: %s', async (name, data) => {
+    const { store } = opened;
+    const session = store.session();
+    await store.records.create(session, 'exact', name, data);
+    await store.signals.publish(session, { handle: 'exact', key: name, name: 'e\0', data });
+    await session.commit({ handle: name, key: name, result: data, events: [{ ...started(1), inputs: data }, { ...finished(2), outputs: data }] });
+    // As text, because matchers look past a key named __proto__.
+    expect(JSON.stringify(await store.journal.find(name, name))).toBe(JSON.stringify(data));
+    const [record] = await store.records.list(store.session(), { collection: 'exact', filter: { id: name } });
+    expect(canonicalText(record?.data)).toBe(canonicalText(data));
+    expect(JSON.stringify((await store.runs.find(name))?.outputs)).toBe(JSON.stringify(data));
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+});

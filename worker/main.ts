@@ -1,0 +1,59 @@
+/**
+ * The worker as a process: finds its Temporal server and its database, waits for them where they are
+ * away, serves its task queues until told to stop, and lets what runs end first.
+ */
+import { pathToFileURL } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime, type LogLevel } from '@temporalio/worker';
+import { sweepOrphans } from '../activities/shell/orphans.ts';
+import { openStore } from '../prisma/store/open-store.ts';
+import { loadBundle } from './bundle.ts';
+import { connectionOptions, databaseUrl, readConfig } from './config.ts';
+import { startWorker } from './worker.ts';
+
+const retryMs = 500;
+
+/** Runs until SIGTERM or SIGINT; resolves with the exit code. */
+export async function runWorkerProcess(): Promise<number> {
+  const config = readConfig();
+  Runtime.install({ logger: new DefaultLogger((process.env['SENTINEL_LOG_LEVEL'] ?? 'WARN') as LogLevel) });
+  const store = openStore({ url: databaseUrl(config) });
+  await untilItAnswers('the database', () => store.ping());
+  const options = connectionOptions(config);
+  const connection = await untilItAnswers('Temporal', () => NativeConnection.connect(options));
+  const clientConnection = await untilItAnswers('Temporal', () => Connection.connect(options));
+  await sweepOrphans();
+  const bundle = await loadBundle(config.packageRoot);
+  const { namespace } = config.temporal;
+  const worker = await startWorker({ store, connection, clientConnection, namespace, taskQueues: config.taskQueues, bundle });
+  const stop = (): void => void worker.shutdown().catch(() => undefined);
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  process.stdout.write(`${JSON.stringify({ ready: true, pid: process.pid, taskQueues: config.taskQueues })}\n`);
+  await worker.done;
+  await Promise.allSettled([clientConnection.close(), connection.close(), store.close()]);
+  return 0;
+}
+
+async function untilItAnswers<Result>(what: string, ask: () => Promise<Result>): Promise<Result> {
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      return await ask();
+    } catch (error) {
+      const finding = error instanceof Error ? error.message : String(error);
+      if (isFirst) process.stderr.write(`worker: ${what} does not answer (${finding}); trying again until it does\n`);
+      await sleep(retryMs);
+    }
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  runWorkerProcess().then(
+    (code) => process.exit(code),
+    (error: unknown) => {
+      process.stderr.write(`worker: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+      process.exit(1);
+    },
+  );
+}

@@ -1,0 +1,118 @@
+/**
+ * Takes the events that workflow code hands over and writes them to the store in batches.
+ *
+ * The sink is called again for the same events whenever a run is replayed, and appending is
+ * idempotent by (handle, seq), so nothing is lost with a worker and nothing is written twice. Events
+ * seen before are left out while replaying. The worker waits for `run-finished`, and for the start of
+ * a nested run, before it answers the workflow task: a run that has ended in Temporal has ended in
+ * the store, and a step finds its run there.
+ */
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { InjectedSinks } from '@temporalio/worker';
+import type { Json, JsonObject } from '../language/json.ts';
+import { inlineBytesMax } from '../language/limits.ts';
+import type { RunEvent, RunFinished } from '../language/run-event.ts';
+import type { Store } from '../prisma/store/contract.ts';
+import { previewOf } from '../workflows/interpreter/preview.ts';
+
+type RecorderSinks = {
+  recorder: { append(handle: string, events: RunEvent[]): void };
+}
+
+const batchMs = 25;
+const retryMs = 500;
+const handlesKeptMax = 10_000;
+
+export class RunRecorder {
+  private readonly pending = new Map<string, RunEvent[]>();
+  /** Highest number written, by run, oldest use first. */
+  private readonly written = new Map<string, number>();
+  private timer: NodeJS.Timeout | undefined;
+  private flushing: Promise<void> = Promise.resolve();
+  private closed = false;
+  private readonly store: Store;
+
+  constructor(store: Store) {
+    this.store = store;
+  }
+
+  sinks(): InjectedSinks<RecorderSinks> {
+    return {
+      recorder: {
+        append: {
+          callDuringReplay: true,
+          fn: (info, handle, events) => this.append(handle, events, info.unsafe.isReplaying),
+        },
+      },
+    };
+  }
+
+  async append(handle: string, events: RunEvent[], isReplaying: boolean): Promise<void> {
+    const known = isReplaying ? (this.written.get(handle) ?? -1) : -1;
+    const fresh = events.filter((event) => event.seq > known);
+    if (fresh.length === 0) return;
+    this.pending.set(handle, [...(this.pending.get(handle) ?? []), ...fresh]);
+    if (fresh.some(mustBeWritten)) return this.write(handle);
+    this.timer ??= setTimeout(() => this.flush(), batchMs);
+  }
+
+  private flush(): void {
+    this.timer = undefined;
+    const handles = [...this.pending.keys()];
+    this.flushing = Promise.all(handles.map((handle) => this.write(handle))).then(() => undefined);
+  }
+
+  /** Returns when everything pending of the run is in the store; waits for a store that is away. */
+  private async write(handle: string): Promise<void> {
+    const events = this.pending.get(handle);
+    if (events === undefined) return;
+    this.pending.delete(handle);
+    for (;;) {
+      try {
+        await this.store.events.append(handle, await Promise.all(events.map((event) => this.slim(event))));
+        break;
+      } catch (error) {
+        if (this.closed) throw error;
+        await sleep(retryMs);
+      }
+    }
+    this.note(handle, events.at(-1)?.seq ?? 0);
+  }
+
+  private note(handle: string, seq: number): void {
+    const highest = Math.max(seq, this.written.get(handle) ?? 0);
+    this.written.delete(handle);
+    this.written.set(handle, highest);
+    if (this.written.size <= handlesKeptMax) return;
+    const [oldest] = this.written.keys();
+    if (oldest !== undefined) this.written.delete(oldest);
+  }
+
+  /** Values too large for a row are kept by content hash; the event holds a reference and a preview. */
+  private async slim(event: RunEvent): Promise<RunEvent> {
+    if (event.type !== 'run-finished') return event;
+    const outputs: RunFinished['outputs'] = {};
+    for (const [name, value] of Object.entries(event.outputs)) outputs[name] = await this.reference(value);
+    return { ...event, outputs };
+  }
+
+  private async reference(value: Json): Promise<Json> {
+    const content = Buffer.from(JSON.stringify(value));
+    if (content.length <= inlineBytesMax) return value;
+    const hash = createHash('sha256').update(content).digest('hex');
+    await this.store.payloads.put(hash, content);
+    return { $payload: hash, bytes: content.length, preview: previewOf(value) } satisfies JsonObject;
+  }
+
+  async close(): Promise<void> {
+    if (this.timer) clearTimeout(this.timer);
+    this.flush();
+    this.closed = true;
+    await this.flushing;
+  }
+}
+
+function mustBeWritten(event: RunEvent): boolean {
+  return event.type === 'run-finished' || (event.type === 'run-started' && event.parent !== null);
+}

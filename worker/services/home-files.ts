@@ -1,0 +1,56 @@
+/**
+ * Files under `SENTINEL_HOME`: private files written in one step, and the services' logs.
+ */
+import { closeSync, fsyncSync, mkdirSync, openSync, readSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const LOG_BYTES_MAX = 10 * 1024 * 1024;
+
+/** A reader sees the old content or the new, never a half; only the owner may read it. */
+export function writeAtomically(path: string, content: string): void {
+  const draft = `${path}.${process.pid}.new`;
+  const fd = openSync(draft, 'w', 0o600);
+  try {
+    writeFileSync(fd, content);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(draft, path);
+}
+
+export function logFile(home: string, service: string): string {
+  return join(home, 'logs', `${service}.log`);
+}
+
+/** Opens a log for appending; one that has grown too large is first set aside, replacing the last such. */
+export function openLog(path: string): number {
+  mkdirSync(dirname(path), { recursive: true });
+  if (sizeOf(path) > LOG_BYTES_MAX) renameSync(path, `${path}.1`);
+  return openSync(path, 'a', 0o600);
+}
+
+export function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** What a log says from byte `from` on, at most the last `bytesMax` of it. */
+export function readLogEnd(path: string, from = 0, bytesMax = 64 * 1024): string {
+  const size = sizeOf(path);
+  const start = Math.max(from, size - bytesMax);
+  if (size <= start) return '';
+  const fd = openSync(path, 'r');
+  try {
+    const buffer = Buffer.alloc(size - start);
+    return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, start)).toString('utf8');
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The last lines of a log, indented, for the end of an error message. */
+export function quoteLog(path: string, from = 0, lines = 12): string {
+  const text = readLogEnd(path, from).trimEnd();
+  if (text === '') return `(${path} is empty)`;
+  return `last lines of ${path}:\n${text.split('\n').slice(-lines).map((line) => `  ${line}`).join('\n')}`;
+}

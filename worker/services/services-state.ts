@@ -1,0 +1,96 @@
+/**
+ * `services.json`: what runs, where, and how it was found. Written by the supervisor alone, in one
+ * atomic rename, readable by the owner alone (the database's address holds its password). Every
+ * other process only reads it. Ports stay in it after a stop, so that addresses survive restarts.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { writeAtomically } from './home-files.ts';
+
+/** A process id alone may be somebody else's by now; together with its start it is one process. */
+export const ProcessIdentity = z.object({ pid: z.number().int().positive(), startTime: z.string() });
+export type ProcessIdentity = z.infer<typeof ProcessIdentity>;
+
+export const ProcessRecord = ProcessIdentity.extend({
+  startedAt: z.number(),
+  restarts: z.number(),
+  status: z.enum(['starting', 'up', 'down']),
+  /** Digest of the command line; a service started with another one is not adopted. */
+  launch: z.string(),
+});
+export type ProcessRecord = z.infer<typeof ProcessRecord>;
+
+const TemporalState = z.object({
+  isExternal: z.boolean(),
+  address: z.string(),
+  webUrl: z.string().nullable(),
+  port: z.number().nullable(),
+  uiPort: z.number().nullable(),
+  version: z.string().nullable(),
+  /** How it was found, for people: `TEMPORAL_ADDRESS`, `temporal on PATH`, … */
+  foundAs: z.string(),
+  process: ProcessRecord.nullable(),
+});
+export type TemporalState = z.infer<typeof TemporalState>;
+
+const PostgresState = z.object({
+  isExternal: z.boolean(),
+  url: z.string(),
+  port: z.number().nullable(),
+  dataDir: z.string().nullable(),
+  version: z.string().nullable(),
+  foundAs: z.string(),
+  process: ProcessRecord.nullable(),
+});
+export type PostgresState = z.infer<typeof PostgresState>;
+
+const WorkerState = z.object({
+  taskQueues: z.array(z.string()),
+  /** The build it was started from; another build on disk means it must be replaced. */
+  build: z.string(),
+  process: ProcessRecord.nullable(),
+});
+export type WorkerState = z.infer<typeof WorkerState>;
+
+export const ServicesState = z.object({
+  version: z.literal(1),
+  supervisor: ProcessIdentity.extend({ startedAt: z.number() }),
+  phase: z.enum(['starting', 'ready', 'failed', 'stopping', 'stopped']),
+  /** What the supervisor is doing, for a spinner. */
+  progress: z.string().nullable(),
+  failure: z.object({ service: z.string(), message: z.string(), at: z.number() }).nullable(),
+  /** Things that work less well than they could, each with its remedy. */
+  warnings: z.array(z.string()),
+  /** `settingsFingerprint` of the settings the services were started with. */
+  settings: z.string(),
+  temporal: TemporalState.nullable(),
+  postgres: PostgresState.nullable(),
+  worker: WorkerState.nullable(),
+});
+export type ServicesState = z.infer<typeof ServicesState>;
+
+export function servicesFile(home: string): string {
+  return join(home, 'services.json');
+}
+
+/** Null when there is none, or when it is not one we can read (an older version, a broken disk). */
+export function readServicesState(home: string): ServicesState | null {
+  let text: string;
+  try {
+    text = readFileSync(servicesFile(home), 'utf8');
+  } catch {
+    return null;
+  }
+  try {
+    const parsed = ServicesState.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+export function writeServicesState(home: string, state: ServicesState): void {
+  writeAtomically(servicesFile(home), `${JSON.stringify(state, null, 2)}\n`);
+}

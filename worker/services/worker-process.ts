@@ -1,0 +1,39 @@
+/**
+ * The background worker as the supervisor sees it: a program that says on its log, in one JSON
+ * line, that it polls. It finds the other services in services.json by itself.
+ */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from './kept-process.ts';
+import { readLogEnd } from './home-files.ts';
+import type { ProcessIdentity } from './services-state.ts';
+
+export function workerProgram(packageRoot: string): string {
+  return join(packageRoot, 'dist', 'worker', 'main.js');
+}
+
+export function workerCommand(packageRoot: string, build: string): Command {
+  return {
+    command: process.execPath,
+    // The build takes part in the command line, so that a worker of another build is not adopted.
+    args: ['--enable-source-maps', workerProgram(packageRoot), `--build=${build}`],
+    cwd: packageRoot,
+    env: process.env,
+  };
+}
+
+/** True when the log holds the ready line of this very process. */
+export function hasSaidReady(log: string, { pid }: ProcessIdentity, logFrom: number): boolean {
+  return readLogEnd(log, logFrom, 1024 * 1024)
+    .split('\n')
+    .some((line) => line.includes('"ready":true') && line.includes(`"pid":${pid}`));
+}
+
+/** Identifies what is in dist/: another value means that other code would run. */
+export function buildStamp(packageRoot: string): string {
+  for (const path of [join(packageRoot, 'dist', '.built'), workerProgram(packageRoot)]) {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found !== undefined) return String(Math.floor(found.mtimeMs));
+  }
+  return 'none';
+}

@@ -1,0 +1,65 @@
+/** A Sentinel worker in this process: one Temporal worker for each task queue it serves. */
+import { NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
+import { Client, Connection } from '@temporalio/client';
+import { createActivities } from '../activities/activities.ts';
+import type { Command } from '../activities/commands/command.ts';
+import { builtInCommands, createRegistry } from '../activities/commands/registry.ts';
+import { runStarter } from '../client/start-run.ts';
+import type { Store } from '../prisma/store/contract.ts';
+import { payloadStorage } from '../prisma/store/payload-driver.ts';
+import { RunRecorder } from './run-recorder.ts';
+
+export interface WorkerParts {
+  store: Store;
+  connection: NativeConnection;
+  clientConnection: Connection;
+  namespace: string;
+  taskQueues: readonly string[];
+  bundle: WorkflowBundleOption;
+  /** Commands beside the built-in ones. */
+  commands?: readonly Command[];
+  /** Overrides for tests and benchmarks, e.g. `maxCachedWorkflows: 0`. */
+  options?: Partial<WorkerOptions>;
+}
+
+export interface RunningWorker {
+  /** Settles when every worker has stopped; rejects when one died. */
+  done: Promise<void>;
+  shutdown(): Promise<void>;
+}
+
+export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
+  const { store, namespace } = parts;
+  const dataConverter = { externalStorage: payloadStorage(store) };
+  const client = new Client({ connection: parts.clientConnection, namespace, dataConverter });
+  const recorder = new RunRecorder(store);
+  const registry = createRegistry([...builtInCommands(), ...(parts.commands ?? [])]);
+  const activities = createActivities({ store, registry, runs: runStarter({ store, client, taskQueue: parts.taskQueues[0] ?? '' }) });
+  const workers = await Promise.all(
+    parts.taskQueues.map((taskQueue) =>
+      Worker.create({
+        connection: parts.connection,
+        namespace,
+        taskQueue,
+        workflowBundle: parts.bundle,
+        activities,
+        sinks: recorder.sinks(),
+        dataConverter,
+        shutdownGraceTime: '10s',
+        defaultHeartbeatThrottleInterval: '2s',
+        maxHeartbeatThrottleInterval: '5s',
+        stickyQueueScheduleToStartTimeout: '5s',
+        ...parts.options,
+      }),
+    ),
+  );
+  const running = workers.map((worker) => worker.run());
+  const done = Promise.all(running).then(() => recorder.close());
+  return {
+    done,
+    async shutdown() {
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await done;
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/**
+ * How each effect is asked of Temporal. A crash of a worker is always tried again; a failure only as
+ * often as the step's own `retry` says (the activity makes the last one final). The step's timeout is
+ * kept by the activity itself; the server's stands a margin behind it, for workers that vanish.
+ */
+import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
+import { TIMEOUT_MARGIN_MS, type StepOptions } from '../activities/contract.ts';
+import type { CommandEffect, EmitEffect, ShellEffect } from './interpreter/host.ts';
+
+const heartbeatTimeout = '15s';
+const timeoutMaxMs = 10 * 365 * 24 * 3600 * 1000;
+const summaryMax = 100;
+
+export function activityOptions(effect: ShellEffect | CommandEffect | EmitEffect): ActivityOptions {
+  const { retry } = effect;
+  return {
+    activityId: effect.key,
+    summary: summaryOf(effect.key, effect.label),
+    startToCloseTimeout: Math.min(effect.timeoutMs, timeoutMaxMs) + TIMEOUT_MARGIN_MS,
+    ...(effect.type === 'emit' ? {} : { heartbeatTimeout }),
+    retry: {
+      initialInterval: retry?.backoffMs ?? 1000,
+      backoffCoefficient: retry?.factor ?? 2,
+      maximumInterval: Math.max(retry?.maxBackoffMs ?? 30_000, retry?.backoffMs ?? 0),
+    },
+  };
+}
+
+export function stepOptions(effect: ShellEffect | CommandEffect | EmitEffect): [StepOptions] | [] {
+  return effect.retry === null ? [] : [{ attempts: effect.retry.attempts }];
+}
+
+/** A segment is retried until it succeeds: only the store being away, or a bug, can fail one. */
+export function segmentOptions(key: string): LocalActivityOptions {
+  return {
+    summary: `from ${key}`,
+    startToCloseTimeout: '2m',
+    localRetryThreshold: '5s',
+    retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '10s' },
+  };
+}
+
+/** Temporal refuses summaries over 200 bytes. */
+export function summaryOf(key: string, label: string): string {
+  const text = `${key} ${label}`.replaceAll(/\s+/g, ' ');
+  return text.length <= summaryMax ? text : `${text.slice(0, summaryMax - 3)}...`;
+}

@@ -1,0 +1,120 @@
+/**
+ * A parallel step: every branch is a strand of its own over a snapshot of the scope. What the
+ * branches set is merged in branch order when all have ended, so the result does not depend on which
+ * was quicker. Without `failFast` every branch runs to its end; with it the first failure cancels
+ * the others. The step fails with the failure of the first branch, in order, that failed.
+ */
+import type { ParallelStep } from '../../language/model.ts';
+import type { Flow, Strand } from './host.ts';
+import { labelOf } from './effects.ts';
+import type { BlockFrame, BranchFrame } from './position.ts';
+import { finish, record, setVariable, type Place, type Walk } from './ledger.ts';
+
+interface Fan {
+  walk: Walk;
+  strand: Strand;
+  step: ParallelStep;
+  place: Place;
+  branches: BranchFrame[];
+  walkBranch: (branch: Strand) => Promise<Flow>;
+  cancels: Map<BranchFrame, () => void>;
+  /** What a branch ended with that ends the whole fan: a stop, a cancellation, a yield. */
+  interrupted: Flow | null;
+  failed: boolean;
+}
+
+export async function walkParallel(
+  walk: Walk,
+  strand: Strand,
+  step: ParallelStep,
+  place: Place,
+  frame: BlockFrame,
+  walkBranch: (branch: Strand) => Promise<Flow>,
+): Promise<Flow> {
+  let open = frame.open;
+  if (open === undefined) {
+    const branches = step.branches.map((): BranchFrame => ({ status: 'waiting', own: {}, block: { at: 0 } }));
+    open = { type: 'parallel', branches, startedAt: walk.host.now() };
+    frame.open = open;
+    record(walk, { type: 'step-started', key: place.key, step: 'parallel', label: labelOf(step) });
+  }
+  if (open.type !== 'parallel') throw new Error(`bug: frame of "${place.path}" is not a parallel step's`);
+  const { branches, startedAt } = open;
+  const failed = branches.some((branch) => branch.status === 'failed');
+  const fan: Fan = { walk, strand, step, place, branches, walkBranch, cancels: new Map(), interrupted: null, failed };
+  await Promise.all(Array.from({ length: step.maxConcurrency ?? branches.length }, () => takeBranches(fan)));
+  if (fan.interrupted) return fan.interrupted;
+  for (const branch of branches) {
+    for (const [name, value] of Object.entries(branch.own)) setVariable(walk, strand, name, value);
+  }
+  const failure = branches.find((branch) => branch.failure)?.failure;
+  return finish(walk, strand, step, place, startedAt, failure ? { failure } : { value: { branches: branches.length } }, labelOf(step));
+}
+
+/** One of `maxConcurrency` runners: takes the next branch that is under way or waiting, in order. */
+async function takeBranches(fan: Fan): Promise<void> {
+  for (;;) {
+    const index = fan.branches.findIndex((branch) => isTakeable(fan, branch));
+    const branch = fan.branches[index];
+    if (branch === undefined) return;
+    if (fan.failed && fan.step.failFast === true) {
+      branch.status = 'cancelled';
+      continue;
+    }
+    if (await runBranch(fan, branch, index)) return;
+  }
+}
+
+function isTakeable(fan: Fan, branch: BranchFrame): boolean {
+  return (branch.status === 'open' || branch.status === 'waiting') && !fan.cancels.has(branch);
+}
+
+/** True when the runner should take no further branch: this one is still open. */
+async function runBranch(fan: Fan, branch: BranchFrame, index: number): Promise<boolean> {
+  const { walk, strand, place } = fan;
+  branch.status = 'open';
+  const child: Strand = {
+    path: `${place.path}.branches.${index}`,
+    passes: [...place.passes],
+    frame: { block: branch.block },
+    own: branch.own,
+    outer: [strand.own, ...strand.outer],
+    cancelled: strand.cancelled,
+  };
+  const forked = walk.host.fork(child, () => fan.walkBranch(child));
+  fan.cancels.set(branch, forked.cancel);
+  const flow = await forked.flow;
+  switch (flow.kind) {
+    case 'done':
+      branch.status = 'done';
+      return false;
+    case 'failed':
+      branch.status = 'failed';
+      branch.failure = flow.failure;
+      fan.failed = true;
+      if (fan.step.failFast === true) cancelOthers(fan, branch);
+      return false;
+    case 'cancelled':
+      if (fan.failed && fan.step.failFast === true) {
+        branch.status = 'cancelled';
+        return false;
+      }
+      fan.interrupted = flow;
+      return true;
+    case 'stopped':
+      fan.interrupted = fan.interrupted?.kind === 'cancelled' ? fan.interrupted : flow;
+      return true;
+    case 'yield':
+    case 'segment':
+      fan.interrupted ??= { kind: 'yield' };
+      return true;
+    default:
+      return flow satisfies never;
+  }
+}
+
+function cancelOthers(fan: Fan, failed: BranchFrame): void {
+  for (const [branch, cancel] of fan.cancels) {
+    if (branch !== failed && branch.status === 'open') cancel();
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * What bounds a run, and what happens at a bound: the run stops, or, with `onTimeout: "pause"`, it
+ * is held; resuming it grants the same amount once more. Time spent held counts against nothing.
+ */
+import { commandTimeoutMs, continuousPassesMax, shellTimeoutMs } from '../../language/limits.ts';
+import type { Definition, LoopConfig, Step } from '../../language/model.ts';
+import type { Flow, RunLimits } from './host.ts';
+import type { Walk } from './ledger.ts';
+
+export type Limit = 'maxIterations' | 'timeoutMs';
+
+const smallest = (...values: (number | null | undefined)[]): number | null => {
+  const present = values.filter((value) => value !== null && value !== undefined);
+  return present.length === 0 ? null : Math.min(...present);
+};
+
+/** A run's limits: its own, and never more than what it inherits. */
+export function limitsOf(definition: Definition, inherited: RunLimits | null): RunLimits {
+  const { loop, safety } = definition;
+  const bounded: { maxIterations?: number | undefined; timeoutMs?: number | undefined } = loop.type === 'once' ? {} : loop;
+  return {
+    maxIterations: smallest(safety?.maxIterations, bounded.maxIterations, inherited?.maxIterations),
+    timeoutMs: smallest(definition.timeoutMs, safety?.timeoutMs, bounded.timeoutMs, inherited?.timeoutMs),
+    stepTimeoutMs: smallest(safety?.maxStepTimeoutMs, inherited?.stepTimeoutMs),
+  };
+}
+
+export function remainingMs(walk: Walk): number | null {
+  const { timeoutMs } = walk.input.limits;
+  if (timeoutMs === null) return null;
+  const { pausedMs, extensions } = walk.position;
+  const spent = walk.host.now() - walk.input.startedAt - pausedMs;
+  return Math.max(0, timeoutMs * (1 + extensions.timeoutMs) - spent);
+}
+
+/** The limits a nested run inherits now. */
+export function limitsLeft(walk: Walk): RunLimits {
+  return { ...walk.input.limits, timeoutMs: remainingMs(walk) };
+}
+
+export function limitReached(walk: Walk): Limit | null {
+  return remainingMs(walk) === 0 ? 'timeoutMs' : null;
+}
+
+/** Passes the run's own loop may still make are used up. */
+export function passesSpent(walk: Walk, config: LoopConfig, pass: number): boolean {
+  const given = walk.input.limits.maxIterations;
+  const bound = given ?? (config.type === 'continuous' ? continuousPassesMax : null);
+  return bound !== null && pass >= bound * (1 + walk.position.extensions.maxIterations);
+}
+
+/** The flow that ends the run, or null when it may go on. */
+export async function holdAtLimit(walk: Walk, limit: Limit): Promise<Flow | null> {
+  if (walk.input.definition.safety?.onTimeout !== 'pause') return { kind: 'stopped', limit };
+  const gate = await walk.host.hold(`the limit ${limit} is reached`);
+  switch (gate) {
+    case 'go':
+      walk.position.extensions[limit] += 1;
+      return null;
+    case 'yield':
+    case 'segment':
+      return { kind: 'yield' };
+    case 'stop':
+      return { kind: 'stopped', limit };
+    case 'cancel':
+      return { kind: 'cancelled' };
+    default:
+      return gate satisfies never;
+  }
+}
+
+/** How long one effect may take: the step's own bound, the run's bound on steps, what is left of the run. */
+export function timeoutOf(walk: Walk, step: Step): number {
+  const own = 'timeoutMs' in step ? step.timeoutMs : undefined;
+  const usual = step.type === 'sentinel' ? null : step.type === 'shell' ? shellTimeoutMs : commandTimeoutMs;
+  const bound = smallest(own ?? usual, walk.input.limits.stepTimeoutMs, remainingMs(walk));
+  return Math.max(1, bound ?? Number.MAX_SAFE_INTEGER);
+}

@@ -1,0 +1,168 @@
+/**
+ * Loops of every kind, from wherever their frame stands.
+ *
+ * Between passes: the bounds, then `while` or `max`, then the pause; then the pass begins and binds
+ * its item (pass N binds item N−1). After a pass: `until`. The run's own loop stops the run when its
+ * passes are spent; an inner loop that reaches its own `maxIterations` or `timeoutMs` ends with a
+ * warning, and the run goes on.
+ */
+import { isTruthy, tryEvaluate } from '../../language/expression/evaluate.ts';
+import type { FailureInfo } from '../../language/failure.ts';
+import type { Json } from '../../language/json.ts';
+import type { LoopConfig, Step } from '../../language/model.ts';
+import type { Flow, Strand } from './host.ts';
+import { stepKey } from './keys.ts';
+import { holdAtLimit, passesSpent } from './limits.ts';
+import { namesAt } from './names.ts';
+import { tallyPass } from './outcome.ts';
+import type { LoopFrame } from './position.ts';
+import { record, setVariable, type Walk } from './ledger.ts';
+
+export interface LoopBlock {
+  config: LoopConfig;
+  steps: readonly Step[];
+  /** Path of the loop step; empty for the run's own loop. */
+  path: string;
+  passes: readonly number[];
+  isRoot: boolean;
+}
+
+const ENDED = 'ended';
+type Turn = Flow | typeof ENDED | null;
+
+export async function walkLoop(
+  walk: Walk,
+  strand: Strand,
+  block: LoopBlock,
+  frame: LoopFrame,
+  walkPass: (passes: readonly number[]) => Promise<Flow>,
+): Promise<Flow> {
+  for (;;) {
+    if (frame.between) {
+      const turn = await beforePass(walk, strand, block, frame);
+      if (turn === ENDED) return { kind: 'done' };
+      if (turn) return turn;
+    }
+    const passes = [...block.passes, frame.pass];
+    const flow = await walkPass(passes);
+    if (flow.kind !== 'done') return flow;
+    const turn = afterPass(walk, strand, block, frame, passes);
+    if (turn === ENDED) return { kind: 'done' };
+    if (turn) return turn;
+  }
+}
+
+async function beforePass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): Promise<Turn> {
+  const { config } = block;
+  if (config.type === 'once' && frame.pass > 0) return ENDED;
+  if (frame.pass === 0) {
+    const failure = readMax(walk, strand, block, frame);
+    if (failure) return { kind: 'failed', failure };
+  }
+  if (frame.max !== null && frame.pass >= frame.max) return ENDED;
+  if (config.type === 'while') {
+    const verdict = check(walk, strand, block, [...block.passes, frame.pass], config.check);
+    if (verdict !== true) return verdict === false ? ENDED : verdict;
+  }
+  const bounded = await atBound(walk, block, frame);
+  if (bounded) return bounded;
+  const rest = await restBefore(walk, block, frame);
+  if (rest) return rest;
+  beginPass(walk, strand, block, frame);
+  return null;
+}
+
+function beginPass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): void {
+  const { config } = block;
+  frame.pass += 1;
+  frame.between = false;
+  frame.rested = false;
+  frame.block.at = 0;
+  delete frame.block.open;
+  if (config.type === 'once' || config.type === 'event' || config.over === undefined || config.as === undefined) return;
+  const items = tryEvaluate(config.over, namesAt(walk, strand, [...block.passes, frame.pass]));
+  const item: Json = items.ok && Array.isArray(items.value) ? (items.value[frame.pass - 1] ?? null) : null;
+  setVariable(walk, strand, config.as, item);
+}
+
+/** `max` is read once, when the loop starts; the array of `over` bounds a loop that has no `max`. */
+function readMax(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): FailureInfo | null {
+  const { config } = block;
+  if (config.type === 'once' || config.max === undefined) return null;
+  if (typeof config.max === 'number') {
+    frame.max = config.max;
+    return null;
+  }
+  const result = tryEvaluate(config.max, namesAt(walk, strand, block.passes));
+  const value = result.ok && Array.isArray(result.value) ? result.value.length : result.ok ? result.value : undefined;
+  const count = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof count === 'number' && Number.isFinite(count) && count >= 0) {
+    frame.max = Math.floor(count);
+    return null;
+  }
+  const finding = result.ok ? `is ${value === undefined ? 'unresolved' : JSON.stringify(value).slice(0, 80)}` : result.message;
+  return {
+    code: 'LOOP_BOUND_INVALID',
+    message: `${loopPath(block)}.max: "${config.max}" ${finding}; it must give a number of passes`,
+    retryable: false,
+  };
+}
+
+const loopPath = (block: LoopBlock): string => (block.isRoot ? 'loop' : `${block.path}.loop`);
+
+async function atBound(walk: Walk, block: LoopBlock, frame: LoopFrame): Promise<Turn> {
+  const { config } = block;
+  if (!block.isRoot && config.type !== 'once') {
+    const spent = config.maxIterations !== undefined && frame.pass >= config.maxIterations;
+    const late = config.timeoutMs !== undefined && walk.host.now() - frame.startedAt >= config.timeoutMs;
+    if (spent || late) {
+      const bound = spent ? `maxIterations ${config.maxIterations}` : `timeoutMs ${config.timeoutMs}`;
+      record(walk, {
+        type: 'warning',
+        key: stepKey(block.path, block.passes),
+        code: 'LOOP_LIMIT_REACHED',
+        message: `${block.path}: the loop ended at its bound (${bound}) after ${frame.pass} passes`,
+      });
+      return ENDED;
+    }
+    if (config.maxIterations !== undefined || frame.max !== null) return null;
+  }
+  while (config.type !== 'once' && passesSpent(walk, config, frame.pass)) {
+    const flow = await holdAtLimit(walk, 'maxIterations');
+    if (flow) return flow;
+  }
+  return null;
+}
+
+async function restBefore(walk: Walk, block: LoopBlock, frame: LoopFrame): Promise<Turn> {
+  const { config } = block;
+  if (config.type !== 'continuous' || config.intervalMs === undefined || frame.pass === 0 || frame.rested) return null;
+  const gate = await walk.host.rest(stepKey(loopPath(block), [...block.passes, frame.pass]), config.intervalMs);
+  if (gate === 'yield' || gate === 'segment') return { kind: 'yield' };
+  if (gate === 'stop') return { kind: 'stopped', limit: 'stop' };
+  if (gate === 'cancel') return { kind: 'cancelled' };
+  frame.rested = true;
+  return null;
+}
+
+function afterPass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame, passes: number[]): Turn {
+  const { config } = block;
+  frame.between = true;
+  if (block.isRoot) {
+    tallyPass(walk.position.tally, strand.own, walk.input.parent !== null);
+    if (config.type !== 'once') record(walk, { type: 'pass-finished', key: '', pass: frame.pass });
+  }
+  if (config.type !== 'until') return null;
+  const verdict = check(walk, strand, block, passes, config.check);
+  if (verdict === true) return ENDED;
+  return verdict === false ? null : verdict;
+}
+
+function check(walk: Walk, strand: Strand, block: LoopBlock, passes: readonly number[], expression: string): boolean | Flow {
+  const verdict = tryEvaluate(expression, namesAt(walk, strand, passes));
+  if (verdict.ok) return isTruthy(verdict.value);
+  return {
+    kind: 'failed',
+    failure: { code: 'EXPRESSION_FAILED', message: `${loopPath(block)}.check: ${verdict.message}`, retryable: false },
+  };
+}

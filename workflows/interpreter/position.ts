@@ -1,0 +1,101 @@
+/**
+ * Where a run stands, as one serialisable value. There is no second way to resume: continue-as-new,
+ * segments, forks and edits all hand this value to a fresh walk.
+ *
+ * A frame says how far one block of steps has come. `at` names the step to run next, or, with
+ * `open`, the composite step that is under way. A leaf step is never open: its effect either has
+ * happened, and `at` is past it, or has not.
+ */
+import type { FailureInfo } from '../../language/failure.ts';
+import type { Json } from '../../language/json.ts';
+
+/** Raised when the shape changes; `upgradePosition` then reads the version before. */
+export const POSITION_VERSION = 1;
+
+export type Variables = { [name: string]: Json };
+
+export interface BlockFrame {
+  at: number;
+  open?: OpenFrame;
+}
+
+export interface LoopFrame {
+  /** The pass under way, or the last one when `between`; 0 before the first. */
+  pass: number;
+  between: boolean;
+  /** The pause before the next pass has been taken. */
+  rested: boolean;
+  startedAt: number;
+  /** Passes allowed by `max`, read once when the loop starts. */
+  max: number | null;
+  block: BlockFrame;
+}
+
+export interface BranchFrame {
+  status: 'waiting' | 'open' | 'done' | 'failed' | 'cancelled';
+  /** What the branch has set; merged into the enclosing scope, in branch order, at the end. */
+  own: Variables;
+  block: BlockFrame;
+  failure?: FailureInfo;
+}
+
+export type OpenFrame =
+  | { type: 'condition'; branch: 'then' | 'else'; block: BlockFrame; startedAt: number }
+  | { type: 'loop'; loop: LoopFrame; startedAt: number }
+  | { type: 'parallel'; branches: BranchFrame[]; startedAt: number };
+
+/** Verdicts over the passes of the run's own loop, kept for the parent of a nested run. */
+export interface Tally {
+  failureCount: number;
+  /** Sums and counts of numeric outputs, by name. */
+  numbers: { [name: string]: { sum: number; count: number } };
+  /** Named outputs of the latest passes, oldest first (resultsKeptMax). */
+  results: Variables[];
+  /** Names set in the pass under way. */
+  touched: string[];
+  lastPassed: boolean;
+}
+
+export interface Position {
+  version: typeof POSITION_VERSION;
+  loop: LoopFrame;
+  /** Every variable the run has set. */
+  own: Variables;
+  tally: Tally;
+  /** Last number given to an event. */
+  seq: number;
+  /** Steps performed so far. */
+  steps: number;
+  /** Segments started so far. */
+  segments: number;
+  /** Time spent paused: it counts against no limit. */
+  pausedMs: number;
+  /** How often each limit has been extended by resuming a run that paused on it. */
+  extensions: { maxIterations: number; timeoutMs: number };
+  /** Why the run is held, if it is. */
+  paused: { reason: string; since: number } | null;
+  stopping: boolean;
+  /** Nested runs that nobody waits for; a stop or a cancellation still reaches them. */
+  detached: string[];
+}
+
+export function firstLoopFrame(startedAt: number): LoopFrame {
+  return { pass: 0, between: true, rested: false, startedAt, max: null, block: { at: 0 } };
+}
+
+export function firstPosition(startedAt: number): Position {
+  return {
+    version: POSITION_VERSION,
+    loop: firstLoopFrame(startedAt),
+    own: {},
+    tally: { failureCount: 0, numbers: {}, results: [], touched: [], lastPassed: true },
+    seq: 0,
+    steps: 0,
+    segments: 0,
+    pausedMs: 0,
+    extensions: { maxIterations: 0, timeoutMs: 0 },
+    paused: null,
+    stopping: false,
+    detached: [],
+  };
+}

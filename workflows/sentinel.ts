@@ -1,0 +1,94 @@
+/**
+ * The workflow that is a run. It walks the definition it was started with (I5), continues as new when
+ * history grows long (I8), and ends in Temporal the way the run ended: completed, failed with the
+ * failure's code as its type, or cancelled.
+ */
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  CancelledFailure,
+  condition,
+  continueAsNew,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+import type { Flow, RunInput } from './interpreter/host.ts';
+import { record, type Walk } from './interpreter/ledger.ts';
+import { resultOf, type RunResult } from './interpreter/outcome.ts';
+import { firstPosition, type Position } from './interpreter/position.ts';
+import { rootStrand, walkStrand } from './interpreter/walk.ts';
+import { SEARCH_ATTRIBUTES } from './messages.ts';
+import { cancelDetached } from './nested-run.ts';
+import { TemporalHost } from './temporal-host.ts';
+
+export async function sentinel(input: RunInput, carried?: Position): Promise<RunResult> {
+  const host = new TemporalHost(input, carried ?? firstPosition(input.startedAt));
+  const { walk, control } = host;
+  control.listen();
+  if (carried === undefined) recordStart(walk);
+  const flow = await walkStrand(walk, rootStrand(walk));
+  if (flow.kind === 'yield') {
+    await condition(allHandlersFinished);
+    host.send();
+    return continueAsNew<typeof sentinel>(input, walk.position);
+  }
+  return end(host, flow);
+}
+
+function recordStart(walk: Walk): void {
+  const { definition, definitionHash, project, persona, parent, base } = walk.input;
+  record(walk, {
+    type: 'run-started',
+    key: '',
+    name: definition.name,
+    definitionHash,
+    project,
+    persona,
+    parent,
+    inputs: base,
+  });
+}
+
+async function end(host: TemporalHost, flow: Flow): Promise<RunResult> {
+  const { walk, control } = host;
+  const { position, input } = walk;
+  const result = resultOf(flow, position, host.now(), input.startedAt, input.parent !== null);
+  control.ended = result.status;
+  const { status, outcome, limit, failure, iterations, durationMs, outputs } = result;
+  record(walk, {
+    type: 'run-finished',
+    key: '',
+    status,
+    outcome,
+    iterations,
+    durationMs,
+    outputs,
+    ...(limit === undefined ? {} : { limit }),
+    ...(failure === undefined ? {} : { failure }),
+  });
+  upsertSearchAttributes([
+    { key: SEARCH_ATTRIBUTES.status, value: status },
+    { key: SEARCH_ATTRIBUTES.iteration, value: iterations },
+  ]);
+  host.send();
+  return closeWith(walk, result);
+}
+
+async function closeWith(walk: Walk, result: RunResult): Promise<RunResult> {
+  if (result.outcome === 'cancelled') {
+    await cancelDetached(walk);
+    throw new CancelledFailure('the run was cancelled', [result]);
+  }
+  if (result.outcome === 'failed') {
+    throw ApplicationFailure.create({
+      message: result.failure?.message ?? 'the run failed',
+      type: result.failure?.code ?? 'RUN_FAILED',
+      nonRetryable: true,
+      details: [result],
+    });
+  }
+  if (result.outcome === 'stopped' && result.status === 'failed') {
+    const message = `the run reached its limit ${result.limit ?? ''} after ${result.iterations} passes`;
+    throw ApplicationFailure.create({ message, type: 'LIMIT_REACHED', nonRetryable: true, details: [result] });
+  }
+  return result;
+}

@@ -1,0 +1,238 @@
+/**
+ * The durable host: activities, timers and child workflows answer the interpreter.
+ *
+ * Long steps are regular activities; a quick step opens a segment, one local activity that walks on
+ * until it meets a long step (activities/segment). Everything local must leave the workflow task now
+ * and then, or signals and updates would wait: after `taskMs` of segments, and after `pureStepsMax`
+ * steps without any effect, a timer ends the task.
+ */
+import {
+  CancellationScope,
+  condition,
+  isCancellation,
+  proxySinks,
+  scheduleActivity,
+  scheduleLocalActivity,
+  setCurrentDetails,
+  sleep,
+  workflowInfo,
+  type Sinks,
+} from '@temporalio/workflow';
+import { EMIT, SEGMENT, SEGMENT_EVENTS_MAX, SEGMENT_STEPS_MAX, SHELL, type SegmentRequest, type SegmentResult } from '../activities/contract.ts';
+import type { Step } from '../language/model.ts';
+import type { RunEvent } from '../language/run-event.ts';
+import { activityOptions, segmentOptions, stepOptions } from './activity-options.ts';
+import { Control } from './control.ts';
+import { isQuick } from './interpreter/effects.ts';
+import type { Effect, Flow, Gate, Host, Reply, RunInput, SegmentReport, Strand } from './interpreter/host.ts';
+import type { Walk } from './interpreter/ledger.ts';
+import type { Position } from './interpreter/position.ts';
+import { textFieldsOf } from './interpreter/program.ts';
+import { runNested } from './nested-run.ts';
+import { replyOf } from './replies.ts';
+
+interface RunSinks extends Sinks {
+  recorder: { append(handle: string, events: RunEvent[]): void };
+}
+
+const { recorder } = proxySinks<RunSinks>();
+
+const taskMs = 1000;
+const pureStepsMax = 500;
+/** Past these a run waits for its long steps to end before it continues as new. */
+const historyEventsMax = 20_000;
+const historyBytesMax = 20 * 1024 * 1024;
+
+export class TemporalHost implements Host {
+  readonly walk: Walk;
+  readonly control: Control;
+  private readonly root = CancellationScope.current();
+  private unsent: RunEvent[] = [];
+  private pureSteps = 0;
+  private segmentMs = 0;
+  private longSteps = 0;
+  private readonly stepsBefore: number;
+  /** Segments that ended, with the history's length then: known to history once it has grown. */
+  private ended: { key: string; historyLength: number }[] = [];
+
+  constructor(input: RunInput, position: Position) {
+    this.walk = { input, position, host: this, textFields: textFieldsOf(input.definition) };
+    this.control = new Control(this.walk);
+    this.stepsBefore = position.steps;
+    this.root.cancelRequested.catch(() => {
+      this.control.cancelled = true;
+    });
+  }
+
+  now(): number {
+    return Date.now();
+  }
+
+  async gate(_strand: Strand, _key: string, step: Step): Promise<Gate> {
+    const held = this.interruption() ?? (await this.untilResumed());
+    if (held) return held;
+    if (this.shouldContinueAsNew()) return 'yield';
+    const segments = this.walk.input.definition.durability !== 'step';
+    if (segments && isQuick(step)) return 'segment';
+    if (step.type !== 'condition' && step.type !== 'loop' && step.type !== 'parallel') {
+      this.pureSteps = 0;
+      return 'go';
+    }
+    this.pureSteps += 1;
+    if (this.pureSteps < pureStepsMax) return 'go';
+    this.pureSteps = 0;
+    if (segments) return 'segment';
+    return (await this.pauseTask()) ?? 'go';
+  }
+
+  private interruption(): Gate | null {
+    if (this.control.cancelled || CancellationScope.current().consideredCancelled) return 'cancel';
+    return this.walk.position.stopping ? 'stop' : null;
+  }
+
+  private async untilResumed(): Promise<Gate | null> {
+    if (this.walk.position.paused === null) return null;
+    try {
+      await condition(() => this.walk.position.paused === null || this.walk.position.stopping);
+    } catch (error) {
+      if (!isCancellation(error)) throw error;
+    }
+    return this.interruption();
+  }
+
+  private shouldContinueAsNew(): boolean {
+    const every = this.walk.input.continueEvery;
+    if (every !== undefined) return this.walk.position.steps - this.stepsBefore >= every;
+    const info = workflowInfo();
+    if (!info.continueAsNewSuggested) return false;
+    return this.longSteps === 0 || info.historyLength > historyEventsMax || info.historySize > historyBytesMax;
+  }
+
+  /** Ends the workflow task, so that what waits outside is delivered. */
+  private async pauseTask(): Promise<Gate | null> {
+    try {
+      await sleep(1);
+    } catch (error) {
+      if (!isCancellation(error)) throw error;
+    }
+    return this.interruption();
+  }
+
+  async perform(_strand: Strand, effect: Effect): Promise<Reply> {
+    const isLong = effect.type === 'shell' || effect.type === 'sentinel';
+    this.longSteps += isLong ? 1 : 0;
+    this.send();
+    try {
+      switch (effect.type) {
+        case 'shell': {
+          const { command, args, cwd, env, files, stdin } = effect;
+          const request = { command, args, cwd, env, files, stdin };
+          return await replyOf(effect.key, scheduleActivity(SHELL, [request, ...stepOptions(effect)], activityOptions(effect)));
+        }
+        case 'command':
+          return await replyOf(
+            effect.key,
+            scheduleActivity(effect.command, [effect.params, ...stepOptions(effect)], activityOptions(effect)),
+          );
+        case 'emit': {
+          const request = { event: effect.event, data: effect.data };
+          return await replyOf(effect.key, scheduleActivity(EMIT, [request, ...stepOptions(effect)], activityOptions(effect)));
+        }
+        case 'sentinel':
+          return await runNested(this.walk, this.control, effect);
+        default:
+          return effect satisfies never;
+      }
+    } finally {
+      this.longSteps -= isLong ? 1 : 0;
+    }
+  }
+
+  async segment(strand: Strand, key: string): Promise<SegmentReport> {
+    const { position, input } = this.walk;
+    const request: SegmentRequest = {
+      strand: { path: strand.path, passes: strand.passes, frame: strand.frame, own: strand.own, outer: strand.outer },
+      key,
+      seq: position.seq,
+      stepsMax: this.stepsLeft(),
+      tally: strand.path === '' ? position.tally : null,
+      pausedMs: position.pausedMs,
+      extensions: position.extensions,
+      forget: this.forgettable(),
+    };
+    position.seq += SEGMENT_EVENTS_MAX;
+    this.pureSteps = 0;
+    this.send();
+    try {
+      const result = await scheduleLocalActivity<SegmentResult>(SEGMENT, [input, request], segmentOptions(key));
+      this.ended.push({ key, historyLength: workflowInfo().historyLength });
+      this.segmentMs += result.durationMs;
+      if (result.flow.kind === 'yield' && this.segmentMs >= taskMs) {
+        this.segmentMs = 0;
+        await this.pauseTask();
+      }
+      return result;
+    } catch (error) {
+      if (!isCancellation(error)) throw error;
+      return { flow: { kind: 'cancelled' }, frame: strand.frame, set: {}, tally: null, steps: 0 };
+    }
+  }
+
+  private stepsLeft(): number {
+    const every = this.walk.input.continueEvery;
+    if (every === undefined) return SEGMENT_STEPS_MAX;
+    return Math.max(1, every - (this.walk.position.steps - this.stepsBefore));
+  }
+
+  private forgettable(): string[] {
+    const { historyLength } = workflowInfo();
+    const known = this.ended.filter((segment) => segment.historyLength < historyLength);
+    this.ended = this.ended.filter((segment) => segment.historyLength >= historyLength);
+    return known.map((segment) => segment.key);
+  }
+
+  async hold(reason: string): Promise<Gate> {
+    this.control.pause(reason);
+    return (await this.untilResumed()) ?? 'go';
+  }
+
+  async rest(key: string, ms: number): Promise<Gate> {
+    this.send();
+    try {
+      await condition(() => this.walk.position.stopping, ms, { summary: `${key} rests` });
+    } catch (error) {
+      if (!isCancellation(error)) throw error;
+    }
+    return this.interruption() ?? 'go';
+  }
+
+  fork(strand: Strand, walk: () => Promise<Flow>): { flow: Promise<Flow>; cancel: () => void } {
+    const scope = new CancellationScope({ cancellable: true, parent: CancellationScope.current() });
+    const cancel = (): void => {
+      strand.cancelled = true;
+      scope.cancel();
+    };
+    return { flow: scope.run(walk), cancel };
+  }
+
+  record(event: RunEvent): void {
+    this.control.remember(event);
+    this.unsent.push(event);
+    if (this.unsent.length === 1) void Promise.resolve().then(() => this.send());
+  }
+
+  /** Hands the events to the worker, which writes them in batches; nothing of it enters history. */
+  send(): void {
+    if (this.unsent.length === 0) return;
+    recorder.append(this.walk.input.handle, this.unsent);
+    this.unsent = [];
+    setCurrentDetails(this.details());
+  }
+
+  private details(): string {
+    const { status, iteration, steps, current, reason } = this.control.state();
+    const lines = [...current].slice(0, 20).map(({ key, label }) => `- \`${key}\` ${label}`);
+    const head = `**${status}**${reason === null ? '' : ` (${reason})`}, pass ${iteration}, ${steps} steps`;
+    return [head, '', ...lines].join('\n');
+  }
+}
