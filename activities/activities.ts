@@ -18,6 +18,7 @@ import type { RunInput } from '../workflows/interpreter/host.ts';
 import { quickSteps } from './segment/quick-steps.ts';
 import { runSegment } from './segment/run-segment.ts';
 import { runShell } from './shell/run-shell.ts';
+import { withValueFiles } from './shell/value-files.ts';
 
 export interface ActivityParts {
   store: Store;
@@ -37,7 +38,10 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
     [SHELL]: (request: ShellRequest, options?: StepOptions) =>
       guarded(options, async () => {
         const context = await contextOf(parts);
-        return runShell({ ...request, timeoutMs: context.timeoutMs }, context);
+        const { files, ...rest } = request;
+        return withValueFiles(files, (values) =>
+          runShell({ ...rest, env: { ...rest.env, ...values }, timeoutMs: context.timeoutMs }, context),
+        );
       }),
     [EMIT]: (request: { event: string; data: Json }, options?: StepOptions) =>
       guarded(options, async () => {

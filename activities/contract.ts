@@ -18,7 +18,7 @@ export const SEGMENT_STEPS_MAX = 200;
 export const SEGMENT_MS = 250;
 
 /** Added to a step's own timeout, so that the step, not the server, notices it first. */
-export const TIMEOUT_MARGIN_MS = 30_000;
+export const TIMEOUT_MARGIN_MS = 120_000;
 
 export interface SegmentRequest {
   strand: Pick<Strand, 'path' | 'passes' | 'frame' | 'own' | 'outer'>;

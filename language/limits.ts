@@ -10,8 +10,6 @@ export const stepsMax = 5_000;
 export const nestingDepthMax = 64;
 /** Values (not steps) a definition may hold: keys and elements together. */
 export const valuesMax = 100_000;
-/** More problems than this help nobody; the rest is counted, not listed. */
-export const problemsMax = 200;
 
 /** Expressions: refused before they are parsed. */
 export const expressionLengthMax = 10_000;

@@ -51,6 +51,28 @@ export function readReference(text: string, at: number, scope: ScopeReader, budg
   return text.startsWith('{{', at) ? readBraces(text, at, scope) : undefined;
 }
 
+/** The references a text is written with, whatever they stand for: name, plain path, and the text. */
+export function referencesIn(text: string): Array<{ name: string; path: string[]; written: string }> {
+  const found: Array<{ name: string; path: string[]; written: string }> = [];
+  for (let at = nextReference(text, 0); at !== -1; at = nextReference(text, at + 1)) {
+    if (at > 0 && text.charAt(at - 1) === '\\') continue;
+    const braces = text.charAt(at) === '{' ? match(BRACES, text, at) : null;
+    const path = braces?.[1]?.split('.') ?? dollarPath(text, at);
+    const name = path.shift();
+    if (name !== undefined) found.push({ name, path, written: braces?.[0] ?? [`$${name}`, ...path].join('.') });
+  }
+  return found;
+}
+
+function dollarPath(text: string, at: number): string[] {
+  const name = text.charAt(at) === '$' ? match(NAME, text, at + 1)?.[0] : undefined;
+  if (name === undefined) return [];
+  const path = [name];
+  let part = readPart(text, at + 1 + name.length);
+  for (; part !== undefined && part.type !== 'call'; part = readPart(text, part.end)) path.push(String(part.key));
+  return path;
+}
+
 function match(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
   return pattern.exec(text);

@@ -78,8 +78,18 @@ interface Captures {
 
 export async function runShell(request: ShellRequest, context: ShellContext): Promise<ShellResult> {
   context.signal.throwIfAborted();
-  const graceMs = request.graceMs ?? SHELL_BOUNDS.graceMs;
-  if (context.attempt > 1) await endStep(context.run.handle, context.key, graceMs);
+  // From the start: ending an earlier attempt may take longer than the server waits for a sign of life.
+  const beat = setInterval(() => context.heartbeat(), SHELL_BOUNDS.heartbeatMs);
+  try {
+    const graceMs = request.graceMs ?? SHELL_BOUNDS.graceMs;
+    if (context.attempt > 1) await endStep(context.run.handle, context.key, graceMs);
+    return await runOnce(request, context, graceMs);
+  } finally {
+    clearInterval(beat);
+  }
+}
+
+async function runOnce(request: ShellRequest, context: ShellContext, graceMs: number): Promise<ShellResult> {
   const startedAt = context.now();
   const child = await startChild(request, context);
   const log = new StepLog(context.store.logs, { handle: context.run.handle, key: context.key, attempt: context.attempt });
@@ -89,18 +99,26 @@ export async function runShell(request: ShellRequest, context: ShellContext): Pr
     captures.output.write(chunk);
     if (request.isLogged !== false) log.write(stream, chunk);
   });
-  const beat = setInterval(() => context.heartbeat(), SHELL_BOUNDS.heartbeatMs);
+  const ending = await waitForEnding(child.exit, request.timeoutMs, context.signal);
+  if (ending.type !== 'exit') await endChild(child.pid, context, graceMs);
+  await Promise.race([child.closed, sleep(SHELL_BOUNDS.drainMs, undefined, { ref: false })]);
+  child.release();
+  const durationMs = Math.max(0, context.now() - startedAt);
+  const isLogged = await finishLog(log, ending, context.signal);
+  if (ending.type === 'cancelled') throw context.signal.reason;
+  if (ending.type === 'timeout') throw timedOut(request, context, captures);
+  return toResult(ending.exit, captures, durationMs, isLogged);
+}
+
+/** A step that is cancelled, now or while its log waits for the store, does not wait for long. */
+async function finishLog(log: StepLog, ending: Ending, signal: AbortSignal): Promise<boolean> {
+  if (ending.type !== 'exit' || signal.aborted) return log.finish(SHELL_BOUNDS.logGiveUpCancelledMs);
+  const giveUp = (): void => log.giveUp();
+  signal.addEventListener('abort', giveUp, { once: true });
   try {
-    const ending = await waitForEnding(child.exit, request.timeoutMs, context.signal);
-    if (ending.type !== 'exit') await endChild(child.pid, context, graceMs);
-    await Promise.race([child.closed, sleep(SHELL_BOUNDS.drainMs, undefined, { ref: false })]);
-    child.release();
-    const isLogged = await log.finish(ending.type === 'exit' ? SHELL_BOUNDS.logGiveUpMs : SHELL_BOUNDS.logGiveUpCancelledMs);
-    if (ending.type === 'cancelled') throw context.signal.reason;
-    if (ending.type === 'timeout') throw timedOut(request, context, captures);
-    return toResult(ending.exit, captures, context.now() - startedAt, isLogged);
+    return await log.finish(SHELL_BOUNDS.logGiveUpMs);
   } finally {
-    clearInterval(beat);
+    signal.removeEventListener('abort', giveUp);
   }
 }
 
@@ -210,7 +228,7 @@ function toResult(exit: Exit, captures: Captures, durationMs: number, isLogged: 
     stdout: captures.stdout.text(),
     stderr: captures.stderr.text(),
     output: captures.output.text(),
-    durationMs: Math.max(0, durationMs),
+    durationMs,
     success: exitCode === 0,
     ...(truncated ? { truncated } : {}),
     ...(isLogged ? {} : { logIncomplete: true }),

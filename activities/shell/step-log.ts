@@ -72,14 +72,19 @@ export class StepLog {
     this.#isFinishing = true;
     clearTimeout(this.#timer);
     for (const name of ['stdout', 'stderr'] as const) this.#addText(name, this.#streams[name].decoder.end());
-    const giveUp = setTimeout(() => this.#giveUp.abort(), giveUpMs);
+    const timer = setTimeout(() => this.giveUp(), giveUpMs);
     try {
       await this.#writing;
       while (this.#hasWork() && !this.#giveUp.signal.aborted) await this.#flush();
       return !this.#isLost && !this.#hasWork();
     } finally {
-      clearTimeout(giveUp);
+      clearTimeout(timer);
     }
+  }
+
+  /** Ends all waiting for the store; what is not written by now is lost. */
+  giveUp(): void {
+    this.#giveUp.abort();
   }
 
   #nextPart(): number {

@@ -19,6 +19,11 @@ export class Origins {
     this.#of.set(value, { path, keys: new Map(keys) });
   }
 
+  /** The copy is found where the original is, by default at `path`. */
+  copy(from: object, to: object, path: string): void {
+    this.#of.set(to, this.#of.get(from) ?? { path, keys: new Map() });
+  }
+
   /** The author's path of `value[key]`. */
   child(value: object, parentPath: string, key: string | number): string {
     const origin = this.#of.get(value);

@@ -24,7 +24,8 @@ function notJson(source: string): Problem {
   return { code: 'NOT_JSON', severity: 'error', path: '', message: `${place}: ${found} where ${wanted} should be` };
 }
 
-const TOKEN = /[\s]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001F]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![A-Za-z0-9_.]))/y;
+// oxlint-disable-next-line no-control-regex -- JSON refuses control characters inside texts
+const TOKEN = /\s*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001F]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![A-Za-z0-9_.]))/y;
 
 type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | 'colon' | 'comma' | 'end';
 

@@ -6,7 +6,7 @@
  * through jsonb-text.ts.
  */
 import { Pool, types as defaultTypes } from 'pg';
-import type { CustomTypesConfig, PoolClient, PoolConfig, QueryConfig } from 'pg';
+import type { CustomTypesConfig, PoolClient, PoolConfig } from 'pg';
 import { fromJsonbText } from './jsonb-text.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -17,8 +17,8 @@ const { INT8, JSONB } = defaultTypes.builtins;
 
 const types: CustomTypesConfig = {
   getTypeParser(id, format): unknown {
-    if (format !== 'binary' && id === INT8) return Number;
-    if (format !== 'binary' && id === JSONB) return (text: string): unknown => JSON.parse(fromJsonbText(text));
+    if (id === INT8) return Number;
+    if (id === JSONB) return (text: string): unknown => JSON.parse(fromJsonbText(text));
     return defaultTypes.getTypeParser(id, format ?? 'text') as unknown;
   },
 };
@@ -60,12 +60,6 @@ export class Database {
 
   async query<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
     const result = await this.pool.query<Row>(statement(text, values));
-    return result.rows;
-  }
-
-  /** Columns arrive as the server sends them: bytea as bytes instead of as twice as much text. */
-  async queryBinary<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
-    const result = await this.pool.query<Row>({ ...statement(text, values), binary: true } as QueryConfig);
     return result.rows;
   }
 

@@ -12,7 +12,7 @@ import { records, signals } from './records.ts';
 import { runEvents } from './run-events.ts';
 import { runs } from './runs.ts';
 import { StoreSession } from './session.ts';
-import { Announcer, Listener, RUN_CHANNEL } from './wakeups.ts';
+import { Announcer, Listener } from './wakeups.ts';
 
 export { JournalConflict, isJournalConflict } from './journal-conflict.ts';
 export { isUnavailable } from './unavailable.ts';
@@ -24,6 +24,7 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
   const prisma = new LazyPrisma(database);
   const announcer = new Announcer(database);
   const listener = new Listener(options.url);
+  const transactions = new Set<StoreSession>();
   return {
     definitions: definitions(database, prisma),
     runs: runs(database, prisma),
@@ -38,11 +39,12 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
         return row?.result ?? null;
       },
     },
-    session: () => new StoreSession(database, (handle) => announcer.announce(RUN_CHANNEL, handle)),
+    session: () => new StoreSession(database, transactions, (handle, events) => announcer.announceEvents(handle, events)),
     async ping() {
       await database.query('select 1', []);
     },
     async close() {
+      await Promise.all([...transactions].map((session) => session.close()));
       await announcer.flush();
       await listener.close();
       await prisma.close();
@@ -62,7 +64,7 @@ function payloads(database: Database): Store['payloads'] {
       );
     },
     async get(hash) {
-      const [row] = await database.queryBinary<{ content: Buffer }>('select content from payloads where hash = $1', [hash]);
+      const [row] = await database.query<{ content: Buffer }>('select content from payloads where hash = $1', [hash]);
       return row?.content ?? null;
     },
   };

@@ -18,7 +18,7 @@ export function runEvents(database: Database, announcer: Announcer, listener: Li
       const statement = commitStatement({ handle, events });
       if (statement === null) return;
       await database.query(statement.text, statement.values);
-      announcer.announce(RUN_CHANNEL, handle);
+      announcer.announceEvents(handle, events);
     },
 
     async after(handle, seq, limit = PAGE) {
@@ -54,7 +54,7 @@ async function* follow(
       let full = true;
       while (full && !isAborted(signal)) {
         const batch = await ridingOut(signal, () => readGaps(database, handle, gaps));
-        full = batch?.length === PAGE;
+        full = (batch?.length ?? 0) >= PAGE;
         for (const event of batch ?? []) {
           if (event.type === 'run-finished') last = event;
           else yield event;
@@ -77,13 +77,15 @@ async function isFinished(database: Database, handle: string): Promise<boolean> 
 
 async function readGaps(database: Database, handle: string, gaps: SeqGaps): Promise<RunEvent[]> {
   const rows = await database.query<{ event: RunEvent }>(
-    // Lateral, so that the index is asked once a gap; a plain join reads the whole run.
-    `select e.event from unnest($2::bigint[], $3::bigint[]) as gap(low, high)
-     cross join lateral (
-       select seq, event from run_events where handle = $1 and seq between gap.low and gap.high order by seq limit ${PAGE}
-     ) e
-     order by e.seq limit ${PAGE}`,
-    [handle, gaps.ranges.map((range) => range.from), gaps.ranges.map((range) => range.to)],
+    // The tail alone is read in the order of the index. Lateral, so that the index is asked once a
+    // hole; a plain join would read the whole run.
+    `(select seq, event from run_events where handle = $1 and seq >= $2 order by seq limit ${PAGE})
+     union all
+     (select late.seq, late.event from unnest($3::bigint[], $4::bigint[]) as hole(low, high)
+      cross join lateral (select seq, event from run_events where handle = $1 and seq between hole.low and hole.high) late
+      limit ${PAGE})
+     order by seq`,
+    [handle, gaps.tail, gaps.holes.map((hole) => hole.from), gaps.holes.map((hole) => hole.to)],
   );
   const events = rows.map((row) => row.event);
   gaps.markSeen(events.map((event) => event.seq));

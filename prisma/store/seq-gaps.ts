@@ -4,42 +4,46 @@
  * lose the late ones, and reading a window again would cost the more the longer the run. The holes
  * themselves are few: the follower asks the database for exactly these ranges.
  *
- * Invariant: `ranges` are disjoint and ascending; the last one has no end.
+ * Invariant: the holes are disjoint and ascending, and all lie before the tail, which has no end.
  */
-const GAPS_MAX = 1_024;
-/** Past every number a run can reach, and exact in a double. */
-const END = Number.MAX_SAFE_INTEGER;
-
+const HOLES_MAX = 1_024;
 export interface SeqRange {
   from: number;
   to: number;
 }
 
 export class SeqGaps {
-  #ranges: SeqRange[];
+  #holes: SeqRange[] = [];
+  #tail: number;
 
   constructor(after: number) {
-    this.#ranges = [{ from: after + 1, to: END }];
+    this.#tail = after + 1;
   }
 
-  get ranges(): readonly SeqRange[] {
-    return this.#ranges;
+  get holes(): readonly SeqRange[] {
+    return this.#holes;
+  }
+
+  /** Nothing from here on was seen. */
+  get tail(): number {
+    return this.#tail;
   }
 
   /** Expects numbers in ascending order. */
   markSeen(seqs: readonly number[]): void {
-    const kept: SeqRange[] = [];
+    const left: SeqRange[] = [];
     let next = 0;
-    for (const range of this.#ranges) {
-      let from = range.from;
-      for (let seq = seqs[next]; seq !== undefined && seq <= range.to; next += 1, seq = seqs[next]) {
+    for (const hole of [...this.#holes, { from: this.#tail, to: Number.POSITIVE_INFINITY }]) {
+      let from = hole.from;
+      for (let seq = seqs[next]; seq !== undefined && seq <= hole.to; next += 1, seq = seqs[next]) {
         if (seq < from) continue;
-        if (seq > from) kept.push({ from, to: seq - 1 });
+        if (seq > from) left.push({ from, to: seq - 1 });
         from = seq + 1;
       }
-      if (from <= range.to) kept.push({ from, to: range.to });
+      if (hole.to === Number.POSITIVE_INFINITY) this.#tail = from;
+      else if (from <= hole.to) left.push({ from, to: hole.to });
     }
     // The oldest holes are blocks long since abandoned.
-    this.#ranges = kept.length > GAPS_MAX ? kept.slice(-GAPS_MAX) : kept;
+    this.#holes = left.slice(-HOLES_MAX);
   }
 }

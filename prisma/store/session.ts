@@ -19,7 +19,9 @@ import { JournalConflict } from './journal-conflict.ts';
 
 export class StoreSession implements OpenSession {
   readonly #database: Database;
-  readonly #committed: (handle: string) => void;
+  readonly #committed: (handle: string, events: readonly RunEvent[]) => void;
+  /** Sessions with an open transaction, for the store to undo when it closes. */
+  readonly #open: Set<StoreSession>;
   #client: PoolClient | undefined;
   #writing = false;
   #broken: { cause: unknown } | undefined;
@@ -27,8 +29,9 @@ export class StoreSession implements OpenSession {
   /** The statement in flight; the next one starts after it. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(database: Database, committed: (handle: string) => void) {
+  constructor(database: Database, open: Set<StoreSession>, committed: (handle: string, events: readonly RunEvent[]) => void) {
     this.#database = database;
+    this.#open = open;
     this.#committed = committed;
   }
 
@@ -57,7 +60,7 @@ export class StoreSession implements OpenSession {
         throw error;
       }
     });
-    this.#committed(handle);
+    this.#committed(handle, events);
   }
 
   async close(): Promise<void> {
@@ -85,6 +88,7 @@ export class StoreSession implements OpenSession {
     const client = await this.#database.pool.connect();
     try {
       await client.query('BEGIN');
+      this.#open.add(this);
       return client;
     } catch (error) {
       client.release(true);
@@ -106,12 +110,14 @@ export class StoreSession implements OpenSession {
       throw error;
     }
     this.#client = undefined;
+    this.#open.delete(this);
     client.release();
   }
 
   async #rollback(): Promise<void> {
     const client = this.#client;
     this.#client = undefined;
+    this.#open.delete(this);
     if (client !== undefined) await rollback(client);
   }
 

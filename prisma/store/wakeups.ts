@@ -5,8 +5,9 @@
  * NOTIFY inside one makes commits wait for each other. They may be lost (the connection breaks, the
  * process dies): a follower also looks by itself once in POLL_MS. So nothing here may fail a writer.
  */
-import { Client } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import type { RunEvent } from '../../language/run-event.ts';
 import { connectionConfig } from './database.ts';
 import type { Database } from './database.ts';
 
@@ -32,6 +33,12 @@ export class Announcer {
     const handles = this.#pending.get(channel) ?? new Set();
     this.#pending.set(channel, handles.add(handle));
     this.#timer ??= setTimeout(() => void this.flush(), GATHER_MS);
+  }
+
+  announceEvents(handle: string, events: readonly RunEvent[]): void {
+    this.announce(RUN_CHANNEL, handle);
+    // A run's end is also the end of its logs.
+    if (events.some((event) => event.type === 'run-finished')) this.announce(LOG_CHANNEL, handle);
   }
 
   flush(): Promise<void> {

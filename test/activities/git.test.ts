@@ -55,6 +55,7 @@ describe('code/git', () => {
     const first = await run(project, { operation: 'commit', message: 'second' });
     const again = await run(project, { operation: 'commit', message: 'second' }, 2);
     expect(again).toMatchObject({ committed: true, commit: (first as { commit: string }).commit });
+    expect(await run(project, { operation: 'commit', message: 'second' })).toMatchObject({ committed: false });
     expect(await run(project, { operation: 'log', count: 10 })).toMatchObject({ commits: [{ subject: 'second' }, { subject: 'first' }] });
   });
 

@@ -84,7 +84,7 @@ describe('a shell whose worker died', { timeout: 60_000 }, () => {
   });
 
   it.each([
-    ['another host', (own: string) => own.replace(hostname(), 'elsewhere'), false],
+    ['a worker of another host, whose processes cannot be seen here', (own: string) => `${own.replace(hostname(), 'elsewhere')}0`, false],
     ['a worker whose process id was given to another process', (own: string) => `${own}0`, true],
     ['this worker', (own: string) => own, false],
   ])('tells whose it is: %s', async (_name, change, isSwept) => {

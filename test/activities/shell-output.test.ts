@@ -115,6 +115,16 @@ describe('a log whose store is away', () => {
     expect(await step.finish(300)).toBe(false);
   });
 
+  it('does not hold up a cancellation', async () => {
+    const stop = new AbortController();
+    const context = shellContext(await temporaryFolder(), { signal: stop.signal });
+    context.log.isAway = true;
+    const running = runShell({ command: 'echo out', timeoutMs: 60_000 }, context);
+    await sleep(500);
+    stop.abort(new Error('cancelled'));
+    expect(await running).toMatchObject({ exitCode: 0, stdout: 'out\n', logIncomplete: true });
+  });
+
   it('does not wait for a write that hangs', async () => {
     const step = new StepLog({ append: () => new Promise(() => undefined) }, label);
     step.write('stdout', Buffer.from('lost'));

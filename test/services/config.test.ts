@@ -64,9 +64,9 @@ describe('readConfig', () => {
   });
 });
 
-describe('connectionOptions', () => {
-  const options = (env: Record<string, string>) => connectionOptions(read({ TEMPORAL_ADDRESS: 'there:1', ...env }));
+const options = (env: Record<string, string>) => connectionOptions(read({ TEMPORAL_ADDRESS: 'there:1', ...env }));
 
+describe('connectionOptions', () => {
   it('are plain for a plain server', () => expect(options({})).toEqual({ address: 'there:1' }));
   it('use TLS with an API key', () => expect(options({ TEMPORAL_API_KEY: 'k' })).toEqual({ address: 'there:1', apiKey: 'k', tls: {} }));
   it('carry certificates', () => {

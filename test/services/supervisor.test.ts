@@ -6,11 +6,11 @@ import { Connection } from '@temporalio/client';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectionOptions, readConfig } from '../../worker/config.ts';
 import { ensureServices, type ServicesOptions, stopServices } from '../../worker/services/ensure-services.ts';
+import { inspectServices } from '../../worker/services/inspect-services.ts';
 import { choosePort } from '../../worker/services/ports.ts';
 import { locatePostgres } from '../../worker/services/postgres-programs.ts';
 import { PostgresServer } from '../../worker/services/postgres-server.ts';
@@ -55,7 +55,7 @@ const processes = (state: ServicesState | null) => {
 };
 
 async function query(text: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: readConfig(options.env).database.url ?? '' });
+  const client = new Client({ connectionString: readConfig(options.env).database.url ?? '' });
   await client.connect();
   try {
     return (await client.query(text)).rows as unknown[];
@@ -91,7 +91,7 @@ describe.runIf(process.getuid?.() === 0)('a home that the user of Postgres canno
   });
 });
 
-describe('services', { timeout: 120_000 }, () => {
+describe('services that are started', { timeout: 120_000 }, () => {
   it('come up on their preferred ports, told to the caller, and serve', async () => {
     const said: string[] = [];
     const state = await ensureServices({ ...options, onProgress: (text) => said.push(text) });
@@ -123,13 +123,78 @@ describe('services', { timeout: 120_000 }, () => {
     expect((await ensureServices(options)).supervisor).toEqual(first.supervisor);
   });
 
+});
+
+describe('services that doctor looks at', { timeout: 120_000 }, () => {
+  it('are all found, but for the worker', async () => {
+    const report = await inspectServices(options.env);
+    const named = (names: string[]) => report.entries.filter(({ name }) => names.includes(name)).map(({ name, ok, port }) => ({ name, ok, port }));
+    expect(named(['temporal server', 'search attributes', 'postgres', 'migrations', 'web UI'])).toEqual([
+      { name: 'temporal server', ok: true, port: Number(options.env['SENTINEL_TEMPORAL_PORT']) },
+      { name: 'search attributes', ok: true, port: undefined },
+      { name: 'postgres', ok: true, port: Number(options.env['SENTINEL_POSTGRES_PORT']) },
+      { name: 'migrations', ok: true, port: undefined },
+      { name: 'web UI', ok: true, port: Number(options.env['SENTINEL_TEMPORAL_UI_PORT']) },
+    ]);
+    const worker = report.entries.find(({ name }) => name === 'worker');
+    expect(worker).toMatchObject({ ok: false, found: 'none on this machine; 0 polled sentinel lately' });
+    expect(worker?.remedy).toMatch(/sentinel up/);
+    expect(JSON.stringify(report)).not.toContain(new URL(readConfig(options.env).database.url ?? '').password);
+  });
+
+  it('are reported, with a remedy, while they are away', async () => {
+    const away = await inspectServices({ ...options.env, DATABASE_URL: 'postgres://u@127.0.0.1:1/x', TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    const server = away.entries.find(({ name }) => name === 'temporal server');
+    const postgres = away.entries.find(({ name }) => name === 'postgres');
+    expect(away.ok).toBe(false);
+    expect(server).toMatchObject({ ok: false, where: '127.0.0.1:1', port: 1, remedy: expect.stringContaining('TEMPORAL_ADDRESS') as string });
+    expect(postgres).toMatchObject({ ok: false, found: expect.stringMatching(/does not answer: .*ECONNREFUSED/) as string });
+    expect(postgres?.remedy).toMatch(/Check that DATABASE_URL is right/);
+  });
+
   it('refuse a wrong password', async () => {
     const url = new URL(readConfig(options.env).database.url ?? '');
     url.password = 'wrong';
-    const client = new pg.Client({ connectionString: url.href });
+    const client = new Client({ connectionString: url.href });
     await expect(client.connect()).rejects.toThrow(/password authentication failed/);
   });
 
+});
+
+describe('services of somebody else', { timeout: 120_000 }, () => {
+  it('are prepared and used, and neither started nor stopped', async () => {
+    const own = await ensureServices(options);
+    const elsewhere = mkdtempSync(join(tmpdir(), 'sentinel-external-'));
+    await query('CREATE DATABASE theirs');
+    const url = (own.postgres?.url ?? '').replace(/sentinel$/, 'theirs');
+    const external = { ...options, env: { ...options.env, SENTINEL_HOME: elsewhere, TEMPORAL_ADDRESS: own.temporal?.address ?? '', DATABASE_URL: url } };
+    try {
+      const state = await ensureServices(external);
+      expect([state.temporal?.process, state.postgres?.process]).toEqual([null, null]);
+      expect(state.temporal).toMatchObject({ isExternal: true, version: own.temporal?.version, foundAs: 'TEMPORAL_ADDRESS' });
+      expect((await inspectServices(external.env)).entries.find(({ name }) => name === 'migrations')?.ok).toBe(true);
+      expect(await stopServices(external)).toEqual([]);
+      expect(await ensureServices(options)).toEqual(own);
+    } finally {
+      rmSync(elsewhere, { recursive: true });
+    }
+  });
+
+  it('are named, with what to check, when they do not answer', async () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), 'sentinel-external-'));
+    const env = { ...options.env, SENTINEL_HOME: elsewhere, TEMPORAL_ADDRESS: '127.0.0.1:1', DATABASE_URL: 'postgres://u@127.0.0.1:1/x' };
+    try {
+      await expect(ensureServices({ ...options, env })).rejects.toThrow(/database at 127.0.0.1:1 could not be prepared.*ECONNREFUSED.*DATABASE_URL/s);
+      await expect(ensureServices({ ...options, env: { ...env, DATABASE_URL: readConfig(options.env).database.url ?? '' } })).rejects.toThrow(
+        /Temporal at 127.0.0.1:1 \(TEMPORAL_ADDRESS\), namespace default, does not answer/,
+      );
+    } finally {
+      rmSync(elsewhere, { recursive: true });
+    }
+  });
+});
+
+describe('services that are killed', { timeout: 120_000 }, () => {
   it.each(['postgres', 'temporal'] as const)('%s comes back at the same place after kill -9', async (name) => {
     const before = await ensureServices(options);
     const old = processes(before)[name];
@@ -173,6 +238,9 @@ describe('services', { timeout: 120_000 }, () => {
     await ensureServices(options);
   });
 
+});
+
+describe('services that are stopped', { timeout: 120_000 }, () => {
   it('stop, leave nothing running, and keep data and ports for the next start', async () => {
     const before = await ensureServices(options);
     expect(await stopServices(options)).toEqual(['temporal', 'postgres']);
@@ -193,9 +261,12 @@ describe('services', { timeout: 120_000 }, () => {
     for (const gone of Object.values(processes(before))) expect(isAlive(gone)).toBe(false);
   });
 
+});
+
+describe('services that were left in disorder', { timeout: 120_000 }, () => {
   it('begin although a recorded pid belongs to somebody else by now', async () => {
     const left = readServicesState(home);
-    if (left?.postgres == null) throw new Error('the state was not kept');
+    if (left === null || left.postgres === null) throw new Error('the state was not kept');
     const mine = { pid: process.pid, startTime: 'another', startedAt: 1, restarts: 0, status: 'up' as const, launch: '' };
     writeServicesState(home, { ...left, phase: 'ready', postgres: { ...left.postgres, process: mine } });
     writeFileSync(join(home, 'postgres', 'postmaster.pid'), `${process.pid}\n${join(home, 'postgres')}\n`);

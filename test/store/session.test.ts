@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalText } from '../../prisma/store/content-hash.ts';
 import { JournalConflict } from '../../prisma/store/journal-conflict.ts';
+import { openStore } from '../../prisma/store/open-store.ts';
 import { finished, started, useStore, warning } from './opened.ts';
 
 const opened = useStore();
@@ -43,7 +44,10 @@ describe('a session', () => {
     expect(await store.journal.find('s3', 'k')).toBeNull();
   });
 
-  test.each([['reading', false], ['writing', true]])('of a second attempt, %s, rejects with JournalConflict and keeps nothing', async (_what, writes) => {
+});
+
+describe('attempts at the same step', () => {
+  test.each([['reading', false], ['writing', true]])('a second one, %s, rejects with JournalConflict and keeps nothing', async (_what, writes) => {
     const { store } = opened;
     const handle = `conflict-${writes}`;
     await store.session().commit({ handle, key: 'k', result: 'first', events: [warning(1, 'first')] });
@@ -56,7 +60,7 @@ describe('a session', () => {
     await second.close();
   });
 
-  test('of two attempts at once exactly one wins', async () => {
+  test('of two at once exactly one wins', async () => {
     const { store } = opened;
     const attempts = await Promise.allSettled(
       [1, 2].map(async (attempt) => {
@@ -69,6 +73,9 @@ describe('a session', () => {
     expect(await records('race')).toHaveLength(1);
   });
 
+});
+
+describe('the transaction of a session', () => {
   test('forgets journal rows of its own run only', async () => {
     const { store } = opened;
     for (const handle of ['f1', 'f2']) await store.session().commit({ handle, key: 'old', result: 1, events: [] });
@@ -78,7 +85,7 @@ describe('a session', () => {
     expect(await store.journal.find('f2', 'old')).toBe(1);
   });
 
-  test('whose statement fails inside the transaction keeps nothing, even if the caller goes on', async () => {
+  test('keeps nothing after a statement failed, even if the caller goes on', async () => {
     const { store } = opened;
     const session = store.session();
     await store.records.create(session, 'broken', 'a', {});
@@ -110,6 +117,13 @@ describe('a session', () => {
     }
     await store.ping();
   });
+});
+
+test('closing the store undoes the sessions that are still open', async () => {
+  const store = openStore({ url: opened.database.url });
+  await store.records.create(store.session(), 'abandoned', 'a', {});
+  await store.close();
+  expect(await records('abandoned')).toEqual([]);
 });
 
 describe('what a session holds', () => {

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
+import { Client } from 'pg';
 import { type Config, type Environment, connectionOptions, readConfig } from '../config.ts';
 import { logFile } from './home-files.ts';
 import { seemsAlive } from './process-identity.ts';
@@ -35,18 +35,15 @@ export interface DoctorReport {
 export async function inspectServices(env: Environment = process.env): Promise<DoctorReport> {
   const config = readConfig(env);
   const state = readServicesState(config.home);
-  const entries = (
-    await Promise.all([
-      inspectNode(),
-      inspectDependencies(config),
-      inspectGit(env),
-      inspectTemporalBinary(config, env),
-      inspectTemporal(config, state),
-      inspectPostgres(config, state),
-      inspectWorker(config, state),
-      inspectWebUi(config, state),
-    ])
-  ).flat();
+  const answers = await Promise.all([
+    inspectGit(env),
+    inspectTemporalBinary(config, env),
+    inspectTemporal(config, state),
+    inspectPostgres(config, state),
+    inspectWorker(config, state),
+    inspectWebUi(config, state),
+  ]);
+  const entries = [inspectNode(), inspectDependencies(config), ...answers.flat()];
   return { ok: entries.every(({ ok }) => ok), entries };
 }
 
@@ -130,7 +127,7 @@ async function inspectPostgres(config: Config, state: ServicesState | null): Pro
   const migrations = { name: 'migrations', where: null, version: null };
   const unknown = { ...migrations, ok: false, found: 'unknown, the database does not answer', remedy: 'See postgres.' };
   if (url === null) return [{ ...server, ok: false, found: 'not started', version: null, remedy }, unknown];
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: ANSWER_MAX_MS, query_timeout: ANSWER_MAX_MS });
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: ANSWER_MAX_MS, query_timeout: ANSWER_MAX_MS });
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -150,7 +147,7 @@ async function inspectPostgres(config: Config, state: ServicesState | null): Pro
   }
 }
 
-async function pendingMigrations(client: pg.Client, packageRoot: string): Promise<string[]> {
+async function pendingMigrations(client: Client, packageRoot: string): Promise<string[]> {
   const wanted = readdirSync(join(packageRoot, 'prisma', 'migrations'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const books = await client.query<{ exist: boolean }>(`SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exist`);
   const applied = new Set<string>();
@@ -168,7 +165,7 @@ async function inspectWorker(config: Config, state: ServicesState | null): Promi
   const pollers = await countPollers(config, queue);
   const ok = isAlive || (pollers ?? 0) > 0;
   const here = isAlive ? `pid ${own.pid}, ${own.status}` : 'none on this machine';
-  const polled = pollers === null ? 'pollers unknown' : `${pollers} polling ${queue}`;
+  const polled = pollers === null ? 'pollers unknown' : `${pollers} polled ${queue} lately`;
   const entry = { name: 'worker', ok, found: `${here}; ${polled}`, where: isAlive ? (state?.worker?.taskQueues.join(', ') ?? null) : null, version: null };
   return ok ? entry : { ...entry, remedy: `Run \`sentinel up\` or \`sentinel worker\`; its log is ${logFile(config.home, 'worker')}.` };
 }
@@ -180,7 +177,7 @@ async function countPollers(config: Config, queue: string): Promise<number | nul
   try {
     return await withTemporal(connectionOptions(config), ANSWER_MAX_MS, async ({ workflowService }) => {
       const { namespace } = config.temporal;
-      const reply = await workflowService.describeTaskQueue({ namespace, taskQueue: { name: queue }, taskQueueType: 1 });
+      const reply = await workflowService.describeTaskQueue({ namespace, taskQueue: { name: queue } });
       const recently = Date.now() / 1000 - 120;
       return new Set((reply.pollers ?? []).filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) > recently).map(({ identity }) => identity)).size;
     });

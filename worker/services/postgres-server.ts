@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
+import { Client } from 'pg';
 import { writeAtomically } from './home-files.ts';
 import type { Command } from './kept-process.ts';
 import { accepts, choosePort, LOOPBACK } from './ports.ts';
@@ -66,7 +66,10 @@ export class PostgresServer {
     return {
       command: this.programs.postgres,
       args: [
-        ...['-D', this.dataDir, '-p', String(this.port)],
+        '-D',
+        this.dataDir,
+        '-p',
+        String(this.port),
         ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
       ],
       cwd: '/',
@@ -78,7 +81,7 @@ export class PostgresServer {
   /** It answers once our database is there; the first time, that is when it is created. */
   async answers(): Promise<boolean> {
     if (!(await accepts(LOOPBACK, this.port))) return false;
-    const client = new pg.Client({ connectionString: this.urlOf('postgres'), connectionTimeoutMillis: 2000 });
+    const client = new Client({ connectionString: this.urlOf('postgres'), connectionTimeoutMillis: 2000 });
     // A server killed under an open connection is reported here too; the query's rejection tells enough.
     client.on('error', () => undefined);
     try {
@@ -110,10 +113,8 @@ export class PostgresServer {
       for (const path of [draft, passwordFile]) chownSync(path, account.uid, account.gid);
     }
     try {
-      await runAs(account, initdb, [
-        ...['--pgdata', draft, '--username', ROLE, '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
-        ...['--encoding', 'UTF8', '--locale', 'C', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8'],
-      ]);
+      const options = `--username ${ROLE} --auth scram-sha-256 --encoding UTF8 --locale C --locale-provider builtin --builtin-locale C.UTF-8`;
+      await runAs(account, initdb, [...options.split(' '), '--pgdata', draft, '--pwfile', passwordFile]);
       renameSync(draft, this.dataDir);
     } finally {
       rmSync(passwordFile, { force: true });

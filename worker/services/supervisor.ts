@@ -6,18 +6,16 @@
  * killed supervisor, and the next one adopts them.
  */
 import { mkdirSync } from 'node:fs';
-import { migrate } from '../../prisma/store/migrate.ts';
-import { type Config, connectionOptions, settingsFingerprint } from '../config.ts';
+import { type Config, settingsFingerprint } from '../config.ts';
+import { prepareDatabase, prepareTemporal } from './external-services.ts';
 import { logFile } from './home-files.ts';
 import { KeptProcess } from './kept-process.ts';
 import { choosePort } from './ports.ts';
 import { locatePostgres } from './postgres-programs.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { isAlive, stopProcess } from './process-identity.ts';
-import { ensureSearchAttributes } from './search-attributes.ts';
 import { type ProcessRecord, readServicesState, type ServicesState, writeServicesState } from './services-state.ts';
 import { findTemporalBinary } from './temporal-binary.ts';
-import { describeNamespace, serverVersion, withTemporal } from './temporal-probe.ts';
 import { TemporalServer } from './temporal-server.ts';
 import { buildStamp, hasSaidReady, workerCommand } from './worker-process.ts';
 
@@ -150,14 +148,8 @@ export class Supervisor {
 
   private async migrate(url: string): Promise<void> {
     this.progress('applying migrations');
-    try {
-      const applied = await migrate(url);
-      if (applied.length > 0) this.log(`migrations applied: ${applied.join(', ')}`);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      const { host } = new URL(url);
-      throw new Error(`The database at ${host} could not be prepared: ${reason}`, { cause: error });
-    }
+    const applied = await prepareDatabase(url);
+    if (applied.length > 0) this.log(`migrations applied: ${applied.join(', ')}`);
   }
 
   private async startTemporal(): Promise<void> {
@@ -200,22 +192,9 @@ export class Supervisor {
     const { temporal, webUrl } = this.config;
     const address = temporal.address ?? '';
     this.progress(`connecting to Temporal at ${address}`);
-    try {
-      await withTemporal(connectionOptions(this.config), 10_000, async (connection) => {
-        await describeNamespace(connection, temporal.namespace);
-        const version = await serverVersion(connection);
-        const warning = await ensureSearchAttributes(connection, temporal.namespace);
-        if (warning !== null) this.state.warnings.push(warning);
-        this.state.temporal = { isExternal: true, address, webUrl, port: null, uiPort: null, version, foundAs: 'TEMPORAL_ADDRESS', process: null };
-      });
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new Error(
-        `Temporal at ${address} (TEMPORAL_ADDRESS), namespace ${temporal.namespace}, does not answer: ${reason}. ` +
-          'Check the address, the namespace and the TLS or API-key settings, or unset TEMPORAL_ADDRESS to use the embedded server.',
-        { cause: error },
-      );
-    }
+    const { version, warning } = await prepareTemporal(this.config);
+    if (warning !== null) this.state.warnings.push(warning);
+    this.state.temporal = { isExternal: true, address, webUrl, port: null, uiPort: null, version, foundAs: 'TEMPORAL_ADDRESS', process: null };
   }
 
   private async startWorker(): Promise<void> {

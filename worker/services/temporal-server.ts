@@ -60,10 +60,10 @@ export class TemporalServer {
     return {
       command: this.binary.path,
       args: [
-        'server',
-        'start-dev',
-        ...['--ip', LOOPBACK, '--port', String(this.port), '--ui-ip', LOOPBACK, '--ui-port', String(this.uiPort)],
-        ...['--db-filename', join(this.folder, 'temporal.db'), '--log-level', 'warn'],
+        ...`server start-dev --log-level warn --ip ${LOOPBACK} --ui-ip ${LOOPBACK}`.split(' '),
+        ...`--port ${this.port} --ui-port ${this.uiPort}`.split(' '),
+        '--db-filename',
+        join(this.folder, 'temporal.db'),
         ...(this.namespace === 'default' ? [] : ['--namespace', this.namespace]),
         ...DYNAMIC_CONFIG.flatMap((value) => ['--dynamic-config-value', value]),
         ...PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma]),

@@ -29,11 +29,8 @@ export function hasSaidReady(log: string, { pid }: ProcessIdentity, logFrom: num
     .some((line) => line.includes('"ready":true') && line.includes(`"pid":${pid}`));
 }
 
-/** Identifies what is in dist/: another value means that other code would run. */
+/** Identifies what is in dist/, which every build writes anew: another value means other code. */
 export function buildStamp(packageRoot: string): string {
-  for (const path of [join(packageRoot, 'dist', '.built'), workerProgram(packageRoot)]) {
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found !== undefined) return String(Math.floor(found.mtimeMs));
-  }
-  return 'none';
+  const found = statSync(workerProgram(packageRoot), { throwIfNoEntry: false });
+  return found === undefined ? 'none' : String(Math.floor(found.mtimeMs));
 }

@@ -3,7 +3,7 @@
  * becomes a `loop` object, and a definition without a loop runs once.
  */
 import { isPlain, pathOf, type Draft, type Plain } from '../draft.ts';
-import { rewriteNumbers } from './spelling.ts';
+import { readNumbers } from './spelling.ts';
 
 const FLAT: ReadonlyArray<readonly [string, string]> = [
   ['mode', 'type'],
@@ -31,15 +31,13 @@ export function rewriteLoopStep(draft: Draft): void {
   value['loop'] = loop;
 }
 
-export function rewriteLoop(draft: Draft): void {
-  const { value, origins } = draft;
-  const loop = value['loop'];
+export function rewriteLoopNumbers(draft: Draft): void {
+  const loop = draft.value['loop'];
   if (!isPlain(loop)) return;
-  const path = origins.child(loop, pathOf(draft, 'loop'), 'type').replace(/\.?type$/, '');
-  const inner: Draft = { ...draft, value: { ...loop }, path, moved: new Map() };
-  rewriteNumbers(inner);
-  origins.copy(loop, inner.value, pathOf(draft, 'loop'));
-  value['loop'] = inner.value;
+  const copy = { ...loop };
+  readNumbers(copy);
+  draft.origins.copy(loop, copy, pathOf(draft, 'loop'));
+  draft.value['loop'] = copy;
 }
 
 export function rewriteMissingLoop(draft: Draft): void {

@@ -1,0 +1,20 @@
+/** What the verbs that steer a run have in common. */
+import type { RunState } from '../../workflows/messages.ts';
+import type { SentinelClient } from '../client.ts';
+import { openOutput } from './output.ts';
+import { withClient } from './with-client.ts';
+
+export async function control(
+  handle: string,
+  options: { json?: boolean },
+  result: string,
+  ask: (client: SentinelClient) => Promise<RunState>,
+): Promise<void> {
+  const output = openOutput(options);
+  await withClient(output, async (client) => {
+    const state = await ask(client);
+    output.object({ ok: true, ...state, webUrl: client.webUrl(handle) });
+    output.line(`${handle} ${result}${state.reason === null ? '' : ` (${state.reason})`}.`);
+    for (const { key, label } of state.current) output.line(`  under way: ${key}  ${label}`);
+  });
+}

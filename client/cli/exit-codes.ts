@@ -1,0 +1,45 @@
+/** Exit codes are API: scripts and checks are written against them. */
+import type { ClientErrorCode } from '../client-error.ts';
+import type { RunReport } from '../run-report.ts';
+
+export const EXIT = { ok: 0, failed: 1, usage: 2, waiting: 3, noSuchRun: 4, cancelled: 130 } as const;
+
+export function exitCodeOfError(code: ClientErrorCode): number {
+  switch (code) {
+    case 'USAGE':
+    case 'DEFINITION_INVALID':
+    case 'DEFINITION_NOT_FOUND':
+    case 'HANDLE_TAKEN':
+    case 'SETTINGS':
+      return EXIT.usage;
+    case 'RUN_NOT_FOUND':
+      return EXIT.noSuchRun;
+    case 'RUN_ENDED':
+    case 'RUN_LOST':
+    case 'NO_ANSWER':
+    case 'SERVICES':
+    case 'STORE_UNAVAILABLE':
+    case 'BUG':
+      return EXIT.failed;
+    default:
+      return code satisfies never;
+  }
+}
+
+/** A run that a person stopped counts as cancelled; one that a limit stopped as failed. */
+export function exitCodeOfRun({ status }: Pick<RunReport, 'status'>): number {
+  switch (status) {
+    case 'completed':
+      return EXIT.ok;
+    case 'failed':
+      return EXIT.failed;
+    case 'cancelled':
+      return EXIT.cancelled;
+    case 'paused':
+      return EXIT.waiting;
+    case 'running':
+      return EXIT.ok;
+    default:
+      return status satisfies never;
+  }
+}

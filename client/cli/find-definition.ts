@@ -1,0 +1,67 @@
+/**
+ * The definition that `run` is to start: a file, or a name looked up in the project's `sentinels/`,
+ * among the shipped ones, and in the store. The store is asked only when services have run here
+ * before (or are somebody else's): a mistyped name is no reason to start a server.
+ */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Definition } from '../../language/model.ts';
+import { parseDefinition } from '../../language/read/definition.ts';
+import type { Store } from '../../prisma/store/contract.ts';
+import { readConfig } from '../../worker/config.ts';
+import { servicesFile } from '../../worker/services/services-state.ts';
+import { ClientError, type SentinelClient } from '../client.ts';
+import { DefinitionFiles, filesAround, readDefinitionFile, shippedFolder, type DefinitionRead, type Known } from '../read-definition.ts';
+import { nearestOf } from './usage.ts';
+
+/** Rounds of looking up what the definitions found in the last round refer to. */
+const roundsMax = 20;
+
+export interface FoundDefinition extends DefinitionRead {
+  known: Known;
+}
+
+export async function findDefinition(given: string, project: string, client: SentinelClient): Promise<FoundDefinition> {
+  const { packageRoot, home, database } = readConfig();
+  const files = new DefinitionFiles([{ path: join(project, 'sentinels'), deep: true }, shippedFolder(packageRoot)]);
+  const isPath = given.endsWith('.json') || given.includes('/') || existsSync(given);
+  const file = isPath ? resolve(given) : files.find(given);
+  const hasStore = database.isExternal || existsSync(servicesFile(home));
+  if (file !== null) {
+    const around = filesAround(file, packageRoot);
+    return resolveReferences((known) => readDefinitionFile(file, known), around.known, hasStore ? () => client.store() : null);
+  }
+  const stored = hasStore ? await (await client.store()).definitions.find(given) : null;
+  if (stored === null) {
+    const hint = nearestOf(given, files.names(), (name) => `did you mean "${name}"? `);
+    throw new ClientError('DEFINITION_NOT_FOUND', `There is no file and no definition "${given}"; ${hint}Give the path of a JSON file.`);
+  }
+  return resolveReferences((known) => readStored(stored.definition, known), files.known, () => client.store());
+}
+
+function readStored(definition: Definition, known: Known): DefinitionRead {
+  const { problems, inferred, ...rest } = parseDefinition(definition, { knownRefs: known });
+  return { definition: 'definition' in rest ? rest.definition : null, problems, inferred };
+}
+
+/** Reads again with what the store holds of the names that no file has. */
+async function resolveReferences(
+  read: (known: Known) => DefinitionRead,
+  inFiles: Known,
+  openStore: (() => Promise<Store>) | null,
+): Promise<FoundDefinition> {
+  const stored = new Map<string, Definition | null>();
+  for (let round = 0; ; round += 1) {
+    const missing = new Set<string>();
+    const known: Known = (name) => {
+      const definition = inFiles(name) ?? stored.get(name) ?? undefined;
+      if (definition === undefined && !stored.has(name)) missing.add(name);
+      return definition;
+    };
+    const result = read(known);
+    if (missing.size === 0 || openStore === null || round === roundsMax) return { ...result, known };
+    if (result.problems.some(({ code, severity }) => severity === 'error' && code !== 'UNKNOWN_DEFINITION')) return { ...result, known };
+    const store = await openStore();
+    for (const name of missing) stored.set(name, (await store.definitions.find(name))?.definition ?? null);
+  }
+}

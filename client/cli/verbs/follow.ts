@@ -1,0 +1,19 @@
+/** `sentinel follow HANDLE`. */
+import type { Command } from 'commander';
+import { openOutput } from '../output.ts';
+import { watchRun } from '../watch-run.ts';
+import { withClient } from '../with-client.ts';
+
+export function define(command: Command): void {
+  command
+    .description('Re-attaches to a run from anywhere: shows what it has done, then what it does, to its end. Exit codes are those of "run"; 4 when there is no such run.')
+    .argument('<handle>', 'the run')
+    .addHelpText('after', `
+Examples:
+  sentinel follow nightly
+  sentinel follow nightly --json    an event a line, then the result`)
+    .action(async (handle: string, options: { json?: boolean }) => {
+      const output = openOutput({ ...options, streams: true });
+      process.exitCode = await withClient(output, (client) => watchRun(client, handle, output));
+    });
+}

@@ -1,0 +1,48 @@
+/** `sentinel logs HANDLE`. */
+import type { Command } from 'commander';
+import { openOutput } from '../output.ts';
+import { wholeNumber } from '../usage.ts';
+import { withClient } from '../with-client.ts';
+
+interface Options {
+  json?: boolean;
+  stream: string;
+  lines: number;
+  follow?: boolean;
+}
+
+export function define(command: Command): void {
+  command
+    .description('Shows what the steps of a run printed. Exit code 4 when there is no such run.')
+    .argument('<handle>', 'the run')
+    .option('--stream <name>', 'stdout, stderr, or combined', 'combined')
+    .option('--lines <n>', 'the last so many lines', wholeNumber('--lines', { min: 0, max: 100_000 }), 200)
+    .option('--follow', 'everything from the beginning, and then what comes until the run has ended')
+    .addHelpText('after', `
+Examples:
+  sentinel logs nightly
+  sentinel logs nightly --stream stderr --lines 20
+  sentinel logs nightly --follow --json    {"line": …} a line`)
+    .action((handle: string, options: Options) => (options.follow === true ? follow(handle, options) : tail(handle, options)));
+}
+
+async function tail(handle: string, options: Options): Promise<void> {
+  const output = openOutput(options);
+  await withClient(output, async (client) => {
+    await client.find(handle);
+    const lines = await (await client.store()).logs.tail(handle, options.stream, options.lines);
+    output.object({ handle, stream: options.stream, lines });
+    for (const line of lines) output.line(line);
+  });
+}
+
+async function follow(handle: string, options: Options): Promise<void> {
+  const output = openOutput({ ...options, streams: true });
+  await withClient(output, async (client) => {
+    await client.find(handle);
+    for await (const line of (await client.store()).logs.follow(handle, options.stream, {})) {
+      output.object({ line });
+      output.line(line);
+    }
+  });
+}

@@ -1,0 +1,17 @@
+/** `sentinel pause HANDLE`. */
+import type { Command } from 'commander';
+import { control } from '../control.ts';
+
+export function define(command: Command): void {
+  command
+    .description('Holds a run before its next step; the steps under way end first. Exit code 4 when there is no such run, 1 when it has ended.')
+    .argument('<handle>', 'the run')
+    .option('--reason <text>', 'why, for whoever looks at the run')
+    .addHelpText('after', `
+Examples:
+  sentinel pause nightly
+  sentinel pause nightly --reason 'the build machine is down'`)
+    .action((handle: string, options: { json?: boolean; reason?: string }) =>
+      control(handle, options, 'is held', (client) => client.pause(handle, options.reason)),
+    );
+}

@@ -1,0 +1,81 @@
+/** `sentinel run FILE-or-NAME`: everything that can be wrong is found before anything starts. */
+import { Option, type Command } from 'commander';
+import { EXIT } from '../exit-codes.ts';
+import { openOutput, type Output } from '../output.ts';
+import { handleFor, projectFolder, readInputs } from '../run-request.ts';
+import { wholeNumber } from '../usage.ts';
+import { watchRun } from '../watch-run.ts';
+import { withClient } from '../with-client.ts';
+import { problemLines } from './validate.ts';
+
+interface Options {
+  json?: boolean;
+  project: string;
+  input: string[];
+  inputFile?: string;
+  persona?: string;
+  id?: string;
+  detach?: boolean;
+  host?: string;
+  continueEvery?: number;
+}
+
+export function define(command: Command): void {
+  command
+    .description(
+      'Starts a run and follows it to its end. Exit code 0 completed, 1 failed or stopped by a limit, 2 problems or usage, ' +
+        '3 waiting for an answer (away from a terminal), 130 cancelled. Ctrl-C detaches; a second one cancels the run.',
+    )
+    .argument('<definition>', 'a JSON file, or the name of a definition')
+    .option('--project <dir>', 'the folder the run works in', '.')
+    .option('--input <name=value>', 'an input; JSON is a value, anything else text (repeatable)', (given: string, all: string[]) => [...all, given], [])
+    .option('--input-file <file>', 'inputs as a JSON object')
+    .option('--persona <id>', 'who the run belongs to (default: the user)')
+    .option('--id <handle>', 'the handle of the run (default: a new one)')
+    .option('--detach', 'print the handle and return')
+    .option('--host <name>', "run on the workers of this host: the task queue sentinel@NAME")
+    .addOption(new Option('--continue-every <n>').argParser(wholeNumber('--continue-every', { min: 1, max: 1_000_000 })).hideHelp())
+    .addHelpText('after', `
+Examples:
+  sentinel run sentinels/examples/verify-project.json --project .
+  sentinel run hello --input name=Ada
+  sentinel run nightly.json --id nightly --detach
+  sentinel run build.json --json    an event a line, then {handle, status, outcome, outputs, iterations, durationMs, webUrl}`)
+    .action(async (definition: string, options: Options) => {
+      process.exitCode = await run(definition, options);
+    });
+}
+
+async function run(given: string, options: Options): Promise<number> {
+  const output = openOutput({ ...options, streams: true });
+  const project = projectFolder(options.project);
+  const inputs = readInputs(options.inputFile, options.input);
+  const handle = options.id === undefined ? {} : { handle: handleFor(options.id) };
+  const { findDefinition } = await import('../find-definition.ts');
+  return withClient(output, async (client) => {
+    const { definition, problems, inferred, known } = await findDefinition(given, project, client);
+    if (definition === null) return refuse(given, problems, inferred, output);
+    if (problems.length > 0) output.note(problemLines(problems, output.paint).join('\n'));
+    const { host, continueEvery, persona = process.env['USER'] ?? 'local' } = options;
+    const started = await client.start(definition, {
+      project,
+      inputs,
+      persona,
+      known,
+      ...handle,
+      ...(host === undefined ? {} : { host }),
+      ...(continueEvery === undefined ? {} : { continueEvery }),
+    });
+    if (options.detach !== true) return watchRun(client, started.handle, output);
+    output.object(await client.status(started.handle));
+    output.line(started.handle);
+    return EXIT.ok;
+  });
+}
+
+function refuse(given: string, problems: Parameters<typeof problemLines>[0], inferred: readonly string[], output: Output): number {
+  const message = `${given} has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}; nothing was started.`;
+  output.object({ ok: false, error: { code: 'DEFINITION_INVALID', message }, problems, inferred });
+  output.note([`sentinel: ${message}`, ...problemLines(problems, output.paint)].join('\n'));
+  return EXIT.usage;
+}

@@ -1,0 +1,24 @@
+/** `sentinel status HANDLE`. */
+import type { Command } from 'commander';
+import { reportLines } from '../report-lines.ts';
+import { openOutput } from '../output.ts';
+import { withClient } from '../with-client.ts';
+
+export function define(command: Command): void {
+  command
+    .description('Shows how a run stands. Exit code 4 when there is no such run.')
+    .argument('<handle>', 'the run')
+    .addHelpText('after', `
+Examples:
+  sentinel status 6f0c
+  sentinel status nightly --json`)
+    .action(async (handle: string, options: { json?: boolean }) => {
+      const output = openOutput(options);
+      await withClient(output, async (client) => {
+        const [run, report] = await Promise.all([client.find(handle), client.status(handle)]);
+        const { name, project, persona, parent, inputs, startedAt, finishedAt } = run;
+        output.object({ ...report, name, project, persona, parent, inputs, startedAt, finishedAt });
+        for (const line of reportLines({ ...report, name }, output.paint)) output.line(line);
+      });
+    });
+}

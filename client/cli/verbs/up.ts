@@ -1,0 +1,40 @@
+/** `sentinel up`. */
+import type { Command } from 'commander';
+import type { ServicesState } from '../../../worker/services/services-state.ts';
+import { openOutput } from '../output.ts';
+import { Progress } from '../with-client.ts';
+
+export function define(command: Command): void {
+  command
+    .description('Starts the services that are not up: Temporal, Postgres, and a worker in the background.')
+    .addHelpText('after', `
+Examples:
+  sentinel up
+  sentinel up --json`)
+    .action((options: { json?: boolean }) => up(options));
+}
+
+async function up(options: { json?: boolean }): Promise<void> {
+  const output = openOutput(options);
+  const { ensureServices } = await import('../../../worker/services/ensure-services.ts');
+  const progress = new Progress(output);
+  let state: ServicesState;
+  try {
+    state = await ensureServices({ onProgress: (text) => progress.say(text) });
+  } finally {
+    progress.end();
+  }
+  const { temporal, postgres, worker, warnings } = state;
+  output.object({
+    ok: true,
+    temporal: { address: temporal?.address ?? null, webUrl: temporal?.webUrl ?? null, isExternal: temporal?.isExternal ?? false },
+    postgres: { port: postgres?.port ?? null, dataDir: postgres?.dataDir ?? null, isExternal: postgres?.isExternal ?? false },
+    worker: { pid: worker?.process?.pid ?? null, taskQueues: worker?.taskQueues ?? [] },
+    warnings,
+  });
+  const { good, warn, strong } = output.paint;
+  output.line(`${good('✔')} ${strong('temporal')}  ${temporal?.address ?? ''}  web UI ${temporal?.webUrl ?? 'unknown'}`);
+  output.line(`${good('✔')} ${strong('postgres')}  ${postgres?.isExternal === true ? 'DATABASE_URL' : `port ${postgres?.port ?? '?'}`}`);
+  output.line(`${good('✔')} ${strong('worker')}    pid ${worker?.process?.pid ?? '?'}, ${worker?.taskQueues.join(', ') ?? ''}`);
+  for (const warning of warnings) output.line(warn(`⚠ ${warning}`));
+}

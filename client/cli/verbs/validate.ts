@@ -1,0 +1,69 @@
+/** `sentinel validate FILE…`: needs no services. */
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { FileProblem } from '../../read-definition.ts';
+import type { Paint } from '../../paint.ts';
+import { EXIT } from '../exit-codes.ts';
+import { openOutput, type Output } from '../output.ts';
+
+interface FileReport {
+  file: string;
+  ok: boolean;
+  problems: FileProblem[];
+  inferred: string[];
+}
+
+export function define(command: Command): void {
+  command
+    .description('Checks definitions and reports all problems at once. Exit code 0 when there is no error, 2 otherwise.')
+    .argument('<file...>', 'definitions: JSON files')
+    .addHelpText('after', `
+Examples:
+  sentinel validate sentinels/build.json
+  sentinel validate --json sentinels/*.json`)
+    .action(async (files: string[], { json }: { json?: boolean }) => {
+      process.exitCode = await validate(files, openOutput({ json }));
+    });
+}
+
+async function validate(files: readonly string[], output: Output): Promise<number> {
+  const reports = await Promise.all(files.map(checkFile));
+  const ok = reports.every((report) => report.ok);
+  const [only] = reports;
+  if (reports.length === 1 && only !== undefined) {
+    output.object({ ok, problems: only.problems, inferred: only.inferred });
+  } else {
+    const problems = reports.flatMap(({ file, problems: found }) => found.map((problem) => ({ file, ...problem })));
+    const inferred = reports.flatMap((report) => report.inferred);
+    output.object({ ok, problems, inferred, files: reports });
+  }
+  for (const report of reports) for (const line of reportLines(report, output.paint)) output.line(line);
+  return ok ? EXIT.ok : EXIT.usage;
+}
+
+async function checkFile(file: string): Promise<FileReport> {
+  const [{ filesAround, readDefinitionFile }, { readConfig }] = await Promise.all([
+    import('../../read-definition.ts'),
+    import('../../../worker/config.ts'),
+  ]);
+  const path = resolve(file);
+  const { definition, problems, inferred } = readDefinitionFile(path, filesAround(path, readConfig().packageRoot).known);
+  return { file, ok: definition !== null, problems, inferred };
+}
+
+function reportLines({ file, ok, problems, inferred }: FileReport, paint: Paint): string[] {
+  const verdict = ok ? paint.good('✔ ok') : paint.bad(`✖ ${counted(problems.filter(({ severity }) => severity === 'error').length, 'error')}`);
+  return [`${verdict}  ${file}`, ...problemLines(problems, paint), ...inferred.map((text) => `  ${paint.dim(`inferred: ${text}`)}`)];
+}
+
+export function problemLines(problems: readonly FileProblem[], paint: Paint): string[] {
+  return problems.flatMap(({ code, severity, path, message, fix }) => {
+    const mark = severity === 'error' ? paint.bad(`error ${code}`) : paint.warn(`warning ${code}`);
+    const line = `  ${mark}${path === '' ? '' : ` at ${paint.strong(path)}`}: ${message}`;
+    return fix === undefined ? [line] : [line, `    ${paint.dim(`fix: ${fix}`)}`];
+  });
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

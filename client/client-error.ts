@@ -1,0 +1,27 @@
+/**
+ * What a client is told when it cannot have what it asked for: a closed code, and one sentence that
+ * names the finding and the remedy.
+ */
+export type ClientErrorCode =
+  | 'USAGE'
+  | 'DEFINITION_INVALID'
+  | 'DEFINITION_NOT_FOUND'
+  | 'HANDLE_TAKEN'
+  | 'RUN_NOT_FOUND'
+  | 'RUN_ENDED'
+  | 'RUN_LOST'
+  | 'NO_ANSWER'
+  | 'SETTINGS'
+  | 'SERVICES'
+  | 'STORE_UNAVAILABLE'
+  | 'BUG';
+
+export class ClientError extends Error {
+  override readonly name = 'ClientError';
+  readonly code: ClientErrorCode;
+
+  constructor(code: ClientErrorCode, message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.code = code;
+  }
+}

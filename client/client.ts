@@ -1,0 +1,166 @@
+/**
+ * The typed client: starts runs, watches them and steers them. The command line is made of it.
+ *
+ *     const client = new SentinelClient();
+ *     const { handle } = await client.start(definition, { project: '/path/to/project' });
+ *     for await (const { event } of client.follow(handle)) console.log(event.type, event.key);
+ *     const { outcome, outputs } = await client.result(handle);
+ *     await client.close();
+ *
+ * Services that are ours and not up are started by the first call that needs them.
+ */
+import type { JsonObject } from '../language/json.ts';
+import type { Definition } from '../language/model.ts';
+import type { RunEvent, RunStatus } from '../language/run-event.ts';
+import type { Run, Store } from '../prisma/store/contract.ts';
+import type { ControlVerb, RunState } from '../workflows/messages.ts';
+import { ClientError } from './client-error.ts';
+import { Connections, type ConnectOptions } from './connect.ts';
+import { followRun, type FollowedEvent, type FollowOptions } from './follow-run.ts';
+import { reportOf, webUrlOf, type RunReport } from './run-report.ts';
+
+export { ClientError } from './client-error.ts';
+export type { FollowedEvent, FollowOptions } from './follow-run.ts';
+export type { RunReport } from './run-report.ts';
+
+const CANCEL_MAX_MS = 60_000;
+
+export interface StartOptions {
+  /** Root of the run: `$PROJECT_ROOT`, where relative paths and commands start. Absolute. */
+  project: string;
+  inputs?: JsonObject;
+  persona?: string;
+  /** Defaults to a new UUID. */
+  handle?: string;
+  /** Starts on the task queue of one host. */
+  host?: string;
+  /** Definitions that `$ref`s may name, besides the stored ones. */
+  known?: (name: string) => Definition | undefined;
+  continueEvery?: number;
+}
+
+export interface Started {
+  handle: string;
+  workflowId: string;
+  webUrl: string | null;
+}
+
+export class SentinelClient {
+  readonly #connections: Connections;
+
+  constructor(options: ConnectOptions = {}) {
+    this.#connections = new Connections(options);
+  }
+
+  /** Starts a run of a definition that has been read (`parseDefinition`). */
+  async start(definition: Definition, options: StartOptions): Promise<Started> {
+    await this.#connections.ensure();
+    const [store, client, { startRun }] = await Promise.all([
+      this.#connections.store(),
+      this.#connections.client(),
+      import('./start-run.ts'),
+    ]);
+    const { project, inputs = {}, persona = 'local', host, handle, known, continueEvery } = options;
+    const taskQueue = host === undefined ? this.#connections.config.taskQueues[0] : `sentinel@${host}`;
+    const started = await startRun(
+      { store, client, taskQueue },
+      {
+        definition,
+        inputs,
+        project,
+        persona,
+        ...(handle === undefined ? {} : { handle }),
+        ...(known === undefined ? {} : { known }),
+        ...(continueEvery === undefined ? {} : { continueEvery }),
+      },
+    );
+    if (!started.isNew) {
+      throw new ClientError('HANDLE_TAKEN', `The handle "${started.handle}" is taken by another run: give one of its own with --id, or leave it out.`);
+    }
+    return { handle: started.handle, workflowId: started.workflowId, webUrl: this.webUrl(started.handle) };
+  }
+
+  async status(handle: string): Promise<RunReport> {
+    return reportOf(await this.find(handle), this.#connections.config, Date.now());
+  }
+
+  /** The run's row; throws `RUN_NOT_FOUND`. */
+  async find(handle: string): Promise<Run> {
+    const run = await (await this.store()).runs.find(handle);
+    if (run === null) throw new ClientError('RUN_NOT_FOUND', `There is no run "${handle}": "sentinel list" shows those there are.`);
+    return run;
+  }
+
+  async list(query: { status?: RunStatus; limit?: number; persona?: string } = {}): Promise<Run[]> {
+    return (await this.store()).runs.list(query);
+  }
+
+  /** Stored and future events, nested runs included, until the run has ended. */
+  async *follow(handle: string, options: FollowOptions = {}): AsyncGenerator<FollowedEvent> {
+    await this.find(handle);
+    yield* followRun(await this.store(), handle, options);
+  }
+
+  /** Every event of one run so far. */
+  async events(handle: string): Promise<RunEvent[]> {
+    const store = await this.store();
+    const events: RunEvent[] = [];
+    for (;;) {
+      const page = await store.events.after(handle, events.at(-1)?.seq ?? -1);
+      if (page.length === 0) return events;
+      events.push(...page);
+    }
+  }
+
+  /** Waits for the end of the run. */
+  async result(handle: string, options: { signal?: AbortSignal } = {}): Promise<RunReport> {
+    for await (const _ of this.follow(handle, { ...options, nested: false }));
+    return this.status(handle);
+  }
+
+  /** Holds the run before its next step. */
+  pause(handle: string, reason = 'a person paused it'): Promise<RunState> {
+    return this.#update(handle, 'pause', [reason]);
+  }
+
+  resume(handle: string): Promise<RunState> {
+    return this.#update(handle, 'resume', []);
+  }
+
+  /** Lets the steps under way end, and then ends the run. */
+  stop(handle: string): Promise<RunState> {
+    return this.#update(handle, 'stop', []);
+  }
+
+  /** Interrupts the steps under way; returns when the run has ended, or as it stands after a minute. */
+  async cancel(handle: string): Promise<RunReport> {
+    await this.#refuseEnded(handle, 'cancel');
+    const [client, { cancelRun }] = await Promise.all([this.#connections.client(), import('./steer-run.ts')]);
+    await cancelRun(client, handle);
+    return this.result(handle, { signal: AbortSignal.timeout(CANCEL_MAX_MS) });
+  }
+
+  webUrl(handle: string): string | null {
+    return webUrlOf(handle, this.#connections.config);
+  }
+
+  store(): Promise<Store> {
+    return this.#connections.store();
+  }
+
+  async close(): Promise<void> {
+    await this.#connections.close();
+  }
+
+  async #update(handle: string, verb: ControlVerb, args: string[]): Promise<RunState> {
+    await this.#refuseEnded(handle, verb);
+    const [client, { updateRun }] = await Promise.all([this.#connections.client(), import('./steer-run.ts')]);
+    return updateRun(client, handle, verb, args);
+  }
+
+  async #refuseEnded(handle: string, verb: string): Promise<void> {
+    const run = await this.find(handle);
+    if (run.finishedAt === null) return;
+    throw new ClientError('RUN_ENDED', `${handle} has ended (${run.outcome ?? run.status}); there is nothing to ${verb}.`);
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * The connections of a client, each opened when it is first needed: reading a run takes the store
+ * alone, and loading Temporal's client costs more than the rest of a command.
+ */
+import type { Client, Connection } from '@temporalio/client';
+import type { Store } from '../prisma/store/contract.ts';
+import { connectionOptions, databaseUrl, readConfig, type Config, type Environment } from '../worker/config.ts';
+
+const CONNECT_MAX_MS = 10_000;
+const POOL_SIZE = 3;
+
+export interface ConnectOptions {
+  env?: Environment;
+  /** Told what is going on while services start; never called when everything is up. */
+  onProgress?: (text: string) => void;
+}
+
+export class Connections {
+  readonly #options: ConnectOptions;
+  #config: Config;
+  #ensured: Promise<void> | undefined;
+  #store: Promise<Store> | undefined;
+  #temporal: Promise<{ connection: Connection; client: Client }> | undefined;
+
+  constructor(options: ConnectOptions = {}) {
+    this.#options = options;
+    this.#config = readConfig(options.env);
+  }
+
+  get config(): Config {
+    return this.#config;
+  }
+
+  store(): Promise<Store> {
+    this.#store ??= this.#openStore();
+    return this.#store;
+  }
+
+  async client(): Promise<Client> {
+    this.#temporal ??= this.#openTemporal();
+    return (await this.#temporal).client;
+  }
+
+  /** Everything a run needs is up after this, its worker included. */
+  ensure(): Promise<void> {
+    this.#ensured ??= this.#ensure();
+    return this.#ensured;
+  }
+
+  async close(): Promise<void> {
+    const temporal = await this.#temporal?.catch(() => undefined);
+    const store = await this.#store?.catch(() => undefined);
+    await Promise.allSettled([temporal?.connection.close(), store?.close()]);
+  }
+
+  async #ensure(): Promise<void> {
+    const { ensureServices } = await import('../worker/services/ensure-services.ts');
+    const { env, onProgress } = this.#options;
+    await ensureServices({ ...(env === undefined ? {} : { env }), ...(onProgress === undefined ? {} : { onProgress }) });
+    this.#config = readConfig(env);
+  }
+
+  /** What belongs to somebody else is used as it is; only our own parts are started. */
+  async #openStore(): Promise<Store> {
+    if (!this.#config.database.isExternal) await this.ensure();
+    const { openStore } = await import('../prisma/store/open-store.ts');
+    return openStore({ url: databaseUrl(this.#config), poolSize: POOL_SIZE });
+  }
+
+  async #openTemporal(): Promise<{ connection: Connection; client: Client }> {
+    if (!this.#config.temporal.isExternal) await this.ensure();
+    const [{ Client, Connection }, { payloadStorage }, store] = await Promise.all([
+      import('@temporalio/client'),
+      import('../prisma/store/payload-driver.ts'),
+      this.store(),
+    ]);
+    const connection = await Connection.connect({ ...connectionOptions(this.#config), connectTimeout: CONNECT_MAX_MS });
+    const { namespace } = this.#config.temporal;
+    const client = new Client({ connection, namespace, dataConverter: { externalStorage: payloadStorage(store) } });
+    return { connection, client };
+  }
+}

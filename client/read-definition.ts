@@ -1,0 +1,167 @@
+/**
+ * Definitions in files: reading one with all its problems, and finding those that its `$ref`s name:
+ * beside it, then among the shipped ones. A file that cannot be read is a problem like any other.
+ */
+import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { definitionBytesMax } from '../language/limits.ts';
+import type { Definition } from '../language/model.ts';
+import type { Problem } from '../language/problems.ts';
+import { parseDefinitionText } from '../language/read/definition.ts';
+
+/** Files of one folder that are looked into for a name. */
+const filesSearchedMax = 500;
+
+export type FileProblem = Omit<Problem, 'code'> & { code: Problem['code'] | 'FILE_NOT_READABLE' };
+
+export interface DefinitionRead {
+  /** Null when there are errors among the problems. */
+  definition: Definition | null;
+  problems: FileProblem[];
+  inferred: string[];
+}
+
+export type Known = (name: string) => Definition | undefined;
+
+export function readDefinitionFile(file: string, known: Known): DefinitionRead {
+  const read = readText(file);
+  if ('problem' in read) return { definition: null, problems: [read.problem], inferred: [] };
+  const { problems, inferred, ...rest } = parseDefinitionText(read.text, { knownRefs: known });
+  return { definition: 'definition' in rest ? rest.definition : null, problems, inferred };
+}
+
+/** Definitions that files hold, by name. `folders` are searched in order, below them too where `deep`. */
+export class DefinitionFiles {
+  readonly #folders: readonly { path: string; deep: boolean }[];
+  readonly #found = new Map<string, string | null>();
+  readonly #names = new Map<string, string | null>();
+  readonly #read = new Map<string, Definition | undefined>();
+
+  constructor(folders: readonly { path: string; deep: boolean }[]) {
+    this.#folders = folders;
+  }
+
+  readonly known: Known = (name) => {
+    const file = this.find(name);
+    if (file === null) return undefined;
+    if (!this.#read.has(file)) this.#read.set(file, readLeniently(file));
+    return this.#read.get(file);
+  };
+
+  /** The file called `name`.json, or the one whose definition is named so. */
+  find(name: string): string | null {
+    const before = this.#found.get(name);
+    if (before !== undefined) return before;
+    const found = this.#search(name);
+    this.#found.set(name, found);
+    return found;
+  }
+
+  /** Names under which something would be found, for suggestions. */
+  names(): string[] {
+    return this.#folders.flatMap(jsonFilesIn).map((file) => basename(file, '.json'));
+  }
+
+  #search(name: string): string | null {
+    for (const folder of this.#folders) {
+      const files = jsonFilesIn(folder);
+      const found = files.find((file) => basename(file, '.json') === name) ?? files.find((file) => this.#nameOf(file) === name);
+      if (found !== undefined) return found;
+    }
+    return null;
+  }
+
+  #nameOf(file: string): string | null {
+    let name = this.#names.get(file);
+    if (name === undefined) {
+      name = nameIn(file);
+      this.#names.set(file, name);
+    }
+    return name;
+  }
+}
+
+/** The folder a file lies in, and the definitions that come with this package. */
+export function filesAround(file: string, packageRoot: string): DefinitionFiles {
+  return new DefinitionFiles([{ path: dirname(file), deep: false }, shippedFolder(packageRoot)]);
+}
+
+export function shippedFolder(packageRoot: string): { path: string; deep: boolean } {
+  return { path: join(packageRoot, 'sentinels'), deep: true };
+}
+
+function jsonFilesIn(folder: { path: string; deep: boolean }): string[] {
+  let entries: string[];
+  try {
+    entries = readdirSync(folder.path, { recursive: folder.deep, encoding: 'utf8' });
+  } catch {
+    // A folder that is not there holds no definitions.
+    return [];
+  }
+  return entries
+    .filter((entry) => entry.endsWith('.json'))
+    .toSorted()
+    .slice(0, filesSearchedMax)
+    .map((entry) => join(folder.path, entry));
+}
+
+function nameIn(file: string): string | null {
+  const read = readText(file);
+  if ('problem' in read) return null;
+  try {
+    const value: unknown = JSON.parse(read.text);
+    return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string' ? value.name : null;
+  } catch {
+    // Whatever it is, no definition can be meant by it.
+    return null;
+  }
+}
+
+/** What a referenced definition itself refers to is checked by whoever follows the references. */
+function readLeniently(file: string): Definition | undefined {
+  const anything: Known = (name) => ({ name, steps: [], loop: { type: 'once' } });
+  return readDefinitionFile(file, anything).definition ?? undefined;
+}
+
+function readText(file: string): { text: string } | { problem: FileProblem } {
+  try {
+    if (statSync(file).isDirectory()) return unreadable(`${file} is a folder; give the path of a JSON file`);
+    const bytes = readBounded(file, definitionBytesMax + 1);
+    if (bytes.length > definitionBytesMax) {
+      const message = `${file} is larger than the ${definitionBytesMax} bytes a definition may have: keep data in files or in the store`;
+      return { problem: { code: 'TOO_LARGE', severity: 'error', path: '', message } };
+    }
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch (error) {
+    return unreadable(`${file} ${reasonOf(error)}`);
+  }
+}
+
+function unreadable(message: string): { problem: FileProblem } {
+  return { problem: { code: 'FILE_NOT_READABLE', severity: 'error', path: '', message } };
+}
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist; check the path';
+  if (code === 'EACCES' || code === 'EPERM') return 'may not be read; check its permissions';
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'is not UTF-8 text; save it as UTF-8';
+  return `cannot be read (${error instanceof Error ? error.message : String(error)})`;
+}
+
+/** Never more than `bytesMax`, whatever the file says of its size. */
+function readBounded(file: string, bytesMax: number): Buffer {
+  const descriptor = openSync(file, 'r');
+  try {
+    const buffer = Buffer.allocUnsafe(bytesMax);
+    let length = 0;
+    while (length < bytesMax) {
+      const count = readSync(descriptor, buffer, length, bytesMax - length, null);
+      if (count === 0) break;
+      length += count;
+    }
+    return buffer.subarray(0, length);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,40 @@
+/** What is said to a run through Temporal, and what its refusals mean. */
+import { ApplicationFailure } from '@temporalio/common';
+import { type Client, isGrpcDeadlineError, WorkflowNotFoundError, WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
+import { UPDATES, workflowIdOf, type ControlVerb, type RunState } from '../workflows/messages.ts';
+import { ClientError } from './client-error.ts';
+
+const ANSWER_MAX_MS = 30_000;
+
+/** The run's state after the update; a worker must be there to give it. */
+export async function updateRun(client: Client, handle: string, verb: ControlVerb, args: string[]): Promise<RunState> {
+  return asking(client, handle, verb, () =>
+    client.workflow.getHandle(workflowIdOf(handle)).executeUpdate<RunState, string[]>(UPDATES[verb], { args }),
+  );
+}
+
+export async function cancelRun(client: Client, handle: string): Promise<void> {
+  await asking(client, handle, 'cancel', () => client.workflow.getHandle(workflowIdOf(handle)).cancel());
+}
+
+async function asking<Answer>(client: Client, handle: string, verb: string, ask: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await client.withDeadline(Date.now() + ANSWER_MAX_MS, ask);
+  } catch (error) {
+    throw refusalOf(error, handle, verb);
+  }
+}
+
+function refusalOf(error: unknown, handle: string, verb: string): unknown {
+  if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure && error.cause.type === 'RUN_ENDED') {
+    return new ClientError('RUN_ENDED', `${error.cause.message}.`, { cause: error });
+  }
+  if (error instanceof WorkflowNotFoundError) {
+    return new ClientError('RUN_ENDED', `${handle} has ended; there is nothing to ${verb}.`, { cause: error });
+  }
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(error)) {
+    const message = `Nothing answered the ${verb} within ${ANSWER_MAX_MS / 1000} s: see "sentinel doctor", whether a worker serves the run's task queue.`;
+    return new ClientError('NO_ANSWER', message, { cause: error });
+  }
+  return error;
+}

@@ -1,0 +1,163 @@
+/**
+ * A run as lines to read: its events in the order of the definition, whatever order they came in, so
+ * that two runs which did the same have the same trace.
+ *
+ * - Events of a step stand by its key: pass, index, pass of an inner loop, index, and so on.
+ * - A step that holds others begins before them and ends after them; a condition decides before them.
+ * - Events that belong to no place (paused, resumed) stand after the one they came after.
+ */
+import type { StepType } from '../language/model.ts';
+import type { RunEvent, StepFinished, StepOutcome } from '../language/run-event.ts';
+import { PLAIN, type Paint } from './paint.ts';
+import { comparePlaces, depthOf, placeOf } from './step-keys.ts';
+
+export interface TraceOptions {
+  paint?: Paint;
+  /** Without them, traces of two runs can be compared as text. */
+  durations?: boolean;
+  /** Events of nested runs by what their handle adds to the run's own: `steps.2@1`, `steps.2@1/steps.0@1`. */
+  nested?: ReadonlyMap<string, readonly RunEvent[]>;
+}
+
+interface Placed {
+  event: RunEvent;
+  place: readonly number[];
+  /** Before or after what stands inside the place. */
+  rank: -1 | 1;
+}
+
+export function orderEvents(events: readonly RunEvent[]): RunEvent[] {
+  const placed: Placed[] = [];
+  const afloat: RunEvent[] = [];
+  for (const event of events) {
+    const at = placeOfEvent(event);
+    if (at === null) afloat.push(event);
+    else placed.push({ event, ...at });
+  }
+  const ordered = placed.toSorted(comparePlaced).map(({ event }) => event);
+  for (const event of afloat.toSorted((a, b) => a.seq - b.seq)) ordered.splice(anchorOf(ordered, event), 0, event);
+  return ordered;
+}
+
+/** A line for each step that ended, nested ones indented; then how the run ended. */
+export function traceLines(events: readonly RunEvent[], options: TraceOptions = {}): string[] {
+  return linesOf(events, '', 0, options);
+}
+
+function linesOf(events: readonly RunEvent[], prefix: string, depth: number, options: TraceOptions): string[] {
+  const lines: string[] = [];
+  const ended = new Set(events.filter(({ type }) => type === 'step-finished').map(({ key }) => key));
+  for (const event of orderEvents(events)) {
+    if (depth > 0 && isOfRun(event)) continue;
+    const line = eventLine(event, depth, options);
+    if (line !== null) lines.push(line);
+    else if (event.type === 'step-started' && !ended.has(event.key)) lines.push(startLine(event, depth, options.paint ?? PLAIN));
+    const nested = event.type === 'step-started' ? options.nested?.get(prefix + event.key) : undefined;
+    if (nested !== undefined) lines.push(...linesOf(nested, `${prefix}${event.key}/`, depth + depthOf(event.key) + 1, options));
+  }
+  return lines;
+}
+
+/** Events of a run itself; for a nested one the step that it is says all of it. */
+export const isOfRun = ({ type }: RunEvent): boolean => type === 'run-started' || type === 'run-finished' || type === 'pass-finished';
+
+/** One line for one event, indented by where its step stands; null for what needs no line. */
+export function eventLine(event: RunEvent, depth: number, options: TraceOptions = {}): string | null {
+  const paint = options.paint ?? PLAIN;
+  const indent = '  '.repeat(depth + depthOf(event.key));
+  switch (event.type) {
+    case 'run-started':
+      return paint.strong(event.name);
+    case 'step-started':
+      return holdsOthers(event.step) ? startLine(event, depth, paint) : null;
+    case 'step-finished':
+      return finishLine(event, indent, paint, options.durations ?? true);
+    case 'pass-finished':
+      return paint.dim(`pass ${event.pass} ended`);
+    case 'warning':
+      return `${indent}${paint.warn(`⚠ ${event.code}: ${event.message}`)}`;
+    case 'paused':
+      return `${indent}${paint.warn(`paused: ${event.reason}`)}`;
+    case 'resumed':
+      return `${indent}${paint.good('resumed')}`;
+    case 'run-finished': {
+      const text = event.limit === undefined ? event.outcome : `${event.outcome} (${event.limit})`;
+      return event.outcome === 'completed' ? paint.good(text) : paint.bad(text);
+    }
+    default:
+      return event satisfies never;
+  }
+}
+
+const holdsOthers = (step: StepType): boolean => step === 'loop' || step === 'parallel' || step === 'sentinel';
+
+const MARKS: Record<StepOutcome, string> = { ok: '✔', failed: '✖', skipped: '↷', cancelled: '⊘' };
+
+/** A step that is under way, or under which others will stand. */
+function startLine(event: { key: string; step: string; label: string }, depth: number, paint: Paint): string {
+  const indent = '  '.repeat(depth + depthOf(event.key));
+  return `${indent}${paint.dim('▸')} ${event.key}  ${event.step} ${paint.strong(oneLine(event.label))}`;
+}
+
+function finishLine(event: StepFinished, indent: string, paint: Paint, durations: boolean): string {
+  const colour = event.outcome === 'ok' ? paint.good : event.outcome === 'failed' ? paint.bad : paint.warn;
+  const parts = [`${indent}${colour(MARKS[event.outcome])} ${event.key}`, `${event.step} ${paint.strong(oneLine(event.label))}`, colour(event.outcome)];
+  if (event.step === 'condition' && event.preview !== undefined) parts.push(`→ ${event.preview}`);
+  if (durations) parts.push(paint.dim(durationText(event.durationMs)));
+  if (event.failure !== undefined) parts.push(colour(`${event.failure.code}: ${event.failure.message}`));
+  return parts.join('  ');
+}
+
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+export function durationText(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min ${seconds % 60} s`;
+}
+
+function placeOfEvent(event: RunEvent): Omit<Placed, 'event'> | null {
+  switch (event.type) {
+    case 'run-started':
+      return { place: [], rank: -1 };
+    case 'run-finished':
+      return { place: [], rank: 1 };
+    case 'pass-finished':
+      return { place: [event.pass], rank: 1 };
+    case 'step-started':
+      return { place: placeOf(event.key), rank: -1 };
+    case 'step-finished':
+      return { place: placeOf(event.key), rank: event.step === 'condition' ? -1 : 1 };
+    case 'warning':
+      return event.key === '' ? null : { place: placeOf(event.key), rank: event.code === 'UNRESOLVED_REFERENCE' ? -1 : 1 };
+    case 'paused':
+    case 'resumed':
+      return null;
+    default:
+      return event satisfies never;
+  }
+}
+
+/** What begins a place stands before everything inside it, what ends it after. */
+function comparePlaced(left: Placed, right: Placed): number {
+  const order = comparePlaces(left.place, right.place);
+  if (order === 0) return left.rank - right.rank || left.event.seq - right.event.seq;
+  const [outer, inner] = left.place.length <= right.place.length ? [left, right] : [right, left];
+  const isInside = comparePlaces(outer.place, inner.place.slice(0, outer.place.length)) === 0;
+  if (!isInside) return order;
+  const outerFirst = outer.rank === 1 ? 1 : -1;
+  return outer === left ? outerFirst : -outerFirst;
+}
+
+/** After the placed event that was recorded last before it; at the front when there is none. */
+function anchorOf(ordered: readonly RunEvent[], event: RunEvent): number {
+  let anchor = -1;
+  ordered.forEach(({ seq }, index) => {
+    if (seq < event.seq && (anchor === -1 || seq > (ordered[anchor]?.seq ?? 0))) anchor = index;
+  });
+  return anchor + 1;
+}

@@ -1,0 +1,107 @@
+/** Sentinels inside sentinels: how deep, whether a `$ref` finds its definition, and whether it comes back to itself. */
+import { nestingSentinelsMax } from '../limits.ts';
+import type { Definition, Step } from '../model.ts';
+import type { Problem } from '../problems.ts';
+import { isPlain, join, type Origins, type Plain } from './draft.ts';
+import type { DefinitionSite, Sites } from './sites.ts';
+
+export type KnownRefs = (name: string) => Definition | undefined;
+
+/** Stored definitions looked at on behalf of one definition. */
+const definitionsFollowedMax = 1_000;
+
+export function checkNesting(sites: Sites, origins: Origins, knownRefs: KnownRefs): Problem[] {
+  const depthMax = depthLimit(sites.definitions[0]?.value);
+  const tooDeep = sites.definitions.filter((site) => site.depth === depthMax + 1).map((site) => nestingTooDeep(site.path, depthMax));
+  const references = sites.steps.flatMap(({ step, path, place }) => {
+    if (step.type !== 'sentinel' || !('$ref' in step.definition)) return [];
+    const at = join(origins.locate(step, path, ['definition']), '$ref');
+    const around = namesAround(place.definition);
+    return follow(step.definition.$ref, { path: at, around, depth: place.definition.depth + 1, depthMax, knownRefs });
+  });
+  return [...tooDeep, ...references];
+}
+
+function depthLimit(definition: Plain | undefined): number {
+  const safety = definition?.['safety'];
+  const own = isPlain(safety) ? safety['maxNestingDepth'] : undefined;
+  return typeof own === 'number' ? own : nestingSentinelsMax;
+}
+
+function nestingTooDeep(path: string, depthMax: number): Problem {
+  const message = `sentinels are nested deeper than ${depthMax} here; flatten them, or raise "safety.maxNestingDepth"`;
+  return { code: 'NESTING_TOO_DEEP', severity: 'error', path, message };
+}
+
+function namesAround(site: DefinitionSite): string[] {
+  const names: string[] = [];
+  for (let at: DefinitionSite | undefined = site; at !== undefined; at = at.parent?.definition) {
+    if (typeof at.value['name'] === 'string') names.unshift(at.value['name']);
+  }
+  return names;
+}
+
+interface Trail {
+  path: string;
+  around: readonly string[];
+  depth: number;
+  depthMax: number;
+  knownRefs: KnownRefs;
+}
+
+/** Follows the references of stored definitions; reports the first thing wrong on each trail. */
+function follow(name: string, start: Trail): Problem[] {
+  const pending = [{ name, around: start.around, depth: start.depth }];
+  const followed = new Set<string>();
+  const problems: Problem[] = [];
+  for (let next = pending.pop(); next !== undefined && followed.size < definitionsFollowedMax; next = pending.pop()) {
+    if (next.around.includes(next.name)) {
+      problems.push(cycle(start.path, [...next.around.slice(next.around.indexOf(next.name)), next.name]));
+      break;
+    }
+    if (next.depth > start.depthMax) {
+      problems.push(nestingTooDeep(start.path, start.depthMax));
+      break;
+    }
+    const definition = start.knownRefs(next.name);
+    if (definition === undefined) problems.push(unknown(start.path, name, next.name));
+    if (definition === undefined || followed.has(next.name)) continue;
+    followed.add(next.name);
+    const around = [...next.around, next.name];
+    for (const inner of referencesOf(definition)) pending.push({ name: inner.name, around, depth: next.depth + inner.depth });
+  }
+  return problems;
+}
+
+function cycle(path: string, names: readonly string[]): Problem {
+  const message = `the reference comes back to itself: ${names.join(' → ')}; repeat with a loop instead`;
+  return { code: 'REFERENCE_CYCLE', severity: 'error', path, message };
+}
+
+function unknown(path: string, name: string, missing: string): Problem {
+  const through = name === missing ? '' : ` (reached through "${name}")`;
+  const message = `there is no definition "${missing}"${through}; save it first, or write it inline`;
+  return { code: 'UNKNOWN_DEFINITION', severity: 'error', path, message };
+}
+
+/** The `$ref`s inside a definition, with how many sentinels deep each stands. */
+function referencesOf(definition: Definition): Array<{ name: string; depth: number }> {
+  const found: Array<{ name: string; depth: number }> = [];
+  const pending: Array<{ steps: readonly Step[]; depth: number }> = [{ steps: definition.steps, depth: 1 }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { depth } = next;
+    for (const step of next.steps) {
+      for (const steps of listsOf(step)) pending.push({ steps, depth });
+      if (step.type !== 'sentinel') continue;
+      if ('$ref' in step.definition) found.push({ name: step.definition.$ref, depth });
+      else pending.push({ steps: step.definition.steps, depth: depth + 1 });
+    }
+  }
+  return found;
+}
+
+function listsOf(step: Step): ReadonlyArray<readonly Step[]> {
+  if (step.type === 'condition') return [step.then ?? [], step.else ?? []];
+  if (step.type === 'loop') return [step.steps];
+  return step.type === 'parallel' ? step.branches : [];
+}

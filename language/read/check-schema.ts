@@ -1,0 +1,200 @@
+/**
+ * The schema's word on every definition and step. Each object is checked by itself, with its inner
+ * steps and free values left out, so that the cost is linear, a misspelt key is measured against its
+ * own step's keys, and one bad step does not hide another.
+ */
+import { distance } from 'fastest-levenshtein';
+import type { z } from 'zod';
+import {
+  CommandStep,
+  ConditionStep,
+  Definition,
+  DefinitionRef,
+  EmitStep,
+  LlmStep,
+  LoopConfig,
+  LoopStep,
+  ParallelStep,
+  SentinelStep,
+  ShellStep,
+  Trigger,
+  WatchStep,
+  type StepType,
+} from '../model.ts';
+import type { Problem } from '../problems.ts';
+import { isPlain, type Origins, type Plain } from './draft.ts';
+
+const STEPS = {
+  shell: ShellStep,
+  command: CommandStep,
+  llm: LlmStep,
+  watch: WatchStep,
+  emit: EmitStep,
+  condition: ConditionStep,
+  loop: LoopStep,
+  parallel: ParallelStep,
+  sentinel: SentinelStep,
+} satisfies Record<StepType, z.ZodType>;
+
+const STEP_TYPES = Object.keys(STEPS);
+
+/** Keys whose contents are checked elsewhere, or not at all, with what stands in for them. */
+const LEFT_OUT: ReadonlyArray<{ key: string; fits: (value: unknown) => boolean; by: unknown }> = [
+  ...['steps', 'then', 'else', 'args'].map((key) => ({ key, fits: Array.isArray, by: [] })),
+  { key: 'branches', fits: (value) => Array.isArray(value) && value.every(Array.isArray), by: [] },
+  ...['params', 'env', 'inputs'].map((key) => ({ key, fits: isPlain, by: {} })),
+  ...['stdin', 'data', 'schema'].map((key) => ({ key, fits: () => true, by: null })),
+  { key: 'definition', fits: isPlain, by: { $ref: 'elsewhere' } },
+];
+
+export interface Found {
+  problems: Problem[];
+  origins: Origins;
+}
+
+export function checkDefinitionSchema(definition: unknown, path: string, found: Found): void {
+  const isReference = isPlain(definition) && Object.hasOwn(definition, '$ref');
+  report(isReference ? DefinitionRef : Definition, definition, path, found);
+}
+
+export function checkStepSchema(step: unknown, path: string, found: Found): step is Plain & { type: StepType } {
+  if (!isPlain(step)) {
+    push(found, { code: 'WRONG_TYPE', path, message: `a step is an object, and here stands ${kindOf(step)}` });
+    return false;
+  }
+  const type = step['type'];
+  if (typeof type === 'string' && Object.hasOwn(STEPS, type)) {
+    report(STEPS[type as StepType], step, path, found);
+    return true;
+  }
+  if (type === undefined) {
+    push(found, { code: 'MISSING_KEY', path: found.origins.locate(step, path, ['type']), message: `the step has no "type"; there are ${STEP_TYPES.join(', ')}` });
+  } else {
+    push(found, {
+      code: 'WRONG_VALUE',
+      path: found.origins.locate(step, path, ['type']),
+      message: `${JSON.stringify(type)} is not a type of step; there are ${STEP_TYPES.join(', ')}`,
+      ...(typeof type === 'string' ? nearestFix(type, STEP_TYPES) : {}),
+    });
+  }
+  return false;
+}
+
+function report(schema: z.ZodType, value: unknown, path: string, found: Found): void {
+  const result = schema.safeParse(isPlain(value) ? withoutInner(value) : value);
+  for (const issue of result.error?.issues ?? []) {
+    const at = found.origins.locate(value, path, issue.path);
+    if (issue.code === 'unrecognized_keys') reportUnknownKeys(issue.keys, keysAt(schema, value, issue.path), value, path, issue.path, found);
+    else push(found, { path: at, ...describe(issue, valueAt(value, issue.path)) });
+  }
+}
+
+function withoutInner(value: Plain): Plain {
+  const copy = { ...value };
+  for (const { key, fits, by } of LEFT_OUT) if (Object.hasOwn(copy, key) && fits(copy[key])) copy[key] = by;
+  return copy;
+}
+
+function reportUnknownKeys(keys: string[], legal: string[], value: unknown, path: string, at: PropertyKey[], found: Found): void {
+  for (const key of keys) {
+    const place = found.origins.locate(value, path, [...at, key]);
+    const own = place.slice(place.lastIndexOf('.') + 1);
+    const fix = nearestFix(own, legal);
+    const message = `"${own}" is not a key here; ${fix.fix === undefined ? `there are ${legal.join(', ')}` : fix.fix}`;
+    push(found, { code: 'UNKNOWN_KEY', path: place, message, ...fix });
+  }
+}
+
+/** The legal keys of the object at `path`: of the schema itself, of a loop, a trigger or an inner object. */
+function keysAt(schema: z.ZodType, value: unknown, path: readonly PropertyKey[]): string[] {
+  const [head, ...rest] = path;
+  if (head === undefined) return shapeKeys(schema);
+  const holder = isPlain(value) ? value[String(head)] : undefined;
+  if (head === 'loop' || head === 'trigger') {
+    const options: readonly z.ZodType[] = head === 'loop' ? LoopConfig.options : Trigger.options;
+    const type = isPlain(holder) ? holder['type'] : undefined;
+    return shapeKeys(options.find((option) => option.safeParse({ type }).error?.issues.every((issue) => issue.path[0] !== 'type') ?? true));
+  }
+  const shape = shapeOf(schema);
+  return keysAt(shape?.[String(head)] ?? schema, holder, rest);
+}
+
+function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodType>> | undefined {
+  const outer = schema as { shape?: Record<string, z.ZodType>; unwrap?: () => z.ZodType; element?: z.ZodType } | undefined;
+  if (outer?.shape !== undefined) return outer.shape;
+  if (typeof outer?.unwrap === 'function') return shapeOf(outer.unwrap());
+  return outer?.element === undefined ? undefined : shapeOf(outer.element);
+}
+
+function shapeKeys(schema: z.ZodType | undefined): string[] {
+  return Object.keys(shapeOf(schema) ?? {});
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((at, key) => (typeof at === 'object' && at !== null ? (at as Plain)[String(key)] : undefined), value);
+}
+
+type Described = Pick<Problem, 'code' | 'message' | 'fix'>;
+
+function describe(issue: z.core.$ZodIssue, value: unknown): Described {
+  const name = issue.path.at(-1) === undefined ? 'the definition' : `"${String(issue.path.at(-1))}"`;
+  if (value === undefined && issue.code !== 'unrecognized_keys') return { code: 'MISSING_KEY', message: `${name} is missing; ${wanted(issue)} is needed` };
+  const options = optionsOf(issue);
+  if (options !== undefined) return wrongValue(name, value, options);
+  if (issue.code === 'too_small' || issue.code === 'too_big') {
+    return { code: 'OUT_OF_RANGE', message: `${name} is out of range: ${issue.message}` };
+  }
+  return { code: 'WRONG_TYPE', message: `${name} is ${kindOf(value)}; ${wanted(issue)} is needed` };
+}
+
+/** The values that are allowed, where the schema lists them. */
+function optionsOf(issue: z.core.$ZodIssue): string[] | undefined {
+  if (issue.code === 'invalid_value') return issue.values.map(String);
+  const options = issue.code === 'invalid_union' ? (issue as { options?: unknown }).options : undefined;
+  return Array.isArray(options) ? options.map(String) : undefined;
+}
+
+function wrongValue(name: string, value: unknown, values: string[]): Described {
+  const fix = typeof value === 'string' ? nearestFix(value, values) : {};
+  if (typeof value === 'object') return { code: 'WRONG_TYPE', message: `${name} is ${kindOf(value)}; one of ${values.join(', ')} is needed` };
+  return { code: 'WRONG_VALUE', message: `${name} is ${JSON.stringify(value)}; there are ${values.join(', ')}`, ...fix };
+}
+
+function wanted(issue: z.core.$ZodIssue): string {
+  const options = optionsOf(issue);
+  if (options !== undefined) return `one of ${options.join(', ')}`;
+  if (issue.code === 'invalid_type') return issue.expected === 'int' ? 'a whole number' : article(issue.expected);
+  const kinds = issue.code === 'invalid_union' ? issue.errors.flat().map((inner) => wanted(inner)) : [];
+  return kinds.length === 0 ? 'another value' : [...new Set(kinds)].join(' or ');
+}
+
+function article(kind: string): string {
+  return `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  return article(typeof value);
+}
+
+/** "did you mean", when something legal is near enough to be meant. */
+export function nearestFix(written: string, legal: readonly string[]): { fix?: string } {
+  const near = nearest(written, legal);
+  return near === undefined ? {} : { fix: `write "${near}"` };
+}
+
+function nearest(written: string, legal: readonly string[]): string | undefined {
+  if (written.length > 100) return undefined;
+  let best: string | undefined;
+  let least = Math.max(2, Math.floor(written.length / 3)) + 1;
+  for (const candidate of legal) {
+    const away = distance(written.toLowerCase(), candidate.toLowerCase());
+    if (away < least) [best, least] = [candidate, away];
+  }
+  return best;
+}
+
+function push(found: Found, problem: Omit<Problem, 'severity'>): void {
+  found.problems.push({ severity: 'error', ...problem });
+}

@@ -1,0 +1,113 @@
+/** What the schema cannot say of single steps: commands, names, patterns, emptiness, what is built. */
+import { RE2JS } from 're2js';
+import { COMMANDS, findCommand } from '../commands.ts';
+import { regexLengthMax } from '../limits.ts';
+import type { Rule } from '../model.ts';
+import type { Problem } from '../problems.ts';
+import { BUILT_INS, isSafeName } from '../scope.ts';
+import { nearestFix } from './check-schema.ts';
+import { join, type Origins } from './draft.ts';
+import type { Sites, StepSite } from './sites.ts';
+
+export interface StepOptions {
+  /** Names of commands that exist besides the catalogue. */
+  extraCommands: readonly string[];
+}
+
+export function checkSteps(sites: Sites, origins: Origins, options: StepOptions): Problem[] {
+  return [
+    ...sites.lists.filter((list) => list.length === 0).map(emptySteps),
+    ...sites.steps.flatMap((site) => [
+      ...checkAvailable(site),
+      ...checkCommand(site, options, origins),
+      ...checkCondition(site),
+      ...checkRules(site),
+      ...checkOutputName(site, origins),
+    ]),
+    ...sites.loops.flatMap(({ loop, path }) => [
+      ...(loop.type === 'event' ? [notAvailable(join(path, 'type'), 'a loop over events')] : []),
+      ...('as' in loop && loop.as !== undefined ? checkName(loop.as, join(path, 'as')) : []),
+    ]),
+    ...checkDuplicates(sites, origins),
+  ];
+}
+
+function emptySteps({ path }: { path: string }): Problem {
+  return { code: 'EMPTY_STEPS', severity: 'error', path, message: 'the list of steps is empty; add a step or remove the list' };
+}
+
+function checkAvailable({ step, path }: StepSite): Problem[] {
+  return step.type === 'llm' || step.type === 'watch' ? [notAvailable(path, `a ${step.type} step`)] : [];
+}
+
+function notAvailable(path: string, what: string): Problem {
+  return { code: 'STEP_NOT_AVAILABLE', severity: 'warning', path, message: `${what} is not available in this version; it fails when it is reached` };
+}
+
+function checkCommand({ step, path }: StepSite, options: StepOptions, origins: Origins): Problem[] {
+  if (step.type !== 'command' || /\$|\{\{/.test(step.command) || options.extraCommands.includes(step.command)) return [];
+  const at = origins.locate(step, path, ['command']);
+  const entry = findCommand(step.command);
+  if (entry === undefined) {
+    const fix = nearestFix(step.command, [...Object.keys(COMMANDS), ...options.extraCommands]);
+    const message = `there is no command "${step.command}"; ${fix.fix ?? 'a line of shell is a step of type "shell"'}`;
+    return [{ code: 'UNKNOWN_COMMAND', severity: 'error', path: at, message, ...fix }];
+  }
+  if (entry.built) return [];
+  const message = `"${step.command}" is not available in this version; the step fails when it is reached`;
+  return [{ code: 'COMMAND_NOT_BUILT', severity: 'warning', path: at, message }];
+}
+
+function checkCondition({ step, path }: StepSite): Problem[] {
+  if (step.type !== 'condition' || step.then !== undefined || step.else !== undefined) return [];
+  return [{ code: 'EMPTY_CONDITION', severity: 'error', path, message: 'the condition has neither "then" nor "else"; add one of them' }];
+}
+
+function checkRules({ step, path }: StepSite): Problem[] {
+  if (step.type !== 'watch' || step.rules === undefined) return [];
+  return step.rules.flatMap((rule, index) => checkPattern(rule, join(join(join(path, 'rules'), index), 'pattern')));
+}
+
+function checkPattern(rule: Rule, path: string): Problem[] {
+  const bad = (message: string): Problem[] => [{ code: 'BAD_PATTERN', severity: 'error', path, message }];
+  if (rule.pattern.length > regexLengthMax) return bad(`the pattern has ${rule.pattern.length} characters; at most ${regexLengthMax} are read`);
+  try {
+    RE2JS.compile(rule.pattern);
+    return [];
+  } catch (error) {
+    return bad(`the pattern cannot be read: ${error instanceof Error ? error.message : 'unknown reason'}; look-around and back references are not supported`);
+  }
+}
+
+function checkOutputName({ step, path }: StepSite, origins: Origins): Problem[] {
+  if (!('outputTo' in step) || step.outputTo === undefined) return [];
+  return checkName(step.outputTo, origins.locate(step, path, ['outputTo']));
+}
+
+const WORD = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+function checkName(name: string, path: string): Problem[] {
+  if (!isSafeName(name)) return [{ code: 'BAD_NAME', severity: 'error', path, message: `"${name}" cannot be the name of a variable; choose another` }];
+  if (BUILT_INS.has(name)) {
+    return [{ code: 'BAD_NAME', severity: 'error', path, message: `"${name}" is set by the engine; choose another name` }];
+  }
+  if (WORD.test(name)) return [];
+  const word = name.replace(/^\$/, '').replaceAll(/[^A-Za-z0-9_]+(.)?/g, (_all, next: string | undefined) => next?.toUpperCase() ?? '');
+  const fix = WORD.test(word) ? { fix: `write "${word}"` } : {};
+  const message = `"${name}" cannot be referred to as $name: a name is letters, digits and "_", and begins with no digit`;
+  return [{ code: 'BAD_NAME', severity: 'warning', path, message, ...fix }];
+}
+
+function checkDuplicates(sites: Sites, origins: Origins): Problem[] {
+  const seen = new Map<object, Map<string, string>>();
+  return sites.steps.flatMap(({ step, path, place }) => {
+    if (step.name === undefined) return [];
+    const names = seen.get(place.definition) ?? new Map<string, string>();
+    seen.set(place.definition, names);
+    const first = names.get(step.name);
+    names.set(step.name, first ?? path);
+    if (first === undefined) return [];
+    const message = `"${step.name}" is already the name of ${first}; names tell steps apart in logs and references`;
+    return [{ code: 'DUPLICATE_NAME', severity: 'warning', path: origins.locate(step, path, ['name']), message } satisfies Problem];
+  });
+}

@@ -1,0 +1,90 @@
+/** Every place where a definition reads a variable, and the expressions that cannot be read. */
+import { parseExpression, referencesOf } from '../expression/parse.ts';
+import type { Problem } from '../problems.ts';
+import { referencesIn } from '../reference.ts';
+import { join, type Origins } from './draft.ts';
+import type { Place, Sites, StepSite } from './sites.ts';
+
+export interface ReferenceSite {
+  name: string;
+  /** Fields and indexes that follow the name. */
+  path: string[];
+  written: string;
+  at: string;
+  place: Place;
+  /** `shell`: the shell may know the name where we do not. */
+  from: 'expression' | 'template' | 'shell';
+}
+
+export function collectReferences(sites: Sites, origins: Origins): { references: ReferenceSite[]; problems: Problem[] } {
+  const references: ReferenceSite[] = [];
+  const problems: Problem[] = [];
+  const expression = (text: unknown, at: string, place: Place): void => {
+    if (typeof text !== 'string') return;
+    const parsed = parseExpression(text);
+    if (!parsed.ok) problems.push({ code: 'BAD_EXPRESSION', severity: 'error', path: at, message: parsed.problem.message });
+    else for (const found of referencesOf(parsed.expression)) references.push({ ...found, written: `$${[found.name, ...found.path].join('.')}`, at, place, from: 'expression' });
+  };
+  for (const site of sites.loops) {
+    const { loop, path, place } = site;
+    // A check is read inside the loop, where the current item is bound; the bounds are read before it.
+    const inside: Place = { ...place, loops: [...place.loops, site] };
+    for (const key of ['check', 'max', 'over'] as const) {
+      if (key in loop) expression((loop as { [key: string]: unknown })[key], origins.locate(loop, path, [key]), key === 'check' ? inside : place);
+    }
+  }
+  for (const site of sites.steps) {
+    if (site.step.type === 'condition') expression(site.step.check, origins.locate(site.step, site.path, ['check']), site.place);
+    references.push(...templateReferences(site, origins));
+  }
+  return { references, problems };
+}
+
+function templateReferences(site: StepSite, origins: Origins): ReferenceSite[] {
+  return templatesOf(site).flatMap(({ key, value }) => {
+    const from = site.step.type === 'shell' && key === 'command' ? 'shell' : 'template';
+    const found: ReferenceSite[] = [];
+    eachText(value, origins.locate(site.step, site.path, [key]), (text, at) => {
+      for (const reference of referencesIn(text)) found.push({ ...reference, at, place: site.place, from });
+    });
+    return found;
+  });
+}
+
+/** The keys of a step that are templates. */
+function templatesOf({ step }: StepSite): Array<{ key: string; value: unknown }> {
+  const pick = (...keys: string[]): Array<{ key: string; value: unknown }> =>
+    keys.map((key) => ({ key, value: (step as { [key: string]: unknown })[key] }));
+  switch (step.type) {
+    case 'shell':
+      return pick('command', 'args', 'cwd', 'env', 'stdin');
+    case 'command':
+      return step.command.startsWith('sentinel/') ? [{ key: 'params', value: withoutDefinitions(step.params) }] : pick('params', 'command');
+    case 'llm':
+      return pick('prompt', 'system', 'model');
+    case 'watch':
+      return pick('executionId', 'event');
+    case 'emit':
+      return pick('event', 'data');
+    case 'sentinel':
+      return pick('inputs');
+    case 'condition':
+    case 'loop':
+    case 'parallel':
+      return [];
+    default:
+      return step satisfies never;
+  }
+}
+
+/** A definition that is handed on is read by the run that it starts, not by this one. */
+function withoutDefinitions(params: object | undefined): unknown {
+  return Object.fromEntries(Object.entries(params ?? {}).filter(([key, value]) => typeof value === 'string' || !['definition', 'steps', 'step'].includes(key)));
+}
+
+function eachText(value: unknown, at: string, visit: (text: string, at: string) => void): void {
+  if (typeof value === 'string') visit(value, at);
+  else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) eachText(item, join(at, key), visit);
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * The canonical tree as flat lists: every definition, loop and step with the author's path of it and
+ * what encloses it. The checks that follow each walk these lists. A step or loop that the schema
+ * refused is not listed, so that a check never meets a value it cannot trust; its inner steps are.
+ */
+import { LoopConfig, type Step } from '../model.ts';
+import type { Problem } from '../problems.ts';
+import { checkDefinitionSchema, checkStepSchema, type Found } from './check-schema.ts';
+import { isPlain, type Origins, type Plain } from './draft.ts';
+
+export interface DefinitionSite {
+  value: Plain;
+  path: string;
+  /** The sentinel step it stands in; undefined for the outermost definition. */
+  parent: Place | undefined;
+  depth: number;
+}
+
+export interface LoopSite {
+  loop: LoopConfig;
+  path: string;
+  place: Place;
+  /** The definition or the step the loop belongs to. */
+  owner: Plain;
+}
+
+/** Where a step stands: its definition and the loops around it, innermost last. */
+export interface Place {
+  definition: DefinitionSite;
+  loops: readonly LoopSite[];
+}
+
+export interface StepSite {
+  step: Step;
+  path: string;
+  place: Place;
+}
+
+export interface Sites {
+  definitions: DefinitionSite[];
+  loops: LoopSite[];
+  steps: StepSite[];
+  /** Every list of steps, to find the empty ones. */
+  lists: Array<{ path: string; length: number }>;
+}
+
+export function collectSites(root: unknown, origins: Origins, problems: Problem[]): Sites {
+  const sites: Sites = { definitions: [], loops: [], steps: [], lists: [] };
+  new Walk(sites, { origins, problems }).definition(root, '', undefined);
+  return sites;
+}
+
+class Walk {
+  readonly #sites: Sites;
+  readonly #found: Found;
+
+  constructor(sites: Sites, found: Found) {
+    this.#sites = sites;
+    this.#found = found;
+  }
+
+  definition(value: unknown, path: string, parent: Place | undefined): void {
+    checkDefinitionSchema(value, path, this.#found);
+    if (!isPlain(value) || Object.hasOwn(value, '$ref')) return;
+    const site: DefinitionSite = { value, path, parent, depth: parent === undefined ? 0 : parent.definition.depth + 1 };
+    this.#sites.definitions.push(site);
+    const place: Place = { definition: site, loops: parent?.loops ?? [] };
+    this.#steps(value, 'steps', path, this.#withLoop(value, path, place));
+  }
+
+  /** The place inside the loop that `owner.loop` describes. */
+  #withLoop(owner: Plain, path: string, place: Place): Place {
+    const parsed = LoopConfig.safeParse(owner['loop']);
+    if (!parsed.success) return place;
+    const site: LoopSite = { loop: owner['loop'] as LoopConfig, path: this.#found.origins.locate(owner, path, ['loop']), place, owner };
+    this.#sites.loops.push(site);
+    return { ...place, loops: [...place.loops, site] };
+  }
+
+  #steps(owner: Plain, key: string, path: string, place: Place): void {
+    const list = owner[key];
+    if (Array.isArray(list)) this.#list(list, this.#found.origins.locate(owner, path, [key]), place);
+  }
+
+  #list(list: unknown[], path: string, place: Place): void {
+    this.#sites.lists.push({ path, length: list.length });
+    list.forEach((step, index) => this.#step(step, this.#found.origins.locate(list, path, [index]), place));
+  }
+
+  #step(value: unknown, path: string, place: Place): void {
+    const before = this.#found.problems.length;
+    const known = checkStepSchema(value, path, this.#found);
+    if (!isPlain(value)) return;
+    if (known && this.#found.problems.length === before) this.#sites.steps.push({ step: value as Step, path, place });
+    const inside = value['type'] === 'loop' ? this.#withLoop(value, path, place) : place;
+    for (const key of ['then', 'else', 'steps']) this.#steps(value, key, path, inside);
+    const branches = value['branches'];
+    if (Array.isArray(branches)) {
+      const at = this.#found.origins.locate(value, path, ['branches']);
+      this.#sites.lists.push({ path: at, length: branches.length });
+      branches.forEach((branch: unknown, index) => {
+        if (Array.isArray(branch)) this.#list(branch, this.#found.origins.child(branches, at, index), place);
+      });
+    }
+    if (value['type'] === 'sentinel' && Object.hasOwn(value, 'definition')) {
+      this.definition(value['definition'], this.#found.origins.locate(value, path, ['definition']), place);
+    }
+  }
+}
+

@@ -1,0 +1,100 @@
+/**
+ * The real segment, over a journal in memory: the request and the report travel as JSON, and every
+ * segment is asked for twice, as after a worker that died before its answer arrived.
+ */
+import { vi } from 'vitest';
+import { SEGMENT_EVENTS_MAX, SEGMENT_STEPS_MAX, type SegmentRequest, type SegmentResult } from '../../activities/contract.ts';
+import { Failure } from '../../activities/failures.ts';
+import type { QuickSteps } from '../../activities/segment/quick-steps.ts';
+import { runSegment } from '../../activities/segment/run-segment.ts';
+import type { Json } from '../../language/json.ts';
+import type { RunEvent } from '../../language/run-event.ts';
+import type { OpenSession, Store } from '../../prisma/store/contract.ts';
+import type { SegmentReport, Strand } from '../../workflows/interpreter/host.ts';
+import { replyTo } from './script.ts';
+import { throughJson, type ScriptedHost, type World } from './scripted-host.ts';
+import type { Scope } from './simulation.ts';
+
+interface Asked {
+  world: World;
+  host: ScriptedHost;
+  strand: Strand;
+  key: string;
+  scope: Scope;
+  stepsLeft: number | undefined;
+}
+
+export function runScriptedSegment(asked: Asked): Promise<SegmentReport> {
+  const { strand, scope, world } = asked;
+  const request = requestOf(asked);
+  return new Promise((resolve, reject) => {
+    scope.onCancel(() => resolve({ flow: { kind: 'cancelled' }, frame: strand.frame, set: {}, tally: null, steps: 0 }));
+    world.simulation.schedule(0, async () => {
+      try {
+        const { result, tookMs } = await perform(asked, request);
+        world.simulation.schedule(tookMs, () => resolve(result));
+      } catch (error) {
+        reject(error instanceof Error ? error : new Error(String(error)));
+      }
+    });
+  });
+}
+
+function requestOf({ host, strand, key, stepsLeft }: Asked): SegmentRequest {
+  const { position } = host.walk;
+  const request: SegmentRequest = {
+    strand: { path: strand.path, passes: strand.passes, frame: strand.frame, own: strand.own, outer: strand.outer },
+    key,
+    seq: position.seq,
+    stepsMax: stepsLeft ?? SEGMENT_STEPS_MAX,
+    tally: strand.path === '' ? position.tally : null,
+    pausedMs: position.pausedMs,
+    extensions: position.extensions,
+    forget: [],
+  };
+  position.seq += SEGMENT_EVENTS_MAX;
+  return throughJson(request);
+}
+
+/** Nothing else moves meanwhile, so the clock may run ahead and be set back. */
+async function perform(asked: Asked, request: SegmentRequest): Promise<{ result: SegmentResult; tookMs: number }> {
+  const { world, host } = asked;
+  const input = throughJson(host.walk.input);
+  const events: RunEvent[] = [];
+  let clock = world.simulation.now;
+  const quick: QuickSteps = {
+    perform: (_input, _session, effect) => {
+      const key = host.keyOf(effect.key);
+      world.effects.push({ key, effect });
+      const scripted = world.script.find(key, effect);
+      clock += scripted?.tookMs ?? 1;
+      vi.setSystemTime(clock);
+      if (scripted?.ok === false) {
+        const { code = 'SCRIPTED', message = 'it failed', retryable = false } = scripted.failure ?? {};
+        return Promise.reject(new Failure(code, message, { retryable }));
+      }
+      return Promise.resolve(replyTo(effect, scripted));
+    },
+  };
+  const store = journalIn(events);
+  await runSegment(store, quick, input, throughJson(request));
+  const result = throughJson(await runSegment(store, quick, input, throughJson(request)));
+  vi.setSystemTime(world.simulation.now);
+  host.events.push(...events);
+  return { result, tookMs: clock - world.simulation.now };
+}
+
+/** The two parts of a store that a segment uses. */
+function journalIn(events: RunEvent[]): Store {
+  const rows = new Map<string, Json>();
+  const session: Partial<OpenSession> = {
+    commit: (entry) => {
+      rows.set(entry.key, throughJson(entry.result));
+      events.push(...throughJson(entry.events));
+      return Promise.resolve();
+    },
+    close: () => Promise.resolve(),
+  };
+  const journal = { find: (_handle: string, key: string) => Promise.resolve(rows.get(key) ?? null) };
+  return { journal, session: () => session } as unknown as Store;
+}

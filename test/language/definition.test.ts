@@ -1,0 +1,147 @@
+/**
+ * The reader, case by case. `bad/<CODE>*.json`: a definition (or text) and its problems, in order;
+ * `good/*.json`: a definition that is accepted, with what was inferred and the canonical form.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { Json } from '../../language/json.ts';
+import { definitionBytesMax, nestingDepthMax, stepsMax } from '../../language/limits.ts';
+import type { Definition } from '../../language/model.ts';
+import { PROBLEMS } from '../../language/problems.ts';
+import { parseDefinition, parseDefinitionText, type ReadResult } from '../../language/read/definition.ts';
+
+interface BadCase {
+  definition?: { generate?: 'steps' | 'text' } & Record<string, Json>;
+  text?: string;
+  problems: Array<{ code: string; path: string; fix?: string }>;
+  message?: string;
+  /** The problems are all warnings: the definition is accepted. */
+  warnings?: true;
+}
+
+interface GoodCase {
+  definition: Json;
+  canonical?: Json;
+  inferred?: string[];
+  loops?: Array<[string, Json]>;
+}
+
+const shell = { type: 'shell', command: 'true' } as const;
+const refersTo = (name: string): Definition['steps'] => [{ type: 'sentinel', definition: { $ref: name } }];
+const STORED: Record<string, Definition['steps']> = {
+  known: [shell],
+  'leads-nowhere': refersTo('nobody'),
+  'circle-a': [{ type: 'condition', check: 'true', then: refersTo('circle-b') }],
+  'circle-b': [{ type: 'parallel', branches: [refersTo('circle-a')] }],
+  chain: refersTo('known'),
+};
+
+function knownRefs(name: string): Definition | undefined {
+  const steps = STORED[name];
+  return steps === undefined ? undefined : { name, steps, loop: { type: 'once' } };
+}
+
+const folder = new URL('../cases/definitions/', import.meta.url);
+const read = <T>(name: string): T => JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as T;
+
+const sentence = (result: ReadResult): string[] => result.problems.map(({ code, path, message }) => `${code} ${path}: ${message}`);
+
+function readBad({ definition, text }: BadCase): ReadResult {
+  if (definition?.generate === 'steps') return parseDefinition({ name: 'x', steps: Array.from({ length: stepsMax + 1 }, () => shell) }, { knownRefs });
+  if (definition?.generate === 'text') return parseDefinitionText(`{"name":"${'x'.repeat(definitionBytesMax)}"}`, { knownRefs });
+  return text === undefined ? parseDefinition(definition, { knownRefs }) : parseDefinitionText(text, { knownRefs });
+}
+
+describe('bad definitions', () => {
+  test.each(readdirSync(new URL('bad/', folder)))('%s', (file) => {
+    const bad = read<BadCase>(`bad/${file}`);
+    const result = readBad(bad);
+    const found = result.problems.map(({ code, path, fix }) => (fix === undefined ? { code, path } : { code, path, fix }));
+    const order = (a: { path: string; code: string }, b: { path: string; code: string }): number => `${a.path} ${a.code}`.localeCompare(`${b.path} ${b.code}`);
+    expect(found.toSorted(order).map((problem, index) => (bad.problems.toSorted(order)[index]?.fix === undefined ? { code: problem.code, path: problem.path } : problem)), sentence(result).join('\n')).toEqual(bad.problems.toSorted(order));
+    expect(result.ok).toBe(bad.warnings === true);
+    expect(result.problems.map((problem) => problem.message).join('\n')).toContain(bad.message ?? '');
+  });
+});
+
+describe('good definitions', () => {
+  test.each(readdirSync(new URL('good/', folder)))('%s', (file) => {
+    const good = read<GoodCase>(`good/${file}`);
+    const result = parseDefinition(good.definition, { knownRefs });
+    expect(sentence(result)).toEqual([]);
+    expect(result.inferred).toEqual(good.inferred ?? []);
+    const definition = result.ok ? result.definition : undefined;
+    if (good.canonical !== undefined) expect(definition).toEqual(good.canonical);
+    for (const [path, loop] of good.loops ?? []) {
+      expect(path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], definition)).toEqual(loop);
+    }
+    // The canonical form is a fixed point, and reading leaves the author's value alone.
+    expect(parseDefinition(definition, { knownRefs })).toMatchObject({ ok: true, definition, inferred: [] });
+    expect(good.definition).toEqual(read<GoodCase>(`good/${file}`).definition);
+  });
+});
+
+describe('refused in well under a second', () => {
+  const deepSteps = (depth: number): unknown => {
+    let step: unknown = shell;
+    for (let level = 0; level < depth; level += 1) step = { type: 'condition', check: 'true', then: [step] };
+    return { name: 'deep', steps: [step] };
+  };
+  test.each<[string, string, string]>([
+    ['5 MB of text', 'x'.repeat(5_000_000), 'TOO_LARGE'],
+    ['10,000 steps', JSON.stringify({ name: 'x', steps: Array.from({ length: 10_000 }, () => shell) }), 'TOO_MANY_STEPS'],
+    ['200 levels of steps', JSON.stringify(deepSteps(200)), 'TOO_DEEP'],
+    ['100,000 levels of arrays', '['.repeat(100_000) + ']'.repeat(100_000), 'TOO_DEEP'],
+    ['an open text of 1 MB', `{"a": "${'x'.repeat(1_000_000)}`, 'NOT_JSON'],
+    ['brackets that never close', '['.repeat(1_000_000), 'NOT_JSON'],
+    ['an expression of 1 MB', JSON.stringify({ name: 'x', steps: [shell], loop: { type: 'until', check: '('.repeat(1_000_000), max: 1 } }), 'BAD_EXPRESSION'],
+    ['many values', JSON.stringify({ name: 'x', steps: [{ ...shell, args: Array.from({ length: 200_000 }, () => 1) }] }), 'TOO_LARGE'],
+  ])('%s', (_what, text, code) => {
+    const began = performance.now();
+    const result = parseDefinitionText(text);
+    expect(performance.now() - began).toBeLessThan(900);
+    expect(result.problems.map((problem) => problem.code)).toContain(code);
+    expect(result.ok).toBe(false);
+  });
+
+  test('the largest that is accepted is read in that time too', () => {
+    const steps = Array.from({ length: stepsMax }, (_, index) => ({ ...shell, command: `echo $step${index} $currentThing`, outputTo: `step${index}`, name: `s${index}` }));
+    const began = performance.now();
+    const result = parseDefinition({ name: 'x', steps });
+    expect(performance.now() - began).toBeLessThan(900);
+    expect(sentence(result).slice(0, 3)).toEqual([]);
+  });
+
+  test('depth: accepted at the bound, refused one past it', () => {
+    const data = (depth: number): unknown => (depth === 0 ? 1 : [data(depth - 1)]);
+    const within = { name: 'x', steps: [{ type: 'emit', event: 'e', data: data(nestingDepthMax - 3) }] };
+    const beyond = { name: 'x', steps: [{ type: 'emit', event: 'e', data: data(nestingDepthMax - 2) }] };
+    expect(sentence(parseDefinition(within))).toEqual([]);
+    expect(parseDefinition(beyond).problems.map((problem) => problem.code)).toEqual(['TOO_DEEP']);
+  });
+});
+
+test('values that are not JSON are problems, not crashes', () => {
+  const circle: Record<string, unknown> = { name: 'x' };
+  circle['steps'] = [circle];
+  for (const value of [undefined, null, 1, 'x', [], circle, { name: 'x', steps: [() => 1] }, { name: Number.NaN }]) {
+    expect(parseDefinition(value).ok).toBe(false);
+  }
+});
+
+test('extra commands are known commands', () => {
+  const definition = { name: 'x', steps: [{ type: 'command', command: 'my/own' }] };
+  expect(parseDefinition(definition, { extraCommands: ['my/own'] }).ok).toBe(true);
+  expect(parseDefinition(definition).ok).toBe(false);
+});
+
+test('every code has a bad case and a page, and every bad case has a code', () => {
+  const cases = readdirSync(new URL('bad/', folder)).map((file) => file.replace(/(?:-.*)?\.json$/, ''));
+  const codes = Object.keys(PROBLEMS);
+  expect([...new Set(cases)].toSorted()).toEqual(codes.toSorted());
+  for (const code of codes) {
+    const page = new URL(`../../docs/problems/${code}.md`, import.meta.url);
+    expect(existsSync(page), `docs/problems/${code}.md`).toBe(true);
+    expect(readFileSync(page, 'utf8')).toMatch(new RegExp(`^# ${code}: `));
+  }
+});

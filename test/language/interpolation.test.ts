@@ -1,0 +1,53 @@
+/** Templates, case by case: test/cases/interpolation/*.json states template and result. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { canonicalText } from '../../language/canonical.ts';
+import { interpolateText, interpolateValue } from '../../language/interpolation.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
+import { interpolationLengthMax } from '../../language/limits.ts';
+import { scopeOf } from '../../language/scope.ts';
+
+interface Suite {
+  scope: JsonObject;
+  textFields: { [name: string]: string };
+  cases: Array<{ template: Json; value: Json; unresolved?: string[]; faults?: string[] }>;
+}
+
+const folder = new URL('../cases/interpolation/', import.meta.url);
+
+describe.each(readdirSync(folder))('%s', (file) => {
+  const suite = JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Suite;
+  const scope = { ...scopeOf(suite.scope), textField: (name: string) => suite.textFields[name] };
+  test.each(suite.cases)('$template', ({ template, value, unresolved = [], faults = [] }) => {
+    const result = interpolateValue(template, scope);
+    expect(result.value).toEqual(value);
+    expect(result.unresolved).toEqual(unresolved);
+    expect(result.faults.map((fault) => fault.code)).toEqual(faults);
+  });
+});
+
+test('text stays text where a text is wanted', () => {
+  expect(interpolateText('$a', scopeOf({ a: { b: 1 } }))).toEqual({ text: '{"b":1}', unresolved: [], faults: [] });
+  expect(interpolateText('{"a": "$a"}', scopeOf({ a: 'x' })).text).toBe('{"a": "x"}');
+});
+
+test('a template that grows beyond the bound is a fault', () => {
+  const scope = scopeOf({ big: 'x'.repeat(interpolationLengthMax / 8) });
+  expect(interpolateText(' $big'.repeat(8), scope).faults).toEqual([]);
+  expect(interpolateText(' $big'.repeat(9), scope).faults.map((fault) => fault.code)).toEqual(['VALUE_TOO_LARGE']);
+  expect(interpolateText(' $big'.repeat(20_000), scope).faults).toHaveLength(1);
+});
+
+test('a long template of half references ends quickly', () => {
+  const began = performance.now();
+  interpolateText('$a.at($a.at('.repeat(40_000), scopeOf({ a: 'x' }));
+  interpolateText('$a.replace('.repeat(40_000), scopeOf({ a: 'x' }));
+  expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+test('canonical text sorts keys at every depth and survives deep values', () => {
+  expect(canonicalText({ b: [{ d: 1, c: null }], a: 'x"' })).toBe('{"a":"x\\"","b":[{"c":null,"d":1}]}');
+  let deep: Json = 1;
+  for (let level = 0; level < 100_000; level += 1) deep = [deep];
+  expect(canonicalText(deep)).toHaveLength(200_001);
+});
