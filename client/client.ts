@@ -120,16 +120,16 @@ export class SentinelClient {
 
   /** Holds the run before its next step. */
   pause(handle: string, reason = 'a person paused it'): Promise<RunState> {
-    return this.#update(handle, 'pause', [reason]);
+    return this.#update(handle, 'pause', reason);
   }
 
   resume(handle: string): Promise<RunState> {
-    return this.#update(handle, 'resume', []);
+    return this.#update(handle, 'resume');
   }
 
   /** Lets the steps under way end, and then ends the run. */
   stop(handle: string): Promise<RunState> {
-    return this.#update(handle, 'stop', []);
+    return this.#update(handle, 'stop');
   }
 
   /** Interrupts the steps under way; returns when the run has ended, or as it stands after a minute. */
@@ -152,10 +152,10 @@ export class SentinelClient {
     await this.#connections.close();
   }
 
-  async #update(handle: string, verb: ControlVerb, args: string[]): Promise<RunState> {
+  async #update(handle: string, verb: ControlVerb, reason?: string): Promise<RunState> {
     await this.#refuseEnded(handle, verb);
     const [client, { updateRun }] = await Promise.all([this.#connections.client(), import('./steer-run.ts')]);
-    return updateRun(client, handle, verb, args);
+    return updateRun(client, handle, verb, reason);
   }
 
   async #refuseEnded(handle: string, verb: string): Promise<void> {

@@ -1,10 +1,10 @@
 /** How text is emphasised. Rendering is pure: it is given the paint, and `PLAIN` leaves no mark. */
 export interface Paint {
-  good(text: string): string;
-  bad(text: string): string;
-  warn(text: string): string;
-  dim(text: string): string;
-  strong(text: string): string;
+  good: (text: string) => string;
+  bad: (text: string) => string;
+  warn: (text: string) => string;
+  dim: (text: string) => string;
+  strong: (text: string) => string;
 }
 
 const asIs = (text: string): string => text;

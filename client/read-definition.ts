@@ -117,9 +117,10 @@ function nameIn(file: string): string | null {
   }
 }
 
+const anything: Known = (name) => ({ name, steps: [], loop: { type: 'once' } });
+
 /** What a referenced definition itself refers to is checked by whoever follows the references. */
 function readLeniently(file: string): Definition | undefined {
-  const anything: Known = (name) => ({ name, steps: [], loop: { type: 'once' } });
   return readDefinitionFile(file, anything).definition ?? undefined;
 }
 

@@ -7,9 +7,12 @@ import { ClientError } from './client-error.ts';
 const ANSWER_MAX_MS = 30_000;
 
 /** The run's state after the update; a worker must be there to give it. */
-export async function updateRun(client: Client, handle: string, verb: ControlVerb, args: string[]): Promise<RunState> {
+export async function updateRun(client: Client, handle: string, verb: ControlVerb, reason?: string): Promise<RunState> {
+  const run = client.workflow.getHandle(workflowIdOf(handle));
   return asking(client, handle, verb, () =>
-    client.workflow.getHandle(workflowIdOf(handle)).executeUpdate<RunState, string[]>(UPDATES[verb], { args }),
+    reason === undefined
+      ? run.executeUpdate<RunState, []>(UPDATES[verb])
+      : run.executeUpdate<RunState, [string]>(UPDATES[verb], { args: [reason] }),
   );
 }
 

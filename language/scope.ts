@@ -21,12 +21,15 @@ export interface Fault {
   message: string;
 }
 
-export type FaultCode =
-  | 'EXPRESSION_INVALID'
-  | 'EXPRESSION_TYPE'
-  | 'EXPRESSION_BUDGET'
-  | 'VALUE_TOO_LARGE'
-  | 'SHELL_REFERENCE_UNSAFE';
+/** Each has a page in docs/problems/. */
+export const FAULT_CODES = [
+  'EXPRESSION_INVALID',
+  'EXPRESSION_TYPE',
+  'EXPRESSION_BUDGET',
+  'VALUE_TOO_LARGE',
+  'SHELL_REFERENCE_UNSAFE',
+] as const;
+export type FaultCode = (typeof FAULT_CODES)[number];
 
 /** Names the interpreter supplies; a definition cannot assign them. */
 export const BUILT_INS: ReadonlySet<string> = new Set([

@@ -3,9 +3,10 @@
  *
  * The sink is called again for the same events whenever a run is replayed, and appending is
  * idempotent by (handle, seq), so nothing is lost with a worker and nothing is written twice. Events
- * seen before are left out while replaying. The worker waits for `run-finished`, and for the start of
- * a nested run, before it answers the workflow task: a run that has ended in Temporal has ended in
- * the store, and a step finds its run there.
+ * seen before are left out while replaying. The worker waits for `run-finished`, for the start of a
+ * nested run, and for everything before a run continues as new (nothing would replay it), before it
+ * answers the workflow task: a run that has ended in Temporal has ended in the store, and a step finds
+ * its run there. A run's batches are written one after another.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,8 +18,8 @@ import type { Store } from '../prisma/store/contract.ts';
 import { previewOf } from '../workflows/interpreter/preview.ts';
 
 type RecorderSinks = {
-  recorder: { append(handle: string, events: RunEvent[]): void };
-}
+  recorder: { append(handle: string, events: RunEvent[]): void; settle(handle: string): void };
+};
 
 const batchMs = 25;
 const retryMs = 500;
@@ -28,6 +29,8 @@ export class RunRecorder {
   private readonly pending = new Map<string, RunEvent[]>();
   /** Highest number written, by run, oldest use first. */
   private readonly written = new Map<string, number>();
+  /** The latest write of each run that is under way. */
+  private readonly writing = new Map<string, Promise<void>>();
   private timer: NodeJS.Timeout | undefined;
   private flushing: Promise<void> = Promise.resolve();
   private closed = false;
@@ -43,6 +46,10 @@ export class RunRecorder {
         append: {
           callDuringReplay: true,
           fn: (info, handle, events) => this.append(handle, events, info.unsafe.isReplaying),
+        },
+        settle: {
+          callDuringReplay: false,
+          fn: (_info, handle) => this.write(handle),
         },
       },
     };
@@ -63,8 +70,19 @@ export class RunRecorder {
     this.flushing = Promise.all(handles.map((handle) => this.write(handle))).then(() => undefined);
   }
 
-  /** Returns when everything pending of the run is in the store; waits for a store that is away. */
+  /** Returns when everything of the run is in the store; waits for a store that is away. */
   private async write(handle: string): Promise<void> {
+    const before = this.writing.get(handle)?.catch(() => undefined) ?? Promise.resolve();
+    const writing = before.then(() => this.writePending(handle));
+    this.writing.set(handle, writing);
+    try {
+      await writing;
+    } finally {
+      if (this.writing.get(handle) === writing) this.writing.delete(handle);
+    }
+  }
+
+  private async writePending(handle: string): Promise<void> {
     const events = this.pending.get(handle);
     if (events === undefined) return;
     this.pending.delete(handle);

@@ -14,21 +14,21 @@ import {
 import type { Flow, RunInput } from './interpreter/host.ts';
 import { record, type Walk } from './interpreter/ledger.ts';
 import { resultOf, type RunResult } from './interpreter/outcome.ts';
-import { firstPosition, type Position } from './interpreter/position.ts';
+import { firstPosition, readPosition, type Position } from './interpreter/position.ts';
 import { rootStrand, walkStrand } from './interpreter/walk.ts';
 import { SEARCH_ATTRIBUTES } from './messages.ts';
 import { cancelDetached } from './nested-run.ts';
 import { TemporalHost } from './temporal-host.ts';
 
 export async function sentinel(input: RunInput, carried?: Position): Promise<RunResult> {
-  const host = new TemporalHost(input, carried ?? firstPosition(input.startedAt));
+  const host = new TemporalHost(input, carried === undefined ? firstPosition(input.startedAt) : readPosition(carried));
   const { walk, control } = host;
   control.listen();
   if (carried === undefined) recordStart(walk);
   const flow = await walkStrand(walk, rootStrand(walk));
   if (flow.kind === 'yield') {
     await condition(allHandlersFinished);
-    host.send();
+    host.settle();
     return continueAsNew<typeof sentinel>(input, walk.position);
   }
   return end(host, flow);

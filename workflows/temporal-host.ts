@@ -32,7 +32,7 @@ import { runNested } from './nested-run.ts';
 import { replyOf } from './replies.ts';
 
 interface RunSinks extends Sinks {
-  recorder: { append(handle: string, events: RunEvent[]): void };
+  recorder: { append(handle: string, events: RunEvent[]): void; settle(handle: string): void };
 }
 
 const { recorder } = proxySinks<RunSinks>();
@@ -150,6 +150,9 @@ export class TemporalHost implements Host {
 
   async segment(strand: Strand, key: string): Promise<SegmentReport> {
     const { position, input } = this.walk;
+    // A lost attempt of this task may have committed the segment already, and what arrives meanwhile
+    // (a pause) records events before it. Numbered in blocks, they never take the segment's numbers.
+    position.seq = (Math.floor(position.seq / SEGMENT_EVENTS_MAX) + 1) * SEGMENT_EVENTS_MAX;
     const request: SegmentRequest = {
       strand: { path: strand.path, passes: strand.passes, frame: strand.frame, own: strand.own, outer: strand.outer },
       key,
@@ -227,6 +230,12 @@ export class TemporalHost implements Host {
     recorder.append(this.walk.input.handle, this.unsent);
     this.unsent = [];
     setCurrentDetails(this.details());
+  }
+
+  /** Before history is left behind: nothing will replay the events that are still on their way. */
+  settle(): void {
+    this.send();
+    recorder.settle(this.walk.input.handle);
   }
 
   private details(): string {

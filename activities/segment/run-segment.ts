@@ -74,7 +74,7 @@ function positionFrom(request: SegmentRequest): Position {
 }
 
 function strandFrom(walk: Walk, request: SegmentRequest): Strand {
-  return request.strand.path === '' ? rootStrand(walk) : { ...request.strand, cancelled: false };
+  return request.strand.path === '' ? rootStrand(walk) : { ...request.strand, cancelled: false, within: null };
 }
 
 /** Values are never changed in place, so a variable that was set again is another object. */

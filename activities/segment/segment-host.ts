@@ -38,7 +38,8 @@ export class SegmentHost implements Host {
   private mayRun(step: Step): boolean {
     const isPure = step.type === 'condition' || step.type === 'loop' || step.type === 'parallel';
     if (!isPure && !isQuick(step)) return false;
-    if (this.steps > 0 && this.isSpent()) return false;
+    // Entering an open loop or branch again records nothing, and must not use up the segment.
+    if (this.events.length > 0 && this.isSpent()) return false;
     this.steps += 1;
     return true;
   }

@@ -11,11 +11,11 @@ export interface Output {
   isTerminal: boolean;
   paint: Paint;
   /** A line for people; nothing with --json. */
-  line(text?: string): void;
+  line: (text?: string) => void;
   /** The document, or one object of a stream; nothing without --json. */
-  object(value: unknown): void;
+  object: (value: unknown) => void;
   /** A remark on stderr. */
-  note(text: string): void;
+  note: (text: string) => void;
 }
 
 export function openOutput(options: { json?: boolean | undefined; streams?: boolean }): Output {

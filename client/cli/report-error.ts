@@ -4,7 +4,7 @@ import { ClientError, type ClientErrorCode } from '../client-error.ts';
 import { EXIT, exitCodeOfError } from './exit-codes.ts';
 
 interface Reported {
-  code: ClientErrorCode | string;
+  code: ClientErrorCode;
   message: string;
   exitCode: number;
 }

@@ -11,5 +11,5 @@ export function table(header: readonly string[], rows: readonly (readonly string
 }
 
 function widthOf(cell: string): number {
-  return [...stripVTControlCharacters(cell)].length;
+  return Array.from(stripVTControlCharacters(cell)).length;
 }

@@ -58,8 +58,14 @@ export function parseDefinition(value: unknown, options: ReadOptions = {}): Read
     ...checkNesting(sites, origins, options.knownRefs ?? (() => undefined)),
   );
   const { inferred } = origins;
-  if (hasErrors(problems)) return { ok: false, problems, inferred };
-  return { ok: true, definition: canonical as Definition, problems, inferred };
+  const listed = problems.map(inKeyOrder);
+  if (hasErrors(problems)) return { ok: false, problems: listed, inferred };
+  return { ok: true, definition: canonical as Definition, problems: listed, inferred };
+}
+
+/** Problems are printed as JSON: the same keys in the same order, whichever check found them. */
+function inKeyOrder({ code, severity, path, message, fix }: Problem): Problem {
+  return { code, severity, path, message, ...(fix === undefined ? {} : { fix }) };
 }
 
 function refused(problem: Problem): ReadResult {

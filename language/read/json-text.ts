@@ -46,12 +46,17 @@ function firstError(source: string): { at: number; wanted: string } {
   for (;;) {
     TOKEN.lastIndex = at;
     const token = TOKEN.exec(source);
-    const start = at + (/^\s*/.exec(source.slice(at, at + 10_000))?.[0].length ?? 0);
     const next: Expected | undefined = token === null ? undefined : advance(expected, token, open);
-    if (token === null || next === undefined) return { at: start, wanted: WANTED[expected] };
+    if (token === null || next === undefined) return { at: afterSpace(source, at), wanted: WANTED[expected] };
     expected = next;
     at += token[0].length;
   }
+}
+
+function afterSpace(source: string, at: number): number {
+  let start = at;
+  while (start < source.length && ' \t\n\r'.includes(source.charAt(start))) start += 1;
+  return start;
 }
 
 /** What may follow this token, or undefined when the token may not stand here. */

@@ -68,9 +68,13 @@ export interface DataRecord {
 
 export interface RecordQuery {
   collection: string;
-  /** Field → value, or field → `{ $eq, $ne, $gt, $gte, $lt, $lte, $in, $contains }`; dots descend. */
+  /**
+   * Field → value, or field → `{ $eq, $ne, $gt, $gte, $lt, $lte, $in, $contains }`; dots descend.
+   * `id` and `createdAt` name the record's own, every other field is one of its `data`.
+   */
   filter?: JsonObject;
   orderBy?: { field: string; direction: 'asc' | 'desc' }[];
+  /** 1,000 unless told otherwise. */
   limit?: number;
   offset?: number;
 }
@@ -115,9 +119,12 @@ export interface Store {
   events: {
     /** Upserts by (handle, seq) and keeps the run's row in step (started, paused, finished). */
     append(handle: string, events: readonly RunEvent[]): Promise<void>;
-    /** Events after `seq`, in order. */
+    /** Events after `seq`, in order, at most `limit` (1,000): go on from the last one's `seq`. */
     after(handle: string, seq: number, limit?: number): Promise<RunEvent[]>;
-    /** Stored and future events in order, until the run has finished or `signal` aborts. */
+    /**
+     * Stored and future events in order, until the run has finished or `signal` aborts. A parallel
+     * branch's number that becomes visible late is yielded late; the run's last event comes last.
+     */
     follow(handle: string, options: { after?: number; signal?: AbortSignal }): AsyncIterable<RunEvent>;
   };
   logs: {

@@ -77,12 +77,12 @@ async function isFinished(database: Database, handle: string): Promise<boolean> 
 
 async function readGaps(database: Database, handle: string, gaps: SeqGaps): Promise<RunEvent[]> {
   const rows = await database.query<{ event: RunEvent }>(
-    // The tail alone is read in the order of the index. Lateral, so that the index is asked once a
-    // hole; a plain join would read the whole run.
+    // The tail is read in the order of the index. The limit inside keeps the planner from turning
+    // one look at the index a hole into a join with the whole run.
     `(select seq, event from run_events where handle = $1 and seq >= $2 order by seq limit ${PAGE})
      union all
      (select late.seq, late.event from unnest($3::bigint[], $4::bigint[]) as hole(low, high)
-      cross join lateral (select seq, event from run_events where handle = $1 and seq between hole.low and hole.high) late
+      cross join lateral (select seq, event from run_events where handle = $1 and seq between hole.low and hole.high limit ${PAGE}) late
       limit ${PAGE})
      order by seq`,
     [handle, gaps.tail, gaps.holes.map((hole) => hole.from), gaps.holes.map((hole) => hole.to)],

@@ -124,7 +124,10 @@ export class ScriptedHost implements Host {
   }
 
   private interrupt(key: string, when: 'before' | 'during'): void {
-    for (const entry of this.world.script.interruptionsAt(this.keyOf(key), when)) this.apply(entry);
+    for (const entry of this.world.script.interruptionsAt(this.keyOf(key), when)) {
+      if (when === 'before') this.apply(entry);
+      else this.world.simulation.schedule(0, () => this.apply(entry));
+    }
   }
 
   private apply(entry: Interruption): void {

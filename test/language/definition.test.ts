@@ -8,12 +8,13 @@ import type { Json } from '../../language/json.ts';
 import { definitionBytesMax, nestingDepthMax, stepsMax } from '../../language/limits.ts';
 import type { Definition } from '../../language/model.ts';
 import { PROBLEMS } from '../../language/problems.ts';
+import { FAULT_CODES } from '../../language/scope.ts';
 import { parseDefinition, parseDefinitionText, type ReadResult } from '../../language/read/definition.ts';
 
 interface BadCase {
   definition?: { generate?: 'steps' | 'text' } & Record<string, Json>;
   text?: string;
-  problems: Array<{ code: string; path: string; fix?: string }>;
+  problems: Found[];
   message?: string;
   /** The problems are all warnings: the definition is accepted. */
   warnings?: true;
@@ -42,7 +43,18 @@ function knownRefs(name: string): Definition | undefined {
 }
 
 const folder = new URL('../cases/definitions/', import.meta.url);
-const read = <T>(name: string): T => JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as T;
+const read = (name: string): unknown => JSON.parse(readFileSync(new URL(name, folder), 'utf8'));
+const readGood = (file: string): GoodCase => read(`good/${file}`) as GoodCase;
+
+interface Found {
+  code: string;
+  path: string;
+  fix?: string;
+}
+
+function inOrder(problems: readonly Found[]): Found[] {
+  return problems.toSorted((a, b) => `${a.path} ${a.code}`.localeCompare(`${b.path} ${b.code}`));
+}
 
 const sentence = (result: ReadResult): string[] => result.problems.map(({ code, path, message }) => `${code} ${path}: ${message}`);
 
@@ -54,11 +66,14 @@ function readBad({ definition, text }: BadCase): ReadResult {
 
 describe('bad definitions', () => {
   test.each(readdirSync(new URL('bad/', folder)))('%s', (file) => {
-    const bad = read<BadCase>(`bad/${file}`);
+    const bad = read(`bad/${file}`) as BadCase;
     const result = readBad(bad);
-    const found = result.problems.map(({ code, path, fix }) => (fix === undefined ? { code, path } : { code, path, fix }));
-    const order = (a: { path: string; code: string }, b: { path: string; code: string }): number => `${a.path} ${a.code}`.localeCompare(`${b.path} ${b.code}`);
-    expect(found.toSorted(order).map((problem, index) => (bad.problems.toSorted(order)[index]?.fix === undefined ? { code: problem.code, path: problem.path } : problem)), sentence(result).join('\n')).toEqual(bad.problems.toSorted(order));
+    const expected = inOrder(bad.problems);
+    // A case states a fix only where the fix is what it is about.
+    const found = inOrder(result.problems).map(({ code, path, fix }, index) =>
+      expected[index]?.fix === undefined ? { code, path } : { code, path, fix },
+    );
+    expect(found, sentence(result).join('\n')).toEqual(expected);
     expect(result.ok).toBe(bad.warnings === true);
     expect(result.problems.map((problem) => problem.message).join('\n')).toContain(bad.message ?? '');
   });
@@ -66,7 +81,7 @@ describe('bad definitions', () => {
 
 describe('good definitions', () => {
   test.each(readdirSync(new URL('good/', folder)))('%s', (file) => {
-    const good = read<GoodCase>(`good/${file}`);
+    const good = readGood(file);
     const result = parseDefinition(good.definition, { knownRefs });
     expect(sentence(result)).toEqual([]);
     expect(result.inferred).toEqual(good.inferred ?? []);
@@ -77,7 +92,7 @@ describe('good definitions', () => {
     }
     // The canonical form is a fixed point, and reading leaves the author's value alone.
     expect(parseDefinition(definition, { knownRefs })).toMatchObject({ ok: true, definition, inferred: [] });
-    expect(good.definition).toEqual(read<GoodCase>(`good/${file}`).definition);
+    expect(good.definition).toEqual(readGood(file).definition);
   });
 });
 
@@ -139,7 +154,7 @@ test('every code has a bad case and a page, and every bad case has a code', () =
   const cases = readdirSync(new URL('bad/', folder)).map((file) => file.replace(/(?:-.*)?\.json$/, ''));
   const codes = Object.keys(PROBLEMS);
   expect([...new Set(cases)].toSorted()).toEqual(codes.toSorted());
-  for (const code of codes) {
+  for (const code of [...codes, ...FAULT_CODES]) {
     const page = new URL(`../../docs/problems/${code}.md`, import.meta.url);
     expect(existsSync(page), `docs/problems/${code}.md`).toBe(true);
     expect(readFileSync(page, 'utf8')).toMatch(new RegExp(`^# ${code}: `));

@@ -171,7 +171,7 @@ export async function until(holds: () => Promise<boolean> | boolean, withinMs = 
 }
 
 /** Fields that time and chance decide. */
-const VARYING = new Set(['durationMs', 'createdAt', 'id', 'handle', 'startedAt', 'at']);
+const VARYING = new Set(['durationMs', 'createdAt', 'id', 'handle', 'startedAt', 'at', 'averageDurationMs']);
 
 export function steady(value: unknown): Json {
   return JSON.parse(JSON.stringify(value, (name, field: unknown) => (VARYING.has(name) ? undefined : field))) as Json;

@@ -103,12 +103,24 @@ describe('following a run', () => {
     expect(seqs.at(-1)).toBe(20_000);
   });
 
+});
+
+describe('where following starts and ends', () => {
   test('starts after a number, ends at once where nothing is left, and reads long runs in pages', async () => {
     const { store } = opened;
     await store.events.append('long', [started(0), ...range(1, 4_999), finished(5_000)]);
     expect(seqsOf(await all(store.events.follow('long', { after: 4_997 })))).toEqual([4_998, 4_999, 5_000]);
     expect(await all(store.events.follow('long', { after: 5_000 }))).toEqual([]);
     expect(seqsOf(await all(store.events.follow('long', {})))).toEqual(Array.from({ length: 5_001 }, (_, n) => n));
+  });
+
+  // Reading the whole run once for each hole would take minutes.
+  test('reads a long run full of holes in a few seconds', { timeout: 30_000 }, async () => {
+    const { store } = opened;
+    await store.events.append('holes', [started(0)]);
+    for (let block = 0; block < 60; block += 1) await store.events.append('holes', range(block * 1_100 + 1, block * 1_100 + 1_000));
+    await store.events.append('holes', [finished(100_000)]);
+    expect(await all(store.events.follow('holes', {}))).toHaveLength(60_002);
   });
 
   test('ends when its signal aborts', async () => {

@@ -43,7 +43,10 @@ export async function walkParallel(
   const failed = branches.some((branch) => branch.status === 'failed');
   const fan: Fan = { walk, strand, step, place, branches, walkBranch, cancels: new Map(), interrupted: null, failed };
   await Promise.all(Array.from({ length: step.maxConcurrency ?? branches.length }, () => takeBranches(fan)));
-  if (fan.interrupted) return fan.interrupted;
+  if (fan.interrupted) {
+    if (fan.interrupted.kind !== 'yield') finish(walk, strand, step, place, startedAt, { cancelled: true }, labelOf(step));
+    return fan.interrupted;
+  }
   for (const branch of branches) {
     for (const [name, value] of Object.entries(branch.own)) setVariable(walk, strand, name, value);
   }
@@ -79,7 +82,8 @@ async function runBranch(fan: Fan, branch: BranchFrame, index: number): Promise<
     frame: { block: branch.block },
     own: branch.own,
     outer: [strand.own, ...strand.outer],
-    cancelled: strand.cancelled,
+    cancelled: false,
+    within: strand,
   };
   const forked = walk.host.fork(child, () => fan.walkBranch(child));
   fan.cancels.set(branch, forked.cancel);

@@ -1,12 +1,11 @@
 /** From a leaf step and the names in scope to the effect the host is asked for. */
 import { findCommand } from '../../language/commands.ts';
 import { nestingSentinelsMax } from '../../language/limits.ts';
-import type { Fault } from '../../language/expression/evaluate.ts';
 import type { FailureInfo } from '../../language/failure.ts';
 import { interpolateText, interpolateValue } from '../../language/interpolation.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { CommandStep, Definition, EmitStep, Retry, SentinelStep, ShellStep, Step } from '../../language/model.ts';
-import { textOf, type ScopeReader } from '../../language/scope.ts';
+import { textOf, type Fault, type ScopeReader } from '../../language/scope.ts';
 import { renderShellLine } from '../../language/shell-line.ts';
 import type { Effect, Strand } from './host.ts';
 import { limitsLeft, timeoutOf } from './limits.ts';
@@ -90,6 +89,7 @@ class Reader {
   }
 
   shellLine(raw: string): Omit<ReturnType<typeof renderShellLine>, 'unresolved' | 'faults'> {
+    // A name that does not resolve may be the shell's own: it is left to the shell.
     const { line, env, files, faults } = renderShellLine(raw, this.scope);
     this.note({ unresolved: [], faults });
     return { line, env, files };
@@ -126,7 +126,7 @@ export function effectOf(
 }
 
 function strictFailure(key: string, unresolved: readonly string[]): FailureInfo {
-  const names = unresolved.map((name) => `$${name}`).join(', ');
+  const names = unresolved.join(', ');
   const message = `${key}: ${names} ${unresolved.length === 1 ? 'has' : 'have'} no value here; set it before this step, or remove "strict"`;
   return { code: 'UNRESOLVED_REFERENCE', message, retryable: false };
 }
@@ -164,7 +164,7 @@ function nestedEffect(
     const message = `${place.key}: no definition is named "${name}"; the run was started without it`;
     return { code: 'UNKNOWN_DEFINITION', message, retryable: false };
   }
-  const depthMax = walk.input.definition.safety?.maxNestingDepth ?? nestingSentinelsMax;
+  const depthMax = walk.input.limits.nestingDepth ?? nestingSentinelsMax;
   if (walk.input.depth >= depthMax) {
     const message = `${place.key}: sentinels are nested ${walk.input.depth} deep, and ${depthMax} is the limit`;
     return { code: 'NESTING_TOO_DEEP', message, retryable: false };
@@ -172,9 +172,9 @@ function nestedEffect(
   return {
     type: 'sentinel',
     definition,
-    base: { ...visible(walk, strand), ...reader.object(step.inputs) },
+    base: { ...definition.inputs, ...visible(walk, strand), ...reader.object(step.inputs) },
     wait: step.await !== false,
-    limits: limitsLeft(walk),
+    limits: limitsLeft(walk, step.timeoutMs),
     depth: walk.input.depth + 1,
     ...frame,
   };

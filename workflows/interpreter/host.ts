@@ -49,7 +49,7 @@ export interface EmitEffect extends EffectFrame {
 export interface NestedEffect extends EffectFrame {
   type: 'sentinel';
   definition: Definition;
-  /** What the child starts with: the parent's variables and the step's inputs. */
+  /** What the child starts with: its own defaults, the parent's variables, and the step's inputs, later ones winning. */
   base: Variables;
   wait: boolean;
   limits: RunLimits;
@@ -64,6 +64,8 @@ export interface RunLimits {
   /** Wall time the run may still take when it starts. */
   timeoutMs: number | null;
   stepTimeoutMs: number | null;
+  /** How deep sentinels may be nested, counted from the outermost run. */
+  nestingDepth: number | null;
 }
 
 /** What never changes while a run lasts. */
@@ -100,6 +102,12 @@ export interface Strand {
   /** Scopes outside this strand, nearest first; fixed while the strand runs. */
   outer: Variables[];
   cancelled: boolean;
+  /** The strand it branched off; cancelling that cancels this. */
+  within: Strand | null;
+}
+
+export function isCancelled(strand: Strand): boolean {
+  return strand.cancelled || (strand.within !== null && isCancelled(strand.within));
 }
 
 /**

@@ -22,6 +22,7 @@ export function limitsOf(definition: Definition, inherited: RunLimits | null): R
     maxIterations: smallest(safety?.maxIterations, bounded.maxIterations, inherited?.maxIterations),
     timeoutMs: smallest(definition.timeoutMs, safety?.timeoutMs, bounded.timeoutMs, inherited?.timeoutMs),
     stepTimeoutMs: smallest(safety?.maxStepTimeoutMs, inherited?.stepTimeoutMs),
+    nestingDepth: smallest(safety?.maxNestingDepth, inherited?.nestingDepth),
   };
 }
 
@@ -33,9 +34,9 @@ export function remainingMs(walk: Walk): number | null {
   return Math.max(0, timeoutMs * (1 + extensions.timeoutMs) - spent);
 }
 
-/** The limits a nested run inherits now. */
-export function limitsLeft(walk: Walk): RunLimits {
-  return { ...walk.input.limits, timeoutMs: remainingMs(walk) };
+/** The limits a nested run inherits now; `timeoutMs` is the step's own bound on it. */
+export function limitsLeft(walk: Walk, timeoutMs: number | undefined): RunLimits {
+  return { ...walk.input.limits, timeoutMs: smallest(timeoutMs, remainingMs(walk)) };
 }
 
 export function limitReached(walk: Walk): Limit | null {
@@ -52,10 +53,12 @@ export function passesSpent(walk: Walk, config: LoopConfig, pass: number): boole
 /** The flow that ends the run, or null when it may go on. */
 export async function holdAtLimit(walk: Walk, limit: Limit): Promise<Flow | null> {
   if (walk.input.definition.safety?.onTimeout !== 'pause') return { kind: 'stopped', limit };
+  const granted = walk.position.extensions[limit];
   const gate = await walk.host.hold(`the limit ${limit} is reached`);
   switch (gate) {
     case 'go':
-      walk.position.extensions[limit] += 1;
+      // Branches held together are resumed together: the first to go on takes the one extension.
+      if (walk.position.extensions[limit] === granted) walk.position.extensions[limit] += 1;
       return null;
     case 'yield':
     case 'segment':
@@ -72,7 +75,6 @@ export async function holdAtLimit(walk: Walk, limit: Limit): Promise<Flow | null
 /** How long one effect may take: the step's own bound, the run's bound on steps, what is left of the run. */
 export function timeoutOf(walk: Walk, step: Step): number {
   const own = 'timeoutMs' in step ? step.timeoutMs : undefined;
-  const usual = step.type === 'sentinel' ? null : step.type === 'shell' ? shellTimeoutMs : commandTimeoutMs;
-  const bound = smallest(own ?? usual, walk.input.limits.stepTimeoutMs, remainingMs(walk));
-  return Math.max(1, bound ?? Number.MAX_SAFE_INTEGER);
+  const usual = step.type === 'shell' ? shellTimeoutMs : commandTimeoutMs;
+  return Math.max(1, smallest(own ?? usual, walk.input.limits.stepTimeoutMs, remainingMs(walk)) ?? usual);
 }

@@ -12,7 +12,7 @@ import type { Json } from '../../language/json.ts';
 import type { LoopConfig, Step } from '../../language/model.ts';
 import type { Flow, Strand } from './host.ts';
 import { stepKey } from './keys.ts';
-import { holdAtLimit, passesSpent } from './limits.ts';
+import { holdAtLimit, passesSpent, remainingMs } from './limits.ts';
 import { namesAt } from './names.ts';
 import { tallyPass } from './outcome.ts';
 import type { LoopFrame } from './position.ts';
@@ -137,7 +137,8 @@ async function atBound(walk: Walk, block: LoopBlock, frame: LoopFrame): Promise<
 async function restBefore(walk: Walk, block: LoopBlock, frame: LoopFrame): Promise<Turn> {
   const { config } = block;
   if (config.type !== 'continuous' || config.intervalMs === undefined || frame.pass === 0 || frame.rested) return null;
-  const gate = await walk.host.rest(stepKey(loopPath(block), [...block.passes, frame.pass]), config.intervalMs);
+  const ms = Math.min(config.intervalMs, remainingMs(walk) ?? config.intervalMs);
+  const gate = await walk.host.rest(stepKey(loopPath(block), [...block.passes, frame.pass]), ms);
   if (gate === 'yield' || gate === 'segment') return { kind: 'yield' };
   if (gate === 'stop') return { kind: 'stopped', limit: 'stop' };
   if (gate === 'cancel') return { kind: 'cancelled' };

@@ -9,7 +9,7 @@
 import type { FailureInfo } from '../../language/failure.ts';
 import type { Json } from '../../language/json.ts';
 
-/** Raised when the shape changes; `upgradePosition` then reads the version before. */
+/** Raised when the shape changes; `readPosition` then reads the version before as well. */
 export const POSITION_VERSION = 1;
 
 export type Variables = { [name: string]: Json };
@@ -98,4 +98,10 @@ export function firstPosition(startedAt: number): Position {
     stopping: false,
     detached: [],
   };
+}
+
+/** A position that an earlier build of this code may have written. */
+export function readPosition(carried: Position): Position {
+  if (carried.version !== POSITION_VERSION) throw new Error(`bug: no reader for positions of version ${String(carried.version)}`);
+  return carried;
 }

@@ -12,7 +12,7 @@ import { isTruthy, tryEvaluate } from '../../language/expression/evaluate.ts';
 import type { ConditionStep, LoopStep, Step } from '../../language/model.ts';
 import { walkParallel } from './branches.ts';
 import { effectOf, isQuick, labelOf } from './effects.ts';
-import type { Flow, SegmentReport, Strand } from './host.ts';
+import { isCancelled, type Flow, type SegmentReport, type Strand } from './host.ts';
 import { stepKey } from './keys.ts';
 import { finish, record, type Ending, type Place, type Walk } from './ledger.ts';
 import { holdAtLimit, limitReached } from './limits.ts';
@@ -24,7 +24,7 @@ import { stepsAt } from './program.ts';
 /** The run itself, from wherever its position stands. */
 export function rootStrand(walk: Walk): Strand {
   const { loop, own } = walk.position;
-  return { path: '', passes: [], frame: { loop }, own, outer: [], cancelled: false };
+  return { path: '', passes: [], frame: { loop }, own, outer: [], cancelled: false, within: null };
 }
 
 /**
@@ -37,7 +37,9 @@ export async function walkStrand(walk: Walk, strand: Strand): Promise<Flow> {
     if (flow.kind !== 'segment') return flow;
     const report = await walk.host.segment(strand, flow.key);
     adopt(walk, strand, report);
-    if (report.flow.kind !== 'yield') return report.flow;
+    // A cancelled strand descends once more, so that every step open around the segment records its end.
+    if (report.flow.kind === 'cancelled') strand.cancelled = true;
+    else if (report.flow.kind !== 'yield') return report.flow;
   }
 }
 
@@ -90,7 +92,7 @@ function walkLoopBlock(walk: Walk, strand: Strand, block: LoopBlock, frame: Loop
 
 /** Null when the step may run; the flow to return otherwise. */
 async function askGate(walk: Walk, strand: Strand, key: string, step: Step): Promise<Flow | null> {
-  if (strand.cancelled) return { kind: 'cancelled' };
+  if (isCancelled(strand)) return { kind: 'cancelled' };
   for (let limit = limitReached(walk); limit !== null; limit = limitReached(walk)) {
     const flow = await holdAtLimit(walk, limit);
     if (flow) return flow;
@@ -98,7 +100,7 @@ async function askGate(walk: Walk, strand: Strand, key: string, step: Step): Pro
   const gate = await walk.host.gate(strand, key, step);
   switch (gate) {
     case 'go':
-      return strand.cancelled ? { kind: 'cancelled' } : null;
+      return isCancelled(strand) ? { kind: 'cancelled' } : null;
     case 'yield':
       return { kind: 'yield' };
     case 'segment':
@@ -145,7 +147,7 @@ async function walkLeaf(walk: Walk, strand: Strand, step: Leaf, place: Place): P
     const startedAt = walk.host.now();
     const built = effectOf(walk, strand, step, place);
     for (const name of built.unresolved) {
-      const message = `${place.key}: "$${name}" has no value here`;
+      const message = `${place.key}: "${name}" has no value here`;
       record(walk, { type: 'warning', key: place.key, code: 'UNRESOLVED_REFERENCE', message });
     }
     if ('failure' in built) return finish(walk, strand, step, place, startedAt, { failure: built.failure }, labelOf(step));
@@ -191,7 +193,11 @@ async function walkLoopStep(walk: Walk, strand: Strand, step: LoopStep, place: P
   if (open.type !== 'loop') throw new Error(`bug: frame of "${place.path}" is not a loop's`);
   const block = { config: step.loop, steps: step.steps, path: place.path, passes: place.passes, isRoot: false };
   const flow = await walkLoopBlock(walk, strand, block, open.loop);
-  if (flow.kind !== 'failed' && flow.kind !== 'done') return flow;
+  if (flow.kind === 'yield' || flow.kind === 'segment') return flow;
+  if (flow.kind === 'cancelled' || flow.kind === 'stopped') {
+    finish(walk, strand, step, place, open.startedAt, { cancelled: true }, labelOf(step));
+    return flow;
+  }
   const ending: Ending = flow.kind === 'failed' ? { failure: flow.failure } : { value: { iterations: open.loop.pass } };
   return finish(walk, strand, step, place, open.startedAt, ending, labelOf(step));
 }

@@ -7,13 +7,13 @@ export function rewriteStepType(draft: Draft): void {
   const type = typeOf(draft.value, draft.moved.get('command')?.endsWith('cmd') ?? false);
   if (type === undefined) return;
   draft.value['type'] = type;
-  draft.origins.inferred.push(`${draft.path} is a ${type} step: it has no "type"`);
+  draft.origins.inferred.push(`${draft.path} is read as a step of type "${type}": it has no "type"`);
 }
 
 function typeOf(step: Plain, spelledCmd: boolean): StepType | undefined {
   const has = (key: string): boolean => Object.hasOwn(step, key);
   if (has('command')) return isShell(step, spelledCmd) ? 'shell' : 'command';
-  if (has('then') || has('else')) return 'condition';
+  if (has('then') || has('else') || (has('check') && !has('steps'))) return 'condition';
   if (has('definition')) return 'sentinel';
   if (has('branches') || has('failFast')) return 'parallel';
   if (has('loop') || has('mode')) return 'loop';

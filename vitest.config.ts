@@ -1,0 +1,61 @@
+/**
+ * The tests by what they need. `npx vitest run --project fast` needs nothing; the others start a real
+ * Postgres, a real Temporal server or a browser, and run one file at a time, because each file is
+ * already several processes. `--reporter=json --outputFile.json=FILE` writes the counts of a project.
+ */
+import { defineConfig } from 'vitest/config';
+
+const minute = 60_000;
+
+interface Needs {
+  include: string[];
+  exclude?: string[];
+  timeoutMs: number;
+  globalSetup?: string[];
+  maxWorkers?: number;
+}
+
+function project(name: string, { include, exclude = [], timeoutMs, globalSetup = [], maxWorkers }: Needs) {
+  return {
+    test: {
+      name,
+      include,
+      exclude,
+      globalSetup,
+      pool: 'forks' as const,
+      testTimeout: timeoutMs,
+      hookTimeout: Math.max(timeoutMs, 2 * minute),
+      ...(maxWorkers === undefined ? {} : { maxWorkers }),
+    },
+  };
+}
+
+export default defineConfig({
+  test: {
+    teardownTimeout: minute,
+    projects: [
+      project('fast', { include: ['test/{language,interpreter,cli,project}/**/*.test.ts'], timeoutMs: minute }),
+      project('store', {
+        include: ['test/{store,activities}/**/*.test.ts'],
+        timeoutMs: 2 * minute,
+        globalSetup: ['test/postgres.ts'],
+        maxWorkers: 2,
+      }),
+      project('services', { include: ['test/services/**/*.test.ts'], timeoutMs: 5 * minute, maxWorkers: 1 }),
+      project('server', {
+        include: ['test/server/**/*.test.ts'],
+        exclude: ['test/server/slow/**'],
+        timeoutMs: 5 * minute,
+        globalSetup: ['test/server/global-setup.ts'],
+        maxWorkers: 1,
+      }),
+      project('slow', {
+        include: ['test/server/slow/**/*.test.ts'],
+        timeoutMs: 30 * minute,
+        globalSetup: ['test/server/global-setup.ts'],
+        maxWorkers: 1,
+      }),
+      project('browser', { include: ['test/browser/**/*.test.ts'], timeoutMs: 5 * minute, maxWorkers: 1 }),
+    ],
+  },
+});
