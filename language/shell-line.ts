@@ -255,7 +255,7 @@ function expansion(work: Work, found: Reference, place: Frame | 'single'): strin
   if (place !== 'single' && place.type === 'arithmetic') return found.text.startsWith('-') ? `(${found.text})` : found.text;
   const variable = `\${${work.bindings.bind(found.text)}}`;
   if (place === 'single') return `'"${variable}"'`;
-  return variable;
+  return place.type === 'command' ? `"${variable}"` : variable;
 }
 
 function refuse(work: Work, found: Reference, why: string): string {

@@ -1,17 +1,21 @@
 // Builds dist/: the Prisma client, the compiled sources, and the workflow bundle. Run by `npm run build`.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const startedAt = new Date();
 const root = fileURLToPath(new URL('..', import.meta.url));
-const run = (script, args, env = {}) =>
-  execFileSync(process.execPath, [join(root, 'node_modules', script), ...args], {
+const run = (script, args, env = {}) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'node_modules', script), ...args], {
     cwd: root,
-    stdio: ['ignore', 'ignore', 'inherit'],
+    encoding: 'utf8',
     env: { ...process.env, ...env },
   });
+  if (status === 0) return;
+  process.stderr.write(`${stdout}${stderr}`);
+  process.exit(1);
+};
 
 // Generating needs no database engine; naming any program keeps Prisma from downloading one.
 run('prisma/build/index.js', ['generate'], { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, PRISMA_HIDE_UPDATE_MESSAGE: '1' });

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, type WorkflowBundleOption } from '@temporalio/worker';
 
 export const BUNDLE_FILE = 'workflow-bundle.js';
 
@@ -16,6 +16,7 @@ export function workflowsPath(): string {
 export async function buildBundle(): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: workflowsPath(),
+    logger: new DefaultLogger('WARN'),
     webpackConfigHook: (config) => ({ ...config, mode: 'production', devtool: 'inline-nosources-source-map', performance: { hints: false }, optimization: { minimize: false } }),
   });
   return code;

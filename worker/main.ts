@@ -10,7 +10,7 @@ import { sweepOrphans } from '../activities/shell/orphans.ts';
 import { openStore } from '../prisma/store/open-store.ts';
 import { loadBundle } from './bundle.ts';
 import { connectionOptions, databaseUrl, readConfig } from './config.ts';
-import { startWorker } from './worker.ts';
+import { startWorker, STORE_POOL_SIZE } from './worker.ts';
 
 const retryMs = 500;
 
@@ -18,7 +18,7 @@ const retryMs = 500;
 export async function runWorkerProcess(): Promise<number> {
   const config = readConfig();
   Runtime.install({ logger: new DefaultLogger((process.env['SENTINEL_LOG_LEVEL'] ?? 'WARN') as LogLevel) });
-  const store = openStore({ url: databaseUrl(config) });
+  const store = openStore({ url: databaseUrl(config), poolSize: STORE_POOL_SIZE });
   await untilItAnswers('the database', () => store.ping());
   const options = connectionOptions(config);
   const connection = await untilItAnswers('Temporal', () => NativeConnection.connect(options));

@@ -9,6 +9,10 @@ import type { Store } from '../prisma/store/contract.ts';
 import { payloadStorage } from '../prisma/store/payload-driver.ts';
 import { RunRecorder } from './run-recorder.ts';
 
+/** Each may hold one connection of the store and need a second: the pool is larger than this. */
+export const SEGMENTS_AT_ONCE_MAX = 32;
+export const STORE_POOL_SIZE = 48;
+
 export interface WorkerParts {
   store: Store;
   connection: NativeConnection;
@@ -45,6 +49,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
         activities,
         sinks: recorder.sinks(),
         dataConverter,
+        maxConcurrentLocalActivityExecutions: SEGMENTS_AT_ONCE_MAX,
         shutdownGraceTime: '10s',
         defaultHeartbeatThrottleInterval: '2s',
         maxHeartbeatThrottleInterval: '5s',

@@ -1,5 +1,5 @@
 /** From what Temporal throws to what the interpreter reads. Anything else is a bug and goes on up. */
-import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, CancellationScope, ChildWorkflowFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
 import type { FailureInfo } from '../language/failure.ts';
 import type { JsonObject } from '../language/json.ts';
 import type { Reply } from './interpreter/host.ts';
@@ -37,7 +37,8 @@ export async function nestedResult(key: string, pending: Promise<RunResult>): Pr
   try {
     return await pending;
   } catch (error) {
-    if (isCancellation(error)) return { ok: false, cancelled: true };
+    // A nested run that somebody cancelled by itself is its parent's failed step, not its end.
+    if (isCancellation(error) && CancellationScope.current().consideredCancelled) return { ok: false, cancelled: true };
     if (!(error instanceof ChildWorkflowFailure)) throw error;
     const { cause } = error;
     if (cause instanceof ApplicationFailure && cause.details?.[0]) return cause.details[0] as RunResult;

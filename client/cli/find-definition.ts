@@ -33,8 +33,8 @@ export async function findDefinition(given: string, project: string, client: Sen
   }
   const stored = hasStore ? await (await client.store()).definitions.find(given) : null;
   if (stored === null) {
-    const hint = nearestOf(given, files.names(), (name) => `did you mean "${name}"? `);
-    throw new ClientError('DEFINITION_NOT_FOUND', `There is no file and no definition "${given}"; ${hint}Give the path of a JSON file.`);
+    const hint = nearestOf(given, files.names(), (name) => `write "${name}", or `);
+    throw new ClientError('DEFINITION_NOT_FOUND', `There is no file and no definition "${given}"; ${hint}give the path of a JSON file.`);
   }
   return resolveReferences((known) => readStored(stored.definition, known), files.known, () => client.store());
 }

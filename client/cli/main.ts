@@ -33,7 +33,7 @@ async function main(argv: readonly string[]): Promise<number> {
   try {
     if (verb !== undefined && !Object.hasOwn(VERBS, verb)) {
       const { nearestOf, usage } = await import('./usage.ts');
-      throw usage(`"${verb}" is not a verb; ${nearestOf(verb, Object.keys(VERBS), (name) => `did you mean "${name}"? `)}"sentinel --help" lists them all.`);
+      throw usage(`"${verb}" is not a verb; ${nearestOf(verb, Object.keys(VERBS), (name) => `write "${name}", or `)}see "sentinel --help".`);
     }
     await (await programFor(verb)).parseAsync(argv, { from: 'user' });
     return Number(process.exitCode ?? 0);

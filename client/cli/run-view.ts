@@ -31,7 +31,7 @@ export class RunView {
     const own = handle === this.#handle;
     if (event.type === 'step-started') this.#running.set(`${handle} ${event.key}`, { label: event.label, since: event.at });
     if (event.type === 'step-finished') this.#running.delete(`${handle} ${event.key}`);
-    const isShown = own ? event.type !== 'run-finished' : !isOfRun(event);
+    const isShown = event.type === 'pass-finished' ? own : !isOfRun(event);
     const line = isShown ? eventLine(event, nestingOf(this.#handle, handle), { paint: this.#output.paint }) : null;
     if (line !== null) this.#output.line(line);
     this.#refresh();

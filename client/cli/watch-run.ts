@@ -19,6 +19,7 @@ export async function watchRun(client: SentinelClient, handle: string, output: O
   const view = new RunView(output, handle);
   const hands = onInterrupts(client, handle, output, () => following.abort());
   let waits = false;
+  output.line(`${output.paint.strong((await client.find(handle)).name)}  ${handle}`);
   await view.open();
   try {
     for await (const followed of client.follow(handle, { signal: following.signal })) {

@@ -44,13 +44,23 @@ function firstError(source: string): { at: number; wanted: string } {
   let expected: Expected = 'value';
   let at = 0;
   for (;;) {
-    TOKEN.lastIndex = at;
-    const token = TOKEN.exec(source);
-    const next: Expected | undefined = token === null ? undefined : advance(expected, token, open);
+    const token = nextToken(source, at);
+    const next: Expected | undefined = token === null ? undefined : advance(expected, token[1], token[2], open);
     if (token === null || next === undefined) return { at: afterSpace(source, at), wanted: WANTED[expected] };
     expected = next;
     at += token[0].length;
   }
+}
+
+type Token = readonly [all: string, mark: string | undefined, text: string | undefined];
+
+/** The pattern is slow on long runs of brackets, so a mark that stands right here goes without it. */
+function nextToken(source: string, at: number): Token | null {
+  const char = source.charAt(at);
+  if (char !== '' && '{}[],:'.includes(char)) return [char, char, undefined];
+  TOKEN.lastIndex = at;
+  const found = TOKEN.exec(source);
+  return found === null ? null : [found[0], found[1], found[2]];
 }
 
 function afterSpace(source: string, at: number): number {
@@ -60,8 +70,7 @@ function afterSpace(source: string, at: number): number {
 }
 
 /** What may follow this token, or undefined when the token may not stand here. */
-function advance(expected: Expected, token: RegExpExecArray, open: string[]): Expected | undefined {
-  const [, mark, text] = token;
+function advance(expected: Expected, mark: string | undefined, text: string | undefined, open: string[]): Expected | undefined {
   if (expected === 'colon') return mark === ':' ? 'value' : undefined;
   if (expected === 'comma' && mark === ',') return open.at(-1) === '{' ? 'key' : 'value';
   const closes = (mark === '}' && open.at(-1) === '{' && expected !== 'key') || (mark === ']' && open.at(-1) === '[' && expected !== 'value');

@@ -30,7 +30,7 @@ export const MODES: readonly Mode[] = [
   { name: 'yield every 3 steps', yieldEvery: 3 },
   { name: 'yield every 7 steps', yieldEvery: 7 },
   { name: 'segments', segments: true },
-  { name: 'segments, yield every 3 steps', segments: true, yieldEvery: 3, pureStepsMax: 2 },
+  { name: 'segments, yield every 3 steps', segments: true, yieldEvery: 3, pureStepsMax: 12 },
 ];
 
 export const STRAIGHT: Mode = { name: 'straight' };
@@ -38,7 +38,7 @@ export const STRAIGHT: Mode = { name: 'straight' };
 const startAt = Date.parse('2026-01-01T00:00:00Z');
 
 export async function runCase(scenario: Scenario, mode: Mode): Promise<Outcome> {
-  const { definition, library = {}, inputs = {} } = throughJson(scenario);
+  const { definition, library = {}, inputs = {} } = throughJson({ ...scenario, answer: undefined });
   const simulation = new Simulation(startAt);
   const world: World = { simulation, script: new Script(scenario), mode, runs: [], effects: [] };
   const host = new ScriptedHost(world, {

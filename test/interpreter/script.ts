@@ -25,6 +25,8 @@ export interface Interruption {
 
 export interface ScriptSource {
   replies?: { [pattern: string]: ScriptedReply | ScriptedReply[] };
+  /** Answers by the step's key where `replies` is silent. */
+  answer?: (key: string) => ScriptedReply;
   interruptions?: Interruption[];
   /** How each run held at a limit is answered, in order; `resume` when the list is spent. */
   holds?: ('resume' | 'stop' | 'cancel')[];
@@ -49,7 +51,7 @@ export class Script {
     const replies = this.source.replies ?? {};
     const pattern = Object.keys(replies).find((candidate) => candidate === name || matches(candidate, key));
     const found = pattern === undefined ? undefined : replies[pattern];
-    if (pattern === undefined || found === undefined) return null;
+    if (pattern === undefined || found === undefined) return effect.type === 'sentinel' ? null : (this.source.answer?.(key) ?? null);
     if (!Array.isArray(found)) return found;
     const call = this.calls.get(pattern) ?? 0;
     this.calls.set(pattern, call + 1);

@@ -4,6 +4,7 @@
  * the real segment over a copy of the request.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Json } from '../../language/json.ts';
 import type { Step } from '../../language/model.ts';
 import type { RunEvent } from '../../language/run-event.ts';
 import { isQuick } from '../../workflows/interpreter/effects.ts';
@@ -46,6 +47,8 @@ export const throughJson = <Value>(value: Value): Value => JSON.parse(JSON.strin
 
 export class ScriptedHost implements Host {
   readonly events: RunEvent[] = [];
+  /** Results of the run's segments, by their keys. */
+  readonly journal = new Map<string, Json>();
   result: RunResult | null = null;
   /** Times the run continued as new. */
   continued = 0;

@@ -44,7 +44,7 @@ function requestOf({ host, strand, key, stepsLeft }: Asked): SegmentRequest {
   const { position } = host.walk;
   const request: SegmentRequest = {
     strand: { path: strand.path, passes: strand.passes, frame: strand.frame, own: strand.own, outer: strand.outer },
-    key,
+    key: `${key} ${position.seq}`,
     seq: position.seq,
     stepsMax: stepsLeft ?? SEGMENT_STEPS_MAX,
     tally: strand.path === '' ? position.tally : null,
@@ -76,7 +76,7 @@ async function perform(asked: Asked, request: SegmentRequest): Promise<{ result:
       return Promise.resolve(replyTo(effect, scripted));
     },
   };
-  const store = journalIn(events);
+  const store = journalIn(host.journal, events);
   await runSegment(store, quick, input, throughJson(request));
   const result = throughJson(await runSegment(store, quick, input, throughJson(request)));
   vi.setSystemTime(world.simulation.now);
@@ -84,9 +84,8 @@ async function perform(asked: Asked, request: SegmentRequest): Promise<{ result:
   return { result, tookMs: clock - world.simulation.now };
 }
 
-/** The two parts of a store that a segment uses. */
-function journalIn(events: RunEvent[]): Store {
-  const rows = new Map<string, Json>();
+/** The two parts of a store that a segment uses. Rows are kept as long as the run, longer than a store keeps them. */
+function journalIn(rows: Map<string, Json>, events: RunEvent[]): Store {
   const session: Partial<OpenSession> = {
     commit: (entry) => {
       rows.set(entry.key, throughJson(entry.result));

@@ -116,9 +116,27 @@ describe.concurrent('control', () => {
     expect(isAlive(pidIn('awaited'))).toBe(false);
   });
 
+  test('a nested run that is cancelled by itself fails its step, and onError decides', async () => {
+    const handle = await harness.start(
+      once('survivor', [
+        { type: 'sentinel', definition: once('victim', [shell('sleep 300')]), onError: 'skip' },
+        shell('echo on', { outputTo: 'said' }),
+      ]),
+    );
+    const child = `${handle}/steps.0@1`;
+    await harness.untilEvent(child, (event) => event.type === 'step-started');
+    await harness.workflow(child).cancel();
+    expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { said: { stdout: 'on\n' } } });
+    const skipped = (await harness.events(handle)).find((event) => event.type === 'step-finished');
+    expect(skipped).toMatchObject({ outcome: 'skipped', failure: { code: 'CHILD_FAILED' } });
+  });
+
   test('pause, resume and stop reach nested runs', async () => {
     const handle = await harness.start(
-      once('cascade', [{ type: 'sentinel', definition: once('inner', [{ type: 'sentinel', definition: endless('innermost') }]) }]),
+      once('cascade', [
+        { type: 'sentinel', definition: once('inner', [{ type: 'sentinel', definition: endless('innermost') }, shell('true')]) },
+        shell('true'),
+      ]),
     );
     const child = `${handle}/steps.0@1`;
     const grandchild = `${child}/steps.0@1`;

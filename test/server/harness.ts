@@ -97,10 +97,19 @@ export class Harness {
       } catch (error) {
         const carried = error instanceof WorkflowFailedError ? resultIn(error.cause) : undefined;
         if (carried !== undefined) return carried;
+        if (isCancellation(error)) return await this.cancelledResult(handle);
         if (error instanceof WorkflowFailedError) throw error;
         await sleep(500);
       }
     }
+  }
+
+  /** Temporal keeps no details of a cancelled workflow; the store has how it ended. */
+  private async cancelledResult(handle: string): Promise<RunResult> {
+    const run = await this.store.runs.find(handle);
+    if (run?.outcome !== 'cancelled') throw new Error(`${handle} was cancelled, and the store says ${run?.outcome ?? 'nothing'}`);
+    const { iterations, outputs } = run;
+    return { outcome: run.outcome, status: 'cancelled', iterations, outputs: outputs ?? {}, durationMs: (run.finishedAt ?? 0) - run.startedAt };
   }
 
   async run(definition: Definition, options: StartOptions = {}): Promise<{ handle: string; result: RunResult; events: RunEvent[] }> {
@@ -158,9 +167,10 @@ export class Harness {
 }
 
 function resultIn(cause: unknown): RunResult | undefined {
-  const carries = cause instanceof ApplicationFailure || cause instanceof CancelledFailure;
-  return carries ? ((cause.details?.[0] ?? undefined) as RunResult | undefined) : undefined;
+  return cause instanceof ApplicationFailure ? ((cause.details?.[0] ?? undefined) as RunResult | undefined) : undefined;
 }
+
+const isCancellation = (error: unknown): boolean => error instanceof WorkflowFailedError && error.cause instanceof CancelledFailure;
 
 export async function until(holds: () => Promise<boolean> | boolean, withinMs = 60_000): Promise<void> {
   const giveUpAt = Date.now() + withinMs;

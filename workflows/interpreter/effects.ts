@@ -89,9 +89,9 @@ class Reader {
   }
 
   shellLine(raw: string): Omit<ReturnType<typeof renderShellLine>, 'unresolved' | 'faults'> {
-    // A name that does not resolve may be the shell's own: it is left to the shell.
-    const { line, env, files, faults } = renderShellLine(raw, this.scope);
-    this.note({ unresolved: [], faults });
+    // A name that does not resolve is left to the shell; what is named here is a field that a known variable lacks.
+    const { line, env, files, unresolved, faults } = renderShellLine(raw, this.scope);
+    this.note({ unresolved, faults });
     return { line, env, files };
   }
 }
@@ -109,7 +109,7 @@ export function effectOf(
       case 'shell':
         return shellEffect(step, reader, frame);
       case 'command':
-        return { type: 'command', command: step.command, params: reader.object(step.params), ...frame };
+        return { type: 'command', command: step.command, params: paramsOf(step, reader), ...frame };
       case 'emit':
         return { type: 'emit', event: reader.text(step.event), data: step.data === undefined ? null : reader.value(step.data), ...frame };
       case 'sentinel':
@@ -129,6 +129,15 @@ function strictFailure(key: string, unresolved: readonly string[]): FailureInfo 
   const names = unresolved.join(', ');
   const message = `${key}: ${names} ${unresolved.length === 1 ? 'has' : 'have'} no value here; set it before this step, or remove "strict"`;
   return { code: 'UNRESOLVED_REFERENCE', message, retryable: false };
+}
+
+/** A definition handed to `sentinel/run` is a program of its own: its references are not this run's. */
+function paramsOf(step: CommandStep, reader: Reader): JsonObject {
+  const { params = {} } = step;
+  if (step.command !== 'sentinel/run') return reader.object(params);
+  const programs = Object.entries(params).filter(([name, value]) => ['definition', 'steps'].includes(name) && typeof value !== 'string');
+  const rest = Object.entries(params).filter((entry) => !programs.some(([name]) => name === entry[0]));
+  return { ...reader.object(Object.fromEntries(rest)), ...Object.fromEntries(programs) };
 }
 
 type EffectFrame = Pick<Effect, 'key' | 'label' | 'timeoutMs' | 'retry'>;

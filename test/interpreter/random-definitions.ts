@@ -1,0 +1,73 @@
+/** Small definitions of every kind of step that runs, and replies that depend on nothing but the step's key. */
+import fc from 'fast-check';
+import type { Json } from '../../language/json.ts';
+import type { Definition, LoopConfig, Step } from '../../language/model.ts';
+import type { ScriptedReply } from './script.ts';
+
+const names = ['a', 'b', 'c'] as const;
+const name = fc.constantFrom(...names);
+const outputTo = fc.option(name, { nil: undefined });
+const check = fc.constantFrom('$a', '!$b', '$c.success', '$iteration < 2', '$a == $b', '$list.length > 1');
+const template = fc.constantFrom<Json>('$a', 'is $b and $missing', { deep: ['$c', '$list[0]'] }, null, 7);
+const onError = fc.constantFrom('fail' as const, 'skip' as const);
+
+function present<Fields extends object>(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
+}
+
+const leaf: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ outputTo, onError }).map((fields): Step => present({ type: 'shell', command: 'echo $a', ...fields }) as Step),
+  fc
+    .record({ command: fc.constantFrom('data/list', 'data/create', 'code/write'), data: template, outputTo, onError })
+    .map(({ command, data, ...fields }): Step => present({ type: 'command', command, params: { data }, ...fields }) as Step),
+  fc.record({ data: template }).map((fields): Step => ({ type: 'emit', event: 'happened', ...fields })),
+);
+
+const loop: fc.Arbitrary<LoopConfig> = fc.oneof(
+  fc.constant<LoopConfig>({ type: 'once' }),
+  fc.integer({ min: 0, max: 2 }).map((max): LoopConfig => ({ type: 'count', max })),
+  fc.constant<LoopConfig>({ type: 'count', max: '$list.length', over: '$list', as: 'a' }),
+  check.map((expression): LoopConfig => ({ type: 'until', check: expression, maxIterations: 2 })),
+  check.map((expression): LoopConfig => ({ type: 'while', check: expression, maxIterations: 2 })),
+  fc.constant<LoopConfig>({ type: 'continuous', intervalMs: 20, max: 2 }),
+);
+
+function block(depth: number, stepsMax: number): fc.Arbitrary<Step[]> {
+  return fc.array(depth === 0 ? leaf : step(depth), { maxLength: stepsMax });
+}
+
+function step(depth: number): fc.Arbitrary<Step> {
+  const inner = block(depth - 1, 3);
+  return fc.oneof(
+    { weight: 4, arbitrary: leaf },
+    fc
+      .record({ check, then: inner, else: fc.option(inner, { nil: undefined }) })
+      .map((fields): Step => present({ type: 'condition', ...fields }) as Step),
+    fc.record({ loop, steps: inner, outputTo }).map((fields): Step => present({ type: 'loop', ...fields }) as Step),
+    fc
+      .record({ branches: fc.array(inner, { maxLength: 3 }), maxConcurrency: fc.option(fc.integer({ min: 1, max: 2 }), { nil: undefined }), onError })
+      .map((fields): Step => present({ type: 'parallel', ...fields }) as Step),
+    fc
+      .record({ steps: inner, loop, outputTo, onError })
+      .map(({ steps, loop: config, ...fields }): Step =>
+        present({ type: 'sentinel', definition: { name: 'child', loop: config, steps }, ...fields }) as Step,
+      ),
+  );
+}
+
+export const definition: fc.Arbitrary<Definition> = fc
+  .record({ steps: block(2, 4), loop })
+  .map((fields) => ({ name: 'random', ...fields, safety: { maxIterations: 3 } }));
+
+const values: Json[] = [0, 1, true, false, 'text', null, [1, 2], { success: false }, { success: true, score: 3 }];
+
+/** The same key always gets the same reply; one in twelve is a failure. */
+export function answerFor(seed: number): (key: string) => ScriptedReply {
+  return (key) => {
+    let hash = seed;
+    for (const char of key) hash = (Math.imul(hash, 31) + (char.codePointAt(0) ?? 0)) >>> 0;
+    const tookMs = 1 + (hash % 5);
+    if (hash % 12 === 0) return { ok: false, failure: { code: 'REFUSED' }, tookMs };
+    return { ok: true, value: values[(hash >>> 4) % values.length] ?? null, tookMs };
+  };
+}
