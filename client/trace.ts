@@ -102,10 +102,18 @@ function startLine(event: { key: string; step: string; label: string }, depth: n
 function finishLine(event: StepFinished, indent: string, paint: Paint, durations: boolean): string {
   const colour = event.outcome === 'ok' ? paint.good : event.outcome === 'failed' ? paint.bad : paint.warn;
   const parts = [`${indent}${colour(MARKS[event.outcome])} ${event.key}`, `${event.step} ${paint.strong(oneLine(event.label))}`, colour(event.outcome)];
+  const exitCode = exitCodeOf(event);
+  if (exitCode !== 0) parts.push(paint.warn(`exit ${exitCode}`));
   if (event.step === 'condition' && event.preview !== undefined) parts.push(`→ ${event.preview}`);
   if (durations) parts.push(paint.dim(durationText(event.durationMs)));
   if (event.failure !== undefined) parts.push(colour(`${event.failure.code}: ${event.failure.message}`));
   return parts.join('  ');
+}
+
+/** An exit code is a result, not a failure; read from the preview, because the event holds no more of it. */
+function exitCodeOf({ step, preview }: StepFinished): number {
+  if (step !== 'shell' || preview === undefined) return 0;
+  return Number(/^\{"exitCode":(-?\d+)[,}]/.exec(preview)?.[1] ?? 0);
 }
 
 export function oneLine(text: string): string {

@@ -18,7 +18,7 @@ const argv = process.argv.slice(2);
 const only = argv.includes('--only') ? argv.slice(argv.indexOf('--only') + 1) : null;
 const projects = ['fast', 'store', 'services', 'server', 'browser', ...(argv.includes('--slow') ? ['slow'] : [])];
 const reports = mkdtempSync(join(tmpdir(), 'sentinel-check-'));
-const totals = { passed: 0, failed: 0, skipped: [] };
+const totals = { passed: 0, failed: 0, skipped: /** @type {string[]} */ ([]) };
 
 const wanted = (name) => only === null || only.includes(name);
 const call = (command, args, env = {}) =>

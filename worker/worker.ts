@@ -1,6 +1,6 @@
 /** A Sentinel worker in this process: one Temporal worker for each task queue it serves. */
-import { NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
-import { Client, Connection } from '@temporalio/client';
+import { Client, type Connection } from '@temporalio/client';
+import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
 import { createActivities } from '../activities/activities.ts';
 import type { Command } from '../activities/commands/command.ts';
 import { builtInCommands, createRegistry } from '../activities/commands/registry.ts';

@@ -3,7 +3,7 @@
  * often as the step's own `retry` says (the activity makes the last one final). The step's timeout is
  * kept by the activity itself; the server's stands a margin behind it, for workers that vanish.
  */
-import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
+import { ActivityCancellationType, type ActivityOptions, type LocalActivityOptions } from '@temporalio/workflow';
 import { TIMEOUT_MARGIN_MS, type StepOptions } from '../activities/contract.ts';
 import type { CommandEffect, EmitEffect, ShellEffect } from './interpreter/host.ts';
 
@@ -18,6 +18,8 @@ export function activityOptions(effect: ShellEffect | CommandEffect | EmitEffect
     summary: summaryOf(effect.key, effect.label),
     startToCloseTimeout: Math.min(effect.timeoutMs, timeoutMaxMs) + TIMEOUT_MARGIN_MS,
     ...(effect.type === 'emit' ? {} : { heartbeatTimeout }),
+    // A run that was cancelled has ended when what it started has: no process outlives it.
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: {
       initialInterval: retry?.backoffMs ?? 1000,
       backoffCoefficient: retry?.factor ?? 2,
@@ -36,6 +38,7 @@ export function segmentOptions(key: string): LocalActivityOptions {
     summary: `from ${key}`,
     startToCloseTimeout: '2m',
     localRetryThreshold: '5s',
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '10s' },
   };
 }

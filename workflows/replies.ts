@@ -9,7 +9,8 @@ export async function replyOf(key: string, pending: Promise<unknown>): Promise<R
   try {
     return { ok: true, value: (await pending) as JsonObject };
   } catch (error) {
-    if (isCancellation(error)) return { ok: false, cancelled: true };
+    // A cancelled step whose worker is gone comes back as timed out.
+    if (isCancellation(error) || CancellationScope.current().consideredCancelled) return { ok: false, cancelled: true };
     if (error instanceof ActivityFailure) return { ok: false, failure: failureOf(key, error.cause) };
     throw error;
   }

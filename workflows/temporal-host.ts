@@ -176,7 +176,7 @@ export class TemporalHost implements Host {
       }
       return result;
     } catch (error) {
-      if (!isCancellation(error)) throw error;
+      if (!isCancellation(error) && !CancellationScope.current().consideredCancelled) throw error;
       return { flow: { kind: 'cancelled' }, frame: strand.frame, set: {}, tally: null, steps: 0 };
     }
   }

@@ -42,9 +42,11 @@ export function runScriptedSegment(asked: Asked): Promise<SegmentReport> {
 
 function requestOf({ host, strand, key, stepsLeft }: Asked): SegmentRequest {
   const { position } = host.walk;
+  // A step that is repeated because a limit was extended begins a second segment under a key of its own.
+  const extended = position.extensions.maxIterations + position.extensions.timeoutMs;
   const request: SegmentRequest = {
     strand: { path: strand.path, passes: strand.passes, frame: strand.frame, own: strand.own, outer: strand.outer },
-    key: `${key} ${position.seq}`,
+    key: extended === 0 ? key : `${key} ${extended}`,
     seq: position.seq,
     stepsMax: stepsLeft ?? SEGMENT_STEPS_MAX,
     tally: strand.path === '' ? position.tally : null,

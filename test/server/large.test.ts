@@ -70,7 +70,7 @@ describe('values', () => {
 
 test('a shell step that prints a gigabyte', async () => {
   const { handle, result } = await harness.run(
-    once('chatty', [shell('head -c 1073741824 /dev/zero | tr "\\\\0" "y" | fold -w 99; echo the end', { outputTo: 'said' }), create('chatty', { exit: '$said.exitCode' })]),
+    once('chatty', [shell('yes "a line of the output" | head -c 1073741824; echo; echo the end', { outputTo: 'said' }), create('chatty', { exit: '$said.exitCode' })]),
   );
   expect(result.outcome).toBe('completed');
   expect(await harness.rows('chatty')).toEqual([{ exit: 0 }]);

@@ -129,7 +129,7 @@ function startSupervisor(config: Config, withWorker: boolean, options: ServicesO
   const child = spawn(process.execPath, ['--enable-source-maps', program, ...(withWorker ? [] : ['--servers-only'])], {
     cwd: config.home,
     detached: true,
-    env: { ...(options.env ?? process.env) },
+    env: withoutStepMarkers(options.env ?? process.env),
     stdio: ['ignore', output, output],
   });
   closeSync(output);
@@ -178,4 +178,9 @@ function sayChanges(say: ((text: string) => void) | undefined): (text: string) =
     if (text !== last) say?.(text);
     last = text;
   };
+}
+
+/** Services that a step starts are not part of the step: without its marks they do not end with it. */
+function withoutStepMarkers(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => name !== 'SENTINEL_STEP' && name !== 'SENTINEL_WORKER'));
 }

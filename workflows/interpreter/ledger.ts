@@ -30,7 +30,7 @@ type Unstamped<Event> = Event extends RunEvent ? Omit<Event, 'seq' | 'at'> : nev
 
 export function record(walk: Walk, event: Unstamped<RunEvent>): void {
   walk.position.seq += 1;
-  walk.host.record({ seq: walk.position.seq, at: walk.host.now(), ...event } as RunEvent);
+  walk.host.record({ seq: walk.position.seq, at: walk.host.now(), ...event });
 }
 
 /** Sets a variable of the strand, and notes it for the books of the pass. */
