@@ -1,5 +1,6 @@
-/** Every code a step can fail with; each has a page in docs/failures/. */
+/** Every code a step can fail with or be warned of; each has a page in docs/failures/. */
 export const FAILURE_CODES = {
+  ACTIVITY_FAILED: 'A step ended in a way that has no code of its own',
   CHILD_FAILED: 'A nested sentinel failed',
   COMMAND_NOT_BUILT: 'The command is part of the format but not built yet',
   COMMAND_PARAMS_INVALID: 'A command got parameters it does not accept',
@@ -8,6 +9,9 @@ export const FAILURE_CODES = {
   FILE_NOT_TEXT: 'A file that was read as text is not text',
   FILE_NOT_USABLE: 'A file could not be read or written',
   GIT_FAILED: 'Git refused an operation',
+  LOOP_BOUND_INVALID: 'The number of passes of a loop could not be read',
+  LOOP_LIMIT_REACHED: 'A loop inside a run ended at its bound',
+  NESTING_TOO_DEEP: 'Sentinels are nested deeper than allowed',
   NOT_AVAILABLE: 'A form of a command is not available',
   PATH_NOT_USABLE: 'A path could not be resolved',
   PATH_OUTSIDE_PROJECT: 'A path leads out of the run\'s project',
@@ -22,6 +26,8 @@ export const FAILURE_CODES = {
   STEP_TIMEOUT: 'A step ran longer than its timeout',
   STORE_UNAVAILABLE: 'The database does not answer',
   UNKNOWN_COMMAND: 'There is no command with that name',
+  UNKNOWN_DEFINITION: 'A `$ref` names a definition that the run was started without',
+  UNRESOLVED_REFERENCE: 'A reference has no value where it is used',
   VALUE_TOO_LARGE: 'A value is larger than a run can hold',
 } as const;
 

@@ -148,6 +148,11 @@ export class SentinelClient {
     return this.#connections.store();
   }
 
+  /** The store if it answers now; starts nothing. */
+  storeIfUp(): Promise<Store | null> {
+    return this.#connections.storeIfUp();
+  }
+
   async close(): Promise<void> {
     await this.#connections.close();
   }

@@ -2,11 +2,13 @@
  * The connections of a client, each opened when it is first needed: reading a run takes the store
  * alone, and loading Temporal's client costs more than the rest of a command.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, Connection } from '@temporalio/client';
 import type { Store } from '../prisma/store/contract.ts';
 import { connectionOptions, databaseUrl, readConfig, type Config, type Environment } from '../worker/config.ts';
 
 const CONNECT_MAX_MS = 10_000;
+const PING_MAX_MS = 3_000;
 const POOL_SIZE = 3;
 
 export interface ConnectOptions {
@@ -20,6 +22,8 @@ export class Connections {
   #config: Config;
   #ensured: Promise<void> | undefined;
   #store: Promise<Store> | undefined;
+  /** Opened before anything was started; closed with the rest. */
+  #peeked: Store | undefined;
   #temporal: Promise<{ connection: Connection; client: Client }> | undefined;
 
   constructor(options: ConnectOptions = {}) {
@@ -36,6 +40,19 @@ export class Connections {
     return this.#store;
   }
 
+  /** The store if it answers now; starts nothing. */
+  async storeIfUp(): Promise<Store | null> {
+    if (this.#store !== undefined) return this.#store;
+    if (this.#peeked !== undefined || this.#config.database.url === null) return this.#peeked ?? null;
+    const { openStore } = await import('../prisma/store/open-store.ts');
+    const store = openStore({ url: databaseUrl(this.#config), poolSize: POOL_SIZE });
+    // Asks for a row, because a database without the tables is of no use either.
+    const isUp = await Promise.race([store.definitions.find('').then(() => true, () => false), sleep(PING_MAX_MS, false, { ref: false })]);
+    if (isUp) this.#peeked = store;
+    else await store.close();
+    return isUp ? store : null;
+  }
+
   async client(): Promise<Client> {
     this.#temporal ??= this.#openTemporal();
     return (await this.#temporal).client;
@@ -50,7 +67,7 @@ export class Connections {
   async close(): Promise<void> {
     const temporal = await this.#temporal?.catch(() => undefined);
     const store = await this.#store?.catch(() => undefined);
-    await Promise.allSettled([temporal?.connection.close(), store?.close()]);
+    await Promise.allSettled([temporal?.connection.close(), store?.close(), this.#peeked?.close()]);
   }
 
   async #ensure(): Promise<void> {

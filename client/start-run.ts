@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import type { RunStarter } from '../activities/commands/command.ts';
 import { Failure } from '../activities/failures.ts';
-import type { JsonObject } from '../language/json.ts';
+import type { Json, JsonObject } from '../language/json.ts';
 import type { Definition, Step } from '../language/model.ts';
 import { parseDefinition } from '../language/read/definition.ts';
 import type { Store } from '../prisma/store/contract.ts';
@@ -128,11 +128,32 @@ function referencesOf(steps: readonly Step[]): string[] {
   });
 }
 
+/** What every `$ref` in a definition that nobody has checked yet names, as far as it is stored. */
+async function storedReferences(store: Store, definition: Json): Promise<Map<string, Definition>> {
+  const found = new Map<string, Definition>();
+  const asked = new Set<string>();
+  const waiting: unknown[] = [definition];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    waiting.push(...Object.values(value));
+    const name: unknown = '$ref' in value ? value.$ref : undefined;
+    if (typeof name !== 'string' || asked.has(name)) continue;
+    asked.add(name);
+    const stored = (await store.definitions.find(name))?.definition;
+    if (stored === undefined) continue;
+    found.set(name, stored);
+    waiting.push(stored.steps);
+  }
+  return found;
+}
+
 /** The port through which commands start runs. */
 export function runStarter(parts: StartParts): RunStarter {
   return {
     async start(request) {
-      const read = parseDefinition(request.definition);
+      const stored = await storedReferences(parts.store, request.definition);
+      const read = parseDefinition(request.definition, { knownRefs: (name) => stored.get(name) });
       if (!read.ok) {
         const first = read.problems[0];
         const finding = first === undefined ? 'it is not a definition' : `${first.path}: ${first.message}`;

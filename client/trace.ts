@@ -100,10 +100,11 @@ function startLine(event: { key: string; step: string; label: string }, depth: n
 }
 
 function finishLine(event: StepFinished, indent: string, paint: Paint, durations: boolean): string {
-  const colour = event.outcome === 'ok' ? paint.good : event.outcome === 'failed' ? paint.bad : paint.warn;
-  const parts = [`${indent}${colour(MARKS[event.outcome])} ${event.key}`, `${event.step} ${paint.strong(oneLine(event.label))}`, colour(event.outcome)];
   const exitCode = exitCodeOf(event);
-  if (exitCode !== 0) parts.push(paint.warn(`exit ${exitCode}`));
+  const colour = event.outcome === 'failed' ? paint.bad : event.outcome === 'ok' && exitCode === 0 ? paint.good : paint.warn;
+  const mark = exitCode === 0 ? MARKS[event.outcome] : '●';
+  const parts = [`${indent}${colour(mark)} ${event.key}`, `${event.step} ${paint.strong(oneLine(event.label))}`];
+  parts.push(colour(exitCode === 0 ? event.outcome : `exit ${exitCode}`));
   if (event.step === 'condition' && event.preview !== undefined) parts.push(`→ ${event.preview}`);
   if (durations) parts.push(paint.dim(durationText(event.durationMs)));
   if (event.failure !== undefined) parts.push(colour(`${event.failure.code}: ${event.failure.message}`));

@@ -26,7 +26,16 @@ export async function runWorkerProcess(): Promise<number> {
   await sweepOrphans();
   const bundle = await loadBundle(config.packageRoot);
   const { namespace } = config.temporal;
-  const worker = await startWorker({ store, connection, clientConnection, namespace, taskQueues: config.taskQueues, bundle });
+  const cached = process.env['SENTINEL_MAX_CACHED_WORKFLOWS'];
+  const worker = await startWorker({
+    store,
+    connection,
+    clientConnection,
+    namespace,
+    taskQueues: config.taskQueues,
+    bundle,
+    ...(cached === undefined ? {} : { options: { maxCachedWorkflows: Number(cached) } }),
+  });
   const stop = (): void => void worker.shutdown().catch(() => undefined);
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);

@@ -101,11 +101,10 @@ export class TemporalHost implements Host {
   }
 
   private shouldContinueAsNew(): boolean {
-    const every = this.walk.input.continueEvery;
-    if (every !== undefined) return this.walk.position.steps - this.stepsBefore >= every;
     const info = workflowInfo();
-    if (!info.continueAsNewSuggested) return false;
-    return this.longSteps === 0 || info.historyLength > historyEventsMax || info.historySize > historyBytesMax;
+    const every = this.walk.input.continueEvery;
+    const isDue = every === undefined ? info.continueAsNewSuggested : this.walk.position.steps - this.stepsBefore >= every;
+    return isDue && (this.longSteps === 0 || info.historyLength > historyEventsMax || info.historySize > historyBytesMax);
   }
 
   /** Ends the workflow task, so that what waits outside is delivered. */

@@ -1,15 +1,13 @@
 /**
  * The definition that `run` is to start: a file, or a name looked up in the project's `sentinels/`,
- * among the shipped ones, and in the store. The store is asked only when services have run here
- * before (or are somebody else's): a mistyped name is no reason to start a server.
+ * among the shipped ones, and in the store. The store is asked only when it is up: a mistyped name is
+ * no reason to start a server.
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Definition } from '../../language/model.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
-import type { Store } from '../../prisma/store/contract.ts';
 import { readConfig } from '../../worker/config.ts';
-import { servicesFile } from '../../worker/services/services-state.ts';
 import { ClientError, type SentinelClient } from '../client.ts';
 import { DefinitionFiles, filesAround, readDefinitionFile, shippedFolder, type DefinitionRead, type Known } from '../read-definition.ts';
 import { nearestOf } from './usage.ts';
@@ -22,21 +20,22 @@ export interface FoundDefinition extends DefinitionRead {
 }
 
 export async function findDefinition(given: string, project: string, client: SentinelClient): Promise<FoundDefinition> {
-  const { packageRoot, home, database } = readConfig();
+  const { packageRoot } = readConfig();
   const files = new DefinitionFiles([{ path: join(project, 'sentinels'), deep: true }, shippedFolder(packageRoot)]);
   const isPath = given.endsWith('.json') || given.includes('/') || existsSync(given);
   const file = isPath ? resolve(given) : files.find(given);
-  const hasStore = database.isExternal || existsSync(servicesFile(home));
   if (file !== null) {
     const around = filesAround(file, packageRoot);
-    return resolveReferences((known) => readDefinitionFile(file, known), around.known, hasStore ? () => client.store() : null);
+    return resolveReferences((known) => readDefinitionFile(file, known), around.known, client);
   }
-  const stored = hasStore ? await (await client.store()).definitions.find(given) : null;
+  const store = await client.storeIfUp();
+  const stored = (await store?.definitions.find(given)) ?? null;
   if (stored === null) {
+    const where = store === null ? ' in files, and the store is not up' : '';
     const hint = nearestOf(given, files.names(), (name) => `write "${name}", or `);
-    throw new ClientError('DEFINITION_NOT_FOUND', `There is no file and no definition "${given}"; ${hint}give the path of a JSON file.`);
+    throw new ClientError('DEFINITION_NOT_FOUND', `There is no file and no definition "${given}"${where}; ${hint}give the path of a JSON file.`);
   }
-  return resolveReferences((known) => readStored(stored.definition, known), files.known, () => client.store());
+  return resolveReferences((known) => readStored(stored.definition, known), files.known, client);
 }
 
 function readStored(definition: Definition, known: Known): DefinitionRead {
@@ -48,7 +47,7 @@ function readStored(definition: Definition, known: Known): DefinitionRead {
 async function resolveReferences(
   read: (known: Known) => DefinitionRead,
   inFiles: Known,
-  openStore: (() => Promise<Store>) | null,
+  client: SentinelClient,
 ): Promise<FoundDefinition> {
   const stored = new Map<string, Definition | null>();
   for (let round = 0; ; round += 1) {
@@ -59,9 +58,10 @@ async function resolveReferences(
       return definition;
     };
     const result = read(known);
-    if (missing.size === 0 || openStore === null || round === roundsMax) return { ...result, known };
+    if (missing.size === 0 || round === roundsMax) return { ...result, known };
     if (result.problems.some(({ code, severity }) => severity === 'error' && code !== 'UNKNOWN_DEFINITION')) return { ...result, known };
-    const store = await openStore();
+    const store = await client.storeIfUp();
+    if (store === null) return { ...result, known };
     for (const name of missing) stored.set(name, (await store.definitions.find(name))?.definition ?? null);
   }
 }

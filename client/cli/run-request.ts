@@ -16,19 +16,21 @@ export function projectFolder(given: string): string {
 }
 
 export function readInputs(file: string | undefined, assignments: readonly string[]): JsonObject {
-  const inputs: JsonObject = file === undefined ? {} : inputsIn(file);
+  const inputs: JsonObject = {};
+  const fromFile = file === undefined ? {} : inputsIn(file);
+  for (const [name, value] of Object.entries(fromFile)) inputs[nameFor(name)] = value;
   for (const assignment of assignments) {
     const at = assignment.indexOf('=');
     if (at < 1) throw usage(`--input ${assignment} has no name and value; write --input name=value.`);
-    inputs[assignment.slice(0, at)] = valueOf(assignment.slice(at + 1));
-  }
-  for (const name of Object.keys(inputs)) {
-    if (BUILT_INS.has(name)) throw usage(`the input "${name}" has the name of a built-in variable; give it another name.`);
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || !isSafeName(name)) {
-      throw usage(`"${name}" cannot name an input; use letters, digits and _, beginning with a letter.`);
-    }
+    inputs[nameFor(assignment.slice(0, at))] = valueOf(assignment.slice(at + 1));
   }
   return inputs;
+}
+
+function nameFor(name: string): string {
+  if (BUILT_INS.has(name)) throw usage(`the input "${name}" has the name of a built-in variable; give it another name.`);
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && isSafeName(name)) return name;
+  throw usage(`"${name}" cannot name an input; use letters, digits and _, beginning with a letter.`);
 }
 
 export function handleFor(id: string): string {

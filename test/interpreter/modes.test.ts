@@ -1,5 +1,5 @@
 /** Whatever the definition and the replies: every way of running gives the same run, and it ends. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterAll, expect, test, vi } from 'vitest';
 import type { RunEvent } from '../../language/run-event.ts';
 import { answerFor, definition } from './random-definitions.ts';

@@ -1,5 +1,5 @@
 /** Small definitions of every kind of step that runs, and replies that depend on nothing but the step's key. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { Json } from '../../language/json.ts';
 import type { Definition, LoopConfig, Step } from '../../language/model.ts';
 import type { ScriptedReply } from './script.ts';

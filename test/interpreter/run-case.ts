@@ -5,8 +5,9 @@ import type { Effect } from '../../workflows/interpreter/host.ts';
 import { limitsOf } from '../../workflows/interpreter/limits.ts';
 import type { RunResult } from '../../workflows/interpreter/outcome.ts';
 import { Script, type ScriptSource } from './script.ts';
-import { ScriptedHost, throughJson, type Mode, type World } from './scripted-host.ts';
+import { ScriptedHost, type Mode, type World } from './scripted-host.ts';
 import { Simulation } from './simulation.ts';
+import { throughJson } from './through-json.ts';
 import { traceOf } from './trace.ts';
 
 export interface Scenario extends ScriptSource {

@@ -18,6 +18,7 @@ import { rootStrand, walkStrand } from '../../workflows/interpreter/walk.ts';
 import { replyTo, type Interruption, type Script } from './script.ts';
 import { runScriptedSegment } from './scripted-segment.ts';
 import { Scope, type Simulation } from './simulation.ts';
+import { throughJson } from './through-json.ts';
 
 export interface Mode {
   name: string;
@@ -41,9 +42,6 @@ export interface World {
 
 const holdMs = 10;
 const scopes = new AsyncLocalStorage<Scope>();
-
-/** What continue-as-new does to a value. */
-export const throughJson = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;
 
 export class ScriptedHost implements Host {
   readonly events: RunEvent[] = [];

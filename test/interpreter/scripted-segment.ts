@@ -10,14 +10,23 @@ import { runSegment } from '../../activities/segment/run-segment.ts';
 import type { Json } from '../../language/json.ts';
 import type { RunEvent } from '../../language/run-event.ts';
 import type { OpenSession, Store } from '../../prisma/store/contract.ts';
-import type { SegmentReport, Strand } from '../../workflows/interpreter/host.ts';
-import { replyTo } from './script.ts';
-import { throughJson, type ScriptedHost, type World } from './scripted-host.ts';
-import type { Scope } from './simulation.ts';
+import type { Effect, SegmentReport, Strand } from '../../workflows/interpreter/host.ts';
+import type { Walk } from '../../workflows/interpreter/ledger.ts';
+import { replyTo, type Script } from './script.ts';
+import type { Scope, Simulation } from './simulation.ts';
+import { throughJson } from './through-json.ts';
+
+/** The run whose segment it is. */
+interface Run {
+  walk: Walk;
+  events: RunEvent[];
+  journal: Map<string, Json>;
+  keyOf(key: string): string;
+}
 
 interface Asked {
-  world: World;
-  host: ScriptedHost;
+  world: { simulation: Simulation; script: Script; effects: { key: string; effect: Effect }[] };
+  host: Run;
   strand: Strand;
   key: string;
   scope: Scope;

@@ -54,6 +54,10 @@ export async function walkLoop(
 
 async function beforePass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): Promise<Turn> {
   const { config } = block;
+  if (config.type === 'event') {
+    const message = `${loopPath(block)}: a loop over events cannot run in this version; use a "continuous" loop with an interval`;
+    return { kind: 'failed', failure: { code: 'STEP_NOT_AVAILABLE', message, retryable: false } };
+  }
   if (config.type === 'once' && frame.pass > 0) return ENDED;
   if (frame.pass === 0) {
     const failure = readMax(walk, strand, block, frame);

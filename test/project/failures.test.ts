@@ -1,0 +1,29 @@
+/** The codes of failures, the code that uses them, and their pages say the same. */
+import { expect, test } from 'vitest';
+import { FAILURE_CODES } from '../../activities/failure-codes.ts';
+import { codeOf, files, isSource, read } from './tree.ts';
+
+const pagesIn = (folder: string): string[] =>
+  files.flatMap((path) => (path.startsWith(folder) && path.endsWith('.md') ? [path.slice(folder.length, -'.md'.length)] : [])).toSorted();
+
+const pages = pagesIn('docs/failures/');
+
+test('every code of a failure has a page, and every page a code', () => {
+  expect(pages).toEqual(Object.keys(FAILURE_CODES).toSorted());
+});
+
+test('every page has its code and its meaning at the top', () => {
+  const unlike = pages.filter((code) => !read(`docs/failures/${code}.md`).startsWith(`# ${code}`));
+  expect(unlike).toEqual([]);
+});
+
+/** A failure that a definition's own text causes is explained where the same problem is. */
+const explained = new Set([...pages, ...pagesIn('docs/problems/')]);
+
+test('no failure is raised under a code that nothing explains', () => {
+  const raised = files
+    .filter((path) => isSource(path) && /^(?:activities|workflows)\//.test(path))
+    .flatMap((path) => Array.from(codeOf(path).matchAll(/(?:\bcode: |new Failure\(\s*)'([A-Z][A-Z_]+)'/g), ([, code = '']) => ({ path, code })));
+  expect(raised.length).toBeGreaterThan(10);
+  expect(raised.filter(({ code }) => !explained.has(code)).map(({ path, code }) => `${path}: ${code}`)).toEqual([]);
+});

@@ -1,0 +1,46 @@
+/** What no file may hold: unfinished work, code put aside, the paths of one machine. */
+import { describe, expect, test } from 'vitest';
+import { files, isSource, read } from './tree.ts';
+
+const readable = files.filter((path) => /\.(?:ts|mjs|js|md|json|sql|prisma|ya?ml|toml)$|(?:^|\/)(?:Dockerfile|sentinel|run|\.\w+)$/.test(path));
+const written = readable.filter((path) => path !== 'package-lock.json');
+
+/** Places, as `path:line`, where a line of a text matches. */
+function places(paths: readonly string[], pattern: RegExp): string[] {
+  return paths.flatMap((path) =>
+    read(path)
+      .split('\n')
+      .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}`] : [])),
+  );
+}
+
+describe('no file', () => {
+  const here = 'test/project/text.test.ts';
+  const others = written.filter((path) => path !== here);
+
+  test('has a mark of unfinished work', () => {
+    expect(places(others, /\b(?:TODO|FIXME|XXX|HACK)\b/)).toEqual([]);
+  });
+
+  test('has code in a comment', () => {
+    const code = /^\s*\/\/\s*(?:(?:const|let|var)\s+[\w{[]|import\s.*from\s|export\s+(?:const|function|type)|return\b.*;$|(?:if|for|while)\s*\(.*\{$|await\s.*;$|\}\s*$|[\w.]+\(.*\);$)/;
+    expect(places(others.filter(isSource), code)).toEqual([]);
+  });
+
+  test('names a place of one machine', () => {
+    expect(places(others, /(?:^|[\s"'`(=:])(?:\/work\/|\/root\/|\/home\/[a-z]|\/Users\/[A-Za-z]|[A-Z]:\\\\?Users)/)).toEqual([]);
+  });
+
+  test('switches a type check off, or a rule without naming it and saying why', () => {
+    const off = /@ts-(?:ignore|nocheck|expect-error)|eslint-disable|oxlint-disable(?!-next-line [\w/-]+ -- \w)/;
+    expect(places(others.filter(isSource), off)).toEqual([]);
+  });
+
+  test('names the host of a package registry', () => {
+    expect(places(readable.filter((path) => path !== here), /https?:\/\/[^\s"']*(?:registry|npmjs|pypi|artifactory|nexus)[^\s"']*/)).toEqual([]);
+  });
+});
+
+test('the lock file names no host', () => {
+  expect(read('package-lock.json')).not.toMatch(/"resolved":\s*"https?:/);
+});
