@@ -74,8 +74,6 @@ async function runCommand(parts: ActivityParts, name: string, params: JsonObject
 /** A write to our store, its result and its journal row are one transaction: it happens once. */
 async function once(parts: ActivityParts, context: CommandContext, run: (session: OpenSession) => Promise<Json>): Promise<Json> {
   const { handle } = context.run;
-  const journaled = await parts.store.journal.find(handle, context.key);
-  if (journaled !== null) return journaled;
   const session = parts.store.session();
   try {
     const result = await run(session);

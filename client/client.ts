@@ -9,6 +9,7 @@
  *
  * Services that are ours and not up are started by the first call that needs them.
  */
+import type { Client } from '@temporalio/client';
 import type { JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import type { RunEvent, RunStatus } from '../language/run-event.ts';
@@ -17,6 +18,7 @@ import type { ControlVerb, RunState } from '../workflows/messages.ts';
 import { ClientError } from './client-error.ts';
 import { Connections, type ConnectOptions } from './connect.ts';
 import { followRun, type FollowedEvent, type FollowOptions } from './follow-run.ts';
+import { waitForLoss } from './lost-run.ts';
 import { reportOf, webUrlOf, type RunReport } from './run-report.ts';
 
 export { ClientError } from './client-error.ts';
@@ -98,7 +100,22 @@ export class SentinelClient {
   /** Stored and future events, nested runs included, until the run has ended. */
   async *follow(handle: string, options: FollowOptions = {}): AsyncGenerator<FollowedEvent> {
     await this.find(handle);
-    yield* followRun(await this.store(), handle, options);
+    const store = await this.store();
+    const over = new AbortController();
+    const lost = { how: null as string | null };
+    const client = (): Promise<Client> => this.#connections.client();
+    void waitForLoss({ handle, store, client, signal: over.signal }).then((how) => {
+      lost.how = how;
+      if (how !== null) over.abort();
+    });
+    const signal = options.signal === undefined ? over.signal : AbortSignal.any([options.signal, over.signal]);
+    try {
+      yield* followRun(store, handle, { ...options, signal });
+    } finally {
+      over.abort();
+    }
+    if (lost.how === null) return;
+    throw new ClientError('RUN_LOST', `The workflow of ${handle} was ${lost.how} from outside, so the run has no result: start it anew.`);
   }
 
   /** Every event of one run so far. */
@@ -134,10 +151,15 @@ export class SentinelClient {
 
   /** Interrupts the steps under way; returns when the run has ended, or as it stands after a minute. */
   async cancel(handle: string): Promise<RunReport> {
+    await this.requestCancel(handle);
+    return this.result(handle, { signal: AbortSignal.timeout(CANCEL_MAX_MS) });
+  }
+
+  /** The same without waiting for the end. */
+  async requestCancel(handle: string): Promise<void> {
     await this.#refuseEnded(handle, 'cancel');
     const [client, { cancelRun }] = await Promise.all([this.#connections.client(), import('./steer-run.ts')]);
     await cancelRun(client, handle);
-    return this.result(handle, { signal: AbortSignal.timeout(CANCEL_MAX_MS) });
   }
 
   webUrl(handle: string): string | null {

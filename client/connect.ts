@@ -3,11 +3,11 @@
  * alone, and loading Temporal's client costs more than the rest of a command.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client, Connection } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { Store } from '../prisma/store/contract.ts';
-import { connectionOptions, databaseUrl, readConfig, type Config, type Environment } from '../worker/config.ts';
+import { databaseUrl, readConfig, type Config, type Environment } from '../worker/config.ts';
+import type { Temporal } from './temporal.ts';
 
-const CONNECT_MAX_MS = 10_000;
 const PING_MAX_MS = 3_000;
 const POOL_SIZE = 3;
 
@@ -24,7 +24,7 @@ export class Connections {
   #store: Promise<Store> | undefined;
   /** Opened before anything was started; closed with the rest. */
   #peeked: Store | undefined;
-  #temporal: Promise<{ connection: Connection; client: Client }> | undefined;
+  #temporal: Promise<Temporal> | undefined;
 
   constructor(options: ConnectOptions = {}) {
     this.#options = options;
@@ -84,16 +84,9 @@ export class Connections {
     return openStore({ url: databaseUrl(this.#config), poolSize: POOL_SIZE });
   }
 
-  async #openTemporal(): Promise<{ connection: Connection; client: Client }> {
+  async #openTemporal(): Promise<Temporal> {
     if (!this.#config.temporal.isExternal) await this.ensure();
-    const [{ Client, Connection }, { payloadStorage }, store] = await Promise.all([
-      import('@temporalio/client'),
-      import('../prisma/store/payload-driver.ts'),
-      this.store(),
-    ]);
-    const connection = await Connection.connect({ ...connectionOptions(this.#config), connectTimeout: CONNECT_MAX_MS });
-    const { namespace } = this.#config.temporal;
-    const client = new Client({ connection, namespace, dataConverter: { externalStorage: payloadStorage(store) } });
-    return { connection, client };
+    const [{ connectTemporal }, store] = await Promise.all([import('./temporal.ts'), this.store()]);
+    return connectTemporal(this.#config, store);
   }
 }

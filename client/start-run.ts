@@ -19,6 +19,8 @@ export interface StartParts {
   store: Store;
   client: Client;
   taskQueue: string;
+  /** The client shares its connection with a worker of the queue, so the server may hand the first task straight to it. */
+  isEager?: boolean;
 }
 
 export interface StartRequest {
@@ -68,6 +70,7 @@ export async function startRun(parts: StartParts, request: StartRequest): Promis
     await client.workflow.start(WORKFLOW_TYPE, {
       workflowId,
       taskQueue,
+      requestEagerStart: parts.isEager ?? false,
       args: [input],
       typedSearchAttributes: searchAttributesOf(input),
       memo: { definition: name, project, description: definition.description ?? '' },

@@ -4,7 +4,6 @@
  */
 import { pathToFileURL } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, type LogLevel } from '@temporalio/worker';
 import { sweepOrphans } from '../activities/shell/orphans.ts';
 import { openStore } from '../prisma/store/open-store.ts';
@@ -22,7 +21,6 @@ export async function runWorkerProcess(): Promise<number> {
   await untilItAnswers('the database', () => store.ping());
   const options = connectionOptions(config);
   const connection = await untilItAnswers('Temporal', () => NativeConnection.connect(options));
-  const clientConnection = await untilItAnswers('Temporal', () => Connection.connect(options));
   await sweepOrphans();
   const bundle = await loadBundle(config.packageRoot);
   const { namespace } = config.temporal;
@@ -30,7 +28,6 @@ export async function runWorkerProcess(): Promise<number> {
   const worker = await startWorker({
     store,
     connection,
-    clientConnection,
     namespace,
     taskQueues: config.taskQueues,
     bundle,
@@ -41,7 +38,7 @@ export async function runWorkerProcess(): Promise<number> {
   process.once('SIGINT', stop);
   process.stdout.write(`${JSON.stringify({ ready: true, pid: process.pid, taskQueues: config.taskQueues })}\n`);
   await worker.done;
-  await Promise.allSettled([clientConnection.close(), connection.close(), store.close()]);
+  await Promise.allSettled([connection.close(), store.close()]);
   return 0;
 }
 

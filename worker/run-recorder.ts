@@ -21,7 +21,7 @@ type RecorderSinks = {
   recorder: { append(handle: string, events: RunEvent[]): void; settle(handle: string): void };
 };
 
-const batchMs = 25;
+const batchMs = 50;
 const retryMs = 500;
 const handlesKeptMax = 10_000;
 

@@ -1,10 +1,10 @@
 /** A Sentinel worker in this process: one Temporal worker for each task queue it serves. */
-import { Client, type Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
 import { createActivities } from '../activities/activities.ts';
 import type { Command } from '../activities/commands/command.ts';
 import { builtInCommands, createRegistry } from '../activities/commands/registry.ts';
-import { runStarter } from '../client/start-run.ts';
+import { runStarter, type StartParts } from '../client/start-run.ts';
 import type { Store } from '../prisma/store/contract.ts';
 import { payloadStorage } from '../prisma/store/payload-driver.ts';
 import { RunRecorder } from './run-recorder.ts';
@@ -16,7 +16,6 @@ export const STORE_POOL_SIZE = 48;
 export interface WorkerParts {
   store: Store;
   connection: NativeConnection;
-  clientConnection: Connection;
   namespace: string;
   taskQueues: readonly string[];
   bundle: WorkflowBundleOption;
@@ -27,6 +26,8 @@ export interface WorkerParts {
 }
 
 export interface RunningWorker {
+  /** Starts runs here: their first task comes with the answer to the start, without a queue between. */
+  starting: StartParts;
   /** Settles when every worker has stopped; rejects when one died. */
   done: Promise<void>;
   shutdown(): Promise<void>;
@@ -35,10 +36,11 @@ export interface RunningWorker {
 export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { store, namespace } = parts;
   const dataConverter = { externalStorage: payloadStorage(store) };
-  const client = new Client({ connection: parts.clientConnection, namespace, dataConverter });
+  const client = new Client({ connection: parts.connection, namespace, dataConverter });
   const recorder = new RunRecorder(store);
   const registry = createRegistry([...builtInCommands(), ...(parts.commands ?? [])]);
-  const activities = createActivities({ store, registry, runs: runStarter({ store, client, taskQueue: parts.taskQueues[0] ?? '' }) });
+  const starting: StartParts = { store, client, taskQueue: parts.taskQueues[0] ?? '', isEager: true };
+  const activities = createActivities({ store, registry, runs: runStarter(starting) });
   const workers = await Promise.all(
     parts.taskQueues.map((taskQueue) =>
       Worker.create({
@@ -61,6 +63,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const running = workers.map((worker) => worker.run());
   const done = Promise.all(running).then(() => recorder.close());
   return {
+    starting,
     done,
     async shutdown() {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();

@@ -3,52 +3,35 @@
  * with its parent. Not awaited, it goes on after its parent has ended by itself, but a stop and a
  * cancellation of the parent still reach it.
  */
-import { CancellationScope, getExternalWorkflowHandle, isCancellation, ParentClosePolicy, startChild, WorkflowIdReusePolicy } from '@temporalio/workflow';
-import type { NestedEffect, Reply, RunInput } from './interpreter/host.ts';
-import { limitsOf } from './interpreter/limits.ts';
-import type { Walk } from './interpreter/ledger.ts';
-import { valueOfNestedRun, type RunResult } from './interpreter/outcome.ts';
+import {
+  CancellationScope,
+  getExternalWorkflowHandle,
+  isCancellation,
+  ParentClosePolicy,
+  sleep,
+  startChild,
+  WorkflowIdReusePolicy,
+  type ChildWorkflowHandle,
+} from '@temporalio/workflow';
 import type { Control } from './control.ts';
-import { workflowIdOf, WORKFLOW_TYPE } from './messages.ts';
+import type { NestedEffect, Reply, RunInput } from './interpreter/host.ts';
+import type { Walk } from './interpreter/ledger.ts';
+import { nestedInput, nestedReply } from './interpreter/nested.ts';
+import type { RunResult } from './interpreter/outcome.ts';
+import { SIGNALS, workflowIdOf, WORKFLOW_TYPE } from './messages.ts';
 import { nestedResult } from './replies.ts';
 import { searchAttributesOf } from './search-attributes.ts';
 
-function inputOf(walk: Walk, effect: NestedEffect): RunInput {
-  const { input } = walk;
-  return {
-    ...input,
-    handle: `${input.handle}/${effect.key}`,
-    definition: effect.definition,
-    definitionHash: '',
-    base: effect.base,
-    limits: limitsOf(effect.definition, effect.limits),
-    depth: effect.depth,
-    parent: input.handle,
-    startedAt: walk.host.now(),
-  };
-}
+type Child = (input: RunInput) => Promise<RunResult>;
 
+/** Tries as often as the step's `retry` says; cancellation ends it at once. */
 export async function runNested(walk: Walk, control: Control, effect: NestedEffect): Promise<Reply> {
-  const input = inputOf(walk, effect);
+  const { attempts = 1, backoffMs = 1000, factor = 2, maxBackoffMs = 30_000 } = effect.retry ?? {};
   try {
-    const child = await startChild<(input: RunInput) => Promise<RunResult>>(WORKFLOW_TYPE, {
-      workflowId: workflowIdOf(input.handle),
-      args: [input],
-      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-      parentClosePolicy: effect.wait ? ParentClosePolicy.TERMINATE : ParentClosePolicy.ABANDON,
-      typedSearchAttributes: searchAttributesOf(input),
-      memo: { definition: input.definition.name, project: input.project, parent: walk.input.handle },
-      staticSummary: `${input.definition.name} (${effect.key} of ${walk.input.handle})`.slice(0, 100),
-    });
-    if (!effect.wait) {
-      walk.position.detached.push(input.handle);
-      return { ok: true, value: { handle: input.handle } };
-    }
-    control.nested.add(input.handle);
-    try {
-      return replyTo(effect, await nestedResult(effect.key, child.result()));
-    } finally {
-      control.nested.delete(input.handle);
+    for (let attempt = 1; ; attempt += 1) {
+      const reply = await tryNested(walk, control, effect, attempt);
+      if (reply.ok || 'cancelled' in reply || attempt >= attempts || walk.position.stopping) return reply;
+      await sleep(Math.min(maxBackoffMs, backoffMs * factor ** (attempt - 1)));
     }
   } catch (error) {
     if (isCancellation(error)) return { ok: false, cancelled: true };
@@ -56,18 +39,40 @@ export async function runNested(walk: Walk, control: Control, effect: NestedEffe
   }
 }
 
-/** A nested run that failed fails the step; one that a limit or a stop ended has a result to look at. */
-function replyTo(effect: NestedEffect, ended: RunResult | Reply): Reply {
-  if ('ok' in ended) return ended;
-  if (ended.outcome === 'cancelled') {
-    return { ok: false, failure: { code: 'CHILD_FAILED', message: `${effect.key}: the nested run was cancelled`, retryable: false } };
+async function tryNested(walk: Walk, control: Control, effect: NestedEffect, attempt: number): Promise<Reply> {
+  const input = nestedInput(walk, effect, attempt);
+  const child = await startChild<Child>(WORKFLOW_TYPE, {
+    workflowId: workflowIdOf(input.handle),
+    args: [input],
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    parentClosePolicy: effect.wait ? ParentClosePolicy.TERMINATE : ParentClosePolicy.ABANDON,
+    typedSearchAttributes: searchAttributesOf(input),
+    memo: { definition: input.definition.name, project: input.project, parent: walk.input.handle },
+    staticSummary: `${input.definition.name} (${effect.key} of ${walk.input.handle})`.slice(0, 100),
+  });
+  await catchUp(walk, child);
+  if (!effect.wait) {
+    walk.position.detached.push(input.handle);
+    return { ok: true, value: { handle: input.handle } };
   }
-  if (ended.outcome === 'failed') {
-    const finding = ended.failure?.message ?? 'it failed';
-    const details = { code: ended.failure?.code ?? 'CHILD_FAILED' };
-    return { ok: false, failure: { code: 'CHILD_FAILED', message: `${effect.key}: the nested run failed: ${finding}`, retryable: false, details } };
+  control.nested.add(input.handle);
+  try {
+    const ended = await nestedResult(effect.key, child.result());
+    return 'ok' in ended ? ended : nestedReply(effect.key, ended);
+  } finally {
+    control.nested.delete(input.handle);
   }
-  return { ok: true, value: valueOfNestedRun(ended) };
+}
+
+/** What was asked of this run while the child was being started has not reached it yet. */
+async function catchUp(walk: Walk, child: ChildWorkflowHandle<Child>): Promise<void> {
+  const { stopping, paused } = walk.position;
+  if (!stopping && paused === null) return;
+  try {
+    await child.signal(SIGNALS.control, stopping ? 'stop' : 'pause');
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+  }
 }
 
 /** Cancellation of a run that ends reaches the runs it started without waiting for them. */

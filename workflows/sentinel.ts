@@ -23,8 +23,8 @@ import { TemporalHost } from './temporal-host.ts';
 export async function sentinel(input: RunInput, carried?: Position): Promise<RunResult> {
   const host = new TemporalHost(input, carried === undefined ? firstPosition(input.startedAt) : readPosition(carried));
   const { walk, control } = host;
-  control.listen();
   if (carried === undefined) recordStart(walk);
+  control.listen();
   const flow = await walkStrand(walk, rootStrand(walk));
   if (flow.kind === 'yield') {
     await condition(allHandlersFinished);

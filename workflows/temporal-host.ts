@@ -152,9 +152,10 @@ export class TemporalHost implements Host {
     // A lost attempt of this task may have committed the segment already, and what arrives meanwhile
     // (a pause) records events before it. Numbered in blocks, they never take the segment's numbers.
     position.seq = (Math.floor(position.seq / SEGMENT_EVENTS_MAX) + 1) * SEGMENT_EVENTS_MAX;
+    const journalKey = this.journalKey(key);
     const request: SegmentRequest = {
       strand: { path: strand.path, passes: strand.passes, frame: strand.frame, own: strand.own, outer: strand.outer },
-      key,
+      key: journalKey,
       seq: position.seq,
       stepsMax: this.stepsLeft(),
       tally: strand.path === '' ? position.tally : null,
@@ -167,7 +168,7 @@ export class TemporalHost implements Host {
     this.send();
     try {
       const result = await scheduleLocalActivity<SegmentResult>(SEGMENT, [input, request], segmentOptions(key));
-      this.ended.push({ key, historyLength: workflowInfo().historyLength });
+      this.ended.push({ key: journalKey, historyLength: workflowInfo().historyLength });
       this.segmentMs += result.durationMs;
       if (result.flow.kind === 'yield' && this.segmentMs >= taskMs) {
         this.segmentMs = 0;
@@ -178,6 +179,12 @@ export class TemporalHost implements Host {
       if (!isCancellation(error) && !CancellationScope.current().consideredCancelled) throw error;
       return { flow: { kind: 'cancelled' }, frame: strand.frame, set: {}, tally: null, steps: 0 };
     }
+  }
+
+  /** A step begins one segment, and another for each time a limit was extended while it was at it. */
+  private journalKey(key: string): string {
+    const { maxIterations, timeoutMs } = this.walk.position.extensions;
+    return maxIterations + timeoutMs === 0 ? key : `${key} ${maxIterations + timeoutMs}`;
   }
 
   private stepsLeft(): number {

@@ -5,8 +5,8 @@
  * result is journaled under the key of the step the segment began with. So:
  * - S1 a segment that dies before its commit has done nothing: its successor starts from the same
  *   position, and what was read may differ, but nothing had been decided upon it;
- * - S2 a segment that dies after its commit is never run again: its successor finds the journal row
- *   and returns the same result;
+ * - S2 a segment that dies after its commit has no effect when it runs again: its commit meets the
+ *   journal row, is undone, and the journaled result is returned;
  * - S3 of two attempts at once, one commits; the other meets the journal row and returns it;
  * - S4 no step that writes outside the store runs in a segment (language/commands.ts: `long`).
  */
@@ -26,8 +26,6 @@ const journalKey = (key: string): string => `segment ${key}`;
 
 export async function runSegment(store: Store, quick: QuickSteps, input: RunInput, request: SegmentRequest): Promise<SegmentResult> {
   const key = journalKey(request.key);
-  const journaled = await store.journal.find(input.handle, key);
-  if (journaled !== null) return journaled as unknown as SegmentResult;
   const session = store.session();
   try {
     const startedAt = Date.now();
@@ -45,18 +43,22 @@ export async function runSegment(store: Store, quick: QuickSteps, input: RunInpu
       steps: position.steps,
       durationMs: Date.now() - startedAt,
     };
-    if (host.steps === 0 && host.events.length === 0) return result;
+    if (host.events.length === 0) return (await journaled(store, input, key)) ?? result;
     const forget = request.forget.map(journalKey);
     await session.commit({ handle: input.handle, key, result: result as unknown as Json, events: host.events, forget });
     return result;
   } catch (error) {
     if (!(error instanceof JournalConflict)) throw error;
-    const first = await store.journal.find(input.handle, key);
+    const first = await journaled(store, input, key);
     if (first === null) throw error;
-    return first as unknown as SegmentResult;
+    return first;
   } finally {
     await session.close();
   }
+}
+
+async function journaled(store: Store, input: RunInput, key: string): Promise<SegmentResult | null> {
+  return (await store.journal.find(input.handle, key)) as unknown as SegmentResult | null;
 }
 
 function positionFrom(request: SegmentRequest): Position {

@@ -30,7 +30,7 @@ async function readError(error: unknown, verb: string | undefined): Promise<Repo
     const message = `The database does not answer (${error.message}): "sentinel doctor" says what to do; runs wait until it is back.`;
     return { code: 'STORE_UNAVAILABLE', message, exitCode: EXIT.failed };
   }
-  if (error.name === 'ServiceError' || /connect|UNAVAILABLE|DEADLINE_EXCEEDED/.test(error.message)) {
+  if (error.name === 'ServiceError' || /^Failed to connect before the deadline|^\d+ (UNAVAILABLE|DEADLINE_EXCEEDED)/.test(error.message)) {
     const message = `Temporal does not answer (${error.message}): "sentinel doctor" says what to do.`;
     return { code: 'NO_ANSWER', message, exitCode: EXIT.failed };
   }

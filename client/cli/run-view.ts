@@ -48,7 +48,7 @@ export class RunView {
     const now = Date.now();
     const steps = [...this.#running.values()].map(({ label, since }) => `${oneLine(label)} ${durationText(Math.floor((now - since) / 1000) * 1000)}`);
     const text = steps.length === 0 ? 'running' : steps.join(' · ');
-    const width = Math.max(20, (process.stderr.columns ?? 80) - 4);
+    const width = Math.max(20, (process.stderr.columns || 80) - 4);
     this.#spinner.text = text.length <= width ? text : `${text.slice(0, width - 1)}…`;
   }
 }

@@ -68,7 +68,7 @@ function onInterrupts(
     } else if (state.presses === 2) {
       clearTimeout(state.timer);
       output.note('\nsentinel: cancelling the run');
-      void client.cancel(handle).catch((error: unknown) => {
+      void client.requestCancel(handle).catch((error: unknown) => {
         if (error instanceof ClientError && error.code === 'RUN_ENDED') return;
         output.note(`sentinel: ${error instanceof Error ? error.message : String(error)}`);
         detach();

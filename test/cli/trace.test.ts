@@ -38,10 +38,10 @@ describe.each(cases)('trace of $title', ({ events, nested, lines }) => {
   });
 });
 
-describe('orderEvents', () => {
-  const event = (seq: number, type: string, key: string, rest: object = {}): RunEvent => ({ seq, at: 0, type, key, ...rest }) as RunEvent;
-  const finished = (seq: number, key: string, step = 'emit'): RunEvent => event(seq, 'step-finished', key, { step, label: 'x', outcome: 'ok', durationMs: 0 });
+const event = (seq: number, type: string, key: string, rest: object = {}): RunEvent => ({ seq, at: 0, type, key, ...rest }) as RunEvent;
+const finished = (seq: number, key: string, step = 'emit'): RunEvent => event(seq, 'step-finished', key, { step, label: 'x', outcome: 'ok', durationMs: 0 });
 
+describe('orderEvents', () => {
   it('puts pass 10 after pass 9 and step 10 after step 9', () => {
     const keys = ['steps.10@1', 'steps.9@1', 'steps.0@10', 'steps.0@9', 'steps.0.steps.0@2.10', 'steps.0.steps.1@2.9'];
     const ordered = orderEvents(keys.map((key, index) => finished(index + 1, key))).map(({ key }) => key);

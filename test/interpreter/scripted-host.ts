@@ -10,8 +10,8 @@ import type { RunEvent } from '../../language/run-event.ts';
 import { isQuick } from '../../workflows/interpreter/effects.ts';
 import type { Effect, Flow, Gate, Host, NestedEffect, Reply, RunInput, SegmentReport, Strand } from '../../workflows/interpreter/host.ts';
 import { record, type Walk } from '../../workflows/interpreter/ledger.ts';
-import { limitsOf } from '../../workflows/interpreter/limits.ts';
-import { resultOf, valueOfNestedRun, type RunResult } from '../../workflows/interpreter/outcome.ts';
+import { nestedInput, nestedReply } from '../../workflows/interpreter/nested.ts';
+import { resultOf, type RunResult } from '../../workflows/interpreter/outcome.ts';
 import { firstPosition, type Position } from '../../workflows/interpreter/position.ts';
 import { textFieldsOf } from '../../workflows/interpreter/program.ts';
 import { rootStrand, walkStrand } from '../../workflows/interpreter/walk.ts';
@@ -198,18 +198,7 @@ export class ScriptedHost implements Host {
 
   /** The same answers as a child workflow's. */
   private async runNested(effect: NestedEffect, scope: Scope): Promise<Reply> {
-    const { input } = this.walk;
-    const child = new ScriptedHost(this.world, {
-      ...input,
-      handle: `${input.handle}/${effect.key}`,
-      definition: effect.definition,
-      definitionHash: '',
-      base: effect.base,
-      limits: limitsOf(effect.definition, effect.limits),
-      depth: effect.depth,
-      parent: input.handle,
-      startedAt: this.now(),
-    });
+    const child = new ScriptedHost(this.world, nestedInput(this.walk, effect));
     this.children.add(child);
     const running = child.run();
     if (!effect.wait) return { ok: true, value: { handle: child.walk.input.handle } };
@@ -255,10 +244,4 @@ export class ScriptedHost implements Host {
   record(event: RunEvent): void {
     this.events.push(event);
   }
-}
-
-function nestedReply(key: string, result: RunResult): Reply {
-  if (result.outcome === 'completed' || result.outcome === 'stopped') return { ok: true, value: valueOfNestedRun(result) };
-  const finding = result.outcome === 'cancelled' ? 'was cancelled' : `failed: ${result.failure?.message ?? 'it failed'}`;
-  return { ok: false, failure: { code: 'CHILD_FAILED', message: `${key}: the nested run ${finding}`, retryable: false } };
 }

@@ -9,8 +9,9 @@ import type { QuickSteps } from '../../activities/segment/quick-steps.ts';
 import { runSegment } from '../../activities/segment/run-segment.ts';
 import type { Json } from '../../language/json.ts';
 import type { RunEvent } from '../../language/run-event.ts';
-import type { OpenSession, Store } from '../../prisma/store/contract.ts';
-import type { Effect, SegmentReport, Strand } from '../../workflows/interpreter/host.ts';
+import type { OpenSession, Session, Store } from '../../prisma/store/contract.ts';
+import { JournalConflict } from '../../prisma/store/journal-conflict.ts';
+import type { Effect, Reply, RunInput, SegmentReport, Strand } from '../../workflows/interpreter/host.ts';
 import type { Walk } from '../../workflows/interpreter/ledger.ts';
 import { replyTo, type Script } from './script.ts';
 import type { Scope, Simulation } from './simulation.ts';
@@ -72,33 +73,52 @@ async function perform(asked: Asked, request: SegmentRequest): Promise<{ result:
   const { world, host } = asked;
   const input = throughJson(host.walk.input);
   const events: RunEvent[] = [];
-  let clock = world.simulation.now;
-  const quick: QuickSteps = {
-    perform: (_input, _session, effect) => {
-      const key = host.keyOf(effect.key);
-      world.effects.push({ key, effect });
-      const scripted = world.script.find(key, effect);
-      clock += scripted?.tookMs ?? 1;
-      vi.setSystemTime(clock);
-      if (scripted?.ok === false) {
-        const { code = 'SCRIPTED', message = 'it failed', retryable = false } = scripted.failure ?? {};
-        return Promise.reject(new Failure(code, message, { retryable }));
-      }
-      return Promise.resolve(replyTo(effect, scripted));
-    },
-  };
   const store = journalIn(host.journal, events);
-  await runSegment(store, quick, input, throughJson(request));
-  const result = throughJson(await runSegment(store, quick, input, throughJson(request)));
+  const first = attemptOf(asked, (key, effect) => world.script.find(key, effect));
+  await runSegment(store, first.quick, input, throughJson(request));
+  world.effects.push(...first.effects);
+  // The second attempt gets the same answers; what it did is undone when it meets the journal row.
+  const answers = new Map(first.answers);
+  const second = attemptOf(asked, (key) => answers.get(key) ?? null);
+  const result = throughJson(await runSegment(store, second.quick, input, throughJson(request)));
   vi.setSystemTime(world.simulation.now);
   host.events.push(...events);
-  return { result, tookMs: clock - world.simulation.now };
+  return { result, tookMs: first.clock - world.simulation.now };
+}
+
+type Answer = ReturnType<Script['find']>;
+
+interface Attempt {
+  quick: QuickSteps;
+  effects: { key: string; effect: Effect }[];
+  answers: [string, Answer][];
+  clock: number;
+}
+
+function attemptOf({ world, host }: Asked, answer: (key: string, effect: Effect) => Answer): Attempt {
+  vi.setSystemTime(world.simulation.now);
+  const attempt: Attempt = { quick: { perform }, effects: [], answers: [], clock: world.simulation.now };
+  function perform(_input: RunInput, _session: Session, effect: Effect): Promise<Reply> {
+    const key = host.keyOf(effect.key);
+    const scripted = answer(key, effect);
+    attempt.effects.push({ key, effect });
+    attempt.answers.push([key, scripted]);
+    attempt.clock += scripted?.tookMs ?? 1;
+    vi.setSystemTime(attempt.clock);
+    if (scripted?.ok === false) {
+      const { code = 'SCRIPTED', message = 'it failed', retryable = false } = scripted.failure ?? {};
+      return Promise.reject(new Failure(code, message, { retryable }));
+    }
+    return Promise.resolve(replyTo(effect, scripted));
+  }
+  return attempt;
 }
 
 /** The two parts of a store that a segment uses. Rows are kept as long as the run, longer than a store keeps them. */
 function journalIn(rows: Map<string, Json>, events: RunEvent[]): Store {
   const session: Partial<OpenSession> = {
     commit: (entry) => {
+      if (rows.has(entry.key)) return Promise.reject(new JournalConflict(entry.handle, entry.key));
       rows.set(entry.key, throughJson(entry.result));
       events.push(...throughJson(entry.events));
       return Promise.resolve();

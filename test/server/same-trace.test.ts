@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Definition } from '../../language/model.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
 import { runCase, STRAIGHT } from '../interpreter/run-case.ts';
@@ -103,6 +103,8 @@ const expected = new Map<string, Traces>();
 const open: Harness[] = [];
 beforeAll(async () => {
   for (const definition of definitions) expected.set(definition.name, await scripted(definition));
+  // The scripted host sets the clock; what follows is real.
+  vi.useRealTimers();
 });
 afterAll(async () => {
   await Promise.all(open.map((harness) => harness.close()));

@@ -43,12 +43,13 @@ export async function walkParallel(
   const failed = branches.some((branch) => branch.status === 'failed');
   const fan: Fan = { walk, strand, step, place, branches, walkBranch, cancels: new Map(), interrupted: null, failed };
   await Promise.all(Array.from({ length: step.maxConcurrency ?? branches.length }, () => takeBranches(fan)));
-  if (fan.interrupted) {
-    if (fan.interrupted.kind !== 'yield') finish(walk, strand, step, place, startedAt, { cancelled: true }, labelOf(step));
-    return fan.interrupted;
-  }
+  if (fan.interrupted?.kind === 'yield') return fan.interrupted;
   for (const branch of branches) {
     for (const [name, value] of Object.entries(branch.own)) setVariable(walk, strand, name, value);
+  }
+  if (fan.interrupted) {
+    finish(walk, strand, step, place, startedAt, { cancelled: true }, labelOf(step));
+    return fan.interrupted;
   }
   const failure = branches.find((branch) => branch.failure)?.failure;
   return finish(walk, strand, step, place, startedAt, failure ? { failure } : { value: { branches: branches.length } }, labelOf(step));

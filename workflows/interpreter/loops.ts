@@ -89,7 +89,7 @@ function beginPass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFram
   setVariable(walk, strand, config.as, item);
 }
 
-/** `max` is read once, when the loop starts; the array of `over` bounds a loop that has no `max`. */
+/** `max` is read once, when the loop starts. */
 function readMax(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): FailureInfo | null {
   const { config } = block;
   if (config.type === 'once' || config.max === undefined) return null;

@@ -191,7 +191,7 @@ async function walkLoopStep(walk: Walk, strand: Strand, step: LoopStep, place: P
     record(walk, { type: 'step-started', key: place.key, step: 'loop', label: labelOf(step) });
   }
   if (open.type !== 'loop') throw new Error(`bug: frame of "${place.path}" is not a loop's`);
-  const block = { config: step.loop, steps: step.steps, path: place.path, passes: place.passes, isRoot: false };
+  const block = { config: boundedLoop(step), steps: step.steps, path: place.path, passes: place.passes, isRoot: false };
   const flow = await walkLoopBlock(walk, strand, block, open.loop);
   if (flow.kind === 'yield' || flow.kind === 'segment') return flow;
   if (flow.kind === 'cancelled' || flow.kind === 'stopped') {
@@ -200,4 +200,10 @@ async function walkLoopStep(walk: Walk, strand: Strand, step: LoopStep, place: P
   }
   const ending: Ending = flow.kind === 'failed' ? { failure: flow.failure } : { value: { iterations: open.loop.pass } };
   return finish(walk, strand, step, place, open.startedAt, ending, labelOf(step));
+}
+
+/** A loop step's own `timeoutMs` bounds its loop. */
+function boundedLoop(step: LoopStep): LoopStep['loop'] {
+  const { loop, timeoutMs } = step;
+  return loop.type === 'once' || timeoutMs === undefined ? loop : { ...loop, timeoutMs: Math.min(timeoutMs, loop.timeoutMs ?? timeoutMs) };
 }

@@ -1,0 +1,80 @@
+/** The definitions that are measured, as functions of their size. */
+import type { Json, JsonObject } from '../language/json.ts';
+import type { CommandStep, Definition, Step } from '../language/model.ts';
+
+export const NOOP = 'bench/noop';
+
+export type Shape = 'sequence' | 'loop' | 'branch' | 'fan';
+export const SHAPES: readonly Shape[] = ['sequence', 'loop', 'branch', 'fan'];
+
+const repeated = (count: number, step: (index: number) => Step): Step[] => Array.from({ length: count }, (_, index) => step(index));
+const command = (name: string, params: JsonObject, outputTo?: string): CommandStep => ({
+  type: 'command',
+  command: name,
+  params,
+  ...(outputTo === undefined ? {} : { outputTo }),
+});
+const noop = (params: { [name: string]: Json }): CommandStep => command(NOOP, params);
+const counted = (passes: number): Pick<Definition, 'loop' | 'safety'> => ({
+  loop: { type: 'count', max: passes },
+  safety: { maxIterations: passes },
+});
+
+/** `count` no-op steps, each an activity of its own. */
+export function shaped(shape: Shape, count: number): Definition {
+  const common = { name: `bench-${shape}-${count}`, durability: 'step' as const };
+  switch (shape) {
+    case 'sequence':
+      return { ...common, loop: { type: 'once' }, steps: repeated(count, (index) => noop({ index })) };
+    case 'loop':
+      return { ...common, ...counted(count), steps: [noop({ pass: '$iteration' })] };
+    case 'branch': {
+      const choice: Step = { type: 'condition', check: '$iteration % 2 == 0', then: [noop({ even: '$iteration' })], else: [noop({ odd: '$iteration' })] };
+      return { ...common, ...counted(count), steps: [choice] };
+    }
+    case 'fan':
+      return { ...common, loop: { type: 'once' }, steps: [{ type: 'parallel', branches: Array.from({ length: count }, (_, index) => [noop({ index })]) }] };
+    default:
+      return shape satisfies never;
+  }
+}
+
+export type Mix = 'code-read' | 'data-read' | 'data-create';
+export const MIXES: readonly Mix[] = ['code-read', 'data-read', 'data-create'];
+export const COLLECTION = 'bench-rows';
+
+function quickStep(mix: Mix, index: number): CommandStep {
+  switch (mix) {
+    case 'code-read':
+      return command('code/read', { path: 'notes.txt' }, 'found');
+    case 'data-read':
+      return command('data/read', { collection: COLLECTION, id: 'row' }, 'found');
+    case 'data-create':
+      return command('data/create', { collection: 'bench-written', data: { index } });
+    default:
+      return mix satisfies never;
+  }
+}
+
+export function quickSteps(mix: Mix, count: number): Definition {
+  return { name: `bench-${mix}-${count}`, loop: { type: 'once' }, steps: repeated(count, (index) => quickStep(mix, index)) };
+}
+
+/** Writes the row that `data-read` reads. */
+export const seeding: Definition = {
+  name: 'bench-seeding',
+  loop: { type: 'once' },
+  steps: [command('data/create', { collection: COLLECTION, id: 'row', data: { text: 'a row to read', number: 3 } })],
+};
+
+/** Passes of `quick` quick steps followed by `conditions` conditions. */
+export function quickLoop(passes: number, quick: number, conditions: number, durability: 'segment' | 'step' = 'segment'): Definition {
+  const checks = repeated(conditions, (): Step => ({ type: 'condition', check: '$iteration > 0 && $found.bytes != 1' }));
+  const steps = [...repeated(quick, () => quickStep('code-read', 0)), ...checks];
+  return { name: `bench-loop-${passes}`, durability, ...counted(passes), steps };
+}
+
+/** Nothing but conditions: the walk stays in the workflow as long as it may. */
+export function pureLoop(passes: number): Definition {
+  return { name: `bench-pure-${passes}`, durability: 'step', ...counted(passes), steps: [{ type: 'condition', check: '$iteration > 0' }] };
+}

@@ -1,0 +1,106 @@
+/**
+ * The interpreter against hand-written workflows: the same no-op activities, the same server, workers
+ * with the same settings in a process each, runs of the two sides one after the other in turn.
+ */
+import type { temporal } from '@temporalio/proto';
+import { shaped, SHAPES, type Shape } from '../definitions.ts';
+import { bounded, informed, median, type Row } from '../report.ts';
+import type { TwinWorkflow } from '../twin/workflows.ts';
+import type { Timed, World } from '../world.ts';
+
+interface Sample {
+  wallMs: number;
+  cpuMs: number;
+  workflowId: string;
+}
+
+async function sample(world: World, side: 'sentinel' | 'twin', run: () => Promise<Timed>): Promise<Sample> {
+  const worker = world.workers[side];
+  const before = await worker.usage();
+  const { ms, workflowId } = await run();
+  const after = await worker.usage();
+  return { wallMs: ms, cpuMs: after.cpuMs - before.cpuMs, workflowId };
+}
+
+interface Comparison {
+  sentinel: Sample[];
+  twin: Sample[];
+}
+
+async function compare(world: World, pairs: number, sentinel: () => Promise<Timed>, twin: () => Promise<Timed>): Promise<Comparison> {
+  const found: Comparison = { sentinel: [], twin: [] };
+  for (let pair = 0; pair <= pairs; pair += 1) {
+    const sides = pair % 2 === 0 ? (['sentinel', 'twin'] as const) : (['twin', 'sentinel'] as const);
+    for (const side of sides) {
+      const measured = await sample(world, side, side === 'sentinel' ? sentinel : twin);
+      if (pair > 0) found[side].push(measured);
+    }
+  }
+  return found;
+}
+
+/** The median over pairs, so that what disturbs both of a pair disturbs nothing. */
+function ratio({ sentinel, twin }: Comparison, pick: (sample: Sample) => number): number {
+  return median(sentinel.map((one, index) => pick(one) / pick(twin[index] ?? one)));
+}
+
+interface History {
+  events: number;
+  bytes: number;
+}
+
+async function historyOf(world: World, workflowId: string): Promise<History> {
+  const handle = world.client.workflow.getHandle(workflowId);
+  const { historyLength, historySize } = await handle.describe();
+  return { events: historyLength, bytes: historySize ?? Number.NaN };
+}
+
+/** Bytes that summaries and the definition take, which the hand-written workflow leaves out. */
+async function extrasOf(world: World, workflowId: string): Promise<number> {
+  const history = await world.client.workflow.getHandle(workflowId).fetchHistory();
+  return (history.events ?? []).reduce((sum, event) => sum + extraBytes(event), 0);
+}
+
+function extraBytes(event: temporal.api.history.v1.IHistoryEvent): number {
+  const summary = event.userMetadata?.summary?.data?.length ?? 0;
+  const input = event.workflowExecutionStartedEventAttributes?.input?.payloads?.[0]?.data?.length ?? 0;
+  return summary + input;
+}
+
+async function shapeRows(world: World, shape: Shape, count: number, pairs: number): Promise<Row[]> {
+  const definition = shaped(shape, count);
+  const found = await compare(world, pairs, () => world.runSentinel(definition), () => world.runTwin(shape, [count]));
+  const ours = await historyOf(world, found.sentinel[0]?.workflowId ?? '');
+  const theirs = await historyOf(world, found.twin[0]?.workflowId ?? '');
+  const extras = await extrasOf(world, found.sentinel[0]?.workflowId ?? '');
+  const name = `${shape} of ${count}`;
+  const wall = `${median(found.sentinel.map((one) => one.wallMs)).toFixed(0)} against ${median(found.twin.map((one) => one.wallMs)).toFixed(0)} ms`;
+  const cpu = `${perStep(found.sentinel, count)} against ${perStep(found.twin, count)} ms a step`;
+  const bytes = `${ours.bytes} against ${theirs.bytes}, of which definition and summaries are ${extras}`;
+  return [
+    bounded(`${name}: wall`, { value: ratio(found, (one) => one.wallMs), unit: 'x', atMost: 1.05, note: wall }),
+    bounded(`${name}: history events`, { value: ours.events / theirs.events, unit: 'x', atMost: 1, note: `${ours.events} against ${theirs.events}` }),
+    bounded(`${name}: history bytes`, { value: ours.bytes / theirs.bytes, unit: 'x', atMost: 1.1, note: bytes }),
+    informed(`${name}: history bytes without those`, `${((ours.bytes - extras) / theirs.bytes).toFixed(3)} x`),
+    bounded(`${name}: worker CPU`, { value: ratio(found, (one) => one.cpuMs), unit: 'x', atMost: 1.15, note: cpu }),
+  ];
+}
+
+const perStep = (samples: readonly Sample[], count: number): string => (median(samples.map((one) => one.cpuMs)) / count).toFixed(2);
+
+async function childLoopRow(world: World, pairs: number): Promise<Row> {
+  const count = 40;
+  const twin: TwinWorkflow = 'childLoop';
+  const found = await compare(world, pairs, () => world.runSentinel(shaped('loop', count)), () => world.runTwin(twin, [count]));
+  const times = 1 / ratio(found, (one) => one.wallMs);
+  return bounded('loop of 40 against a child workflow a pass', { value: times, unit: 'x faster', atLeast: 4 });
+}
+
+export async function overhead(world: World, quick: boolean): Promise<Row[]> {
+  const rows: Row[] = [informed('overhead', '', 'the twin keeps the same search attributes (3 at start, 2 at the end), no summaries; CPU is that of the worker process')];
+  for (const count of quick ? [10] : [10, 40, 200]) {
+    for (const shape of SHAPES) rows.push(...(await shapeRows(world, shape, count, quick ? 3 : count === 200 ? 5 : 9)));
+  }
+  rows.push(await childLoopRow(world, quick ? 1 : 5));
+  return rows;
+}

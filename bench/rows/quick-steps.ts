@@ -1,0 +1,78 @@
+/**
+ * Quick steps: 40 of them from the client's start to its result, one run at a time and 32 at once,
+ * beside a hand-written workflow with local activities and DBOS on the same Postgres.
+ */
+import { MIXES, quickLoop, quickSteps, type Mix } from '../definitions.ts';
+import { runDbos, type PeerFigures } from '../peer.ts';
+import { bounded, informed, percentile, skipped, type Row } from '../report.ts';
+import { inParallel, type Timed, type World } from '../world.ts';
+
+const steps = 40;
+const width = 32;
+
+interface Figures {
+  p50: number;
+  stepsPerSecond: number;
+  note: string;
+}
+
+async function measure(world: World, run: () => Promise<Timed>, quick: boolean): Promise<Figures> {
+  const [alone, together] = quick ? [15, 64] : [60, 480];
+  await inParallel(quick ? 8 : 40, 8, run);
+  const { times } = await inParallel(alone, 1, run);
+  const serverBefore = world.stage.serverCpuMs();
+  const workerBefore = await world.workers.sentinel.usage();
+  const many = await inParallel(together, width, run);
+  const server = world.stage.serverCpuMs();
+  const worker = await world.workers.sentinel.usage();
+  const perRun = [worker.cpuMs - workerBefore.cpuMs, server.temporal - serverBefore.temporal, server.postgres - serverBefore.postgres].map((ms) => (ms / together).toFixed(1));
+  return {
+    p50: percentile(times, 0.5),
+    stepsPerSecond: (together * steps * 1000) / many.wallMs,
+    note: `CPU ms a run: Sentinel's worker ${perRun[0]}, Temporal ${perRun[1]}, Postgres ${perRun[2]}; p99 alone ${percentile(times, 0.99).toFixed(0)} ms`,
+  };
+}
+
+async function mixRows(world: World, mix: Mix, quick: boolean, peer: PeerFigures | null): Promise<Row[]> {
+  const definition = quickSteps(mix, steps);
+  const ours = await measure(world, () => world.runSentinel(definition), quick);
+  const twin = await measure(world, () => world.runTwin('localSteps', [mix, steps]), quick);
+  const isReading = mix !== 'data-create';
+  const name = `${steps} x ${mix}`;
+  const beside = (figures: { p50: number; stepsPerSecond: number }): string => `p50 ${figures.p50.toFixed(1)} ms, ${figures.stepsPerSecond.toFixed(0)} steps/s`;
+  return [
+    bounded(`${name}: p50`, { value: ours.p50, unit: 'ms', atMost: isReading ? 50 : 100 }),
+    bounded(`${name}: ${width} runs at once`, { value: ours.stepsPerSecond, unit: 'steps/s', atLeast: 2200, note: ours.note }),
+    informed(`${name}: hand-written, local activities`, beside(twin)),
+    ...(peer === null ? [] : [informed(`${name}: DBOS`, beside(peer))]),
+  ];
+}
+
+export async function quickRows(world: World, quick: boolean): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const mix of MIXES) {
+    const peer = await runDbos(world.stage, mix, quick).catch((error: unknown) => error);
+    const figures = peer instanceof Error ? null : (peer as PeerFigures);
+    rows.push(...(await mixRows(world, mix, quick, figures)));
+    if (peer instanceof Error) rows.push(skipped(`${steps} x ${mix}: DBOS`, peer.message));
+  }
+  return [...rows, ...(await bookkeeping(world, quick))];
+}
+
+/** Differences between loops that differ in one thing only. */
+async function bookkeeping(world: World, quick: boolean): Promise<Row[]> {
+  const passes = quick ? 1000 : 4000;
+  const best = async (passesRun: number, reads: number, conditions: number): Promise<number> => {
+    const times: number[] = [];
+    for (let turn = 0; turn < 3; turn += 1) times.push((await world.runSentinel(quickLoop(passesRun, reads, conditions))).ms);
+    return Math.min(...times);
+  };
+  const plain = await best(passes, 1, 0);
+  const checked = await best(passes, 1, 5);
+  const packed = await best(passes / 10, 10, 0);
+  return [
+    bounded('condition', { value: (checked - plain) / (passes * 5), unit: 'ms', atMost: 0.2 }),
+    bounded('loop bookkeeping, a pass', { value: (plain - packed) / (passes * 0.9), unit: 'ms', atMost: 0.2 }),
+    informed('quick reading step inside a loop', `${(plain / passes).toFixed(3)} ms`),
+  ];
+}

@@ -1,0 +1,60 @@
+/** Processor time of replaying a history, the interpreter's against the hand-written workflow's. */
+import type { History } from '@temporalio/common/lib/proto-utils.js';
+import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
+import { payloadStorage } from '../../prisma/store/payload-driver.ts';
+import { loadBundle } from '../../worker/bundle.ts';
+import { shaped, SHAPES } from '../definitions.ts';
+import { bounded, median, type Row } from '../report.ts';
+import { twinBundle } from '../worker-process.ts';
+import { packageRoot, type World } from '../world.ts';
+
+const warmUp = 5;
+
+/** Milliseconds of this process for one replay of the history, after a few to warm up. */
+export async function replayCpuMs(options: ReplayWorkerOptions, history: History, workflowId: string, times: number): Promise<number> {
+  const histories = Array.from({ length: warmUp + times }, () => ({ workflowId, history }));
+  let replayed = 0;
+  let before = process.cpuUsage();
+  let after = before;
+  for await (const result of Worker.runReplayHistories(options, histories)) {
+    if (result.error !== undefined) throw result.error;
+    replayed += 1;
+    if (replayed === warmUp) before = process.cpuUsage();
+    after = process.cpuUsage();
+  }
+  return (after.user + after.system - before.user - before.system) / 1000 / times;
+}
+
+export async function replayOptions(world: World): Promise<{ sentinel: ReplayWorkerOptions; twin: ReplayWorkerOptions }> {
+  const dataConverter = { externalStorage: payloadStorage(world.store) };
+  return {
+    sentinel: { workflowBundle: await loadBundle(packageRoot), dataConverter, replayName: 'sentinel' },
+    twin: { workflowBundle: await twinBundle(), replayName: 'twin' },
+  };
+}
+
+export async function replay(world: World, quick: boolean): Promise<Row[]> {
+  const options = await replayOptions(world);
+  const rows: Row[] = [];
+  for (const count of quick ? [40] : [10, 40, 200]) {
+    for (const shape of SHAPES) {
+      const ours = await world.runSentinel(shaped(shape, count));
+      const theirs = await world.runTwin(shape, [count]);
+      const [ourHistory, theirHistory] = [await fetch(world, ours.workflowId), await fetch(world, theirs.workflowId)];
+      const pairs: { ours: number; theirs: number }[] = [];
+      for (let pair = 0; pair < (quick ? 3 : 5); pair += 1) {
+        const times = Math.max(10, Math.ceil(800 / count));
+        pairs.push({
+          ours: await replayCpuMs(options.sentinel, ourHistory, ours.workflowId, times),
+          theirs: await replayCpuMs(options.twin, theirHistory, theirs.workflowId, times),
+        });
+      }
+      const value = median(pairs.map((pair) => pair.ours / pair.theirs));
+      const note = `${median(pairs.map((pair) => pair.ours)).toFixed(2)} against ${median(pairs.map((pair) => pair.theirs)).toFixed(2)} ms a replay`;
+      rows.push(bounded(`${shape} of ${count}: replay CPU`, { value, unit: 'x', atMost: 1.25, note }));
+    }
+  }
+  return rows;
+}
+
+const fetch = (world: World, workflowId: string): Promise<History> => world.client.workflow.getHandle(workflowId).fetchHistory();

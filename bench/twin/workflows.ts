@@ -1,0 +1,71 @@
+/**
+ * Hand-written workflows that do what the measured definitions do, as a person would write them for
+ * Temporal: no summaries, no ids of their own. Like a run, they keep the search attributes up to date.
+ */
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { executeChild, proxyActivities, proxyLocalActivities, upsertSearchAttributes } from '@temporalio/workflow';
+import type { Mix, Shape } from '../definitions.ts';
+import type { TwinActivities } from './activities.ts';
+
+const { 'bench/noop': noop } = proxyActivities<TwinActivities>({ startToCloseTimeout: '1 minute' });
+const local = proxyLocalActivities<TwinActivities>({ startToCloseTimeout: '1 minute' });
+
+const status = defineSearchAttributeKey('SentinelStatus', SearchAttributeType.KEYWORD);
+const iteration = defineSearchAttributeKey('SentinelIteration', SearchAttributeType.INT);
+
+function finished(passes: number): void {
+  upsertSearchAttributes([
+    { key: status, value: 'completed' },
+    { key: iteration, value: passes },
+  ]);
+}
+
+export async function sequence(count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) await noop({ index });
+  finished(1);
+}
+
+export async function loop(count: number): Promise<void> {
+  for (let pass = 1; pass <= count; pass += 1) await noop({ pass });
+  finished(count);
+}
+
+export async function branch(count: number): Promise<void> {
+  for (let pass = 1; pass <= count; pass += 1) await (pass % 2 === 0 ? noop({ even: pass }) : noop({ odd: pass }));
+  finished(count);
+}
+
+export async function fan(count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, (_, index) => noop({ index })));
+  finished(1);
+}
+
+/** The other way to repeat a definition: a child workflow for each pass. */
+export async function childLoop(count: number): Promise<void> {
+  for (let pass = 1; pass <= count; pass += 1) await executeChild(onePass, { args: [pass] });
+  finished(count);
+}
+
+export async function onePass(pass: number): Promise<void> {
+  await noop({ pass });
+}
+
+export async function localSteps(mix: Mix, count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) await localStep(mix, index);
+  finished(1);
+}
+
+function localStep(mix: Mix, index: number): Promise<unknown> {
+  switch (mix) {
+    case 'code-read':
+      return local.readFile('notes.txt');
+    case 'data-read':
+      return local.readRow('row');
+    case 'data-create':
+      return local.writeRow(index);
+    default:
+      return mix satisfies never;
+  }
+}
+
+export type TwinWorkflow = Shape | 'childLoop' | 'localSteps';

@@ -1,0 +1,89 @@
+/** The stage with a worker on either side, and the two ways to run something on it from start to result. */
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { Client, Connection } from '@temporalio/client';
+import type { Definition } from '../language/model.ts';
+import { startRun } from '../client/start-run.ts';
+import type { Store } from '../prisma/store/contract.ts';
+import { openStore } from '../prisma/store/open-store.ts';
+import { payloadStorage } from '../prisma/store/payload-driver.ts';
+import { seeding } from './definitions.ts';
+import { openStage, type Stage } from './stage.ts';
+import { createTwinTable } from './twin/activities.ts';
+import type { TwinWorkflow } from './twin/workflows.ts';
+import { forkWorker, type WorkerHandle } from './worker-handle.ts';
+import type { Side } from './worker-process.ts';
+
+export const packageRoot = fileURLToPath(new URL('../..', import.meta.url));
+
+export interface Timed {
+  workflowId: string;
+  ms: number;
+}
+
+export interface World {
+  stage: Stage;
+  store: Store;
+  client: Client;
+  workers: { [side in Side]: WorkerHandle };
+  runSentinel(definition: Definition): Promise<Timed>;
+  runTwin(type: TwinWorkflow, args: unknown[]): Promise<Timed>;
+  end(): Promise<void>;
+}
+
+const text = (name: string, value: string) => ({ key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value });
+
+/** A run has the same attributes from its start. */
+const twinAttributes = [text('SentinelName', 'twin'), text('SentinelStatus', 'running'), text('SentinelPersona', 'bench')];
+
+export async function openWorld(execArgv: string[] = []): Promise<World> {
+  const stage = await openStage();
+  const { address, databaseUrl, project } = stage;
+  await createTwinTable(databaseUrl);
+  const store = openStore({ url: databaseUrl });
+  const connection = await Connection.connect({ address });
+  const client = new Client({ connection, dataConverter: { externalStorage: payloadStorage(store) } });
+  const fork = (side: Side) => forkWorker({ side, taskQueue: side, address, databaseUrl, project, packageRoot, options: {} }, execArgv);
+  const workers = { sentinel: await fork('sentinel'), twin: await fork('twin') };
+  const world: World = {
+    stage,
+    store,
+    client,
+    workers,
+    async runSentinel(definition) {
+      const startedAt = performance.now();
+      const started = await startRun({ store, client, taskQueue: 'sentinel' }, { definition, inputs: {}, project, persona: 'bench' });
+      await client.workflow.getHandle(started.workflowId).result();
+      return { workflowId: started.workflowId, ms: performance.now() - startedAt };
+    },
+    async runTwin(type, args) {
+      const startedAt = performance.now();
+      const workflowId = `twin/${randomUUID()}`;
+      await client.workflow.execute(type, { taskQueue: 'twin', workflowId, args, typedSearchAttributes: twinAttributes });
+      return { workflowId, ms: performance.now() - startedAt };
+    },
+    async end() {
+      await Promise.allSettled([workers.sentinel.end(), workers.twin.end()]);
+      await Promise.allSettled([store.close(), connection.close()]);
+      await stage.end();
+    },
+  };
+  await world.runSentinel(seeding);
+  return world;
+}
+
+/** Runs `count` times with `width` at once; the time of each, and of all. */
+export async function inParallel(count: number, width: number, run: () => Promise<Timed>): Promise<{ times: number[]; wallMs: number }> {
+  const times: number[] = [];
+  let left = count;
+  const startedAt = performance.now();
+  const lane = async (): Promise<void> => {
+    for (; left > 0; ) {
+      left -= 1;
+      times.push((await run()).ms);
+    }
+  };
+  await Promise.all(Array.from({ length: width }, lane));
+  return { times, wallMs: performance.now() - startedAt };
+}

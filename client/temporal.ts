@@ -1,0 +1,19 @@
+/** A connection to Temporal; apart from connect.ts, so that only those who need one load the library. */
+import { Client, Connection } from '@temporalio/client';
+import type { Store } from '../prisma/store/contract.ts';
+import { payloadStorage } from '../prisma/store/payload-driver.ts';
+import { connectionOptions, type Config } from '../worker/config.ts';
+
+const CONNECT_MAX_MS = 10_000;
+
+export interface Temporal {
+  connection: Connection;
+  client: Client;
+}
+
+export async function connectTemporal(config: Config, store: Store): Promise<Temporal> {
+  const connection = await Connection.connect({ ...connectionOptions(config), connectTimeout: CONNECT_MAX_MS });
+  const { namespace } = config.temporal;
+  const client = new Client({ connection, namespace, dataConverter: { externalStorage: payloadStorage(store) } });
+  return { connection, client };
+}

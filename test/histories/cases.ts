@@ -1,0 +1,50 @@
+/**
+ * The cases whose histories are recorded: one for each way a run proceeds. A case is never changed
+ * once recorded; what a run does differently gets a case of its own.
+ */
+import type { Definition } from '../../language/model.ts';
+import { counted, create, once, shell } from '../server/definitions.ts';
+
+export interface HistoryCase {
+  name: string;
+  definition: Definition;
+  continueEvery?: number;
+  /** What is said to the run once its first shell step has begun. */
+  say?: 'pause-resume' | 'stop' | 'cancel';
+}
+
+export const CASES: readonly HistoryCase[] = [
+  {
+    name: 'sequence',
+    definition: once('sequence', [
+      create('history', { n: 1 }, 'row'),
+      { type: 'condition', check: '$row.n === 1', then: [shell('echo $row.n', { outputTo: 'said' })], else: [shell('false')] },
+      { type: 'emit', event: 'said', data: '$said.stdout' },
+    ]),
+  },
+  { name: 'loop', definition: counted('loop', 3, [create('history', { pass: '$iteration' }), shell('echo $iteration', { outputTo: 'said' })]) },
+  { name: 'loop-of-activities', definition: counted('loop-of-activities', 3, [create('history', { pass: '$iteration' })], { durability: 'step' }) },
+  {
+    name: 'parallel',
+    definition: once('parallel', [
+      {
+        type: 'parallel',
+        branches: [[shell('echo a', { outputTo: 'a' }), create('history', { branch: 'a' })], [create('history', { branch: 'b' }, 'b'), shell('sleep 0.3')], [shell('true')]],
+      },
+      create('history', { after: '$a.stdout' }),
+    ]),
+  },
+  {
+    name: 'nested',
+    definition: once('nested', [
+      { type: 'sentinel', definition: counted('child', 2, [shell('echo $iteration', { outputTo: 'said' })]), outputTo: 'child' },
+      { type: 'sentinel', definition: once('detached', [shell('true')]), await: false },
+      create('history', { iterations: '$child.iterations' }),
+    ]),
+  },
+  { name: 'continue-as-new', definition: counted('continue-as-new', 4, [shell('echo $iteration', { outputTo: 'said' }), create('history', { said: '$said.stdout' })]), continueEvery: 3 },
+  { name: 'pause-resume', definition: once('pause-resume', [shell('sleep 0.5'), create('history', { after: 'pause' })]), say: 'pause-resume' },
+  { name: 'stop', definition: once('stop', [shell('sleep 0.5'), create('history', { never: true })]), say: 'stop' },
+  { name: 'cancel', definition: once('cancel', [shell('sleep 60'), create('history', { never: true })]), say: 'cancel' },
+  { name: 'failure', definition: once('failure', [{ type: 'command', command: 'code/read', params: { path: 'no-such-file' } }]) },
+];

@@ -1,0 +1,60 @@
+/**
+ * Records the histories of cases that have none, with the trace of the same run:
+ * `SENTINEL_RECORD_HISTORIES=1` runs it, and it never overwrites one that is there. A recorded
+ * history is what a run of today leaves behind; tomorrow's code must still continue it.
+ */
+import { existsSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { Harness } from '../server/harness.ts';
+import { shapeOf } from '../server/trace-shape.ts';
+import { CASES, type HistoryCase } from './cases.ts';
+import { fileOf } from './recorded.ts';
+
+const missing = CASES.filter((entry) => !existsSync(fileOf(entry.name)));
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await Harness.open();
+  await harness.startWorker();
+});
+afterAll(() => harness.close());
+
+/** Every history of the run: each continue-as-new begins another. */
+async function historiesOf(handle: string): Promise<unknown[]> {
+  const histories: unknown[] = [];
+  let runId = (await harness.workflow(handle).describe()).raw.workflowExecutionInfo?.firstRunId ?? undefined;
+  while (runId !== undefined && runId !== '') {
+    const history = await harness.client.workflow.getHandle(`sentinel/${handle}`, runId).fetchHistory();
+    histories.push(historyToJSON(history));
+    runId = history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? undefined;
+  }
+  return histories;
+}
+
+async function steer(entry: HistoryCase, handle: string): Promise<void> {
+  if (entry.say === undefined) return;
+  await harness.untilEvent(handle, (event) => event.type === 'step-started' && event.step === 'shell');
+  if (entry.say === 'cancel') await harness.workflow(handle).cancel();
+  else if (entry.say === 'stop') await harness.say(handle, 'stop');
+  else {
+    await harness.say(handle, 'pause');
+    await harness.untilEvent(handle, (event) => event.type === 'step-finished');
+    await harness.say(handle, 'resume');
+  }
+}
+
+test.each(missing)('record $name', async (entry) => {
+  const { name, definition, continueEvery } = entry;
+  const handle = await harness.start(definition, { handle: `recorded-${name}`, ...(continueEvery === undefined ? {} : { continueEvery }) });
+  await steer(entry, handle);
+  const { outcome } = await harness.result(handle);
+  const histories = await historiesOf(handle);
+  expect(histories.length).toBeGreaterThan(0);
+  const shape = shapeOf(await harness.events(handle));
+  writeFileSync(fileOf(name), `${JSON.stringify({ name, outcome, shape, histories }, null, 1)}\n`, { flag: 'wx' });
+});
+
+test('every case has its history', () => {
+  expect(CASES.filter((entry) => !existsSync(fileOf(entry.name)))).toEqual([]);
+});

@@ -1,0 +1,54 @@
+/**
+ * Runs of the past still continue: today's workflow code replays every recorded history, and what it
+ * records on the way is the trace that was recorded with it. Needs no server.
+ */
+import { createHash } from 'node:crypto';
+import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { RunEvent } from '../../language/run-event.ts';
+import { buildBundle } from '../../worker/bundle.ts';
+import { shapeOf } from '../server/trace-shape.ts';
+import { allRecorded, type Recorded } from './recorded.ts';
+
+let code: string;
+beforeAll(async () => {
+  code = await buildBundle();
+}, 120_000);
+
+/** What the workflow code records while it replays; a segment's events are in the store, not in history. */
+async function replay(histories: readonly unknown[]): Promise<RunEvent[]> {
+  const events: RunEvent[] = [];
+  const options: ReplayWorkerOptions = {
+    workflowBundle: { code },
+    sinks: {
+      recorder: {
+        append: { callDuringReplay: true, fn: (_info: unknown, _handle: string, batch: RunEvent[]) => void events.push(...batch) },
+        settle: { callDuringReplay: false, fn: () => undefined },
+      },
+    },
+  };
+  for (const history of histories) await Worker.runReplayHistory(options, historyFromJSON(history), 'sentinel/replayed');
+  return events;
+}
+
+const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 12);
+
+describe.each(allRecorded())('$name', (recorded: Recorded) => {
+  test('replays, and its trace is the recorded one', async () => {
+    const shape = shapeOf(await replay(recorded.histories));
+    const missing = shape.filter((line) => !recorded.shape.includes(line));
+    expect(missing).toEqual([]);
+    expect(shape[0]).toBe('run-started');
+    expect(shape.some((line) => line.startsWith(`run ${recorded.outcome}`))).toBe(true);
+    // What is left out must be quick steps and their passes, which segments record.
+    const left = recorded.shape.filter((line) => !shape.includes(line));
+    expect(left.filter((line) => / (shell|sentinel) /.test(line))).toEqual([]);
+  });
+
+  test('a history that was tampered with does not replay', async () => {
+    const changed = JSON.parse(JSON.stringify(recorded.histories).replaceAll(/"activityId":"steps/g, '"activityId":"moved')) as unknown[];
+    if (digest(changed) === digest(recorded.histories)) return;
+    await expect(replay(changed)).rejects.toThrow(/[Nn]ondeterminism|TMPRL1100/);
+  });
+});
