@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '../prisma/store/migrate.ts';
 import type { Command } from '../worker/services/kept-process.ts';
+import { choosePort } from '../worker/services/ports.ts';
 import { locatePostgres } from '../worker/services/postgres-programs.ts';
 import { PostgresServer } from '../worker/services/postgres-server.ts';
 import { findPresentTemporal } from '../worker/services/temporal-binary.ts';
@@ -41,8 +42,8 @@ export async function openStage(): Promise<Stage> {
     const project = join(folder, 'project');
     mkdirSync(project);
     writeFileSync(join(project, 'notes.txt'), 'a small file to read\n'.repeat(40));
-    const postgres = new PostgresServer({ home: folder, programs: await locatePostgres(folder), port: 0 });
-    const temporal = new TemporalServer({ home: folder, namespace: 'default', binary, port: 0, uiPort: 0 });
+    const postgres = new PostgresServer({ home: folder, programs: await locatePostgres(folder), port: await choosePort([]) });
+    const temporal = new TemporalServer({ home: folder, namespace: 'default', binary, port: await choosePort([]), uiPort: await choosePort([]) });
     const servers = [
       { name: 'postgres', server: postgres },
       { name: 'temporal', server: temporal },

@@ -2,9 +2,9 @@
  * A run's events as they come, those of its nested runs among them. What a nested run did stands
  * before the end of the step that waited for it; following ends with the run itself.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunEvent } from '../language/run-event.ts';
 import type { Store } from '../prisma/store/contract.ts';
+import { inSequence } from './in-sequence.ts';
 
 export interface FollowedEvent {
   /** The run that the event belongs to: the followed one, or one nested in it. */
@@ -19,9 +19,6 @@ export interface FollowOptions {
   nested?: boolean;
   signal?: AbortSignal;
 }
-
-/** Events of one batch of the worker's are in the store within this time of one another. */
-const HELD_MS = 150;
 
 type Deliver = (item: FollowedEvent) => void;
 
@@ -79,38 +76,6 @@ async function pump(store: Store, handle: string, deliver: Deliver, options: Fol
     for (const { end } of branches.values()) end.abort();
     await Promise.allSettled([...branches.values()].map(({ done }) => done));
   }
-}
-
-/**
- * Quick steps are written with their segment, the others in batches a moment later: an event that
- * comes after a gap is held until the gap is filled, or until nothing can be on its way any more.
- */
-async function* inSequence(events: AsyncIterable<RunEvent>, after: number): AsyncGenerator<RunEvent> {
-  const iterator = events[Symbol.asyncIterator]();
-  const held: { event: RunEvent; until: number }[] = [];
-  let last = after;
-  let next = iterator.next();
-  for (;;) {
-    next.catch(() => undefined);
-    for (let first = held[0]; first !== undefined && isDue(first, last); first = held[0]) {
-      held.shift();
-      last = Math.max(last, first.event.seq);
-      yield first.event;
-    }
-    const wait = held[0] === undefined ? [] : [sleep(held[0].until - performance.now(), null)];
-    const result = await Promise.race([next, ...wait]);
-    if (result === null) continue;
-    if (result.done === true) break;
-    const { value: event } = result;
-    const at = held.findIndex((other) => other.event.seq > event.seq);
-    held.splice(at === -1 ? held.length : at, 0, { event, until: performance.now() + HELD_MS });
-    next = iterator.next();
-  }
-  for (const { event } of held) yield event;
-}
-
-function isDue({ event, until }: { event: RunEvent; until: number }, last: number): boolean {
-  return event.seq <= last + 1 || performance.now() >= until;
 }
 
 function branch(store: Store, child: string, deliver: Deliver): Branch {

@@ -33,13 +33,14 @@ async function measure(world: World, run: () => Promise<Timed>, quick: boolean):
   };
 }
 
+const beside = ({ p50, stepsPerSecond }: PeerFigures): string => `p50 ${p50.toFixed(1)} ms, ${stepsPerSecond.toFixed(0)} steps/s`;
+
 async function mixRows(world: World, mix: Mix, quick: boolean, peer: PeerFigures | null): Promise<Row[]> {
   const definition = quickSteps(mix, steps);
   const ours = await measure(world, () => world.runSentinel(definition), quick);
   const twin = await measure(world, () => world.runTwin('localSteps', [mix, steps]), quick);
   const isReading = mix !== 'data-create';
   const name = `${steps} x ${mix}`;
-  const beside = (figures: { p50: number; stepsPerSecond: number }): string => `p50 ${figures.p50.toFixed(1)} ms, ${figures.stepsPerSecond.toFixed(0)} steps/s`;
   return [
     bounded(`${name}: p50`, { value: ours.p50, unit: 'ms', atMost: isReading ? 50 : 100 }),
     bounded(`${name}: ${width} runs at once`, { value: ours.stepsPerSecond, unit: 'steps/s', atLeast: 2200, note: ours.note }),

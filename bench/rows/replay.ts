@@ -10,6 +10,9 @@ import { packageRoot, type World } from '../world.ts';
 
 const warmUp = 5;
 
+/** A worker takes the events during replay too, and drops those it has written. */
+const sinks = { recorder: { append: { callDuringReplay: true, fn: () => undefined } } };
+
 /** Milliseconds of this process for one replay of the history, after a few to warm up. */
 export async function replayCpuMs(options: ReplayWorkerOptions, history: History, workflowId: string, times: number): Promise<number> {
   const histories = Array.from({ length: warmUp + times }, () => ({ workflowId, history }));
@@ -28,7 +31,7 @@ export async function replayCpuMs(options: ReplayWorkerOptions, history: History
 export async function replayOptions(world: World): Promise<{ sentinel: ReplayWorkerOptions; twin: ReplayWorkerOptions }> {
   const dataConverter = { externalStorage: payloadStorage(world.store) };
   return {
-    sentinel: { workflowBundle: await loadBundle(packageRoot), dataConverter, replayName: 'sentinel' },
+    sentinel: { workflowBundle: await loadBundle(packageRoot), dataConverter, sinks, replayName: 'sentinel' },
     twin: { workflowBundle: await twinBundle(), replayName: 'twin' },
   };
 }

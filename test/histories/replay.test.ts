@@ -2,7 +2,6 @@
  * Runs of the past still continue: today's workflow code replays every recorded history, and what it
  * records on the way is the trace that was recorded with it. Needs no server.
  */
-import { createHash } from 'node:crypto';
 import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -32,7 +31,8 @@ async function replay(histories: readonly unknown[]): Promise<RunEvent[]> {
   return events;
 }
 
-const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 12);
+/** The same history, had its activities been steps of another place. */
+const tampered = (recorded: Recorded): string => JSON.stringify(recorded.histories).replaceAll('"activityId":"steps', '"activityId":"moved');
 
 describe.each(allRecorded())('$name', (recorded: Recorded) => {
   test('replays, and its trace is the recorded one', async () => {
@@ -46,9 +46,7 @@ describe.each(allRecorded())('$name', (recorded: Recorded) => {
     expect(left.filter((line) => / (shell|sentinel) /.test(line))).toEqual([]);
   });
 
-  test('a history that was tampered with does not replay', async () => {
-    const changed = JSON.parse(JSON.stringify(recorded.histories).replaceAll(/"activityId":"steps/g, '"activityId":"moved')) as unknown[];
-    if (digest(changed) === digest(recorded.histories)) return;
-    await expect(replay(changed)).rejects.toThrow(/[Nn]ondeterminism|TMPRL1100/);
+  test.skipIf(tampered(recorded) === JSON.stringify(recorded.histories))('does not replay once tampered with', async () => {
+    await expect(replay(JSON.parse(tampered(recorded)) as unknown[])).rejects.toThrow(/[Nn]ondeterminism|TMPRL1100/);
   });
 });

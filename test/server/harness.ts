@@ -128,7 +128,7 @@ export class Harness {
   }
 
   state(handle: string): Promise<RunState> {
-    return this.workflow(handle).query<RunState, []>(QUERIES.status);
+    return this.workflow(handle).query<RunState>(QUERIES.status);
   }
 
   say(handle: string, verb: ControlVerb): Promise<RunState> {

@@ -45,7 +45,7 @@ describe('values', () => {
       ]),
     );
     expect(result.failure).toBeUndefined();
-    expect(String((result.outputs['counted'] as { stdout: string }).stdout).trim()).toBe(String(bytes));
+    expect((result.outputs['counted'] as { stdout: string }).stdout.trim()).toBe(String(bytes));
     expect(await harness.rows('large')).toContainEqual({ same: true, bytes });
     expect((await historyOf(handle)).bytes).toBeLessThan(100_000);
     expect((await harness.store.runs.find(handle))?.outputs?.['read']).toMatchObject({ $payload: expect.any(String) });
@@ -63,7 +63,7 @@ describe('values', () => {
     const definition = counted('carry', 4, [read('megabyte', 'read'), shell('wc -c', { stdin: '$read.content', outputTo: 'counted' })]);
     const { handle, result } = await harness.run(definition, { continueEvery: 1 });
     expect(result).toMatchObject({ outcome: 'completed', iterations: 4 });
-    expect(String((result.outputs['counted'] as { stdout: string }).stdout).trim()).toBe(String(MIB));
+    expect((result.outputs['counted'] as { stdout: string }).stdout.trim()).toBe(String(MIB));
     expect((await historyOf(handle)).bytes).toBeLessThan(100_000);
   });
 });

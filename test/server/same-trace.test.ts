@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Definition } from '../../language/model.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
 import { runCase, STRAIGHT } from '../interpreter/run-case.ts';
@@ -135,43 +135,41 @@ async function startAll(harness: Harness, every: (number | undefined)[]): Promis
   );
 }
 
-describe.concurrent('the same trace', () => {
-  test('with continue-as-new after every step, every 3 and every 7', async () => {
-    const harness = await openHarness();
-    await harness.startWorker();
-    await expectSame(harness, await startAll(harness, [1, 3, 7]));
-  });
+test.concurrent('with continue-as-new after every step, every 3 and every 7', async () => {
+  const harness = await openHarness();
+  await harness.startWorker();
+  await expectSame(harness, await startAll(harness, [1, 3, 7]));
+});
 
-  test('with no workflow cache', async () => {
-    const harness = await openHarness();
-    await harness.startWorker({ SENTINEL_MAX_CACHED_WORKFLOWS: '0' });
-    await expectSame(harness, await startAll(harness, [undefined, 3]));
-  });
+test.concurrent('with no workflow cache', async () => {
+  const harness = await openHarness();
+  await harness.startWorker({ SENTINEL_MAX_CACHED_WORKFLOWS: '0' });
+  await expectSame(harness, await startAll(harness, [undefined, 3]));
+});
 
-  test('with the worker killed at seeded moments', async () => {
-    const harness = await openHarness();
-    const random = randomFrom(20_261_121);
-    let worker = await harness.startWorker();
-    const runs = await startAll(harness, [undefined, 2]);
-    for (let kill = 0; kill < 3; kill += 1) {
-      await sleep(200 + random() * 1500);
-      await worker.kill9();
-      worker = await harness.startWorker();
-    }
-    await expectSame(harness, runs);
-  });
+test.concurrent('with the worker killed at seeded moments', async () => {
+  const harness = await openHarness();
+  const random = randomFrom(20_261_121);
+  let worker = await harness.startWorker();
+  const runs = await startAll(harness, [undefined, 2]);
+  for (let kill = 0; kill < 3; kill += 1) {
+    await sleep(200 + random() * 1500);
+    await worker.kill9();
+    worker = await harness.startWorker();
+  }
+  await expectSame(harness, runs);
+});
 
-  test('with pause and resume said twice, at seeded moments', async () => {
-    const harness = await openHarness();
-    const random = randomFrom(42);
-    await harness.startWorker();
-    const runs = await startAll(harness, [undefined, 3]);
-    for (let round = 0; round < 3; round += 1) {
-      await sleep(random() * 500);
-      await Promise.all(runs.map(({ handle }) => sayTwice(harness, handle)));
-    }
-    await expectSame(harness, runs);
-  });
+test.concurrent('with pause and resume said twice, at seeded moments', async () => {
+  const harness = await openHarness();
+  const random = randomFrom(42);
+  await harness.startWorker();
+  const runs = await startAll(harness, [undefined, 3]);
+  for (let round = 0; round < 3; round += 1) {
+    await sleep(random() * 500);
+    await Promise.all(runs.map(({ handle }) => sayTwice(harness, handle)));
+  }
+  await expectSame(harness, runs);
 });
 
 /** A run may end meanwhile; then there is nothing left to say. */

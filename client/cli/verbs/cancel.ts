@@ -17,7 +17,7 @@ Examples:
       await withClient(output, async (client) => {
         const report = await client.cancel(handle);
         output.object({ ok: true, ...report });
-        if (report.outcome === null) output.line(`${handle} has been told to end; its steps take longer than a minute to do so.`);
+        if (report.outcome === null) output.line(`${handle} has been told to end and has not after a minute: its steps take their time, or no worker serves it (see "sentinel doctor").`);
         for (const line of reportLines(report, output.paint)) output.line(line);
       });
     });
