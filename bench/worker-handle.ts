@@ -13,12 +13,18 @@ export interface WorkerHandle {
 export async function forkWorker(spec: WorkerSpec, execArgv: string[] = []): Promise<WorkerHandle> {
   const child = fork(fileURLToPath(new URL('./worker-process.js', import.meta.url)), [JSON.stringify(spec)], { execArgv });
   const answer = async (): Promise<Usage> => {
-    const exited = once(child, 'exit').then(() => {
+    const settled = new AbortController();
+    const { signal } = settled;
+    const exited = once(child, 'exit', { signal }).then(() => {
       throw new Error(`the ${spec.side} worker of the benchmark ended by itself`);
     });
-    const [usage] = (await Promise.race([once(child, 'message'), exited])) as [Usage];
-    exited.catch(() => undefined);
-    return usage;
+    try {
+      const [usage] = (await Promise.race([once(child, 'message', { signal }), exited])) as [Usage];
+      return usage;
+    } finally {
+      settled.abort();
+      exited.catch(() => undefined);
+    }
   };
   await answer();
   return {

@@ -4,7 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { Connection } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, makeTelemetryFilterString, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { z } from 'zod';
 import { defineCommand } from '../activities/commands/command.ts';
 import { openStore } from '../prisma/store/open-store.ts';
@@ -74,7 +74,7 @@ function usage(): Usage {
 }
 
 async function serve(): Promise<void> {
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } } });
   const spec = JSON.parse(process.argv[2] ?? '{}') as WorkerSpec;
   const shutdown = await startSide(spec);
   const end = async (): Promise<void> => {

@@ -39,6 +39,15 @@ const twinAttributes = [text('SentinelName', 'twin'), text('SentinelStatus', 'ru
 
 export async function openWorld(execArgv: string[] = []): Promise<World> {
   const stage = await openStage();
+  try {
+    return await worldOn(stage, execArgv);
+  } catch (error) {
+    await stage.end();
+    throw error;
+  }
+}
+
+async function worldOn(stage: Stage, execArgv: string[]): Promise<World> {
   const { address, databaseUrl, project } = stage;
   await createTwinTable(databaseUrl);
   const store = openStore({ url: databaseUrl });

@@ -12,12 +12,10 @@ import { parseDefinitionText } from '../language/read/definition.ts';
 /** Files of one folder that are looked into for a name. */
 const filesSearchedMax = 500;
 
-export type FileProblem = Omit<Problem, 'code'> & { code: Problem['code'] | 'FILE_NOT_READABLE' };
-
 export interface DefinitionRead {
   /** Null when there are errors among the problems. */
   definition: Definition | null;
-  problems: FileProblem[];
+  problems: Problem[];
   inferred: string[];
 }
 
@@ -124,7 +122,7 @@ function readLeniently(file: string): Definition | undefined {
   return readDefinitionFile(file, anything).definition ?? undefined;
 }
 
-function readText(file: string): { text: string } | { problem: FileProblem } {
+function readText(file: string): { text: string } | { problem: Problem } {
   try {
     if (statSync(file).isDirectory()) return unreadable(`${file} is a folder; give the path of a JSON file`);
     const bytes = readBounded(file, definitionBytesMax + 1);
@@ -138,7 +136,7 @@ function readText(file: string): { text: string } | { problem: FileProblem } {
   }
 }
 
-function unreadable(message: string): { problem: FileProblem } {
+function unreadable(message: string): { problem: Problem } {
   return { problem: { code: 'FILE_NOT_READABLE', severity: 'error', path: '', message } };
 }
 

@@ -9,6 +9,7 @@ import { Failure } from '../activities/failures.ts';
 import type { Json, JsonObject } from '../language/json.ts';
 import type { Definition, Step } from '../language/model.ts';
 import { parseDefinition } from '../language/read/definition.ts';
+import { contentHash } from '../prisma/store/content-hash.ts';
 import type { Store } from '../prisma/store/contract.ts';
 import { limitsOf } from '../workflows/interpreter/limits.ts';
 import type { RunInput } from '../workflows/interpreter/host.ts';
@@ -48,7 +49,7 @@ export async function startRun(parts: StartParts, request: StartRequest): Promis
   const handle = request.handle ?? randomUUID();
   const workflowId = workflowIdOf(handle);
   const library = await collectLibrary(store, definition, request.known);
-  const { hash } = await store.definitions.save(definition);
+  const hash = contentHash(definition);
   const input: RunInput = {
     handle,
     definition,
@@ -67,6 +68,7 @@ export async function startRun(parts: StartParts, request: StartRequest): Promis
   const isNew = await store.runs.create({ handle, name, definitionHash: hash, project, persona, parent: null, inputs: input.base, startedAt });
   if (!isNew) return { handle, workflowId, isNew };
   try {
+    await store.definitions.save(definition);
     await client.workflow.start(WORKFLOW_TYPE, {
       workflowId,
       taskQueue,

@@ -4,6 +4,7 @@
  * place (`steps.2.then.0.params.path`), its message says what was found and what to do.
  */
 export const PROBLEMS = {
+  FILE_NOT_READABLE: 'The file cannot be read',
   NOT_JSON: 'The text is not JSON',
   TOO_LARGE: 'The definition is too large',
   TOO_MANY_STEPS: 'The definition has too many steps',

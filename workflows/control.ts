@@ -14,7 +14,8 @@ import {
 } from '@temporalio/workflow';
 import type { RunEvent, RunStatus } from '../language/run-event.ts';
 import { record, type Walk } from './interpreter/ledger.ts';
-import { QUERIES, SEARCH_ATTRIBUTES, SIGNALS, UPDATES, workflowIdOf, type ControlVerb, type Messages, type RunState } from './messages.ts';
+import { QUERIES, SIGNALS, UPDATES, workflowIdOf, type ControlVerb, type Messages, type RunState } from './messages.ts';
+import { SEARCH_ATTRIBUTES } from './search-attributes.ts';
 
 const traceKeptMax = 100;
 

@@ -2,7 +2,6 @@
  * Everything said to a run from outside, and every name under which Temporal knows it. These names
  * are API: runs that are under way depend on them.
  */
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { RunEvent, RunStatus } from '../language/run-event.ts';
 import type { Position } from './interpreter/position.ts';
 
@@ -48,10 +47,3 @@ export interface Messages {
   trace(): RunEvent[];
   position(): Position;
 }
-
-export const SEARCH_ATTRIBUTES = {
-  name: defineSearchAttributeKey('SentinelName', SearchAttributeType.KEYWORD),
-  status: defineSearchAttributeKey('SentinelStatus', SearchAttributeType.KEYWORD),
-  persona: defineSearchAttributeKey('SentinelPersona', SearchAttributeType.KEYWORD),
-  iteration: defineSearchAttributeKey('SentinelIteration', SearchAttributeType.INT),
-};

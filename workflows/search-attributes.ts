@@ -1,7 +1,13 @@
-/** The search attributes a run starts with. Each later change is an event, so only its status changes. */
-import type { SearchAttributePair } from '@temporalio/common';
+/** The search attributes of a run. Each change is an event, so after the start only its status changes. */
+import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
 import type { RunInput } from './interpreter/host.ts';
-import { SEARCH_ATTRIBUTES } from './messages.ts';
+
+export const SEARCH_ATTRIBUTES = {
+  name: defineSearchAttributeKey('SentinelName', SearchAttributeType.KEYWORD),
+  status: defineSearchAttributeKey('SentinelStatus', SearchAttributeType.KEYWORD),
+  persona: defineSearchAttributeKey('SentinelPersona', SearchAttributeType.KEYWORD),
+  iteration: defineSearchAttributeKey('SentinelIteration', SearchAttributeType.INT),
+};
 
 export function searchAttributesOf(input: Pick<RunInput, 'definition' | 'persona'>): SearchAttributePair[] {
   return [

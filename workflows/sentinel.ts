@@ -16,8 +16,8 @@ import { record, type Walk } from './interpreter/ledger.ts';
 import { resultOf, type RunResult } from './interpreter/outcome.ts';
 import { firstPosition, readPosition, type Position } from './interpreter/position.ts';
 import { rootStrand, walkStrand } from './interpreter/walk.ts';
-import { SEARCH_ATTRIBUTES } from './messages.ts';
 import { cancelDetached } from './nested-run.ts';
+import { SEARCH_ATTRIBUTES } from './search-attributes.ts';
 import { TemporalHost } from './temporal-host.ts';
 
 export async function sentinel(input: RunInput, carried?: Position): Promise<RunResult> {

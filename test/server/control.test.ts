@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SEARCH_ATTRIBUTES, workflowIdOf } from '../../workflows/messages.ts';
+import { workflowIdOf } from '../../workflows/messages.ts';
+import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.ts';
 import { counted, create, once, shell } from './definitions.ts';
 import { Harness, until } from './harness.ts';
 

@@ -22,7 +22,7 @@ echo "npm $*" >>"$CALLS"
 echo chatter
 case $1 in
   ci) mkdir -p node_modules && touch node_modules/.package-lock.json ;;
-  *) sleep 0.3; mkdir -p dist/client/cli && touch dist/client/cli/main.js ;;
+  *) sleep 0.3; mkdir -p dist/cli && touch dist/cli/main.js ;;
 esac
 `;
 const NODE = `#!/bin/sh

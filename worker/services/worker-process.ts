@@ -2,7 +2,7 @@
  * The background worker as the supervisor sees it: a program that says on its log, in one JSON
  * line, that it polls. It finds the other services in services.json by itself.
  */
-import { statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from './kept-process.ts';
 import { readLogEnd } from './home-files.ts';
@@ -29,8 +29,8 @@ export function hasSaidReady(log: string, { pid }: ProcessIdentity, logFrom: num
     .some((line) => line.includes('"ready":true') && line.includes(`"pid":${pid}`));
 }
 
-/** Identifies what is in dist/, which every build writes anew: another value means other code. */
+/** Names what is in dist/ by its content, which the build writes down: another value means other code. */
 export function buildStamp(packageRoot: string): string {
-  const found = statSync(workerProgram(packageRoot), { throwIfNoEntry: false });
-  return found === undefined ? 'none' : String(Math.floor(found.mtimeMs));
+  const file = join(packageRoot, 'dist', 'build-id');
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : 'none';
 }

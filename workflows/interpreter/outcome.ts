@@ -10,7 +10,7 @@ import type { FailureInfo } from '../../language/failure.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { RunOutcome } from '../../language/run-event.ts';
 import type { Flow } from './host.ts';
-import type { Position, Tally, Variables } from './position.ts';
+import type { LoopFrame, Position, Tally, Variables } from './position.ts';
 
 const passingScore = 80;
 const resultsKeptMax = 100;
@@ -86,9 +86,15 @@ export function valueOfNestedRun(result: RunResult): JsonObject {
   };
 }
 
+/** A pass that ended before its first step does not count. */
+function passesMade(loop: LoopFrame): number {
+  const isUntouched = !loop.between && loop.block.at === 0 && loop.block.open === undefined;
+  return isUntouched ? loop.pass - 1 : loop.pass;
+}
+
 export function resultOf(flow: Flow, position: Position, at: number, startedAt: number, nested: boolean): RunResult {
   const common = {
-    iterations: position.loop.pass,
+    iterations: passesMade(position.loop),
     durationMs: at - startedAt,
     outputs: position.own,
     ...(nested ? { tally: position.tally } : {}),

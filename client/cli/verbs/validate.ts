@@ -1,7 +1,7 @@
 /** `sentinel validate FILE…`: needs no services. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { FileProblem } from '../../read-definition.ts';
+import type { Problem } from '../../../language/problems.ts';
 import type { Paint } from '../../paint.ts';
 import { EXIT } from '../exit-codes.ts';
 import { openOutput, type Output } from '../output.ts';
@@ -9,7 +9,7 @@ import { openOutput, type Output } from '../output.ts';
 interface FileReport {
   file: string;
   ok: boolean;
-  problems: FileProblem[];
+  problems: Problem[];
   inferred: string[];
 }
 
@@ -56,7 +56,7 @@ function reportLines({ file, ok, problems, inferred }: FileReport, paint: Paint)
   return [`${verdict}  ${file}`, ...problemLines(problems, paint), ...inferred.map((text) => `  ${paint.dim(`inferred: ${text}`)}`)];
 }
 
-export function problemLines(problems: readonly FileProblem[], paint: Paint): string[] {
+export function problemLines(problems: readonly Problem[], paint: Paint): string[] {
   return problems.flatMap(({ code, severity, path, message, fix }) => {
     const mark = severity === 'error' ? paint.bad(`error ${code}`) : paint.warn(`warning ${code}`);
     const line = `  ${mark}${path === '' ? '' : ` at ${paint.strong(path)}`}: ${message}`;
