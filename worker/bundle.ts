@@ -6,18 +6,26 @@ import { bundleWorkflowCode, DefaultLogger, type WorkflowBundleOption } from '@t
 
 export const BUNDLE_FILE = 'workflow-bundle.js';
 
-/** `workflowsPath` differs between sources (.ts) and dist (.js); both stand beside worker/. */
-export function workflowsPath(): string {
-  const here = fileURLToPath(new URL('.', import.meta.url));
-  const compiled = join(here, '..', 'workflows', 'sentinel.js');
-  return existsSync(compiled) ? compiled : join(here, '..', 'workflows', 'sentinel.ts');
+/** A module of workflows/, compiled (.js) in dist/ and as it is (.ts) in the sources. */
+function workflowModule(name: string): string {
+  const folder = join(fileURLToPath(new URL('.', import.meta.url)), '..', 'workflows');
+  const compiled = join(folder, `${name}.js`);
+  return existsSync(compiled) ? compiled : join(folder, `${name}.ts`);
 }
 
 export async function buildBundle(): Promise<string> {
   const { code } = await bundleWorkflowCode({
-    workflowsPath: workflowsPath(),
+    workflowsPath: workflowModule('sentinel'),
+    // Without state of its own, so all workflows of a worker can share what it evaluates to.
+    preloadModules: [workflowModule('interpreter/walk')],
     logger: new DefaultLogger('WARN'),
-    webpackConfigHook: (config) => ({ ...config, mode: 'production', devtool: 'inline-nosources-source-map', performance: { hints: false }, optimization: { minimize: false } }),
+    webpackConfigHook: (config) => ({
+      ...config,
+      mode: 'production',
+      devtool: 'inline-nosources-source-map',
+      performance: { hints: false },
+      optimization: { minimize: false },
+    }),
   });
   return code;
 }

@@ -61,6 +61,7 @@ export class Control {
       record(this.walk, { type: 'paused', key: '', reason });
       upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: 'paused' }]);
       this.tellNested('pause');
+      host.suspended();
     }
     return this.state();
   }
@@ -73,6 +74,7 @@ export class Control {
       record(this.walk, { type: 'resumed', key: '' });
       upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: 'running' }]);
       this.tellNested('resume');
+      host.suspended();
     }
     return this.state();
   }

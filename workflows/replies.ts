@@ -5,15 +5,15 @@ import type { JsonObject } from '../language/json.ts';
 import type { Reply } from './interpreter/host.ts';
 import type { RunResult } from './interpreter/outcome.ts';
 
-export async function replyOf(key: string, pending: Promise<unknown>): Promise<Reply> {
-  try {
-    return { ok: true, value: (await pending) as JsonObject };
-  } catch (error) {
-    // A cancelled step whose worker is gone comes back as timed out.
-    if (isCancellation(error) || CancellationScope.current().consideredCancelled) return { ok: false, cancelled: true };
-    if (error instanceof ActivityFailure) return { ok: false, failure: failureOf(key, error.cause) };
-    throw error;
-  }
+export function replyOf(key: string, pending: Promise<unknown>): Promise<Reply> {
+  return pending.then(
+    (value) => ({ ok: true, value: value as JsonObject }),
+    (error: unknown) => {
+      if (isCancellation(error)) return { ok: false, cancelled: true };
+      if (error instanceof ActivityFailure) return { ok: false, failure: failureOf(key, error.cause) };
+      throw error;
+    },
+  );
 }
 
 function failureOf(key: string, cause: unknown): FailureInfo {

@@ -11,6 +11,7 @@ import {
   continueAsNew,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
+import { drive } from './interpreter/drive.ts';
 import type { Flow, RunInput } from './interpreter/host.ts';
 import { record, type Walk } from './interpreter/ledger.ts';
 import { resultOf, type RunResult } from './interpreter/outcome.ts';
@@ -25,7 +26,7 @@ export async function sentinel(input: RunInput, carried?: Position): Promise<Run
   const { walk, control } = host;
   if (carried === undefined) recordStart(walk);
   control.listen();
-  const flow = await walkStrand(walk, rootStrand(walk));
+  const flow = await drive(walkStrand(walk, rootStrand(walk)), () => host.suspended());
   if (flow.kind === 'yield') {
     await condition(allHandlersFinished);
     host.settle();
@@ -69,7 +70,7 @@ async function end(host: TemporalHost, flow: Flow): Promise<RunResult> {
     { key: SEARCH_ATTRIBUTES.status, value: status },
     { key: SEARCH_ATTRIBUTES.iteration, value: iterations },
   ]);
-  host.send();
+  host.suspended();
   return closeWith(walk, result);
 }
 

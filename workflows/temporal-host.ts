@@ -24,7 +24,7 @@ import type { RunEvent } from '../language/run-event.ts';
 import { activityOptions, segmentOptions, stepOptions } from './activity-options.ts';
 import { Control } from './control.ts';
 import { isQuick } from './interpreter/effects.ts';
-import type { Effect, Flow, Gate, Host, Reply, RunInput, SegmentReport, Strand } from './interpreter/host.ts';
+import type { CommandEffect, Effect, EmitEffect, Flow, Gate, Host, Reply, RunInput, SegmentReport, ShellEffect, Strand } from './interpreter/host.ts';
 import type { Walk } from './interpreter/ledger.ts';
 import type { Position } from './interpreter/position.ts';
 import { textFieldsOf } from './interpreter/program.ts';
@@ -68,10 +68,14 @@ export class TemporalHost implements Host {
     return Date.now();
   }
 
-  async gate(_strand: Strand, _key: string, step: Step): Promise<Gate> {
-    const held = this.interruption() ?? (await this.untilResumed());
+  gate(_strand: Strand, _key: string, step: Step): Gate | Promise<Gate> {
+    const held = this.interruption();
     if (held) return held;
-    if (this.shouldContinueAsNew()) return 'yield';
+    if (this.walk.position.paused !== null) return this.untilResumed().then((gate) => gate ?? this.gate(_strand, _key, step));
+    return this.shouldContinueAsNew() ? 'yield' : this.wayOf(step);
+  }
+
+  private wayOf(step: Step): Gate | Promise<Gate> {
     const segments = this.walk.input.definition.durability !== 'step';
     if (segments && isQuick(step)) return 'segment';
     if (step.type !== 'condition' && step.type !== 'loop' && step.type !== 'parallel') {
@@ -81,8 +85,7 @@ export class TemporalHost implements Host {
     this.pureSteps += 1;
     if (this.pureSteps < pureStepsMax) return 'go';
     this.pureSteps = 0;
-    if (segments) return 'segment';
-    return (await this.pauseTask()) ?? 'go';
+    return segments ? 'segment' : this.pauseTask().then((gate) => gate ?? 'go');
   }
 
   private interruption(): Gate | null {
@@ -117,34 +120,32 @@ export class TemporalHost implements Host {
     return this.interruption();
   }
 
-  async perform(_strand: Strand, effect: Effect): Promise<Reply> {
-    const isLong = effect.type === 'shell' || effect.type === 'sentinel';
-    this.longSteps += isLong ? 1 : 0;
-    this.send();
-    try {
-      switch (effect.type) {
-        case 'shell': {
-          const { command, args, cwd, env, files, stdin } = effect;
-          const request = { command, args, cwd, env, files, stdin };
-          return await replyOf(effect.key, scheduleActivity(SHELL, [request, ...stepOptions(effect)], activityOptions(effect)));
-        }
-        case 'command':
-          return await replyOf(
-            effect.key,
-            scheduleActivity(effect.command, [effect.params, ...stepOptions(effect)], activityOptions(effect)),
-          );
-        case 'emit': {
-          const request = { event: effect.event, data: effect.data };
-          return await replyOf(effect.key, scheduleActivity(EMIT, [request, ...stepOptions(effect)], activityOptions(effect)));
-        }
-        case 'sentinel':
-          return await runNested(this.walk, this.control, effect);
-        default:
-          return effect satisfies never;
+  perform(_strand: Strand, effect: Effect): Promise<Reply> {
+    switch (effect.type) {
+      case 'shell': {
+        const { command, args, cwd, env, files, stdin } = effect;
+        return this.asLongStep(this.activity(SHELL, effect, { command, args, cwd, env, files, stdin }));
       }
-    } finally {
-      this.longSteps -= isLong ? 1 : 0;
+      case 'command':
+        return this.activity(effect.command, effect, effect.params);
+      case 'emit':
+        return this.activity(EMIT, effect, { event: effect.event, data: effect.data });
+      case 'sentinel':
+        return this.asLongStep(runNested(this.walk, this.control, effect));
+      default:
+        return effect satisfies never;
     }
+  }
+
+  private activity(type: string, effect: ShellEffect | CommandEffect | EmitEffect, request: object): Promise<Reply> {
+    return replyOf(effect.key, scheduleActivity(type, [request, ...stepOptions(effect)], activityOptions(effect)));
+  }
+
+  private asLongStep(pending: Promise<Reply>): Promise<Reply> {
+    this.longSteps += 1;
+    return pending.finally(() => {
+      this.longSteps -= 1;
+    });
   }
 
   async segment(strand: Strand, key: string): Promise<SegmentReport> {
@@ -165,7 +166,6 @@ export class TemporalHost implements Host {
     };
     position.seq += SEGMENT_EVENTS_MAX;
     this.pureSteps = 0;
-    this.send();
     try {
       const result = await scheduleLocalActivity<SegmentResult>(SEGMENT, [input, request], segmentOptions(key));
       this.ended.push({ key: journalKey, historyLength: workflowInfo().historyLength });
@@ -206,7 +206,6 @@ export class TemporalHost implements Host {
   }
 
   async rest(key: string, ms: number): Promise<Gate> {
-    this.send();
     try {
       await condition(() => this.walk.position.stopping, ms, { summary: `${key} rests` });
     } catch (error) {
@@ -227,11 +226,10 @@ export class TemporalHost implements Host {
   record(event: RunEvent): void {
     this.control.remember(event);
     this.unsent.push(event);
-    if (this.unsent.length === 1) void Promise.resolve().then(() => this.send());
   }
 
   /** Hands the events to the worker, which writes them in batches; nothing of it enters history. */
-  send(): void {
+  suspended(): void {
     if (this.unsent.length === 0) return;
     recorder.append(this.walk.input.handle, this.unsent);
     this.unsent = [];
@@ -240,7 +238,7 @@ export class TemporalHost implements Host {
 
   /** Before history is left behind: nothing will replay the events that are still on their way. */
   settle(): void {
-    this.send();
+    this.suspended();
     recorder.settle(this.walk.input.handle);
   }
 

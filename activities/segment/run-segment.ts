@@ -14,7 +14,8 @@ import type { SegmentRequest, SegmentResult } from '../contract.ts';
 import type { Json } from '../../language/json.ts';
 import type { Store } from '../../prisma/store/contract.ts';
 import { JournalConflict } from '../../prisma/store/journal-conflict.ts';
-import type { Flow, RunInput, Strand } from '../../workflows/interpreter/host.ts';
+import { drive } from '../../workflows/interpreter/drive.ts';
+import type { RunInput, Strand } from '../../workflows/interpreter/host.ts';
 import { firstPosition, type Position, type Variables } from '../../workflows/interpreter/position.ts';
 import { textFieldsOf } from '../../workflows/interpreter/program.ts';
 import { rootStrand, walkStrand } from '../../workflows/interpreter/walk.ts';
@@ -34,9 +35,9 @@ export async function runSegment(store: Store, quick: QuickSteps, input: RunInpu
     const walk: Walk = { input, position, host, textFields: textFieldsOf(input.definition) };
     const strand = strandFrom(walk, request);
     const before = { ...strand.own };
-    const flow = await walkStrand(walk, strand);
+    const flow = await drive(walkStrand(walk, strand), () => undefined);
     const result: SegmentResult = {
-      flow: flow satisfies Flow,
+      flow,
       frame: strand.frame,
       set: changed(before, strand.own),
       tally: request.tally === null ? null : position.tally,

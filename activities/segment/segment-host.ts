@@ -31,8 +31,8 @@ export class SegmentHost implements Host {
     return Date.now();
   }
 
-  gate(_strand: Strand, _key: string, step: Step): Promise<Gate> {
-    return Promise.resolve(this.mayRun(step) ? 'go' : 'yield');
+  gate(_strand: Strand, _key: string, step: Step): Gate {
+    return this.mayRun(step) ? 'go' : 'yield';
   }
 
   private mayRun(step: Step): boolean {
@@ -85,4 +85,7 @@ export class SegmentHost implements Host {
   record(event: RunEvent): void {
     this.events.push(event);
   }
+
+  /** The events wait for the commit. */
+  suspended(): void {}
 }

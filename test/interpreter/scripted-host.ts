@@ -10,6 +10,7 @@ import type { RunEvent } from '../../language/run-event.ts';
 import { isQuick } from '../../workflows/interpreter/effects.ts';
 import type { Effect, Flow, Gate, Host, NestedEffect, Reply, RunInput, SegmentReport, Strand } from '../../workflows/interpreter/host.ts';
 import { record, type Walk } from '../../workflows/interpreter/ledger.ts';
+import { drive } from '../../workflows/interpreter/drive.ts';
 import { nestedInput, nestedReply } from '../../workflows/interpreter/nested.ts';
 import { resultOf, type RunResult } from '../../workflows/interpreter/outcome.ts';
 import { firstPosition, type Position } from '../../workflows/interpreter/position.ts';
@@ -78,7 +79,7 @@ export class ScriptedHost implements Host {
 
   private async walkToEnd(): Promise<Flow> {
     for (;;) {
-      const flow = await walkStrand(this.walk, rootStrand(this.walk));
+      const flow = await drive(walkStrand(this.walk, rootStrand(this.walk)), () => undefined);
       if (flow.kind !== 'yield') return flow;
       this.continued += 1;
       this.walk = this.walkFrom(throughJson(this.walk.input), throughJson(this.walk.position));
@@ -217,6 +218,8 @@ export class ScriptedHost implements Host {
     const stepsLeft = every === undefined ? undefined : Math.max(1, every - (position.steps - this.stepsBefore));
     return runScriptedSegment({ world: this.world, host: this, strand, key, scope, stepsLeft });
   }
+
+  suspended(): void {}
 
   async hold(reason: string): Promise<Gate> {
     if (this.walk.position.paused === null) {

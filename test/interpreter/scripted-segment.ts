@@ -97,8 +97,8 @@ interface Attempt {
 
 function attemptOf({ world, host }: Asked, answer: (key: string, effect: Effect) => Answer): Attempt {
   vi.setSystemTime(world.simulation.now);
-  const attempt: Attempt = { quick: { perform }, effects: [], answers: [], clock: world.simulation.now };
-  function perform(_input: RunInput, _session: Session, effect: Effect): Promise<Reply> {
+  const attempt: Attempt = { quick: { perform: answerStep }, effects: [], answers: [], clock: world.simulation.now };
+  function answerStep(_input: RunInput, _session: Session, effect: Effect): Promise<Reply> {
     const key = host.keyOf(effect.key);
     const scripted = answer(key, effect);
     attempt.effects.push({ key, effect });

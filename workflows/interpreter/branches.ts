@@ -5,6 +5,7 @@
  * the others. The step fails with the failure of the first branch, in order, that failed.
  */
 import type { ParallelStep } from '../../language/model.ts';
+import { drive, type Walking } from './drive.ts';
 import type { Flow, Strand } from './host.ts';
 import { labelOf } from './effects.ts';
 import type { BlockFrame, BranchFrame } from './position.ts';
@@ -16,21 +17,21 @@ interface Fan {
   step: ParallelStep;
   place: Place;
   branches: BranchFrame[];
-  walkBranch: (branch: Strand) => Promise<Flow>;
+  walkBranch: (branch: Strand) => Walking<Flow>;
   cancels: Map<BranchFrame, () => void>;
   /** What a branch ended with that ends the whole fan: a stop, a cancellation, a yield. */
   interrupted: Flow | null;
   failed: boolean;
 }
 
-export async function walkParallel(
+export function* walkParallel(
   walk: Walk,
   strand: Strand,
   step: ParallelStep,
   place: Place,
   frame: BlockFrame,
-  walkBranch: (branch: Strand) => Promise<Flow>,
-): Promise<Flow> {
+  walkBranch: (branch: Strand) => Walking<Flow>,
+): Walking<Flow> {
   let open = frame.open;
   if (open === undefined) {
     const branches = step.branches.map((): BranchFrame => ({ status: 'waiting', own: {}, block: { at: 0 } }));
@@ -42,7 +43,8 @@ export async function walkParallel(
   const { branches, startedAt } = open;
   const failed = branches.some((branch) => branch.status === 'failed');
   const fan: Fan = { walk, strand, step, place, branches, walkBranch, cancels: new Map(), interrupted: null, failed };
-  await Promise.all(Array.from({ length: step.maxConcurrency ?? branches.length }, () => takeBranches(fan)));
+  const runners = Math.min(step.maxConcurrency ?? branches.length, branches.length);
+  yield Promise.all(Array.from({ length: runners }, () => takeBranches(fan)));
   if (fan.interrupted?.kind === 'yield') return fan.interrupted;
   for (const branch of branches) {
     for (const [name, value] of Object.entries(branch.own)) setVariable(walk, strand, name, value);
@@ -86,7 +88,7 @@ async function runBranch(fan: Fan, branch: BranchFrame, index: number): Promise<
     cancelled: false,
     within: strand,
   };
-  const forked = walk.host.fork(child, () => fan.walkBranch(child));
+  const forked = walk.host.fork(child, () => drive(fan.walkBranch(child), () => walk.host.suspended()));
   fan.cancels.set(branch, forked.cancel);
   const flow = await forked.flow;
   switch (flow.kind) {

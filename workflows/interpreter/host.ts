@@ -137,8 +137,8 @@ export interface SegmentReport {
 export interface Host {
   /** Milliseconds since the epoch, the same on replay. */
   now(): number;
-  /** Asked before every step. Waits while the run is paused. */
-  gate(strand: Strand, key: string, step: Step): Promise<Gate>;
+  /** Asked before every step. A promise only while the run is paused. */
+  gate(strand: Strand, key: string, step: Step): Gate | Promise<Gate>;
   perform(strand: Strand, effect: Effect): Promise<Reply>;
   /** Lets a quick-step segment advance the strand; only after `gate` said segment. */
   segment(strand: Strand, key: string): Promise<SegmentReport>;
@@ -149,4 +149,6 @@ export interface Host {
   /** Runs a branch so that `strand.cancelled` and its effects can be cancelled on their own. */
   fork(strand: Strand, walk: () => Promise<Flow>): { flow: Promise<Flow>; cancel: () => void };
   record(event: RunEvent): void;
+  /** Called whenever a line of execution waits or ends. */
+  suspended(): void;
 }

@@ -4,6 +4,7 @@
  */
 import { commandTimeoutMs, continuousPassesMax, shellTimeoutMs } from '../../language/limits.ts';
 import type { Definition, LoopConfig, Step } from '../../language/model.ts';
+import { wait, type Walking } from './drive.ts';
 import type { Flow, RunLimits } from './host.ts';
 import type { Walk } from './ledger.ts';
 
@@ -51,10 +52,10 @@ export function passesSpent(walk: Walk, config: LoopConfig, pass: number): boole
 }
 
 /** The flow that ends the run, or null when it may go on. */
-export async function holdAtLimit(walk: Walk, limit: Limit): Promise<Flow | null> {
+export function* holdAtLimit(walk: Walk, limit: Limit): Walking<Flow | null> {
   if (walk.input.definition.safety?.onTimeout !== 'pause') return { kind: 'stopped', limit };
   const granted = walk.position.extensions[limit];
-  const gate = await walk.host.hold(`the limit ${limit} is reached`);
+  const gate = yield* wait(walk.host.hold(`the limit ${limit} is reached`));
   switch (gate) {
     case 'go':
       // Branches held together are resumed together: the first to go on takes the one extension.

@@ -10,6 +10,7 @@ import { isTruthy, tryEvaluate } from '../../language/expression/evaluate.ts';
 import type { FailureInfo } from '../../language/failure.ts';
 import type { Json } from '../../language/json.ts';
 import type { LoopConfig, Step } from '../../language/model.ts';
+import { wait, type Walking } from './drive.ts';
 import type { Flow, Strand } from './host.ts';
 import { stepKey } from './keys.ts';
 import { holdAtLimit, passesSpent, remainingMs } from './limits.ts';
@@ -30,21 +31,21 @@ export interface LoopBlock {
 const ENDED = 'ended';
 type Turn = Flow | typeof ENDED | null;
 
-export async function walkLoop(
+export function* walkLoop(
   walk: Walk,
   strand: Strand,
   block: LoopBlock,
   frame: LoopFrame,
-  walkPass: (passes: readonly number[]) => Promise<Flow>,
-): Promise<Flow> {
+  walkPass: (passes: readonly number[]) => Walking<Flow>,
+): Walking<Flow> {
   for (;;) {
     if (frame.between) {
-      const turn = await beforePass(walk, strand, block, frame);
+      const turn = yield* beforePass(walk, strand, block, frame);
       if (turn === ENDED) return { kind: 'done' };
       if (turn) return turn;
     }
     const passes = [...block.passes, frame.pass];
-    const flow = await walkPass(passes);
+    const flow = yield* walkPass(passes);
     if (flow.kind !== 'done') return flow;
     const turn = afterPass(walk, strand, block, frame, passes);
     if (turn === ENDED) return { kind: 'done' };
@@ -52,7 +53,7 @@ export async function walkLoop(
   }
 }
 
-async function beforePass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): Promise<Turn> {
+function* beforePass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): Walking<Turn> {
   const { config } = block;
   if (config.type === 'event') {
     const message = `${loopPath(block)}: a loop over events cannot run in this version; use a "continuous" loop with an interval`;
@@ -68,9 +69,9 @@ async function beforePass(walk: Walk, strand: Strand, block: LoopBlock, frame: L
     const verdict = check(walk, strand, block, [...block.passes, frame.pass], config.check);
     if (verdict !== true) return verdict === false ? ENDED : verdict;
   }
-  const bounded = await atBound(walk, block, frame);
+  const bounded = yield* atBound(walk, block, frame);
   if (bounded) return bounded;
-  const rest = await restBefore(walk, block, frame);
+  const rest = yield* restBefore(walk, block, frame);
   if (rest) return rest;
   beginPass(walk, strand, block, frame);
   return null;
@@ -114,7 +115,7 @@ function readMax(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame)
 
 const loopPath = (block: LoopBlock): string => (block.isRoot ? 'loop' : `${block.path}.loop`);
 
-async function atBound(walk: Walk, block: LoopBlock, frame: LoopFrame): Promise<Turn> {
+function* atBound(walk: Walk, block: LoopBlock, frame: LoopFrame): Walking<Turn> {
   const { config } = block;
   if (!block.isRoot && config.type !== 'once') {
     const spent = config.maxIterations !== undefined && frame.pass >= config.maxIterations;
@@ -132,17 +133,17 @@ async function atBound(walk: Walk, block: LoopBlock, frame: LoopFrame): Promise<
     if (config.maxIterations !== undefined || frame.max !== null) return null;
   }
   while (config.type !== 'once' && passesSpent(walk, config, frame.pass)) {
-    const flow = await holdAtLimit(walk, 'maxIterations');
+    const flow = yield* holdAtLimit(walk, 'maxIterations');
     if (flow) return flow;
   }
   return null;
 }
 
-async function restBefore(walk: Walk, block: LoopBlock, frame: LoopFrame): Promise<Turn> {
+function* restBefore(walk: Walk, block: LoopBlock, frame: LoopFrame): Walking<Turn> {
   const { config } = block;
   if (config.type !== 'continuous' || config.intervalMs === undefined || frame.pass === 0 || frame.rested) return null;
   const ms = Math.min(config.intervalMs, remainingMs(walk) ?? config.intervalMs);
-  const gate = await walk.host.rest(stepKey(loopPath(block), [...block.passes, frame.pass]), ms);
+  const gate = yield* wait(walk.host.rest(stepKey(loopPath(block), [...block.passes, frame.pass]), ms));
   if (gate === 'yield' || gate === 'segment') return { kind: 'yield' };
   if (gate === 'stop') return { kind: 'stopped', limit: 'stop' };
   if (gate === 'cancel') return { kind: 'cancelled' };

@@ -11,6 +11,7 @@
 import { isTruthy, tryEvaluate } from '../../language/expression/evaluate.ts';
 import type { ConditionStep, LoopStep, Step } from '../../language/model.ts';
 import { walkParallel } from './branches.ts';
+import { wait, type Walking } from './drive.ts';
 import { effectOf, isQuick, labelOf } from './effects.ts';
 import { isCancelled, type Flow, type SegmentReport, type Strand } from './host.ts';
 import { stepKey } from './keys.ts';
@@ -31,11 +32,11 @@ export function rootStrand(walk: Walk): Strand {
  * Walks a strand to its end, or to where the host wants it back. When the host can run quick steps
  * in a segment, the walk unwinds to here, lets the segment advance the strand, and descends again.
  */
-export async function walkStrand(walk: Walk, strand: Strand): Promise<Flow> {
+export function* walkStrand(walk: Walk, strand: Strand): Walking<Flow> {
   for (;;) {
-    const flow = await descend(walk, strand);
+    const flow = yield* descend(walk, strand);
     if (flow.kind !== 'segment') return flow;
-    const report = await walk.host.segment(strand, flow.key);
+    const report = yield* wait(walk.host.segment(strand, flow.key));
     adopt(walk, strand, report);
     // A cancelled strand descends once more, so that every step open around the segment records its end.
     if (report.flow.kind === 'cancelled') strand.cancelled = true;
@@ -43,7 +44,7 @@ export async function walkStrand(walk: Walk, strand: Strand): Promise<Flow> {
   }
 }
 
-function descend(walk: Walk, strand: Strand): Promise<Flow> {
+function descend(walk: Walk, strand: Strand): Walking<Flow> {
   const { definition } = walk.input;
   if ('loop' in strand.frame) {
     const block = { config: definition.loop, steps: definition.steps, path: '', passes: [], isRoot: true };
@@ -64,20 +65,20 @@ function adopt(walk: Walk, strand: Strand, report: SegmentReport): void {
 }
 
 /** Runs the steps of a block in order, from where its frame stands. */
-async function walkBlock(
+function* walkBlock(
   walk: Walk,
   strand: Strand,
   steps: readonly Step[],
   path: string,
   passes: readonly number[],
   frame: BlockFrame,
-): Promise<Flow> {
+): Walking<Flow> {
   while (frame.at < steps.length) {
     const step = steps[frame.at];
     if (step === undefined) throw new Error(`bug: step "${path}.${frame.at}" vanished`);
     const stepPath = `${path}.${frame.at}`;
     const place: Place = { path: stepPath, passes, key: stepKey(stepPath, passes) };
-    const flow = (await askGate(walk, strand, place.key, step)) ?? (await walkStep(walk, strand, step, place, frame));
+    const flow = (yield* askGate(walk, strand, place.key, step)) ?? (yield* walkStep(walk, strand, step, place, frame));
     if (flow.kind !== 'done') return flow;
     delete frame.open;
     frame.at += 1;
@@ -85,19 +86,20 @@ async function walkBlock(
   return { kind: 'done' };
 }
 
-function walkLoopBlock(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): Promise<Flow> {
+function walkLoopBlock(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): Walking<Flow> {
   const path = block.isRoot ? 'steps' : `${block.path}.steps`;
   return walkLoop(walk, strand, block, frame, (passes) => walkBlock(walk, strand, block.steps, path, passes, frame.block));
 }
 
 /** Null when the step may run; the flow to return otherwise. */
-async function askGate(walk: Walk, strand: Strand, key: string, step: Step): Promise<Flow | null> {
+function* askGate(walk: Walk, strand: Strand, key: string, step: Step): Walking<Flow | null> {
   if (isCancelled(strand)) return { kind: 'cancelled' };
   for (let limit = limitReached(walk); limit !== null; limit = limitReached(walk)) {
-    const flow = await holdAtLimit(walk, limit);
+    const flow = yield* holdAtLimit(walk, limit);
     if (flow) return flow;
   }
-  const gate = await walk.host.gate(strand, key, step);
+  const asked = walk.host.gate(strand, key, step);
+  const gate = typeof asked === 'string' ? asked : yield* wait(asked);
   switch (gate) {
     case 'go':
       return isCancelled(strand) ? { kind: 'cancelled' } : null;
@@ -114,19 +116,19 @@ async function askGate(walk: Walk, strand: Strand, key: string, step: Step): Pro
   }
 }
 
-async function walkStep(walk: Walk, strand: Strand, step: Step, place: Place, frame: BlockFrame): Promise<Flow> {
+function* walkStep(walk: Walk, strand: Strand, step: Step, place: Place, frame: BlockFrame): Walking<Flow> {
   switch (step.type) {
     case 'condition':
-      return walkCondition(walk, strand, step, place, frame);
+      return yield* walkCondition(walk, strand, step, place, frame);
     case 'loop':
-      return walkLoopStep(walk, strand, step, place, frame);
+      return yield* walkLoopStep(walk, strand, step, place, frame);
     case 'parallel':
-      return walkParallel(walk, strand, step, place, frame, (branch) => walkStrand(walk, branch));
+      return yield* walkParallel(walk, strand, step, place, frame, (branch) => walkStrand(walk, branch));
     case 'shell':
     case 'command':
     case 'emit':
     case 'sentinel':
-      return walkLeaf(walk, strand, step, place);
+      return yield* walkLeaf(walk, strand, step, place);
     case 'llm':
     case 'watch':
       return finish(walk, strand, step, place, walk.host.now(), unavailable(step, place.key), labelOf(step));
@@ -142,7 +144,7 @@ function unavailable(step: Step, key: string): Ending {
 
 type Leaf = Extract<Step, { type: 'shell' | 'command' | 'emit' | 'sentinel' }>;
 
-async function walkLeaf(walk: Walk, strand: Strand, step: Leaf, place: Place): Promise<Flow> {
+function* walkLeaf(walk: Walk, strand: Strand, step: Leaf, place: Place): Walking<Flow> {
   for (;;) {
     const startedAt = walk.host.now();
     const built = effectOf(walk, strand, step, place);
@@ -154,17 +156,17 @@ async function walkLeaf(walk: Walk, strand: Strand, step: Leaf, place: Place): P
     const { effect } = built;
     if (!isQuick(step)) record(walk, { type: 'step-started', key: place.key, step: step.type, label: effect.label });
     walk.position.steps += 1;
-    const reply = await walk.host.perform(strand, effect);
+    const reply = yield* wait(walk.host.perform(strand, effect));
     const ending: Ending = reply.ok ? { value: reply.value } : 'cancelled' in reply ? { cancelled: true } : { failure: reply.failure };
     const flow = finish(walk, strand, step, place, startedAt, ending, effect.label);
     const limit = flow.kind === 'failed' ? limitReached(walk) : null;
     if (limit === null) return flow;
-    const held = await holdAtLimit(walk, limit);
+    const held = yield* holdAtLimit(walk, limit);
     if (held) return held;
   }
 }
 
-async function walkCondition(walk: Walk, strand: Strand, step: ConditionStep, place: Place, frame: BlockFrame): Promise<Flow> {
+function* walkCondition(walk: Walk, strand: Strand, step: ConditionStep, place: Place, frame: BlockFrame): Walking<Flow> {
   let open = frame.open;
   if (open === undefined) {
     const startedAt = walk.host.now();
@@ -179,10 +181,10 @@ async function walkCondition(walk: Walk, strand: Strand, step: ConditionStep, pl
   }
   if (open.type !== 'condition') throw new Error(`bug: frame of "${place.path}" is not a condition's`);
   const steps = (open.branch === 'then' ? step.then : step.else) ?? [];
-  return walkBlock(walk, strand, steps, `${place.path}.${open.branch}`, place.passes, open.block);
+  return yield* walkBlock(walk, strand, steps, `${place.path}.${open.branch}`, place.passes, open.block);
 }
 
-async function walkLoopStep(walk: Walk, strand: Strand, step: LoopStep, place: Place, frame: BlockFrame): Promise<Flow> {
+function* walkLoopStep(walk: Walk, strand: Strand, step: LoopStep, place: Place, frame: BlockFrame): Walking<Flow> {
   let open = frame.open;
   if (open === undefined) {
     const startedAt = walk.host.now();
@@ -192,7 +194,7 @@ async function walkLoopStep(walk: Walk, strand: Strand, step: LoopStep, place: P
   }
   if (open.type !== 'loop') throw new Error(`bug: frame of "${place.path}" is not a loop's`);
   const block = { config: boundedLoop(step), steps: step.steps, path: place.path, passes: place.passes, isRoot: false };
-  const flow = await walkLoopBlock(walk, strand, block, open.loop);
+  const flow = yield* walkLoopBlock(walk, strand, block, open.loop);
   if (flow.kind === 'yield' || flow.kind === 'segment') return flow;
   if (flow.kind === 'cancelled' || flow.kind === 'stopped') {
     finish(walk, strand, step, place, open.startedAt, { cancelled: true }, labelOf(step));
