@@ -38,6 +38,7 @@ async function main(): Promise<number> {
     process.stderr.write(`bench: there is no part ${unknown.join(', ')}; the parts are ${Object.keys(PARTS).join(', ')}\n`);
     return 2;
   }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const rows = await measure(chosen, values.quick === true, values.json === true);
   const missed = rows.filter((row) => row.verdict === 'missed');

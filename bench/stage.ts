@@ -3,7 +3,7 @@
  * started exactly as the embedded ones are, and ended with it. Nothing of the user's is touched.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -33,7 +33,11 @@ export async function openStage(): Promise<Stage> {
   const binary = await findPresentTemporal({ cacheDir });
   if (binary === null) throw new Error('the benchmark needs the Temporal CLI: run `./sentinel up` once, or put `temporal` on PATH');
   const folder = mkdtempSync(join(tmpdir(), 'sentinel-bench-'));
+  // Postgres may run as another user, who has to reach its data in here.
+  chmodSync(folder, 0o755);
   const processes: ChildProcess[] = [];
+  // An interrupted benchmark leaves no servers behind.
+  process.once('exit', () => processes.forEach((child) => child.kill('SIGKILL')));
   const end = async (): Promise<void> => {
     await Promise.all(processes.map((child) => stopped(child)));
     rmSync(folder, { recursive: true, force: true });

@@ -19,7 +19,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const sources = ['language', 'workflows', 'activities', 'worker', 'client', 'prisma/store'];
 
 export function buildWhenStale(): void {
-  const built = join(root, 'dist', 'workflow-bundle.js');
+  const built = join(root, 'dist', '.built');
   const builtAt = existsSync(built) ? statSync(built).mtimeMs : 0;
   const isStale = sources.some((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
