@@ -34,7 +34,7 @@ export default defineConfig({
   test: {
     teardownTimeout: minute,
     projects: [
-      project('fast', { include: ['test/{language,interpreter,cli,project}/**/*.test.ts'], timeoutMs: minute }),
+      project('fast', { include: ['test/{language,interpreter,cli,project}/**/*.test.ts', 'test/histories/replay.test.ts'], timeoutMs: minute }),
       project('store', {
         include: ['test/{store,activities}/**/*.test.ts'],
         timeoutMs: 2 * minute,
@@ -43,7 +43,7 @@ export default defineConfig({
       }),
       project('services', { include: ['test/services/**/*.test.ts'], timeoutMs: 5 * minute, maxWorkers: 1 }),
       project('server', {
-        include: ['test/server/**/*.test.ts'],
+        include: ['test/server/**/*.test.ts', 'test/histories/record.test.ts'],
         exclude: ['test/server/slow/**'],
         timeoutMs: 5 * minute,
         globalSetup: ['test/server/global-setup.ts'],

@@ -2,16 +2,21 @@
  * One worker in a process of its own, Sentinel's or the twin's, so that its processor time and memory
  * are its own. It answers each message with what it has used so far, and ends when told to.
  */
+import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, makeTelemetryFilterString, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { z } from 'zod';
 import { defineCommand } from '../activities/commands/command.ts';
+import { startRun } from '../client/start-run.ts';
+import type { Definition } from '../language/model.ts';
 import { openStore } from '../prisma/store/open-store.ts';
 import { loadBundle } from '../worker/bundle.ts';
-import { startWorker } from '../worker/worker.ts';
+import { startWorker, STORE_POOL_SIZE } from '../worker/worker.ts';
 import { NOOP } from './definitions.ts';
+import { inParallel } from './lanes.ts';
 import { noop, twinActivities } from './twin/activities.ts';
+import { twinAttributes } from './twin/search-attributes.ts';
 
 export type Side = 'sentinel' | 'twin';
 
@@ -44,7 +49,25 @@ export function twinBundle(): Promise<{ code: string }> {
   });
 }
 
-async function startSide(spec: WorkerSpec): Promise<() => Promise<void>> {
+/** What a side can do inside its own process, as DBOS does: start a run here and wait for its result. */
+interface Running {
+  end(): Promise<void>;
+  run(work: Work): Promise<void>;
+}
+
+/** A definition for Sentinel; a workflow and its arguments for the twin. */
+export interface Work {
+  definition?: Definition;
+  workflow?: { type: string; args: unknown[] };
+}
+
+export interface Lanes {
+  work: Work;
+  count: number;
+  width: number;
+}
+
+async function startSide(spec: WorkerSpec): Promise<Running> {
   const connection = await NativeConnection.connect({ address: spec.address });
   const { taskQueue, options } = spec;
   if (spec.side === 'twin') {
@@ -52,19 +75,34 @@ async function startSide(spec: WorkerSpec): Promise<() => Promise<void>> {
     const activities = twinActivities(spec.databaseUrl, spec.project);
     const worker = await Worker.create({ connection, taskQueue, workflowBundle, activities: { ...activities }, ...settings, ...options });
     const running = worker.run();
-    return async () => {
-      worker.shutdown();
-      await running;
+    const client = new Client({ connection });
+    return {
+      async end() {
+        worker.shutdown();
+        await running;
+      },
+      async run({ workflow }) {
+        const { type, args } = workflow ?? { type: '', args: [] };
+        const workflowId = `twin/${randomUUID()}`;
+        await client.workflow.execute(type, { taskQueue, workflowId, args, typedSearchAttributes: twinAttributes, requestEagerStart: true });
+      },
     };
   }
-  const store = openStore({ url: spec.databaseUrl });
-  const clientConnection = await Connection.connect({ address: spec.address });
+  const store = openStore({ url: spec.databaseUrl, poolSize: STORE_POOL_SIZE });
   const bundle = await loadBundle(spec.packageRoot);
-  const parts = { store, connection, clientConnection, namespace: 'default', taskQueues: [taskQueue], bundle, commands: [noopCommand] };
+  const parts = { store, connection, namespace: 'default', taskQueues: [taskQueue], bundle, commands: [noopCommand] };
   const worker = await startWorker({ ...parts, options: { ...settings, ...options } });
-  return async () => {
-    await worker.shutdown();
-    await store.close();
+  const { starting } = worker;
+  return {
+    async end() {
+      await worker.shutdown();
+      await store.close();
+    },
+    async run({ definition }) {
+      if (definition === undefined) throw new Error('the benchmark gave Sentinel nothing to run');
+      const { workflowId } = await startRun(starting, { definition, inputs: {}, project: spec.project, persona: 'bench' });
+      await starting.client.workflow.getHandle(workflowId).result();
+    },
   };
 }
 
@@ -76,14 +114,18 @@ function usage(): Usage {
 async function serve(): Promise<void> {
   Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } } });
   const spec = JSON.parse(process.argv[2] ?? '{}') as WorkerSpec;
-  const shutdown = await startSide(spec);
+  const side = await startSide(spec);
   const end = async (): Promise<void> => {
-    await shutdown();
+    await side.end();
     process.exit(0);
   };
-  process.on('message', (message) => {
+  const lanes = async ({ work, count, width }: Lanes): Promise<void> => {
+    process.send?.(await inParallel(count, width, () => side.run(work)));
+  };
+  process.on('message', (message: Lanes | 'end' | 'usage') => {
     if (message === 'end') void end();
-    else process.send?.(usage());
+    else if (message === 'usage') process.send?.(usage());
+    else void lanes(message);
   });
   process.on('disconnect', () => process.exit(0));
   process.send?.(usage());

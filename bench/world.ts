@@ -1,7 +1,6 @@
 /** The stage with a worker on either side, and the two ways to run something on it from start to result. */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { Client, Connection } from '@temporalio/client';
 import type { Definition } from '../language/model.ts';
 import { startRun } from '../client/start-run.ts';
@@ -11,6 +10,7 @@ import { payloadStorage } from '../prisma/store/payload-driver.ts';
 import { seeding } from './definitions.ts';
 import { openStage, type Stage } from './stage.ts';
 import { createTwinTable } from './twin/activities.ts';
+import { twinAttributes } from './twin/search-attributes.ts';
 import type { TwinWorkflow } from './twin/workflows.ts';
 import { forkWorker, type WorkerHandle } from './worker-handle.ts';
 import type { Side } from './worker-process.ts';
@@ -31,11 +31,6 @@ export interface World {
   runTwin(type: TwinWorkflow, args: unknown[]): Promise<Timed>;
   end(): Promise<void>;
 }
-
-const text = (name: string, value: string) => ({ key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value });
-
-/** A run has the same attributes from its start. */
-const twinAttributes = [text('SentinelName', 'twin'), text('SentinelStatus', 'running'), text('SentinelPersona', 'bench')];
 
 export async function openWorld(execArgv: string[] = []): Promise<World> {
   const stage = await openStage();
@@ -80,19 +75,4 @@ async function worldOn(stage: Stage, execArgv: string[]): Promise<World> {
   };
   await world.runSentinel(seeding);
   return world;
-}
-
-/** Runs `count` times with `width` at once; the time of each, and of all. */
-export async function inParallel(count: number, width: number, run: () => Promise<Timed>): Promise<{ times: number[]; wallMs: number }> {
-  const times: number[] = [];
-  let left = count;
-  const startedAt = performance.now();
-  const lane = async (): Promise<void> => {
-    for (; left > 0; ) {
-      left -= 1;
-      times.push((await run()).ms);
-    }
-  };
-  await Promise.all(Array.from({ length: width }, lane));
-  return { times, wallMs: performance.now() - startedAt };
 }

@@ -11,10 +11,9 @@ import type { Definition, Step } from '../language/model.ts';
 import { parseDefinition } from '../language/read/definition.ts';
 import { contentHash } from '../prisma/store/content-hash.ts';
 import type { Store } from '../prisma/store/contract.ts';
-import { limitsOf } from '../workflows/interpreter/limits.ts';
-import type { RunInput } from '../workflows/interpreter/host.ts';
 import { workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages.ts';
-import { searchAttributesOf } from '../workflows/search-attributes.ts';
+import { memoOf, searchAttributesOf } from '../workflows/search-attributes.ts';
+import { withoutEmpty, type StartInput } from '../workflows/start-input.ts';
 
 export interface StartParts {
   store: Store;
@@ -50,22 +49,9 @@ export async function startRun(parts: StartParts, request: StartRequest): Promis
   const workflowId = workflowIdOf(handle);
   const library = await collectLibrary(store, definition, request.known);
   const hash = contentHash(definition);
-  const input: RunInput = {
-    handle,
-    definition,
-    library,
-    definitionHash: hash,
-    project,
-    persona,
-    base: { ...definition.inputs, ...request.inputs },
-    limits: limitsOf(definition, null),
-    depth: 1,
-    parent: null,
-    startedAt: Date.now(),
-    ...(request.continueEvery === undefined ? {} : { continueEvery: request.continueEvery }),
-  };
-  const { name, startedAt } = { name: definition.name, startedAt: input.startedAt };
-  const isNew = await store.runs.create({ handle, name, definitionHash: hash, project, persona, parent: null, inputs: input.base, startedAt });
+  const inputs = { ...definition.inputs, ...request.inputs };
+  const row = { handle, name: definition.name, definitionHash: hash, project, persona, parent: null, inputs, startedAt: Date.now() };
+  const isNew = await store.runs.create(row);
   if (!isNew) return { handle, workflowId, isNew };
   try {
     await store.definitions.save(definition);
@@ -73,9 +59,9 @@ export async function startRun(parts: StartParts, request: StartRequest): Promis
       workflowId,
       taskQueue,
       requestEagerStart: parts.isEager ?? false,
-      args: [input],
-      typedSearchAttributes: searchAttributesOf(input),
-      memo: { definition: name, project, description: definition.description ?? '' },
+      args: [withoutEmpty({ definition, definitionHash: hash, project, persona, inputs, library, continueEvery: request.continueEvery }) satisfies StartInput],
+      typedSearchAttributes: searchAttributesOf({ definition, persona }),
+      memo: memoOf(definition, project),
       staticSummary: summaryOf(definition),
     });
   } catch (error) {

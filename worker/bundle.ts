@@ -6,6 +6,13 @@ import { bundleWorkflowCode, DefaultLogger, type WorkflowBundleOption } from '@t
 
 export const BUNDLE_FILE = 'workflow-bundle.js';
 
+/**
+ * The SDK takes a stack trace for every promise in workflow code, for the Web UI's "Call Stack". Ours
+ * would show the interpreter, never the definition, so one frame, the place of an error, is enough.
+ * On the first line, before the source map's first position.
+ */
+const STACK_DEPTH = 'Error.stackTraceLimit=1;';
+
 /** A module of workflows/, compiled (.js) in dist/ and as it is (.ts) in the sources. */
 function workflowModule(name: string): string {
   const folder = join(fileURLToPath(new URL('.', import.meta.url)), '..', 'workflows');
@@ -27,7 +34,7 @@ export async function buildBundle(): Promise<string> {
       optimization: { minimize: false },
     }),
   });
-  return code;
+  return `${STACK_DEPTH}${code}`;
 }
 
 export async function loadBundle(packageRoot: string): Promise<WorkflowBundleOption> {

@@ -22,6 +22,7 @@ type RecorderSinks = {
 };
 
 const batchMs = 50;
+const startMs = 200;
 const retryMs = 500;
 const handlesKeptMax = 10_000;
 
@@ -61,7 +62,9 @@ export class RunRecorder {
     if (fresh.length === 0) return;
     this.pending.set(handle, [...(this.pending.get(handle) ?? []), ...fresh]);
     if (fresh.some(mustBeWritten)) return this.write(handle);
-    this.timer ??= setTimeout(() => this.flush(), batchMs);
+    // The start of a run of its own can wait: its row is there already, and short runs write it with their end.
+    const isStart = fresh.every((event) => event.type === 'run-started');
+    this.timer ??= setTimeout(() => this.flush(), isStart ? startMs : batchMs);
   }
 
   private flush(): void {

@@ -6,16 +6,17 @@
 import { ActivityCancellationType, type ActivityOptions, type LocalActivityOptions } from '@temporalio/workflow';
 import { TIMEOUT_MARGIN_MS, type StepOptions } from '../activities/contract.ts';
 import type { CommandEffect, EmitEffect, ShellEffect } from './interpreter/host.ts';
+import { previewOf } from './interpreter/preview.ts';
 
 const heartbeatTimeout = '15s';
 const timeoutMaxMs = 10 * 365 * 24 * 3600 * 1000;
-const summaryMax = 100;
+const summaryMax = 60;
 
 export function activityOptions(effect: ShellEffect | CommandEffect | EmitEffect): ActivityOptions {
   const { retry } = effect;
   return {
     activityId: effect.key,
-    summary: summaryOf(effect.key, effect.label),
+    ...summaryOf(effect),
     startToCloseTimeout: Math.min(effect.timeoutMs, timeoutMaxMs) + TIMEOUT_MARGIN_MS,
     ...(effect.type === 'emit' ? {} : { heartbeatTimeout }),
     // A run that was cancelled has ended when what it started has: no process outlives it.
@@ -43,8 +44,19 @@ export function segmentOptions(key: string): LocalActivityOptions {
   };
 }
 
-/** Temporal refuses summaries over 200 bytes. */
-export function summaryOf(key: string, label: string): string {
-  const text = `${key} ${label}`.replaceAll(/\s+/g, ' ');
-  return text.length <= summaryMax ? text : `${text.slice(0, summaryMax - 3)}...`;
+/**
+ * What the Web UI shows beside the activity's type, which is the command, and its id, which is the
+ * key. Temporal refuses summaries over 200 bytes.
+ */
+function summaryOf(effect: ShellEffect | CommandEffect | EmitEffect): { summary?: string } {
+  if (effect.type === 'command' && effect.label === effect.command) {
+    const params = previewOf(effect.params);
+    return params === '{}' ? {} : { summary: shortened(params) };
+  }
+  return { summary: shortened(`${effect.key} ${effect.label}`) };
+}
+
+function shortened(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ');
+  return line.length <= summaryMax ? line : `${line.slice(0, summaryMax - 3)}...`;
 }

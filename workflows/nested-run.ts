@@ -14,15 +14,16 @@ import {
   type ChildWorkflowHandle,
 } from '@temporalio/workflow';
 import type { Control } from './control.ts';
-import type { NestedEffect, Reply, RunInput } from './interpreter/host.ts';
+import type { NestedEffect, Reply } from './interpreter/host.ts';
 import type { Walk } from './interpreter/ledger.ts';
 import { nestedInput, nestedReply } from './interpreter/nested.ts';
 import type { RunResult } from './interpreter/outcome.ts';
 import { SIGNALS, workflowIdOf, WORKFLOW_TYPE } from './messages.ts';
 import { nestedResult } from './replies.ts';
-import { searchAttributesOf } from './search-attributes.ts';
+import { memoOf, searchAttributesOf } from './search-attributes.ts';
+import { startInputOf, type StartInput } from './start-input.ts';
 
-type Child = (input: RunInput) => Promise<RunResult>;
+type Child = (start: StartInput) => Promise<RunResult>;
 
 /** Tries as often as the step's `retry` says; cancellation ends it at once. */
 export async function runNested(walk: Walk, control: Control, effect: NestedEffect): Promise<Reply> {
@@ -43,11 +44,11 @@ async function tryNested(walk: Walk, control: Control, effect: NestedEffect, att
   const input = nestedInput(walk, effect, attempt);
   const child = await startChild<Child>(WORKFLOW_TYPE, {
     workflowId: workflowIdOf(input.handle),
-    args: [input],
+    args: [startInputOf(input, effect.limits)],
     workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     parentClosePolicy: effect.wait ? ParentClosePolicy.TERMINATE : ParentClosePolicy.ABANDON,
     typedSearchAttributes: searchAttributesOf(input),
-    memo: { definition: input.definition.name, project: input.project, parent: walk.input.handle },
+    memo: memoOf(input.definition, input.project, walk.input.handle),
     staticSummary: `${input.definition.name} (${effect.key} of ${walk.input.handle})`.slice(0, 100),
   });
   await catchUp(walk, child);

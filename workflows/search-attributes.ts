@@ -1,5 +1,6 @@
 /** The search attributes of a run. Each change is an event, so after the start only its status changes. */
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
+import type { Definition } from '../language/model.ts';
 import type { RunInput } from './interpreter/host.ts';
 
 export const SEARCH_ATTRIBUTES = {
@@ -15,4 +16,10 @@ export function searchAttributesOf(input: Pick<RunInput, 'definition' | 'persona
     { key: SEARCH_ATTRIBUTES.status, value: 'running' },
     { key: SEARCH_ATTRIBUTES.persona, value: input.persona },
   ];
+}
+
+/** What lists of runs show beside them; the name is a search attribute. */
+export function memoOf(definition: Definition, project: string, parent?: string): Record<string, string> {
+  const { description } = definition;
+  return { project, ...(description === undefined ? {} : { description }), ...(parent === undefined ? {} : { parent }) };
 }

@@ -10,19 +10,24 @@ import {
   condition,
   continueAsNew,
   upsertSearchAttributes,
+  workflowInfo,
 } from '@temporalio/workflow';
 import { drive } from './interpreter/drive.ts';
-import type { Flow, RunInput } from './interpreter/host.ts';
+import type { Flow } from './interpreter/host.ts';
 import { record, type Walk } from './interpreter/ledger.ts';
 import { resultOf, type RunResult } from './interpreter/outcome.ts';
 import { firstPosition, readPosition, type Position } from './interpreter/position.ts';
 import { rootStrand, walkStrand } from './interpreter/walk.ts';
 import { cancelDetached } from './nested-run.ts';
+import { handleOf } from './messages.ts';
 import { SEARCH_ATTRIBUTES } from './search-attributes.ts';
+import { runInputOf, startInputOf, type StartInput } from './start-input.ts';
 import { TemporalHost } from './temporal-host.ts';
 
-export async function sentinel(input: RunInput, carried?: Position): Promise<RunResult> {
-  const host = new TemporalHost(input, carried === undefined ? firstPosition(input.startedAt) : readPosition(carried));
+export async function sentinel(start: StartInput, carried?: Position): Promise<RunResult> {
+  const position = carried === undefined ? firstPosition(Date.now()) : readPosition(carried);
+  const input = runInputOf(start, handleOf(workflowInfo().workflowId), position.loop.startedAt);
+  const host = new TemporalHost(input, position);
   const { walk, control } = host;
   if (carried === undefined) recordStart(walk);
   control.listen();
@@ -30,7 +35,7 @@ export async function sentinel(input: RunInput, carried?: Position): Promise<Run
   if (flow.kind === 'yield') {
     await condition(allHandlersFinished);
     host.settle();
-    return continueAsNew<typeof sentinel>(input, walk.position);
+    return continueAsNew<typeof sentinel>(startInputOf(input, input.limits), walk.position);
   }
   return end(host, flow);
 }

@@ -1,7 +1,8 @@
 /** Five hundred runs started at once on one worker, ten quick steps each. */
 import { quickSteps } from '../definitions.ts';
 import { informed, percentile, type Row } from '../report.ts';
-import { inParallel, type World } from '../world.ts';
+import { inParallel } from '../lanes.ts';
+import type { World } from '../world.ts';
 
 export async function manyRuns(world: World, quick: boolean): Promise<Row[]> {
   const count = quick ? 100 : 500;

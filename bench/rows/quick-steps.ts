@@ -5,7 +5,8 @@
 import { MIXES, quickLoop, quickSteps, type Mix } from '../definitions.ts';
 import { runDbos, type PeerFigures } from '../peer.ts';
 import { bounded, informed, percentile, skipped, type Row } from '../report.ts';
-import { inParallel, type Timed, type World } from '../world.ts';
+import type { Side, Work } from '../worker-process.ts';
+import type { World } from '../world.ts';
 
 const steps = 40;
 const width = 32;
@@ -16,20 +17,22 @@ interface Figures {
   note: string;
 }
 
-async function measure(world: World, run: () => Promise<Timed>, quick: boolean): Promise<Figures> {
+/** Client and worker in one process on every side, as DBOS has it; a run's first task comes with its start. */
+async function measure(world: World, side: Side, work: Work, quick: boolean): Promise<Figures> {
+  const worker = world.workers[side];
   const [alone, together] = quick ? [15, 64] : [60, 480];
-  await inParallel(quick ? 8 : 40, 8, run);
-  const { times } = await inParallel(alone, 1, run);
+  await worker.together({ work, count: quick ? 8 : 40, width: 8 });
+  const { times } = await worker.together({ work, count: alone, width: 1 });
   const serverBefore = world.stage.serverCpuMs();
-  const workerBefore = await world.workers.sentinel.usage();
-  const many = await inParallel(together, width, run);
+  const before = await worker.usage();
+  const many = await worker.together({ work, count: together, width });
   const server = world.stage.serverCpuMs();
-  const worker = await world.workers.sentinel.usage();
-  const perRun = [worker.cpuMs - workerBefore.cpuMs, server.temporal - serverBefore.temporal, server.postgres - serverBefore.postgres].map((ms) => (ms / together).toFixed(1));
+  const after = await worker.usage();
+  const perRun = [after.cpuMs - before.cpuMs, server.temporal - serverBefore.temporal, server.postgres - serverBefore.postgres].map((ms) => (ms / together).toFixed(1));
   return {
     p50: percentile(times, 0.5),
     stepsPerSecond: (together * steps * 1000) / many.wallMs,
-    note: `CPU ms a run: Sentinel's worker ${perRun[0]}, Temporal ${perRun[1]}, Postgres ${perRun[2]}; p99 alone ${percentile(times, 0.99).toFixed(0)} ms`,
+    note: `CPU ms a run: worker and client ${perRun[0]}, Temporal ${perRun[1]}, Postgres ${perRun[2]}; p99 alone ${percentile(times, 0.99).toFixed(0)} ms`,
   };
 }
 
@@ -37,8 +40,8 @@ const beside = ({ p50, stepsPerSecond }: PeerFigures): string => `p50 ${p50.toFi
 
 async function mixRows(world: World, mix: Mix, quick: boolean, peer: PeerFigures | null): Promise<Row[]> {
   const definition = quickSteps(mix, steps);
-  const ours = await measure(world, () => world.runSentinel(definition), quick);
-  const twin = await measure(world, () => world.runTwin('localSteps', [mix, steps]), quick);
+  const ours = await measure(world, 'sentinel', { definition }, quick);
+  const twin = await measure(world, 'twin', { workflow: { type: 'localSteps', args: [mix, steps] } }, quick);
   const isReading = mix !== 'data-create';
   const name = `${steps} x ${mix}`;
   return [

@@ -1,5 +1,6 @@
 /** Definitions by content: the same content is one row for ever, a new content is a new version. */
 import type { Definition } from '../../language/model.ts';
+import { BoundedMap } from './bounded-map.ts';
 import { contentHash } from './content-hash.ts';
 import type { Store, StoredDefinition } from './contract.ts';
 import { queryOn } from './database.ts';
@@ -8,6 +9,7 @@ import { withoutNul } from './jsonb-text.ts';
 import type { LazyPrisma } from './prisma-client.ts';
 
 const LIST_MAX = 1_000;
+const SAVED_MAX = 500;
 const COLUMNS = 'hash, name, version, definition, created_at as "createdAt"';
 
 interface Row {
@@ -28,11 +30,18 @@ export function definitions(database: Database, prisma: LazyPrisma): Store['defi
     return row === undefined ? null : toDefinition(row);
   }
 
+  /** Rows are never changed or deleted, so what was seen once is there. */
+  const saved = new BoundedMap<string, StoredDefinition>(SAVED_MAX);
+  const remember = (definition: StoredDefinition): StoredDefinition => {
+    saved.set(definition.hash, definition);
+    return definition;
+  };
+
   return {
     async save(definition) {
       const hash = contentHash(definition);
-      const known = await findByHash(hash);
-      if (known !== null) return known;
+      const known = saved.get(hash) ?? (await findByHash(hash));
+      if (known !== null) return remember(known);
       const name = withoutNul(definition.name);
       await database.transaction(async (client) => {
         // One writer a name at a time, so that versions count up without holes.
@@ -45,9 +54,9 @@ export function definitions(database: Database, prisma: LazyPrisma): Store['defi
           [hash, name, JSON.stringify(definition)],
         );
       });
-      const saved = await findByHash(hash);
-      if (saved === null) throw new Error(`definition "${name}" (${hash}) was deleted while it was being saved; save it again`);
-      return saved;
+      const row = await findByHash(hash);
+      if (row === null) throw new Error(`definition "${name}" (${hash}) was deleted while it was being saved; save it again`);
+      return remember(row);
     },
 
     async find(nameOrHash) {

@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 120_000);
 
 /** What the workflow code records while it replays; a segment's events are in the store, not in history. */
-async function replay(histories: readonly unknown[]): Promise<RunEvent[]> {
+async function replay(name: string, histories: readonly unknown[]): Promise<RunEvent[]> {
   const events: RunEvent[] = [];
   const options: ReplayWorkerOptions = {
     workflowBundle: { code },
@@ -27,7 +27,7 @@ async function replay(histories: readonly unknown[]): Promise<RunEvent[]> {
       },
     },
   };
-  for (const history of histories) await Worker.runReplayHistory(options, historyFromJSON(history), 'sentinel/replayed');
+  for (const history of histories) await Worker.runReplayHistory(options, historyFromJSON(history), `sentinel/recorded-${name}`);
   return events;
 }
 
@@ -36,7 +36,7 @@ const tampered = (recorded: Recorded): string => JSON.stringify(recorded.histori
 
 describe.each(allRecorded())('$name', (recorded: Recorded) => {
   test('replays, and its trace is the recorded one', async () => {
-    const shape = shapeOf(await replay(recorded.histories));
+    const shape = shapeOf(await replay(recorded.name, recorded.histories));
     const missing = shape.filter((line) => !recorded.shape.includes(line));
     expect(missing).toEqual([]);
     expect(shape[0]).toBe('run-started');
@@ -47,6 +47,6 @@ describe.each(allRecorded())('$name', (recorded: Recorded) => {
   });
 
   test.skipIf(tampered(recorded) === JSON.stringify(recorded.histories))('does not replay once tampered with', async () => {
-    await expect(replay(JSON.parse(tampered(recorded)) as unknown[])).rejects.toThrow(/[Nn]ondeterminism|TMPRL1100/);
+    await expect(replay(recorded.name, JSON.parse(tampered(recorded)) as unknown[])).rejects.toThrow(/[Nn]ondeterminism|TMPRL1100/);
   });
 });

@@ -1,0 +1,55 @@
+/**
+ * What a run's history begins with: only what the workflow cannot know by itself. Its handle is in
+ * its workflow id, its start in its first event, its own limits in its definition.
+ */
+import type { JsonObject } from '../language/json.ts';
+import type { Definition } from '../language/model.ts';
+import type { RunInput, RunLimits } from './interpreter/host.ts';
+import { limitsOf } from './interpreter/limits.ts';
+
+export interface StartInput {
+  definition: Definition;
+  definitionHash: string;
+  project: string;
+  persona: string;
+  inputs?: JsonObject;
+  /** Definitions that `$ref`s resolve to, by name. */
+  library?: { [name: string]: Definition };
+  /** For a nested run: who started it, how deep it is, and the limits it inherits. */
+  nested?: { parent: string; depth: number; limits: RunLimits };
+  continueEvery?: number;
+}
+
+export function runInputOf(start: StartInput, handle: string, startedAt: number): RunInput {
+  const { definition, definitionHash, project, persona, inputs = {}, library = {}, nested, continueEvery } = start;
+  return {
+    handle,
+    definition,
+    library,
+    definitionHash,
+    project,
+    persona,
+    base: inputs,
+    limits: limitsOf(definition, nested?.limits ?? null),
+    depth: nested?.depth ?? 1,
+    parent: nested?.parent ?? null,
+    startedAt,
+    ...(continueEvery === undefined ? {} : { continueEvery }),
+  };
+}
+
+/** The way back: what a nested run, or the same run continued as new, starts with. */
+export function startInputOf(input: RunInput, inherited: RunLimits): StartInput {
+  const { definition, definitionHash, project, persona, base, library, parent, depth, continueEvery } = input;
+  const nested = parent === null ? undefined : { parent, depth, limits: inherited };
+  return withoutEmpty({ definition, definitionHash, project, persona, inputs: base, library, nested, continueEvery });
+}
+
+type Loose<Input> = { [Key in keyof Input]: Input[Key] | undefined };
+
+/** Leaves out what says nothing: each byte here is in every history. */
+export function withoutEmpty(start: Loose<Required<StartInput>> | Loose<StartInput>): StartInput {
+  const says = ([, value]: [string, unknown]): boolean =>
+    value !== undefined && !(typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+  return Object.fromEntries(Object.entries(start).filter(says)) as unknown as StartInput;
+}
