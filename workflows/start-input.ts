@@ -47,9 +47,11 @@ export function startInputOf(input: RunInput, inherited: RunLimits): StartInput 
 
 type Loose<Input> = { [Key in keyof Input]: Input[Key] | undefined };
 
+function saysSomething(value: unknown): boolean {
+  return value !== undefined && !(typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+}
+
 /** Leaves out what says nothing: each byte here is in every history. */
 export function withoutEmpty(start: Loose<Required<StartInput>> | Loose<StartInput>): StartInput {
-  const says = ([, value]: [string, unknown]): boolean =>
-    value !== undefined && !(typeof value === 'object' && value !== null && Object.keys(value).length === 0);
-  return Object.fromEntries(Object.entries(start).filter(says)) as unknown as StartInput;
+  return Object.fromEntries(Object.entries(start).filter(([, value]) => saysSomething(value))) as unknown as StartInput;
 }
