@@ -88,9 +88,10 @@ function runProject(project) {
 
 if (!isInstalled()) step('install', () => call('npm', ['ci', '--include=dev', '--no-audit', '--no-fund']).status === 0);
 installBrowser();
+// The build makes the database client that types and tests need.
+step('build', () => call(process.execPath, ['scripts/build.mjs']).status === 0);
 step('types', () => call(process.execPath, ['node_modules/typescript/bin/tsc', '--noEmit', '-p', '.']).status === 0);
 step('lint', () => call(process.execPath, ['node_modules/oxlint/bin/oxlint', '--type-aware', '--quiet']).status === 0);
-step('build', () => call(process.execPath, ['scripts/build.mjs']).status === 0);
 for (const project of projects) runProject(project);
 
 rmSync(reports, { recursive: true, force: true });
