@@ -8,6 +8,7 @@ import { TIMEOUT_MARGIN_MS, type StepOptions } from '../activities/contract.ts';
 import type { CommandEffect, EmitEffect, ShellEffect } from './interpreter/host.ts';
 import { previewOf } from './interpreter/preview.ts';
 
+/** Long steps say every 2 s that they are alive; the others end long before. */
 const heartbeatTimeout = '15s';
 const timeoutMaxMs = 10 * 365 * 24 * 3600 * 1000;
 const summaryMax = 60;
@@ -18,7 +19,7 @@ export function activityOptions(effect: ShellEffect | CommandEffect | EmitEffect
     activityId: effect.key,
     ...summaryOf(effect),
     startToCloseTimeout: Math.min(effect.timeoutMs, timeoutMaxMs) + TIMEOUT_MARGIN_MS,
-    ...(effect.type === 'emit' ? {} : { heartbeatTimeout }),
+    heartbeatTimeout,
     // A run that was cancelled has ended when what it started has: no process outlives it.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: {
