@@ -13,6 +13,7 @@ import type { CommandContext, RunStarter } from './commands/command.ts';
 import type { Registry } from './commands/registry.ts';
 import { EMIT, SEGMENT, SHELL, TIMEOUT_MARGIN_MS, type SegmentRequest, type SegmentResult, type ShellRequest, type StepOptions } from './contract.ts';
 import { Failure } from './failures.ts';
+import { publishEvent } from './publish-event.ts';
 import { findCommand } from '../language/commands.ts';
 import type { RunInput } from '../workflows/interpreter/host.ts';
 import { quickSteps } from './segment/quick-steps.ts';
@@ -46,10 +47,9 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
     [EMIT]: (request: { event: string; data: Json }, options?: StepOptions) =>
       guarded(options, async () => {
         const context = await contextOf(parts);
-        return once(parts, context, async (session) => {
-          await store.signals.publish(session, { handle: context.run.handle, key: context.key, name: request.event, data: request.data });
-          return { event: request.event };
-        });
+        const { run, key } = context;
+        const { event: name, data } = request;
+        return once(parts, context, (session) => publishEvent(store, session, { handle: run.handle, key, name, data }));
       }),
   };
   for (const name of registry.names()) {

@@ -3,7 +3,7 @@
  * definition, and every definition its `$ref`s name, in its own history.
  */
 import { randomUUID } from 'node:crypto';
-import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy, type Client } from '@temporalio/client';
 import type { RunStarter } from '../activities/commands/command.ts';
 import { Failure } from '../activities/failures.ts';
 import type { Json, JsonObject } from '../language/json.ts';
@@ -52,11 +52,13 @@ export async function startRun(parts: StartParts, request: StartRequest): Promis
   const inputs = { ...definition.inputs, ...request.inputs };
   const row = { handle, name: definition.name, definitionHash: hash, project, persona, parent: null, inputs, startedAt: Date.now() };
   const isNew = await store.runs.create(row);
-  if (!isNew) return { handle, workflowId, isNew };
+  // A row without events may be all that is left of a start that died on its way: then this is the start.
+  if (!isNew && (await store.events.after(handle, -1, 1)).length > 0) return { handle, workflowId, isNew };
   try {
     await store.definitions.save(definition);
     await client.workflow.start(WORKFLOW_TYPE, {
       workflowId,
+      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       taskQueue,
       requestEagerStart: parts.isEager ?? false,
       args: [withoutEmpty({ definition, definitionHash: hash, project, persona, inputs, library, continueEvery: request.continueEvery }) satisfies StartInput],
@@ -66,7 +68,7 @@ export async function startRun(parts: StartParts, request: StartRequest): Promis
     });
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return { handle, workflowId, isNew: false };
-    await store.runs.discard(handle).catch(() => undefined);
+    if (isNew) await store.runs.discard(handle).catch(() => undefined);
     throw error;
   }
   return { handle, workflowId, isNew };

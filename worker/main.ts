@@ -33,6 +33,7 @@ export async function runWorkerProcess(): Promise<number> {
     bundle,
     ...(cached === undefined ? {} : { options: { maxCachedWorkflows: Number(cached) } }),
   });
+  void store.journal.sweep().catch(() => undefined);
   const stop = (): void => void worker.shutdown().catch(() => undefined);
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);

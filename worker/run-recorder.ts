@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { InjectedSinks } from '@temporalio/worker';
 import type { Json, JsonObject } from '../language/json.ts';
 import { inlineBytesMax } from '../language/limits.ts';
-import type { RunEvent, RunFinished } from '../language/run-event.ts';
+import type { RunEvent } from '../language/run-event.ts';
 import type { Store } from '../prisma/store/contract.ts';
 import { previewOf } from '../workflows/interpreter/preview.ts';
 
@@ -112,10 +112,14 @@ export class RunRecorder {
 
   /** Values too large for a row are kept by content hash; the event holds a reference and a preview. */
   private async slim(event: RunEvent): Promise<RunEvent> {
-    if (event.type !== 'run-finished') return event;
-    const outputs: RunFinished['outputs'] = {};
-    for (const [name, value] of Object.entries(event.outputs)) outputs[name] = await this.reference(value);
-    return { ...event, outputs };
+    if (event.type === 'run-finished') return { ...event, outputs: await this.references(event.outputs) };
+    if (event.type === 'run-started') return { ...event, inputs: await this.references(event.inputs) };
+    return event;
+  }
+
+  private async references(values: JsonObject): Promise<JsonObject> {
+    const slim = await Promise.all(Object.entries(values).map(async ([name, value]) => [name, await this.reference(value)] as const));
+    return Object.fromEntries(slim);
   }
 
   private async reference(value: Json): Promise<Json> {

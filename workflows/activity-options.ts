@@ -14,11 +14,12 @@ const timeoutMaxMs = 10 * 365 * 24 * 3600 * 1000;
 const summaryMax = 60;
 
 export function activityOptions(effect: ShellEffect | CommandEffect | EmitEffect): ActivityOptions {
-  const { retry } = effect;
+  const { retry, leftMs } = effect;
   return {
     activityId: effect.key,
     ...summaryOf(effect),
     startToCloseTimeout: Math.min(effect.timeoutMs, timeoutMaxMs) + TIMEOUT_MARGIN_MS,
+    ...(retry === null || leftMs === null ? {} : { scheduleToCloseTimeout: leftMs + TIMEOUT_MARGIN_MS }),
     heartbeatTimeout,
     // A run that was cancelled has ended when what it started has: no process outlives it.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,

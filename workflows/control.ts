@@ -34,7 +34,9 @@ export class Control {
   }
 
   remember(event: RunEvent): void {
-    if (event.type === 'step-started') this.current.set(event.key, event.label);
+    // Loops and parallel steps may end inside a segment, which this never hears of.
+    const isLeaf = event.type === 'step-started' && event.step !== 'loop' && event.step !== 'parallel';
+    if (isLeaf) this.current.set(event.key, event.label);
     if (event.type === 'step-finished') this.current.delete(event.key);
     this.recent.push(event);
     if (this.recent.length > traceKeptMax) this.recent.shift();

@@ -5,10 +5,10 @@
  */
 import {
   CancellationScope,
+  condition,
   getExternalWorkflowHandle,
   isCancellation,
   ParentClosePolicy,
-  sleep,
   startChild,
   WorkflowIdReusePolicy,
   type ChildWorkflowHandle,
@@ -16,12 +16,16 @@ import {
 import type { Control } from './control.ts';
 import type { NestedEffect, Reply } from './interpreter/host.ts';
 import type { Walk } from './interpreter/ledger.ts';
+import { remainingMs } from './interpreter/limits.ts';
 import { nestedInput, nestedReply } from './interpreter/nested.ts';
 import type { RunResult } from './interpreter/outcome.ts';
 import { SIGNALS, workflowIdOf, WORKFLOW_TYPE } from './messages.ts';
 import { nestedResult } from './replies.ts';
 import { memoOf, searchAttributesOf } from './search-attributes.ts';
 import { startInputOf, type StartInput } from './start-input.ts';
+
+/** Telling more at once would pass Temporal's bound on signals under way. */
+const detachedMax = 1000;
 
 type Child = (start: StartInput) => Promise<RunResult>;
 
@@ -32,7 +36,8 @@ export async function runNested(walk: Walk, control: Control, effect: NestedEffe
     for (let attempt = 1; ; attempt += 1) {
       const reply = await tryNested(walk, control, effect, attempt);
       if (reply.ok || 'cancelled' in reply || attempt >= attempts || walk.position.stopping) return reply;
-      await sleep(Math.min(maxBackoffMs, backoffMs * factor ** (attempt - 1)));
+      const backoff = Math.min(maxBackoffMs, backoffMs * factor ** (attempt - 1));
+      if (remainingMs(walk) === 0 || (await condition(() => walk.position.stopping, backoff))) return reply;
     }
   } catch (error) {
     if (isCancellation(error)) return { ok: false, cancelled: true };
@@ -41,28 +46,44 @@ export async function runNested(walk: Walk, control: Control, effect: NestedEffe
 }
 
 async function tryNested(walk: Walk, control: Control, effect: NestedEffect, attempt: number): Promise<Reply> {
-  const input = nestedInput(walk, effect, attempt);
+  const limits = { ...effect.limits, timeoutMs: shorter(effect.limits.timeoutMs, remainingMs(walk)) };
+  const input = nestedInput(walk, { ...effect, limits }, attempt);
   const child = await startChild<Child>(WORKFLOW_TYPE, {
     workflowId: workflowIdOf(input.handle),
-    args: [startInputOf(input, effect.limits)],
+    args: [startInputOf(input, limits)],
     workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     parentClosePolicy: effect.wait ? ParentClosePolicy.TERMINATE : ParentClosePolicy.ABANDON,
     typedSearchAttributes: searchAttributesOf(input),
     memo: memoOf(input.definition, input.project, walk.input.handle),
     staticSummary: `${input.definition.name} (${effect.key} of ${walk.input.handle})`.slice(0, 100),
   });
-  await catchUp(walk, child);
   if (!effect.wait) {
-    walk.position.detached.push(input.handle);
+    detach(walk, input.handle, child);
+    await catchUp(walk, child);
     return { ok: true, value: { handle: input.handle } };
   }
   control.nested.add(input.handle);
   try {
+    await catchUp(walk, child);
     const ended = await nestedResult(effect.key, child.result());
     return 'ok' in ended ? ended : nestedReply(effect.key, ended);
   } finally {
     control.nested.delete(input.handle);
   }
+}
+
+function shorter(own: number | null, left: number | null): number | null {
+  return own === null || left === null ? (own ?? left) : Math.min(own, left);
+}
+
+/** Remembered until it ends, so that a stop or a cancellation reaches it; the newest `detachedMax`. */
+function detach(walk: Walk, handle: string, child: ChildWorkflowHandle<Child>): void {
+  const { position } = walk;
+  position.detached = [...position.detached, handle].slice(-detachedMax);
+  const forget = (): void => {
+    position.detached = position.detached.filter((other) => other !== handle);
+  };
+  child.result().then(forget, forget);
 }
 
 /** What was asked of this run while the child was being started has not reached it yet. */

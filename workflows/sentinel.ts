@@ -31,7 +31,9 @@ export async function sentinel(start: StartInput, carried?: Position): Promise<R
   const { walk, control } = host;
   if (carried === undefined) recordStart(walk);
   control.listen();
-  const flow = await drive(walkStrand(walk, rootStrand(walk)), () => host.suspended());
+  const walked = await drive(walkStrand(walk, rootStrand(walk)), () => host.suspended());
+  // A cancelled workflow cannot continue as new: where branches had begun to yield, it ends here.
+  const flow: Flow = walked.kind === 'yield' && control.cancelled ? { kind: 'cancelled' } : walked;
   if (flow.kind === 'yield') {
     await condition(allHandlersFinished);
     host.settle();

@@ -4,6 +4,7 @@ import type { Registry } from '../commands/registry.ts';
 import type { RunStarter } from '../commands/command.ts';
 import type { Session, Store } from '../../prisma/store/contract.ts';
 import type { Effect, Reply, RunInput } from '../../workflows/interpreter/host.ts';
+import { publishEvent } from '../publish-event.ts';
 
 export interface QuickSteps {
   perform(input: RunInput, session: Session, effect: Effect): Promise<Reply>;
@@ -16,8 +17,7 @@ export function quickSteps(store: Store, registry: Registry, runs: RunStarter): 
         case 'command':
           return { ok: true, value: await registry.run(effect.command, effect.params, contextOf(store, runs, input, session, effect)) };
         case 'emit':
-          await store.signals.publish(session, { handle: input.handle, key: effect.key, name: effect.event, data: effect.data });
-          return { ok: true, value: { event: effect.event } };
+          return { ok: true, value: await publishEvent(store, session, { handle: input.handle, key: effect.key, name: effect.event, data: effect.data }) };
         case 'shell':
         case 'sentinel':
           throw new Error(`bug: a "${effect.type}" step reached a segment`);

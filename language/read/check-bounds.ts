@@ -1,6 +1,7 @@
 /**
  * No loop runs without a bound, its own or one of an enclosing run: a run's limits on time and on
- * passes are spent by everything inside it, so they bound the loops inside it too.
+ * passes are spent by everything inside it, so they bound the loops inside it too. An enclosing loop
+ * looks at its own bounds only between its passes, so it bounds nothing inside.
  */
 import type { Problem } from '../problems.ts';
 import { isPlain, type Plain } from './draft.ts';
@@ -21,12 +22,7 @@ function isBounded(site: LoopSite): boolean {
   if (loop.type === 'once' || loop.type === 'count') return true;
   if (loop.max !== undefined || loop.maxIterations !== undefined || loop.timeoutMs !== undefined) return true;
   if (typeof owner['timeoutMs'] === 'number') return true;
-  return isRunBounded(site.place.definition) || site.place.loops.some(boundsInside);
-}
-
-/** An enclosing loop ends what is inside it only by time. */
-function boundsInside({ loop, owner }: LoopSite): boolean {
-  return ('timeoutMs' in loop && loop.timeoutMs !== undefined) || typeof owner['timeoutMs'] === 'number';
+  return isRunBounded(site.place.definition);
 }
 
 function isRunBounded(definition: DefinitionSite): boolean {

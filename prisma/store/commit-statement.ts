@@ -50,7 +50,7 @@ export function commitStatement(commit: Commit): Statement | null {
   const projection = projectRun(events);
   if (projection !== null) parts.push(`projected as (${writeRun(parameters, handle, projection)})`);
   if (forget.length > 0) {
-    parts.push(`forgotten as (delete from journal where handle = ${handle} and key = any(${parameters.add(forget)}::text[]))`);
+    parts.push(`forgotten as (update journal set result = 'null'::json where handle = ${handle} and key = any(${parameters.add(forget)}::text[]))`);
   }
   if (parts.length === 0) return null;
   return { text: `with ${parts.join(', ')} select ${handle}::text`, values: parameters.values };

@@ -151,6 +151,8 @@ export interface Store {
   };
   journal: {
     find(handle: string, key: string): Promise<Json | null>;
+    /** Removes the rows of runs that ended more than a day ago: no attempt of theirs can be alive. */
+    sweep(): Promise<void>;
   };
   session(): OpenSession;
   /** Resolves when a trivial query answers; rejects with the driver's error. */

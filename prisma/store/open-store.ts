@@ -38,6 +38,12 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
         const [row] = await database.query<{ result: Json }>('select result from journal where handle = $1 and key = $2', [handle, key]);
         return row?.result ?? null;
       },
+      async sweep() {
+        await database.query(
+          `delete from journal using runs where journal.handle = runs.handle and runs.finished_at < now() - interval '1 day'`,
+          [],
+        );
+      },
     },
     session: () => new StoreSession(database, transactions, (handle, events) => announcer.announceEvents(handle, events)),
     async ping() {

@@ -17,6 +17,12 @@ import { queryOn, rollback } from './database.ts';
 import type { Database } from './database.ts';
 import { JournalConflict } from './journal-conflict.ts';
 
+/**
+ * A segment lasts a quarter of a second. A transaction whose host vanished must not hold its locks
+ * until TCP gives up, nor may whoever waits for them hold its connection.
+ */
+const BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '15s'; SET LOCAL lock_timeout = '30s'";
+
 export class StoreSession implements OpenSession {
   readonly #database: Database;
   readonly #committed: (handle: string, events: readonly RunEvent[]) => void;
@@ -87,7 +93,7 @@ export class StoreSession implements OpenSession {
   async #begin(): Promise<PoolClient> {
     const client = await this.#database.pool.connect();
     try {
-      await client.query('BEGIN');
+      await client.query(BEGIN);
       this.#open.add(this);
       return client;
     } catch (error) {

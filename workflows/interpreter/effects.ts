@@ -8,7 +8,7 @@ import type { CommandStep, Definition, EmitStep, Retry, SentinelStep, ShellStep,
 import { textOf, type Fault, type ScopeReader } from '../../language/scope.ts';
 import { renderShellLine } from '../../language/shell-line.ts';
 import type { Effect, Strand } from './host.ts';
-import { limitsLeft, timeoutOf } from './limits.ts';
+import { limitsLeft, remainingMs, timeoutOf } from './limits.ts';
 import { namesAt } from './names.ts';
 import { previewOf } from './preview.ts';
 import type { Variables } from './position.ts';
@@ -103,7 +103,7 @@ export function effectOf(
   place: Place,
 ): Built {
   const reader = new Reader(namesAt(walk, strand, place.passes));
-  const frame = { key: place.key, label: labelOf(step), timeoutMs: timeoutOf(walk, step), retry: retryOf(step) };
+  const frame = { key: place.key, label: labelOf(step), timeoutMs: timeoutOf(walk, step), leftMs: remainingMs(walk), retry: retryOf(step) };
   const effect = ((): Effect | FailureInfo => {
     switch (step.type) {
       case 'shell':
@@ -140,7 +140,7 @@ function paramsOf(step: CommandStep, reader: Reader): JsonObject {
   return { ...reader.object(Object.fromEntries(rest)), ...Object.fromEntries(programs) };
 }
 
-type EffectFrame = Pick<Effect, 'key' | 'label' | 'timeoutMs' | 'retry'>;
+type EffectFrame = Pick<Effect, 'key' | 'label' | 'timeoutMs' | 'leftMs' | 'retry'>;
 
 function shellEffect(step: ShellStep, reader: Reader, frame: EffectFrame): Effect {
   const program = step.args !== undefined;

@@ -20,6 +20,8 @@ interface EffectFrame {
   key: string;
   label: string;
   timeoutMs: number;
+  /** What is left of the run's time: retries end with it. */
+  leftMs: number | null;
   retry: Retry | null;
 }
 

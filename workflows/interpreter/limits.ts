@@ -30,9 +30,15 @@ export function limitsOf(definition: Definition, inherited: RunLimits | null): R
 export function remainingMs(walk: Walk): number | null {
   const { timeoutMs } = walk.input.limits;
   if (timeoutMs === null) return null;
-  const { pausedMs, extensions } = walk.position;
-  const spent = walk.host.now() - walk.input.startedAt - pausedMs;
-  return Math.max(0, timeoutMs * (1 + extensions.timeoutMs) - spent);
+  const spent = runningMs(walk) - walk.input.startedAt;
+  return Math.max(0, timeoutMs * (1 + walk.position.extensions.timeoutMs) - spent);
+}
+
+/** The clock without the time the run has been held, also while it is. */
+export function runningMs(walk: Walk): number {
+  const { pausedMs, paused } = walk.position;
+  const now = walk.host.now();
+  return now - pausedMs - (paused === null ? 0 : now - paused.since);
 }
 
 /** The limits a nested run inherits now; `timeoutMs` is the step's own bound on it. */

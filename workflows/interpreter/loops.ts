@@ -13,7 +13,7 @@ import type { LoopConfig, Step } from '../../language/model.ts';
 import { wait, type Walking } from './drive.ts';
 import type { Flow, Strand } from './host.ts';
 import { stepKey } from './keys.ts';
-import { holdAtLimit, passesSpent, remainingMs } from './limits.ts';
+import { holdAtLimit, passesSpent, remainingMs, runningMs } from './limits.ts';
 import { namesAt } from './names.ts';
 import { tallyPass } from './outcome.ts';
 import type { LoopFrame } from './position.ts';
@@ -119,7 +119,7 @@ function* atBound(walk: Walk, block: LoopBlock, frame: LoopFrame): Walking<Turn>
   const { config } = block;
   if (!block.isRoot && config.type !== 'once') {
     const spent = config.maxIterations !== undefined && frame.pass >= config.maxIterations;
-    const late = config.timeoutMs !== undefined && walk.host.now() - frame.startedAt >= config.timeoutMs;
+    const late = config.timeoutMs !== undefined && runningMs(walk) - frame.startedAt >= config.timeoutMs;
     if (spent || late) {
       const bound = spent ? `maxIterations ${config.maxIterations}` : `timeoutMs ${config.timeoutMs}`;
       record(walk, {

@@ -4,12 +4,18 @@ import type { Walk } from './ledger.ts';
 import { limitsOf } from './limits.ts';
 import { valueOfNestedRun, type RunResult } from './outcome.ts';
 
-/** `attempt` counts from 1; each attempt of a step with retries is a run of its own. */
+/**
+ * `attempt` counts from 1; each attempt of a step with retries is a run of its own, and so is each
+ * time the step is repeated because a limit was extended.
+ */
 export function nestedInput(walk: Walk, effect: NestedEffect, attempt = 1): RunInput {
   const { input } = walk;
+  const { maxIterations, timeoutMs } = walk.position.extensions;
+  const turn = attempt + maxIterations + timeoutMs;
+  const mark = turn === 1 ? '' : `#${attempt}.${maxIterations + timeoutMs}`;
   return {
     ...input,
-    handle: `${input.handle}/${effect.key}${attempt === 1 ? '' : `#${attempt}`}`,
+    handle: `${input.handle}/${effect.key}${mark}`,
     definition: effect.definition,
     definitionHash: '',
     base: effect.base,

@@ -8,6 +8,8 @@
  */
 import type { FailureInfo } from '../../language/failure.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
+import { valueBytesMax } from '../../language/limits.ts';
+import { isSafeName } from '../../language/scope.ts';
 import type { RunOutcome } from '../../language/run-event.ts';
 import type { Flow } from './host.ts';
 import type { LoopFrame, Position, Tally, Variables } from './position.ts';
@@ -52,15 +54,25 @@ export function tallyPass(tally: Tally, own: Variables, keepResults: boolean): v
     if (!keepResults) continue;
     outputs[name] = value;
     for (const [field, number] of numbersOf(name, value)) {
-      const entry = (tally.numbers[field] ??= { sum: 0, count: 0 });
-      entry.sum += number;
-      entry.count += 1;
+      const known = Object.hasOwn(tally.numbers, field) ? tally.numbers[field] : undefined;
+      const { sum, count } = known ?? { sum: 0, count: 0 };
+      if (isSafeName(field)) tally.numbers[field] = { sum: sum + number, count: count + 1 };
     }
   }
   tally.lastPassed = !failed;
   if (failed) tally.failureCount += 1;
-  if (keepResults) tally.results = [...tally.results, outputs].slice(-resultsKeptMax);
+  if (keepResults) tally.results = bounded([...tally.results, outputs].slice(-resultsKeptMax));
   tally.touched = [];
+}
+
+/** The newest results that together stay within the bound of one value. */
+function bounded(results: Variables[]): Variables[] {
+  let bytes = 0;
+  const first = results.findLastIndex((result) => {
+    bytes += JSON.stringify(result).length;
+    return bytes > valueBytesMax;
+  });
+  return results.slice(first + 1);
 }
 
 function averages(tally: Tally): JsonObject {

@@ -25,6 +25,7 @@ export interface LoopFrame {
   between: boolean;
   /** The pause before the next pass has been taken. */
   rested: boolean;
+  /** By the run's clock, which stands still while it is held. */
   startedAt: number;
   /** Passes allowed by `max`, read once when the loop starts. */
   max: number | null;

@@ -16,7 +16,7 @@ import { effectOf, isQuick, labelOf } from './effects.ts';
 import { isCancelled, type Flow, type SegmentReport, type Strand } from './host.ts';
 import { stepKey } from './keys.ts';
 import { finish, record, type Ending, type Place, type Walk } from './ledger.ts';
-import { holdAtLimit, limitReached } from './limits.ts';
+import { holdAtLimit, limitReached, runningMs } from './limits.ts';
 import { walkLoop, type LoopBlock } from './loops.ts';
 import { namesAt } from './names.ts';
 import { firstLoopFrame, type BlockFrame, type LoopFrame } from './position.ts';
@@ -188,7 +188,7 @@ function* walkLoopStep(walk: Walk, strand: Strand, step: LoopStep, place: Place,
   let open = frame.open;
   if (open === undefined) {
     const startedAt = walk.host.now();
-    open = { type: 'loop', startedAt, loop: firstLoopFrame(startedAt) };
+    open = { type: 'loop', startedAt, loop: firstLoopFrame(runningMs(walk)) };
     frame.open = open;
     record(walk, { type: 'step-started', key: place.key, step: 'loop', label: labelOf(step) });
   }
