@@ -16,6 +16,7 @@ import { Failure } from './failures.ts';
 import { publishEvent } from './publish-event.ts';
 import { findCommand } from '../language/commands.ts';
 import type { RunInput } from '../workflows/interpreter/host.ts';
+import { handleOf } from '../workflows/interpreter/keys.ts';
 import { quickSteps } from './segment/quick-steps.ts';
 import { runSegment } from './segment/run-segment.ts';
 import { runShell } from './shell/run-shell.ts';
@@ -28,8 +29,6 @@ export interface ActivityParts {
 }
 
 type Activity = (...args: never[]) => Promise<unknown>;
-
-const WORKFLOW_ID_PREFIX = 'sentinel/';
 
 export function createActivities(parts: ActivityParts): Record<string, Activity> {
   const { store, registry, runs } = parts;
@@ -89,8 +88,7 @@ async function once(parts: ActivityParts, context: CommandContext, run: (session
 
 async function contextOf(parts: ActivityParts): Promise<CommandContext> {
   const info = activityInfo();
-  const workflowId = info.workflowExecution?.workflowId ?? '';
-  const handle = workflowId.startsWith(WORKFLOW_ID_PREFIX) ? workflowId.slice(WORKFLOW_ID_PREFIX.length) : workflowId;
+  const handle = handleOf(info.workflowExecution?.workflowId ?? '');
   const { cancellationSignal } = Context.current();
   return {
     run: await runOf(parts.store, handle),

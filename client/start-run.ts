@@ -11,6 +11,7 @@ import type { Definition, Step } from '../language/model.ts';
 import { parseDefinition } from '../language/read/definition.ts';
 import { contentHash } from '../prisma/store/content-hash.ts';
 import type { Store } from '../prisma/store/contract.ts';
+import { blocksOf } from '../workflows/interpreter/program.ts';
 import { workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages.ts';
 import { memoOf, searchAttributesOf } from '../workflows/search-attributes.ts';
 import { withoutEmpty, type StartInput } from '../workflows/start-input.ts';
@@ -100,24 +101,8 @@ async function collectLibrary(
 
 function referencesOf(steps: readonly Step[]): string[] {
   return steps.flatMap((step): string[] => {
-    switch (step.type) {
-      case 'sentinel':
-        return '$ref' in step.definition ? [step.definition.$ref] : referencesOf(step.definition.steps);
-      case 'condition':
-        return [...referencesOf(step.then ?? []), ...referencesOf(step.else ?? [])];
-      case 'loop':
-        return referencesOf(step.steps);
-      case 'parallel':
-        return step.branches.flatMap((branch) => referencesOf(branch));
-      case 'shell':
-      case 'command':
-      case 'emit':
-      case 'llm':
-      case 'watch':
-        return [];
-      default:
-        return step satisfies never;
-    }
+    if (step.type !== 'sentinel') return blocksOf(step).flatMap((block) => referencesOf(block));
+    return '$ref' in step.definition ? [step.definition.$ref] : referencesOf(step.definition.steps);
   });
 }
 

@@ -8,11 +8,7 @@ import type { Position } from './interpreter/position.ts';
 export const WORKFLOW_TYPE = 'sentinel';
 export const DEFAULT_TASK_QUEUE = 'sentinel';
 
-export const workflowIdOf = (handle: string): string => `sentinel/${handle}`;
-
-export function handleOf(workflowId: string): string {
-  return workflowId.startsWith('sentinel/') ? workflowId.slice('sentinel/'.length) : workflowId;
-}
+export { handleOf, workflowIdOf } from './interpreter/keys.ts';
 
 /** Updates; each answers with the run's state after it. A validator refuses what cannot be done. */
 export const UPDATES = { pause: 'pause', resume: 'resume', stop: 'stop' } as const;

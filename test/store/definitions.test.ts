@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Definition } from '../../language/model.ts';
-import { canonicalText } from '../../prisma/store/content-hash.ts';
+import { canonicalText } from '../../language/canonical.ts';
 import type { NewRun } from '../../prisma/store/contract.ts';
 import { finished, started, useStore } from './opened.ts';
 

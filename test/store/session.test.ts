@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalText } from '../../prisma/store/content-hash.ts';
+import { canonicalText } from '../../language/canonical.ts';
 import { JournalConflict } from '../../prisma/store/journal-conflict.ts';
 import { openStore } from '../../prisma/store/open-store.ts';
 import { finished, started, useStore, warning } from './opened.ts';

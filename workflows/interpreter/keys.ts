@@ -5,3 +5,10 @@
 export function stepKey(path: string, passes: readonly number[]): string {
   return `${path}@${passes.join('.')}`;
 }
+
+/** Under which id Temporal knows the run of a handle, and back. */
+export const workflowIdOf = (handle: string): string => `sentinel/${handle}`;
+
+export function handleOf(workflowId: string): string {
+  return workflowId.startsWith('sentinel/') ? workflowId.slice('sentinel/'.length) : workflowId;
+}

@@ -27,7 +27,8 @@ export function textFieldsOf(definition: Definition): Map<string, string> {
   return fields;
 }
 
-function blocksOf(step: Step): readonly (readonly Step[])[] {
+/** The blocks of steps inside a step, as the walk knows them; a nested definition's are its own run's. */
+export function blocksOf(step: Step): readonly (readonly Step[])[] {
   switch (step.type) {
     case 'condition':
       return [step.then ?? [], step.else ?? []];
