@@ -6,73 +6,9 @@
  * only: zod never enters the workflow bundle.
  */
 import { z } from 'zod';
-import type { Json } from './json.ts';
+import { EscalationRule, Expression, LoopConfig, Milliseconds, Name, Retry, Rule, Safety, Trigger, Value } from './settings.ts';
 
-export const Value: z.ZodType<Json> = z.lazy(() =>
-  z.union([z.null(), z.boolean(), z.number(), z.string(), z.array(Value), z.record(z.string(), Value)]),
-);
-
-const Name = z.string().min(1).max(200);
-const Milliseconds = z.number().int().positive();
-const Expression = z.string().min(1);
-
-/** `max` may be a number or an expression (`"$plan.files.length"`), read when the loop starts. */
-const LoopMax = z.union([z.number().int().nonnegative(), Expression]);
-
-/** `over` names the array a loop walks; pass N binds item N−1 to the variable `as`. */
-const Item = { over: Expression.optional(), as: Name.optional() };
-const LoopBounds = { maxIterations: z.number().int().positive().optional(), timeoutMs: Milliseconds.optional() };
-
-export const LoopConfig = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('once') }),
-  z.strictObject({ type: z.literal('count'), max: LoopMax, ...Item, ...LoopBounds }),
-  z.strictObject({ type: z.literal('until'), check: Expression, max: LoopMax.optional(), ...Item, ...LoopBounds }),
-  z.strictObject({ type: z.literal('while'), check: Expression, max: LoopMax.optional(), ...Item, ...LoopBounds }),
-  z.strictObject({
-    type: z.literal('continuous'),
-    intervalMs: z.number().int().nonnegative().optional(),
-    max: LoopMax.optional(),
-    ...Item,
-    ...LoopBounds,
-  }),
-  z.strictObject({ type: z.literal('event'), event: z.string().min(1), max: LoopMax.optional(), ...LoopBounds }),
-]);
-export type LoopConfig = z.infer<typeof LoopConfig>;
-
-export const Trigger = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('immediate') }),
-  z.strictObject({ type: z.literal('manual') }),
-  z.strictObject({ type: z.literal('event'), event: z.string().min(1) }),
-  z.strictObject({ type: z.literal('schedule'), cronExpression: z.string().min(1) }),
-]);
-export type Trigger = z.infer<typeof Trigger>;
-
-export const Safety = z.strictObject({
-  maxIterations: z.number().int().positive().optional(),
-  timeoutMs: Milliseconds.optional(),
-  maxStepTimeoutMs: Milliseconds.optional(),
-  maxMemoryMb: z.number().int().positive().optional(),
-  maxNestingDepth: z.number().int().positive().optional(),
-  onTimeout: z.enum(['stop', 'pause']).optional(),
-  requireApproval: z.array(z.enum(['write', 'shell', 'delete', 'network'])).optional(),
-});
-export type Safety = z.infer<typeof Safety>;
-
-/** Retries of one step: `attempts` counts the first try; waits grow by `factor` up to `maxBackoffMs`. */
-export const Retry = z.strictObject({
-  attempts: z.number().int().min(1).max(1000),
-  backoffMs: Milliseconds.optional(),
-  factor: z.number().min(1).optional(),
-  maxBackoffMs: Milliseconds.optional(),
-});
-export type Retry = z.infer<typeof Retry>;
-
-export const Rule = z.strictObject({
-  pattern: z.string().min(1),
-  classification: z.string().min(1),
-  action: z.string().min(1).optional(),
-});
-export type Rule = z.infer<typeof Rule>;
+export { Budget, EscalationRule, LoopConfig, Retry, Rule, Safety, Trigger, Value } from './settings.ts';
 
 const Common = {
   name: Name.optional(),
@@ -135,6 +71,26 @@ export const EmitStep = z.strictObject({
 });
 export type EmitStep = z.infer<typeof EmitStep>;
 
+/**
+ * Waits for a persona's answer. The result is `{choice, approved, note, data, by}`; a rejection is a
+ * failure of the step, which follows `onError`.
+ */
+export const ApprovalStep = z.strictObject({
+  type: z.literal('approval'),
+  message: z.string().min(1),
+  /** What the persona needs to see to decide. */
+  show: Value.optional(),
+  /** A JSON Schema of the data an answer must carry. */
+  form: z.record(z.string(), Value).optional(),
+  /** The persona that is asked; the run's own when absent. */
+  assignee: z.string().min(1).optional(),
+  /** What counts as answered when nobody did within `timeoutMs`. */
+  onTimeout: z.enum(['reject', 'approve', 'fail']).optional(),
+  ...Common,
+});
+export type ApprovalStep = z.infer<typeof ApprovalStep>;
+
+/** `always` runs after either branch, also when one of them failed or the run is being cancelled. */
 export const ConditionStep = z.strictObject({
   type: z.literal('condition'),
   check: Expression,
@@ -144,7 +100,13 @@ export const ConditionStep = z.strictObject({
   get else(): z.ZodOptional<z.ZodArray<typeof Step>> {
     return z.array(Step).optional();
   },
-  name: Name.optional(),
+  get always(): z.ZodOptional<z.ZodArray<typeof Step>> {
+    return z.array(Step).optional();
+  },
+  name: Common.name,
+  onError: Common.onError,
+  retry: Common.retry,
+  timeoutMs: Common.timeoutMs,
 });
 export type ConditionStep = z.infer<typeof ConditionStep>;
 
@@ -208,6 +170,7 @@ export const Step = z.discriminatedUnion('type', [
   LoopStep,
   ParallelStep,
   SentinelStep,
+  ApprovalStep,
 ]);
 export type Step = z.infer<typeof Step>;
 export type StepType = Step['type'];
@@ -226,12 +189,20 @@ export const Definition = z.strictObject({
   get steps(): z.ZodArray<typeof Step> {
     return z.array(Step);
   },
+  /** Clean-up: runs once at the end of the run, however it ends. */
+  get always(): z.ZodOptional<z.ZodArray<typeof Step>> {
+    return z.array(Step).optional();
+  },
   loop: LoopConfig,
   trigger: Trigger.optional(),
   timeoutMs: Milliseconds.optional(),
   safety: Safety.optional(),
   mode: z.enum(['full', 'readonly', 'sandboxed']).optional(),
   durability: Durability.optional(),
+  escalateOn: z.array(EscalationRule).optional(),
+  reportTo: z.enum(['inbox', 'silent']).optional(),
+  /** Names of environment variables that `{{env.X}}` may read. */
+  env: z.array(z.string().min(1)).optional(),
   strict: z.boolean().optional(),
   inputs: z.record(z.string(), Value).optional(),
 });

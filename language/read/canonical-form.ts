@@ -47,8 +47,9 @@ function rewriteDefinition(raw: unknown, path: string, origins: Origins, problem
   const draft = begin(raw, path, origins);
   rewriteMissingLoop(draft);
   rewriteLoopNumbers(draft);
-  draft.value['steps'] = rewriteSteps(draft.value['steps'], pathOf(draft, 'steps'), origins, problems);
-  if (draft.value['steps'] === undefined) delete draft.value['steps'];
+  for (const key of ['steps', 'always']) {
+    if (Object.hasOwn(draft.value, key)) draft.value[key] = rewriteSteps(draft.value[key], pathOf(draft, key), origins, problems);
+  }
   return finish(draft, problems);
 }
 
@@ -64,7 +65,7 @@ function rewriteStep(raw: unknown, path: string, origins: Origins, problems: Pro
   const draft = begin(raw, path, origins);
   for (const rewrite of STEP_REWRITES) rewrite(draft);
   const { value } = draft;
-  for (const key of ['then', 'else', 'steps']) {
+  for (const key of ['then', 'else', 'always', 'steps']) {
     if (Object.hasOwn(value, key)) value[key] = rewriteSteps(value[key], pathOf(draft, key), origins, problems);
   }
   if (Array.isArray(value['branches'])) value['branches'] = rewriteBranches(value['branches'], pathOf(draft, 'branches'), origins, problems);

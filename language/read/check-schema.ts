@@ -6,6 +6,7 @@
 import { distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
 import {
+  ApprovalStep,
   CommandStep,
   ConditionStep,
   Definition,
@@ -34,16 +35,17 @@ const STEPS = {
   loop: LoopStep,
   parallel: ParallelStep,
   sentinel: SentinelStep,
+  approval: ApprovalStep,
 } satisfies Record<StepType, z.ZodType>;
 
 const STEP_TYPES = Object.keys(STEPS);
 
 /** Keys whose contents are checked elsewhere, or not at all, with what stands in for them. */
 const LEFT_OUT: ReadonlyArray<{ key: string; fits: (value: unknown) => boolean; by: unknown }> = [
-  ...['steps', 'then', 'else', 'args'].map((key) => ({ key, fits: Array.isArray, by: [] })),
+  ...['steps', 'then', 'else', 'always', 'args'].map((key) => ({ key, fits: Array.isArray, by: [] })),
   { key: 'branches', fits: (value) => Array.isArray(value) && value.every(Array.isArray), by: [] },
-  ...['params', 'env', 'inputs'].map((key) => ({ key, fits: isPlain, by: {} })),
-  ...['stdin', 'data', 'schema'].map((key) => ({ key, fits: () => true, by: null })),
+  ...['params', 'env', 'inputs', 'form'].map((key) => ({ key, fits: isPlain, by: {} })),
+  ...['stdin', 'data', 'schema', 'show'].map((key) => ({ key, fits: () => true, by: null })),
   { key: 'definition', fits: isPlain, by: { $ref: 'elsewhere' } },
 ];
 

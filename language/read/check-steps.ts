@@ -37,7 +37,8 @@ function emptySteps({ path }: { path: string }): Problem {
 }
 
 function checkAvailable({ step, path }: StepSite): Problem[] {
-  return step.type === 'llm' || step.type === 'watch' ? [notAvailable(path, `a ${step.type} step`)] : [];
+  const isMissing = step.type === 'llm' || step.type === 'watch' || step.type === 'approval';
+  return isMissing ? [notAvailable(path, `a step of type "${step.type}"`)] : [];
 }
 
 function notAvailable(path: string, what: string): Problem {

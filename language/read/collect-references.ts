@@ -68,6 +68,8 @@ function templatesOf({ step }: StepSite): Array<{ key: string; value: unknown }>
       return pick('event', 'data');
     case 'sentinel':
       return pick('inputs');
+    case 'approval':
+      return pick('message', 'show', 'assignee');
     case 'condition':
     case 'loop':
     case 'parallel':

@@ -66,6 +66,7 @@ class Walk {
     this.#sites.definitions.push(site);
     const place: Place = { definition: site, loops: parent?.loops ?? [] };
     this.#steps(value, 'steps', path, this.#withLoop(value, path, place));
+    this.#steps(value, 'always', path, place);
   }
 
   /** The place inside the loop that `owner.loop` describes. */
@@ -93,7 +94,7 @@ class Walk {
     if (!isPlain(value)) return;
     if (known && this.#found.problems.length === before) this.#sites.steps.push({ step: value as Step, path, place });
     const inside = value['type'] === 'loop' ? this.#withLoop(value, path, place) : place;
-    for (const key of ['then', 'else', 'steps']) this.#steps(value, key, path, inside);
+    for (const key of ['then', 'else', 'always', 'steps']) this.#steps(value, key, path, inside);
     const branches = value['branches'];
     if (Array.isArray(branches)) {
       const at = this.#found.origins.locate(value, path, ['branches']);

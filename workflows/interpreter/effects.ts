@@ -25,7 +25,6 @@ export function isQuick(step: Step): boolean {
 }
 
 function retryOf(step: Step): Retry | null {
-  if (step.type === 'condition') return null;
   return step.retry ?? (step.onError === 'retry' ? usualRetry : null);
 }
 
@@ -49,6 +48,8 @@ export function labelOf(step: Step): string {
       return `${step.branches.length} branches`;
     case 'llm':
       return step.model ?? 'auto';
+    case 'approval':
+      return previewOf(step.message);
     case 'watch':
       return step.event ?? step.executionId ?? 'watch';
     default:

@@ -24,6 +24,7 @@ export function textFieldsOf(definition: Definition): Map<string, string> {
     }
   };
   visit(definition.steps);
+  visit(definition.always ?? []);
   return fields;
 }
 
@@ -31,7 +32,7 @@ export function textFieldsOf(definition: Definition): Map<string, string> {
 export function blocksOf(step: Step): readonly (readonly Step[])[] {
   switch (step.type) {
     case 'condition':
-      return [step.then ?? [], step.else ?? []];
+      return [step.then ?? [], step.else ?? [], step.always ?? []];
     case 'loop':
       return [step.steps];
     case 'parallel':
@@ -41,6 +42,7 @@ export function blocksOf(step: Step): readonly (readonly Step[])[] {
     case 'emit':
     case 'llm':
     case 'watch':
+    case 'approval':
     case 'sentinel':
       return [];
     default:

@@ -131,6 +131,7 @@ function* walkStep(walk: Walk, strand: Strand, step: Step, place: Place, frame: 
       return yield* walkLeaf(walk, strand, step, place);
     case 'llm':
     case 'watch':
+    case 'approval':
       return finish(walk, strand, step, place, walk.host.now(), unavailable(step, place.key), labelOf(step));
     default:
       return step satisfies never;

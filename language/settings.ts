@@ -1,0 +1,98 @@
+/** What surrounds the steps of a definition: loops, triggers, safety, retries and rules. `model.ts` is the door to it. */
+import { z } from 'zod';
+import type { Json } from './json.ts';
+
+export const Value: z.ZodType<Json> = z.lazy(() =>
+  z.union([z.null(), z.boolean(), z.number(), z.string(), z.array(Value), z.record(z.string(), Value)]),
+);
+
+export const Name = z.string().min(1).max(200);
+export const Milliseconds = z.number().int().positive();
+export const Expression = z.string().min(1);
+
+/** `max` may be a number or an expression (`"$plan.files.length"`), read when the loop starts. */
+const LoopMax = z.union([z.number().int().nonnegative(), Expression]);
+
+/** `over` names the array a loop walks; pass N binds item N−1 to the variable `as`. */
+const Item = { over: Expression.optional(), as: Name.optional() };
+const LoopBounds = { maxIterations: z.number().int().positive().optional(), timeoutMs: Milliseconds.optional() };
+
+export const LoopConfig = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('once') }),
+  z.strictObject({ type: z.literal('count'), max: LoopMax, ...Item, ...LoopBounds }),
+  z.strictObject({ type: z.literal('until'), check: Expression, max: LoopMax.optional(), ...Item, ...LoopBounds }),
+  z.strictObject({ type: z.literal('while'), check: Expression, max: LoopMax.optional(), ...Item, ...LoopBounds }),
+  z.strictObject({
+    type: z.literal('continuous'),
+    intervalMs: z.number().int().nonnegative().optional(),
+    max: LoopMax.optional(),
+    ...Item,
+    ...LoopBounds,
+  }),
+  z.strictObject({ type: z.literal('event'), event: z.string().min(1), max: LoopMax.optional(), ...LoopBounds }),
+]);
+export type LoopConfig = z.infer<typeof LoopConfig>;
+
+export const Trigger = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('immediate') }),
+  z.strictObject({ type: z.literal('manual') }),
+  z.strictObject({ type: z.literal('event'), event: z.string().min(1) }),
+  z.strictObject({
+    type: z.literal('schedule'),
+    cronExpression: z.string().min(1),
+    /** An IANA name (`Europe/Zurich`); UTC when absent. */
+    timeZone: z.string().min(1).optional(),
+    /** What happens when a run is due while the one before it still goes on. */
+    overlap: z.enum(['skip', 'buffer', 'cancel', 'all']).optional(),
+    /** How late a run may start that was missed while the server was away. */
+    catchupWindowMs: Milliseconds.optional(),
+    /** Each start is late by a random time up to this. */
+    jitterMs: z.number().int().nonnegative().optional(),
+  }),
+]);
+export type Trigger = z.infer<typeof Trigger>;
+
+/** What a run may spend, with all runs nested in it. */
+export const Budget = z.strictObject({
+  steps: z.number().int().positive().optional(),
+  tokens: z.number().int().positive().optional(),
+  usd: z.number().positive().optional(),
+  wallMs: Milliseconds.optional(),
+});
+export type Budget = z.infer<typeof Budget>;
+
+export const Safety = z.strictObject({
+  maxIterations: z.number().int().positive().optional(),
+  timeoutMs: Milliseconds.optional(),
+  maxStepTimeoutMs: Milliseconds.optional(),
+  maxMemoryMb: z.number().int().positive().optional(),
+  maxNestingDepth: z.number().int().positive().optional(),
+  onTimeout: z.enum(['stop', 'pause']).optional(),
+  requireApproval: z.array(z.enum(['write', 'shell', 'delete', 'network'])).optional(),
+  budget: Budget.optional(),
+});
+export type Safety = z.infer<typeof Safety>;
+
+/** Retries of one step: `attempts` counts the first try; waits grow by `factor` up to `maxBackoffMs`. */
+export const Retry = z.strictObject({
+  attempts: z.number().int().min(1).max(1000),
+  backoffMs: Milliseconds.optional(),
+  factor: z.number().min(1).optional(),
+  maxBackoffMs: Milliseconds.optional(),
+});
+export type Retry = z.infer<typeof Retry>;
+
+/** When a run turns to its persona, and how. */
+export const EscalationRule = z.strictObject({
+  condition: z.enum(['error', 'timeout', 'unfamiliar', 'approval_needed', 'complete']),
+  action: z.enum(['pause', 'notify', 'abort']),
+  priority: z.enum(['low', 'normal', 'high', 'urgent']).optional(),
+});
+export type EscalationRule = z.infer<typeof EscalationRule>;
+
+export const Rule = z.strictObject({
+  pattern: z.string().min(1),
+  classification: z.string().min(1),
+  action: z.string().min(1).optional(),
+});
+export type Rule = z.infer<typeof Rule>;
