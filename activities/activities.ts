@@ -6,14 +6,19 @@
  * left. Anything else thrown here is the store being away or a bug, and Temporal tries again.
  */
 import { activityInfo, ApplicationFailure, Context } from '@temporalio/activity';
+import { isPermanent } from '../language/failure.ts';
 import type { Json, JsonObject } from '../language/json.ts';
 import type { OpenSession, RunContext, Store } from '../prisma/store/contract.ts';
 import { JournalConflict } from '../prisma/store/journal-conflict.ts';
+import { checkForm, digestOf } from './answers.ts';
 import type { CommandContext, RunStarter } from './commands/command.ts';
 import type { Registry } from './commands/registry.ts';
-import { EMIT, SEGMENT, SHELL, TIMEOUT_MARGIN_MS, type SegmentRequest, type SegmentResult, type ShellRequest, type StepOptions } from './contract.ts';
+import { CHECK_EDIT, CHECK_FORM, DIGEST, EMIT, NEXT_EVENT, SEGMENT, SHELL, TIMEOUT_MARGIN_MS, WATCH, type SegmentRequest, type SegmentResult, type EventRequest, type ShellRequest, type StepOptions } from './contract.ts';
+import { checkEdit } from './edits.ts';
 import { Failure } from './failures.ts';
 import { publishEvent } from './publish-event.ts';
+import { secretsOf, unsealedFor, withMaskedFailures, type Secrets } from './secrets.ts';
+import { maskJson } from '../language/secrets.ts';
 import { findCommand } from '../language/commands.ts';
 import type { RunInput } from '../workflows/interpreter/host.ts';
 import { handleOf } from '../workflows/interpreter/keys.ts';
@@ -21,6 +26,7 @@ import { quickSteps } from './segment/quick-steps.ts';
 import { runSegment } from './segment/run-segment.ts';
 import { runShell } from './shell/run-shell.ts';
 import { withValueFiles } from './shell/value-files.ts';
+import { watchExecution, type WatchRequest } from './shell/watch.ts';
 
 export interface ActivityParts {
   store: Store;
@@ -37,12 +43,19 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
     [SEGMENT]: (input: RunInput, request: SegmentRequest): Promise<SegmentResult> => runSegment(store, quick, input, request),
     [SHELL]: (request: ShellRequest, options?: StepOptions) =>
       guarded(options, async () => {
-        const context = await contextOf(parts);
-        const { files, ...rest } = request;
-        return withValueFiles(files, (values) =>
-          runShell({ ...rest, env: { ...rest.env, ...values }, timeoutMs: context.timeoutMs }, context),
+        const context = await contextOf(parts, options);
+        const { files, ...rest } = context.secrets.unsealShell(request);
+        return withMaskedFailures(context.secrets, () =>
+          withValueFiles(files, (values, folder) =>
+            runShell({ ...rest, env: { ...rest.env, ...values }, timeoutMs: context.timeoutMs, readable: folder === undefined ? [] : [folder] }, context),
+          ),
         );
       }),
+    [WATCH]: (request: WatchRequest, options?: StepOptions) => guarded(options, async () => watchExecution(request, await contextOf(parts))),
+    [NEXT_EVENT]: async (request: EventRequest) => store.signals.next({ handle: (await ownRun(store)).handle, ...request }),
+    [DIGEST]: digestOf,
+    [CHECK_FORM]: checkForm,
+    [CHECK_EDIT]: checkEdit,
     [EMIT]: (request: { event: string; data: Json }, options?: StepOptions) =>
       guarded(options, async () => {
         const context = await contextOf(parts);
@@ -52,14 +65,19 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
       }),
   };
   for (const name of registry.names()) {
-    activities[name] = (params: JsonObject, options?: StepOptions) => guarded(options, () => runCommand(parts, name, params));
+    activities[name] = (params: JsonObject, options?: StepOptions) => guarded(options, () => runCommand(parts, name, params, options));
   }
   return activities;
 }
 
-async function runCommand(parts: ActivityParts, name: string, params: JsonObject): Promise<Json> {
-  const context = await contextOf(parts);
-  const run = (session: OpenSession): Promise<Json> => parts.registry.run(name, params, { ...context, session });
+async function runCommand(parts: ActivityParts, name: string, params: JsonObject, options: StepOptions | undefined): Promise<Json> {
+  const context = await contextOf(parts, options);
+  const { secrets } = context;
+  const run = async (session: OpenSession): Promise<Json> =>
+    withMaskedFailures(secrets, async () => {
+      const value = await parts.registry.run(name, unsealedFor(name, params, secrets), { ...context, session });
+      return maskJson(value, secrets.results);
+    });
   const entry = findCommand(name);
   if (entry?.speed === 'quick' && entry.permission !== 'read') return once(parts, context, run);
   const session = parts.store.session();
@@ -86,12 +104,11 @@ async function once(parts: ActivityParts, context: CommandContext, run: (session
   }
 }
 
-async function contextOf(parts: ActivityParts): Promise<CommandContext> {
+async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<CommandContext & { secrets: Secrets }> {
   const info = activityInfo();
-  const handle = handleOf(info.workflowExecution?.workflowId ?? '');
   const { cancellationSignal } = Context.current();
   return {
-    run: await runOf(parts.store, handle),
+    run: await ownRun(parts.store),
     key: info.activityId,
     attempt: info.attempt,
     store: parts.store,
@@ -101,11 +118,14 @@ async function contextOf(parts: ActivityParts): Promise<CommandContext> {
     timeoutMs: info.startToCloseTimeoutMs - TIMEOUT_MARGIN_MS,
     now: () => Date.now(),
     heartbeat: (details) => Context.current().heartbeat(details),
+    secrets: await secretsOf(parts.store, options?.secrets, info.activityId),
+    ...(options?.confinement === undefined ? {} : { confinement: options.confinement }),
   };
 }
 
 /** Retryable: the row is written before the run's first step, but another worker may not have seen it yet. */
-async function runOf(store: Store, handle: string): Promise<RunContext> {
+async function ownRun(store: Store): Promise<RunContext> {
+  const handle = handleOf(activityInfo().workflowExecution?.workflowId ?? '');
   const run = await store.runs.context(handle);
   if (run === null) throw new Error(`the store has no run "${handle}" yet`);
   return run;
@@ -116,7 +136,7 @@ async function guarded<Result>(options: StepOptions | undefined, run: () => Prom
     return await run();
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    const isFinal = options === undefined || !mayHelp(error) || activityInfo().attempt >= options.attempts;
+    const isFinal = options?.attempts === undefined || isPermanent(error) || activityInfo().attempt >= options.attempts;
     throw ApplicationFailure.create({
       message: error.message,
       type: error.code,
@@ -125,9 +145,4 @@ async function guarded<Result>(options: StepOptions | undefined, run: () => Prom
       cause: error,
     });
   }
-}
-
-/** What the definition got wrong stays wrong; everything else may pass. */
-function mayHelp(failure: Failure): boolean {
-  return !['COMMAND_PARAMS_INVALID', 'UNKNOWN_COMMAND', 'COMMAND_NOT_BUILT', 'PATH_OUTSIDE_PROJECT', 'VALUE_TOO_LARGE'].includes(failure.code);
 }

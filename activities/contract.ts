@@ -4,24 +4,41 @@
  * inputs hold only what those do not say.
  */
 import type { Json, JsonObject } from '../language/json.ts';
+import { segmentStepsMax } from '../language/limits.ts';
+import type { Step } from '../language/model.ts';
+import type { Confinement } from '../language/permissions.ts';
 import type { RunEvent } from '../language/run-event.ts';
-import type { RunInput, SegmentReport, Strand } from '../workflows/interpreter/host.ts';
+import type { WantedEvent } from '../prisma/store/event-contract.ts';
+import type { RunBudget, RunInput, SegmentReport, Strand } from '../workflows/interpreter/host.ts';
 import type { Position, Tally } from '../workflows/interpreter/position.ts';
+import type { EditedStrand } from '../workflows/interpreter/whereabouts.ts';
 
 export const SEGMENT = 'segment';
 export const SHELL = 'shell';
 export const EMIT = 'emit';
+/** Waits for a process. */
+export const WATCH = 'watch';
+/** Reads the next event that a run waits for, or subscribes it; local. */
+export const NEXT_EVENT = 'next-event';
+/** SHA-256 of a text; holding an answer's data against its form. Local activities: workflow code has neither. */
+export const DIGEST = 'digest';
+export const CHECK_FORM = 'check-form';
+/** Holds an edit against the reader; local. */
+export const CHECK_EDIT = 'check-edit';
+
+/** The step in its canonical form, or what is wrong with the definition that the edit would make. */
+export type EditCheck = { step: Step | null } | { problems: string[] };
 
 /** Numbers of events a segment may use; the workflow goes on counting after them. */
 export const SEGMENT_EVENTS_MAX = 1024;
-export const SEGMENT_STEPS_MAX = 200;
+export const SEGMENT_STEPS_MAX = segmentStepsMax;
 export const SEGMENT_MS = 250;
 
 /** Added to a step's own timeout, so that the step, not the server, notices it first. */
 export const TIMEOUT_MARGIN_MS = 120_000;
 
 export interface SegmentRequest {
-  strand: Pick<Strand, 'path' | 'passes' | 'frame' | 'own' | 'outer'>;
+  strand: Pick<Strand, 'path' | 'passes' | 'frame' | 'own' | 'outer' | 'shield'>;
   /** Key of the step it begins with: its journal key. */
   key: string;
   /** First free event number. */
@@ -30,6 +47,10 @@ export interface SegmentRequest {
   tally: Tally | null;
   pausedMs: number;
   extensions: Position['extensions'];
+  /** What of the run's budget the segment may use. */
+  budget?: RunBudget;
+  /** Of a definition that was edited. */
+  edited?: EditedStrand;
   /** Journal keys of segments that history already holds. */
   forget: string[];
 }
@@ -47,10 +68,18 @@ export interface ShellRequest {
   stdin?: string;
 }
 
-/** Present only for steps that state retries: a failure at this attempt is final. */
+/** Present only for steps that have something to say here. */
 export interface StepOptions {
-  attempts: number;
+  /** A failure at this attempt is final; absent, the first one is. */
+  attempts?: number;
+  /** How the step's processes are held in. */
+  confinement?: Confinement;
+  /** Environment variables that the run may read: tokens, or values of those that are no secrets. */
+  secrets?: { [name: string]: string };
 }
+
+/** What a run waits for; the rest the activity knows. */
+export type EventRequest = Omit<WantedEvent, 'handle'>;
 
 export interface Activities {
   [SEGMENT](input: RunInput, request: SegmentRequest): Promise<SegmentResult>;

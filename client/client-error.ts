@@ -8,12 +8,21 @@ export type ClientErrorCode =
   | 'DEFINITION_NOT_FOUND'
   | 'HANDLE_TAKEN'
   | 'RUN_NOT_FOUND'
+  | 'NOT_FOUND'
   | 'RUN_ENDED'
   | 'RUN_LOST'
+  | 'QUESTION_UNKNOWN'
+  | 'ANSWER_REFUSED'
   | 'NO_ANSWER'
+  | 'FORK_KEY_NOT_REACHED'
+  | 'FORK_DEFINITION_DIFFERS'
+  | 'FORK_REFUSED'
+  | 'HISTORY_MISSING'
+  | 'HISTORY_DIVERGES'
   | 'SETTINGS'
   | 'SERVICES'
   | 'STORE_UNAVAILABLE'
+  | 'SANDBOX_NOT_AVAILABLE'
   | 'BUG';
 
 export class ClientError extends Error {

@@ -12,14 +12,16 @@
 import type { Client } from '@temporalio/client';
 import type { JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
+import type { AnswerReply, AnswerRequest } from '../workflows/interpreter/answers.ts';
 import type { RunEvent, RunStatus } from '../language/run-event.ts';
-import type { Run, Store } from '../prisma/store/contract.ts';
+import type { InboxItem, Run, Store } from '../prisma/store/contract.ts';
 import type { ControlVerb, RunState } from '../workflows/messages.ts';
 import { ClientError } from './client-error.ts';
 import { Connections, type ConnectOptions } from './connect.ts';
 import { followRun, type FollowedEvent, type FollowOptions } from './follow-run.ts';
 import { waitForLoss } from './lost-run.ts';
 import { reportOf, webUrlOf, type RunReport } from './run-report.ts';
+import type { StartParts } from './start-run.ts';
 
 export { ClientError } from './client-error.ts';
 export type { FollowedEvent, FollowOptions } from './follow-run.ts';
@@ -47,6 +49,22 @@ export interface Started {
   webUrl: string | null;
 }
 
+export interface InboxQuery {
+  persona?: string;
+  /** Of this run and those nested in it. */
+  handle?: string;
+  /** Settled and seen items too. */
+  all?: boolean;
+}
+
+/** `digest`: of the question that was seen, where it is not the one in the inbox now. */
+export type AnswerOptions = Omit<AnswerRequest, 'id'> & { id?: string };
+
+/** `handle`: the run that asked. */
+export interface AnsweredQuestion extends AnswerReply {
+  handle: string;
+}
+
 export class SentinelClient {
   readonly #connections: Connections;
 
@@ -65,7 +83,7 @@ export class SentinelClient {
     const { project, inputs = {}, persona = 'local', host, handle, known, continueEvery } = options;
     const taskQueue = host === undefined ? this.#connections.config.taskQueues[0] : `sentinel@${host}`;
     const started = await startRun(
-      { store, client, taskQueue },
+      { store, client, taskQueue, isElsewhere: host !== undefined || this.#connections.config.temporal.isExternal },
       {
         definition,
         inputs,
@@ -149,6 +167,37 @@ export class SentinelClient {
     return this.#update(handle, 'stop');
   }
 
+  /** What personas are asked and told, newest first. */
+  async inbox(query: InboxQuery = {}): Promise<InboxItem[]> {
+    return (await this.store()).inbox.list(query);
+  }
+
+  /** Marks what the persona was told as seen; how many. */
+  async clearInbox(persona: string): Promise<number> {
+    return (await this.store()).inbox.clear(persona);
+  }
+
+  /**
+   * Answers a question of a run or of one nested in it. The id may be left out where exactly one is
+   * open; one of a nested run stands behind its steps' keys: `steps.2@1/steps.0@1`.
+   */
+  async answer(handle: string, answer: AnswerOptions): Promise<AnsweredQuestion> {
+    await this.find(handle);
+    const [store, { questionFor }] = await Promise.all([this.store(), import('./find-question.ts')]);
+    const { handle: asking, id, digest } = await questionFor(store, handle, answer.id);
+    const { choice, by, note, data, digest: seen = digest } = answer;
+    const [client, { answerRun }] = await Promise.all([this.#connections.client(), import('./steer-run.ts')]);
+    const reply = await answerRun(client, asking, {
+      id,
+      choice,
+      by,
+      ...(note === undefined ? {} : { note }),
+      ...(data === undefined ? {} : { data }),
+      ...(seen === null ? {} : { digest: seen }),
+    });
+    return { handle: asking, ...reply };
+  }
+
   /** Interrupts the steps under way; returns when the run has ended, or as it stands after a minute. */
   async cancel(handle: string): Promise<RunReport> {
     await this.requestCancel(handle);
@@ -160,6 +209,13 @@ export class SentinelClient {
     await this.#refuseEnded(handle, 'cancel');
     const [client, { cancelRun }] = await Promise.all([this.#connections.client(), import('./steer-run.ts')]);
     await cancelRun(client, handle);
+  }
+
+  /** What schedules and triggers are made with (schedules.ts, triggers.ts); everything is up after this. */
+  async parts(host?: string): Promise<StartParts> {
+    await this.#connections.ensure();
+    const [store, client] = await Promise.all([this.#connections.store(), this.#connections.client()]);
+    return { store, client, taskQueue: host === undefined ? this.#connections.config.taskQueues[0] : `sentinel@${host}` };
   }
 
   webUrl(handle: string): string | null {

@@ -17,6 +17,8 @@ export interface DefinitionRead {
   definition: Definition | null;
   problems: Problem[];
   inferred: string[];
+  /** Who the file says owns the run. */
+  persona?: string;
 }
 
 export type Known = (name: string) => Definition | undefined;
@@ -25,7 +27,8 @@ export function readDefinitionFile(file: string, known: Known): DefinitionRead {
   const read = readText(file);
   if ('problem' in read) return { definition: null, problems: [read.problem], inferred: [] };
   const { problems, inferred, ...rest } = parseDefinitionText(read.text, { knownRefs: known });
-  return { definition: 'definition' in rest ? rest.definition : null, problems, inferred };
+  if (!rest.ok) return { definition: null, problems, inferred };
+  return { definition: rest.definition, problems, inferred, ...(rest.persona === undefined ? {} : { persona: rest.persona }) };
 }
 
 /** Definitions that files hold, by name. `folders` are searched in order, below them too where `deep`. */
@@ -97,7 +100,7 @@ function jsonFilesIn(folder: { path: string; deep: boolean }): string[] {
     return [];
   }
   return entries
-    .filter((entry) => entry.endsWith('.json'))
+    .filter((entry) => /(?<!\.schema|\.sentinel-test)\.json$/.test(entry))
     .toSorted()
     .slice(0, filesSearchedMax)
     .map((entry) => join(folder.path, entry));

@@ -9,11 +9,16 @@ import { Failure } from '../activities/failures.ts';
 import type { Json, JsonObject } from '../language/json.ts';
 import type { Definition, Step } from '../language/model.ts';
 import { parseDefinition } from '../language/read/definition.ts';
+import type { RunOrigin } from '../language/run-event.ts';
 import { contentHash } from '../prisma/store/content-hash.ts';
 import type { Store } from '../prisma/store/contract.ts';
+import type { Position } from '../workflows/interpreter/position.ts';
 import { blocksOf } from '../workflows/interpreter/program.ts';
 import { workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages.ts';
 import { memoOf, searchAttributesOf } from '../workflows/search-attributes.ts';
+import { referencesOf } from './library.ts';
+import { sandboxProblem } from '../worker/services/sandbox-check.ts';
+import { sealEnvironment } from './seal-environment.ts';
 import { withoutEmpty, type StartInput } from '../workflows/start-input.ts';
 
 export interface StartParts {
@@ -22,6 +27,8 @@ export interface StartParts {
   taskQueue: string;
   /** The client shares its connection with a worker of the queue, so the server may hand the first task straight to it. */
   isEager?: boolean;
+  /** The run goes to workers on other hosts: what this host can do says nothing of them. */
+  isElsewhere?: boolean;
 }
 
 export interface StartRequest {
@@ -34,6 +41,10 @@ export interface StartRequest {
   /** Definitions that `$ref`s may name, besides the stored ones. */
   known?: (name: string) => Definition | undefined;
   continueEvery?: number;
+  /** What starts it, where nobody does by hand. */
+  origin?: RunOrigin;
+  /** Where it begins, if not with its first step. */
+  from?: Position;
 }
 
 export interface StartedRun {
@@ -45,27 +56,29 @@ export interface StartedRun {
 
 export async function startRun(parts: StartParts, request: StartRequest): Promise<StartedRun> {
   const { store, client, taskQueue } = parts;
-  const { definition, project, persona } = request;
+  const { definition, project, persona, origin, continueEvery, from } = request;
   const handle = request.handle ?? randomUUID();
   const workflowId = workflowIdOf(handle);
   const library = await collectLibrary(store, definition, request.known);
+  if (parts.isElsewhere !== true) await checkSandbox([definition, ...Object.values(library)]);
   const hash = contentHash(definition);
   const inputs = { ...definition.inputs, ...request.inputs };
   const row = { handle, name: definition.name, definitionHash: hash, project, persona, parent: null, inputs, startedAt: Date.now() };
-  const isNew = await store.runs.create(row);
+  const isNew = await store.runs.create(row, origin?.type === 'event' ? origin.seq : undefined);
   // A row without events may be all that is left of a start that died on its way: then this is the start.
   if (!isNew && (await store.events.after(handle, -1, 1)).length > 0) return { handle, workflowId, isNew };
   try {
     await store.definitions.save(definition);
+    const env = await sealEnvironment(store, handle, environmentFor(definition, library));
     await client.workflow.start(WORKFLOW_TYPE, {
       workflowId,
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       taskQueue,
       requestEagerStart: parts.isEager ?? false,
-      args: [withoutEmpty({ definition, definitionHash: hash, project, persona, inputs, library, continueEvery: request.continueEvery }) satisfies StartInput],
+      args: [withoutEmpty({ definition, project, persona, inputs, library, env, continueEvery, origin }) satisfies StartInput, ...(from === undefined ? [] : [from])],
       typedSearchAttributes: searchAttributesOf({ definition, persona }),
       memo: memoOf(definition, project),
-      staticSummary: summaryOf(definition),
+      ...summaryOf(definition),
     });
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return { handle, workflowId, isNew: false };
@@ -75,35 +88,48 @@ export async function startRun(parts: StartParts, request: StartRequest): Promis
   return { handle, workflowId, isNew };
 }
 
-/** Temporal refuses summaries over 200 bytes. */
-function summaryOf(definition: Definition): string {
-  const text = definition.description === undefined ? definition.name : `${definition.name}: ${definition.description}`;
-  return text.slice(0, 60);
+/** Nothing is stored or started that could not keep to its mode. */
+async function checkSandbox(definitions: readonly Definition[]): Promise<void> {
+  const problem = await sandboxProblem(definitions);
+  if (problem !== null) throw new Failure('SANDBOX_NOT_AVAILABLE', problem);
+}
+
+/** The name is a search attribute already. Temporal refuses summaries over 200 bytes. */
+export function summaryOf({ name, description }: Definition): { staticSummary?: string } {
+  return description === undefined ? {} : { staticSummary: `${name}: ${description}`.slice(0, 60) };
 }
 
 /** Every definition that `$ref`s reach from here, by name. A missing one fails its step when reached. */
-async function collectLibrary(
+export async function collectLibrary(
   store: Store,
   definition: Definition,
   known: StartRequest['known'],
 ): Promise<{ [name: string]: Definition }> {
   const library: { [name: string]: Definition } = {};
-  const waiting = referencesOf(definition.steps);
+  const waiting = referencesOf(definition);
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     if (Object.hasOwn(library, name)) continue;
     const found = known?.(name) ?? (await store.definitions.find(name))?.definition;
     if (found === undefined) continue;
     library[name] = found;
-    waiting.push(...referencesOf(found.steps));
+    waiting.push(...referencesOf(found));
   }
   return library;
 }
 
-function referencesOf(steps: readonly Step[]): string[] {
-  return steps.flatMap((step): string[] => {
-    if (step.type !== 'sentinel') return blocksOf(step).flatMap((block) => referencesOf(block));
-    return '$ref' in step.definition ? [step.definition.$ref] : referencesOf(step.definition.steps);
-  });
+/** The values of the variables that the definition, or one it may start, lists; a run keeps those it was started with. */
+export function environmentFor(definition: Definition, library: { [name: string]: Definition }, from: NodeJS.ProcessEnv = process.env): { [name: string]: string } {
+  const names = [definition, ...Object.values(library)].flatMap((start) => listedBy(start));
+  return Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])));
+}
+
+function listedBy({ env = [], steps, always = [] }: Definition): string[] {
+  const nested = (block: readonly Step[]): string[] =>
+    block.flatMap((step) => {
+      if (step.type !== 'sentinel') return blocksOf(step).flatMap((inner) => nested(inner));
+      return '$ref' in step.definition ? [] : listedBy(step.definition);
+    });
+  return [...env, ...nested(steps), ...nested(always)];
 }
 
 /** What every `$ref` in a definition that nobody has checked yet names, as far as it is stored. */

@@ -1,7 +1,8 @@
 /** What is said to a run through Temporal, and what its refusals mean. */
 import { ApplicationFailure } from '@temporalio/common';
 import { type Client, isGrpcDeadlineError, WorkflowNotFoundError, WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
-import { UPDATES, workflowIdOf, type ControlVerb, type RunState } from '../workflows/messages.ts';
+import type { AnswerReply, AnswerRequest } from '../workflows/interpreter/answers.ts';
+import { ANSWER, UPDATES, workflowIdOf, type ControlVerb, type RunState } from '../workflows/messages.ts';
 import { ClientError } from './client-error.ts';
 
 const ANSWER_MAX_MS = 30_000;
@@ -14,6 +15,12 @@ export async function updateRun(client: Client, handle: string, verb: ControlVer
       ? run.executeUpdate<RunState, []>(UPDATES[verb])
       : run.executeUpdate<RunState, [string]>(UPDATES[verb], { args: [reason] }),
   );
+}
+
+/** Answers a question of the run; answered before, it is told the first answer. */
+export async function answerRun(client: Client, handle: string, request: AnswerRequest): Promise<AnswerReply> {
+  const run = client.workflow.getHandle(workflowIdOf(handle));
+  return asking(client, handle, 'answer', () => run.executeUpdate<AnswerReply, [AnswerRequest]>(ANSWER, { args: [request] }));
 }
 
 export async function cancelRun(client: Client, handle: string): Promise<void> {
@@ -32,6 +39,8 @@ function refusalOf(error: unknown, handle: string, verb: string): unknown {
   if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure && error.cause.type === 'RUN_ENDED') {
     return new ClientError('RUN_ENDED', `${error.cause.message}.`, { cause: error });
   }
+  const refusal = answerRefusal(error);
+  if (refusal !== null) return refusal;
   if (error instanceof WorkflowNotFoundError) {
     return new ClientError('RUN_ENDED', `${handle} has ended; there is nothing to ${verb}.`, { cause: error });
   }
@@ -40,4 +49,13 @@ function refusalOf(error: unknown, handle: string, verb: string): unknown {
     return new ClientError('NO_ANSWER', message, { cause: error });
   }
   return error;
+}
+
+/** What a run says of an answer that it does not take. */
+function answerRefusal(error: unknown): ClientError | null {
+  if (!(error instanceof WorkflowUpdateFailedError) || !(error.cause instanceof ApplicationFailure)) return null;
+  const { type, message } = error.cause;
+  if (type === 'QUESTION_UNKNOWN') return new ClientError('QUESTION_UNKNOWN', `${message}.`, { cause: error });
+  const refused = ['QUESTION_CHANGED', 'QUESTION_EXPIRED', 'ANSWER_INVALID'];
+  return type !== undefined && type !== null && refused.includes(type) ? new ClientError('ANSWER_REFUSED', `${message}.`, { cause: error }) : null;
 }

@@ -80,6 +80,23 @@ export function eventLine(event: RunEvent, depth: number, options: TraceOptions 
       return `${indent}${paint.warn(`paused: ${event.reason}`)}`;
     case 'resumed':
       return `${indent}${paint.good('resumed')}`;
+    case 'asked':
+      return `${indent}${paint.warn(`? ${event.question.id} asks ${event.question.assignee}: ${oneLine(event.question.message)}`)}`;
+    case 'answered': {
+      const { choice, by, note } = event.answer;
+      return `${indent}${paint.good(`! ${event.id} ${choice} by ${by}${note === null ? '' : `: ${oneLine(note)}`}`)}`;
+    }
+    case 'expired':
+      return `${indent}${paint.warn(`! ${event.id} was not answered in time`)}`;
+    case 'withdrawn':
+      return `${indent}${paint.dim(`! ${event.id} needs no answer any more`)}`;
+    case 'notified':
+      return `${indent}${paint.warn(`! told ${event.assignee}: ${oneLine(event.message)}`)}`;
+    case 'edited': {
+      const { revision, op, path, by, note, from } = event;
+      const when = from === 'now' ? '' : ' from the next pass';
+      return `${indent}${paint.warn(`± revision ${revision}: ${op} ${path}${when} by ${by}${note === undefined ? '' : `: ${oneLine(note)}`}`)}`;
+    }
     case 'run-finished': {
       const text = event.limit === undefined ? event.outcome : `${event.outcome} (${event.limit})`;
       return event.outcome === 'completed' ? paint.good(text) : paint.bad(text);
@@ -91,7 +108,7 @@ export function eventLine(event: RunEvent, depth: number, options: TraceOptions 
 
 const holdsOthers = (step: StepType): boolean => step === 'loop' || step === 'parallel' || step === 'sentinel';
 
-const MARKS: Record<StepOutcome, string> = { ok: '✔', failed: '✖', skipped: '↷', cancelled: '⊘' };
+const MARKS: Record<StepOutcome, string> = { ok: '✔', failed: '✖', retried: '↻', skipped: '↷', cancelled: '⊘' };
 
 /** A step that is under way, or under which others will stand. */
 function startLine(event: { key: string; step: string; label: string }, depth: number, paint: Paint): string {
@@ -143,12 +160,26 @@ function placeOfEvent(event: RunEvent): Omit<Placed, 'event'> | null {
       return { place: placeOf(event.key), rank: event.step === 'condition' ? -1 : 1 };
     case 'warning':
       return event.key === '' ? null : { place: placeOf(event.key), rank: event.code === 'UNRESOLVED_REFERENCE' ? -1 : 1 };
+    case 'asked':
+      return placeOfQuestion(event.key, event.question.id);
+    case 'answered':
+    case 'expired':
+    case 'withdrawn':
+      return placeOfQuestion(event.key, event.id);
+    case 'notified':
+      return event.key === '' ? null : { place: placeOf(event.key), rank: event.condition === 'approval_needed' ? -1 : 1 };
     case 'paused':
     case 'resumed':
+    case 'edited':
       return null;
     default:
       return event satisfies never;
   }
+}
+
+/** A question about a step's action stands before it, one about its failure behind. */
+function placeOfQuestion(key: string, id: string): Omit<Placed, 'event'> | null {
+  return key === '' ? null : { place: placeOf(key), rank: id === key ? -1 : 1 };
 }
 
 /** What begins a place stands before everything inside it, what ends it after. */

@@ -3,12 +3,18 @@
  * command without its code. Whether a command is quick decides what a run's history looks like, so
  * changing `speed` of a built command is a change of behaviour (workflows/interpreter/changes.ts).
  */
+import { watchTimeoutMs } from './limits.ts';
+
 export type Permission = 'read' | 'write' | 'shell' | 'delete' | 'network';
 
 export interface CommandEntry {
   permission: Permission;
+  /** Where a command has several operations: the class of those that differ from `permission`. */
+  operations?: { readonly [operation: string]: Permission };
   /** quick: local and short; reads, or writes to our own store only. long: everything else. */
   speed: 'quick' | 'long';
+  /** How long a step may take that does not say; `commandTimeoutMs` unless stated. */
+  timeoutMs?: number;
   /** The field that stands for the result where it is used as text. */
   text?: string;
   /** False for commands that are part of the format but not built yet. */
@@ -21,8 +27,10 @@ const planned = (permission: Permission): CommandEntry => ({ permission, speed: 
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   'code/read': quickRead('content'),
   'code/write': { permission: 'write', speed: 'long', built: true },
-  'code/git': { permission: 'write', speed: 'long', text: 'output', built: true },
+  'code/git': { permission: 'write', operations: { diff: 'read', log: 'read', push: 'network' }, speed: 'long', text: 'output', built: true },
   'code/shell/execute': { permission: 'shell', speed: 'long', text: 'stdout', built: true },
+  'code/shell/sentinel': { permission: 'read', speed: 'long', built: true },
+  'code/shell/watch': { permission: 'read', speed: 'long', timeoutMs: watchTimeoutMs, built: true },
   'data/create': { permission: 'write', speed: 'quick', built: true },
   'data/list': quickRead(),
   'data/read': quickRead(),
@@ -55,8 +63,6 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   'ai/dataset/create': planned('write'),
   'ai/dataset/list': planned('read'),
   'rag/build': planned('read'),
-  'code/shell/sentinel': planned('read'),
-  'code/shell/watch': planned('read'),
   'code/edit': planned('write'),
   'code/search': planned('read'),
   'code/tree': planned('read'),

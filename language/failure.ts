@@ -13,4 +13,27 @@ export interface FailureInfo {
   /** True when trying again may help. */
   retryable: boolean;
   details?: JsonObject;
+  /** The persona has been asked about it, and let it stand: nobody is asked again. */
+  asked?: true;
 }
+
+/** What an attempt more cannot change: the definition got it wrong, or a persona decided. */
+const PERMANENT: ReadonlySet<string> = new Set([
+  'COMMAND_PARAMS_INVALID',
+  'UNKNOWN_COMMAND',
+  'COMMAND_NOT_BUILT',
+  'PATH_OUTSIDE_PROJECT',
+  'VALUE_TOO_LARGE',
+  'UNKNOWN_DEFINITION',
+  'NESTING_TOO_DEEP',
+  'STEP_NOT_AVAILABLE',
+  'EVENT_NAME_INVALID',
+  'EXECUTION_NOT_FOUND',
+  'APPROVAL_REJECTED',
+  'RUN_ABORTED',
+]);
+
+export const isPermanent = ({ code }: Pick<FailureInfo, 'code'>): boolean => PERMANENT.has(code);
+
+/** A persona ended the run here: no `onError` and no retry stands against it. */
+export const isAbort = ({ code }: FailureInfo): boolean => code === 'RUN_ABORTED';

@@ -10,6 +10,7 @@
 import type { Json } from './json.ts';
 import { interpolationLengthMax, nestingDepthMax } from './limits.ts';
 import { Budget } from './expression/budget.ts';
+import { readJson } from './expression/json-text.ts';
 import { nextReference, readReference, type Reference } from './reference.ts';
 import type { Fault, ScopeReader } from './scope.ts';
 
@@ -77,11 +78,7 @@ function renderString(text: string, work: Work, depth: number, mayBeJson: boolea
 /** An object or an array written as text; anything else stays the text it is. */
 function parseJsonText(text: string): Json | undefined {
   if (!/^\s*[[{]/.test(text) || !/[\]}]\s*$/.test(text)) return undefined;
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
+  return readJson(text);
 }
 
 function renderText(text: string, work: Work): string {

@@ -20,6 +20,10 @@ export const expressionDepthMax = 64;
 /** Parsed expressions kept for reuse. */
 export const expressionsCachedMax = 1_000;
 
+/** `{{…}}`: characters of one pair with all that is in it, and pairs inside one another. */
+export const bracesLengthMax = 2_000;
+export const bracesNestedMax = 5;
+
 /** One evaluation: nodes visited, elements walked, and text scanned (one step for 256 units). */
 export const evaluationStepsMax = 200_000;
 /** All text that one evaluation may produce, intermediate results included. */
@@ -44,8 +48,15 @@ export const regexLengthMax = 1_000;
 /** Times a step may take when the definition does not say. */
 export const shellTimeoutMs = 600_000;
 export const commandTimeoutMs = 60_000;
+/** Waiting for a process or an event; a run's own limits end it sooner. */
+export const watchTimeoutMs = 24 * 3_600_000;
+
+/** How long an `always` block may take, waiting for answers included. */
+export const cleanUpMs = 600_000;
 
 /** Sentinels inside one another, unless `safety.maxNestingDepth` says otherwise. */
 export const nestingSentinelsMax = 8;
+/** Steps that one segment runs at most. */
+export const segmentStepsMax = 200;
 /** Passes of a `continuous` loop that states no `max`. */
 export const continuousPassesMax = 10_000;

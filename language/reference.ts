@@ -1,17 +1,18 @@
 /**
- * One reference inside text: `$name`, `$name.path[0]`, `$name.method('a', 'b')` or `{{name.path}}`.
- * Used by templates and by shell lines, so that both read a reference alike.
+ * One reference inside text: `$name`, `$name.path[0]`, `$name.method('a', 'b')` or `{{…}}` with a path
+ * or an expression in it. Used by templates and by shell lines, so that both read a reference alike.
  *
  * The longest path that resolves wins. What follows a text, a number or a boolean that has no such
  * field is not part of the reference (`$topic.md`, `$query.`); a field that an object or an array
  * lacks makes the reference unresolved, because a whole object is never what was meant there.
  */
-import type { Json } from './json.ts';
-import { property, textOf, variableText, type Fault, type ScopeReader } from './scope.ts';
+import { isJsonObject, type Json } from './json.ts';
+import { property, textValue, type Fault, type ScopeReader } from './scope.ts';
 import type { Budget } from './expression/budget.ts';
 import { tryEvaluate } from './expression/evaluate.ts';
-import { isMethod } from './expression/expression.ts';
-import { parseExpression } from './expression/parse.ts';
+import { endOfBraces, keysOfPath } from './expression/braces.ts';
+import { isMethod, type Node } from './expression/expression.ts';
+import { parseExpression, referencesOf, type FoundReference } from './expression/parse.ts';
 
 export interface Reference {
   /** First index after the reference. */
@@ -32,11 +33,13 @@ type Part =
 /** Stands for the value so far in the expression that calls a method on it; nobody writes it. */
 const VALUE_SO_FAR = '\uE0FF';
 
+/** What stands before the number or the label of a step (`steps.0`, `named.build`). */
+const RESULT_ROOTS: ReadonlySet<string> = new Set(['steps', 'loop', 'named']);
+
 const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
 const FIELD = /\.([A-Za-z_][A-Za-z0-9_]*)/y;
 const INDEX = /\[(\d{1,10})\]/y;
 const KEY = /\[(?:'([^'\]\n]*)'|"([^"\]\n]*)")\]/y;
-const BRACES = /\{\{[ \t]*([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*)[ \t]*\}\}/y;
 
 /** Where the next reference may begin, or -1. */
 export function nextReference(text: string, from: number): number {
@@ -48,18 +51,23 @@ export function nextReference(text: string, from: number): number {
 /** The reference that begins at `at`, or undefined when what stands there is plain text. */
 export function readReference(text: string, at: number, scope: ScopeReader, budget: Budget): Reference | undefined {
   if (text.charAt(at) === '$') return readDollar(text, at, scope, budget);
-  return text.startsWith('{{', at) ? readBraces(text, at, scope) : undefined;
+  return text.startsWith('{{', at) ? readBraces(text, at, scope, budget) : undefined;
 }
 
 /** The references a text is written with, whatever they stand for: name, plain path, and the text. */
-export function referencesIn(text: string): Array<{ name: string; path: string[]; written: string }> {
-  const found: Array<{ name: string; path: string[]; written: string }> = [];
+export function referencesIn(text: string): Array<FoundReference & { written: string }> {
+  const found: Array<FoundReference & { written: string }> = [];
   for (let at = nextReference(text, 0); at !== -1; at = nextReference(text, at + 1)) {
     if (at > 0 && text.charAt(at - 1) === '\\') continue;
-    const braces = text.charAt(at) === '{' ? match(BRACES, text, at) : null;
-    const path = braces?.[1]?.split('.') ?? dollarPath(text, at);
-    const name = path.shift();
-    if (name !== undefined) found.push({ name, path, written: braces?.[0] ?? [`$${name}`, ...path].join('.') });
+    const braces = text.charAt(at) === '{' ? bracesAt(text, at) : undefined;
+    if (braces !== undefined) {
+      const written = text.slice(at, braces.end);
+      found.push(...referencesOf({ text: written, root: braces.root }).map((reference) => ({ ...reference, written })));
+      at = braces.end - 1;
+      continue;
+    }
+    const [name, ...path] = dollarPath(text, at);
+    if (name !== undefined) found.push({ name, path, written: [`$${name}`, ...path].join('.') });
   }
   return found;
 }
@@ -78,15 +86,31 @@ function match(pattern: RegExp, text: string, at: number): RegExpExecArray | nul
   return pattern.exec(text);
 }
 
-function readBraces(text: string, at: number, scope: ScopeReader): Reference | undefined {
-  const found = match(BRACES, text, at);
-  const path = found?.[1]?.split('.');
-  const name = path?.shift();
-  if (found === null || path === undefined || name === undefined) return undefined;
-  let value = scope.get(name);
-  for (const key of path) value = property(value, key);
-  const asText = path.length === 0 ? variableText(scope, name, value) : textOf(value);
-  return { end: at + found[0].length, written: found[0], value, text: asText };
+/** What the braces at `at` mean; undefined for plain text, which a lone constant in braces is too. */
+function bracesAt(text: string, at: number): { end: number; root: Node } | undefined {
+  const end = endOfBraces(text, at);
+  const parsed = end === undefined ? undefined : parseExpression(text.slice(at, end));
+  if (end === undefined || parsed?.ok !== true) return undefined;
+  const { root } = parsed.expression;
+  return root.type === 'braces' && root.body.type === 'literal' ? undefined : { end, root };
+}
+
+function readBraces(text: string, at: number, scope: ScopeReader, budget: Budget): Reference | undefined {
+  const braces = bracesAt(text, at);
+  if (braces === undefined) return undefined;
+  const { end, root } = braces;
+  const written = text.slice(at, end);
+  const result = tryEvaluate({ text: written, root }, scope, budget);
+  if (!result.ok) return { end, written, value: undefined, text: '', fault: { code: result.code, message: `${written}: ${result.message}` } };
+  return { end, written, value: result.value, text: budget.written(bracesText(root, result.value, scope)) };
+}
+
+/** The result of a step, used whole, stands for its output. */
+function bracesText(root: Node, value: Json | undefined, scope: ScopeReader): Json | undefined {
+  const [only] = root.type === 'path' && root.pieces.length === 1 ? root.pieces : [];
+  const [name = '', ...path] = typeof only === 'string' ? (keysOfPath(only) ?? []) : [];
+  if (path.length === 1 && RESULT_ROOTS.has(name) && isJsonObject(value)) return value['output'] ?? value;
+  return name !== '' && path.length === 0 ? textValue(scope, name, value) : value;
 }
 
 function readDollar(text: string, at: number, scope: ScopeReader, budget: Budget): Reference | undefined {
@@ -99,7 +123,7 @@ function readDollar(text: string, at: number, scope: ScopeReader, budget: Budget
     end: last,
     written: text.slice(at, last),
     value: reached,
-    text: last === nameEnd ? variableText(scope, name, reached) : textOf(reached),
+    text: budget.written(last === nameEnd ? textValue(scope, name, reached) : reached),
     ...(fault === undefined ? {} : { fault }),
   });
   for (let part = readPart(text, end); part !== undefined; part = readPart(text, part.end)) {
@@ -147,6 +171,7 @@ function readCall(text: string, at: number, name: string, open: number): Part | 
 const callLengthMax = 500;
 
 function endOfCall(text: string, open: number): number | undefined {
+  if (!text.slice(open, open + callLengthMax).includes(')')) return undefined;
   let depth = 0;
   let quote = '';
   for (let at = open; at < text.length && at < open + callLengthMax; at += 1) {

@@ -5,14 +5,16 @@
  */
 import type { FailureInfo } from './failure.ts';
 import type { Json, JsonObject } from './json.ts';
-import type { StepType } from './model.ts';
+import type { Step, StepType } from './model.ts';
+import type { Answer, Priority, Question, QuestionKind } from './question.ts';
 
 export type RunStatus = 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
 
 /** How a run ended: by itself, by a failure, by a limit or a stop, or by cancellation. */
 export type RunOutcome = 'completed' | 'failed' | 'stopped' | 'cancelled';
 
-export type StepOutcome = 'ok' | 'failed' | 'skipped' | 'cancelled';
+/** `retried`: it failed, and another attempt follows under a key of its own. */
+export type StepOutcome = 'ok' | 'failed' | 'retried' | 'skipped' | 'cancelled';
 
 interface Stamp {
   seq: number;
@@ -29,7 +31,14 @@ export interface RunStarted extends Stamp {
   persona: string;
   parent: string | null;
   inputs: JsonObject;
+  origin?: RunOrigin;
 }
+
+/** What started a run that nobody started by hand (a schedule, or an event that a trigger matched), or which run it forks, and from which step on. */
+export type RunOrigin =
+  | { type: 'schedule'; schedule: string }
+  | { type: 'event'; trigger: string; event: string; seq: number }
+  | { type: 'fork'; of: string; at: string };
 
 export interface StepStarted extends Stamp {
   type: 'step-started';
@@ -64,10 +73,66 @@ export interface Warning extends Stamp {
 export interface Paused extends Stamp {
   type: 'paused';
   reason: string;
+  /** Who is told: at a limit, the run's owner. */
+  notify?: Pick<Notified, 'condition' | 'priority' | 'assignee'>;
 }
 
 export interface Resumed extends Stamp {
   type: 'resumed';
+  /** Questions that are still open: with any, the run goes on being `paused`. */
+  open?: number;
+}
+
+/** The run asks its persona something and waits. */
+export interface Asked extends Stamp {
+  type: 'asked';
+  question: Question;
+}
+
+/** A question ended; `open` counts those that are left, `held` says that the run is paused besides. */
+interface QuestionEnd extends Stamp {
+  id: string;
+  open: number;
+  held: boolean;
+}
+
+export interface Answered extends QuestionEnd {
+  type: 'answered';
+  answer: Answer;
+}
+
+export interface Expired extends QuestionEnd {
+  type: 'expired';
+}
+
+/** Nobody needs the answer any more: the run was stopped or cancelled, or asks about something else. */
+export interface Withdrawn extends QuestionEnd {
+  type: 'withdrawn';
+}
+
+/** The persona is told something, and nothing waits. */
+export interface Notified extends Stamp {
+  type: 'notified';
+  condition: QuestionKind;
+  priority: Priority;
+  assignee: string;
+  message: string;
+}
+
+/** The steps of the run were changed while it ran. */
+export interface Edited extends Stamp {
+  type: 'edited';
+  op: 'add' | 'update' | 'remove' | 'skip';
+  /** The place in the definition as it was. */
+  path: string;
+  /** The revision that the edit made. */
+  revision: number;
+  by: string;
+  note?: string;
+  before: Step | null;
+  after: Step | null;
+  /** When it is first seen: in the pass under way, or from the next one. */
+  from: 'now' | 'next-pass';
 }
 
 export interface RunFinished extends Stamp {
@@ -80,6 +145,10 @@ export interface RunFinished extends Stamp {
   iterations: number;
   durationMs: number;
   outputs: { [name: string]: Json };
+  /** Whom the end is reported to, where it is. */
+  notify?: Pick<Notified, 'condition' | 'priority' | 'assignee'>;
+  /** Up to where the run had consumed the events it waited for, by pattern. */
+  consumed?: { [pattern: string]: number };
 }
 
 export type RunEvent =
@@ -90,6 +159,12 @@ export type RunEvent =
   | Warning
   | Paused
   | Resumed
+  | Asked
+  | Answered
+  | Expired
+  | Withdrawn
+  | Notified
+  | Edited
   | RunFinished;
 
 export type RunEventType = RunEvent['type'];

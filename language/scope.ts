@@ -11,6 +11,8 @@ export interface ScopeReader {
   /** The value of a variable or a built-in; names come without their `$`. */
   get(name: string): Json | undefined;
   has(name: string): boolean;
+  /** The result of the step with this label, where the variable of that name lacks a field (`{{build.success}}`). */
+  result?(label: string): Json | undefined;
   /** For a variable that holds a command's result: the field that stands for it in text. */
   textField?(name: string): string | undefined;
 }
@@ -68,7 +70,19 @@ export function property(value: Json | undefined, key: string | number): Json | 
     const index = typeof key === 'number' ? key : indexOf(key);
     return Number.isInteger(index) && index >= 0 && index < value.length ? value[index] : undefined;
   }
-  return typeof value === 'object' ? ownProperty(value, String(key)) : undefined;
+  if (typeof value !== 'object') return undefined;
+  return ownProperty(value, String(key)) ?? listOf(value)?.[typeof key === 'number' ? key : indexOf(key)];
+}
+
+/**
+ * An array, or the one that an object stands for: what a watch returns has `lines`, and `length` says
+ * of how many, so it can be counted, indexed and walked like the list that it is.
+ */
+export function listOf(value: Json | undefined): Json[] | undefined {
+  if (Array.isArray(value)) return value;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const lines = ownProperty(value, 'lines');
+  return Array.isArray(lines) && ownProperty(value, 'length') === lines.length ? lines : undefined;
 }
 
 /** `"0"`, `"12"`: a part of a path that counts; anything else gives NaN. */
@@ -82,9 +96,9 @@ export function textOf(value: Json | undefined): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** A variable used as text: its declared text field where it is a command's result. */
-export function variableText(scope: ScopeReader, name: string, value: Json | undefined): string {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return textOf(value);
+/** What stands for a variable that is used as text: the declared text field where it is a command's result. */
+export function textValue(scope: ScopeReader, name: string, value: Json | undefined): Json | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const field = scope.textField?.(name);
-  return textOf((field === undefined ? undefined : ownProperty(value, field)) ?? value);
+  return (field === undefined ? undefined : ownProperty(value, field)) ?? value;
 }

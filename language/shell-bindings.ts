@@ -10,6 +10,11 @@ export class ShellBindings {
   readonly #names = new Map<string, string>();
   #bytes = 0;
 
+  /** Whether the text is bound already: what was asked of it then need not be asked again. */
+  knows(text: string): boolean {
+    return this.#names.has(text);
+  }
+
   /** The name of the variable that holds this text. */
   bind(text: string): string {
     const known = this.#names.get(text);

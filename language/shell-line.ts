@@ -251,7 +251,7 @@ function expansion(work: Work, found: Reference, place: Frame | 'single'): strin
   if (inArithmetic && !/^-?(?:0|[1-9]\d{0,17})$/.test(found.text)) {
     return refuse(work, found, 'stands where the shell calculates and is not a whole number; the shell could run it');
   }
-  if (found.text.includes('\0')) return refuse(work, found, 'contains a NUL character, which no command line can carry');
+  if (!work.bindings.knows(found.text) && found.text.includes('\0')) return refuse(work, found, 'contains a NUL character, which no command line can carry');
   if (place !== 'single' && place.type === 'arithmetic') return found.text.startsWith('-') ? `(${found.text})` : found.text;
   const variable = `\${${work.bindings.bind(found.text)}}`;
   if (place === 'single') return `'"${variable}"'`;
@@ -270,9 +270,12 @@ const COUNTED_BEFORE = [
   /(?:\[\[?|\btest)\s+(?:!\s+)?-[vR]\s+["']?$/,
 ];
 const windowLength = 300;
+/** Without one of these nothing is counted; looking for them first keeps long lines quick. */
+const COUNTS = /\[|\b(?:let|declare|typeset|local|readonly|export|test)\b/;
 
 function isCounted(line: string, at: number): boolean {
   const before = line.slice(Math.max(0, at - windowLength), at);
+  if (!COUNTS.test(before)) return false;
   if (COUNTED_BEFORE.some((pattern) => pattern.test(before))) return true;
   const open = before.lastIndexOf('[[');
   if (open === -1 || before.includes(']]', open)) return false;

@@ -12,7 +12,9 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { readServicesState, type ServicesState } from './services/services-state.ts';
+import { port, webhookSettings, WORKER_SETTINGS, workerVersion, type WebhookSettings, type WorkerVersion } from './worker-settings.ts';
 
+export type { WebhookSettings, WorkerVersion } from './worker-settings.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface TlsFiles {
@@ -46,6 +48,10 @@ export interface Config {
     url: string | null;
     isExternal: boolean;
   };
+  /** Null: no secret is set, so none are received. */
+  webhooks: WebhookSettings | null;
+  /** The version this worker's runs are pinned to; null: every worker of a queue may continue its runs. */
+  version: WorkerVersion | null;
   /** Queues this machine's worker serves; the first is where runs start by default. */
   taskQueues: [string, ...string[]];
   /** Base address of the Temporal Web UI; null when there is nothing to guess it from. */
@@ -62,12 +68,6 @@ export class ConfigError extends Error {
 const flag = z
   .stringbool({ error: 'must be true or false' })
   .optional();
-const port = z.coerce
-  .number({ error: 'must be a port number' })
-  .int('must be a whole number')
-  .min(1, 'must be between 1 and 65535')
-  .max(65_535, 'must be between 1 and 65535')
-  .optional();
 const file = z
   .string()
   .refine((path) => existsSync(path), 'names a file that does not exist; give the path of a PEM file')
@@ -82,6 +82,7 @@ const Settings = z.object({
   SENTINEL_TEMPORAL_PORT: port,
   SENTINEL_TEMPORAL_UI_PORT: port,
   SENTINEL_POSTGRES_PORT: port,
+  ...WORKER_SETTINGS,
   TEMPORAL_ADDRESS: z
     .string()
     .regex(/^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?$/, 'must be host:port without a scheme, such as 127.0.0.1:7233')
@@ -124,6 +125,8 @@ export function readConfig(env: Environment = process.env): Config {
       url: settings.DATABASE_URL ?? (embedded?.postgres?.isExternal === false ? embedded.postgres.url : null),
       isExternal: settings.DATABASE_URL !== undefined,
     },
+    webhooks: webhookSettings(settings),
+    version: workerVersion(settings),
     taskQueues: taskQueues(settings.SENTINEL_TASK_QUEUES),
     webUrl: webUrl(settings, embedded),
     preferredPorts: {
@@ -185,6 +188,8 @@ export function settingsFingerprint(config: Config): string {
     temporal.tls,
     database.isExternal ? database.url : null,
     queues,
+    config.webhooks,
+    config.version,
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
@@ -199,7 +204,7 @@ function parseSettings(env: Environment): Settings {
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const name = String(issue?.path[0] ?? 'the environment');
-    const shown = /KEY$|URL$/.test(name) ? '' : ` ("${given[name] ?? ''}")`;
+    const shown = /KEY$|URL$|SECRET$/.test(name) ? '' : ` ("${given[name] ?? ''}")`;
     throw new ConfigError(`${name}${shown} ${issue?.message ?? 'is not usable'}.`);
   }
   return parsed.data;

@@ -8,19 +8,29 @@ import { DefaultLogger, NativeConnection, Runtime, type LogLevel } from '@tempor
 import { sweepOrphans } from '../activities/shell/orphans.ts';
 import { openStore } from '../prisma/store/open-store.ts';
 import { loadBundle } from './bundle.ts';
-import { connectionOptions, databaseUrl, readConfig } from './config.ts';
+import { connectionOptions, databaseUrl, readConfig, type WorkerVersion } from './config.ts';
+import { settleCurrent } from './current-version.ts';
+import { openTriggers } from './triggers/open-triggers.ts';
 import { startWorker, STORE_POOL_SIZE } from './worker.ts';
 
 const retryMs = 500;
 
+export interface WorkerProcessOptions {
+  /** Defaults to what the environment says. */
+  version?: WorkerVersion;
+  /** New runs start on this version from now on, whichever they started on before. */
+  takeOver?: boolean;
+}
+
 /** Runs until SIGTERM or SIGINT; resolves with the exit code. */
-export async function runWorkerProcess(): Promise<number> {
+export async function runWorkerProcess(options: WorkerProcessOptions = {}): Promise<number> {
   const config = readConfig();
+  const version = options.version ?? config.version;
   Runtime.install({ logger: new DefaultLogger((process.env['SENTINEL_LOG_LEVEL'] ?? 'WARN') as LogLevel) });
   const store = openStore({ url: databaseUrl(config), poolSize: STORE_POOL_SIZE });
   await untilItAnswers('the database', () => store.ping());
-  const options = connectionOptions(config);
-  const connection = await untilItAnswers('Temporal', () => NativeConnection.connect(options));
+  const address = connectionOptions(config);
+  const connection = await untilItAnswers('Temporal', () => NativeConnection.connect(address));
   await sweepOrphans();
   const bundle = await loadBundle(config.packageRoot);
   const { namespace } = config.temporal;
@@ -31,14 +41,27 @@ export async function runWorkerProcess(): Promise<number> {
     namespace,
     taskQueues: config.taskQueues,
     bundle,
+    version,
     ...(cached === undefined ? {} : { options: { maxCachedWorkflows: Number(cached) } }),
   });
+  const triggers = openTriggers(worker.starting, config);
   void store.journal.sweep().catch(() => undefined);
-  const stop = (): void => void worker.shutdown().catch(() => undefined);
+  void store.executions.sweep().catch(() => undefined);
+  void store.secrets.sweep().catch(() => undefined);
+  const stop = (): void => {
+    void triggers.close();
+    void worker.shutdown().catch(() => undefined);
+  };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
-  process.stdout.write(`${JSON.stringify({ ready: true, pid: process.pid, taskQueues: config.taskQueues })}\n`);
-  await worker.done;
+  const current = version === null ? null : await settleCurrent(connection, namespace, version, options.takeOver ?? false);
+  const versions = version === null ? {} : { ...version, isCurrent: current === version.buildId };
+  process.stdout.write(`${JSON.stringify({ ready: true, pid: process.pid, taskQueues: config.taskQueues, ...versions })}\n`);
+  try {
+    await worker.done;
+  } finally {
+    await triggers.close();
+  }
   await Promise.allSettled([connection.close(), store.close()]);
   return 0;
 }

@@ -6,7 +6,7 @@
  * seen before are left out while replaying. The worker waits for `run-finished`, for the start of a
  * nested run, and for everything before a run continues as new (nothing would replay it), before it
  * answers the workflow task: a run that has ended in Temporal has ended in the store, and a step finds
- * its run there. A run's batches are written one after another.
+ * its run there. A schedule's run has no row before its start is written, so that is waited for, too. A run's batches are written one after another.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,7 +21,7 @@ type RecorderSinks = {
   recorder: { append(handle: string, events: RunEvent[]): void; settle(handle: string): void };
 };
 
-const batchMs = 50;
+const batchMs = 100;
 const startMs = 200;
 const retryMs = 500;
 const handlesKeptMax = 10_000;
@@ -139,5 +139,5 @@ export class RunRecorder {
 }
 
 function mustBeWritten(event: RunEvent): boolean {
-  return event.type === 'run-finished' || (event.type === 'run-started' && event.parent !== null);
+  return event.type === 'run-finished' || (event.type === 'run-started' && (event.parent !== null || event.origin?.type === 'schedule'));
 }

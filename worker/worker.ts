@@ -3,11 +3,16 @@ import { Client } from '@temporalio/client';
 import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
 import { createActivities } from '../activities/activities.ts';
 import type { Command } from '../activities/commands/command.ts';
+import { processMetrics } from '../activities/commands/metrics.ts';
 import { builtInCommands, createRegistry } from '../activities/commands/registry.ts';
+import { BackgroundProcesses } from '../activities/shell/background.ts';
 import { runStarter, type StartParts } from '../client/start-run.ts';
 import type { Store } from '../prisma/store/contract.ts';
 import { payloadStorage } from '../prisma/store/payload-driver.ts';
+import type { WorkerVersion } from './config.ts';
 import { RunRecorder } from './run-recorder.ts';
+import { askRunOf, wakeRun } from './run-signals.ts';
+import { SubscriberWaker } from './subscriber-waker.ts';
 
 /** Each may hold one connection of the store and need a second: the pool is larger than this. */
 export const SEGMENTS_AT_ONCE_MAX = 32;
@@ -19,6 +24,8 @@ export interface WorkerParts {
   namespace: string;
   taskQueues: readonly string[];
   bundle: WorkflowBundleOption;
+  /** Runs that start on this worker stay with workers of the same version; null: with any worker. */
+  version?: WorkerVersion | null;
   /** Commands beside the built-in ones. */
   commands?: readonly Command[];
   /** Overrides for tests and benchmarks, e.g. `maxCachedWorkflows: 0`. */
@@ -33,12 +40,19 @@ export interface RunningWorker {
   shutdown(): Promise<void>;
 }
 
+/** Pinned: what a run began with can replay it; a newer version need not. */
+function versioning(version: WorkerVersion | null): Pick<WorkerOptions, 'workerDeploymentOptions'> {
+  if (version === null) return {};
+  return { workerDeploymentOptions: { useWorkerVersioning: true, version, defaultVersioningBehavior: 'PINNED' } };
+}
+
 export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { store, namespace } = parts;
   const dataConverter = { externalStorage: payloadStorage(store) };
   const client = new Client({ connection: parts.connection, namespace, dataConverter });
   const recorder = new RunRecorder(store);
-  const registry = createRegistry([...builtInCommands(), ...(parts.commands ?? [])]);
+  const background = new BackgroundProcesses();
+  const registry = createRegistry([...builtInCommands(processMetrics, background), ...(parts.commands ?? [])]);
   const starting: StartParts = { store, client, taskQueue: parts.taskQueues[0] ?? '', isEager: true };
   const activities = createActivities({ store, registry, runs: runStarter(starting) });
   const workers = await Promise.all(
@@ -56,12 +70,17 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
         defaultHeartbeatThrottleInterval: '2s',
         maxHeartbeatThrottleInterval: '5s',
         stickyQueueScheduleToStartTimeout: '5s',
+        ...versioning(parts.version ?? null),
         ...parts.options,
       }),
     ),
   );
   const running = workers.map((worker) => worker.run());
-  const done = Promise.all(running).then(() => recorder.close());
+  background.open(store, askRunOf(client));
+  const waker = new SubscriberWaker({ signals: store.signals, wake: (handle) => wakeRun(client, handle) });
+  const done = settleAll(running, async () => {
+    await Promise.all([background.close(), waker.close()]);
+  }).then(() => recorder.close());
   return {
     starting,
     done,
@@ -70,4 +89,13 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
       await done;
     },
   };
+}
+
+/** What this process holds is let go of also where a worker died. */
+async function settleAll(running: readonly Promise<void>[], letGo: () => Promise<void>): Promise<void> {
+  try {
+    await Promise.all(running);
+  } finally {
+    await letGo();
+  }
 }

@@ -5,15 +5,16 @@
  */
 import { ActivityCancellationType, type ActivityOptions, type LocalActivityOptions } from '@temporalio/workflow';
 import { TIMEOUT_MARGIN_MS, type StepOptions } from '../activities/contract.ts';
-import type { CommandEffect, EmitEffect, ShellEffect } from './interpreter/host.ts';
-import { previewOf } from './interpreter/preview.ts';
+import type { CommandEffect, EmitEffect, ShellEffect, WatchEffect } from './interpreter/host.ts';
+
+export type ActivityEffect = ShellEffect | CommandEffect | EmitEffect | WatchEffect;
 
 /** Long steps say every 2 s that they are alive; the others end long before. */
 const heartbeatTimeout = '15s';
 const timeoutMaxMs = 10 * 365 * 24 * 3600 * 1000;
 const summaryMax = 60;
 
-export function activityOptions(effect: ShellEffect | CommandEffect | EmitEffect): ActivityOptions {
+export function activityOptions(effect: ActivityEffect): ActivityOptions {
   const { retry, leftMs } = effect;
   return {
     activityId: effect.key,
@@ -31,8 +32,10 @@ export function activityOptions(effect: ShellEffect | CommandEffect | EmitEffect
   };
 }
 
-export function stepOptions(effect: ShellEffect | CommandEffect | EmitEffect): [StepOptions] | [] {
-  return effect.retry === null ? [] : [{ attempts: effect.retry.attempts }];
+export function stepOptions(effect: ActivityEffect): [StepOptions] | [] {
+  const { retry, confinement, secrets } = effect;
+  if (retry === null && confinement === undefined && secrets === undefined) return [];
+  return [{ ...(retry === null ? {} : { attempts: retry.attempts }), ...(confinement === undefined ? {} : { confinement }), ...(secrets === undefined ? {} : { secrets }) }];
 }
 
 /** A segment is retried until it succeeds: only the store being away, or a bug, can fail one. */
@@ -46,16 +49,21 @@ export function segmentOptions(key: string): LocalActivityOptions {
   };
 }
 
+/** A look into the store for an event; only the store being away can fail it. */
+export function lookOptions(key: string, pattern: string): LocalActivityOptions {
+  return { ...segmentOptions(key), summary: shortened(`${key} waits for ${pattern}`) };
+}
+
+/** Making a digest, or holding an answer against its form, asks nothing of the world. */
+export const answerOptions: LocalActivityOptions = { startToCloseTimeout: '10s', localRetryThreshold: '5s' };
+
 /**
- * What the Web UI shows beside the activity's type, which is the command, and its id, which is the
- * key. Temporal refuses summaries over 200 bytes.
+ * What the Web UI shows beside the activity's type, which is the command, its id, which is the key,
+ * and its input. Temporal refuses summaries over 200 bytes.
  */
-function summaryOf(effect: ShellEffect | CommandEffect | EmitEffect): { summary?: string } {
-  if (effect.type === 'command' && effect.label === effect.command) {
-    const params = previewOf(effect.params);
-    return params === '{}' ? {} : { summary: shortened(params) };
-  }
-  return { summary: shortened(`${effect.key} ${effect.label}`) };
+function summaryOf(effect: ActivityEffect): { summary?: string } {
+  if (effect.type === 'command' && effect.label === effect.command) return {};
+  return { summary: shortened(effect.label) };
 }
 
 function shortened(text: string): string {

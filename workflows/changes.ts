@@ -12,4 +12,15 @@ export interface BehaviourChange {
   since: string;
 }
 
-export const CHANGES: readonly BehaviourChange[] = [];
+/** Ids as the code names them. */
+export const CHANGE = { attemptsInWalk: 'attempts-in-walk' } as const;
+
+export const CHANGES: readonly BehaviourChange[] = [
+  {
+    id: CHANGE.attemptsInWalk,
+    reason:
+      'Retries were those of the activity, so a stop waited for all of them; steps that hold others ignored retry and timeoutMs. ' +
+      'Now the walk tries every kind of step again, each attempt with keys of its own, and a timer bounds steps that hold others.',
+    since: '2026-11-22',
+  },
+];

@@ -9,12 +9,16 @@ import {
   defineSignal,
   defineUpdate,
   getExternalWorkflowHandle,
+  scheduleLocalActivity,
   setHandler,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { RunEvent, RunStatus } from '../language/run-event.ts';
+import type { Paused, RunEvent, RunStatus } from '../language/run-event.ts';
+import { CHECK_FORM } from '../activities/contract.ts';
+import { answerOptions } from './activity-options.ts';
+import { firstAnswer, refusalOf, takeAnswer, type AnswerReply, type AnswerRequest } from './interpreter/answers.ts';
 import { record, type Walk } from './interpreter/ledger.ts';
-import { QUERIES, SIGNALS, UPDATES, workflowIdOf, type ControlVerb, type Messages, type RunState } from './messages.ts';
+import { ANSWER, QUERIES, SIGNALS, UPDATES, workflowIdOf, type ControlVerb, type Messages, type RunState } from './messages.ts';
 import { SEARCH_ATTRIBUTES } from './search-attributes.ts';
 
 const traceKeptMax = 100;
@@ -23,6 +27,8 @@ export class Control {
   /** Set once the run's result is known; from then on nothing can be asked of it. */
   ended: RunStatus | null = null;
   cancelled = false;
+  /** How often the run was told that an event it waits for may be there. */
+  heard = 0;
   readonly current = new Map<string, string>();
   /** Handles of nested runs that are under way and awaited. */
   readonly nested = new Set<string>();
@@ -38,30 +44,52 @@ export class Control {
     const isLeaf = event.type === 'step-started' && event.step !== 'loop' && event.step !== 'parallel';
     if (isLeaf) this.current.set(event.key, event.label);
     if (event.type === 'step-finished') this.current.delete(event.key);
+    this.showQuestion(event);
     this.recent.push(event);
     if (this.recent.length > traceKeptMax) this.recent.shift();
+  }
+
+  /** With a question open a run is `paused`, whatever else goes on in it: it needs somebody. */
+  private showQuestion(event: RunEvent): void {
+    const { position } = this.walk;
+    if (event.type === 'asked') {
+      if (position.questions.length === 1 && position.paused === null) this.showStatus('paused');
+    } else if (event.type === 'answered' || event.type === 'expired' || event.type === 'withdrawn') {
+      if (event.open === 0 && !event.held && this.ended === null) this.showStatus('running');
+    }
+  }
+
+  private showStatus(status: RunStatus): void {
+    upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: status }]);
   }
 
   state(): RunState {
     const { position, input } = this.walk;
     return {
       handle: input.handle,
-      status: this.ended ?? (position.paused ? 'paused' : 'running'),
-      reason: position.paused?.reason ?? null,
+      status: this.ended ?? (position.paused || position.questions.length > 0 ? 'paused' : 'running'),
+      reason: position.paused?.reason ?? this.waitsFor(),
       stopping: position.stopping,
       iteration: position.loop.pass,
       steps: position.steps,
       current: Array.from(this.current, ([key, label]) => ({ key, label })),
       startedAt: input.startedAt,
+      questions: position.questions,
     };
   }
 
-  pause(reason: string): RunState {
+  private waitsFor(): string | null {
+    const [first, ...others] = this.walk.position.questions;
+    if (first === undefined) return null;
+    return `waits for an answer: ${first.message}${others.length === 0 ? '' : ` (and ${others.length} more)`}`;
+  }
+
+  pause(reason: string, notify?: Paused['notify']): RunState {
     const { position, host } = this.walk;
     if (position.paused === null && !position.stopping) {
       position.paused = { reason, since: host.now() };
-      record(this.walk, { type: 'paused', key: '', reason });
-      upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: 'paused' }]);
+      record(this.walk, { type: 'paused', key: '', reason, ...(notify === undefined ? {} : { notify }) });
+      this.showStatus('paused');
       this.tellNested('pause');
       host.suspended();
     }
@@ -73,8 +101,9 @@ export class Control {
     if (position.paused !== null) {
       position.pausedMs += host.now() - position.paused.since;
       position.paused = null;
-      record(this.walk, { type: 'resumed', key: '' });
-      upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: 'running' }]);
+      const open = position.questions.length;
+      record(this.walk, { type: 'resumed', key: '', ...(open === 0 ? {} : { open }) });
+      if (open === 0) this.showStatus('running');
       this.tellNested('resume');
       host.suspended();
     }
@@ -110,12 +139,41 @@ export class Control {
       validator: refuseEnded('stop'),
       description: 'End the run after the step under way',
     });
+    setHandler(defineUpdate<AnswerReply, [AnswerRequest]>(ANSWER), (request) => this.answer(request), {
+      validator: (request: AnswerRequest) => this.refuse(request),
+      description: 'Answer what the run asks',
+    });
     setHandler(defineSignal<[ControlVerb]>(SIGNALS.control), (verb) => void this.apply(verb));
+    setHandler(defineSignal(SIGNALS.event), () => {
+      this.heard += 1;
+    });
     setHandler(defineQuery<RunState>(QUERIES.status), () => this.state(), { description: 'What the run is doing' });
     setHandler(defineQuery<RunEvent[]>(QUERIES.trace), () => [...this.recent], { description: 'Its latest events' });
     setHandler(defineQuery<ReturnType<Messages['position']>>(QUERIES.position), () => this.walk.position, {
       description: 'Where it stands, as the value it would continue from',
     });
+  }
+
+  private refuse(request: AnswerRequest): void {
+    if (this.ended !== null && firstAnswer(this.walk, request) === null) {
+      throw ApplicationFailure.nonRetryable(`${this.walk.input.handle} has ended (${this.ended}); nothing waits for an answer`, 'RUN_ENDED');
+    }
+    const refusal = refusalOf(this.walk, request);
+    if (refusal !== null) throw ApplicationFailure.nonRetryable(refusal.message, refusal.code);
+  }
+
+  /** A form is held against the data outside workflow code, which can compile no schema. */
+  private async answer(request: AnswerRequest): Promise<AnswerReply> {
+    const form = this.walk.position.questions.find(({ id }) => id === request.id)?.form ?? null;
+    if (form !== null && request.choice === 'approve') {
+      const finding = await scheduleLocalActivity<string | null>(CHECK_FORM, [form, request.data ?? null], answerOptions);
+      if (finding !== null) throw ApplicationFailure.nonRetryable(`the data of the answer to "${request.id}" does not fit its form: ${finding}`, 'ANSWER_INVALID');
+      // It may have been answered, or have expired, meanwhile.
+      this.refuse(request);
+    }
+    const reply = takeAnswer(this.walk, request);
+    this.walk.host.suspended();
+    return reply;
   }
 
   apply(verb: ControlVerb): RunState {

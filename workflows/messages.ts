@@ -2,8 +2,12 @@
  * Everything said to a run from outside, and every name under which Temporal knows it. These names
  * are API: runs that are under way depend on them.
  */
+import type { Question } from '../language/question.ts';
 import type { RunEvent, RunStatus } from '../language/run-event.ts';
+import type { AnswerReply, AnswerRequest } from './interpreter/answers.ts';
+import type { EditReply, EditRequest } from './interpreter/edits.ts';
 import type { Position } from './interpreter/position.ts';
+import type { StepList } from './interpreter/step-list.ts';
 
 export const WORKFLOW_TYPE = 'sentinel';
 export const DEFAULT_TASK_QUEUE = 'sentinel';
@@ -13,10 +17,16 @@ export { handleOf, workflowIdOf } from './interpreter/keys.ts';
 /** Updates; each answers with the run's state after it. A validator refuses what cannot be done. */
 export const UPDATES = { pause: 'pause', resume: 'resume', stop: 'stop' } as const;
 
-/** Signals between a parent and its nested runs. */
-export const SIGNALS = { control: 'control' } as const;
+/** Answers an open question; a second answer is told the first. */
+export const ANSWER = 'answer';
 
-export const QUERIES = { status: 'status', trace: 'trace', position: 'position' } as const;
+/** Changes the steps of the run that are still ahead. */
+export const EDIT = 'edit';
+
+/** `control`: between a parent and its nested runs. `event`: one that the run waits for may be there. */
+export const SIGNALS = { control: 'control', event: 'event' } as const;
+
+export const QUERIES = { status: 'status', trace: 'trace', position: 'position', steps: 'steps' } as const;
 
 export type ControlVerb = keyof typeof UPDATES;
 
@@ -31,15 +41,22 @@ export interface RunState {
   /** Keys and labels of the steps under way. */
   current: { key: string; label: string }[];
   startedAt: number;
+  /** What the run waits to be told. */
+  questions: Question[];
 }
 
 export interface Messages {
   pause(reason?: string): RunState;
   resume(): RunState;
   stop(): RunState;
+  answer(request: AnswerRequest): AnswerReply;
+  edit(request: EditRequest): EditReply;
   control(verb: ControlVerb): void;
+  event(): void;
   status(): RunState;
   /** The latest events recorded by the workflow itself; the store has all. */
   trace(): RunEvent[];
   position(): Position;
+  /** The definition as it is now, and how each step of it stands. */
+  steps(): StepList;
 }

@@ -14,11 +14,13 @@ import {
   type ChildWorkflowHandle,
 } from '@temporalio/workflow';
 import type { Control } from './control.ts';
-import type { NestedEffect, Reply } from './interpreter/host.ts';
+import { shieldOf, type NestedEffect, type Reply, type RunLimits, type Strand } from './interpreter/host.ts';
+import { plus } from './interpreter/budget.ts';
 import type { Walk } from './interpreter/ledger.ts';
 import { remainingMs } from './interpreter/limits.ts';
 import { nestedInput, nestedReply } from './interpreter/nested.ts';
 import type { RunResult } from './interpreter/outcome.ts';
+import type { Usage } from './interpreter/position.ts';
 import { SIGNALS, workflowIdOf, WORKFLOW_TYPE } from './messages.ts';
 import { nestedResult } from './replies.ts';
 import { memoOf, searchAttributesOf } from './search-attributes.ts';
@@ -30,11 +32,14 @@ const detachedMax = 1000;
 type Child = (start: StartInput) => Promise<RunResult>;
 
 /** Tries as often as the step's `retry` says; cancellation ends it at once. */
-export async function runNested(walk: Walk, control: Control, effect: NestedEffect): Promise<Reply> {
+export async function runNested(walk: Walk, control: Control, strand: Strand, effect: NestedEffect): Promise<Reply> {
   const { attempts = 1, backoffMs = 1000, factor = 2, maxBackoffMs = 30_000 } = effect.retry ?? {};
   try {
+    let used: Partial<Usage> | undefined;
     for (let attempt = 1; ; attempt += 1) {
-      const reply = await tryNested(walk, control, effect, attempt);
+      const tried = await tryNested(walk, control, strand, { ...effect, limits: lessUsed(effect.limits, used ?? {}) }, attempt);
+      if (tried.usage !== undefined) used = plus(used ?? {}, tried.usage);
+      const reply: Reply = used === undefined ? tried : { ...tried, usage: used };
       if (reply.ok || 'cancelled' in reply || attempt >= attempts || walk.position.stopping) return reply;
       const backoff = Math.min(maxBackoffMs, backoffMs * factor ** (attempt - 1));
       if (remainingMs(walk) === 0 || (await condition(() => walk.position.stopping, backoff))) return reply;
@@ -45,8 +50,21 @@ export async function runNested(walk: Walk, control: Control, effect: NestedEffe
   }
 }
 
-async function tryNested(walk: Walk, control: Control, effect: NestedEffect, attempt: number): Promise<Reply> {
-  const limits = { ...effect.limits, timeoutMs: shorter(effect.limits.timeoutMs, remainingMs(walk)) };
+/** Attempts of one step share what was reserved for it. */
+function lessUsed(limits: RunLimits, used: Partial<Usage>): RunLimits {
+  const { budget } = limits;
+  if (budget === undefined) return limits;
+  const rest = { ...budget };
+  for (const kind of ['steps', 'tokens', 'usd'] as const) {
+    if (budget[kind] !== undefined) rest[kind] = Math.max(0, budget[kind] - (used[kind] ?? 0));
+  }
+  return { ...limits, budget: rest };
+}
+
+async function tryNested(walk: Walk, control: Control, strand: Strand, effect: NestedEffect, attempt: number): Promise<Reply> {
+  const limits = { ...effect.limits, timeoutMs: shorter(effect.limits.timeoutMs, remainingMs(walk, strand)) };
+  // What is said to the run stops at a clean-up, and so at the runs that it starts.
+  const isShielded = shieldOf(strand) !== null;
   const input = nestedInput(walk, { ...effect, limits }, attempt);
   const child = await startChild<Child>(WORKFLOW_TYPE, {
     workflowId: workflowIdOf(input.handle),
@@ -59,12 +77,12 @@ async function tryNested(walk: Walk, control: Control, effect: NestedEffect, att
   });
   if (!effect.wait) {
     detach(walk, input.handle, child);
-    await catchUp(walk, child);
+    if (!isShielded) await catchUp(walk, child);
     return { ok: true, value: { handle: input.handle } };
   }
-  control.nested.add(input.handle);
+  if (!isShielded) control.nested.add(input.handle);
   try {
-    await catchUp(walk, child);
+    if (!isShielded) await catchUp(walk, child);
     const ended = await nestedResult(effect.key, child.result());
     return 'ok' in ended ? ended : nestedReply(effect.key, ended);
   } finally {

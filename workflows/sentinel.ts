@@ -6,43 +6,53 @@
 import {
   allHandlersFinished,
   ApplicationFailure,
+  CancellationScope,
   CancelledFailure,
   condition,
   continueAsNew,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { RunOrigin } from '../language/run-event.ts';
+import type { RetraceTarget } from './history/retrace.ts';
+import { RetraceHost } from './history/retrace-host.ts';
 import { drive } from './interpreter/drive.ts';
+import { reportOf } from './interpreter/escalation.ts';
 import type { Flow } from './interpreter/host.ts';
 import { record, type Walk } from './interpreter/ledger.ts';
 import { resultOf, type RunResult } from './interpreter/outcome.ts';
 import { firstPosition, readPosition, type Position } from './interpreter/position.ts';
-import { rootStrand, walkStrand } from './interpreter/walk.ts';
+import { walkRun } from './interpreter/walk.ts';
 import { cancelDetached } from './nested-run.ts';
 import { handleOf } from './messages.ts';
 import { SEARCH_ATTRIBUTES } from './search-attributes.ts';
 import { runInputOf, startInputOf, type StartInput } from './start-input.ts';
 import { TemporalHost } from './temporal-host.ts';
 
-export async function sentinel(start: StartInput, carried?: Position): Promise<RunResult> {
+/**
+ * `carried`: from where the run goes on, itself continued as new or a fork of another. `target`: only
+ * when its history is walked again to look something up.
+ */
+export async function sentinel(start: StartInput, carried?: Position, target?: RetraceTarget): Promise<RunResult> {
   const position = carried === undefined ? firstPosition(Date.now()) : readPosition(carried);
   const input = runInputOf(start, handleOf(workflowInfo().workflowId), position.loop.startedAt);
-  const host = new TemporalHost(input, position);
+  const host = target === undefined ? new TemporalHost(input, position) : new RetraceHost(input, position, target);
   const { walk, control } = host;
-  if (carried === undefined) recordStart(walk);
+  if (position.seq === 0) recordStart(walk, start.origin);
   control.listen();
-  const walked = await drive(walkStrand(walk, rootStrand(walk)), () => host.suspended());
-  // A cancelled workflow cannot continue as new: where branches had begun to yield, it ends here.
-  const flow: Flow = walked.kind === 'yield' && control.cancelled ? { kind: 'cancelled' } : walked;
+  const walkOn = (): Promise<Flow> => drive(walkRun(walk), () => host.suspended());
+  let flow = await walkOn();
+  // A cancelled workflow cannot continue as new: where branches had begun to yield, it walks to its end here.
+  if (flow.kind === 'yield' && control.cancelled) flow = await walkOn();
   if (flow.kind === 'yield') {
     await condition(allHandlersFinished);
     host.settle();
-    return continueAsNew<typeof sentinel>(startInputOf(input, input.limits), walk.position);
+    return continueAsNew<typeof sentinel>(startInputOf(walk.input, walk.input.limits), walk.position);
   }
   return end(host, flow);
 }
 
-function recordStart(walk: Walk): void {
+function recordStart(walk: Walk, origin: RunOrigin | undefined): void {
   const { definition, definitionHash, project, persona, parent, base } = walk.input;
   record(walk, {
     type: 'run-started',
@@ -53,6 +63,7 @@ function recordStart(walk: Walk): void {
     persona,
     parent,
     inputs: base,
+    ...(origin === undefined ? {} : { origin }),
   });
 }
 
@@ -60,6 +71,7 @@ async function end(host: TemporalHost, flow: Flow): Promise<RunResult> {
   const { walk, control } = host;
   const { position, input } = walk;
   const result = resultOf(flow, position, host.now(), input.startedAt, input.parent !== null);
+  const notify = reportOf(input, result);
   control.ended = result.status;
   const { status, outcome, limit, failure, iterations, durationMs, outputs } = result;
   record(walk, {
@@ -72,12 +84,16 @@ async function end(host: TemporalHost, flow: Flow): Promise<RunResult> {
     outputs,
     ...(limit === undefined ? {} : { limit }),
     ...(failure === undefined ? {} : { failure }),
+    ...(notify === undefined ? {} : { notify }),
+    ...(position.consumed === undefined ? {} : { consumed: position.consumed }),
   });
   upsertSearchAttributes([
     { key: SEARCH_ATTRIBUTES.status, value: status },
     { key: SEARCH_ATTRIBUTES.iteration, value: iterations },
   ]);
   host.suspended();
+  // Whoever is still being answered hears how the run ended.
+  await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   return closeWith(walk, result);
 }
 

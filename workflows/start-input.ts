@@ -4,12 +4,14 @@
  */
 import type { JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
+import type { RunOrigin } from '../language/run-event.ts';
 import type { RunInput, RunLimits } from './interpreter/host.ts';
 import { limitsOf } from './interpreter/limits.ts';
 
 export interface StartInput {
   definition: Definition;
-  definitionHash: string;
+  /** Left out where the run's row, written before its start, says it. */
+  definitionHash?: string;
   project: string;
   persona: string;
   inputs?: JsonObject;
@@ -17,11 +19,15 @@ export interface StartInput {
   library?: { [name: string]: Definition };
   /** For a nested run: who started it, how deep it is, and the limits it inherits. */
   nested?: { parent: string; depth: number; limits: RunLimits };
+  /** Values of the environment variables that the definitions list. */
+  env?: { [name: string]: string };
   continueEvery?: number;
+  /** What started it, where nobody did by hand. */
+  origin?: RunOrigin;
 }
 
 export function runInputOf(start: StartInput, handle: string, startedAt: number): RunInput {
-  const { definition, definitionHash, project, persona, inputs = {}, library = {}, nested, continueEvery } = start;
+  const { definition, definitionHash = '', project, persona, inputs = {}, library = {}, nested, env, continueEvery } = start;
   return {
     handle,
     definition,
@@ -34,21 +40,22 @@ export function runInputOf(start: StartInput, handle: string, startedAt: number)
     depth: nested?.depth ?? 1,
     parent: nested?.parent ?? null,
     startedAt,
+    ...(env === undefined ? {} : { env }),
     ...(continueEvery === undefined ? {} : { continueEvery }),
   };
 }
 
 /** The way back: what a nested run, or the same run continued as new, starts with. */
 export function startInputOf(input: RunInput, inherited: RunLimits): StartInput {
-  const { definition, definitionHash, project, persona, base, library, parent, depth, continueEvery } = input;
+  const { definition, definitionHash, project, persona, base, library, parent, depth, env, continueEvery } = input;
   const nested = parent === null ? undefined : { parent, depth, limits: inherited };
-  return withoutEmpty({ definition, definitionHash, project, persona, inputs: base, library, nested, continueEvery });
+  return withoutEmpty({ definition, definitionHash, project, persona, inputs: base, library, nested, env, continueEvery });
 }
 
 type Loose<Input> = { [Key in keyof Input]: Input[Key] | undefined };
 
 function saysSomething(value: unknown): boolean {
-  return value !== undefined && !(typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+  return value !== undefined && value !== '' && !(typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 }
 
 /** Leaves out what says nothing: each byte here is in every history. */

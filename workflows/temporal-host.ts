@@ -8,8 +8,8 @@
  */
 import {
   CancellationScope,
-  condition,
   isCancellation,
+  patched,
   proxySinks,
   scheduleActivity,
   scheduleLocalActivity,
@@ -18,18 +18,51 @@ import {
   workflowInfo,
   type Sinks,
 } from '@temporalio/workflow';
-import { EMIT, SEGMENT, SEGMENT_EVENTS_MAX, SEGMENT_STEPS_MAX, SHELL, type SegmentRequest, type SegmentResult } from '../activities/contract.ts';
+import {
+  DIGEST,
+  EMIT,
+  SEGMENT,
+  SEGMENT_EVENTS_MAX,
+  SEGMENT_STEPS_MAX,
+  SHELL,
+  WATCH,
+  type SegmentRequest,
+  type SegmentResult,
+} from '../activities/contract.ts';
 import type { Step } from '../language/model.ts';
+import type { Question } from '../language/question.ts';
 import type { RunEvent } from '../language/run-event.ts';
-import { activityOptions, segmentOptions, stepOptions } from './activity-options.ts';
+import { activityOptions, answerOptions, segmentOptions, stepOptions, type ActivityEffect } from './activity-options.ts';
+import { boundScope } from './bound-scope.ts';
+import { CHANGE } from './changes.ts';
 import { Control } from './control.ts';
+import { Editing } from './editing.ts';
 import { isQuick } from './interpreter/effects.ts';
-import type { CommandEffect, Effect, EmitEffect, Flow, Gate, Host, Reply, RunInput, SegmentReport, ShellEffect, Strand } from './interpreter/host.ts';
+import {
+  portionOf,
+  shieldOf,
+  type AskEnd,
+  type Effect,
+  type Flow,
+  type Gate,
+  type Host,
+  type Reply,
+  type RunBudget,
+  type RunInput,
+  type SegmentReport,
+  type Strand,
+  type WantedEvent,
+} from './interpreter/host.ts';
 import type { Walk } from './interpreter/ledger.ts';
+import { holdReport } from './interpreter/escalation.ts';
+import { turnsGranted } from './interpreter/limits.ts';
 import type { Position } from './interpreter/position.ts';
 import { textFieldsOf } from './interpreter/program.ts';
+import { editedStrand } from './interpreter/whereabouts.ts';
 import { runNested } from './nested-run.ts';
+import { nextEvent, type EventEnd } from './next-event.ts';
 import { replyOf } from './replies.ts';
+import { Waiting } from './waiting.ts';
 
 interface RunSinks extends Sinks {
   recorder: { append(handle: string, events: RunEvent[]): void; settle(handle: string): void };
@@ -46,6 +79,8 @@ const historyBytesMax = 20 * 1024 * 1024;
 export class TemporalHost implements Host {
   readonly walk: Walk;
   readonly control: Control;
+  private readonly waiting: Waiting;
+  private readonly editing: Editing;
   private readonly root = CancellationScope.current();
   private unsent: RunEvent[] = [];
   private pureSteps = 0;
@@ -58,6 +93,8 @@ export class TemporalHost implements Host {
   constructor(input: RunInput, position: Position) {
     this.walk = { input, position, host: this, textFields: textFieldsOf(input.definition) };
     this.control = new Control(this.walk);
+    this.waiting = new Waiting(this.walk, this.control);
+    this.editing = new Editing(this.walk, this.control);
     this.stepsBefore = position.steps;
     this.root.cancelRequested.catch(() => {
       this.control.cancelled = true;
@@ -68,16 +105,20 @@ export class TemporalHost implements Host {
     return Date.now();
   }
 
-  gate(_strand: Strand, _key: string, step: Step): Gate | Promise<Gate> {
-    const held = this.interruption();
+  gate(strand: Strand, key: string, step: Step, isOpen: boolean): Gate | Promise<Gate> {
+    const held = this.waiting.interruption(strand);
     if (held) return held;
-    if (this.walk.position.paused !== null) return this.untilResumed().then((gate) => gate ?? this.gate(_strand, _key, step));
-    return this.shouldContinueAsNew() ? 'yield' : this.wayOf(step);
+    if (this.walk.position.paused !== null) return this.waiting.untilResumed(strand).then((gate) => gate ?? this.gate(strand, key, step, isOpen));
+    // That a branch was cancelled is not in the position, so a clean-up ends before the run continues.
+    if (shieldOf(strand) !== null || !this.shouldContinueAsNew()) return this.wayOf(step, isOpen);
+    this.waiting.yielding = true;
+    return 'yield';
   }
 
-  private wayOf(step: Step): Gate | Promise<Gate> {
+  /** A quick step that is open waits for an answer or has it: that is no work for a segment. */
+  private wayOf(step: Step, isOpen: boolean): Gate | Promise<Gate> {
     const segments = this.walk.input.definition.durability !== 'step';
-    if (segments && isQuick(step)) return 'segment';
+    if (segments && !isOpen && isQuick(step, this.walk.input.limits)) return this.editing.segmentGate();
     if (step.type !== 'condition' && step.type !== 'loop' && step.type !== 'parallel') {
       this.pureSteps = 0;
       return 'go';
@@ -85,25 +126,12 @@ export class TemporalHost implements Host {
     this.pureSteps += 1;
     if (this.pureSteps < pureStepsMax) return 'go';
     this.pureSteps = 0;
-    return segments ? 'segment' : this.pauseTask().then((gate) => gate ?? 'go');
-  }
-
-  private interruption(): Gate | null {
-    if (this.control.cancelled || CancellationScope.current().consideredCancelled) return 'cancel';
-    return this.walk.position.stopping ? 'stop' : null;
-  }
-
-  private async untilResumed(): Promise<Gate | null> {
-    if (this.walk.position.paused === null) return null;
-    try {
-      await condition(() => this.walk.position.paused === null || this.walk.position.stopping);
-    } catch (error) {
-      if (!isCancellation(error)) throw error;
-    }
-    return this.interruption();
+    return segments ? this.editing.segmentGate() : this.pauseTask().then((gate) => gate ?? 'go');
   }
 
   private shouldContinueAsNew(): boolean {
+    // A workflow that is being cancelled cannot.
+    if (this.control.cancelled) return false;
     const info = workflowInfo();
     const every = this.walk.input.continueEvery;
     const isDue = every === undefined ? info.continueAsNewSuggested : this.walk.position.steps - this.stepsBefore >= every;
@@ -117,10 +145,10 @@ export class TemporalHost implements Host {
     } catch (error) {
       if (!isCancellation(error)) throw error;
     }
-    return this.interruption();
+    return this.waiting.interruption();
   }
 
-  perform(_strand: Strand, effect: Effect): Promise<Reply> {
+  perform(strand: Strand, effect: Effect): Promise<Reply> {
     switch (effect.type) {
       case 'shell': {
         const { command, args, cwd, env, files, stdin } = effect;
@@ -131,13 +159,15 @@ export class TemporalHost implements Host {
       case 'emit':
         return this.activity(EMIT, effect, { event: effect.event, data: effect.data });
       case 'sentinel':
-        return this.asLongStep(runNested(this.walk, this.control, effect));
+        return this.asLongStep(runNested(this.walk, this.control, strand, effect));
+      case 'watch':
+        return this.asLongStep(this.activity(WATCH, effect, effect.request));
       default:
         return effect satisfies never;
     }
   }
 
-  private activity(type: string, effect: ShellEffect | CommandEffect | EmitEffect, request: object): Promise<Reply> {
+  private activity(type: string, effect: ActivityEffect, request: object): Promise<Reply> {
     return replyOf(effect.key, scheduleActivity(type, [request, ...stepOptions(effect)], activityOptions(effect)));
   }
 
@@ -148,20 +178,22 @@ export class TemporalHost implements Host {
     });
   }
 
-  async segment(strand: Strand, key: string): Promise<SegmentReport> {
+  async segment(strand: Strand, key: string, budget?: RunBudget): Promise<SegmentReport> {
     const { position, input } = this.walk;
     // A lost attempt of this task may have committed the segment already, and what arrives meanwhile
     // (a pause) records events before it. Numbered in blocks, they never take the segment's numbers.
     position.seq = (Math.floor(position.seq / SEGMENT_EVENTS_MAX) + 1) * SEGMENT_EVENTS_MAX;
     const journalKey = this.journalKey(key);
     const request: SegmentRequest = {
-      strand: { path: strand.path, passes: strand.passes, frame: strand.frame, own: strand.own, outer: strand.outer },
+      strand: portionOf(strand),
       key: journalKey,
       seq: position.seq,
       stepsMax: this.stepsLeft(),
       tally: strand.path === '' ? position.tally : null,
       pausedMs: position.pausedMs,
       extensions: position.extensions,
+      ...(budget === undefined ? {} : { budget }),
+      ...editedStrand(this.walk, strand),
       forget: this.forgettable(),
     };
     position.seq += SEGMENT_EVENTS_MAX;
@@ -183,8 +215,8 @@ export class TemporalHost implements Host {
 
   /** A step begins one segment, and another for each time a limit was extended while it was at it. */
   private journalKey(key: string): string {
-    const { maxIterations, timeoutMs } = this.walk.position.extensions;
-    return maxIterations + timeoutMs === 0 ? key : `${key} ${maxIterations + timeoutMs}`;
+    const granted = turnsGranted(this.walk.position);
+    return granted === 0 ? key : `${key} ${granted}`;
   }
 
   private stepsLeft(): number {
@@ -201,17 +233,33 @@ export class TemporalHost implements Host {
   }
 
   async hold(reason: string): Promise<Gate> {
-    this.control.pause(reason);
-    return (await this.untilResumed()) ?? 'go';
+    this.control.pause(reason, holdReport(this.walk.input));
+    return (await this.waiting.untilResumed()) ?? 'go';
   }
 
-  async rest(key: string, ms: number): Promise<Gate> {
-    try {
-      await condition(() => this.walk.position.stopping, ms, { summary: `${key} rests` });
-    } catch (error) {
-      if (!isCancellation(error)) throw error;
-    }
-    return this.interruption() ?? 'go';
+  rest(key: string, ms: number, strand: Strand): Promise<Gate> {
+    return this.waiting.rest(key, ms, strand);
+  }
+
+  bound(strand: Strand, leftMs: () => number, walk: () => Promise<Flow>): Promise<Flow> {
+    return boundScope(strand, leftMs, () => this.walk.position.paused === null, walk);
+  }
+
+  keepsAttempts(): boolean {
+    return patched(CHANGE.attemptsInWalk);
+  }
+
+  digest(text: string): Promise<string> {
+    return scheduleLocalActivity<string>(DIGEST, [text], answerOptions);
+  }
+
+  ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd> {
+    return this.waiting.forAnswer(strand, question, untilMs);
+  }
+
+  nextEvent(strand: Strand, wanted: WantedEvent): Promise<EventEnd> {
+    this.suspended();
+    return nextEvent(this.waiting, strand, wanted);
   }
 
   fork(strand: Strand, walk: () => Promise<Flow>): { flow: Promise<Flow>; cancel: () => void } {

@@ -5,6 +5,8 @@
  */
 import type { z } from 'zod';
 import type { Json, JsonObject } from '../../language/json.ts';
+import type { Secrets } from '../secrets.ts';
+import type { Confinement } from '../../language/permissions.ts';
 import type { RunContext, Session, Store } from '../../prisma/store/contract.ts';
 
 /** Starting and looking at runs from inside a run; implemented by the client. */
@@ -32,6 +34,9 @@ export interface CommandContext {
   now(): number;
   /** Tells the server the step is alive; a no-op for quick commands. */
   heartbeat(details?: Json): void;
+  /** How the step's processes are held in; absent means not at all. */
+  confinement?: Confinement;
+  secrets?: Secrets;
 }
 
 export interface Command<Params = unknown, Result extends Json = Json> {

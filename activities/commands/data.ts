@@ -65,9 +65,14 @@ function idOf(handle: string, key: string): string {
 async function create({ collection, data, id }: z.infer<typeof CreateParams>, context: CommandContext): Promise<JsonObject> {
   const own = Id.safeParse(data['id']);
   const chosen = id ?? (own.success ? own.data : undefined);
-  const record = await context.store.records.create(context.session, collection, chosen ?? idOf(context.run.handle, context.key), data);
-  // The store keeps what it has. Where the definition chose the id, that may be another record.
-  if (chosen === undefined || isDeepStrictEqual(record.data, data)) return view(record);
+  if (chosen === undefined) {
+    const added: DataRecord = { collection, id: idOf(context.run.handle, context.key), data, createdAt: context.now() };
+    context.store.records.add(context.session, added);
+    return view(added);
+  }
+  const record = await context.store.records.create(context.session, collection, chosen, data);
+  // The store keeps what it has, and that may be another record.
+  if (isDeepStrictEqual(record.data, data)) return view(record);
   throw new Failure('RECORD_EXISTS', `step ${context.key}: collection "${collection}" has a record "${chosen}" with other data; choose another id or leave it out`);
 }
 

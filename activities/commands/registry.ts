@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { COMMANDS, findCommand } from '../../language/commands.ts';
 import type { Json } from '../../language/json.ts';
 import { Failure } from '../failures.ts';
+import { BackgroundProcesses } from '../shell/background.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { codeCommands } from './code.ts';
 import type { Command, CommandContext } from './command.ts';
@@ -22,8 +23,8 @@ export interface Registry {
   run(name: string, params: Json, context: CommandContext): Promise<Json>;
 }
 
-export function builtInCommands(metrics: Metrics = processMetrics): Command[] {
-  return [...codeCommands, ...gitCommands, ...shellCommands, ...dataCommands, ...sentinelCommands, ...healthCommands(metrics)];
+export function builtInCommands(metrics: Metrics = processMetrics, background = new BackgroundProcesses()): Command[] {
+  return [...codeCommands, ...gitCommands, ...shellCommands(background), ...dataCommands, ...sentinelCommands, ...healthCommands(metrics)];
 }
 
 export function createRegistry(commands: readonly Command[], metrics: Metrics = processMetrics): Registry {

@@ -1,8 +1,16 @@
-/** `code/shell/execute`: the shell step as a command, through the same `runShell`. */
+/**
+ * Processes as commands: `code/shell/execute` runs one as a shell step does, or, with `wait: false`,
+ * starts it and goes on; `code/shell/sentinel` gives a started process its rules; `code/shell/watch`
+ * waits for it.
+ */
 import { z } from 'zod';
-import { Value } from '../../language/model.ts';
-import { Failure } from '../failures.ts';
-import { runShell, type ShellRequest, type ShellResult } from '../shell/run-shell.ts';
+import type { Json } from '../../language/json.ts';
+import { Rule, Value } from '../../language/model.ts';
+import type { BackgroundProcesses, Started } from '../shell/background.ts';
+import { SHELL_BOUNDS } from '../shell/bounds.ts';
+import { classifierOf, emitLines } from '../shell/classification.ts';
+import { runShell, type ShellResult } from '../shell/run-shell.ts';
+import { unknown, watchExecution, type WatchResult } from '../shell/watch.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 
 /** Numbers and booleans come from references; a process takes text. */
@@ -16,9 +24,11 @@ const Params = z.strictObject({
   stdin: Value.optional(),
   timeoutMs: z.number().int().positive().optional(),
   wait: z.boolean().optional(),
+  /** With `wait: false`. A number: the process is to serve that port. True: wait until it serves one, and say which. */
+  port: z.union([z.boolean(), z.coerce.number().int().min(1).max(65_535)]).optional(),
 });
 
-const Result: z.ZodType<ShellResult> = z.strictObject({
+const Ended: z.ZodType<ShellResult> = z.strictObject({
   exitCode: z.number(),
   exit_code: z.number(),
   signal: z.string().exactOptional(),
@@ -31,22 +41,108 @@ const Result: z.ZodType<ShellResult> = z.strictObject({
   logIncomplete: z.boolean().exactOptional(),
 });
 
-function execute(params: z.infer<typeof Params>, context: CommandContext): Promise<ShellResult> {
+const BackgroundResult: z.ZodType<Started> = z.strictObject({
+  executionId: z.string(),
+  pid: z.number().exactOptional(),
+  port: z.number().exactOptional(),
+});
+
+type Execute = z.infer<typeof Params>;
+
+function execute(params: Execute, context: CommandContext, background: BackgroundProcesses): Promise<ShellResult | Started> {
   const { command, args, cwd, env, stdin, timeoutMs, wait } = params;
-  if (wait === false) {
-    throw new Failure('NOT_AVAILABLE', `step ${context.key}: code/shell/execute cannot run in the background ("wait": false) yet; leave "wait" out or start the process with a shell step`);
-  }
-  const request: ShellRequest = {
+  const request = {
     command,
-    timeoutMs: Math.min(timeoutMs ?? context.timeoutMs, context.timeoutMs),
     ...(args === undefined ? {} : { args }),
     ...(cwd === undefined ? {} : { cwd }),
     ...(env === undefined ? {} : { env }),
     ...(stdin === undefined ? {} : { stdin: typeof stdin === 'string' ? stdin : JSON.stringify(stdin) }),
   };
-  return runShell(request, context);
+  if (wait === false) return startInBackground(params, request, context, background);
+  return runShell({ ...request, timeoutMs: Math.min(timeoutMs ?? context.timeoutMs, context.timeoutMs) }, context);
 }
 
-export const shellCommands: Command[] = [
-  defineCommand({ name: 'code/shell/execute', params: Params, result: Result, run: async (params, context) => execute(params, context) }),
-];
+/** A stated port is told to the process as PORT; one that is asked for is waited for, within bounds. */
+async function startInBackground(
+  { port, timeoutMs }: Execute,
+  request: { command: string; env?: Record<string, string> },
+  context: CommandContext,
+  background: BackgroundProcesses,
+): Promise<Started> {
+  const stated = typeof port === 'number' ? { env: { PORT: String(port), ...request.env } } : {};
+  const { started, process } = await background.start({ ...request, ...stated }, context);
+  if (typeof port === 'number') return { ...started, port };
+  if (port !== true || process === null) return started;
+  const beat = setInterval(() => context.heartbeat(), SHELL_BOUNDS.heartbeatMs);
+  try {
+    const served = await process.servedPort(Math.min(timeoutMs ?? SHELL_BOUNDS.portWaitMs, context.timeoutMs), context.signal);
+    return served === null ? started : { ...started, port: served };
+  } finally {
+    clearInterval(beat);
+  }
+}
+
+const Rules = z.array(Rule).max(1_000);
+const SentinelParams = z.strictObject({ executionId: z.string().min(1), rules: Rules });
+
+/** The rules hold for all lines, printed before or after; what they publish of the earlier ones is published now. */
+async function installRules({ executionId, rules }: z.infer<typeof SentinelParams>, context: CommandContext): Promise<Json> {
+  const { store, key } = context;
+  const classifier = classifierOf(rules);
+  const execution = await store.executions.setRules(executionId, rules);
+  if (execution === null) throw unknown(key, executionId);
+  if (classifier.emits) await emitLines(store, execution, classifier, await store.executions.lines(executionId, 0));
+  return { executionId, rules: rules.length };
+}
+
+const Line = z.strictObject({
+  line: z.string(),
+  n: z.number(),
+  stream: z.enum(['stdout', 'stderr']),
+  classification: z.string(),
+  rule: z.string().exactOptional(),
+  at: z.number(),
+});
+const Until = z.enum(['finished', 'error', 'match']);
+
+const WatchParams = z.strictObject({
+  executionId: z.string().min(1),
+  rules: Rules.optional(),
+  until: Until.optional(),
+  timeoutMs: z.number().int().positive().optional(),
+});
+
+const Watched: z.ZodType<WatchResult> = z.strictObject({
+  executionId: z.string(),
+  reason: Until,
+  lines: z.array(Line),
+  length: z.number(),
+  matches: z.array(Line),
+  exitCode: z.number().nullable(),
+  success: z.boolean(),
+  signal: z.string().exactOptional(),
+  dropped: z.number().exactOptional(),
+});
+
+function watch({ executionId, rules, until, timeoutMs }: z.infer<typeof WatchParams>, context: CommandContext): Promise<WatchResult> {
+  const request = { executionId, ...(rules === undefined ? {} : { rules }), ...(until === undefined ? {} : { until }) };
+  return watchExecution(request, { ...context, timeoutMs: Math.min(timeoutMs ?? context.timeoutMs, context.timeoutMs) });
+}
+
+export function shellCommands(background: BackgroundProcesses): Command[] {
+  return [
+    defineCommand({
+      name: 'code/shell/execute',
+      params: Params,
+      result: z.union([Ended, BackgroundResult]),
+      run: (params, context) => execute(params, context, background),
+    }),
+    defineCommand({
+      name: 'code/shell/sentinel',
+      params: SentinelParams,
+      result: z.strictObject({ executionId: z.string(), rules: z.number() }),
+      run: installRules,
+    }),
+    defineCommand({ name: 'code/shell/watch', params: WatchParams, result: Watched, run: watch }),
+  ];
+}

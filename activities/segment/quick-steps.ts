@@ -5,6 +5,8 @@ import type { RunStarter } from '../commands/command.ts';
 import type { Session, Store } from '../../prisma/store/contract.ts';
 import type { Effect, Reply, RunInput } from '../../workflows/interpreter/host.ts';
 import { publishEvent } from '../publish-event.ts';
+import { secretsOf, unsealedFor, withMaskedFailures } from '../secrets.ts';
+import { maskJson } from '../../language/secrets.ts';
 
 export interface QuickSteps {
   perform(input: RunInput, session: Session, effect: Effect): Promise<Reply>;
@@ -14,12 +16,18 @@ export function quickSteps(store: Store, registry: Registry, runs: RunStarter): 
   return {
     async perform(input, session, effect) {
       switch (effect.type) {
-        case 'command':
-          return { ok: true, value: await registry.run(effect.command, effect.params, contextOf(store, runs, input, session, effect)) };
+        case 'command': {
+          const secrets = await secretsOf(store, input.env, effect.key);
+          const params = unsealedFor(effect.command, effect.params, secrets);
+          const context = contextOf(store, runs, input, session, effect);
+          const value = await withMaskedFailures(secrets, () => registry.run(effect.command, params, context));
+          return { ok: true, value: maskJson(value, secrets.results) };
+        }
         case 'emit':
           return { ok: true, value: await publishEvent(store, session, { handle: input.handle, key: effect.key, name: effect.event, data: effect.data }) };
         case 'shell':
         case 'sentinel':
+        case 'watch':
           throw new Error(`bug: a "${effect.type}" step reached a segment`);
         default:
           return effect satisfies never;

@@ -18,6 +18,7 @@ import { drive } from '../../workflows/interpreter/drive.ts';
 import type { RunInput, Strand } from '../../workflows/interpreter/host.ts';
 import { firstPosition, type Position, type Variables } from '../../workflows/interpreter/position.ts';
 import { textFieldsOf } from '../../workflows/interpreter/program.ts';
+import type { Anchor } from '../../workflows/interpreter/whereabouts.ts';
 import { rootStrand, walkStrand } from '../../workflows/interpreter/walk.ts';
 import type { Walk } from '../../workflows/interpreter/ledger.ts';
 import { SegmentHost } from './segment-host.ts';
@@ -30,9 +31,10 @@ export async function runSegment(store: Store, quick: QuickSteps, input: RunInpu
   const session = store.session();
   try {
     const startedAt = Date.now();
-    const host = new SegmentHost(request.stepsMax, (effect) => quick.perform(input, session, effect));
+    const host = new SegmentHost(request.stepsMax, input.limits, (effect) => quick.perform(input, session, effect));
     const position = positionFrom(request);
-    const walk: Walk = { input, position, host, textFields: textFieldsOf(input.definition) };
+    const limits = { ...input.limits, ...(request.budget === undefined ? {} : { budget: request.budget }) };
+    const walk: Walk = { input: { ...input, limits }, position, host, textFields: textFieldsOf(input.definition), ...anchorOf(request) };
     const strand = strandFrom(walk, request);
     const before = { ...strand.own };
     const flow = await drive(walkStrand(walk, strand), () => undefined);
@@ -42,6 +44,8 @@ export async function runSegment(store: Store, quick: QuickSteps, input: RunInpu
       set: changed(before, strand.own),
       tally: request.tally === null ? null : position.tally,
       steps: position.steps,
+      ...skippedBy(request, position),
+      ...(position.spent === undefined ? {} : { spent: position.spent }),
       durationMs: Date.now() - startedAt,
     };
     if (host.events.length === 0) return (await journaled(store, input, key)) ?? result;
@@ -73,7 +77,17 @@ function positionFrom(request: SegmentRequest): Position {
     tally: request.tally ?? position.tally,
     pausedMs: request.pausedMs,
     extensions: request.extensions,
+    ...(request.edited === undefined ? {} : { revision: request.edited.revision, skips: request.edited.skips }),
   };
+}
+
+function anchorOf({ edited, strand: { path, frame } }: SegmentRequest): { anchor?: Anchor } {
+  return edited === undefined || !('block' in frame) ? {} : { anchor: { path, at: edited.at, block: frame.block } };
+}
+
+function skippedBy({ edited }: SegmentRequest, { skips = [] }: Position): { skipped?: string[] } {
+  const skipped = (edited?.skips ?? []).filter((path) => !skips.includes(path));
+  return skipped.length === 0 ? {} : { skipped };
 }
 
 function strandFrom(walk: Walk, request: SegmentRequest): Strand {

@@ -7,7 +7,7 @@ import { Failure } from '../failures.ts';
 import type { Step } from '../../language/model.ts';
 import type { RunEvent } from '../../language/run-event.ts';
 import { isQuick } from '../../workflows/interpreter/effects.ts';
-import type { Effect, Flow, Gate, Host, Reply, SegmentReport, Strand } from '../../workflows/interpreter/host.ts';
+import type { AskEnd, Effect, Flow, Gate, Host, Reply, RunLimits, SegmentReport, Strand } from '../../workflows/interpreter/host.ts';
 
 /** A step may record a start, an end and a warning for each unresolved name; this leaves room for them. */
 const eventsReserve = 128;
@@ -20,9 +20,11 @@ export class SegmentHost implements Host {
   steps = 0;
   private readonly startedAt = Date.now();
   private readonly stepsMax: number;
+  private readonly limits: RunLimits;
   private readonly run: Perform;
 
-  constructor(stepsMax: number, run: Perform) {
+  constructor(stepsMax: number, limits: RunLimits, run: Perform) {
+    this.limits = limits;
     this.stepsMax = stepsMax;
     this.run = run;
   }
@@ -37,7 +39,7 @@ export class SegmentHost implements Host {
 
   private mayRun(step: Step): boolean {
     const isPure = step.type === 'condition' || step.type === 'loop' || step.type === 'parallel';
-    if (!isPure && !isQuick(step)) return false;
+    if (!isPure && !isQuick(step, this.limits)) return false;
     // Entering an open loop or branch again records nothing, and must not use up the segment.
     if (this.events.length > 0 && this.isSpent()) return false;
     this.steps += 1;
@@ -70,6 +72,27 @@ export class SegmentHost implements Host {
   }
 
   rest(): Promise<Gate> {
+    return Promise.resolve('yield');
+  }
+
+  /** A segment is shorter than any time it could be held to. */
+  bound(_strand: Strand, _leftMs: () => number, walk: () => Promise<Flow>): Promise<Flow> {
+    return walk();
+  }
+
+  keepsAttempts(): boolean {
+    return true;
+  }
+
+  digest(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
+  ask(): Promise<AskEnd> {
+    return Promise.resolve('yield');
+  }
+
+  nextEvent(): Promise<'yield'> {
     return Promise.resolve('yield');
   }
 

@@ -24,6 +24,25 @@ export const SHELL_BOUNDS = {
   /** The same for a step that was cancelled or timed out. */
   logGiveUpCancelledMs: 1_000,
 
+  /** Characters of one line that a watch sees. */
+  lineLengthMax: 1_000,
+  /** How often new lines of a background process are written. */
+  linesFlushMs: 50,
+  linesBatch: 500,
+  /** Lines that wait for the store; of more the first and the latest are kept. */
+  linesPendingMax: 50_000,
+  /** What the lines of a watch's result take together, as JSON. */
+  watchBytesMax: 1 * MIB,
+
+  /** How often a worker says that it holds its background processes, and looks for lost ones. */
+  keepMs: 5_000,
+  /** How long a worker of another host must be silent before its processes count as lost. */
+  silentMsMax: 60_000,
+  /** How often Temporal is asked whether a run with background processes still goes on. */
+  askRunMs: 30_000,
+  /** How long a started process may take to serve a port that is asked for. */
+  portWaitMs: 30_000,
+
   heartbeatMs: 2_000,
   /** From SIGTERM to SIGKILL. */
   graceMs: 5_000,

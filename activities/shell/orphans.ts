@@ -50,7 +50,8 @@ async function findOrphans(): Promise<MarkedProcess[]> {
   return orphans;
 }
 
-async function isWorkerGone(worker: string): Promise<boolean> {
+/** Only for workers of this host; nobody here can tell of another. */
+export async function isWorkerGone(worker: string): Promise<boolean> {
   const match = /^(.*):(\d+):(.*)$/.exec(worker);
   if (match === null || match[1] !== hostname()) return false;
   return (await processStart(Number(match[2]))) !== match[3];

@@ -104,6 +104,13 @@ export async function isGroupAlive(group: number): Promise<boolean> {
   return false;
 }
 
+/** Living members of a group; none where there is no /proc. */
+export async function processesOfGroup(group: number): Promise<number[]> {
+  if (!isLinux) return [];
+  const members = await Promise.all((await processIds()).map(async (pid) => ((await readState(pid))?.group === group ? pid : 0)));
+  return members.filter((pid) => pid > 0);
+}
+
 /** False when the group has no member left. */
 function sendSignal(group: number, signal: NodeJS.Signals | 0): boolean {
   try {

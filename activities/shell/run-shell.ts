@@ -11,15 +11,21 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import type { Json } from '../../language/json.ts';
+import type { Confinement } from '../../language/permissions.ts';
 import type { RunContext, Store } from '../../prisma/store/contract.ts';
 import { resolveInside } from '../commands/confine.ts';
 import { Failure } from '../failures.ts';
 import { SHELL_BOUNDS } from './bounds.ts';
 import { Capture } from './capture.ts';
 import { checkSizes, childEnvironment } from './child-environment.ts';
+import { confined } from './confined.ts';
+import { guardMemory } from './memory.ts';
 import { endStep, groupsOfStep, stepMarker, workerMarker } from './orphans.ts';
 import { endGroups, isGroupAlive } from './processes.ts';
+import { sandboxComplaint } from './sandbox.ts';
+import type { Secrets } from '../secrets.ts';
 import { StepLog, type StreamName } from './step-log.ts';
+import { StreamMask } from './stream-mask.ts';
 
 export interface ShellRequest {
   /** A line for `/bin/sh -c`; with `args`, a program that no shell parses. */
@@ -35,6 +41,8 @@ export interface ShellRequest {
   captureBytes?: number;
   /** False leaves the step's log alone, for a step of several processes: only one may write it. */
   isLogged?: boolean;
+  /** Files and folders outside the project that the process may read in a sandbox. */
+  readable?: string[];
 }
 
 export interface ShellContext {
@@ -45,6 +53,9 @@ export interface ShellContext {
   store: { logs: Pick<Store['logs'], 'append'> };
   heartbeat(details?: Json): void;
   now(): number;
+  /** How the step's processes are held in; absent means not at all. */
+  confinement?: Confinement;
+  secrets?: Secrets;
 }
 
 export type ShellResult = {
@@ -63,12 +74,12 @@ export type ShellResult = {
   logIncomplete?: boolean;
 };
 
-interface Exit {
+export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
 
-type Ending = { type: 'exit'; exit: Exit } | { type: 'timeout' } | { type: 'cancelled' };
+type Ending = { type: 'exit'; exit: Exit } | { type: 'timeout' } | { type: 'cancelled' } | { type: 'memory'; usedMb: number };
 
 interface Captures {
   stdout: Capture;
@@ -94,19 +105,23 @@ async function runOnce(request: ShellRequest, context: ShellContext, graceMs: nu
   const child = await startChild(request, context);
   const log = new StepLog(context.store.logs, { handle: context.run.handle, key: context.key, attempt: context.attempt });
   const captures = openCaptures(request.captureBytes ?? SHELL_BOUNDS.captureBytes);
+  const shown = { stdout: new StreamMask(context.secrets?.logs ?? []), stderr: new StreamMask(context.secrets?.logs ?? []) };
   child.listen((stream, chunk) => {
     captures[stream].write(chunk);
     captures.output.write(chunk);
-    if (request.isLogged !== false) log.write(stream, chunk);
+    if (request.isLogged !== false) log.write(stream, shown[stream].write(chunk));
   });
-  const ending = await waitForEnding(child.exit, request.timeoutMs, context.signal);
+  const ending = await waitForEnding(child, request.timeoutMs, context.signal);
   if (ending.type !== 'exit') await endChild(child.pid, context, graceMs);
   await Promise.race([child.closed, sleep(SHELL_BOUNDS.drainMs, undefined, { ref: false })]);
   child.release();
+  if (request.isLogged !== false) for (const stream of ['stdout', 'stderr'] as const) log.write(stream, shown[stream].end());
   const durationMs = Math.max(0, context.now() - startedAt);
   const isLogged = await finishLog(log, ending, context.signal);
   if (ending.type === 'cancelled') throw context.signal.reason;
   if (ending.type === 'timeout') throw timedOut(request, context, captures);
+  if (ending.type === 'memory') throw outOfMemory(request, context, captures, ending.usedMb);
+  checkSandbox(ending.exit, request, context, captures);
   return toResult(ending.exit, captures, durationMs, isLogged);
 }
 
@@ -123,22 +138,25 @@ async function finishLog(log: StepLog, ending: Ending, signal: AbortSignal): Pro
 }
 
 /** A started process: its own streams and events, without what waits for the pipes to close. */
-interface Child {
+export interface Child {
   pid: number;
   exit: Promise<Exit>;
   closed: Promise<void>;
+  /** Resolves with the megabytes found when the bound on memory was passed, which ends the process. */
+  overMemory: Promise<number>;
   listen(onData: (stream: StreamName, chunk: Buffer) => void): void;
   release(): void;
 }
 
-async function startChild(request: ShellRequest, context: ShellContext): Promise<Child> {
+export async function startChild(request: ShellRequest, context: ShellContext): Promise<Child> {
   const at = `step ${context.key}`;
   const cwd = await findFolder(at, request.cwd ?? '.', context);
   const [file, args] = request.args === undefined ? ['/bin/sh', ['-c', request.command]] : [request.command, request.args];
   const markers = { step: stepMarker(context.run.handle, context.key), worker: await workerMarker() };
   const env = childEnvironment(process.env, request.env ?? {}, markers);
   checkSizes(at, request.args === undefined ? [request.command] : [request.command, ...request.args], env);
-  const child = spawn(file, args, { cwd, env, ...(request.stdin === undefined ? {} : { input: request.stdin }) });
+  const launch = await confined({ file, args, cwd, env }, at, context.run.project, context.confinement, request.readable);
+  const child = spawn(launch.file, launch.args, { cwd: launch.cwd, env: launch.env, ...(request.stdin === undefined ? {} : { input: request.stdin }) });
   if (child instanceof Error || child.pid === undefined) {
     const cause = child instanceof Error ? child : (await child).cause;
     const reason = cause instanceof Error ? cause.message : 'for no stated reason';
@@ -149,18 +167,28 @@ async function startChild(request: ShellRequest, context: ShellContext): Promise
   });
   // Execa's own promise waits for the pipes, which a background child may hold open for ever.
   const closed = child.then(() => undefined, () => undefined);
+  const masks = (['stdout', 'stderr'] as const).map((name) => [name, new StreamMask(context.secrets?.results ?? [])] as const);
+  const ends: (() => void)[] = [];
+  const release = (): void => {
+    for (const end of ends.splice(0)) end();
+    child.stdout.destroy();
+    child.stderr.destroy();
+  };
+  const memoryMb = context.confinement?.memoryMb;
+  const overMemory = memoryMb === undefined ? new Promise<number>(() => undefined) : guardMemory(child.pid, memoryMb, exit);
   return {
     pid: child.pid,
     exit,
     closed,
+    overMemory,
     listen(onData) {
-      child.stdout.on('data', (chunk: Buffer) => onData('stdout', chunk));
-      child.stderr.on('data', (chunk: Buffer) => onData('stderr', chunk));
+      for (const [name, mask] of masks) {
+        child[name].on('data', (chunk: Buffer) => onData(name, mask.write(chunk)));
+        ends.push(() => onData(name, mask.end()));
+      }
+      void closed.then(release);
     },
-    release() {
-      child.stdout.destroy();
-      child.stderr.destroy();
-    },
+    release,
   };
 }
 
@@ -181,7 +209,7 @@ async function findFolder(at: string, path: string, context: ShellContext): Prom
   throw new Failure('SHELL_NOT_STARTED', `${at}: cwd "${path}" is ${found === null ? 'missing' : 'not a folder'}; create it first or correct the path`);
 }
 
-function waitForEnding(exit: Promise<Exit>, timeoutMs: number, signal: AbortSignal): Promise<Ending> {
+function waitForEnding({ exit, overMemory }: Child, timeoutMs: number, signal: AbortSignal): Promise<Ending> {
   return new Promise((resolve) => {
     const finish = (ending: Ending): void => {
       clearTimeout(timer);
@@ -192,12 +220,13 @@ function waitForEnding(exit: Promise<Exit>, timeoutMs: number, signal: AbortSign
     const timer = setTimeout(() => finish({ type: 'timeout' }), Math.min(timeoutMs, SHELL_BOUNDS.timeoutMsMax));
     signal.addEventListener('abort', cancel, { once: true });
     if (signal.aborted) cancel();
+    void overMemory.then((usedMb) => finish({ type: 'memory', usedMb }));
     void exit.then((ended) => finish({ type: 'exit', exit: ended }));
   });
 }
 
 /** Ends the process's group, and what left the group but still carries the step's marker. */
-async function endChild(pid: number, context: ShellContext, graceMs: number): Promise<void> {
+export async function endChild(pid: number, context: { run: { handle: string }; key: string }, graceMs: number): Promise<void> {
   const find = async (): Promise<number[]> => {
     const own = (await isGroupAlive(pid)) ? [pid] : [];
     return [...own, ...(await groupsOfStep(context.run.handle, context.key))];
@@ -212,14 +241,34 @@ function openCaptures(bytes: number): Captures {
 
 function timedOut(request: ShellRequest, context: ShellContext, captures: Captures): Failure {
   const message = `step ${context.key}: "${clip(request.command)}" ran longer than ${request.timeoutMs} ms and was ended; raise timeoutMs or make it faster`;
+  return new Failure('STEP_TIMEOUT', message, { details: tailsOf(captures) });
+}
+
+function outOfMemory(request: ShellRequest, context: ShellContext, captures: Captures, usedMb: number): Failure {
+  const memoryMb = context.confinement?.memoryMb ?? 0;
+  const message = `step ${context.key}: "${clip(request.command)}" held ${usedMb} MB and was ended; raise safety.maxMemoryMb (${memoryMb}) or make it use less`;
+  return new Failure('MEMORY_LIMIT', message, { details: { usedMb, maxMemoryMb: memoryMb, ...tailsOf(captures) } });
+}
+
+/** What bwrap could not do is not the program's result. */
+function checkSandbox(exit: Exit, request: ShellRequest, context: ShellContext, captures: Captures): void {
+  if (context.confinement?.sandboxed !== true) return;
+  const complaint = sandboxComplaint(exit.code, captures.stderr.text());
+  if (complaint === null) return;
+  throw new Failure('SHELL_NOT_STARTED', `step ${context.key}: "${clip(request.command)}" could not be started in the sandbox (${complaint}); what it needs has to be in the project or among the system's programs`);
+}
+
+function tailsOf({ stdout, stderr }: Captures): { stdout: string; stderr: string } {
   const { failureTailBytes } = SHELL_BOUNDS;
-  return new Failure('STEP_TIMEOUT', message, {
-    details: { stdout: captures.stdout.end(failureTailBytes), stderr: captures.stderr.end(failureTailBytes) },
-  });
+  return { stdout: stdout.end(failureTailBytes), stderr: stderr.end(failureTailBytes) };
+}
+
+export function exitCodeOf(exit: Exit): number {
+  return exit.code ?? 128 + (exit.signal === null ? 0 : constants.signals[exit.signal]);
 }
 
 function toResult(exit: Exit, captures: Captures, durationMs: number, isLogged: boolean): ShellResult {
-  const exitCode = exit.code ?? 128 + (exit.signal === null ? 0 : constants.signals[exit.signal]);
+  const exitCode = exitCodeOf(exit);
   const truncated = captures.stdout.isTruncated || captures.stderr.isTruncated || captures.output.isTruncated;
   return {
     exitCode,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 /** Calls `run` with the variables that name the files: `SENTINEL_1_FILE` for the value of `SENTINEL_1`. */
 export async function withValueFiles<Result>(
   values: { [name: string]: string } | undefined,
-  run: (env: { [name: string]: string }) => Promise<Result>,
+  run: (env: { [name: string]: string }, folder?: string) => Promise<Result>,
 ): Promise<Result> {
   if (values === undefined) return run({});
   const folder = await mkdtemp(join(tmpdir(), 'sentinel-values-'));
@@ -17,7 +17,7 @@ export async function withValueFiles<Result>(
       await writeFile(path, value, { mode: 0o600 });
       env[`${name}_FILE`] = path;
     }
-    return await run(env);
+    return await run(env, folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

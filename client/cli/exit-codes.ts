@@ -10,15 +10,24 @@ export function exitCodeOfError(code: ClientErrorCode): number {
     case 'DEFINITION_INVALID':
     case 'DEFINITION_NOT_FOUND':
     case 'HANDLE_TAKEN':
+    case 'FORK_KEY_NOT_REACHED':
+    case 'FORK_DEFINITION_DIFFERS':
     case 'SETTINGS':
       return EXIT.usage;
     case 'RUN_NOT_FOUND':
+    case 'NOT_FOUND':
       return EXIT.noSuchRun;
     case 'RUN_ENDED':
     case 'RUN_LOST':
+    case 'FORK_REFUSED':
+    case 'HISTORY_MISSING':
+    case 'HISTORY_DIVERGES':
+    case 'QUESTION_UNKNOWN':
+    case 'ANSWER_REFUSED':
     case 'NO_ANSWER':
     case 'SERVICES':
     case 'STORE_UNAVAILABLE':
+    case 'SANDBOX_NOT_AVAILABLE':
     case 'BUG':
       return EXIT.failed;
     default:

@@ -15,13 +15,13 @@ export function projectFolder(given: string): string {
   throw usage(`--project ${given} is not a folder; give the folder the run should work in.`);
 }
 
-export function readInputs(file: string | undefined, assignments: readonly string[]): JsonObject {
+export function readInputs(file: string | undefined, assignments: readonly string[], option = '--input'): JsonObject {
   const inputs: JsonObject = {};
   const fromFile = file === undefined ? {} : inputsIn(file);
   for (const [name, value] of Object.entries(fromFile)) inputs[nameFor(name)] = value;
   for (const assignment of assignments) {
     const at = assignment.indexOf('=');
-    if (at < 1) throw usage(`--input ${assignment} has no name and value; write --input name=value.`);
+    if (at < 1) throw usage(`${option} ${assignment} has no name and value; write ${option} name=value.`);
     inputs[nameFor(assignment.slice(0, at))] = valueOf(assignment.slice(at + 1));
   }
   return inputs;

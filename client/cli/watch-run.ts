@@ -19,6 +19,7 @@ export async function watchRun(client: SentinelClient, handle: string, output: O
   const view = new RunView(output, handle);
   const hands = onInterrupts(client, handle, output, () => following.abort());
   let waits = false;
+  let how = '';
   output.line(`${output.paint.strong((await client.find(handle)).name)}  ${handle}`);
   await view.open();
   try {
@@ -26,8 +27,9 @@ export async function watchRun(client: SentinelClient, handle: string, output: O
       output.object({ ...followed.event, handle: followed.handle });
       view.show(followed);
       waits = await isWaiting(client, followed.handle, followed.event);
+      if (waits) how = howToGoOn(followed.handle, followed.event);
       if (waits && !output.isTerminal) break;
-      if (waits) output.line(output.paint.warn(`  waiting: "sentinel resume ${followed.handle}" lets it go on`));
+      if (waits) output.line(output.paint.warn(`  waiting: ${howToGoOn(followed.handle, followed.event)}`));
     }
   } finally {
     view.close();
@@ -38,16 +40,22 @@ export async function watchRun(client: SentinelClient, handle: string, output: O
   if (hands.detached && report.outcome === null) return EXIT.ok;
   for (const line of reportLines(report, output.paint)) output.line(line);
   if (waits && report.outcome === null) {
-    output.note(`sentinel: the run is waiting for an answer; "sentinel resume ${handle}" lets it go on, "sentinel follow ${handle}" shows it.`);
+    output.note(`sentinel: the run is waiting: ${how}; "sentinel follow ${handle}" shows it.`);
     return EXIT.waiting;
   }
   return exitCodeOfRun(report);
 }
 
-/** A pause in the history of a run that went on since is no reason to wait. */
+/** A pause, or a question, in the history of a run that went on since is no reason to wait. */
 async function isWaiting(client: SentinelClient, handle: string, event: RunEvent): Promise<boolean> {
+  if (event.type === 'asked') return (await client.inbox({ handle })).some(({ id, handle: asking }) => asking === handle && id === event.question.id);
   if (event.type !== 'paused') return false;
   return (await client.find(handle)).status === 'paused';
+}
+
+function howToGoOn(handle: string, event: RunEvent): string {
+  if (event.type !== 'asked') return `"sentinel resume ${handle}" lets it go on`;
+  return `"sentinel answer ${handle} ${event.question.id} ${event.question.choices.join('|')}"`;
 }
 
 function onInterrupts(

@@ -24,10 +24,15 @@ export interface Limits {
 export class Budget {
   #steps: number;
   #characters: number;
+  readonly #written = new Map<object, string>();
 
   constructor(limits: Limits = { steps: evaluationStepsMax, characters: evaluationCharactersMax }) {
     this.#steps = limits.steps;
     this.#characters = limits.characters;
+  }
+
+  get stepsLeft(): number {
+    return this.#steps;
   }
 
   spend(steps = 1): void {
@@ -40,9 +45,17 @@ export class Budget {
     this.spend(1 + (length >>> 8));
   }
 
+  /** A value as text, written out once however often it is used. */
+  written(value: Json | undefined): string {
+    if (typeof value !== 'object' || value === null) return textOf(value);
+    const text = this.#written.get(value) ?? textOf(value);
+    this.#written.set(value, text);
+    return text;
+  }
+
   /** A value as text; writing an object out is work that is paid for. */
   text(value: Json | undefined): string {
-    const text = textOf(value);
+    const text = this.written(value);
     if (typeof value === 'object' && value !== null) this.produce(text.length);
     return text;
   }

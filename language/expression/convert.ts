@@ -5,6 +5,7 @@
 import type { Expression as Parsed } from 'jsep';
 import { isSafeName } from '../scope.ts';
 import {
+  CONSTANTS,
   FUNCTIONS,
   METHODS,
   isBinaryOperator,
@@ -20,9 +21,8 @@ import {
 /** Thrown inside the parser only; `parseExpression` turns it into a problem. */
 export class Refusal extends Error {}
 
-export type Braces = ReadonlyMap<string, readonly string[]>;
-
-const CONSTANTS: Readonly<Record<string, undefined>> = { undefined };
+/** What the placeholders of the scan stand for. */
+export type Braces = ReadonlyMap<string, Node>;
 
 /** The parser types its fields loosely; this reads one as the node it is known to be. */
 function child(node: Parsed, key: string): Parsed {
@@ -91,17 +91,12 @@ function convertLiteral(node: Parsed): Node {
 }
 
 function convertIdentifier(written: string, braces: Braces): Node {
-  const path = braces.get(written);
-  if (path !== undefined) return pathNode(path);
-  if (Object.hasOwn(CONSTANTS, written)) return { type: 'literal', value: undefined };
+  const known = braces.get(written);
+  if (known !== undefined) return known;
+  if (written === 'undefined') return { type: 'literal', value: undefined };
   const name = written.startsWith('$') ? written.slice(1) : written;
   if (name === '') throw new Refusal('a "$" stands alone; write the name of a variable after it');
   return { type: 'variable', name: safe(name), written };
-}
-
-function pathNode([root, ...rest]: readonly string[]): Node {
-  const start: Node = { type: 'variable', name: safe(root ?? ''), written: `$${root ?? ''}` };
-  return rest.reduce<Node>((object, name) => ({ type: 'member', object, name: safe(name) }), start);
 }
 
 function safe(name: string): string {
@@ -112,9 +107,10 @@ function safe(name: string): string {
 function convertMember(node: Parsed, braces: Braces): Node {
   const property = child(node, 'property');
   const named = node['computed'] === true ? undefined : word(property, 'name');
-  if (named !== undefined && isFunctionName(`${nameOf(child(node, 'object'))}.${named}`)) {
-    throw new Refusal(`"${nameOf(child(node, 'object'))}.${named}" is a function; call it with ( )`);
-  }
+  const qualified = `${nameOf(child(node, 'object'))}.${named ?? ''}`;
+  if (isFunctionName(qualified)) throw new Refusal(`"${qualified}" is a function; call it with ( )`);
+  const constant = CONSTANTS.get(qualified);
+  if (constant !== undefined) return { type: 'literal', value: constant };
   const object = convert(child(node, 'object'), braces);
   return named === undefined
     ? { type: 'index', object, index: convert(property, braces) }

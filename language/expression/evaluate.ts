@@ -3,11 +3,14 @@
  * back as a fault; a name that nobody set is `undefined`, and so is anything read from it.
  */
 import type { Json } from '../json.ts';
+import { bracesLengthMax } from '../limits.ts';
 import { isSafeName, property, type Fault, type ScopeReader } from '../scope.ts';
 import { Budget, Halt } from './budget.ts';
 import type { Argument, Arrow, BinaryOperator, Entry, Expression, Item, Method, Node } from './expression.ts';
 import { callFunction } from './functions.ts';
-import { callMethod, joined, jsonOf, type MethodArgument } from './methods.ts';
+import { keysOfPath } from './braces.ts';
+import { parsedText } from './json-text.ts';
+import { callMethod, isOnText, joined, jsonOf, type MethodArgument } from './methods.ts';
 import { applyBinary, applyUnary, isTruthy, type Value } from './operators.ts';
 import { parseExpression } from './parse.ts';
 
@@ -19,7 +22,7 @@ export function tryEvaluate(expression: Expression | string, scope: ScopeReader,
   const parsed = typeof expression === 'string' ? parseExpression(expression) : { ok: true as const, expression };
   if (!parsed.ok) return { ok: false, ...parsed.problem };
   try {
-    const world: World = { scope, budget, locals: undefined };
+    const world: World = { scope, budget, locals: undefined, readsJson: false };
     return { ok: true, value: jsonOf(visit(parsed.expression.root, world)) };
   } catch (error) {
     if (error instanceof Halt) return { ok: false, ...error.fault };
@@ -46,6 +49,8 @@ interface World {
   readonly scope: ScopeReader;
   readonly budget: Budget;
   readonly locals: Locals | undefined;
+  /** Between braces a text that is JSON is read on the way down a path. */
+  readonly readsJson: boolean;
 }
 
 function visit(node: Node, world: World): Value {
@@ -56,9 +61,13 @@ function visit(node: Node, world: World): Value {
     case 'variable':
       return readVariable(node.name, node.written, world);
     case 'member':
-      return property(visit(node.object, world), node.name);
+      return property(readable(visit(node.object, world), world), node.name);
     case 'index':
-      return readIndex(visit(node.object, world), visit(node.index, world));
+      return readIndex(readable(visit(node.object, world), world), visit(node.index, world));
+    case 'path':
+      return visitPath(node.pieces, node.otherwise, world);
+    case 'braces':
+      return visit(node.body, { ...world, readsJson: true });
     case 'method':
       return visitMethod(node.object, node.name, node.args, world);
     case 'function':
@@ -87,6 +96,33 @@ function readVariable(name: string, written: string, world: World): Value {
   return world.scope.get(name);
 }
 
+function visitPath(pieces: readonly (string | Node)[], otherwise: Node | undefined, world: World): Value {
+  const inBraces: World = { ...world, readsJson: true };
+  const texts = pieces.map((piece) => (typeof piece === 'string' ? piece : world.budget.text(visit(piece, inBraces))));
+  const [root, ...keys] = keysOfPath(joined(texts, '', world.budget).slice(0, bracesLengthMax + 1)) ?? [];
+  if (root !== undefined) {
+    const value = follow(readVariable(root, root, world), keys, inBraces);
+    if (value !== undefined || keys.length === 0) return value;
+    const ofStep = follow(world.scope.result?.(root), keys, inBraces);
+    if (ofStep !== undefined) return ofStep;
+  }
+  return otherwise === undefined ? undefined : visit(otherwise, inBraces);
+}
+
+function follow(from: Value, keys: readonly string[], world: World): Value {
+  let value = from;
+  for (const key of keys) {
+    if (value === undefined) return undefined;
+    world.budget.spend();
+    value = property(readable(value, world), key);
+  }
+  return value;
+}
+
+function readable(value: Value, world: World): Value {
+  return world.readsJson && typeof value === 'string' ? (parsedText(value, world.budget) ?? value) : value;
+}
+
 function readIndex(object: Value, index: Value): Value {
   return typeof index === 'number' || typeof index === 'string' ? property(object, index) : undefined;
 }
@@ -101,14 +137,15 @@ function visitBinary(operator: BinaryOperator, left: Node, right: Node, world: W
 
 /** A method of nothing is nothing, as a field of nothing is: an unset name makes a condition false. */
 function visitMethod(object: Node, name: Method, args: readonly Argument[], world: World): Value {
-  const target = visit(object, world);
+  const found = visit(object, world);
+  const target = isOnText(name) ? found : readable(found, world);
   if (target === undefined || target === null) return undefined;
   return callMethod(target, name, args.map((arg) => argumentOf(arg, world)), world.budget);
 }
 
 function argumentOf(arg: Argument, world: World): MethodArgument {
   if (arg.type !== 'arrow') return { value: visit(arg, world) };
-  return { callback: (item, index) => visit(arg.body, withParameters(arg, [item, index], world)) };
+  return { callback: (...values) => visit(arg.body, withParameters(arg, values, world)) };
 }
 
 function withParameters(arrow: Arrow, values: readonly Value[], world: World): World {

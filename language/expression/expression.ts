@@ -12,6 +12,10 @@ export interface Expression {
 export type Node =
   | { readonly type: 'literal'; readonly value: Json | undefined }
   | { readonly type: 'variable'; readonly name: string; readonly written: string }
+  /** A path between braces. The pieces make its text; `otherwise` is tried when nothing is there. */
+  | { readonly type: 'path'; readonly pieces: readonly (string | Node)[]; readonly otherwise: Node | undefined }
+  /** An expression between braces: a text that is JSON is read on the way down a path. */
+  | { readonly type: 'braces'; readonly body: Node }
   | { readonly type: 'member'; readonly object: Node; readonly name: string }
   | { readonly type: 'index'; readonly object: Node; readonly index: Node }
   | { readonly type: 'method'; readonly object: Node; readonly name: Method; readonly args: readonly Argument[] }
@@ -47,16 +51,33 @@ export type BinaryOperator = (typeof BINARY_OPERATORS)[number];
 export const METHODS = [
   'includes', 'startsWith', 'endsWith', 'indexOf', 'some', 'every', 'filter', 'map', 'find', 'findIndex',
   'replace', 'replaceAll', 'split', 'join', 'trim', 'slice', 'toLowerCase', 'toUpperCase', 'concat', 'at', 'toFixed',
+  'lastIndexOf', 'trimStart', 'trimEnd', 'reduce', 'flat', 'flatMap', 'reverse',
 ] as const;
 export type Method = (typeof METHODS)[number];
 
 /** Functions by the name they are called with. */
 export const FUNCTIONS = [
-  'Number', 'String', 'Boolean',
-  'Object.keys', 'Object.values', 'Object.entries', 'Array.isArray', 'JSON.stringify',
+  'Number', 'String', 'Boolean', 'parseInt', 'parseFloat', 'Number.isInteger',
+  'Object.keys', 'Object.values', 'Object.entries', 'Array.isArray', 'JSON.stringify', 'JSON.parse',
   'Math.abs', 'Math.ceil', 'Math.floor', 'Math.round', 'Math.trunc', 'Math.sign', 'Math.min', 'Math.max', 'Math.sqrt',
+  'Math.cbrt', 'Math.hypot', 'Math.pow', 'Math.exp', 'Math.expm1', 'Math.log', 'Math.log1p', 'Math.log2', 'Math.log10',
+  'Math.sin', 'Math.cos', 'Math.tan', 'Math.asin', 'Math.acos', 'Math.atan', 'Math.atan2',
+  'Math.sinh', 'Math.cosh', 'Math.tanh', 'Math.asinh', 'Math.acosh', 'Math.atanh',
+  'Math.fround', 'Math.imul', 'Math.clz32',
 ] as const;
 export type FunctionName = (typeof FUNCTIONS)[number];
+
+/** Numbers by the name they are written with. */
+export const CONSTANTS: ReadonlyMap<string, number> = new Map([
+  ['Math.PI', Math.PI],
+  ['Math.E', Math.E],
+  ['Math.LN2', Math.LN2],
+  ['Math.LN10', Math.LN10],
+  ['Math.LOG2E', Math.LOG2E],
+  ['Math.LOG10E', Math.LOG10E],
+  ['Math.SQRT2', Math.SQRT2],
+  ['Math.SQRT1_2', Math.SQRT1_2],
+]);
 
 function memberOf<T extends string>(list: readonly T[]): (name: string) => name is T {
   const set: ReadonlySet<string> = new Set(list);

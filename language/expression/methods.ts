@@ -4,19 +4,22 @@
  * expressions here, so no pattern can hang a run.
  */
 import type { Json } from '../json.ts';
+import { listOf } from '../scope.ts';
 import { Halt, type Budget } from './budget.ts';
 import type { Method } from './expression.ts';
 import { isEqual, isTruthy, numberOf, type Value } from './operators.ts';
 
 /** What a method is given: values, and for a function argument a way to call it. */
-export type Callback = (item: Json, index: number) => Value;
+export type Callback = (...values: Value[]) => Value;
 export type MethodArgument = { value: Value } | { callback: Callback };
 
-const CALLBACK_METHODS: ReadonlySet<Method> = new Set<Method>(['some', 'every', 'filter', 'map', 'find', 'findIndex']);
+const CALLBACK_METHODS: ReadonlySet<Method> = new Set<Method>(['some', 'every', 'filter', 'map', 'find', 'findIndex', 'flatMap', 'reduce']);
 
 export function callMethod(target: Json, method: Method, args: readonly MethodArgument[], budget: Budget): Value {
   if (CALLBACK_METHODS.has(method)) {
-    return callWithFunction(wantArray(target, method), method, callbackOf(args[0], method), budget);
+    const items = wantArray(target, method);
+    const callback = callbackOf(args[0], method);
+    return method === 'reduce' ? reduce(items, callback, args[1], budget) : callWithFunction(items, method, callback, budget);
   }
   const values = args.map((arg) => {
     if ('callback' in arg) throw new Halt('EXPRESSION_TYPE', `.${method} takes values, not a function`);
@@ -28,9 +31,10 @@ export function callMethod(target: Json, method: Method, args: readonly MethodAr
     return onText(target, values, budget);
   }
   const onArray = ARRAY_METHODS[method];
-  if (Array.isArray(target) && onArray !== undefined) {
-    budget.spend(target.length);
-    return onArray(target, values, budget);
+  const items = listOf(target);
+  if (items !== undefined && onArray !== undefined) {
+    budget.spend(items.length);
+    return onArray(items, values, budget);
   }
   if (typeof target === 'number' && method === 'toFixed') return toFixed(target, values[0]);
   throw wrongTarget(method, target);
@@ -42,7 +46,8 @@ function wrongTarget(method: Method, target: Json): Halt {
 }
 
 function wantArray(target: Json, method: Method): Json[] {
-  if (Array.isArray(target)) return target;
+  const items = listOf(target);
+  if (items !== undefined) return items;
   throw wrongTarget(method, target);
 }
 
@@ -52,7 +57,7 @@ function callbackOf(argument: MethodArgument | undefined, method: Method): Callb
 }
 
 function callWithFunction(items: Json[], method: Method, callback: Callback, budget: Budget): Value {
-  const call: Callback = (item, index) => {
+  const call = (item: Json, index: number): Value => {
     budget.spend();
     return callback(item, index);
   };
@@ -62,7 +67,26 @@ function callWithFunction(items: Json[], method: Method, callback: Callback, bud
   if (method === 'filter') return items.filter(test);
   if (method === 'find') return items.find(test);
   if (method === 'findIndex') return items.findIndex(test);
-  return items.map((item, index) => jsonOf(call(item, index)) ?? null);
+  const results = items.map((item, index) => jsonOf(call(item, index)) ?? null);
+  return method === 'flatMap' ? flat(results, budget) : results;
+}
+
+/** Without a beginning the first element is it, as in JavaScript; of nothing at all there is no value. */
+function reduce(items: Json[], callback: Callback, beginning: MethodArgument | undefined, budget: Budget): Value {
+  const given = beginning !== undefined && 'value' in beginning;
+  let sum: Value = given ? beginning.value : items[0];
+  for (let index = given ? 0 : 1; index < items.length; index += 1) {
+    budget.spend();
+    sum = jsonOf(callback(sum, items[index], index));
+  }
+  return sum;
+}
+
+function flat(items: Json[], budget: Budget): Json[] {
+  return items.flatMap((item) => {
+    if (Array.isArray(item)) budget.spend(item.length);
+    return item;
+  });
 }
 
 /** JSON has neither NaN nor infinity nor negative zero; a result that is not a number is no value. */
@@ -81,6 +105,9 @@ const TEXT_METHODS: Partial<Record<Method, OnText>> = {
   indexOf: (text, [part], budget) => text.indexOf(budget.text(part)),
   at: (text, [index]) => text.at(integerOf(index, 0)),
   slice: (text, [from, to], budget) => made(text.slice(integerOf(from, 0), endOf(to)), budget),
+  lastIndexOf: (text, [part], budget) => text.lastIndexOf(budget.text(part)),
+  trimStart: (text, _args, budget) => made(text.trimStart(), budget),
+  trimEnd: (text, _args, budget) => made(text.trimEnd(), budget),
   trim: (text, _args, budget) => made(text.trim(), budget),
   toLowerCase: (text, _args, budget) => made(text.toLowerCase(), budget),
   toUpperCase: (text, _args, budget) => made(text.toUpperCase(), budget),
@@ -90,11 +117,18 @@ const TEXT_METHODS: Partial<Record<Method, OnText>> = {
   split: (text, [separator], budget) => split(text, separator, budget),
 };
 
+export function isOnText(method: Method): boolean {
+  return TEXT_METHODS[method] !== undefined;
+}
+
 type OnArray = (items: Json[], args: readonly Value[], budget: Budget) => Value;
 
 const ARRAY_METHODS: Partial<Record<Method, OnArray>> = {
   includes: (items, [wanted], budget) => items.some((item) => isEqual(item, wanted, budget)),
   indexOf: (items, [wanted], budget) => items.findIndex((item) => isEqual(item, wanted, budget)),
+  lastIndexOf: (items, [wanted], budget) => items.findLastIndex((item) => isEqual(item, wanted, budget)),
+  flat: (items, _args, budget) => flat(items, budget),
+  reverse: (items) => items.toReversed(),
   at: (items, [index]) => items.at(integerOf(index, 0)),
   slice: (items, [from, to]) => items.slice(integerOf(from, 0), endOf(to)),
   concat: (items, args, budget) => items.concat(...args.map((arg) => concatenated(arg, budget))),
@@ -107,7 +141,7 @@ function endOf(value: Value): number | undefined {
 }
 
 function concatenated(value: Value, budget: Budget): Json[] {
-  const items = Array.isArray(value) ? value : [value ?? null];
+  const items = Array.isArray(value) ? value : [jsonOf(value) ?? null];
   budget.spend(items.length);
   return items;
 }
@@ -136,18 +170,22 @@ function replaceFirst(text: string, pattern: string, replacement: string, budget
 
 function replaceAll(text: string, pattern: string, replacement: string, budget: Budget): string {
   if (pattern === '') throw new Halt('EXPRESSION_TYPE', '.replaceAll needs a text to look for');
-  const parts = text.split(pattern);
-  budget.spend(parts.length);
+  const parts = partsOf(text, pattern, budget);
   return joined(parts, replacement, budget);
 }
 
 function split(text: string, separator: Value, budget: Budget): string[] {
   if (separator === undefined) return [text];
   const by = budget.text(separator);
-  if (by === '') budget.spend(text.length);
-  const parts = text.split(by);
-  budget.spend(parts.length);
+  const parts = partsOf(text, by, budget);
   budget.produce(text.length);
+  return parts;
+}
+
+/** Stops where the budget does, not after a million parts have been made. */
+function partsOf(text: string, separator: string, budget: Budget): string[] {
+  const parts = text.split(separator, budget.stepsLeft + 1);
+  budget.spend(parts.length);
   return parts;
 }
 

@@ -11,7 +11,8 @@ import { expressionsCachedMax } from '../limits.ts';
 import type { Fault } from '../scope.ts';
 import { Refusal, convert } from './convert.ts';
 import type { Expression, Node } from './expression.ts';
-import { scanExpression } from './scan.ts';
+import { keysOfPath } from './braces.ts';
+import { scanExpression, type Scanned, type ScannedBraces } from './scan.ts';
 
 jsep.plugins.register(arrow, object, spread, template);
 
@@ -32,10 +33,28 @@ function parse(text: string): ParsedExpression {
   const scan = scanExpression(text);
   if (!scan.ok) return refused(scan.message);
   try {
-    const root: Node = convert(jsep(scan.text), scan.braces);
-    return { ok: true, expression: { text, root } };
+    return { ok: true, expression: { text, root: nodeOf(scan.scanned) } };
   } catch (error) {
     return refused(messageOf(error));
+  }
+}
+
+function nodeOf({ text, braces }: Scanned): Node {
+  return convert(jsep(text), new Map(Array.from(braces, ([placeholder, found]) => [placeholder, bracesNode(found)])));
+}
+
+function bracesNode(found: ScannedBraces): Node {
+  if (found.type === 'expression') return { type: 'braces', body: nodeOf(found.scanned) };
+  const pieces = found.pieces.map((piece) => (typeof piece === 'string' ? piece : bracesNode(piece)));
+  return { type: 'path', pieces, otherwise: found.otherwise === undefined ? undefined : subtractionOf(found.otherwise) };
+}
+
+/** A hyphen that is no minus (`named.run-tests.data`) need not make an expression. */
+function subtractionOf(scanned: Scanned): Node | undefined {
+  try {
+    return nodeOf(scanned);
+  } catch {
+    return undefined;
   }
 }
 
@@ -51,16 +70,33 @@ function messageOf(error: unknown): string {
   return `${message.slice(0, 200)}${hint}`;
 }
 
-/** The variables an expression reads, each with the plain path that follows it. */
-export function referencesOf(expression: Expression): Array<{ name: string; path: string[] }> {
-  const found: Array<{ name: string; path: string[] }> = [];
+export interface FoundReference {
+  name: string;
+  /** The plain path that follows the name, as far as it is written out. */
+  path: string[];
+  /** Written as a path between braces. */
+  braced?: true;
+}
+
+/** The variables an expression reads. */
+export function referencesOf(expression: Expression): FoundReference[] {
+  const found: FoundReference[] = [];
   collect(expression.root, [], new Set(), found);
   return found;
 }
 
-type Found = Array<{ name: string; path: string[] }>;
+function collectPath(pieces: readonly (string | Node)[], locals: ReadonlySet<string>, found: FoundReference[]): void {
+  const [first] = pieces;
+  if (typeof first === 'string') {
+    // A key is known only as far as no inner brace goes on with it.
+    const written = pieces.length === 1 ? first : first.slice(0, Math.max(0, first.search(/[.[][^.[]*$/)));
+    const [name, ...path] = keysOfPath(written) ?? [];
+    if (name !== undefined && !locals.has(name)) found.push({ name, path, braced: true });
+  }
+  for (const piece of pieces) if (typeof piece !== 'string') collect(piece, [], locals, found);
+}
 
-function collect(node: Node, path: string[], locals: ReadonlySet<string>, found: Found): void {
+function collect(node: Node, path: string[], locals: ReadonlySet<string>, found: FoundReference[]): void {
   const go = (child: Node): void => collect(child, [], locals, found);
   switch (node.type) {
     case 'literal':
@@ -68,9 +104,14 @@ function collect(node: Node, path: string[], locals: ReadonlySet<string>, found:
     case 'variable':
       if (!locals.has(node.written)) found.push({ name: node.name, path });
       return;
+    case 'path':
+      return collectPath(node.pieces, locals, found);
+    case 'braces':
+      return go(node.body);
     case 'member':
       return collect(node.object, [node.name, ...path], locals, found);
     case 'index':
+      if (node.index.type === 'literal' && typeof node.index.value === 'number') return collect(node.object, [String(node.index.value), ...path], locals, found);
       collect(node.object, [], locals, found);
       return go(node.index);
     case 'method':

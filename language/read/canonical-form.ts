@@ -1,15 +1,26 @@
 /**
  * From what the author wrote to the canonical form: the rewrites in their order, on every definition
- * and every step. Values of a wrong type are passed on as they are, for the schema to report.
+ * and every step. Values of a wrong type are passed on as they are, for the schema to report. What is
+ * canonical already passes through unchanged.
  *
  * Recursion is safe here: `checkShape` has bounded the depth.
  */
 import type { Problem } from '../problems.ts';
-import { Origins, isPlain, pathOf, type Draft, type Plain } from './draft.ts';
-import { rewriteLoopNumbers, rewriteLoopStep, rewriteMissingLoop } from './rewrites/loop.ts';
+import { finish, isPlain, Origins, pathOf, type Draft, type Plain } from './draft.ts';
+import { rewriteDojo } from './rewrites/dojo.ts';
+import { rewriteGuard } from './rewrites/guard.ts';
+import { rewriteDefinitionJson, rewriteStepJson } from './rewrites/json-values.ts';
+import { rewriteLoop, rewriteLoopStep, rewriteMissingLoop } from './rewrites/loop.ts';
 import { rewriteParallel } from './rewrites/parallel.ts';
+import { rewriteMissingName, rewritePayload } from './rewrites/payload.ts';
+import { rewriteRecord } from './rewrites/record.ts';
+import { rewriteSafety } from './rewrites/safety.ts';
 import { rewriteSpelling } from './rewrites/spelling.ts';
+import { rewriteByType, rewriteStepKeys } from './rewrites/step-keys.ts';
 import { rewriteStepType } from './rewrites/step-type.ts';
+import { rewriteTrigger } from './rewrites/trigger.ts';
+import { rewriteTag, rewriteTypeWord, rewriteWords, STEP_TAGS } from './rewrites/variants.ts';
+import { rewriteWorkingDir } from './rewrites/working-dir.ts';
 
 export interface CanonicalForm {
   value: unknown;
@@ -17,7 +28,27 @@ export interface CanonicalForm {
   problems: Problem[];
 }
 
-const STEP_REWRITES = [rewriteSpelling, rewriteStepType, rewriteParallel, rewriteLoopStep, rewriteLoopNumbers];
+const STEP_REWRITES: ReadonlyArray<(draft: Draft) => void> = [
+  (draft) => rewriteTag(draft, STEP_TAGS),
+  rewriteTypeWord,
+  rewriteStepKeys,
+  rewriteStepJson,
+  rewriteStepType,
+  rewriteGuard,
+  rewriteByType,
+  rewriteParallel,
+  rewriteLoopStep,
+  rewriteLoop,
+];
+
+const DEFINITION_REWRITES: ReadonlyArray<(draft: Draft) => void> = [
+  rewriteRecord,
+  rewriteMissingLoop,
+  rewriteLoop,
+  rewriteTrigger,
+  rewriteSafety,
+  rewriteWords,
+];
 
 export function canonicalForm(raw: unknown): CanonicalForm {
   const origins = new Origins();
@@ -25,32 +56,26 @@ export function canonicalForm(raw: unknown): CanonicalForm {
   return { value: rewriteDefinition(raw, '', origins, problems), origins, problems };
 }
 
-function begin(raw: Plain, path: string, origins: Origins): Draft {
-  return { value: { ...raw }, path, moved: new Map(), origins, conflicts: [] };
-}
-
-function finish(draft: Draft, problems: Problem[]): Plain {
-  draft.origins.set(draft.value, draft.path, draft.moved);
-  for (const { path, key, other } of draft.conflicts) {
-    const message = `"${key}" and "${other}" say the same thing; keep one of them`;
-    problems.push({ code: 'CONFLICTING_KEYS', severity: 'error', path, message, fix: `remove "${key}"` });
-  }
-  return draft.value;
-}
-
-function rewriteDefinition(raw: unknown, path: string, origins: Origins, problems: Problem[]): unknown {
+/** `label` names the definition where it may go without a name of its own. */
+function rewriteDefinition(raw: unknown, path: string, origins: Origins, problems: Problem[], label?: string): unknown {
   if (!isPlain(raw)) return raw;
   if (Object.hasOwn(raw, '$ref')) {
     origins.set(raw, path);
     return raw;
   }
-  const draft = begin(raw, path, origins);
-  rewriteMissingLoop(draft);
-  rewriteLoopNumbers(draft);
+  const draft = origins.begin(raw, path, problems);
+  let kind = rewritePayload(draft);
+  rewriteSpelling(draft);
+  rewriteDefinitionJson(draft);
+  if (rewriteDojo(draft)) kind = 'dojo';
+  if (Object.hasOwn(draft.value, 'pipeline')) kind ??= 'pipeline';
+  for (const rewrite of DEFINITION_REWRITES) rewrite(draft);
   for (const key of ['steps', 'always']) {
     if (Object.hasOwn(draft.value, key)) draft.value[key] = rewriteSteps(draft.value[key], pathOf(draft, key), origins, problems);
   }
-  return finish(draft, problems);
+  rewriteWorkingDir(draft);
+  rewriteMissingName(draft, kind, label);
+  return finish(draft);
 }
 
 function rewriteSteps(raw: unknown, path: string, origins: Origins, problems: Problem[]): unknown {
@@ -62,17 +87,33 @@ function rewriteSteps(raw: unknown, path: string, origins: Origins, problems: Pr
 
 function rewriteStep(raw: unknown, path: string, origins: Origins, problems: Problem[]): unknown {
   if (!isPlain(raw)) return raw;
-  const draft = begin(raw, path, origins);
+  const draft = origins.begin(raw, path, problems);
   for (const rewrite of STEP_REWRITES) rewrite(draft);
   const { value } = draft;
   for (const key of ['then', 'else', 'always', 'steps']) {
     if (Object.hasOwn(value, key)) value[key] = rewriteSteps(value[key], pathOf(draft, key), origins, problems);
   }
   if (Array.isArray(value['branches'])) value['branches'] = rewriteBranches(value['branches'], pathOf(draft, 'branches'), origins, problems);
-  if (Object.hasOwn(value, 'definition')) {
-    value['definition'] = rewriteDefinition(value['definition'], pathOf(draft, 'definition'), origins, problems);
+  if (Object.hasOwn(value, 'definition')) rewriteNested(draft);
+  return finish(draft);
+}
+
+/** A nested pipeline is named by its step where it has no name; a bare word refers to a definition. */
+function rewriteNested(draft: Draft): void {
+  const { value, origins, problems } = draft;
+  const path = pathOf(draft, 'definition');
+  const given = value['definition'];
+  const isPipeline = Array.isArray(given) || path.endsWith('pipeline');
+  let definition: unknown = Array.isArray(given) ? { steps: given } : given;
+  if (Array.isArray(given)) origins.set(definition as Plain, path, new Map([['steps', path]]));
+  if (typeof given === 'string' && /^[\w./:-]+$/.test(given)) definition = { $ref: given };
+  if (isPipeline && isPlain(definition) && definition['type'] === undefined && !Object.hasOwn(definition, '$ref')) {
+    const typed = { type: 'pipeline', ...definition };
+    origins.copy(definition, typed, path);
+    definition = typed;
   }
-  return finish(draft, problems);
+  const label = [value['name'], value['outputTo']].find((name): name is string => typeof name === 'string' && name !== '');
+  value['definition'] = rewriteDefinition(definition, path, origins, problems, label);
 }
 
 function rewriteBranches(raw: unknown[], path: string, origins: Origins, problems: Problem[]): unknown[] {

@@ -14,7 +14,7 @@ export function checkNesting(sites: Sites, origins: Origins, knownRefs: KnownRef
   const depthMax = depthLimit(sites.definitions[0]?.value);
   const tooDeep = sites.definitions.filter((site) => site.depth === depthMax + 1).map((site) => nestingTooDeep(site.path, depthMax));
   const references = sites.steps.flatMap(({ step, path, place }) => {
-    if (step.type !== 'sentinel' || !('$ref' in step.definition)) return [];
+    if (step.type !== 'sentinel' || !('$ref' in step.definition) || typeof step.definition.$ref !== 'string') return [];
     const at = join(origins.locate(step, path, ['definition']), '$ref');
     const around = namesAround(place.definition);
     return follow(step.definition.$ref, { path: at, around, depth: place.definition.depth + 1, depthMax, knownRefs });

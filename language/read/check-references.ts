@@ -11,7 +11,7 @@ import { isPlain, type Origins } from './draft.ts';
 import type { DefinitionSite, LoopSite, Sites } from './sites.ts';
 
 /** Roots of the brace dialect, which the engine supplies. */
-const BRACE_ROOTS: ReadonlySet<string> = new Set(['steps', 'named', 'loop', 'env']);
+export const BRACE_ROOTS: ReadonlySet<string> = new Set(['steps', 'named', 'loop', 'env']);
 
 export function checkReferences(sites: Sites, references: readonly ReferenceSite[], origins: Origins): Problem[] {
   const names = namesSet(sites);
@@ -43,6 +43,7 @@ function namesSet(sites: Sites): Names {
   }
   for (const { step, place } of sites.steps) {
     if ('outputTo' in step && step.outputTo !== undefined) names.get(place.definition)?.add(step.outputTo);
+    if (step.name !== undefined) names.get(place.definition)?.add(step.name);
     if (step.type !== 'sentinel' || '$ref' in step.definition) continue;
     const child = sites.definitions.find((site) => site.value === (step.definition as unknown));
     for (const input of Object.keys(step.inputs ?? {})) if (child !== undefined) names.get(child)?.add(input);

@@ -66,8 +66,7 @@ export function checkStepSchema(step: unknown, path: string, found: Found): step
   }
   const type = step['type'];
   if (typeof type === 'string' && Object.hasOwn(STEPS, type)) {
-    report(STEPS[type as StepType], step, path, found);
-    return true;
+    return report(STEPS[type as StepType], step, path, found);
   }
   if (type === undefined) {
     push(found, { code: 'MISSING_KEY', path: found.origins.locate(step, path, ['type']), message: `the step has no "type"; there are ${STEP_TYPES.join(', ')}` });
@@ -82,13 +81,24 @@ export function checkStepSchema(step: unknown, path: string, found: Found): step
   return false;
 }
 
-function report(schema: z.ZodType, value: unknown, path: string, found: Found): void {
-  const result = schema.safeParse(isPlain(value) ? withoutInner(value) : value);
+/**
+ * The schema library words some issues by calling what it finds in the value (`constructor`, `toString`),
+ * which a hostile definition may have filled; only ranges are worded by it, and they are numbers.
+ */
+export const OWN_WORDS = {
+  error: ({ code }: { code?: string }): string | undefined => (code === 'too_small' || code === 'too_big' ? undefined : 'not as it should be'),
+};
+
+/** Returns whether the value is as the schema wants it; what a rewrite has reported already is not said again. */
+function report(schema: z.ZodType, value: unknown, path: string, found: Found): boolean {
+  const result = schema.safeParse(isPlain(value) ? withoutInner(value) : value, OWN_WORDS);
   for (const issue of result.error?.issues ?? []) {
     const at = found.origins.locate(value, path, issue.path);
+    if (found.origins.refused.has(at)) continue;
     if (issue.code === 'unrecognized_keys') reportUnknownKeys(issue.keys, keysAt(schema, value, issue.path), value, path, issue.path, found);
     else push(found, { path: at, ...describe(issue, valueAt(value, issue.path)) });
   }
+  return result.success;
 }
 
 function withoutInner(value: Plain): Plain {
@@ -115,7 +125,7 @@ function keysAt(schema: z.ZodType, value: unknown, path: readonly PropertyKey[])
   if (head === 'loop' || head === 'trigger') {
     const options: readonly z.ZodType[] = head === 'loop' ? LoopConfig.options : Trigger.options;
     const type = isPlain(holder) ? holder['type'] : undefined;
-    return shapeKeys(options.find((option) => option.safeParse({ type }).error?.issues.every((issue) => issue.path[0] !== 'type') ?? true));
+    return shapeKeys(options.find((option) => option.safeParse({ type }, OWN_WORDS).error?.issues.every((issue) => issue.path[0] !== 'type') ?? true));
   }
   const shape = shapeOf(schema);
   return keysAt(shape?.[String(head)] ?? schema, holder, rest);

@@ -5,6 +5,7 @@ import { regexLengthMax } from '../limits.ts';
 import type { Rule } from '../model.ts';
 import type { Problem } from '../problems.ts';
 import { BUILT_INS, isSafeName } from '../scope.ts';
+import { BRACE_ROOTS } from './check-references.ts';
 import { nearestFix } from './check-schema.ts';
 import { join, type Origins } from './draft.ts';
 import type { Sites, StepSite } from './sites.ts';
@@ -25,7 +26,6 @@ export function checkSteps(sites: Sites, origins: Origins, options: StepOptions)
       ...checkOutputName(site, origins),
     ]),
     ...sites.loops.flatMap(({ loop, path }) => [
-      ...(loop.type === 'event' ? [notAvailable(join(path, 'type'), 'a loop over events')] : []),
       ...('as' in loop && loop.as !== undefined ? checkName(loop.as, join(path, 'as')) : []),
     ]),
     ...checkDuplicates(sites, origins),
@@ -37,7 +37,7 @@ function emptySteps({ path }: { path: string }): Problem {
 }
 
 function checkAvailable({ step, path }: StepSite): Problem[] {
-  const isMissing = step.type === 'llm' || step.type === 'watch' || step.type === 'approval';
+  const isMissing = step.type === 'llm';
   return isMissing ? [notAvailable(path, `a step of type "${step.type}"`)] : [];
 }
 
@@ -89,8 +89,10 @@ const WORD = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 function checkName(name: string, path: string): Problem[] {
   if (!isSafeName(name)) return [{ code: 'BAD_NAME', severity: 'error', path, message: `"${name}" cannot be the name of a variable; choose another` }];
-  if (BUILT_INS.has(name)) {
-    return [{ code: 'BAD_NAME', severity: 'error', path, message: `"${name}" is set by the engine; choose another name` }];
+  if (BUILT_INS.has(name)) return [{ code: 'RESERVED_NAME', severity: 'error', path, message: `"${name}" is set by the engine; choose another name` }];
+  if (BRACE_ROOTS.has(name)) {
+    const message = `"${name}" hides what {{${name}.…}} means to every step after; choose another name`;
+    return [{ code: 'RESERVED_NAME', severity: 'warning', path, message }];
   }
   if (WORD.test(name)) return [];
   const word = name.replace(/^\$/, '').replaceAll(/[^A-Za-z0-9_]+(.)?/g, (_all, next: string | undefined) => next?.toUpperCase() ?? '');

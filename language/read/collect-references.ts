@@ -12,6 +12,8 @@ export interface ReferenceSite {
   written: string;
   at: string;
   place: Place;
+  /** The step, or the definition of a run's own loop, that reads it. */
+  reader: object;
   /** `shell`: the shell may know the name where we do not. */
   from: 'expression' | 'template' | 'shell';
 }
@@ -19,22 +21,22 @@ export interface ReferenceSite {
 export function collectReferences(sites: Sites, origins: Origins): { references: ReferenceSite[]; problems: Problem[] } {
   const references: ReferenceSite[] = [];
   const problems: Problem[] = [];
-  const expression = (text: unknown, at: string, place: Place): void => {
+  const expression = (text: unknown, at: string, place: Place, reader: object): void => {
     if (typeof text !== 'string') return;
     const parsed = parseExpression(text);
     if (!parsed.ok) problems.push({ code: 'BAD_EXPRESSION', severity: 'error', path: at, message: parsed.problem.message });
-    else for (const found of referencesOf(parsed.expression)) references.push({ ...found, written: `$${[found.name, ...found.path].join('.')}`, at, place, from: 'expression' });
+    else for (const found of referencesOf(parsed.expression)) references.push({ ...found, written: `$${[found.name, ...found.path].join('.')}`, at, place, reader, from: 'expression' });
   };
   for (const site of sites.loops) {
     const { loop, path, place } = site;
     // A check is read inside the loop, where the current item is bound; the bounds are read before it.
     const inside: Place = { ...place, loops: [...place.loops, site] };
     for (const key of ['check', 'max', 'over'] as const) {
-      if (key in loop) expression((loop as { [key: string]: unknown })[key], origins.locate(loop, path, [key]), key === 'check' ? inside : place);
+      if (key in loop) expression((loop as { [key: string]: unknown })[key], origins.locate(loop, path, [key]), key === 'check' ? inside : place, site.owner);
     }
   }
   for (const site of sites.steps) {
-    if (site.step.type === 'condition') expression(site.step.check, origins.locate(site.step, site.path, ['check']), site.place);
+    if (site.step.type === 'condition') expression(site.step.check, origins.locate(site.step, site.path, ['check']), site.place, site.step);
     references.push(...templateReferences(site, origins));
   }
   return { references, problems };
@@ -45,7 +47,7 @@ function templateReferences(site: StepSite, origins: Origins): ReferenceSite[] {
     const from = site.step.type === 'shell' && key === 'command' ? 'shell' : 'template';
     const found: ReferenceSite[] = [];
     eachText(value, origins.locate(site.step, site.path, [key]), (text, at) => {
-      for (const reference of referencesIn(text)) found.push({ ...reference, at, place: site.place, from });
+      for (const reference of referencesIn(text)) found.push({ ...reference, at, place: site.place, reader: site.step, from });
     });
     return found;
   });

@@ -7,17 +7,27 @@ import { definitionBytesMax } from '../limits.ts';
 import { hasErrors, type Problem } from '../problems.ts';
 import { canonicalForm } from './canonical-form.ts';
 import { checkBounds } from './check-bounds.ts';
+import { checkEvents } from './check-events.ts';
+import { checkExposure } from './check-exposure.ts';
+import { checkFlow } from './check-flow.ts';
+import { checkLabels } from './check-labels.ts';
 import { checkNesting, type KnownRefs } from './check-nesting.ts';
 import { checkReferences } from './check-references.ts';
+import { checkResults } from './check-results.ts';
+import { checkSettings } from './check-settings.ts';
+import { checkStepDetails } from './check-step-details.ts';
 import { checkSteps } from './check-steps.ts';
 import { collectReferences } from './collect-references.ts';
 import { isPlain } from './draft.ts';
+import { duplicateKeys } from './duplicate-keys.ts';
 import { readJsonText } from './json-text.ts';
+import { collectSetters } from './setters.ts';
 import { checkShape } from './shape.ts';
 import { collectSites } from './sites.ts';
 
 export type ReadResult =
-  | { ok: true; definition: Definition; problems: Problem[]; inferred: string[] }
+  /** `persona`: who the file says owns the run. */
+  | { ok: true; definition: Definition; problems: Problem[]; inferred: string[]; persona?: string }
   | { ok: false; problems: Problem[]; inferred: string[] };
 
 export interface ReadOptions {
@@ -38,7 +48,10 @@ export function parseDefinitionText(text: string, options: ReadOptions = {}): Re
     });
   }
   const read = readJsonText(text);
-  return read.ok ? parseDefinition(read.value, options) : refused(read.problem);
+  if (!read.ok) return refused(read.problem);
+  const result = parseDefinition(read.value, options);
+  const duplicates = duplicateKeys(text);
+  return duplicates.length === 0 ? result : { ok: false, problems: [...duplicates, ...result.problems], inferred: result.inferred };
 }
 
 export function parseDefinition(value: unknown, options: ReadOptions = {}): ReadResult {
@@ -48,19 +61,29 @@ export function parseDefinition(value: unknown, options: ReadOptions = {}): Read
     return refused({ code: 'WRONG_TYPE', severity: 'error', path: '', message: 'a definition is a JSON object with "name", "steps" and "loop"' });
   }
   const { value: canonical, origins, problems } = canonicalForm(value);
+  const grown = checkShape(canonical);
+  if (grown !== undefined) return refused({ ...grown, path: origins.locate(canonical, '', grown.path === '' ? [] : grown.path.split('.')) });
   const sites = collectSites(canonical, origins, problems);
   const { references, problems: badExpressions } = collectReferences(sites, origins);
+  const setters = collectSetters(sites);
   problems.push(
     ...badExpressions,
     ...checkSteps(sites, origins, { extraCommands: options.extraCommands ?? [] }),
+    ...checkStepDetails(sites, origins),
+    ...checkSettings(sites, origins),
+    ...checkEvents(sites, origins),
     ...checkBounds(sites),
     ...checkReferences(sites, references, origins),
+    ...checkLabels(sites, references, origins),
+    ...checkFlow(sites, references, setters, origins),
+    ...checkResults(references, setters),
+    ...checkExposure(sites, origins),
     ...checkNesting(sites, origins, options.knownRefs ?? (() => undefined)),
   );
-  const { inferred } = origins;
+  const { inferred, persona } = origins;
   const listed = problems.map(inKeyOrder);
   if (hasErrors(problems)) return { ok: false, problems: listed, inferred };
-  return { ok: true, definition: canonical as Definition, problems: listed, inferred };
+  return { ok: true, definition: canonical as Definition, problems: listed, inferred, ...(persona === undefined ? {} : { persona }) };
 }
 
 /** Problems are printed as JSON: the same keys in the same order, whichever check found them. */

@@ -2,6 +2,8 @@
  * A definition on its way to the canonical form. Rewrites copy and rename; each new object keeps
  * where it and its keys came from, so that every problem is reported at the place the author wrote.
  */
+import type { Problem } from '../problems.ts';
+
 export type Plain = { [key: string]: unknown };
 
 interface Origin {
@@ -14,6 +16,10 @@ export class Origins {
   readonly #of = new WeakMap<object, Origin>();
   /** What the reader filled in, one readable line each. */
   readonly inferred: string[] = [];
+  /** Places a rewrite has already reported: the schema says nothing more about them. */
+  readonly refused = new Set<string>();
+  /** Who the author says owns the run. */
+  persona: string | undefined;
 
   set(value: object, path: string, keys: ReadonlyMap<string, string> = new Map()): void {
     this.#of.set(value, { path, keys: new Map(keys) });
@@ -22,6 +28,12 @@ export class Origins {
   /** The copy is found where the original is, by default at `path`. */
   copy(from: object, to: object, path: string): void {
     this.#of.set(to, this.#of.get(from) ?? { path, keys: new Map() });
+  }
+
+  /** A copy of `raw` to rewrite; what is known of where `raw` came from goes with it. */
+  begin(raw: Plain, path: string, problems: Problem[]): Draft {
+    const origin = this.#of.get(raw);
+    return { value: { ...raw }, path: origin?.path ?? path, moved: new Map(origin?.keys), origins: this, problems };
   }
 
   /** The author's path of `value[key]`. */
@@ -50,8 +62,7 @@ export interface Draft {
   path: string;
   moved: Map<string, string>;
   origins: Origins;
-  /** Pairs of keys that say the same thing. */
-  conflicts: Array<{ path: string; key: string; other: string }>;
+  problems: Problem[];
 }
 
 export function join(path: string, key: string | number): string {
@@ -71,14 +82,57 @@ export function pathOf(draft: Draft, key: string): string {
   return draft.moved.get(key) ?? join(draft.path, key);
 }
 
+/** Sets a key the author chose: as an own property, whatever its name means to the language. */
+export function setOwn(value: Plain, key: string, item: unknown): void {
+  Object.defineProperty(value, key, { value: item, writable: true, enumerable: true, configurable: true });
+}
+
 /** Gives a key its canonical name. Where both names are present the canonical one is kept. */
 export function rename(draft: Draft, from: string, to: string): void {
-  if (!Object.hasOwn(draft.value, from)) return;
+  if (from === to || !Object.hasOwn(draft.value, from)) return;
   const path = pathOf(draft, from);
-  if (Object.hasOwn(draft.value, to)) draft.conflicts.push({ path, key: from, other: to });
+  if (Object.hasOwn(draft.value, to)) conflict(draft, from, to);
   else {
     draft.value[to] = draft.value[from];
     draft.moved.set(to, path);
   }
   delete draft.value[from];
+}
+
+export function conflict(draft: Draft, key: string, other: string): void {
+  const message = `"${key}" and "${other}" say the same thing; keep one of them`;
+  draft.problems.push({ code: 'CONFLICTING_KEYS', severity: 'error', path: pathOf(draft, key), message, fix: `remove "${key}"` });
+}
+
+/** The finished object, with where its keys came from. */
+export function finish(draft: Draft): Plain {
+  draft.origins.set(draft.value, draft.path, draft.moved);
+  return draft.value;
+}
+
+/** Rewrites the object under `key`, keeping its own place. */
+export function within(draft: Draft, key: string, rewrite: (inner: Draft) => void): void {
+  const raw = draft.value[key];
+  if (!isPlain(raw)) return;
+  const inner = draft.origins.begin(raw, pathOf(draft, key), draft.problems);
+  rewrite(inner);
+  draft.value[key] = finish(inner);
+}
+
+/** Puts an object of ours where the author wrote something lighter: its keys are found at that place. */
+export function standIn(draft: Draft, key: string, value: Plain): void {
+  const path = pathOf(draft, key);
+  draft.origins.set(value, path, new Map(Object.keys(value).map((inner) => [inner, path])));
+  draft.value[key] = value;
+}
+
+export function infer(draft: Draft, sentence: string): void {
+  draft.origins.inferred.push(`${draft.path === '' ? 'it' : draft.path} ${sentence}`);
+}
+
+/** A key that is read and does nothing. */
+export function withoutEffect(draft: Draft, key: string, why: string): void {
+  if (!Object.hasOwn(draft.value, key)) return;
+  draft.problems.push({ code: 'KEY_WITHOUT_EFFECT', severity: 'warning', path: pathOf(draft, key), message: `"${key}" has no effect: ${why}`, fix: `remove "${key}"` });
+  delete draft.value[key];
 }

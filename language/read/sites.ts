@@ -5,7 +5,7 @@
  */
 import { LoopConfig, type Step } from '../model.ts';
 import type { Problem } from '../problems.ts';
-import { checkDefinitionSchema, checkStepSchema, type Found } from './check-schema.ts';
+import { checkDefinitionSchema, checkStepSchema, OWN_WORDS, type Found } from './check-schema.ts';
 import { isPlain, type Origins, type Plain } from './draft.ts';
 
 export interface DefinitionSite {
@@ -71,7 +71,7 @@ class Walk {
 
   /** The place inside the loop that `owner.loop` describes. */
   #withLoop(owner: Plain, path: string, place: Place): Place {
-    const parsed = LoopConfig.safeParse(owner['loop']);
+    const parsed = LoopConfig.safeParse(owner['loop'], OWN_WORDS);
     if (!parsed.success) return place;
     const site: LoopSite = { loop: owner['loop'] as LoopConfig, path: this.#found.origins.locate(owner, path, ['loop']), place, owner };
     this.#sites.loops.push(site);
@@ -98,7 +98,6 @@ class Walk {
     const branches = value['branches'];
     if (Array.isArray(branches)) {
       const at = this.#found.origins.locate(value, path, ['branches']);
-      this.#sites.lists.push({ path: at, length: branches.length });
       branches.forEach((branch: unknown, index) => {
         if (Array.isArray(branch)) this.#list(branch, this.#found.origins.child(branches, at, index), place);
       });

@@ -7,15 +7,19 @@
  */
 import type { Json } from '../../language/json.ts';
 import type { RunEvent } from '../../language/run-event.ts';
+import { inboxStatements } from './inbox.ts';
 import { withoutNul } from './jsonb-text.ts';
 import { projectRun } from './run-projection.ts';
 import type { RunProjection } from './run-projection.ts';
+import { statusEvents } from './status-events.ts';
 
 export interface Commit {
   handle: string;
   events: readonly RunEvent[];
   journal?: { key: string; result: Json };
   forget?: readonly string[];
+  /** Inserts of rows, each with an array of them as JSON text. */
+  inserts?: readonly { text: (rows: string) => string; rows: string }[];
 }
 
 export interface Statement {
@@ -47,8 +51,12 @@ export function commitStatement(commit: Commit): Statement | null {
     parts.push(`journaled as (insert into journal (handle, key, result) values (${handle}, ${key}, ${result}::json))`);
   }
   if (events.length > 0) parts.push(`appended as (${appendEvents(parameters, handle, events)})`);
+  for (const [index, { text, rows }] of (commit.inserts ?? []).entries()) parts.push(`inserted${index} as (${text(parameters.add(rows))})`);
   const projection = projectRun(events);
   if (projection !== null) parts.push(`projected as (${writeRun(parameters, handle, projection)})`);
+  const published = statusEvents((value) => parameters.add(value), commit.handle, events);
+  if (published !== null) parts.push(`published as (${published})`);
+  for (const [index, statement] of inboxStatements((value) => parameters.add(value), commit.handle, events).entries()) parts.push(`inbox_${index} as (${statement})`);
   if (forget.length > 0) {
     parts.push(`forgotten as (update journal set result = 'null'::json where handle = ${handle} and key = any(${parameters.add(forget)}::text[]))`);
   }

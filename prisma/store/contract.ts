@@ -6,7 +6,11 @@
 import type { FailureInfo } from '../../language/failure.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
+import type { Answer, Choice, Priority, QuestionKind, QuestionState } from '../../language/question.ts';
 import type { RunEvent, RunOutcome, RunStatus } from '../../language/run-event.ts';
+import type { Signals } from './event-contract.ts';
+import type { Executions } from './execution-contract.ts';
+import type { TriggerStore } from './trigger-contract.ts';
 
 export interface StoredDefinition {
   hash: string;
@@ -79,11 +83,18 @@ export interface RecordQuery {
   offset?: number;
 }
 
+/** Rows of one table, written together: `text` is an insert of all rows in a parameter, an array of JSON. */
+export interface BulkInsert {
+  text: (rows: string) => string;
+}
+
 /**
- * SQL of one quick command. Reads go to the pool until the first write opens a transaction; from
- * then on both go through it, so a segment reads its own writes and commits as one.
+ * SQL of one quick command. Reads need no transaction until the first write opens one; from then on
+ * both go through it, so a segment reads its own writes and commits as one.
  */
 export interface Session {
+  /** A row, as JSON text, that goes out with the commit, or before the next statement. It must not be able to fail. */
+  later(insert: BulkInsert, row: string): void;
   read<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]>;
   write<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]>;
 }
@@ -99,6 +110,25 @@ export interface OpenSession extends Session {
   close(): Promise<void>;
 }
 
+/** Something a persona is asked (`open` until it is settled) or was told. */
+export interface InboxItem {
+  handle: string;
+  id: string;
+  persona: string;
+  kind: QuestionKind;
+  message: string;
+  priority: Priority;
+  choices: Choice[];
+  show: Json;
+  form: JsonObject | null;
+  /** Names exactly what is asked; null for what is only told. */
+  digest: string | null;
+  askedAt: number;
+  expiresAt: number | null;
+  state: QuestionState | 'told' | 'seen';
+  answer: Answer | null;
+}
+
 export interface Store {
   definitions: {
     /** Saves by content hash; the same content again returns the version it already has. */
@@ -108,8 +138,8 @@ export interface Store {
     list(): Promise<StoredDefinition[]>;
   };
   runs: {
-    /** False when the handle is taken. */
-    create(run: NewRun): Promise<boolean>;
+    /** False when the handle is taken. A run sees the events after `sinceSeq`, or after its creation. */
+    create(run: NewRun, sinceSeq?: number): Promise<boolean>;
     /** Removes a run that never started (its workflow could not be started). */
     discard(handle: string): Promise<void>;
     find(handle: string): Promise<Run | null>;
@@ -127,6 +157,12 @@ export interface Store {
      */
     follow(handle: string, options: { after?: number; signal?: AbortSignal }): AsyncIterable<RunEvent>;
   };
+  inbox: {
+    /** Newest first; without `all` what waits for an answer or has not been seen. `handle` includes nested runs. */
+    list(query: { persona?: string; handle?: string; all?: boolean }): Promise<InboxItem[]>;
+    /** Marks what a persona was told as seen; how many. */
+    clear(persona: string): Promise<number>;
+  };
   logs: {
     append(chunks: readonly LogChunk[]): Promise<void>;
     streams(handle: string): Promise<{ stream: string; bytes: number }[]>;
@@ -143,12 +179,21 @@ export interface Store {
   records: {
     /** The id defaults to one derived from (handle, key), so that writing again changes nothing. */
     create(session: Session, collection: string, id: string, data: JsonObject): Promise<DataRecord>;
+    /** A record under an id that nobody else can have: nothing needs to be asked, so it goes out with the session's next statement. */
+    add(session: Session, record: DataRecord): void;
     list(session: Session, query: RecordQuery): Promise<DataRecord[]>;
   };
-  /** Events published by `emit`: rows with a sequence, once per (handle, key). */
-  signals: {
-    publish(session: Session, event: { handle: string; key: string; name: string; data: Json }): Promise<void>;
+  /** Values of secret environment variables, by the token that stands for them in a run. */
+  secrets: {
+    keep(handle: string, values: ReadonlyMap<string, string>): Promise<void>;
+    /** Those that are kept, by token. */
+    find(tokens: readonly string[]): Promise<Map<string, string>>;
+    /** Removes the values of runs that ended more than a day ago. */
+    sweep(): Promise<void>;
   };
+  signals: Signals;
+  executions: Executions;
+  triggers: TriggerStore;
   journal: {
     find(handle: string, key: string): Promise<Json | null>;
     /** Removes the rows of runs that ended more than a day ago: no attempt of theirs can be alive. */

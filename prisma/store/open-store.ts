@@ -7,11 +7,16 @@ import type { Store } from './contract.ts';
 import { Database } from './database.ts';
 import { definitions } from './definitions.ts';
 import { logs } from './logs.ts';
+import { inbox } from './inbox.ts';
 import { LazyPrisma } from './prisma-client.ts';
-import { records, signals } from './records.ts';
+import { executions } from './executions.ts';
+import { records } from './records.ts';
 import { runEvents } from './run-events.ts';
 import { runs } from './runs.ts';
+import { secrets } from './secrets.ts';
 import { StoreSession } from './session.ts';
+import { signals } from './signals.ts';
+import { triggers } from './triggers.ts';
 import { Announcer, Listener } from './wakeups.ts';
 
 export { JournalConflict, isJournalConflict } from './journal-conflict.ts';
@@ -29,10 +34,14 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
     definitions: definitions(database, prisma),
     runs: runs(database, prisma),
     events: runEvents(database, announcer, listener),
+    inbox: inbox(database),
     logs: logs(database, announcer, listener),
     payloads: payloads(database),
     records,
-    signals,
+    secrets: secrets(database),
+    signals: signals(database, announcer, listener),
+    executions: executions(database, announcer, listener),
+    triggers: triggers(database, announcer, listener),
     journal: {
       async find(handle, key) {
         const [row] = await database.query<{ result: Json }>('select result from journal where handle = $1 and key = $2', [handle, key]);

@@ -8,6 +8,8 @@ import type { Json, JsonObject } from '../../language/json.ts';
 import type { RecordQuery } from './contract.ts';
 import { toJsonbString, toJsonbText } from './jsonb-text.ts';
 
+export const COLUMNS = 'collection, id, data, created_at as "createdAt"';
+
 const LIST_DEFAULT = 1_000;
 const LIST_MAX = 100_000;
 
@@ -15,6 +17,8 @@ const COMPARISONS = { $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' } as const;
 const OPERATORS = ['$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$in', '$contains'];
 
 export function recordQuery(query: RecordQuery): { text: string; values: unknown[] } {
+  const only = onlyId(query);
+  if (only !== null) return { text: `select ${COLUMNS} from records where collection = $1 and id = $2`, values: [toJsonbString(query.collection), toJsonbString(only)] };
   const values: unknown[] = [toJsonbString(query.collection)];
   const add = (value: unknown): string => `$${values.push(value)}`;
   const conditions = ['collection = $1'];
@@ -25,9 +29,15 @@ export function recordQuery(query: RecordQuery): { text: string; values: unknown
   });
   const limit = add(Math.min(bound('limit', query.limit ?? LIST_DEFAULT), LIST_MAX));
   const offset = add(bound('offset', query.offset ?? 0));
-  const text = `select collection, id, data, created_at as "createdAt" from records where ${conditions.join(' and ')}
+  const text = `select ${COLUMNS} from records where ${conditions.join(' and ')}
     order by ${[...order, 'position'].join(', ')} limit ${limit} offset ${offset}`;
   return { text, values };
+}
+
+/** The id, when the query asks for one record by it: the common case, and one look at the key. */
+function onlyId({ filter = {}, orderBy = [], limit = 1, offset = 0 }: RecordQuery): string | null {
+  const { id, ...others } = filter;
+  return typeof id === 'string' && Object.keys(others).length === 0 && orderBy.length === 0 && limit > 0 && offset === 0 ? id : null;
 }
 
 function bound(name: string, value: number): number {
@@ -45,6 +55,8 @@ function column(add: Add, field: string): string {
 }
 
 function matchField(add: Add, field: string, expected: Json): string[] {
+  // The plain column, which the key's index knows.
+  if (field === 'id' && typeof expected === 'string') return [`id = ${add(toJsonbString(expected))}`];
   const value = `coalesce(${column(add, field)}, 'null'::jsonb)`;
   if (!isJsonObject(expected) || !Object.keys(expected).some((key) => key.startsWith('$'))) {
     return [`${value} = ${addJson(add, expected)}`];

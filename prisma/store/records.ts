@@ -3,14 +3,12 @@
  * the row is there already: that would abort the segment's transaction.
  */
 import type { JsonObject } from '../../language/json.ts';
-import type { DataRecord, Session, Store } from './contract.ts';
-import { fromJsonbText, toJsonbString, withoutNul } from './jsonb-text.ts';
-import { recordData, recordQuery } from './record-filter.ts';
+import type { BulkInsert, DataRecord, Session, Store } from './contract.ts';
+import { fromJsonbText, toJsonbString } from './jsonb-text.ts';
+import { COLUMNS, recordData, recordQuery } from './record-filter.ts';
 
 /** What a btree entry holds is bounded; past it the insert would fail inside the transaction. */
 const ID_BYTES_MAX = 1_000;
-
-const COLUMNS = 'collection, id, data, created_at as "createdAt"';
 
 interface Row {
   collection: string;
@@ -27,11 +25,28 @@ function fromStored(value: string): string {
   return JSON.parse(fromJsonbText(JSON.stringify(value))) as string;
 }
 
-async function create(session: Session, collection: string, id: string, data: JsonObject): Promise<DataRecord> {
+function checkKey(collection: string, id: string): void {
   for (const [name, value] of [['collection', collection], ['id', id]] as const) {
     const bytes = Buffer.byteLength(value);
     if (bytes === 0 || bytes > ID_BYTES_MAX) throw new Error(`a record's ${name} has 1 to ${ID_BYTES_MAX} bytes; this one has ${bytes}`);
   }
+}
+
+const ROWS: BulkInsert = {
+  text: (rows) => `insert into records (collection, id, data, created_at)
+    select e.value->>0, e.value->>1, (e.value->2)::jsonb, to_timestamp((e.value->>3)::double precision / 1000)
+    from json_array_elements(${rows}::json) as e
+    on conflict (collection, id) do nothing`,
+};
+
+function add(session: Session, { collection, id, data, createdAt }: DataRecord): void {
+  checkKey(collection, id);
+  const [place, key] = [toJsonbString(collection), toJsonbString(id)].map((text) => JSON.stringify(text));
+  session.later(ROWS, `[${place},${key},${recordData(data)},${createdAt}]`);
+}
+
+async function create(session: Session, collection: string, id: string, data: JsonObject): Promise<DataRecord> {
+  checkKey(collection, id);
   const key = [toJsonbString(collection), toJsonbString(id)];
   const [created] = await session.write<Row>(
     `insert into records (collection, id, data, created_at) values ($1, $2, $3::jsonb, clock_timestamp())
@@ -46,17 +61,9 @@ async function create(session: Session, collection: string, id: string, data: Js
 
 export const records: Store['records'] = {
   create,
+  add,
   async list(session, query) {
     const { text, values } = recordQuery(query);
     return (await session.read<Row>(text, values)).map(toRecord);
-  },
-};
-
-export const signals: Store['signals'] = {
-  async publish(session, event) {
-    await session.write(
-      'insert into published_events (handle, key, name, data) values ($1, $2, $3, $4::json) on conflict (handle, key) do nothing',
-      [event.handle, event.key, withoutNul(event.name), JSON.stringify(event.data)],
-    );
   },
 };

@@ -30,7 +30,15 @@ function projectEvent(projection: RunProjection, event: RunEvent): boolean {
       projection.status = { value: 'paused', seq: event.seq };
       return true;
     case 'resumed':
-      projection.status = { value: 'running', seq: event.seq };
+      projection.status = { value: (event.open ?? 0) > 0 ? 'paused' : 'running', seq: event.seq };
+      return true;
+    case 'asked':
+      projection.status = { value: 'paused', seq: event.seq };
+      return true;
+    case 'answered':
+    case 'expired':
+    case 'withdrawn':
+      projection.status = { value: event.open > 0 || event.held ? 'paused' : 'running', seq: event.seq };
       return true;
     case 'pass-finished':
       projection.iterations = Math.max(projection.iterations, event.pass);
@@ -43,6 +51,8 @@ function projectEvent(projection: RunProjection, event: RunEvent): boolean {
     case 'step-started':
     case 'step-finished':
     case 'warning':
+    case 'notified':
+    case 'edited':
       return false;
     default:
       return event satisfies never;

@@ -57,11 +57,16 @@ function toRun(row: Row): Run {
 export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
   const contexts = new BoundedMap<string, RunContext>(CONTEXTS_MAX);
   return {
-    async create(run) {
+    async create(run, sinceSeq) {
       const created = await database.query(
-        `insert into runs (handle, name, definition_hash, project, persona, parent, inputs, started_at)
-         values ($1, $2, $3, $4, $5, $6, $7::json, $8) on conflict (handle) do nothing returning 1`,
-        [run.handle, withoutNul(run.name), run.definitionHash, withoutNul(run.project), withoutNul(run.persona), run.parent, JSON.stringify(run.inputs), new Date(run.startedAt)],
+        `insert into runs (handle, name, definition_hash, project, persona, parent, inputs, started_at, since_seq)
+         values ($1, $2, $3, $4, $5, $6, $7::json, $8,
+           coalesce($9::bigint, latest_event_seq()))
+         on conflict (handle) do nothing returning 1`,
+        [
+          run.handle, withoutNul(run.name), run.definitionHash, withoutNul(run.project), withoutNul(run.persona), run.parent,
+          JSON.stringify(run.inputs), new Date(run.startedAt), sinceSeq ?? null,
+        ],
       );
       return created.length > 0;
     },

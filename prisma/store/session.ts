@@ -1,8 +1,9 @@
 /**
  * The SQL of one segment or one quick command (contract.ts: OpenSession).
  *
- * Invariants: before the first write nothing is open and reads go to the pool; from the first write
- * on every statement goes through one transaction, one after another. A statement that fails inside
+ * Invariants: from the first statement on the session has one connection, and from the first write on
+ * one transaction, in which every statement waits for the one before. Rows handed to `later` go out
+ * before the next statement, or within the commit when there is none. A statement that fails inside
  * the transaction breaks the session: all later calls reject and nothing is kept. The connection goes
  * back to the pool exactly once.
  */
@@ -12,7 +13,7 @@ import type { Json } from '../../language/json.ts';
 import type { RunEvent } from '../../language/run-event.ts';
 import { commitStatement } from './commit-statement.ts';
 import type { Statement } from './commit-statement.ts';
-import type { OpenSession } from './contract.ts';
+import type { BulkInsert, OpenSession } from './contract.ts';
 import { queryOn, rollback } from './database.ts';
 import type { Database } from './database.ts';
 import { JournalConflict } from './journal-conflict.ts';
@@ -29,7 +30,8 @@ export class StoreSession implements OpenSession {
   /** Sessions with an open transaction, for the store to undo when it closes. */
   readonly #open: Set<StoreSession>;
   #client: PoolClient | undefined;
-  #writing = false;
+  #isTransaction = false;
+  readonly #rows = new Map<BulkInsert, string[]>();
   #broken: { cause: unknown } | undefined;
   #ended = false;
   /** The statement in flight; the next one starts after it. */
@@ -41,24 +43,34 @@ export class StoreSession implements OpenSession {
     this.#committed = committed;
   }
 
-  async read<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
-    this.#assertOpen();
-    if (!this.#writing) return this.#database.query<Row>(text, values);
-    return this.#inTransaction<Row>(text, values);
+  read<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    return this.#run<Row>(text, values, false);
   }
 
   write<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
-    this.#writing = true;
-    return this.#inTransaction<Row>(text, values);
+    return this.#run<Row>(text, values, true);
+  }
+
+  later(insert: BulkInsert, row: string): void {
+    this.#assertOpen();
+    const rows = this.#rows.get(insert);
+    if (rows === undefined) this.#rows.set(insert, [row]);
+    else rows.push(row);
+  }
+
+  #takeRows(): { text: (rows: string) => string; rows: string }[] {
+    const taken = Array.from(this.#rows, ([insert, rows]) => ({ text: insert.text, rows: `[${rows.join(',')}]` }));
+    this.#rows.clear();
+    return taken;
   }
 
   async commit(entry: { handle: string; key: string; result: Json; events: RunEvent[]; forget?: string[] }): Promise<void> {
     const { handle, key, result, events, forget } = entry;
-    const statement = commitStatement({ handle, events, journal: { key, result }, ...(forget === undefined ? {} : { forget }) });
-    if (statement === null) throw new Error('bug: a commit always journals');
     await this.#afterOthers(async () => {
       this.#assertOpen();
       this.#ended = true;
+      const statement = commitStatement({ handle, events, journal: { key, result }, inserts: this.#takeRows(), ...(forget === undefined ? {} : { forget }) });
+      if (statement === null) throw new Error('bug: a commit always journals');
       try {
         await this.#finish(statement);
       } catch (error) {
@@ -76,12 +88,15 @@ export class StoreSession implements OpenSession {
     });
   }
 
-  #inTransaction<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
+  #run<Row extends object>(text: string, values: readonly unknown[], isWrite: boolean): Promise<Row[]> {
     return this.#afterOthers(async () => {
       this.#assertOpen();
+      const waiting = this.#takeRows();
       try {
-        this.#client ??= await this.#begin();
-        return await queryOn<Row>(this.#client, text, values);
+        const client = await this.#connected();
+        if ((isWrite || waiting.length > 0) && !this.#isTransaction) await this.#begin(client);
+        for (const insert of waiting) await queryOn(client, insert.text('$1'), [insert.rows]);
+        return await queryOn<Row>(client, text, values);
       } catch (error) {
         this.#broken = { cause: error };
         await this.#rollback();
@@ -90,16 +105,15 @@ export class StoreSession implements OpenSession {
     });
   }
 
-  async #begin(): Promise<PoolClient> {
-    const client = await this.#database.pool.connect();
-    try {
-      await client.query(BEGIN);
-      this.#open.add(this);
-      return client;
-    } catch (error) {
-      client.release(true);
-      throw error;
-    }
+  async #connected(): Promise<PoolClient> {
+    this.#client ??= await this.#database.pool.connect();
+    this.#open.add(this);
+    return this.#client;
+  }
+
+  async #begin(client: PoolClient): Promise<void> {
+    this.#isTransaction = true;
+    await client.query(BEGIN);
   }
 
   async #finish(statement: Statement): Promise<void> {
@@ -110,7 +124,7 @@ export class StoreSession implements OpenSession {
     }
     try {
       await queryOn(client, statement.text, statement.values);
-      await client.query('COMMIT');
+      if (this.#isTransaction) await client.query('COMMIT');
     } catch (error) {
       await this.#rollback();
       throw error;
@@ -124,7 +138,9 @@ export class StoreSession implements OpenSession {
     const client = this.#client;
     this.#client = undefined;
     this.#open.delete(this);
-    if (client !== undefined) await rollback(client);
+    if (client === undefined) return;
+    if (this.#isTransaction) await rollback(client);
+    else client.release();
   }
 
   #assertOpen(): void {

@@ -17,7 +17,12 @@ const RECONNECT_MS = 1_000;
 
 export const RUN_CHANNEL = 'sentinel_run';
 export const LOG_CHANNEL = 'sentinel_log';
-export type Channel = typeof RUN_CHANNEL | typeof LOG_CHANNEL;
+/** Something was published; without a handle. */
+export const EVENT_CHANNEL = 'sentinel_event';
+/** A background process printed something, or ended; with its execution's id. */
+export const EXECUTION_CHANNEL = 'sentinel_execution';
+const CHANNELS = [RUN_CHANNEL, LOG_CHANNEL, EVENT_CHANNEL, EXECUTION_CHANNEL] as const;
+export type Channel = (typeof CHANNELS)[number];
 
 export class Announcer {
   readonly #database: Database;
@@ -39,6 +44,7 @@ export class Announcer {
     this.announce(RUN_CHANNEL, handle);
     // A run's end is also the end of its logs.
     if (events.some((event) => event.type === 'run-finished')) this.announce(LOG_CHANNEL, handle);
+    if (events.some(publishes)) this.announce(EVENT_CHANNEL, '');
   }
 
   flush(): Promise<void> {
@@ -65,6 +71,12 @@ export class Announcer {
   }
 }
 
+/** Steps that emit, and changes of a run's status (commit-statement.ts), are events for others. */
+function publishes(event: RunEvent): boolean {
+  if (event.type === 'step-finished') return event.step === 'emit';
+  return event.type === 'paused' || event.type === 'resumed' || event.type === 'run-finished';
+}
+
 /** One follower's ear: `next` resolves at an announcement made since the last call, or after POLL_MS. */
 export interface Ear {
   next(signal: AbortSignal | undefined): Promise<'announced' | 'polled'>;
@@ -82,7 +94,8 @@ export class Listener {
     this.#url = url;
   }
 
-  listen(channel: Channel, handle: string): Ear {
+  /** `pollMs`: how long a lost announcement may go unnoticed. */
+  listen(channel: Channel, handle: string, pollMs: number = POLL_MS): Ear {
     const name = `${channel} ${handle}`;
     let heard = false;
     let wake: (() => void) | undefined;
@@ -97,7 +110,7 @@ export class Listener {
       next: async (signal) => {
         if (!heard) {
           await new Promise<void>((resolve) => {
-            const timer = setTimeout(resolve, POLL_MS);
+            const timer = setTimeout(resolve, pollMs);
             wake = () => {
               clearTimeout(timer);
               resolve();
@@ -145,8 +158,7 @@ export class Listener {
     });
     try {
       await client.connect();
-      await client.query(`listen ${RUN_CHANNEL}`);
-      await client.query(`listen ${LOG_CHANNEL}`);
+      for (const channel of CHANNELS) await client.query(`listen ${channel}`);
       this.#client = client;
       // What was announced while nobody listened was not heard.
       for (const ears of this.#ears.values()) for (const hear of ears) hear();

@@ -31,7 +31,6 @@ describe('the registry', () => {
     ['sentinel/run', { inputs: {} }, 'COMMAND_PARAMS_INVALID'],
     ['data/list', { collection: 'c', filter: { n: { $gtt: 1 } } }, 'COMMAND_PARAMS_INVALID'],
     ['data/list', { collection: 'c', filter: { n: { $in: 1 } } }, 'COMMAND_PARAMS_INVALID'],
-    ['code/shell/execute', { command: 'true', wait: false }, 'NOT_AVAILABLE'],
   ])('%s with %j fails with %s', async (name, params, code) => {
     await expect(registry.run(name, params, commandContext(await temporaryFolder()))).rejects.toMatchObject({ code });
   });

@@ -65,7 +65,7 @@ describe('data/*', () => {
     const over = { key: 'steps.once@1', run: { handle: 'run-once', project: '/', persona: 'p', definitionHash: 'd' } };
     const params = { collection: 'once', data: { n: 1 } };
     const session = store.session();
-    const context = commandContext(await temporaryFolder(), { store, session, ...over });
+    const context = commandContext(await temporaryFolder(), { store, session, now: () => 5, ...over });
     const first = await registry.run('data/create', params, context);
     expect(await registry.run('data/create', params, context)).toEqual(first);
     await session.commit({ handle: 'run-once', key: 'once', result: null, events: [] });

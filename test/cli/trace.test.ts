@@ -69,11 +69,14 @@ describe('orderEvents', () => {
 
 describe('keys', () => {
   it.each([
-    ['steps.0@1', 0, [1, 0]],
-    ['steps.2.then.0@3', 1, [3, 2, 0]],
-    ['steps.2.branches.1.0@1', 1, [1, 2, 1, 0]],
-    ['steps.1.steps.0@3.2', 1, [3, 1, 2, 0]],
-    ['steps.1.else.0.steps.4@3.2', 2, [3, 1, 0, 2, 4]],
+    ['steps.0@1', 0, [1, 0, 1]],
+    ['steps.2.then.0@3', 1, [3, 2, 1, 0, 0, 1]],
+    ['steps.2.branches.1.0@1', 1, [1, 2, 1, 1, 1, 0, 1]],
+    ['steps.1.steps.0@3.2', 1, [3, 1, 1, 2, 0, 1]],
+    ['steps.1.else.0.steps.4@3.2', 2, [3, 1, 1, 0, 0, 1, 2, 4, 1]],
+    ['steps.1#2.then.0#3@1', 1, [1, 1, 2, 0, 0, 3]],
+    ['steps.1.always.0@1', 1, [1, 1, 1, 1, 0, 1]],
+    ['always.0@4', 0, [Number.MAX_SAFE_INTEGER, 0, 1]],
   ] as const)('%s stands %i deep', (key, depth, place) => {
     expect(depthOf(key)).toBe(depth);
     expect(placeOf(key)).toEqual(place);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildCli, type BuiltCli } from './built-cli.ts';
 
 const VERBS = [
-  'validate', 'run', 'status', 'list', 'trace', 'logs', 'follow', 'pause', 'resume', 'stop', 'cancel', 'up', 'down', 'doctor', 'worker',
+  'validate', 'test', 'simulate', 'run', 'status', 'list', 'trace', 'logs', 'follow', 'pause', 'resume', 'stop', 'cancel', 'schedule', 'trigger', 'emit', 'hooks', 'up', 'down', 'doctor', 'worker',
 ];
 
 const HELLO = { name: 'hello', steps: [{ type: 'emit', event: 'x' }], loop: { type: 'once' } };
@@ -147,7 +147,7 @@ describe('run', () => {
 
 describe('shipped definitions', () => {
   const folder = join(import.meta.dirname, '..', '..', 'sentinels');
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /(?<!\.schema|\.sentinel-test)\.json$/.test(file));
 
   it('have no problem at all', async () => {
     const { code, stdout } = await cli.run(['validate', '--json', ...files.map((file) => join(folder, file))]);

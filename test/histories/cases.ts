@@ -47,4 +47,19 @@ export const CASES: readonly HistoryCase[] = [
   { name: 'stop', definition: once('stop', [shell('sleep 0.5'), create('history', { never: true })]), say: 'stop' },
   { name: 'cancel', definition: once('cancel', [shell('sleep 60'), create('history', { never: true })]), say: 'cancel' },
   { name: 'failure', definition: once('failure', [{ type: 'command', command: 'code/read', params: { path: 'no-such-file' } }]) },
+  {
+    name: 'retry',
+    definition: once('retry', [
+      { type: 'command', command: 'code/read', params: { path: 'no-such-file' }, retry: { attempts: 3, backoffMs: 20 }, onError: 'skip' },
+      {
+        type: 'sentinel',
+        definition: once('child', [{ type: 'command', command: 'code/read', params: { path: 'no-such-file' } }]),
+        retry: { attempts: 2, backoffMs: 20 },
+        onError: 'skip',
+      },
+      { type: 'condition', check: 'true', then: [shell('true')], timeoutMs: 60_000, retry: { attempts: 2 } },
+      { type: 'loop', loop: { type: 'count', max: 2 }, steps: [shell('true')], timeoutMs: 60_000 },
+      { type: 'parallel', branches: [[shell('true')], [create('history', { n: 1 })]], timeoutMs: 60_000, retry: { attempts: 2 } },
+    ]),
+  },
 ];

@@ -2,12 +2,12 @@
 import * as fc from 'fast-check';
 import { afterAll, expect, test, vi } from 'vitest';
 import type { RunEvent } from '../../language/run-event.ts';
-import { answerFor, definition } from './random-definitions.ts';
+import { answerFor, cleaningDefinition } from './random-definitions.ts';
 import { MODES, runCase, STRAIGHT, type Outcome } from './run-case.ts';
 
 afterAll(() => vi.useRealTimers());
 
-const scenario = fc.record({ definition, seed: fc.nat() }).map(({ definition: random, seed }) => ({
+const scenario = fc.record({ definition: cleaningDefinition, seed: fc.nat() }).map(({ definition: random, seed }) => ({
   definition: random,
   inputs: { list: ['x', 'y'] },
   answer: answerFor(seed),

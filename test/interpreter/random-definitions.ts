@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import type { Json } from '../../language/json.ts';
 import type { Definition, LoopConfig, Step } from '../../language/model.ts';
-import type { ScriptedReply } from './script.ts';
+import type { ScriptedReply } from '../../workflows/simulation/script.ts';
 
 const names = ['a', 'b', 'c'] as const;
 const name = fc.constantFrom(...names);
@@ -10,15 +10,16 @@ const outputTo = fc.option(name, { nil: undefined });
 const check = fc.constantFrom('$a', '!$b', '$c.success', '$iteration < 2', '$a == $b', '$list.length > 1');
 const template = fc.constantFrom<Json>('$a', 'is $b and $missing', { deep: ['$c', '$list[0]'] }, null, 7);
 const onError = fc.constantFrom('fail' as const, 'skip' as const);
+const retry = fc.option(fc.record({ attempts: fc.integer({ min: 1, max: 3 }), backoffMs: fc.constant(7) }), { nil: undefined, freq: 3 });
 
 function present<Fields extends object>(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
 }
 
 const leaf: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ outputTo, onError }).map((fields): Step => present({ type: 'shell', command: 'echo $a', ...fields }) as Step),
+  fc.record({ outputTo, onError, retry }).map((fields): Step => present({ type: 'shell', command: 'echo $a', ...fields }) as Step),
   fc
-    .record({ command: fc.constantFrom('data/list', 'data/create', 'code/write'), data: template, outputTo, onError })
+    .record({ command: fc.constantFrom('data/list', 'data/create', 'code/write'), data: template, outputTo, onError, retry })
     .map(({ command, data, ...fields }): Step => present({ type: 'command', command, params: { data }, ...fields }) as Step),
   fc.record({ data: template }).map((fields): Step => ({ type: 'emit', event: 'happened', ...fields })),
 );
@@ -41,23 +42,28 @@ function step(depth: number): fc.Arbitrary<Step> {
   return fc.oneof(
     { weight: 4, arbitrary: leaf },
     fc
-      .record({ check, then: inner, else: fc.option(inner, { nil: undefined }) })
+      .record({ check, then: inner, else: fc.option(inner, { nil: undefined }), always: fc.option(block(0, 2), { nil: undefined }), onError, retry })
       .map((fields): Step => present({ type: 'condition', ...fields }) as Step),
-    fc.record({ loop, steps: inner, outputTo }).map((fields): Step => present({ type: 'loop', ...fields }) as Step),
+    fc.record({ loop, steps: inner, outputTo, retry }).map((fields): Step => present({ type: 'loop', ...fields }) as Step),
     fc
-      .record({ branches: fc.array(inner, { maxLength: 3 }), maxConcurrency: fc.option(fc.integer({ min: 1, max: 2 }), { nil: undefined }), onError })
+      .record({ branches: fc.array(inner, { maxLength: 3 }), maxConcurrency: fc.option(fc.integer({ min: 1, max: 2 }), { nil: undefined }), onError, retry })
       .map((fields): Step => present({ type: 'parallel', ...fields }) as Step),
     fc
-      .record({ steps: inner, loop, outputTo, onError })
+      .record({ steps: inner, loop, outputTo, onError, retry })
       .map(({ steps, loop: config, ...fields }): Step =>
         present({ type: 'sentinel', definition: { name: 'child', loop: config, steps }, ...fields }) as Step,
       ),
   );
 }
 
-export const definition: fc.Arbitrary<Definition> = fc
-  .record({ steps: block(2, 4), loop })
-  .map((fields) => ({ name: 'random', ...fields, safety: { maxIterations: 3 } }));
+/** With clean-ups, which no budget holds back. */
+export const cleaningDefinition: fc.Arbitrary<Definition> = fc
+  .record({ steps: block(2, 4), loop, always: fc.option(block(1, 2), { nil: undefined }) })
+  .map((fields) => present({ name: 'random', ...fields, safety: { maxIterations: 3 } }));
+
+export const definition: fc.Arbitrary<Definition> = cleaningDefinition.map(
+  (given) => JSON.parse(JSON.stringify(given), (key, value: unknown) => (key === 'always' ? undefined : value)) as Definition,
+);
 
 const values: Json[] = [0, 1, true, false, 'text', null, [1, 2], { success: false }, { success: true, score: 3 }];
 

@@ -11,30 +11,14 @@ import type { Json } from '../../language/json.ts';
 import type { RunEvent } from '../../language/run-event.ts';
 import type { OpenSession, Session, Store } from '../../prisma/store/contract.ts';
 import { JournalConflict } from '../../prisma/store/journal-conflict.ts';
-import type { Effect, Reply, RunInput, SegmentReport, Strand } from '../../workflows/interpreter/host.ts';
-import type { Walk } from '../../workflows/interpreter/ledger.ts';
-import { replyTo, type Script } from './script.ts';
-import type { Scope, Simulation } from './simulation.ts';
-import { throughJson } from './through-json.ts';
+import { portionOf, type Effect, type Reply, type RunInput, type SegmentReport } from '../../workflows/interpreter/host.ts';
+import { editedStrand } from '../../workflows/interpreter/whereabouts.ts';
+import { turnsGranted } from '../../workflows/interpreter/limits.ts';
+import { replyTo, type Answers } from '../../workflows/simulation/script.ts';
+import type { SegmentAsked } from '../../workflows/simulation/scripted-host.ts';
+import { throughJson } from '../../workflows/simulation/through-json.ts';
 
-/** The run whose segment it is. */
-interface Run {
-  walk: Walk;
-  events: RunEvent[];
-  journal: Map<string, Json>;
-  keyOf(key: string): string;
-}
-
-interface Asked {
-  world: { simulation: Simulation; script: Script; effects: { key: string; effect: Effect }[] };
-  host: Run;
-  strand: Strand;
-  key: string;
-  scope: Scope;
-  stepsLeft: number | undefined;
-}
-
-export function runScriptedSegment(asked: Asked): Promise<SegmentReport> {
+export function runScriptedSegment(asked: SegmentAsked): Promise<SegmentReport> {
   const { strand, scope, world } = asked;
   const request = requestOf(asked);
   return new Promise((resolve, reject) => {
@@ -50,18 +34,20 @@ export function runScriptedSegment(asked: Asked): Promise<SegmentReport> {
   });
 }
 
-function requestOf({ host, strand, key, stepsLeft }: Asked): SegmentRequest {
+function requestOf({ host, strand, key, stepsLeft, budget }: SegmentAsked): SegmentRequest {
   const { position } = host.walk;
   // A step that is repeated because a limit was extended begins a second segment under a key of its own.
-  const extended = position.extensions.maxIterations + position.extensions.timeoutMs;
+  const extended = turnsGranted(position);
   const request: SegmentRequest = {
-    strand: { path: strand.path, passes: strand.passes, frame: strand.frame, own: strand.own, outer: strand.outer },
+    strand: portionOf(strand),
     key: extended === 0 ? key : `${key} ${extended}`,
     seq: position.seq,
     stepsMax: stepsLeft ?? SEGMENT_STEPS_MAX,
     tally: strand.path === '' ? position.tally : null,
     pausedMs: position.pausedMs,
     extensions: position.extensions,
+    ...(budget === undefined ? {} : { budget }),
+    ...editedStrand(host.walk, strand),
     forget: [],
   };
   position.seq += SEGMENT_EVENTS_MAX;
@@ -69,7 +55,7 @@ function requestOf({ host, strand, key, stepsLeft }: Asked): SegmentRequest {
 }
 
 /** Nothing else moves meanwhile, so the clock may run ahead and be set back. */
-async function perform(asked: Asked, request: SegmentRequest): Promise<{ result: SegmentResult; tookMs: number }> {
+async function perform(asked: SegmentAsked, request: SegmentRequest): Promise<{ result: SegmentResult; tookMs: number }> {
   const { world, host } = asked;
   const input = throughJson(host.walk.input);
   const events: RunEvent[] = [];
@@ -86,7 +72,7 @@ async function perform(asked: Asked, request: SegmentRequest): Promise<{ result:
   return { result, tookMs: first.clock - world.simulation.now };
 }
 
-type Answer = ReturnType<Script['find']>;
+type Answer = ReturnType<Answers['find']>;
 
 interface Attempt {
   quick: QuickSteps;
@@ -95,7 +81,7 @@ interface Attempt {
   clock: number;
 }
 
-function attemptOf({ world, host }: Asked, answer: (key: string, effect: Effect) => Answer): Attempt {
+function attemptOf({ world, host }: SegmentAsked, answer: (key: string, effect: Effect) => Answer): Attempt {
   vi.setSystemTime(world.simulation.now);
   const attempt: Attempt = { quick: { perform: answerStep }, effects: [], answers: [], clock: world.simulation.now };
   function answerStep(_input: RunInput, _session: Session, effect: Effect): Promise<Reply> {
@@ -109,6 +95,8 @@ function attemptOf({ world, host }: Asked, answer: (key: string, effect: Effect)
       const { code = 'SCRIPTED', message = 'it failed', retryable = false } = scripted.failure ?? {};
       return Promise.reject(new Failure(code, message, { retryable }));
     }
+    // Published once: the second attempt finds the same id.
+    if (effect.type === 'emit') world.board.publish(key, effect.event, effect.data, attempt.clock);
     return Promise.resolve(replyTo(effect, scripted));
   }
   return attempt;

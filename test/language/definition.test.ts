@@ -56,6 +56,9 @@ function inOrder(problems: readonly Found[]): Found[] {
   return problems.toSorted((a, b) => `${a.path} ${a.code}`.localeCompare(`${b.path} ${b.code}`));
 }
 
+/** What is not built yet is no matter of the definition: a case speaks of it only where it is about it. */
+const NOT_YET: ReadonlySet<string> = new Set(['STEP_NOT_AVAILABLE', 'COMMAND_NOT_BUILT']);
+
 const sentence = (result: ReadResult): string[] => result.problems.map(({ code, path, message }) => `${code} ${path}: ${message}`);
 
 function readBad({ definition, text }: BadCase): ReadResult {
@@ -70,7 +73,8 @@ describe('bad definitions', () => {
     const result = readBad(bad);
     const expected = inOrder(bad.problems);
     // A case states a fix only where the fix is what it is about.
-    const found = inOrder(result.problems).map(({ code, path, fix }, index) =>
+    const spokenOf = new Set(expected.map(({ code }) => code));
+    const found = inOrder(result.problems.filter(({ code }) => spokenOf.has(code) || !NOT_YET.has(code))).map(({ code, path, fix }, index) =>
       expected[index]?.fix === undefined ? { code, path } : { code, path, fix },
     );
     expect(found, sentence(result).join('\n')).toEqual(expected);
@@ -83,7 +87,7 @@ describe('good definitions', () => {
   test.each(readdirSync(new URL('good/', folder)))('%s', (file) => {
     const good = readGood(file);
     const result = parseDefinition(good.definition, { knownRefs });
-    expect(sentence(result)).toEqual([]);
+    expect(sentence({ ...result, problems: result.problems.filter(({ code }) => !NOT_YET.has(code)) })).toEqual([]);
     expect(result.inferred).toEqual(good.inferred ?? []);
     const definition = result.ok ? result.definition : undefined;
     if (good.canonical !== undefined) expect(definition).toEqual(good.canonical);

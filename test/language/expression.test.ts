@@ -107,7 +107,7 @@ test('names the variables that an expression reads', () => {
   expect(parsed.ok && referencesOf(parsed.expression)).toEqual([
     { name: 'plan', path: ['files'] },
     { name: 'limit', path: [] },
-    { name: 'steps', path: ['0', 'n'] },
+    { name: 'steps', path: ['0', 'n'], braced: true },
     { name: 'a', path: [] },
     { name: 'b', path: [] },
   ]);

@@ -28,6 +28,8 @@ const definition = once('decide', [
     then: [create('taken', { branch: 'left', read: '$switch.side' })],
     else: [create('taken', { branch: 'right', read: '$switch.side' })],
   },
+  // Reads what was written, so that the write happens here and not with the commit.
+  { type: 'command', command: 'data/list', params: { collection: 'taken' } },
   create('taken', { branch: 'after', read: '$switch.side' }),
 ]);
 
@@ -50,7 +52,7 @@ test('what was read is read again, and one branch is taken', async () => {
     { branch: 'after', read: 'right' },
   ]);
   const finished = (await harness.events(handle)).filter((event) => event.type === 'step-finished');
-  expect(finished.map((event) => event.key)).toEqual(['steps.0@1', 'steps.1@1', 'steps.1.else.0@1', 'steps.2@1']);
+  expect(finished.map((event) => event.key)).toEqual(['steps.0@1', 'steps.1@1', 'steps.1.else.0@1', 'steps.2@1', 'steps.3@1']);
 });
 
 test('a decision that was committed stands, whatever is read later', async () => {
@@ -72,7 +74,27 @@ test('a decision that was committed stands, whatever is read later', async () =>
     { branch: 'after', read: 'right' },
   ]);
   const keys = (await harness.events(handle)).filter((event) => event.type === 'step-finished').map((event) => event.key);
-  expect(keys).toEqual(['steps.0@1', 'steps.1@1', 'steps.1.else.0@1', 'steps.2@1', 'steps.3@1']);
+  expect(keys).toEqual(['steps.0@1', 'steps.1@1', 'steps.1.else.0@1', 'steps.2@1', 'steps.3@1', 'steps.4@1']);
+});
+
+test('a commit that was on its way when its worker died counts as made', async () => {
+  const before = (await harness.rows('taken')).length;
+  await sql.query(`update records set data = '{"side":"right"}' where collection = 'switch'`);
+  const worker = await harness.startWorker();
+  await sql.query('begin');
+  await sql.query('lock table records in exclusive mode');
+  const handle = await harness.start(once('decide-at-once', definition.steps.filter((step) => step.type !== 'command' || step.command !== 'data/list')));
+  await until(async () => (await waitingWrites()) > 0);
+  await worker.kill9();
+  await sql.query(`update records set data = '{"side":"left"}' where collection = 'switch'`);
+  await sql.query('commit');
+  await until(async () => (await harness.rows('taken')).length > before);
+  await harness.startWorker();
+  expect((await harness.result(handle)).outcome).toBe('completed');
+  expect((await harness.rows('taken')).slice(before)).toEqual([
+    { branch: 'right', read: 'right' },
+    { branch: 'after', read: 'right' },
+  ]);
 });
 
 /** Statements of workers that wait for a lock this test holds. */

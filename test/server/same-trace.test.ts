@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Definition } from '../../language/model.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
 import { runCase, STRAIGHT } from '../interpreter/run-case.ts';
-import type { ScriptedReply } from '../interpreter/script.ts';
+import type { ScriptedReply } from '../../workflows/simulation/script.ts';
 import { counted, create, once, shell } from './definitions.ts';
 import { Harness } from './harness.ts';
 import { randomFrom } from './random.ts';
@@ -21,7 +21,7 @@ const folder = fileURLToPath(new URL('../../sentinels/examples/', import.meta.ur
 
 /** In two turns: what one refers to may be in a file that comes later. */
 function shipped(): Definition[] {
-  const texts = readdirSync(folder).map((name) => ({ name, value: JSON.parse(readFileSync(join(folder, name), 'utf8')) as unknown }));
+  const texts = readdirSync(folder).filter((name) => !name.endsWith('.sentinel-test.json')).map((name) => ({ name, value: JSON.parse(readFileSync(join(folder, name), 'utf8')) as unknown }));
   const found = new Map<string, Definition>();
   for (let turn = 1; ; turn += 1) {
     for (const { name, value } of texts) {

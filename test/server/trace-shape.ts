@@ -22,6 +22,17 @@ function lineOf(event: RunEvent): string {
       return `${event.key} warning ${event.code}`;
     case 'run-finished':
       return `run ${event.outcome} ${event.iterations} ${Object.keys(event.outputs).toSorted().join(' ')}`;
+    case 'asked':
+      return `${event.question.id} asked ${event.question.kind}`;
+    case 'answered':
+      return `${event.id} answered ${event.answer.choice}`;
+    case 'expired':
+    case 'withdrawn':
+      return `${event.id} ${event.type}`;
+    case 'notified':
+      return `${event.key} notified ${event.condition}`;
+    case 'edited':
+      return `${event.op} ${event.path}`;
     case 'run-started':
     case 'paused':
     case 'resumed':

@@ -24,8 +24,8 @@ export class WorkerProcess {
   }
 
   /** Resolves when the worker says that it is ready. */
-  static async start(env: NodeJS.ProcessEnv): Promise<WorkerProcess> {
-    const child = spawn(process.execPath, [program], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  static async start(env: NodeJS.ProcessEnv, args: readonly string[] = [program]): Promise<WorkerProcess> {
+    const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
     const worker = new WorkerProcess(child);
     await new Promise<void>((resolve, reject) => {
       const fail = (finding: string) => (): void => reject(new Error(`the worker ${finding}: ${worker.output}`));

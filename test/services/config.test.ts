@@ -29,6 +29,10 @@ const accepted: [string, Record<string, string>, (config: Config) => unknown, un
   ['a Web UI of one\'s own', { SENTINEL_WEB_URL: 'https://ui.example/' }, ({ webUrl }) => webUrl, 'https://ui.example'],
   ['the cache in the XDG place', { XDG_CACHE_HOME: '/x' }, ({ cacheDir }) => cacheDir, '/x/sentinel'],
   ['the cache by default', {}, ({ cacheDir }) => cacheDir, join(homedir(), '.cache/sentinel')],
+  ['no webhooks without a secret', { SENTINEL_WEBHOOK_PORT: '9' }, ({ webhooks }) => webhooks, null],
+  ['webhooks', { SENTINEL_WEBHOOK_SECRET: 'sixteen letters!, sixteen others!!' }, ({ webhooks }) => webhooks, { host: '127.0.0.1', port: 7246, secrets: ['sixteen letters!', 'sixteen others!!'] }],
+  ['no version', { SENTINEL_DEPLOYMENT: 'x' }, ({ version }) => version, null],
+  ['a version', { SENTINEL_BUILD_ID: '1.2' }, ({ version }) => version, { deploymentName: 'sentinel', buildId: '1.2' }],
   ['preferred ports', { SENTINEL_TEMPORAL_PORT: '9000' }, ({ preferredPorts }) => preferredPorts, { temporal: 9000, temporalUi: 10_000, postgres: 54_329 }],
 ];
 
@@ -41,6 +45,8 @@ const refused: [string, Record<string, string>, RegExp][] = [
   ['a key for nobody', { TEMPORAL_API_KEY: 'k' }, /without TEMPORAL_ADDRESS/],
   ['neither true nor false', { TEMPORAL_TLS: 'perhaps' }, /TEMPORAL_TLS \("perhaps"\) must be true or false/],
   ['no queue', { SENTINEL_TASK_QUEUES: ',' }, /names no queue/],
+  ['a secret that is too short', { SENTINEL_WEBHOOK_SECRET: 'short' }, /^SENTINEL_WEBHOOK_SECRET must be a text of at least 16 characters/],
+  ['a build id with a blank', { SENTINEL_BUILD_ID: 'a b' }, /^SENTINEL_BUILD_ID \("a b"\) must be/],
   ['a port out of range', { SENTINEL_POSTGRES_PORT: '70000' }, /SENTINEL_POSTGRES_PORT \("70000"\) must be between 1 and 65535/],
 ];
 

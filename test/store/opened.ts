@@ -1,7 +1,7 @@
 /** A migrated database and a store on it for one test file; `close` fails when a connection leaked. */
 import { afterAll, beforeAll, inject } from 'vitest';
 import type { RunEvent, RunFinished, RunStarted } from '../../language/run-event.ts';
-import type { Store } from '../../prisma/store/contract.ts';
+import type { Session, Store } from '../../prisma/store/contract.ts';
 import { migrate } from '../../prisma/store/migrate.ts';
 import { openStore } from '../../prisma/store/open-store.ts';
 import { createDatabase } from '../postgres.ts';
@@ -25,6 +25,16 @@ export function useStore(): Opened {
     await opened.database.drop();
   });
   return opened;
+}
+
+/** What `read` finds, over a session of its own. */
+export async function reading<Found>(store: Store, read: (session: Session) => Promise<Found>): Promise<Found> {
+  const session = store.session();
+  try {
+    return await read(session);
+  } finally {
+    await session.close();
+  }
 }
 
 const START = Date.parse('2026-01-01T00:00:00Z');

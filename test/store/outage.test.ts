@@ -5,12 +5,12 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunEvent } from '../../language/run-event.ts';
-import type { Session, Store } from '../../prisma/store/contract.ts';
+import type { Store } from '../../prisma/store/contract.ts';
 import { migrate } from '../../prisma/store/migrate.ts';
 import { isUnavailable, openStore } from '../../prisma/store/open-store.ts';
 import { freePort, startPostgres } from '../postgres.ts';
 import type { PostgresServer } from '../postgres.ts';
-import { finished, started, take, warning } from './opened.ts';
+import { finished, reading, started, take, warning } from './opened.ts';
 
 let server: PostgresServer;
 let store: Store;
@@ -25,15 +25,6 @@ afterAll(async () => {
   await store.close();
   await server.remove();
 });
-
-async function inSession(it: Store, work: (session: Session) => Promise<unknown>): Promise<unknown> {
-  const session = it.session();
-  try {
-    return await work(session);
-  } finally {
-    await session.close();
-  }
-}
 
 /** Every method that talks to the database. */
 const METHODS: Record<string, (store: Store) => Promise<unknown>> = {
@@ -54,12 +45,12 @@ const METHODS: Record<string, (store: Store) => Promise<unknown>> = {
   'logs.tail': (it) => it.logs.tail('h', 's', 1),
   'payloads.put': (it) => it.payloads.put('h', new Uint8Array(1)),
   'payloads.get': (it) => it.payloads.get('h'),
-  'records.create': (it) => inSession(it, (session) => it.records.create(session, 'c', 'i', {})),
-  'records.list': (it) => it.records.list(it.session(), { collection: 'c' }),
-  'signals.publish': (it) => inSession(it, (session) => it.signals.publish(session, { handle: 'h', key: 'k', name: 'n', data: null })),
+  'records.create': (it) => reading(it, (session) => it.records.create(session, 'c', 'i', {})),
+  'records.list': (it) => reading(it, (session) => it.records.list(session, { collection: 'c' })),
+  'signals.publish': (it) => reading(it, (session) => it.signals.publish(session, { handle: 'h', key: 'k', name: 'n', data: null })),
   'journal.find': (it) => it.journal.find('h', 'k'),
-  'session.read': (it) => it.session().read('select 1', []),
-  'session.write': (it) => inSession(it, (session) => session.write('select 1', [])),
+  'session.read': (it) => reading(it, (session) => session.read('select 1', [])),
+  'session.write': (it) => reading(it, (session) => session.write('select 1', [])),
   'session.commit': (it) => it.session().commit({ handle: 'h', key: 'k', result: 1, events: [] }),
 };
 
@@ -72,7 +63,7 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
 
 /** As a crash does: the postmaster is killed; its children notice and end. */
 async function crash(): Promise<void> {
-  const pid = (await store.session().read<{ directory: string }>('show data_directory', []))[0] as unknown as { data_directory: string };
+  const pid = (await reading(store, (session) => session.read<{ directory: string }>('show data_directory', [])))[0] as unknown as { data_directory: string };
   const [postmaster] = (await readFile(`${pid.data_directory}/postmaster.pid`, 'utf8')).split('\n');
   process.kill(Number(postmaster), 'SIGKILL');
   await expect.poll(() => failureOf(store.ping()), { timeout: 10_000 }).toSatisfy(isUnavailable);
@@ -104,7 +95,7 @@ describe('while nobody answers', () => {
   });
 
   test('a wrong statement, a wrong password and our own mistakes are something else', async () => {
-    expect(isUnavailable(await failureOf(store.session().read('selec', [])))).toBe(false);
+    expect(isUnavailable(await failureOf(reading(store, (session) => session.read('selec', []))))).toBe(false);
     const stranger = openStore({ url: server.url.replace(':postgres@', ':wrong@') });
     expect(isUnavailable(await failureOf(stranger.ping()))).toBe(false);
     await stranger.close();
@@ -122,7 +113,7 @@ describe('kill -9 of the server', () => {
     })();
     const open = store.session();
     await store.records.create(open, 'crash', 'lost', {});
-    const sleeping = failureOf(store.session().read('select pg_sleep(30)', []));
+    const sleeping = failureOf(reading(store, (session) => session.read('select pg_sleep(30)', [])));
     await sleep(200);
     await crash();
     expect(await sleeping).toSatisfy(isUnavailable);
@@ -131,7 +122,7 @@ describe('kill -9 of the server', () => {
 
     await restart();
     for (const method of Object.values(METHODS)) await method(store).catch((error: unknown) => expect(error).toBeUndefined());
-    expect(await store.records.list(store.session(), { collection: 'crash' })).toEqual([]);
+    expect(await reading(store, (session) => store.records.list(session, { collection: 'crash' }))).toEqual([]);
     expect(await store.journal.find('survivor', 'k')).toBeNull();
     await store.events.append('survivor', [warning(3), finished(4)]);
     await following;
@@ -141,7 +132,7 @@ describe('kill -9 of the server', () => {
   test('a follower hears at once again after its listening connection was ended', async () => {
     const following = take(store.events.follow('relisten', {}), 2);
     await sleep(200);
-    await store.session().read(`select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and application_name = 'sentinel'`, []);
+    await reading(store, (session) => session.read(`select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and application_name = 'sentinel'`, []));
     await store.events.append('relisten', [warning(1)]).catch(() => store.events.append('relisten', [warning(1)]));
     await sleep(2_500);
     const before = performance.now();

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../language/json.ts';
 import type { DataRecord, RecordQuery } from '../../prisma/store/contract.ts';
-import { useStore } from './opened.ts';
+import { reading, useStore } from './opened.ts';
 
 const opened = useStore();
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 function list(query: Partial<RecordQuery>): Promise<DataRecord[]> {
-  return opened.store.records.list(opened.store.session(), { collection: 'people', ...query });
+  return reading(opened.store, (session) => opened.store.records.list(session, { collection: 'people', ...query }));
 }
 
 async function names(query: Partial<RecordQuery>): Promise<string[]> {

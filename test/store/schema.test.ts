@@ -19,6 +19,14 @@ test('Prisma reads every table with all its columns', async () => {
       prisma.journalEntry.findMany(),
       prisma.record.findMany(),
       prisma.publishedEvent.findMany(),
+      prisma.eventSubscription.findMany(),
+      prisma.execution.findMany(),
+      prisma.executionLines.findMany(),
+      prisma.trigger.findMany(),
+      prisma.triggerQueueEntry.findMany(),
+      prisma.triggerStart.findMany(),
+      prisma.sealedValue.findMany(),
+      prisma.inboxItem.findMany(),
     ]);
     expect(found.flat()).toEqual([]);
   } finally {
@@ -32,6 +40,7 @@ test('no table is missing from the schema', async () => {
   const { rows } = await client.query<{ name: string }>(`select tablename as name from pg_tables where schemaname = 'public' order by 1`);
   await client.end();
   expect(rows.map((row) => row.name)).toEqual([
-    '_prisma_migrations', 'definitions', 'journal', 'log_chunks', 'payloads', 'published_events', 'records', 'run_events', 'runs',
+    '_prisma_migrations', 'definitions', 'event_subscriptions', 'execution_lines', 'executions', 'inbox', 'journal', 'log_chunks', 'payloads', 'published_events', 'records', 'run_events', 'runs',
+    'sealed_values', 'trigger_queue', 'trigger_starts', 'triggers',
   ]);
 });

@@ -1,12 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { canonicalText } from '../../language/canonical.ts';
 import { JournalConflict } from '../../prisma/store/journal-conflict.ts';
-import { openStore } from '../../prisma/store/open-store.ts';
-import { finished, started, useStore, warning } from './opened.ts';
+import { isUnavailable, openStore } from '../../prisma/store/open-store.ts';
+import { finished, reading, started, useStore, warning } from './opened.ts';
 
 const opened = useStore();
 
-const records = (collection: string) => opened.store.records.list(opened.store.session(), { collection });
+const records = (collection: string) => reading(opened.store, (session) => opened.store.records.list(session, { collection }));
 
 describe('a session', () => {
   test('that only read commits journal, events and run in one go', async () => {
@@ -44,6 +45,43 @@ describe('a session', () => {
     expect(await store.journal.find('s3', 'k')).toBeNull();
   });
 
+});
+
+const row = (collection: string, n: number) => ({ collection, id: `r${n}`, data: { n, text: 'a\0b \ud800', 'k"\n': [null, { deep: true }] }, createdAt: 1_700_000_000_123 + n });
+
+describe('rows that go out later', () => {
+  test('are written by the commit, in their order and as they were', async () => {
+    const { store } = opened;
+    const session = store.session();
+    const rows = Array.from({ length: 40 }, (_, n) => row('later', n));
+    for (const one of rows) store.records.add(session, one);
+    expect(await records('later')).toEqual([]);
+    await session.commit({ handle: 'later', key: 'k', result: 1, events: [] });
+    expect(await records('later')).toEqual(rows);
+  });
+
+  test('are seen by a read of the same session, and by nobody else', async () => {
+    const { store } = opened;
+    const session = store.session();
+    store.records.add(session, row('seen', 1));
+    expect(await store.records.list(session, { collection: 'seen' })).toEqual([row('seen', 1)]);
+    store.records.add(session, row('seen', 2));
+    expect(await records('seen')).toEqual([]);
+    await session.commit({ handle: 'seen', key: 'k', result: 1, events: [] });
+    expect(await records('seen')).toEqual([row('seen', 1), row('seen', 2)]);
+  });
+
+  test('are not kept by a session that is closed, or that meets the journal row of another attempt', async () => {
+    const { store } = opened;
+    const closed = store.session();
+    store.records.add(closed, row('dropped', 1));
+    await closed.close();
+    await store.session().commit({ handle: 'dropped', key: 'k', result: 1, events: [] });
+    const late = store.session();
+    store.records.add(late, row('dropped', 2));
+    await expect(late.commit({ handle: 'dropped', key: 'k', result: 2, events: [] })).rejects.toThrow(JournalConflict);
+    expect(await records('dropped')).toEqual([]);
+  });
 });
 
 describe('attempts at the same step', () => {
@@ -85,6 +123,44 @@ describe('the transaction of a session', () => {
     expect(await store.journal.find('f2', 'old')).toBe(1);
   });
 
+  test('leaves a fence where it forgot: an attempt of then that comes late keeps nothing', async () => {
+    const { store } = opened;
+    await store.session().commit({ handle: 'fence', key: 'old', result: 1, events: [warning(1)] });
+    await store.session().commit({ handle: 'fence', key: 'new', result: 2, events: [], forget: ['old'] });
+    const late = store.session();
+    await store.records.create(late, 'fence', 'late', {});
+    await expect(late.commit({ handle: 'fence', key: 'old', result: 1, events: [] })).rejects.toThrow(JournalConflict);
+    expect(await records('fence')).toEqual([]);
+  });
+
+  test('holds its locks for no host that vanished, and waits for no lock without end', async () => {
+    const { store } = opened;
+    const session = store.session();
+    await store.records.create(session, 'bounded', 'a', {});
+    const [bounds] = await session.read("select current_setting('idle_in_transaction_session_timeout') as idle, current_setting('lock_timeout') as lock", []);
+    expect(bounds).toEqual({ idle: '15s', lock: '30s' });
+    await session.close();
+    const reader = await reading(store, (later) => later.read("select current_setting('lock_timeout') as lock", []));
+    expect(reader).toEqual([{ lock: '0' }]);
+  });
+
+  test('that was ended for its idleness, or waited too long for a lock, may be tried again', async () => {
+    const { store } = opened;
+    const idle = store.session();
+    await store.records.create(idle, 'slow', 'idle', {});
+    await idle.write("set local idle_in_transaction_session_timeout = '20ms'", []);
+    await sleep(200);
+    await expect(idle.commit({ handle: 'slow', key: 'idle', result: 1, events: [] })).rejects.toSatisfy(isUnavailable);
+    await idle.close();
+    const holder = store.session();
+    await holder.write('lock table records in exclusive mode', []);
+    const waiter = store.session();
+    await waiter.write("set local lock_timeout = '20ms'", []);
+    await expect(store.records.create(waiter, 'slow', 'waits', {})).rejects.toSatisfy(isUnavailable);
+    await Promise.all([holder.close(), waiter.close()]);
+    expect(await records('slow')).toEqual([]);
+  });
+
   test('keeps nothing after a statement failed, even if the caller goes on', async () => {
     const { store } = opened;
     const session = store.session();
@@ -119,6 +195,18 @@ describe('the transaction of a session', () => {
   });
 });
 
+test('journal rows are kept until a day after their run has ended', async () => {
+  const { store } = opened;
+  const hour = 3_600_000;
+  for (const [handle, ago] of [['long-ended', 25 * hour], ['just-ended', 23 * hour], ['goes-on', null]] as const) {
+    const end = ago === null ? [] : [{ ...finished(2), at: Date.now() - ago }];
+    await store.session().commit({ handle, key: 'k', result: handle, events: [started(1), ...end] });
+  }
+  await store.journal.sweep();
+  const kept = await Promise.all(['long-ended', 'just-ended', 'goes-on'].map((handle) => store.journal.find(handle, 'k')));
+  expect(kept).toEqual([null, 'just-ended', 'goes-on']);
+});
+
 test('closing the store undoes the sessions that are still open', async () => {
   const store = openStore({ url: opened.database.url });
   await store.records.create(store.session(), 'abandoned', 'a', {});
@@ -142,7 +230,7 @@ describe('what a session holds', () => {
     await session.commit({ handle: name, key: name, result: data, events: [{ ...started(1), inputs: data }, { ...finished(2), outputs: data }] });
     // As text, because matchers look past a key named __proto__.
     expect(JSON.stringify(await store.journal.find(name, name))).toBe(JSON.stringify(data));
-    const [record] = await store.records.list(store.session(), { collection: 'exact', filter: { id: name } });
+    const [record] = await reading(store, (reader) => store.records.list(reader, { collection: 'exact', filter: { id: name } }));
     expect(canonicalText(record?.data)).toBe(canonicalText(data));
     expect(JSON.stringify((await store.runs.find(name))?.outputs)).toBe(JSON.stringify(data));
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();

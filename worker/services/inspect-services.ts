@@ -5,6 +5,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { findSandbox } from '../../activities/shell/sandbox.ts';
 import { type Config, type Environment, connectionOptions, readConfig } from '../config.ts';
 import { logFile } from './home-files.ts';
 import { seemsAlive } from './process-identity.ts';
@@ -37,6 +38,7 @@ export async function inspectServices(env: Environment = process.env): Promise<D
   const state = readServicesState(config.home);
   const answers = await Promise.all([
     inspectGit(env),
+    inspectSandbox(env),
     inspectTemporalBinary(config, env),
     inspectTemporal(config, state),
     inspectPostgres(config, state),
@@ -71,6 +73,14 @@ async function inspectGit(env: Environment): Promise<DoctorEntry> {
   } catch (error) {
     return { ...missing, found: `does not run: ${messageOf(error)}`, where };
   }
+}
+
+/** Not having one is no fault: only runs with `mode: sandboxed` need it, and they are refused without. */
+async function inspectSandbox(env: Environment): Promise<DoctorEntry> {
+  const finding = await findSandbox(env['PATH'] ?? '');
+  if (finding.ok) return { name: 'sandbox', ok: true, found: 'bubblewrap works', where: finding.path, version: finding.version };
+  const remedy = `${finding.remedy} Only runs with "mode": "sandboxed" need it.`;
+  return { name: 'sandbox', ok: true, found: `not available: ${finding.reason}`, where: null, version: null, remedy };
 }
 
 async function inspectTemporalBinary(config: Config, env: Environment): Promise<DoctorEntry> {
@@ -206,6 +216,7 @@ function shownUrl(url: string | null, state: ServicesState | null): string | nul
   if (url === null) return state?.postgres?.dataDir ?? null;
   const shown = new URL(url);
   shown.password = '';
+  shown.searchParams.delete('host');
   const dataDir = state?.postgres?.url === url ? state.postgres.dataDir : null;
   return dataDir === null ? shown.href : `${shown.href} (${dataDir})`;
 }

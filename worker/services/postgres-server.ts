@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { writeAtomically } from './home-files.ts';
@@ -15,10 +15,11 @@ import { identifyProcess, stopProcess } from './process-identity.ts';
 
 const ROLE = 'sentinel';
 const DATABASE = 'sentinel';
+/** Kernels keep a socket's path in about a hundred bytes. */
+const SOCKET_PATH_MAX = 100;
 
 const SETTINGS = {
   listen_addresses: LOOPBACK,
-  unix_socket_directories: '',
   max_connections: '200',
   shared_buffers: '128MB',
   // Durable: an acknowledged commit survives a crash of the machine.
@@ -70,7 +71,7 @@ export class PostgresServer {
         this.dataDir,
         '-p',
         String(this.port),
-        ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+        ...Object.entries({ ...SETTINGS, unix_socket_directories: this.hasSocket ? this.dataDir : '' }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
       ],
       cwd: '/',
       env: { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' },
@@ -97,8 +98,14 @@ export class PostgresServer {
     }
   }
 
+  /** A socket in the data folder costs less than loopback; one whose path is too long is done without. */
+  private get hasSocket(): boolean {
+    return process.platform !== 'win32' && Buffer.byteLength(`${this.dataDir}/.s.PGSQL.${this.port}`) <= SOCKET_PATH_MAX;
+  }
+
   private urlOf(database: string): string {
-    return `postgresql://${ROLE}:${this.password}@${LOOPBACK}:${this.port}/${database}`;
+    const socket = this.hasSocket ? `?host=${encodeURIComponent(this.dataDir)}` : '';
+    return `postgresql://${ROLE}:${this.password}@${LOOPBACK}:${this.port}/${database}${socket}`;
   }
 
   /** Into a draft that is renamed when complete: a cluster half made is never taken for a whole one. */
@@ -154,7 +161,7 @@ async function clearStalePidFile(dataDir: string): Promise<void> {
   const pid = Number(readFileSync(path, 'utf8').split('\n')[0]);
   const holder = Number.isInteger(pid) && pid > 0 ? identifyProcess(pid) : null;
   if (holder !== null && commandLine(pid).includes(dataDir)) await stopProcess(holder, 'SIGINT', 20_000);
-  rmSync(path, { force: true });
+  for (const name of readdirSync(dataDir)) if (name === 'postmaster.pid' || name.startsWith('.s.PGSQL.')) rmSync(join(dataDir, name), { force: true });
 }
 
 function commandLine(pid: number): string {

@@ -7,6 +7,8 @@
 import type { ParallelStep } from '../../language/model.ts';
 import { drive, type Walking } from './drive.ts';
 import type { Flow, Strand } from './host.ts';
+import { isAbort } from '../../language/failure.ts';
+import { walkInside } from './attempts.ts';
 import { labelOf } from './effects.ts';
 import type { BlockFrame, BranchFrame } from './position.ts';
 import { finish, record, setVariable, type Place, type Walk } from './ledger.ts';
@@ -14,8 +16,9 @@ import { finish, record, setVariable, type Place, type Walk } from './ledger.ts'
 interface Fan {
   walk: Walk;
   strand: Strand;
-  step: ParallelStep;
   place: Place;
+  /** The first failure cancels the other branches; a persona's abort always does. */
+  failFast: boolean;
   branches: BranchFrame[];
   walkBranch: (branch: Strand) => Walking<Flow>;
   cancels: Map<BranchFrame, () => void>;
@@ -41,20 +44,37 @@ export function* walkParallel(
   }
   if (open.type !== 'parallel') throw new Error(`bug: frame of "${place.path}" is not a parallel step's`);
   const { branches, startedAt } = open;
-  const failed = branches.some((branch) => branch.status === 'failed');
-  const fan: Fan = { walk, strand, step, place, branches, walkBranch, cancels: new Map(), interrupted: null, failed };
-  const runners = Math.min(step.maxConcurrency ?? branches.length, branches.length);
-  yield Promise.all(Array.from({ length: runners }, () => takeBranches(fan)));
-  if (fan.interrupted?.kind === 'yield') return fan.interrupted;
+  const inside = yield* walkInside(walk, strand, step, place, frame, (inner) => walkBranches(walk, inner, step, place, branches, walkBranch));
+  if (inside.kind === 'yield' || inside.kind === 'segment') return inside;
   for (const branch of branches) {
     for (const [name, value] of Object.entries(branch.own)) setVariable(walk, strand, name, value);
   }
-  if (fan.interrupted) {
+  if (inside.kind === 'cancelled' || inside.kind === 'stopped') {
     finish(walk, strand, step, place, startedAt, { cancelled: true }, labelOf(step));
-    return fan.interrupted;
+    return inside;
   }
-  const failure = branches.find((branch) => branch.failure)?.failure;
+  const failure = inside.kind === 'failed' ? inside.failure : null;
   return finish(walk, strand, step, place, startedAt, failure ? { failure } : { value: { branches: branches.length } }, labelOf(step));
+}
+
+function* walkBranches(
+  walk: Walk,
+  strand: Strand,
+  step: ParallelStep,
+  place: Place,
+  branches: BranchFrame[],
+  walkBranch: Fan['walkBranch'],
+): Walking<Flow> {
+  const failFast = step.failFast === true || branches.some((branch) => branch.failure !== undefined && isAbort(branch.failure));
+  const failed = branches.some((branch) => branch.status === 'failed');
+  const fan: Fan = { walk, strand, place, failFast, branches, walkBranch, cancels: new Map(), interrupted: null, failed };
+  const runners = Math.min(step.maxConcurrency ?? branches.length, branches.length);
+  yield Promise.all(Array.from({ length: runners }, () => takeBranches(fan)));
+  if (fan.interrupted) return fan.interrupted;
+  // An abort is the end whatever the others did; else the first in order that failed.
+  const failures = branches.flatMap((branch) => branch.failure ?? []);
+  const failure = failures.find(isAbort) ?? failures[0];
+  return failure === undefined ? { kind: 'done' } : { kind: 'failed', failure };
 }
 
 /** One of `maxConcurrency` runners: takes the next branch that is under way or waiting, in order. */
@@ -63,7 +83,7 @@ async function takeBranches(fan: Fan): Promise<void> {
     const index = fan.branches.findIndex((branch) => isTakeable(fan, branch));
     const branch = fan.branches[index];
     if (branch === undefined) return;
-    if (fan.failed && fan.step.failFast === true) {
+    if (fan.failed && fan.failFast && branch.status === 'waiting') {
       branch.status = 'cancelled';
       continue;
     }
@@ -85,8 +105,10 @@ async function runBranch(fan: Fan, branch: BranchFrame, index: number): Promise<
     frame: { block: branch.block },
     own: branch.own,
     outer: [strand.own, ...strand.outer],
-    cancelled: false,
+    // Begun before the run continued as new, and to be cancelled since: it closes what it has open.
+    cancelled: fan.failed && fan.failFast,
     within: strand,
+    ...(strand.forgiven === true ? { forgiven: true } : {}),
   };
   const forked = walk.host.fork(child, () => drive(fan.walkBranch(child), () => walk.host.suspended()));
   fan.cancels.set(branch, forked.cancel);
@@ -99,10 +121,11 @@ async function runBranch(fan: Fan, branch: BranchFrame, index: number): Promise<
       branch.status = 'failed';
       branch.failure = flow.failure;
       fan.failed = true;
-      if (fan.step.failFast === true) cancelOthers(fan, branch);
+      fan.failFast ||= isAbort(flow.failure);
+      if (fan.failFast) cancelOthers(fan, branch);
       return false;
     case 'cancelled':
-      if (fan.failed && fan.step.failFast === true) {
+      if (fan.failed && fan.failFast) {
         branch.status = 'cancelled';
         return false;
       }

@@ -5,15 +5,19 @@
  */
 import type { FailureInfo } from '../../language/failure.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
-import type { Definition, Retry, Step } from '../../language/model.ts';
+import type { Definition, Retry, Rule, Step } from '../../language/model.ts';
+import type { Confinement, Mode } from '../../language/permissions.ts';
+import type { PublishedEvent } from '../../language/published-event.ts';
+import type { Question } from '../../language/question.ts';
 import type { RunEvent } from '../../language/run-event.ts';
-import type { BlockFrame, LoopFrame, Tally, Variables } from './position.ts';
+import type { BlockFrame, LoopFrame, Tally, Usage, Variables } from './position.ts';
 
-/** What the world answered; `cancelled` is nobody's failure. */
-export type Reply =
+/** What the world answered, and what it cost; `cancelled` is nobody's failure. */
+export type Reply = (
   | { ok: true; value: Json }
   | { ok: false; failure: FailureInfo }
-  | { ok: false; cancelled: true };
+  | { ok: false; cancelled: true }
+) & { usage?: Partial<Usage> };
 
 interface EffectFrame {
   /** Step path and pass: activity id, idempotency key, label. */
@@ -23,6 +27,12 @@ interface EffectFrame {
   /** What is left of the run's time: retries end with it. */
   leftMs: number | null;
   retry: Retry | null;
+  /** How its processes are held in; absent means not at all. */
+  confinement?: Confinement;
+  /** The environment variables that the run may read, as it holds them. */
+  secrets?: { [name: string]: string };
+  /** The most it may cost beyond the step itself; reserved before it is asked for. */
+  most?: Partial<Usage>;
 }
 
 export interface ShellEffect extends EffectFrame {
@@ -58,7 +68,32 @@ export interface NestedEffect extends EffectFrame {
   depth: number;
 }
 
-export type Effect = ShellEffect | CommandEffect | EmitEffect | NestedEffect;
+/** Waiting for a process that an earlier step started. */
+export interface WatchEffect extends EffectFrame {
+  type: 'watch';
+  request: {
+    executionId: string;
+    rules?: Rule[];
+    until?: 'finished' | 'error' | 'match';
+    /** Lines up to here were told by an earlier watch. */
+    after?: number;
+  };
+}
+
+export type Effect = ShellEffect | CommandEffect | EmitEffect | NestedEffect | WatchEffect;
+
+/** What a run may use, with all runs nested in it. */
+export interface RunBudget {
+  steps?: number;
+  tokens?: number;
+  usd?: number;
+  /** Wall time the run may still take when it starts. */
+  wallMs?: number;
+  /** Where it runs out, the run is held and not stopped. */
+  pause?: boolean;
+  /** A segment's part of the run's budget. */
+  isShare?: true;
+}
 
 /** What bounds a run, its own and what it inherits. Times are absolute or in milliseconds. */
 export interface RunLimits {
@@ -68,6 +103,13 @@ export interface RunLimits {
   stepTimeoutMs: number | null;
   /** How deep sentinels may be nested, counted from the outermost run. */
   nestingDepth: number | null;
+  /** Classes of actions that wait for approval. */
+  requireApproval?: ('write' | 'shell' | 'delete' | 'network')[];
+  /** Absent: full. */
+  mode?: Exclude<Mode, 'full'>;
+  /** Memory of each step's processes together. */
+  memoryMb?: number;
+  budget?: RunBudget;
 }
 
 /** What never changes while a run lasts. */
@@ -86,6 +128,8 @@ export interface RunInput {
   depth: number;
   parent: string | null;
   startedAt: number;
+  /** Values of the environment variables that the definitions list, read when the run was started. */
+  env?: { [name: string]: string };
   /** Continue as new after this many steps, besides when history grows long. */
   continueEvery?: number;
 }
@@ -106,10 +150,26 @@ export interface Strand {
   cancelled: boolean;
   /** The strand it branched off; cancelling that cancels this. */
   within: Strand | null;
+  /** A step around it tries again or skips what fails here, so nobody is asked about it. */
+  forgiven?: boolean;
+  /** A clean-up: no stop, cancellation or limit of the run reaches it, but it ends by `until`. */
+  shield?: { until: number };
 }
 
 export function isCancelled(strand: Strand): boolean {
   return strand.cancelled || (strand.within !== null && isCancelled(strand.within));
+}
+
+/** The clean-up that the strand belongs to, if it is part of one. */
+export function shieldOf(strand: Strand): { until: number } | null {
+  return strand.shield ?? (strand.within === null ? null : shieldOf(strand.within));
+}
+
+/** What of a strand travels to a segment. */
+export function portionOf(strand: Strand): Pick<Strand, 'path' | 'passes' | 'frame' | 'own' | 'outer' | 'shield'> {
+  const { path, passes, frame, own, outer } = strand;
+  const shield = shieldOf(strand);
+  return { path, passes, frame, own, outer, ...(shield === null ? {} : { shield }) };
 }
 
 /**
@@ -124,8 +184,23 @@ export type Flow =
   | { kind: 'stopped'; limit: string }
   | { kind: 'cancelled' }
   | { kind: 'yield' }
-  /** `key`: the step the segment begins with. */
-  | { kind: 'segment'; key: string };
+  /** `key`: the step the segment begins with, as the definition stood at `revision`. */
+  | { kind: 'segment'; key: string; revision: number };
+
+/** An event that a line of execution waits for, until a time by the clock. */
+export interface WantedEvent {
+  /** Key of the step or loop that waits. */
+  key: string;
+  pattern: string;
+  /** Also the event that started the run. */
+  withCause: boolean;
+  /** By pattern: what the run took of the events that match it, up to a position. */
+  consumed: { [pattern: string]: number };
+  untilMs: number | null;
+}
+
+/** `settled`: answered, see the position. `late`: it is the time until which to wait. */
+export type AskEnd = 'settled' | 'late' | 'yield' | 'stop' | 'cancel';
 
 /** How a strand stands after a segment; `own` holds only what the segment changed. */
 export interface SegmentReport {
@@ -134,20 +209,36 @@ export interface SegmentReport {
   set: Variables;
   tally: Tally | null;
   steps: number;
+  spent?: Usage;
+  /** Steps that it skipped because somebody had said so. */
+  skipped?: string[];
 }
 
 export interface Host {
   /** Milliseconds since the epoch, the same on replay. */
   now(): number;
-  /** Asked before every step. A promise only while the run is paused. */
-  gate(strand: Strand, key: string, step: Step): Gate | Promise<Gate>;
+  /** Asked before every step, and on the way back into one that is open. A promise only while the run is paused. */
+  gate(strand: Strand, key: string, step: Step, isOpen: boolean): Gate | Promise<Gate>;
   perform(strand: Strand, effect: Effect): Promise<Reply>;
   /** Lets a quick-step segment advance the strand; only after `gate` said segment. */
-  segment(strand: Strand, key: string): Promise<SegmentReport>;
+  segment(strand: Strand, key: string, budget?: RunBudget): Promise<SegmentReport>;
   /** Holds the run until it is resumed; `yield` where the host cannot wait. */
   hold(reason: string): Promise<Gate>;
-  /** The pause between two passes; `yield` where the host cannot wait. */
-  rest(key: string, ms: number): Promise<Gate>;
+  /** The pause between two passes or attempts; `yield` where the host cannot wait. */
+  rest(key: string, ms: number, strand: Strand): Promise<Gate>;
+  /**
+   * Runs a part of a strand within a time: when `leftMs` has come to 0, the strand is cancelled with
+   * its effects. With a shield nothing else cancels it.
+   */
+  bound(strand: Strand, leftMs: () => number, walk: () => Promise<Flow>): Promise<Flow>;
+  /** True where the walk itself tries a step again and bounds steps that hold others (changes.ts). */
+  keepsAttempts(): boolean;
+  /** SHA-256 of a text, in hexadecimal; null where the host cannot wait. */
+  digest(text: string): Promise<string | null>;
+  /** Waits until the question is answered, it is `untilMs` by the clock, or the run has to move. */
+  ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd>;
+  /** The next event that is wanted and not consumed; where the host cannot wait, `yield`. */
+  nextEvent(strand: Strand, wanted: WantedEvent): Promise<PublishedEvent | Exclude<AskEnd, 'settled'>>;
   /** Runs a branch so that `strand.cancelled` and its effects can be cancelled on their own. */
   fork(strand: Strand, walk: () => Promise<Flow>): { flow: Promise<Flow>; cancel: () => void };
   record(event: RunEvent): void;

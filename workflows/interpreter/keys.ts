@@ -1,4 +1,16 @@
 /**
+ * Where a step stands in its definition, and in which attempt: `steps.2`, `steps.2#2` the second
+ * time it is tried. What it holds carries the mark too (`steps.2#2.then.0`), so no two effects of a
+ * run share a key.
+ */
+export function attemptPath(path: string, attempt: number | undefined): string {
+  return attempt === undefined || attempt === 1 ? path : `${path}#${attempt}`;
+}
+
+/** Which index a step has, whatever the attempts (`#2`) and the revision it began in (`~3`). */
+export const definitionPath = (path: string): string => path.replaceAll(/[#~]\d+/g, '');
+
+/**
  * A step's key: its path, and the pass of every loop open around it (`steps.2.then.0@1`,
  * `steps.1.steps.0@3.2` in pass 2 of a loop in pass 3 of the run). Unique within a run.
  */

@@ -2,13 +2,16 @@
  * What bounds a run, and what happens at a bound: the run stops, or, with `onTimeout: "pause"`, it
  * is held; resuming it grants the same amount once more. Time spent held counts against nothing.
  */
-import { commandTimeoutMs, continuousPassesMax, shellTimeoutMs } from '../../language/limits.ts';
+import { findCommand } from '../../language/commands.ts';
+import { commandTimeoutMs, continuousPassesMax, shellTimeoutMs, watchTimeoutMs } from '../../language/limits.ts';
 import type { Definition, LoopConfig, Step } from '../../language/model.ts';
 import { wait, type Walking } from './drive.ts';
-import type { Flow, RunLimits } from './host.ts';
+import { stricter } from '../../language/permissions.ts';
+import { shieldOf, type Flow, type RunBudget, type RunLimits, type Strand } from './host.ts';
 import type { Walk } from './ledger.ts';
+import { ruleFor } from './rules.ts';
 
-export type Limit = 'maxIterations' | 'timeoutMs';
+export type Limit = 'maxIterations' | 'timeoutMs' | `budget.${'steps' | 'tokens' | 'usd' | 'wallMs'}`;
 
 const smallest = (...values: (number | null | undefined)[]): number | null => {
   const present = values.filter((value) => value !== null && value !== undefined);
@@ -24,14 +27,59 @@ export function limitsOf(definition: Definition, inherited: RunLimits | null): R
     timeoutMs: smallest(definition.timeoutMs, safety?.timeoutMs, bounded.timeoutMs, inherited?.timeoutMs),
     stepTimeoutMs: smallest(safety?.maxStepTimeoutMs, inherited?.stepTimeoutMs),
     nestingDepth: smallest(safety?.maxNestingDepth, inherited?.nestingDepth),
+    ...withoutUndefined({
+      mode: modeOf(definition, inherited),
+      memoryMb: smallest(safety?.maxMemoryMb, inherited?.memoryMb) ?? undefined,
+      budget: budgetOf(definition, inherited?.budget),
+      requireApproval: approvalsOf(definition, inherited),
+    }),
   };
 }
 
-export function remainingMs(walk: Walk): number | null {
-  const { timeoutMs } = walk.input.limits;
-  if (timeoutMs === null) return null;
-  const spent = runningMs(walk) - walk.input.startedAt;
-  return Math.max(0, timeoutMs * (1 + walk.position.extensions.timeoutMs) - spent);
+/** What somebody around a run wants to approve, nobody inside takes away. */
+function approvalsOf({ safety }: Definition, inherited: RunLimits | null): RunLimits['requireApproval'] {
+  const classes = [...new Set([...(inherited?.requireApproval ?? []), ...(safety?.requireApproval ?? [])])];
+  return classes.length === 0 ? undefined : classes;
+}
+
+function modeOf(definition: Definition, inherited: RunLimits | null): RunLimits['mode'] {
+  const mode = stricter(definition.mode, inherited?.mode);
+  return mode === 'full' ? undefined : mode;
+}
+
+function budgetOf({ safety }: Definition, inherited: RunBudget | undefined): RunBudget | undefined {
+  const own = safety?.budget;
+  if (own === undefined && inherited === undefined) return undefined;
+  const at = (kind: 'steps' | 'tokens' | 'usd' | 'wallMs'): number | undefined => smallest(own?.[kind], inherited?.[kind]) ?? undefined;
+  const pause = safety?.onTimeout === undefined ? inherited?.pause : safety.onTimeout === 'pause';
+  return withoutUndefined({ steps: at('steps'), tokens: at('tokens'), usd: at('usd'), wallMs: at('wallMs'), pause });
+}
+
+type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+
+function withoutUndefined<Fields extends object>(fields: Fields): Defined<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;
+}
+
+/** What is left of the run's time; inside a clean-up, of the clean-up's. */
+export function remainingMs(walk: Walk, strand?: Strand): number | null {
+  const shield = strand === undefined ? null : shieldOf(strand);
+  if (shield !== null) return Math.max(0, shield.until - walk.host.now());
+  return smallest(timeoutLeft(walk), timeLimitsLeft(walk).wallMs);
+}
+
+function timeoutLeft(walk: Walk): number | null {
+  return timeLeft(walk, walk.input.limits.timeoutMs, walk.position.extensions.timeoutMs);
+}
+
+/** The part of the budget that is time: it passes for everyone at once, so nobody reserves any. */
+export function timeLimitsLeft(walk: Walk): { wallMs?: number } {
+  const wallMs = timeLeft(walk, walk.input.limits.budget?.wallMs ?? null, walk.position.extensions['budget.wallMs'] ?? 0);
+  return wallMs === null ? {} : { wallMs };
+}
+
+function timeLeft(walk: Walk, bound: number | null, extensions: number): number | null {
+  return bound === null ? null : Math.max(0, bound * (1 + extensions) - (runningMs(walk) - walk.input.startedAt));
 }
 
 /** The clock without the time the run has been held, also while it is. */
@@ -42,12 +90,19 @@ export function runningMs(walk: Walk): number {
 }
 
 /** The limits a nested run inherits now; `timeoutMs` is the step's own bound on it. */
-export function limitsLeft(walk: Walk, timeoutMs: number | undefined): RunLimits {
-  return { ...walk.input.limits, timeoutMs: smallest(timeoutMs, remainingMs(walk)) };
+export function limitsLeft(walk: Walk, timeoutMs: number | undefined, strand: Strand): RunLimits {
+  return { ...walk.input.limits, timeoutMs: smallest(timeoutMs, shieldOf(strand) === null ? timeoutLeft(walk) : remainingMs(walk, strand)) };
 }
 
+/** Whether the run's time is up; what else its budget holds is asked in budget.ts. */
 export function limitReached(walk: Walk): Limit | null {
-  return remainingMs(walk) === 0 ? 'timeoutMs' : null;
+  if (timeLimitsLeft(walk).wallMs === 0) return 'budget.wallMs';
+  return timeoutLeft(walk) === 0 ? 'timeoutMs' : null;
+}
+
+/** How often steps may have been repeated because time was granted once more. */
+export function turnsGranted({ extensions }: Walk['position']): number {
+  return extensions.maxIterations + extensions.timeoutMs + (extensions['budget.wallMs'] ?? 0);
 }
 
 /** Passes the run's own loop may still make are used up. */
@@ -59,13 +114,13 @@ export function passesSpent(walk: Walk, config: LoopConfig, pass: number): boole
 
 /** The flow that ends the run, or null when it may go on. */
 export function* holdAtLimit(walk: Walk, limit: Limit): Walking<Flow | null> {
-  if (walk.input.definition.safety?.onTimeout !== 'pause') return { kind: 'stopped', limit };
-  const granted = walk.position.extensions[limit];
+  if (!pausesAt(walk, limit)) return { kind: 'stopped', limit };
+  const granted = walk.position.extensions[limit] ?? 0;
   const gate = yield* wait(walk.host.hold(`the limit ${limit} is reached`));
   switch (gate) {
     case 'go':
       // Branches held together are resumed together: the first to go on takes the one extension.
-      if (walk.position.extensions[limit] === granted) walk.position.extensions[limit] += 1;
+      if ((walk.position.extensions[limit] ?? 0) === granted) walk.position.extensions[limit] = granted + 1;
       return null;
     case 'yield':
     case 'segment':
@@ -79,9 +134,21 @@ export function* holdAtLimit(walk: Walk, limit: Limit): Walking<Flow | null> {
   }
 }
 
+/** A nested run does with an inherited budget what its parent would. */
+function pausesAt(walk: Walk, limit: Limit): boolean {
+  const { definition, limits } = walk.input;
+  return limit.startsWith('budget.') ? limits.budget?.pause === true : definition.safety?.onTimeout === 'pause' || ruleFor(definition, 'timeout')?.action === 'pause';
+}
+
 /** How long one effect may take: the step's own bound, the run's bound on steps, what is left of the run. */
-export function timeoutOf(walk: Walk, step: Step): number {
+export function timeoutOf(walk: Walk, step: Step, strand: Strand): number {
   const own = 'timeoutMs' in step ? step.timeoutMs : undefined;
-  const usual = step.type === 'shell' ? shellTimeoutMs : commandTimeoutMs;
-  return Math.max(1, smallest(own ?? usual, walk.input.limits.stepTimeoutMs, remainingMs(walk)) ?? usual);
+  const usual = usualTimeoutOf(step);
+  return Math.max(1, smallest(own ?? usual, walk.input.limits.stepTimeoutMs, remainingMs(walk, strand)) ?? usual);
+}
+
+function usualTimeoutOf(step: Step): number {
+  if (step.type === 'shell') return shellTimeoutMs;
+  if (step.type === 'watch') return watchTimeoutMs;
+  return (step.type === 'command' ? findCommand(step.command)?.timeoutMs : undefined) ?? commandTimeoutMs;
 }

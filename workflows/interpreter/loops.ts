@@ -1,16 +1,20 @@
 /**
  * Loops of every kind, from wherever their frame stands.
  *
- * Between passes: the bounds, then `while` or `max`, then the pause; then the pass begins and binds
- * its item (pass N binds item N−1). After a pass: `until`. The run's own loop stops the run when its
+ * Between passes: the bounds, then `while` or `max`, then the pause, or the wait for an event; then the
+ * pass begins and binds its item (pass N binds item N−1). After a pass: `until`. The run's own loop stops the run when its
  * passes are spent; an inner loop that reaches its own `maxIterations` or `timeoutMs` ends with a
  * warning, and the run goes on.
  */
 import { isTruthy, tryEvaluate } from '../../language/expression/evaluate.ts';
 import type { FailureInfo } from '../../language/failure.ts';
 import type { Json } from '../../language/json.ts';
-import type { LoopConfig, Step } from '../../language/model.ts';
+import type { LoopConfig } from '../../language/model.ts';
+import { listOf } from '../../language/scope.ts';
+import { valueOfEvent } from '../../language/published-event.ts';
+import { clearAttempt } from './attempts.ts';
 import { wait, type Walking } from './drive.ts';
+import { readEventPattern } from './effects.ts';
 import type { Flow, Strand } from './host.ts';
 import { stepKey } from './keys.ts';
 import { holdAtLimit, passesSpent, remainingMs, runningMs } from './limits.ts';
@@ -18,10 +22,12 @@ import { namesAt } from './names.ts';
 import { tallyPass } from './outcome.ts';
 import type { LoopFrame } from './position.ts';
 import { record, setVariable, type Walk } from './ledger.ts';
+import { catchEvent, refusedPattern } from './watching.ts';
+
+type EventLoop = Extract<LoopConfig, { type: 'event' }>;
 
 export interface LoopBlock {
   config: LoopConfig;
-  steps: readonly Step[];
   /** Path of the loop step; empty for the run's own loop. */
   path: string;
   passes: readonly number[];
@@ -55,10 +61,6 @@ export function* walkLoop(
 
 function* beforePass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): Walking<Turn> {
   const { config } = block;
-  if (config.type === 'event') {
-    const message = `${loopPath(block)}: a loop over events cannot run in this version; use a "continuous" loop with an interval`;
-    return { kind: 'failed', failure: { code: 'STEP_NOT_AVAILABLE', message, retryable: false } };
-  }
   if (config.type === 'once' && frame.pass > 0) return ENDED;
   if (frame.pass === 0) {
     const failure = readMax(walk, strand, block, frame);
@@ -71,8 +73,25 @@ function* beforePass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFr
   }
   const bounded = yield* atBound(walk, block, frame);
   if (bounded) return bounded;
-  const rest = yield* restBefore(walk, block, frame);
+  if (config.type === 'event') return yield* beginEventPass(walk, strand, block, frame, config);
+  const rest = yield* restBefore(walk, strand, block, frame);
   if (rest) return rest;
+  beginPass(walk, strand, block, frame);
+  return null;
+}
+
+/** The pass of a loop over events is that of one event; the one that started the run is the first of the run's own loop. */
+function* beginEventPass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame, config: EventLoop): Walking<Turn> {
+  const at = loopPath(block);
+  const read = readEventPattern(walk, strand, config.event, { key: at, passes: block.passes, path: block.path });
+  const refused = read.failure ?? refusedPattern(at, read.pattern);
+  if (refused) return { kind: 'failed', failure: refused };
+  const until = block.isRoot || config.timeoutMs === undefined ? null : walk.host.now() + config.timeoutMs - (runningMs(walk) - frame.startedAt);
+  const key = stepKey(at, [...block.passes, frame.pass]);
+  const caught = yield* catchEvent(walk, strand, { key, pattern: read.pattern, withCause: block.isRoot && frame.pass === 0, until });
+  if ('flow' in caught) return caught.flow;
+  if ('late' in caught) return (yield* atBound(walk, block, frame)) ?? ENDED;
+  setVariable(walk, strand, 'event', valueOfEvent(caught.event));
   beginPass(walk, strand, block, frame);
   return null;
 }
@@ -83,10 +102,10 @@ function beginPass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFram
   frame.between = false;
   frame.rested = false;
   frame.block.at = 0;
-  delete frame.block.open;
+  clearAttempt(frame.block);
   if (config.type === 'once' || config.type === 'event' || config.over === undefined || config.as === undefined) return;
-  const items = tryEvaluate(config.over, namesAt(walk, strand, [...block.passes, frame.pass]));
-  const item: Json = items.ok && Array.isArray(items.value) ? (items.value[frame.pass - 1] ?? null) : null;
+  const items = tryEvaluate(config.over, namesAt(walk, strand, [...block.passes, frame.pass], bodyOf(block)));
+  const item: Json = (items.ok ? listOf(items.value)?.[frame.pass - 1] : undefined) ?? null;
   setVariable(walk, strand, config.as, item);
 }
 
@@ -98,8 +117,9 @@ function readMax(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame)
     frame.max = config.max;
     return null;
   }
-  const result = tryEvaluate(config.max, namesAt(walk, strand, block.passes));
-  const value = result.ok && Array.isArray(result.value) ? result.value.length : result.ok ? result.value : undefined;
+  const result = tryEvaluate(config.max, namesAt(walk, strand, block.passes, block.path));
+  const given = result.ok ? result.value : undefined;
+  const value = listOf(given)?.length ?? given;
   const count = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof count === 'number' && Number.isFinite(count) && count >= 0) {
     frame.max = Math.floor(count);
@@ -113,6 +133,7 @@ function readMax(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame)
   };
 }
 
+const bodyOf = (block: LoopBlock): string => (block.isRoot ? 'steps' : `${block.path}.steps`);
 const loopPath = (block: LoopBlock): string => (block.isRoot ? 'loop' : `${block.path}.loop`);
 
 function* atBound(walk: Walk, block: LoopBlock, frame: LoopFrame): Walking<Turn> {
@@ -139,11 +160,11 @@ function* atBound(walk: Walk, block: LoopBlock, frame: LoopFrame): Walking<Turn>
   return null;
 }
 
-function* restBefore(walk: Walk, block: LoopBlock, frame: LoopFrame): Walking<Turn> {
+function* restBefore(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): Walking<Turn> {
   const { config } = block;
   if (config.type !== 'continuous' || config.intervalMs === undefined || frame.pass === 0 || frame.rested) return null;
-  const ms = Math.min(config.intervalMs, remainingMs(walk) ?? config.intervalMs);
-  const gate = yield* wait(walk.host.rest(stepKey(loopPath(block), [...block.passes, frame.pass]), ms));
+  const ms = Math.min(config.intervalMs, remainingMs(walk, strand) ?? config.intervalMs);
+  const gate = yield* wait(walk.host.rest(stepKey(loopPath(block), [...block.passes, frame.pass]), ms, strand));
   if (gate === 'yield' || gate === 'segment') return { kind: 'yield' };
   if (gate === 'stop') return { kind: 'stopped', limit: 'stop' };
   if (gate === 'cancel') return { kind: 'cancelled' };
@@ -165,7 +186,7 @@ function afterPass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFram
 }
 
 function check(walk: Walk, strand: Strand, block: LoopBlock, passes: readonly number[], expression: string): boolean | Flow {
-  const verdict = tryEvaluate(expression, namesAt(walk, strand, passes));
+  const verdict = tryEvaluate(expression, namesAt(walk, strand, passes, bodyOf(block)));
   if (verdict.ok) return isTruthy(verdict.value);
   return {
     kind: 'failed',

@@ -1,15 +1,24 @@
 /**
  * What a name in a definition means at one place of a run: built-ins, then the strand's own
- * variables, then the scopes around it, then the run's inputs and inherited variables.
+ * variables, then the scopes around it, then the run's inputs and inherited variables; and where no
+ * variable is called that, results of steps (`steps`, `loop`, `named`, a label) and `env`.
  */
-import type { Json } from '../../language/json.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
 import type { ScopeReader } from '../../language/scope.ts';
 import type { Strand } from './host.ts';
+import { bodyAround } from './kept-results.ts';
 import type { Walk } from './ledger.ts';
+import { resultsUnder } from './results.ts';
+import { whereIs } from './whereabouts.ts';
 
-export function namesAt(walk: Walk, strand: Strand, passes: readonly number[]): ScopeReader {
-  const get = (name: string): Json | undefined => builtIn(walk, passes, name) ?? variable(walk, strand, name);
-  return { get, has: (name) => get(name) !== undefined, textField: (name) => walk.textFields.get(name) };
+/** `path`: the step or the loop that reads; `loop.0` counts from where the nearest loop around it begins. */
+export function namesAt(walk: Walk, strand: Strand, passes: readonly number[], path: string): ScopeReader {
+  const result = (label: string): Json | undefined => variable(walk, strand, `@named.${label}`);
+  const get = (name: string): Json | undefined => {
+    const value = builtIn(walk, passes, name) ?? variable(walk, strand, name);
+    return value === undefined ? (ofSteps(walk, strand, path, name) ?? result(name)) : value;
+  };
+  return { get, result, has: (name) => get(name) !== undefined, textField: (name) => walk.textFields.get(name) };
 }
 
 function variable(walk: Walk, strand: Strand, name: string): Json | undefined {
@@ -37,4 +46,26 @@ function builtIn(walk: Walk, passes: readonly number[], name: string): Json | un
     default:
       return undefined;
   }
+}
+
+function ofSteps(walk: Walk, strand: Strand, path: string, name: string): JsonObject | undefined {
+  const read = (key: string): Json | undefined => variable(walk, strand, key);
+  switch (name) {
+    case 'steps':
+      return resultsUnder('@steps.', walk, read);
+    case 'loop':
+      return resultsUnder(`@${bodyAround(whereIs(walk, path))}.`, walk, read);
+    case 'named':
+      return resultsUnder('@named.', walk, read);
+    case 'env':
+      return environmentOf(walk);
+    default:
+      return undefined;
+  }
+}
+
+/** Only what the definition lists; the values are those of when the run was started. */
+function environmentOf({ input: { definition, env = {} } }: Walk): JsonObject {
+  const listed = (definition.env ?? []).filter((name) => Object.hasOwn(env, name));
+  return Object.fromEntries(listed.map((name) => [name, env[name] ?? null]));
 }

@@ -1,7 +1,7 @@
 /** A nested run seen from its parent: what it starts with, and what its end means to the step. */
 import type { NestedEffect, Reply, RunInput } from './host.ts';
 import type { Walk } from './ledger.ts';
-import { limitsOf } from './limits.ts';
+import { limitsOf, turnsGranted } from './limits.ts';
 import { valueOfNestedRun, type RunResult } from './outcome.ts';
 
 /**
@@ -10,9 +10,8 @@ import { valueOfNestedRun, type RunResult } from './outcome.ts';
  */
 export function nestedInput(walk: Walk, effect: NestedEffect, attempt = 1): RunInput {
   const { input } = walk;
-  const { maxIterations, timeoutMs } = walk.position.extensions;
-  const turn = attempt + maxIterations + timeoutMs;
-  const mark = turn === 1 ? '' : `#${attempt}.${maxIterations + timeoutMs}`;
+  const granted = turnsGranted(walk.position);
+  const mark = attempt + granted === 1 ? '' : `#${attempt}.${granted}`;
   return {
     ...input,
     handle: `${input.handle}/${effect.key}${mark}`,
@@ -28,6 +27,11 @@ export function nestedInput(walk: Walk, effect: NestedEffect, attempt = 1): RunI
 
 /** A nested run that failed fails the step; one that a limit or a stop ended has a result to look at. */
 export function nestedReply(key: string, result: RunResult): Reply {
+  const reply = endOf(key, result);
+  return result.spent === undefined ? reply : { ...reply, usage: result.spent };
+}
+
+function endOf(key: string, result: RunResult): Reply {
   if (result.outcome === 'completed' || result.outcome === 'stopped') return { ok: true, value: valueOfNestedRun(result) };
   if (result.outcome === 'cancelled') {
     return { ok: false, failure: { code: 'CHILD_FAILED', message: `${key}: the nested run was cancelled`, retryable: false } };

@@ -12,7 +12,9 @@ import { valueBytesMax } from '../../language/limits.ts';
 import { isSafeName } from '../../language/scope.ts';
 import type { RunOutcome } from '../../language/run-event.ts';
 import type { Flow } from './host.ts';
-import type { LoopFrame, Position, Tally, Variables } from './position.ts';
+import { usageOf } from './budget.ts';
+import { withoutResults } from './results.ts';
+import type { LoopFrame, Position, Tally, Usage, Variables } from './position.ts';
 
 const passingScore = 80;
 const resultsKeptMax = 100;
@@ -27,6 +29,8 @@ export interface RunResult {
   outputs: Variables;
   /** Present for nested runs only. */
   tally?: Tally;
+  /** Present for nested runs: what it used, with the runs nested in it. */
+  spent?: Usage;
 }
 
 export function passFailed(name: string, value: Json): boolean {
@@ -108,8 +112,8 @@ export function resultOf(flow: Flow, position: Position, at: number, startedAt: 
   const common = {
     iterations: passesMade(position.loop),
     durationMs: at - startedAt,
-    outputs: position.own,
-    ...(nested ? { tally: position.tally } : {}),
+    outputs: withoutResults(position.own),
+    ...(nested ? { tally: position.tally, spent: usageOf({ position }) } : {}),
   };
   switch (flow.kind) {
     case 'done':

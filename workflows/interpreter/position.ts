@@ -7,7 +7,10 @@
  * happened, and `at` is past it, or has not.
  */
 import type { FailureInfo } from '../../language/failure.ts';
-import type { Json } from '../../language/json.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
+import type { Step } from '../../language/model.ts';
+import type { Question, Settled } from '../../language/question.ts';
+import type { Effect, Flow } from './host.ts';
 
 /** Raised when the shape changes; `readPosition` then reads the version before as well. */
 export const POSITION_VERSION = 1;
@@ -16,7 +19,28 @@ export type Variables = { [name: string]: Json };
 
 export interface BlockFrame {
   at: number;
+  /** How the keys of the step under way call it, where that is not `at` (whereabouts.ts). */
+  word?: string;
   open?: OpenFrame;
+  /** Attempt of the step at `at`, from the second on; each has keys of its own (keys.ts). */
+  attempt?: number;
+  /** When the attempt began, by the run's clock, for a step that holds others within a time. */
+  since?: number;
+  /** What the attempt failed with, while nobody has decided what becomes of it. */
+  failure?: FailureInfo;
+  /** The step as it was when its question was asked, and the action that the answer holds for. */
+  asked?: { step: Step; effect?: Effect };
+  /** What a persona changed of the step's action. */
+  edit?: JsonObject;
+}
+
+/** Steps that run once something has ended, however it ended. */
+export interface CleanUpFrame {
+  /** The end that was cleaned up after, and that stands unless it was a good one and the clean-up fails. */
+  end: Flow;
+  block: BlockFrame;
+  /** The clean-up must have ended by then. */
+  until: number;
 }
 
 export interface LoopFrame {
@@ -41,7 +65,7 @@ export interface BranchFrame {
 }
 
 export type OpenFrame =
-  | { type: 'condition'; branch: 'then' | 'else'; block: BlockFrame; startedAt: number }
+  | { type: 'condition'; branch: 'then' | 'else'; block: BlockFrame; startedAt: number; cleanUp?: CleanUpFrame }
   | { type: 'loop'; loop: LoopFrame; startedAt: number }
   | { type: 'parallel'; branches: BranchFrame[]; startedAt: number };
 
@@ -57,6 +81,13 @@ export interface Tally {
   lastPassed: boolean;
 }
 
+/** What was used of a budget. */
+export interface Usage {
+  steps: number;
+  tokens: number;
+  usd: number;
+}
+
 export interface Position {
   version: typeof POSITION_VERSION;
   loop: LoopFrame;
@@ -67,17 +98,33 @@ export interface Position {
   seq: number;
   /** Steps performed so far. */
   steps: number;
+  /** What was used besides `steps`: by nested runs, and tokens and money of its own calls. */
+  spent?: Usage;
   /** Segments started so far. */
   segments: number;
   /** Time spent paused: it counts against no limit. */
   pausedMs: number;
   /** How often each limit has been extended by resuming a run that paused on it. */
-  extensions: { maxIterations: number; timeoutMs: number };
+  extensions: { maxIterations: number; timeoutMs: number; [limit: `budget.${string}`]: number };
   /** Why the run is held, if it is. */
   paused: { reason: string; since: number } | null;
   stopping: boolean;
   /** Nested runs that nobody waits for; a stop or a cancellation still reaches them. */
   detached: string[];
+  /** What the run asks its persona and waits for. */
+  questions: Question[];
+  /** The latest answers (answersKeptMax), so that a second one is told the first. */
+  answered: Settled[];
+  /** Events the run has taken: of those that match a pattern, all up to a position. */
+  consumed?: { [pattern: string]: number };
+  /** By execution: the line up to which watches for errors and matches have told. */
+  watched?: { [executionId: string]: number };
+  /** Edits of its definition that the run has taken. */
+  revision?: number;
+  /** Paths of steps that are skipped the next time they are reached. */
+  skips?: string[];
+  /** Present once the run's own steps have ended and its clean-up has begun. */
+  cleanUp?: CleanUpFrame;
 }
 
 export function firstLoopFrame(startedAt: number): LoopFrame {
@@ -98,11 +145,14 @@ export function firstPosition(startedAt: number): Position {
     paused: null,
     stopping: false,
     detached: [],
+    questions: [],
+    answered: [],
   };
 }
 
 /** A position that an earlier build of this code may have written. */
 export function readPosition(carried: Position): Position {
   if (carried.version !== POSITION_VERSION) throw new Error(`bug: no reader for positions of version ${String(carried.version)}`);
-  return carried;
+  // What an earlier build did not write yet is as it is at the start of a run.
+  return { ...firstPosition(carried.loop.startedAt), ...carried };
 }

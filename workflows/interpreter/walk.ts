@@ -10,19 +10,39 @@
  */
 import { isTruthy, tryEvaluate } from '../../language/expression/evaluate.ts';
 import type { ConditionStep, LoopStep, Step } from '../../language/model.ts';
+import { walkApproval } from './approval.ts';
+import { ANEW, clearAttempt, walkAttempts, walkInside } from './attempts.ts';
 import { walkParallel } from './branches.ts';
+import { askBudget, beginSegment, settleSegment, spend } from './budget.ts';
 import { wait, type Walking } from './drive.ts';
-import { effectOf, isQuick, labelOf } from './effects.ts';
-import { isCancelled, type Flow, type SegmentReport, type Strand } from './host.ts';
-import { stepKey } from './keys.ts';
+import { beginCleanUp, walkCleanUp } from './clean-up.ts';
+import { begun, isUnderWay, takeSkip } from './edits.ts';
+import { labelOf } from './effects.ts';
+import { isCancelled, shieldOf, type Flow, type SegmentReport, type Strand } from './host.ts';
 import { finish, record, type Ending, type Place, type Walk } from './ledger.ts';
-import { holdAtLimit, limitReached, runningMs } from './limits.ts';
+import { holdAtLimit, limitReached, type Limit, runningMs } from './limits.ts';
 import { walkLoop, type LoopBlock } from './loops.ts';
+import { walkLeaf } from './leaf.ts';
 import { namesAt } from './names.ts';
 import { firstLoopFrame, type BlockFrame, type LoopFrame } from './position.ts';
-import { stepsAt } from './program.ts';
+import { walkEventWatch } from './watching.ts';
+import { revisionOf, stepNow, stepsOf, whereIs, wordOf } from './whereabouts.ts';
 
-/** The run itself, from wherever its position stands. */
+/** The run, from wherever its position stands: its own steps, and then what it always does. */
+export function* walkRun(walk: Walk): Walking<Flow> {
+  const { position } = walk;
+  const root = rootStrand(walk);
+  if (position.cleanUp === undefined) {
+    const flow = yield* walkStrand(walk, root);
+    const { always } = walk.input.definition;
+    if (flow.kind === 'yield' || always === undefined) return flow;
+    position.cleanUp = beginCleanUp(walk, flow);
+  }
+  const at = { path: 'always', passes: [position.loop.pass] };
+  return yield* walkCleanUp(walk, root, at, position.cleanUp, (strand) => walkStrand(walk, strand));
+}
+
+/** The run's own steps. */
 export function rootStrand(walk: Walk): Strand {
   const { loop, own } = walk.position;
   return { path: '', passes: [], frame: { loop }, own, outer: [], cancelled: false, within: null };
@@ -36,8 +56,14 @@ export function* walkStrand(walk: Walk, strand: Strand): Walking<Flow> {
   for (;;) {
     const flow = yield* descend(walk, strand);
     if (flow.kind !== 'segment') return flow;
-    const report = yield* wait(walk.host.segment(strand, flow.key));
+    if (flow.revision !== revisionOf(walk)) continue;
+    const share = beginSegment(walk, strand, flow.key);
+    if (share === null) continue;
+    walk.segments = (walk.segments ?? 0) + 1;
+    const report = yield* wait(walk.host.segment(strand, flow.key, share.budget));
     adopt(walk, strand, report);
+    walk.segments -= 1;
+    settleSegment(walk, flow.key);
     // A cancelled strand descends once more, so that every step open around the segment records its end.
     if (report.flow.kind === 'cancelled') strand.cancelled = true;
     else if (report.flow.kind !== 'yield') return report.flow;
@@ -47,58 +73,88 @@ export function* walkStrand(walk: Walk, strand: Strand): Walking<Flow> {
 function descend(walk: Walk, strand: Strand): Walking<Flow> {
   const { definition } = walk.input;
   if ('loop' in strand.frame) {
-    const block = { config: definition.loop, steps: definition.steps, path: '', passes: [], isRoot: true };
+    const block = { config: definition.loop, path: '', passes: [], isRoot: true };
     return walkLoopBlock(walk, strand, block, strand.frame.loop);
   }
-  return walkBlock(walk, strand, stepsAt(definition, strand.path), strand.path, strand.passes, strand.frame.block);
+  return walkBlock(walk, strand, strand.path, strand.passes, strand.frame.block);
 }
 
 function adopt(walk: Walk, strand: Strand, report: SegmentReport): void {
   if ('loop' in strand.frame && 'loop' in report.frame) Object.assign(strand.frame.loop, report.frame.loop);
   if ('block' in strand.frame && 'block' in report.frame) {
-    delete strand.frame.block.open;
+    clearAttempt(strand.frame.block);
     Object.assign(strand.frame.block, report.frame.block);
   }
   Object.assign(strand.own, report.set);
   walk.position.steps += report.steps;
+  if (report.spent) spend(walk, report.spent);
   if (report.tally) walk.position.tally = report.tally;
+  for (const path of report.skipped ?? []) takeSkip(walk, path);
 }
 
 /** Runs the steps of a block in order, from where its frame stands. */
 function* walkBlock(
   walk: Walk,
   strand: Strand,
-  steps: readonly Step[],
   path: string,
   passes: readonly number[],
   frame: BlockFrame,
 ): Walking<Flow> {
-  while (frame.at < steps.length) {
+  let revision = revisionOf(walk);
+  let steps = stepsOf(walk, path);
+  for (;;) {
+    if (revision !== revisionOf(walk)) {
+      revision = revisionOf(walk);
+      steps = stepsOf(walk, path);
+    }
     const step = steps[frame.at];
-    if (step === undefined) throw new Error(`bug: step "${path}.${frame.at}" vanished`);
-    const stepPath = `${path}.${frame.at}`;
-    const place: Place = { path: stepPath, passes, key: stepKey(stepPath, passes) };
-    const flow = (yield* askGate(walk, strand, place.key, step)) ?? (yield* walkStep(walk, strand, step, place, frame));
+    if (step === undefined) return { kind: 'done' };
+    const flow = yield* walkAttempts(walk, strand, step, { block: path, passes, frame }, (place) => enter(walk, strand, step, place, path, frame));
+    if (flow === ANEW) continue;
     if (flow.kind !== 'done') return flow;
-    delete frame.open;
+    clearAttempt(frame);
     frame.at += 1;
   }
-  return { kind: 'done' };
+}
+
+/** From the gate before a step to its end. An edit that was made while the run stood there comes first. */
+function* enter(walk: Walk, strand: Strand, step: Step, place: Place, block: string, frame: BlockFrame): Walking<Flow | typeof ANEW> {
+  const revision = revisionOf(walk);
+  const turned = yield* askGate(walk, strand, place.key, step, frame);
+  if (turned !== null && turned.kind !== 'segment') return turned;
+  if (revision !== revisionOf(walk)) return ANEW;
+  if (turned !== null) return turned;
+  if (walk.position.skips !== undefined && !isUnderWay(walk, frame) && takeSkip(walk, `${whereIs(walk, block)}.${frame.at}`)) {
+    record(walk, { type: 'step-finished', key: place.key, step: step.type, label: labelOf(step), outcome: 'skipped', durationMs: 0 });
+    return { kind: 'done' };
+  }
+  if (revision > 0) frame.word ??= wordOf(walk, frame);
+  const ended = begun(walk, frame);
+  try {
+    return yield* walkStep(walk, strand, step, place, frame);
+  } finally {
+    ended();
+  }
 }
 
 function walkLoopBlock(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): Walking<Flow> {
   const path = block.isRoot ? 'steps' : `${block.path}.steps`;
-  return walkLoop(walk, strand, block, frame, (passes) => walkBlock(walk, strand, block.steps, path, passes, frame.block));
+  return walkLoop(walk, strand, block, frame, (passes) => walkBlock(walk, strand, path, passes, frame.block));
 }
 
 /** Null when the step may run; the flow to return otherwise. */
-function* askGate(walk: Walk, strand: Strand, key: string, step: Step): Walking<Flow | null> {
+function* askGate(walk: Walk, strand: Strand, key: string, step: Step, frame: BlockFrame): Walking<Flow | null> {
   if (isCancelled(strand)) return { kind: 'cancelled' };
-  for (let limit = limitReached(walk); limit !== null; limit = limitReached(walk)) {
+  const reached = (): Limit | null => (shieldOf(strand) === null ? limitReached(walk) : null);
+  for (let limit = reached(); limit !== null; limit = reached()) {
     const flow = yield* holdAtLimit(walk, limit);
     if (flow) return flow;
   }
-  const asked = walk.host.gate(strand, key, step);
+  if (!isComposite(step)) {
+    const flow = yield* askBudget(walk, strand);
+    if (flow) return flow;
+  }
+  const asked = walk.host.gate(strand, key, step, frame.open !== undefined);
   const gate = typeof asked === 'string' ? asked : yield* wait(asked);
   switch (gate) {
     case 'go':
@@ -106,7 +162,7 @@ function* askGate(walk: Walk, strand: Strand, key: string, step: Step): Walking<
     case 'yield':
       return { kind: 'yield' };
     case 'segment':
-      return { kind: 'segment', key };
+      return { kind: 'segment', key, revision: revisionOf(walk) };
     case 'stop':
       return { kind: 'stopped', limit: 'stop' };
     case 'cancel':
@@ -115,6 +171,9 @@ function* askGate(walk: Walk, strand: Strand, key: string, step: Step): Walking<
       return gate satisfies never;
   }
 }
+
+/** Steps that only hold others do nothing themselves. */
+const isComposite = (step: Step): boolean => step.type === 'condition' || step.type === 'loop' || step.type === 'parallel';
 
 function* walkStep(walk: Walk, strand: Strand, step: Step, place: Place, frame: BlockFrame): Walking<Flow> {
   switch (step.type) {
@@ -128,10 +187,12 @@ function* walkStep(walk: Walk, strand: Strand, step: Step, place: Place, frame: 
     case 'command':
     case 'emit':
     case 'sentinel':
-      return yield* walkLeaf(walk, strand, step, place);
-    case 'llm':
-    case 'watch':
+      return yield* walkLeaf(walk, strand, step, place, frame);
     case 'approval':
+      return yield* walkApproval(walk, strand, step, place, frame);
+    case 'watch':
+      return yield* step.event === undefined ? walkLeaf(walk, strand, step, place, frame) : walkEventWatch(walk, strand, step, place, frame);
+    case 'llm':
       return finish(walk, strand, step, place, walk.host.now(), unavailable(step, place.key), labelOf(step));
     default:
       return step satisfies never;
@@ -143,35 +204,11 @@ function unavailable(step: Step, key: string): Ending {
   return { failure: { code: 'STEP_NOT_AVAILABLE', message, retryable: false } };
 }
 
-type Leaf = Extract<Step, { type: 'shell' | 'command' | 'emit' | 'sentinel' }>;
-
-function* walkLeaf(walk: Walk, strand: Strand, step: Leaf, place: Place): Walking<Flow> {
-  for (;;) {
-    const startedAt = walk.host.now();
-    const built = effectOf(walk, strand, step, place);
-    for (const name of built.unresolved) {
-      const message = `${place.key}: "${name}" has no value here`;
-      record(walk, { type: 'warning', key: place.key, code: 'UNRESOLVED_REFERENCE', message });
-    }
-    if ('failure' in built) return finish(walk, strand, step, place, startedAt, { failure: built.failure }, labelOf(step));
-    const { effect } = built;
-    if (!isQuick(step)) record(walk, { type: 'step-started', key: place.key, step: step.type, label: effect.label });
-    walk.position.steps += 1;
-    const reply = yield* wait(walk.host.perform(strand, effect));
-    const ending: Ending = reply.ok ? { value: reply.value } : 'cancelled' in reply ? { cancelled: true } : { failure: reply.failure };
-    const flow = finish(walk, strand, step, place, startedAt, ending, effect.label);
-    const limit = flow.kind === 'failed' ? limitReached(walk) : null;
-    if (limit === null) return flow;
-    const held = yield* holdAtLimit(walk, limit);
-    if (held) return held;
-  }
-}
-
 function* walkCondition(walk: Walk, strand: Strand, step: ConditionStep, place: Place, frame: BlockFrame): Walking<Flow> {
   let open = frame.open;
   if (open === undefined) {
     const startedAt = walk.host.now();
-    const verdict = tryEvaluate(step.check, namesAt(walk, strand, place.passes));
+    const verdict = tryEvaluate(step.check, namesAt(walk, strand, place.passes, place.path));
     if (!verdict.ok) {
       const failure = { code: 'EXPRESSION_FAILED', message: `${place.path}.check: ${verdict.message}`, retryable: false };
       return finish(walk, strand, step, place, startedAt, { failure }, labelOf(step));
@@ -181,8 +218,15 @@ function* walkCondition(walk: Walk, strand: Strand, step: ConditionStep, place: 
     finish(walk, strand, step, place, startedAt, { value: open.branch }, labelOf(step));
   }
   if (open.type !== 'condition') throw new Error(`bug: frame of "${place.path}" is not a condition's`);
-  const steps = (open.branch === 'then' ? step.then : step.else) ?? [];
-  return yield* walkBlock(walk, strand, steps, `${place.path}.${open.branch}`, place.passes, open.block);
+  const { branch, block } = open;
+  if (open.cleanUp === undefined) {
+    const path = `${place.path}.${branch}`;
+    const flow = yield* walkInside(walk, strand, step, place, frame, (inner) => walkBlock(walk, inner, path, place.passes, block));
+    if (flow.kind === 'yield' || flow.kind === 'segment' || stepNow(walk, step, place.path).always === undefined) return flow;
+    open.cleanUp = beginCleanUp(walk, flow);
+  }
+  const at = { path: `${place.path}.always`, passes: place.passes };
+  return yield* walkCleanUp(walk, strand, at, open.cleanUp, (inner) => walkStrand(walk, inner));
 }
 
 function* walkLoopStep(walk: Walk, strand: Strand, step: LoopStep, place: Place, frame: BlockFrame): Walking<Flow> {
@@ -194,8 +238,9 @@ function* walkLoopStep(walk: Walk, strand: Strand, step: LoopStep, place: Place,
     record(walk, { type: 'step-started', key: place.key, step: 'loop', label: labelOf(step) });
   }
   if (open.type !== 'loop') throw new Error(`bug: frame of "${place.path}" is not a loop's`);
-  const block = { config: boundedLoop(step), steps: step.steps, path: place.path, passes: place.passes, isRoot: false };
-  const flow = yield* walkLoopBlock(walk, strand, block, open.loop);
+  const block = { config: boundedLoop(walk, step), path: place.path, passes: place.passes, isRoot: false };
+  const { loop } = open;
+  const flow = yield* walkInside(walk, strand, step, place, frame, (inner) => walkLoopBlock(walk, inner, block, loop));
   if (flow.kind === 'yield' || flow.kind === 'segment') return flow;
   if (flow.kind === 'cancelled' || flow.kind === 'stopped') {
     finish(walk, strand, step, place, open.startedAt, { cancelled: true }, labelOf(step));
@@ -205,8 +250,9 @@ function* walkLoopStep(walk: Walk, strand: Strand, step: LoopStep, place: Place,
   return finish(walk, strand, step, place, open.startedAt, ending, labelOf(step));
 }
 
-/** A loop step's own `timeoutMs` bounds its loop. */
-function boundedLoop(step: LoopStep): LoopStep['loop'] {
+/** In runs from before steps that hold others were bounded by the walk, a loop step's `timeoutMs` is its loop's. */
+function boundedLoop(walk: Walk, step: LoopStep): LoopStep['loop'] {
   const { loop, timeoutMs } = step;
+  if (timeoutMs !== undefined && walk.host.keepsAttempts()) return loop;
   return loop.type === 'once' || timeoutMs === undefined ? loop : { ...loop, timeoutMs: Math.min(timeoutMs, loop.timeoutMs ?? timeoutMs) };
 }

@@ -53,10 +53,10 @@ async function run(given: string, options: Options): Promise<number> {
   const handle = options.id === undefined ? {} : { handle: handleFor(options.id) };
   const { findDefinition } = await import('../find-definition.ts');
   return withClient(output, async (client) => {
-    const { definition, problems, inferred, known } = await findDefinition(given, project, client);
+    const { definition, problems, inferred, known, persona: owner } = await findDefinition(given, project, client);
     if (definition === null) return refuse(given, problems, inferred, output);
     if (problems.length > 0) output.note(problemLines(problems, output.paint).join('\n'));
-    const { host, continueEvery, persona = process.env['USER'] ?? 'local' } = options;
+    const { host, continueEvery, persona = owner ?? process.env['USER'] ?? 'local' } = options;
     const started = await client.start(definition, {
       project,
       inputs,

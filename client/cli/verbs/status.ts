@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { reportLines } from '../report-lines.ts';
 import { openOutput } from '../output.ts';
+import { oneLine } from '../../trace.ts';
 import { withClient } from '../with-client.ts';
 
 export function define(command: Command): void {
@@ -15,10 +16,15 @@ Examples:
     .action(async (handle: string, options: { json?: boolean }) => {
       const output = openOutput(options);
       await withClient(output, async (client) => {
-        const [run, report] = await Promise.all([client.find(handle), client.status(handle)]);
+        const [run, report, items] = await Promise.all([client.find(handle), client.status(handle), client.inbox({ handle })]);
+        const questions = items.filter(({ state }) => state === 'open');
         const { name, project, persona, parent, inputs, startedAt, finishedAt } = run;
-        output.object({ ...report, name, project, persona, parent, inputs, startedAt, finishedAt });
+        output.object({ ...report, name, project, persona, parent, inputs, startedAt, finishedAt, questions });
         for (const line of reportLines({ ...report, name }, output.paint)) output.line(line);
+        for (const { handle: asking, id, message, choices } of questions) {
+          output.line(`  ${output.paint.warn('asks')}: ${oneLine(message)}`);
+          output.line(`    sentinel answer ${asking} ${id} ${choices.join('|')}`);
+        }
       });
     });
 }

@@ -1,7 +1,6 @@
 /** `sentinel trace HANDLE`. */
 import type { Command } from 'commander';
-import type { RunEvent } from '../../../language/run-event.ts';
-import type { SentinelClient } from '../../client.ts';
+import { nestedEvents } from '../../nested-events.ts';
 import { orderEvents, traceLines } from '../../trace.ts';
 import { openOutput } from '../output.ts';
 import { withClient } from '../with-client.ts';
@@ -28,20 +27,4 @@ Examples:
         for (const line of traceLines(events, { paint: output.paint, nested })) output.line(line);
       });
     });
-}
-
-/** Events of all nested runs, by what their handle adds to this one's. */
-async function nestedEvents(client: SentinelClient, handle: string, events: readonly RunEvent[]): Promise<Map<string, RunEvent[]>> {
-  const nested = new Map<string, RunEvent[]>();
-  const waiting = childrenOf('', events);
-  for (let under = waiting.shift(); under !== undefined; under = waiting.shift()) {
-    const below = await client.events(`${handle}/${under}`);
-    nested.set(under, below);
-    waiting.push(...childrenOf(`${under}/`, below));
-  }
-  return nested;
-}
-
-function childrenOf(prefix: string, events: readonly RunEvent[]): string[] {
-  return events.filter((event) => event.type === 'step-started' && event.step === 'sentinel').map(({ key }) => prefix + key);
 }

@@ -1,43 +1,86 @@
 /**
- * Loops: the flat form of a loop step (`mode`, `count`, `check`, `maxIterations` beside `steps`)
- * becomes a `loop` object, and a definition without a loop runs once.
+ * Loops: a word or a number for a loop (`"once"`, `3`), the kind as a key (`{"until": "…"}`), tags and
+ * spellings, and the flat form of a loop step (`mode`, `count`, `while`, `maxIterations` beside `steps`).
+ * A definition without a loop runs once.
  */
-import { isPlain, pathOf, type Draft, type Plain } from '../draft.ts';
-import { readNumbers } from './spelling.ts';
+import { conflict, infer, pathOf, rename, standIn, within, type Draft, type Plain } from '../draft.ts';
+import { renameAll, rewriteCheck, rewriteSpelling } from './spelling.ts';
+import { LOOP_TAGS, rewriteTag, rewriteTypeWord } from './variants.ts';
 
-const FLAT: ReadonlyArray<readonly [string, string]> = [
-  ['mode', 'type'],
-  ['count', 'max'],
-  ['max', 'max'],
-  ['check', 'check'],
-  ['intervalMs', 'intervalMs'],
-  ['maxIterations', 'maxIterations'],
-  ['over', 'over'],
-  ['as', 'as'],
-];
+const FLAT = ['type', 'mode', 'count', 'while', 'until', 'max', 'check', 'condition', 'event', 'intervalMs', 'maxIterations', 'over', 'as'];
 
 export function rewriteLoopStep(draft: Draft): void {
   const { value, origins } = draft;
-  if (value['type'] !== 'loop' || Object.hasOwn(value, 'loop') || !Object.hasOwn(value, 'mode')) return;
+  if (value['type'] !== 'loop' || Object.hasOwn(value, 'loop')) return;
   const loop: Plain = {};
   const keys = new Map<string, string>();
-  for (const [from, to] of FLAT) {
-    if (!Object.hasOwn(value, from)) continue;
-    loop[to] = value[from];
-    keys.set(to, pathOf(draft, from));
-    delete value[from];
+  for (const key of FLAT) {
+    if (key === 'type' || !Object.hasOwn(value, key)) continue;
+    loop[key] = value[key];
+    keys.set(key, pathOf(draft, key));
+    delete value[key];
   }
+  if (keys.size === 0) return;
   origins.set(loop, draft.path, keys);
   value['loop'] = loop;
 }
 
-export function rewriteLoopNumbers(draft: Draft): void {
-  const loop = draft.value['loop'];
-  if (!isPlain(loop)) return;
-  const copy = { ...loop };
-  readNumbers(copy);
-  draft.origins.copy(loop, copy, pathOf(draft, 'loop'));
-  draft.value['loop'] = copy;
+export function rewriteLoop(draft: Draft): void {
+  const { loop } = draft.value;
+  if (typeof loop === 'string' && Object.hasOwn(LOOP_TAGS, loop.toLowerCase())) standIn(draft, 'loop', { type: loop.toLowerCase() });
+  if (typeof loop === 'number') standIn(draft, 'loop', { type: 'count', max: loop });
+  within(draft, 'loop', rewriteLoopKeys);
+}
+
+function rewriteLoopKeys(loop: Draft): void {
+  rewriteTag(loop, LOOP_TAGS);
+  rewriteSpelling(loop);
+  rename(loop, 'mode', 'type');
+  rewriteTypeWord(loop);
+  rewriteKind(loop);
+  renameAll(loop, ['count'], 'max');
+  renameAll(loop, ['condition', 'if'], 'check');
+  rewriteCheck(loop);
+  if (loop.value['type'] === undefined) inferType(loop);
+  if (loop.value['type'] === 'count') rewriteCount(loop);
+}
+
+/** `{"until": "…"}`: the key is the kind, its value the check. */
+function rewriteKind(loop: Draft): void {
+  for (const kind of ['until', 'while']) {
+    if (!Object.hasOwn(loop.value, kind)) continue;
+    const { type } = loop.value;
+    if (type !== undefined && type !== kind) {
+      conflict(loop, kind, 'type');
+      delete loop.value[kind];
+      continue;
+    }
+    loop.value['type'] = kind;
+    loop.moved.set('type', pathOf(loop, kind));
+    rename(loop, kind, 'check');
+  }
+}
+
+function inferType(loop: Draft): void {
+  const has = (key: string): boolean => Object.hasOwn(loop.value, key);
+  if (has('event')) loop.value['type'] = 'event';
+  else if (has('check')) return;
+  else if (has('intervalMs') || (has('maxIterations') && !has('max') && !has('over'))) loop.value['type'] = 'continuous';
+  else if (has('max') || has('over')) loop.value['type'] = 'count';
+  else return;
+  infer(loop, `is read as a loop of type "${String(loop.value['type'])}": it has no "type"`);
+}
+
+/** A loop that counts needs a number: the bound it has, or the length of the array it walks. */
+function rewriteCount(loop: Draft): void {
+  const { value } = loop;
+  if (Object.hasOwn(value, 'max')) return;
+  if (typeof value['over'] === 'string') {
+    const max = `${value['over'].trim()}.length`;
+    value['max'] = max;
+    loop.moved.set('max', pathOf(loop, 'over'));
+    infer(loop, `makes ${max} passes: it has no "max"`);
+  } else rename(loop, 'maxIterations', 'max');
 }
 
 export function rewriteMissingLoop(draft: Draft): void {

@@ -1,24 +1,25 @@
 /** A step without `type` is what its other keys say it is; what was taken is reported as inferred. */
 import type { StepType } from '../../model.ts';
-import type { Draft, Plain } from '../draft.ts';
+import { infer, type Draft, type Plain } from '../draft.ts';
 
 export function rewriteStepType(draft: Draft): void {
   if (draft.value['type'] !== undefined) return;
   const type = typeOf(draft.value, draft.moved.get('command')?.endsWith('cmd') ?? false);
   if (type === undefined) return;
   draft.value['type'] = type;
-  draft.origins.inferred.push(`${draft.path} is read as a step of type "${type}": it has no "type"`);
+  infer(draft, `is read as a step of type "${type}": it has no "type"`);
 }
 
 function typeOf(step: Plain, spelledCmd: boolean): StepType | undefined {
-  const has = (key: string): boolean => Object.hasOwn(step, key);
+  const has = (...keys: string[]): boolean => keys.some((key) => Object.hasOwn(step, key));
   if (has('command')) return isShell(step, spelledCmd) ? 'shell' : 'command';
-  if (has('then') || has('else') || (has('check') && !has('steps'))) return 'condition';
+  if (has('then', 'else') || (has('check') && !has('steps'))) return 'condition';
   if (has('definition')) return 'sentinel';
-  if (has('branches') || has('failFast')) return 'parallel';
-  if (has('loop') || has('mode')) return 'loop';
+  if (has('branches', 'failFast')) return 'parallel';
+  if (has('loop', 'mode') || (has('steps') && has('count', 'while', 'until', 'over', 'maxIterations'))) return 'loop';
   if (has('prompt')) return 'llm';
-  if (has('executionId') || has('rules')) return 'watch';
+  if (has('executionId', 'rules')) return 'watch';
+  if (has('message') && has('show', 'form', 'assignee', 'onTimeout')) return 'approval';
   return has('event') ? 'emit' : undefined;
 }
 

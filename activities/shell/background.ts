@@ -1,0 +1,226 @@
+/**
+ * The background processes of this worker (`wait: false`): started here, held until they end or their
+ * run does, and taken over from workers that died.
+ *
+ * Invariants:
+ * - B1 A process is held by one worker, and its execution's row names it. Who dies with a process in
+ *   its hands leaves it to the next worker, which ends what is left of it and starts it again, as it
+ *   would a shell step: whoever watches it sees the new start from its first line.
+ * - B2 A process outlives its step, never its run: the end of the run, however it comes about, ends it
+ *   with everything that it started.
+ */
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import type { Json } from '../../language/json.ts';
+import type { Store } from '../../prisma/store/contract.ts';
+import type { Execution, Holding, RunningExecution } from '../../prisma/store/execution-contract.ts';
+import { BackgroundProcess } from './background-process.ts';
+import { SHELL_BOUNDS } from './bounds.ts';
+import { endStep, isWorkerGone, stepMarker, workerMarker } from './orphans.ts';
+import { endGroups, findMarked } from './processes.ts';
+import { endChild, startChild, type ShellContext, type ShellRequest } from './run-shell.ts';
+
+export type BackgroundRequest = Pick<ShellRequest, 'command' | 'args' | 'cwd' | 'env' | 'stdin'>;
+export type Started = { executionId: string; pid?: number; port?: number };
+
+/** Whether Temporal still knows the run as going on; null when it cannot tell. */
+export type AskRun = (handle: string) => Promise<boolean | null>;
+
+export type BackgroundContext = ShellContext & { store: Store };
+
+export class BackgroundProcesses {
+  readonly #held = new Map<string, BackgroundProcess>();
+  /** Markers of the steps that started a process, by run: what such a process left behind carries them too. */
+  readonly #steps = new Map<string, Set<string>>();
+  readonly #silentSince = new Map<string, number>();
+  readonly #closing = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #keeping: Promise<void> = Promise.resolve();
+  #askedAt = Date.now();
+  #store: Store | undefined;
+  #askRun: AskRun = () => Promise.resolve(null);
+
+  /** A worker does this once; without it processes are held, and lost ones are not looked for. */
+  open(store: Store, askRun: AskRun): void {
+    this.#askRun = askRun;
+    this.#watchOver(store);
+    this.#keep();
+  }
+
+  /** Again for the same step: the process that it started. */
+  async start(request: BackgroundRequest, context: BackgroundContext): Promise<{ started: Started; process: BackgroundProcess | null }> {
+    const { store, run, key } = context;
+    this.#watchOver(store);
+    const id = executionIdOf(run.handle, key);
+    const worker = await workerMarker();
+    const { confinement } = context;
+    const kept = { ...request, ...(confinement === undefined ? {} : { confinement }) } as unknown as Json;
+    const { execution, isNew } = await store.executions.begin({ id, handle: run.handle, key, request: kept, worker });
+    const held = this.#held.get(id);
+    if (!isNew || held !== undefined) return { started: startedOf(held?.execution ?? execution), process: held ?? null };
+    try {
+      const process = await this.#launch(execution, context);
+      return { started: startedOf({ ...execution, pid: process.pid }), process };
+    } catch (error) {
+      await store.executions.discard(execution);
+      throw error;
+    }
+  }
+
+  /** Ends what is held and leaves it to other workers. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    clearInterval(this.#timer);
+    await this.#keeping;
+    const held = [...this.#held.values()];
+    await Promise.all(held.map((process) => this.#leave(process)));
+  }
+
+  async #leave(process: BackgroundProcess): Promise<void> {
+    const { execution } = process;
+    const wasRunning = !process.hasExited;
+    if (wasRunning) process.letGo();
+    await this.#end(process);
+    if (wasRunning) await this.#store?.executions.release(execution).catch(() => undefined);
+  }
+
+  #watchOver(store: Store): void {
+    this.#store = store;
+    if (this.#closing.signal.aborted) return;
+    this.#timer ??= setInterval(() => this.#keep(), SHELL_BOUNDS.keepMs).unref();
+  }
+
+  async #launch(execution: Execution, context: BackgroundContext): Promise<BackgroundProcess> {
+    const { handle, key } = execution;
+    if (execution.attempt > 1) await endStep(handle, key);
+    const { confinement, ...request } = execution.request as unknown as BackgroundRequest & Pick<ShellContext, 'confinement'>;
+    const held = confinement === undefined ? context : { ...context, confinement };
+    const child = await startChild({ ...request, timeoutMs: SHELL_BOUNDS.timeoutMsMax }, held);
+    const process = new BackgroundProcess(context.store, execution, child);
+    void child.overMemory.then((usedMb) => {
+      process.note(`the process uses ${usedMb} MB, more than it may, and is ended`);
+      return this.#end(process);
+    });
+    this.#held.set(execution.id, process);
+    const steps = this.#steps.get(handle);
+    this.#steps.set(handle, (steps ?? new Set()).add(stepMarker(handle, key)));
+    void process.done.then(() => this.#held.delete(execution.id));
+    if (steps === undefined) void this.#followRun(context.store, handle);
+    await context.store.executions.started(execution, child.pid).catch(() => undefined);
+    return process;
+  }
+
+  async #followRun(store: Store, handle: string): Promise<void> {
+    const ear = store.executions.listenToRun(handle);
+    const { signal } = this.#closing;
+    try {
+      while (!signal.aborted && this.#steps.has(handle)) {
+        if (await store.executions.hasRunEnded(handle).catch(() => false)) await this.#endRun(handle);
+        else await ear.next(signal);
+      }
+    } finally {
+      ear.close();
+    }
+  }
+
+  async #endRun(handle: string): Promise<void> {
+    const steps = this.#steps.get(handle);
+    if (steps === undefined) return;
+    this.#steps.delete(handle);
+    const held = [...this.#held.values()].filter(({ execution }) => execution.handle === handle);
+    const left = async (): Promise<number[]> => (await findMarked()).filter(({ step }) => steps.has(step)).map(({ group }) => group);
+    await Promise.all([...held.map((process) => this.#end(process)), endGroups(left, SHELL_BOUNDS.graceMs)]);
+  }
+
+  async #end(process: BackgroundProcess): Promise<void> {
+    const { handle, key } = process.execution;
+    if (!process.hasExited) await endChild(process.pid, { run: { handle }, key }, SHELL_BOUNDS.graceMs);
+    await process.done;
+  }
+
+  /** One round of keeping; never two at once. */
+  #keep(): void {
+    const store = this.#store;
+    if (store === undefined) return;
+    this.#keeping = this.#keeping.then(async () => {
+      // A store that is away keeps everybody from taking over; the next round says again what we hold.
+      await this.#keepOnce(store).catch(() => undefined);
+    });
+  }
+
+  async #keepOnce(store: Store): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    await this.#renew(store);
+    await this.#askRuns();
+    for (const execution of await store.executions.running()) {
+      if (this.#closing.signal.aborted || this.#held.has(execution.id) || !(await this.#isLost(execution))) continue;
+      if (execution.hasRunEnded) await bury(store, execution);
+      else await this.#adopt(store, execution);
+    }
+  }
+
+  async #renew(store: Store): Promise<void> {
+    const held = [...this.#held.values()].filter((process) => !process.hasExited);
+    const ours = new Set((await store.executions.renew(held.map(({ execution }) => execution))).map(({ id }) => id));
+    for (const process of held) {
+      if (ours.has(process.execution.id)) continue;
+      process.letGo();
+      await this.#end(process);
+    }
+  }
+
+  /** A run that was terminated from outside writes no end; only Temporal knows of it. */
+  async #askRuns(): Promise<void> {
+    if (Date.now() - this.#askedAt < SHELL_BOUNDS.askRunMs) return;
+    this.#askedAt = Date.now();
+    for (const handle of this.#steps.keys()) {
+      if ((await this.#askRun(handle)) === false) await this.#endRun(handle);
+    }
+  }
+
+  /** A worker of this host is gone when its process is; one of another host when it has long been silent. */
+  async #isLost({ id, worker, silentMs }: RunningExecution): Promise<boolean> {
+    if (worker === '' || (await isWorkerGone(worker))) return true;
+    if (silentMs < SHELL_BOUNDS.silentMsMax) {
+      this.#silentSince.delete(id);
+      return false;
+    }
+    // After an outage of the store everybody has been silent: whoever lives speaks up within a round.
+    const since = this.#silentSince.get(id) ?? Date.now();
+    this.#silentSince.set(id, since);
+    return Date.now() - since > 2 * SHELL_BOUNDS.keepMs;
+  }
+
+  async #adopt(store: Store, lost: Holding & { handle: string }): Promise<void> {
+    const run = await store.runs.context(lost.handle);
+    if (run === null || !(await isFolder(run.project))) return;
+    const execution = await store.executions.takeOver(lost, await workerMarker());
+    if (execution === null) return;
+    const { key, attempt } = execution;
+    const context = { run, key, attempt, signal: this.#closing.signal, store, heartbeat: () => undefined, now: () => Date.now() };
+    try {
+      await this.#launch(execution, context);
+    } catch (error) {
+      const text = `the process could not be started again: ${error instanceof Error ? error.message : String(error)}`;
+      await store.executions.append(execution, [{ n: 1, stream: 'stderr', text, at: Date.now() }]);
+      await store.executions.finish(execution, { exitCode: 127, signal: null });
+    }
+  }
+}
+
+/** Nobody holds it and nobody will start it again. */
+async function bury(store: Store, execution: RunningExecution): Promise<void> {
+  await endStep(execution.handle, execution.key).catch(() => undefined);
+  await store.executions.finish(execution, { exitCode: 137, signal: 'SIGKILL' });
+}
+
+const startedOf = ({ id, pid }: Pick<Execution, 'id' | 'pid'>): Started => ({ executionId: id, ...(pid === null ? {} : { pid }) });
+
+/** Derived from the step: starting it again finds the same execution. */
+export function executionIdOf(handle: string, key: string): string {
+  return `exec-${createHash('sha256').update(`${handle}:${key}`).digest('hex').slice(0, 20)}`;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isDirectory() === true;
+}

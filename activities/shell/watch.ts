@@ -1,0 +1,153 @@
+/**
+ * Watching a process that an earlier step started: waits until it has finished, prints its first
+ * error, or prints a line that a rule matches. It is woken by what the process does, through the
+ * store, so it does not matter which worker holds the process.
+ *
+ * The result is an object that is a list as well (language/scope.ts): `lines`, and `length` of them.
+ * What all lines together may take is bounded; lines that a rule matched go before the others, later
+ * ones before earlier ones, and `dropped` says how many are missing.
+ */
+import type { Json } from '../../language/json.ts';
+import type { Rule } from '../../language/model.ts';
+import type { RunContext, Store } from '../../prisma/store/contract.ts';
+import type { Execution, ExecutionLine } from '../../prisma/store/execution-contract.ts';
+import { Failure } from '../failures.ts';
+import { SHELL_BOUNDS } from './bounds.ts';
+import { classifierOf, emitLines, type ClassifiedLine, type Classifier } from './classification.ts';
+
+export type Until = 'finished' | 'error' | 'match';
+
+export interface WatchRequest {
+  executionId: string;
+  /** Instead of those that the execution has. */
+  rules?: Rule[];
+  until?: Until;
+  /** An `error` or `match` is looked for after this line: earlier ones have been told. */
+  after?: number;
+}
+
+export interface WatchContext {
+  run: RunContext;
+  key: string;
+  signal: AbortSignal;
+  timeoutMs: number;
+  store: Pick<Store, 'executions' | 'signals'>;
+  heartbeat(details?: Json): void;
+  now(): number;
+}
+
+export type WatchResult = {
+  executionId: string;
+  /** What the waiting ended with. A process may finish before anything matches. */
+  reason: Until;
+  lines: ClassifiedLine[];
+  length: number;
+  /** Those of the lines that a rule matched. */
+  matches: ClassifiedLine[];
+  /** Null while the process goes on. */
+  exitCode: number | null;
+  success: boolean;
+  signal?: string;
+  dropped?: number;
+};
+
+interface Hit {
+  reason: Until;
+  execution: Execution;
+  /** Lines up to here belong to the result. */
+  upTo: number;
+}
+
+export async function watchExecution(request: WatchRequest, context: WatchContext): Promise<WatchResult> {
+  const beat = setInterval(() => context.heartbeat(), SHELL_BOUNDS.heartbeatMs);
+  const ear = context.store.executions.listen(request.executionId);
+  const timeout = AbortSignal.timeout(Math.min(context.timeoutMs, SHELL_BOUNDS.timeoutMsMax));
+  const either = AbortSignal.any([context.signal, timeout]);
+  try {
+    const look = lookOf(request, context);
+    for (;;) {
+      context.signal.throwIfAborted();
+      const hit = await look();
+      if (hit !== null) return await resultOf(request, context, hit);
+      if (timeout.aborted) throw timedOut(request, context);
+      await ear.next(either);
+    }
+  } finally {
+    clearInterval(beat);
+    ear.close();
+  }
+}
+
+/** Looks at what is new since the last time. */
+function lookOf({ executionId, rules, until = 'finished', after = 0 }: WatchRequest, { key, store }: WatchContext): () => Promise<Hit | null> {
+  const from = until === 'finished' ? 0 : after;
+  let seen = from;
+  let attempt = 0;
+  return async () => {
+    // Read first: when it had ended by then, all its lines are in what follows.
+    const execution = await store.executions.find(executionId);
+    if (execution === null) throw unknown(key, executionId);
+    if (execution.attempt !== attempt) seen = from;
+    attempt = execution.attempt;
+    const classifier = classifierOf(rules ?? execution.rules ?? []);
+    const ownRules = rules !== undefined && classifier.emits;
+    if (until !== 'finished' || ownRules) {
+      const fresh = await store.executions.lines(executionId, seen);
+      if (ownRules) await emitLines(store, execution, classifier, fresh);
+      const found = until === 'finished' ? undefined : fresh.find((line) => isHit(classifier, line, until));
+      if (found !== undefined) return { reason: until, execution, upTo: found.n };
+      seen = fresh.at(-1)?.n ?? seen;
+    }
+    return execution.isRunning ? null : { reason: 'finished', execution, upTo: Number.MAX_SAFE_INTEGER };
+  };
+}
+
+function isHit(classifier: Classifier, line: ExecutionLine, until: Until): boolean {
+  const { classification, rule } = classifier.classify(line);
+  return until === 'error' ? classification === 'error' : rule !== undefined;
+}
+
+async function resultOf(request: WatchRequest, context: WatchContext, { reason, execution, upTo }: Hit): Promise<WatchResult> {
+  const { executionId, rules, until = 'finished', after = 0 } = request;
+  const classifier = classifierOf(rules ?? execution.rules ?? []);
+  const from = until === 'finished' ? 0 : after;
+  const kept = await context.store.executions.lines(executionId, from);
+  const all = kept.filter((line) => line.n <= upTo).map((line) => classifier.classify(line));
+  const lines = bounded(all);
+  const dropped = Math.min(execution.lines, upTo) - Math.min(execution.lines, from) - lines.length;
+  const { exitCode, signal } = execution;
+  return {
+    executionId,
+    reason,
+    lines,
+    length: lines.length,
+    matches: lines.filter((line) => line.rule !== undefined),
+    exitCode,
+    success: exitCode === 0,
+    ...(signal === null ? {} : { signal }),
+    ...(dropped > 0 ? { dropped } : {}),
+  };
+}
+
+function bounded(lines: ClassifiedLine[]): ClassifiedLine[] {
+  let left: number = SHELL_BOUNDS.watchBytesMax;
+  const chosen = new Set<number>();
+  const choose = (line: ClassifiedLine, times: number): void => {
+    left -= times * Buffer.byteLength(JSON.stringify(line));
+    if (left >= 0) chosen.add(line.n);
+  };
+  const latestFirst = lines.toReversed();
+  // A matched line is told twice.
+  for (const line of latestFirst) if (line.rule !== undefined) choose(line, 2);
+  for (const line of latestFirst) if (line.rule === undefined) choose(line, 1);
+  return lines.filter((line) => chosen.has(line.n));
+}
+
+export function unknown(key: string, executionId: string): Failure {
+  return new Failure('EXECUTION_NOT_FOUND', `step ${key}: there is no execution "${executionId}"; start the process with code/shell/execute and "wait": false, and use the executionId it returns`);
+}
+
+function timedOut({ executionId, until = 'finished' }: WatchRequest, { key, timeoutMs }: WatchContext): Failure {
+  const awaited = until === 'finished' ? 'did not finish' : until === 'error' ? 'printed no error' : 'printed no line that a rule matches';
+  return new Failure('STEP_TIMEOUT', `step ${key}: the process ${executionId} ${awaited} within ${timeoutMs} ms; raise timeoutMs or look into its log`);
+}

@@ -1,0 +1,83 @@
+/**
+ * What a builder knows of variables, at the level of types: a record of names that grows with each
+ * step, and the references that may be written with it. Nothing here exists at run time.
+ */
+import type { Json } from '../../language/json.ts';
+
+declare const open: unique symbol;
+
+/** A value whose fields are not known beforehand: whatever follows the name is accepted. */
+export interface Open {
+  readonly [open]: true;
+}
+
+export interface ShellResult {
+  exitCode: number;
+  exit_code: number;
+  stdout: string;
+  stderr: string;
+  output: string;
+  success: boolean;
+  durationMs: number;
+}
+
+export interface EmitResult {
+  event: string;
+}
+
+export interface LoopResult {
+  iterations: number;
+}
+
+export interface ApprovalResult {
+  choice: string;
+  approved: boolean;
+  note: string;
+  data: Open;
+  by: string;
+}
+
+export interface NestedResult {
+  success: boolean;
+  outcome: string;
+  iterations: number;
+  results: Open;
+  failureCount: number;
+}
+
+/** What the engine supplies everywhere. */
+export interface BuiltIns {
+  NOW: string;
+  ELAPSED_MS: number;
+  PROJECT_ROOT: string;
+  PERSONA_ID: string;
+  iteration: number;
+  event: Open;
+  input: Open;
+}
+
+/** `Scope` once a step has set `Name`; a step that sets nothing leaves it as it is. */
+export type With<Scope, Name, Shape> = [Name] extends [string] ? { [Key in keyof Scope | Name]: Key extends Name ? Shape : Key extends keyof Scope ? Scope[Key] : never } : Scope;
+
+/** What is in sight after blocks of steps that may have run. */
+export type Joined<First, Second> = { [Key in keyof First | keyof Second]: Key extends keyof Second ? Second[Key] : Key extends keyof First ? First[Key] : never };
+
+type FieldsOf<Shape> = Shape extends Open
+  ? `.${string}` | `[${string}`
+  : Shape extends readonly unknown[]
+    ? '.length' | `[${number}]`
+    : Shape extends object
+      ? { [Key in keyof Shape & string]: `.${Key}` | `.${Key}${FieldsOf<Shape[Key]>}` }[keyof Shape & string]
+      : never;
+
+/** Everything that may follow a `$`: a name that is set, and the fields its value has. */
+export type PathOf<Scope> = { [Name in keyof Scope & string]: Name | `${Name}${FieldsOf<Scope[Name]>}` }[keyof Scope & string];
+
+/** Writes a reference: `ref('build.exitCode')` is `$build.exitCode`. */
+export type Ref<Scope> = (path: PathOf<Scope & BuiltIns>) => string;
+
+/** A value, or one made with references. */
+export type Given<Scope, Value> = Value | ((ref: Ref<Scope>) => Value);
+
+/** The shape of an input, from its default. */
+export type ShapeOf<Value> = Value extends string ? string : Value extends number ? number : Value extends boolean ? boolean : Value extends Json[] | { [key: string]: Json } ? Value : Open;

@@ -1,0 +1,20 @@
+/** The definition in a file, for verbs that need one without errors; its errors go to stderr. */
+import { resolve } from 'node:path';
+import type { Definition } from '../../language/model.ts';
+import { hasErrors } from '../../language/problems.ts';
+import { readConfig } from '../../worker/config.ts';
+import { filesAround, readDefinitionFile, type Known } from '../read-definition.ts';
+import type { Output } from './output.ts';
+import { problemLines } from './verbs/validate.ts';
+
+/** Null when the file holds none; then the problems have been told, with --json as `{ok: false, problems}`. */
+export async function readGoodDefinition(file: string, output: Output): Promise<{ definition: Definition; known: Known } | null> {
+  const path = resolve(file);
+  const { known } = filesAround(path, readConfig().packageRoot);
+  const { definition, problems } = readDefinitionFile(path, known);
+  if (definition !== null && !hasErrors(problems)) return { definition, known };
+  output.object({ ok: false, problems });
+  output.note(`${file} cannot be read as a definition:`);
+  for (const line of problemLines(problems, output.paint)) output.note(line);
+  return null;
+}

@@ -1,0 +1,21 @@
+/**
+ * A verb with verbs of its own (`sentinel schedule create`): each has --help, --json and examples like any other.
+ * What may stand before the verb as well is read with `optsWithGlobals`.
+ */
+import type { Command } from 'commander';
+import { nearestOf, usage } from './usage.ts';
+
+export type Defining = (command: Command) => void;
+
+export function defineGroup(group: Command, subverbs: { [name: string]: { summary: string; define: Defining } }): void {
+  const names = Object.keys(subverbs);
+  group.argument('[verb]').usage('VERB [options]').helpCommand(false).action((given: string | undefined) => {
+    if (given === undefined) return group.outputHelp();
+    const hint = nearestOf(given, names, (name) => `write "${name}", or `);
+    throw usage(`"${given}" is not a verb of "sentinel ${group.name()}"; ${hint}see "sentinel ${group.name()} --help".`);
+  });
+  for (const [name, { summary, define }] of Object.entries(subverbs)) {
+    const command = group.command(name).summary(summary).helpOption('-h, --help', 'show this').option('--json', 'print JSON alone on stdout');
+    define(command);
+  }
+}

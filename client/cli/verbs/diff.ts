@@ -1,0 +1,93 @@
+/** `sentinel diff A B`. */
+import type { Command } from 'commander';
+import { diffRuns, type RunDiff, type RunEnd, type RunSide, type SeenStep, type StepDiff } from '../../diff-runs.ts';
+import { nestedEvents } from '../../nested-events.ts';
+import type { SentinelClient } from '../../client.ts';
+import type { Paint } from '../../paint.ts';
+import { durationText, oneLine } from '../../trace.ts';
+import { EXIT } from '../exit-codes.ts';
+import { openOutput } from '../output.ts';
+import { table } from '../table.ts';
+import { withClient } from '../with-client.ts';
+
+interface Options {
+  json?: boolean;
+  all?: boolean;
+}
+
+export function define(command: Command): void {
+  command
+    .description('Compares two runs step by step, nested runs included. Exit code 0 when they did the same, 1 when they did not, 4 when there is no such run. Times and ids make no difference.')
+    .argument('<a>', 'a run')
+    .argument('<b>', 'another run')
+    .option('--all', 'list the steps that did the same, too')
+    .addHelpText('after', `
+Examples:
+  sentinel diff nightly-1 nightly-2
+  sentinel diff before after --json    {a, b, same, run, steps}`)
+    .action((a: string, b: string, options: Options) => compare(a, b, options));
+}
+
+async function compare(a: string, b: string, options: Options): Promise<void> {
+  const output = openOutput(options);
+  await withClient(output, async (client) => {
+    const sides = [await sideOf(client, a), await sideOf(client, b)] as const;
+    const diff = diffRuns(...sides);
+    output.object({ a, b, ...diff });
+    for (const line of diffLines(diff, { a, b, all: options.all === true, paint: output.paint })) output.line(line);
+    process.exitCode = diff.same ? EXIT.ok : EXIT.failed;
+  });
+}
+
+async function sideOf(client: SentinelClient, handle: string): Promise<RunSide> {
+  await client.find(handle);
+  const events = await client.events(handle);
+  return { events, nested: await nestedEvents(client, handle, events) };
+}
+
+export function diffLines(diff: RunDiff, { a, b, all, paint }: { a: string; b: string; all: boolean; paint: Paint }): string[] {
+  const shown = diff.steps.filter(({ status }) => all || status !== 'same');
+  const rows = shown.map((step) => [markOf(step, paint), step.key, labelOf(step), sideText(step.a, paint), sideText(step.b, paint)]);
+  const counts = (['same', 'different', 'only-a', 'only-b'] as const).map((status) => diff.steps.filter((step) => step.status === status).length);
+  const [same = 0, different = 0, onlyA = 0, onlyB = 0] = counts;
+  return [
+    ...table(['', 'STEP', '', a, b], [['', 'run', '', endText(diff.run.a), endText(diff.run.b)], ...rows], paint),
+    ...shown.filter(({ differs }) => differs.includes('value')).flatMap((step) => valueLines(step, paint)),
+    diff.same ? paint.good(`the same: ${same} steps`) : `${same} the same, ${different} different, ${onlyA} only in ${a}, ${onlyB} only in ${b}`,
+  ];
+}
+
+function markOf({ status }: StepDiff, paint: Paint): string {
+  switch (status) {
+    case 'same':
+      return ' ';
+    case 'different':
+      return paint.warn('≠');
+    case 'only-a':
+      return paint.bad('-');
+    case 'only-b':
+      return paint.good('+');
+    default:
+      return status satisfies never;
+  }
+}
+
+function labelOf({ a, b }: StepDiff): string {
+  const step = b ?? a;
+  return step === undefined ? '' : `${step.step} ${oneLine(step.label).slice(0, 40)}`;
+}
+
+function sideText(step: SeenStep | undefined, paint: Paint): string {
+  if (step === undefined) return '';
+  const outcome = step.failure === undefined ? step.outcome : `${step.outcome} ${step.failure}`;
+  const colour = step.outcome === 'failed' ? paint.bad : step.outcome === 'ok' ? paint.good : paint.warn;
+  return `${colour(outcome)}${step.durationMs === null ? '' : ` ${paint.dim(durationText(step.durationMs))}`}`;
+}
+
+function endText({ outcome, iterations, durationMs }: RunEnd): string {
+  return `${outcome}, ${iterations === 1 ? '1 pass' : `${iterations} passes`}${durationMs === null ? '' : ` ${durationText(durationMs)}`}`;
+}
+
+function valueLines({ key, a, b }: StepDiff, paint: Paint): string[] {
+  return [`  ${paint.strong(key)}`, `    ${paint.bad('-')} ${oneLine(a?.preview ?? '')}`, `    ${paint.good('+')} ${oneLine(b?.preview ?? '')}`];
+}

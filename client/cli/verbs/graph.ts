@@ -1,0 +1,52 @@
+/** `sentinel graph FILE-or-HANDLE`: a file needs no services; a run is read from the store. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { Graph } from '../../../language/graph/graph.ts';
+import { EXIT } from '../exit-codes.ts';
+import { openOutput, type Output } from '../output.ts';
+
+export function define(command: Command): void {
+  command
+    .description('Draws a definition, or a run with the state of each step, as a Mermaid flowchart. Exit code 2 when the definition has errors, 4 when there is no such run.')
+    .argument('<file-or-handle>', 'a JSON file, or a run')
+    .addHelpText('after', `
+What is there as a file, or ends in .json, is a file; anything else is the handle of a run.
+
+Examples:
+  sentinel graph sentinels/build.json > build.mmd
+  sentinel graph nightly             how far the run is, what failed, where the time went
+  sentinel graph nightly --json      {name, nodes, groups, edges}`)
+    .action(async (given: string, options: { json?: boolean }) => {
+      const output = openOutput(options);
+      const graph = existsSync(given) || given.endsWith('.json') ? await graphOfFile(given, output) : await graphOfRun(given, output);
+      if (graph === null) {
+        process.exitCode = EXIT.usage;
+        return;
+      }
+      output.object(graph);
+      if (output.json) return;
+      const { mermaidOf } = await import('../../../language/graph/mermaid.ts');
+      process.stdout.write(mermaidOf(graph));
+    });
+}
+
+async function graphOfFile(file: string, output: Output): Promise<Graph | null> {
+  const [{ readGoodDefinition }, { graphOf }] = await Promise.all([import('../good-definition.ts'), import('../../../language/graph/draw.ts')]);
+  const good = await readGoodDefinition(file, output);
+  return good === null ? null : graphOf(good.definition, { knownRefs: good.known });
+}
+
+async function graphOfRun(handle: string, output: Output): Promise<Graph> {
+  const [{ withClient }, { runGraph }, { DefinitionFiles, shippedFolder }, { readConfig }] = await Promise.all([
+    import('../with-client.ts'),
+    import('../../run-graph.ts'),
+    import('../../read-definition.ts'),
+    import('../../../worker/config.ts'),
+  ]);
+  return withClient(output, async (client) => {
+    const { project } = await client.find(handle);
+    const files = new DefinitionFiles([{ path: resolve(join(project, 'sentinels')), deep: true }, shippedFolder(readConfig().packageRoot)]);
+    return runGraph(client, handle, files.known);
+  });
+}

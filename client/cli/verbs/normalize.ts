@@ -1,0 +1,37 @@
+/** `sentinel normalize FILE`: a definition in any dialect, in its canonical form. Needs no services. */
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { EXIT } from '../exit-codes.ts';
+import { openOutput, type Output } from '../output.ts';
+import { problemLines } from './validate.ts';
+
+export function define(command: Command): void {
+  command
+    .description('Prints a definition in its canonical form, whatever dialect it is written in; problems and what was inferred go to stderr. Exit code 0 when there is no error, 2 otherwise.')
+    .argument('<file>', 'a definition: a JSON file')
+    .addHelpText('after', `
+Examples:
+  sentinel normalize pipeline.json
+  sentinel normalize pipeline.json > sentinels/pipeline.json
+  sentinel normalize --json pipeline.json    {ok, definition, problems, inferred}`)
+    .action(async (file: string, { json }: { json?: boolean }) => {
+      process.exitCode = await normalize(file, openOutput({ json }));
+    });
+}
+
+async function normalize(file: string, output: Output): Promise<number> {
+  const [{ filesAround, readDefinitionFile }, { readConfig }, { inOrder }] = await Promise.all([
+    import('../../read-definition.ts'),
+    import('../../../worker/config.ts'),
+    import('../../../language/read/key-order.ts'),
+  ]);
+  const path = resolve(file);
+  const { definition, ...rest } = readDefinitionFile(path, filesAround(path, readConfig().packageRoot).known);
+  const { problems, inferred } = rest;
+  const canonical = definition === null ? null : inOrder(definition);
+  output.object({ ok: canonical !== null, ...(canonical === null ? {} : { definition: canonical }), ...rest });
+  if (canonical !== null) output.line(JSON.stringify(canonical, null, 2));
+  const notes = [...problemLines(problems, output.paint), ...inferred.map((text) => `  inferred: ${text}`)];
+  if (notes.length > 0) output.note([`${file}:`, ...notes].join('\n'));
+  return canonical === null ? EXIT.usage : EXIT.ok;
+}

@@ -1,0 +1,107 @@
+/** `sentinel replay HANDLE`: would the code of this version go on with the run, and does it say the same of it? */
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import type { History } from '@temporalio/common/lib/proto-utils.js';
+import type { RunEvent } from '../../../language/run-event.ts';
+import { handleOf, workflowIdOf } from '../../../workflows/messages.ts';
+import type { SentinelClient } from '../../client.ts';
+import type { EventDifference } from '../../../workflows/history/compare-events.ts';
+import type { ReplayReport } from '../../replay/replay-run.ts';
+import { EXIT } from '../exit-codes.ts';
+import { openOutput, type Output } from '../output.ts';
+import { usage } from '../usage.ts';
+import { withClient } from '../with-client.ts';
+
+interface Options {
+  json?: boolean;
+  history?: string;
+}
+
+const DIFFERENCES_SHOWN_MAX = 20;
+
+export function define(command: Command): void {
+  command
+    .description(
+      "Walks a run's history again with the decision code of this version, without any effect, and reports where it would go another way. " +
+        'Exit code 0 the same, 1 it diverges, 4 when there is no such run.',
+    )
+    .argument('[handle]', 'the run')
+    .option('--history <file>', 'a history in a file instead, as "temporal workflow show --output json" prints it')
+    .addHelpText('after', `
+Examples:
+  sentinel replay nightly
+  sentinel replay --history nightly.history.json
+  sentinel replay nightly --json    {ok, handle, parts: [{runId, events, ok, divergence}], differences}`)
+    .action(async (handle: string | undefined, options: Options) => {
+      const output = openOutput(options);
+      const { history: file } = options;
+      if ((handle === undefined) === (file === undefined)) throw usage('replay takes the handle of a run, or --history FILE; give one of them.');
+      const history = file === undefined ? null : await readHistory(file);
+      const report = await withClient(output, (client) => (history === null ? replayStored(client, handle ?? '') : replayFile(client, history)));
+      output.object(report);
+      tell(report, output);
+      process.exitCode = report.ok ? EXIT.ok : EXIT.failed;
+    });
+}
+
+type Told = ReplayReport & { handle: string };
+
+async function replayStored(client: SentinelClient, handle: string): Promise<Told> {
+  await client.find(handle);
+  const [{ replayRun }, { historyOf, partsOf }, { ownBundle }, { store, client: temporal }] = await Promise.all([
+    import('../../replay/replay-run.ts'),
+    import('../../replay/histories.ts'),
+    import('../../replay/bundle.ts'),
+    client.parts(),
+  ]);
+  const histories = async function* (): AsyncGenerator<History> {
+    for (const { runId } of await partsOf(temporal, handle)) yield await historyOf(temporal, handle, runId);
+  };
+  const stored = async (): Promise<{ events: RunEvent[]; hasEnded: boolean }> => {
+    const { finishedAt } = await client.find(handle);
+    return { events: await client.events(handle), hasEnded: finishedAt !== null };
+  };
+  return { handle, ...(await replayRun({ bundle: await ownBundle(), store }, workflowIdOf(handle), histories(), stored)) };
+}
+
+/** Large values of the run are in the store, if they are anywhere; a history without any needs none. */
+async function replayFile(client: SentinelClient, history: History): Promise<Told> {
+  const [{ replayRun }, { ownBundle }] = await Promise.all([
+    import('../../replay/replay-run.ts'),
+    import('../../replay/bundle.ts'),
+  ]);
+  const workflowId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? workflowIdOf('replayed');
+  const report = await replayRun({ bundle: await ownBundle(), store: await client.storeIfUp() }, workflowId, [history], null);
+  return { handle: handleOf(workflowId), ...report };
+}
+
+async function readHistory(file: string): Promise<History> {
+  const { historyFromJSON } = await import('@temporalio/common/lib/proto-utils.js');
+  try {
+    const history = historyFromJSON(JSON.parse(readFileSync(file, 'utf8')));
+    if ((history.events?.[0]?.workflowExecutionStartedEventAttributes ?? null) !== null) return history;
+  } catch (error) {
+    throw usage(`--history ${file} cannot be read (${error instanceof Error ? error.message : String(error)}); give the JSON that "temporal workflow show --output json" prints.`);
+  }
+  throw usage(`--history ${file} does not begin with the start of a run; give the JSON that "temporal workflow show --output json" prints.`);
+}
+
+function tell({ handle, ok, parts, differences }: Told, { line, paint }: Output): void {
+  for (const { runId, events, divergence } of parts) {
+    const head = `${handle}  ${runId ?? ''}  ${events} events`;
+    if (divergence === null) {
+      line(`${paint.good('same')}      ${head}`);
+      continue;
+    }
+    line(`${paint.bad('diverges')}  ${head}`);
+    line(`  ${divergence.eventId === null ? '' : `at event ${divergence.eventId}: `}${divergence.message}`);
+  }
+  if (differences.length > 0) line(paint.bad(`the store has ${differences.length === 1 ? 'one event' : `${differences.length} events`} otherwise:`));
+  for (const difference of differences.slice(0, DIFFERENCES_SHOWN_MAX)) line(`  ${lineOf(difference)}`);
+  if (differences.length > DIFFERENCES_SHOWN_MAX) line(`  and ${differences.length - DIFFERENCES_SHOWN_MAX} more; --json has all`);
+  if (ok) line(paint.dim('this version goes on with the run as it was'));
+}
+
+function lineOf({ seq, replayed, stored }: EventDifference): string {
+  return `#${seq}  replayed: ${replayed ?? 'nothing'}  stored: ${stored ?? 'nothing'}`;
+}

@@ -1,0 +1,172 @@
+/** `sentinel schedule create|list|show|pause|resume|trigger|delete`: runs on a clock. */
+import type { Command } from 'commander';
+import type { Overlap, ScheduleReport } from '../../schedules.ts';
+import { readRequest, requestOptions, type RequestOptions } from '../definition-request.ts';
+import { EXIT } from '../exit-codes.ts';
+import { defineGroup } from '../group.ts';
+import { openOutput, type Output } from '../output.ts';
+import { handleFor } from '../run-request.ts';
+import { table } from '../table.ts';
+import { oneOf, usage, wholeNumber } from '../usage.ts';
+import { withClient } from '../with-client.ts';
+
+const OVERLAPS: readonly Overlap[] = ['skip', 'buffer', 'cancel', 'all'];
+const DAY_MS = 86_400_000;
+const RUNS_SHOWN = 5;
+
+interface CreateOptions extends RequestOptions {
+  id?: string;
+  cron?: string;
+  timeZone?: string;
+  overlap?: Overlap;
+  catchup?: number;
+  jitter?: number;
+  paused?: boolean;
+  replace?: boolean;
+}
+
+type Steering = 'pause' | 'resume' | 'trigger' | 'delete';
+
+export function define(group: Command): void {
+  group
+    .description('Starts runs on a clock. Schedules live in Temporal: they go on when nothing of ours is up.')
+    .addHelpText('after', `
+Examples:
+  sentinel schedule create nightly.json --cron '0 3 * * *' --time-zone Europe/Zurich
+  sentinel schedule list`);
+  defineGroup(group, {
+    create: { summary: 'start runs of a definition on a clock', define: defineCreate },
+    list: { summary: 'list schedules', define: defineList },
+    show: { summary: 'show a schedule and its latest runs', define: defineShow },
+    pause: { summary: 'start no runs for now', define: steering('pause', 'Starts no runs until it is resumed; runs under way go on.') },
+    resume: { summary: 'start runs again', define: steering('resume', 'Starts runs again; those missed while it was paused are not made up for.') },
+    trigger: { summary: 'start a run now', define: steering('trigger', 'Starts a run now, whatever the clock says and whatever else is under way.') },
+    delete: { summary: 'remove a schedule', define: steering('delete', 'Removes the schedule; runs under way go on.') },
+  });
+}
+
+function defineCreate(command: Command): void {
+  requestOptions(command)
+    .description('Starts runs of a definition on a clock. What is not given is taken from its own "trigger". Exit code 2 for problems, usage, or a name that is taken.')
+    .option('--cron <text>', 'minute hour day month weekday, six fields with seconds in front, @daily, or "@every 30s"')
+    .option('--time-zone <name>', 'an IANA name such as Europe/Zurich (default: UTC)')
+    .option('--overlap <what>', `when a run is due while the one before goes on: ${OVERLAPS.join(', ')} (default: skip)`, oneOf('--overlap', OVERLAPS))
+    .option('--catchup <ms>', 'how late a missed run may still start (default: 10 minutes)', wholeNumber('--catchup', { min: 10_000, max: 366 * DAY_MS }))
+    .option('--jitter <ms>', 'each start is late by a random time up to this', wholeNumber('--jitter', { min: 0, max: DAY_MS }))
+    .option('--id <name>', "the schedule's name, and the beginning of its runs' handles (default: the definition's)")
+    .option('--paused', 'make it, and start no runs until it is resumed')
+    .option('--replace', 'replace the schedule of that name')
+    .addHelpText('after', `
+Examples:
+  sentinel schedule create nightly.json
+  sentinel schedule create nightly.json --cron '0 3 * * 1-5' --time-zone Europe/Zurich --input branch=main
+  sentinel schedule create health --cron '@every 5m' --overlap skip --id health-prod --json`)
+    .action(async (definition: string, _options: unknown, self: Command) => {
+      process.exitCode = await create(definition, self.optsWithGlobals<CreateOptions>());
+    });
+}
+
+async function create(given: string, options: CreateOptions): Promise<number> {
+  const output = openOutput(options);
+  const id = options.id === undefined ? null : handleFor(options.id);
+  return withClient(output, async (client) => {
+    const request = await readRequest(given, options, client, output);
+    if (request === null) return EXIT.usage;
+    const own = request.definition.trigger?.type === 'schedule' ? request.definition.trigger : null;
+    const cron = options.cron ?? own?.cronExpression;
+    if (cron === undefined) throw usage(`"${request.definition.name}" has no trigger of type "schedule"; say when it runs with --cron.`);
+    const [{ createSchedule }, { scheduleIdOf }, parts] = await Promise.all([
+      import('../../schedules.ts'),
+      import('../../triggers.ts'),
+      client.parts(options.host),
+    ]);
+    const report = await createSchedule(parts, {
+      ...request,
+      id: id ?? scheduleIdOf(request.definition),
+      cron,
+      timeZone: options.timeZone ?? own?.timeZone,
+      overlap: options.overlap ?? own?.overlap,
+      catchupWindowMs: options.catchup ?? own?.catchupWindowMs,
+      jitterMs: options.jitter ?? own?.jitterMs,
+      isPaused: options.paused === true,
+      replace: options.replace === true,
+    });
+    output.object(report);
+    show(report, output);
+    return EXIT.ok;
+  });
+}
+
+function defineList(command: Command): void {
+  command
+    .description('Lists schedules by name.')
+    .addHelpText('after', `
+Examples:
+  sentinel schedule list
+  sentinel schedule list --json    [{id, name, cron, timeZone, overlap, isPaused, next, runs, …}]`)
+    .action(async (_options: unknown, self: Command) => {
+      const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
+      await withClient(output, async (client) => {
+        const { listSchedules } = await import('../../schedules.ts');
+        const all = await listSchedules((await client.parts()).client);
+        output.object(all);
+        if (all.length === 0) output.line('No schedules.');
+        const rows = all.map(({ id, name, cron, timeZone, isPaused, next }) => [id, name, cron, timeZone, isPaused ? 'paused' : timeText(next[0])]);
+        for (const line of table(['SCHEDULE', 'NAME', 'CRON', 'TIME ZONE', 'NEXT (UTC)'], rows, output.paint)) output.line(line);
+      });
+    });
+}
+
+function defineShow(command: Command): void {
+  command
+    .description('Shows a schedule, when it starts runs next, and its latest runs. Exit code 4 when there is no such schedule.')
+    .argument('<schedule>', 'its name')
+    .addHelpText('after', `
+Examples:
+  sentinel schedule show nightly`)
+    .action(async (id: string, _options: unknown, self: Command) => {
+      const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
+      await withClient(output, async (client) => {
+        const { describeSchedule } = await import('../../schedules.ts');
+        const report = await describeSchedule((await client.parts()).client, id);
+        output.object(report);
+        show(report, output);
+      });
+    });
+}
+
+function steering(verb: Steering, description: string): (command: Command) => void {
+  return (command) => {
+    command.description(`${description} Exit code 4 when there is no such schedule.`).argument('<schedule>', 'its name');
+    if (verb === 'pause' || verb === 'resume') command.option('--note <text>', 'why, for whoever looks at it');
+    command
+      .addHelpText('after', `
+Examples:
+  sentinel schedule ${verb} nightly`)
+      .action(async (id: string, _options: unknown, self: Command) => {
+        const { note, ...options } = self.optsWithGlobals<{ json?: boolean; note?: string }>();
+        const output = openOutput(options);
+        await withClient(output, async (client) => {
+          const { describeSchedule, steerSchedule } = await import('../../schedules.ts');
+          const { client: temporal } = await client.parts();
+          await steerSchedule(temporal, id, verb, note);
+          output.object({ ok: true, ...(verb === 'delete' ? { id } : await describeSchedule(temporal, id)) });
+          output.line(`${id} ${RESULTS[verb]}.`);
+        });
+      });
+  };
+}
+
+const RESULTS: Record<Steering, string> = { pause: 'is paused', resume: 'starts runs again', trigger: 'starts a run now', delete: 'is removed' };
+
+function show(report: ScheduleReport, output: Output): void {
+  const { id, name, cron, timeZone, overlap, isPaused, note, next, runs } = report;
+  output.line(`${output.paint.strong(id)} runs ${name} at ${cron} (${timeZone}), overlap ${overlap}`);
+  if (isPaused) output.line(`  paused${note === null || note === '' ? '' : `: ${note}`}`);
+  else output.line(`  next (UTC): ${next.slice(0, 3).map(timeText).join(', ')}`);
+  for (const { handle, at } of runs.slice(-RUNS_SHOWN)) output.line(`  ${timeText(at)}  ${handle}`);
+}
+
+function timeText(at: number | undefined): string {
+  return at === undefined ? '' : new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+}

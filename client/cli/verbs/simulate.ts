@@ -1,0 +1,117 @@
+/** `sentinel simulate FILE`: needs no services, and touches nothing. */
+import type { Command } from 'commander';
+import { isJsonObject } from '../../../language/json.ts';
+import type { Replies } from '../../definition-tests/test-file.ts';
+import type { SimulatedStep, SimulationReport } from '../../simulate/simulate.ts';
+import type { Paint } from '../../paint.ts';
+import { EXIT } from '../exit-codes.ts';
+import { openOutput, type Output } from '../output.ts';
+import { projectFolder, readInputs } from '../run-request.ts';
+import { table } from '../table.ts';
+import { usage } from '../usage.ts';
+
+interface Options {
+  json?: boolean;
+  project: string;
+  input: string[];
+  inputFile?: string;
+  replies?: string;
+  persona?: string;
+}
+
+/** Rows of the table; --json shows all. */
+const rowsMax = 200;
+
+export function define(command: Command): void {
+  command
+    .description(
+      'Walks through a definition with the real interpreter while nothing happens: files are read from the project, writes stay in memory, ' +
+        'command lines are taken to succeed. Exit code 0, 1 when a step would be denied, 2 for problems or usage.',
+    )
+    .argument('<file>', 'a definition: a JSON file')
+    .option('--project <dir>', 'the folder the run would work in', '.')
+    .option('--input <name=value>', 'an input; JSON is a value, anything else text (repeatable)', (given: string, all: string[]) => [...all, given], [])
+    .option('--input-file <file>', 'inputs as a JSON object')
+    .option('--replies <file>', 'what steps answer: {KEY-or-PATTERN: reply}, as in test files')
+    .option('--persona <id>', 'who the run would belong to (default: the user)')
+    .addHelpText('after', `
+Examples:
+  sentinel simulate sentinels/build.json --input task=login
+  sentinel simulate sentinels/build.json --replies failing.json --project ../app
+  sentinel simulate sentinels/build.json --json    {ok, outcome, steps: [{key, permission, verdict, effect, …}], files, warnings, trace, …}`)
+    .action(async (file: string, options: Options) => {
+      process.exitCode = await show(file, options);
+    });
+}
+
+async function show(file: string, options: Options): Promise<number> {
+  const output = openOutput(options);
+  const project = projectFolder(options.project);
+  const inputs = readInputs(options.inputFile, options.input);
+  const replies = options.replies === undefined ? {} : await repliesIn(options.replies);
+  const [{ readGoodDefinition }, { simulate }] = await Promise.all([import('../good-definition.ts'), import('../../simulate/simulate.ts')]);
+  const good = await readGoodDefinition(file, output);
+  if (good === null) return EXIT.usage;
+  const persona = options.persona ?? process.env['USER'] ?? 'local';
+  const report = await simulate({ ...good, inputs, replies, project, persona });
+  output.object(report);
+  showReport(report, output);
+  return report.ok ? EXIT.ok : EXIT.failed;
+}
+
+async function repliesIn(file: string): Promise<Replies> {
+  const [{ readReplies }, { readFileSync }] = await Promise.all([import('../../definition-tests/test-file.ts'), import('node:fs')]);
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw usage(`--replies ${file} cannot be read as JSON (${error instanceof Error ? error.message : String(error)}); give a file of {KEY-or-PATTERN: reply}.`);
+  }
+  if (!isJsonObject(value)) throw usage(`--replies ${file} does not hold an object; write {KEY-or-PATTERN: reply, …}.`);
+  try {
+    return readReplies(value);
+  } catch (error) {
+    throw usage(`--replies ${file}: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+}
+
+function showReport(report: SimulationReport, output: Output): void {
+  const { paint } = output;
+  const rows = report.steps.slice(0, rowsMax).map((step) => rowOf(step, paint));
+  for (const line of table(['KEY', 'STEP', 'PERMISSION', 'VERDICT', 'WOULD'], rows, paint)) output.line(line);
+  if (report.steps.length > rowsMax) output.line(paint.dim(`… and ${report.steps.length - rowsMax} more (--json shows all)`));
+  for (const { path, change, diff } of report.files) {
+    output.line(`\n${paint.strong(path)} would be ${change}`);
+    for (const line of diff.split('\n')) output.line(`  ${line.startsWith('+') ? paint.good(line) : line.startsWith('-') ? paint.bad(line) : line}`);
+  }
+  const notes = notesOf(report, paint);
+  if (notes.length > 0) output.line();
+  for (const note of notes) output.line(note);
+  output.line(`\n${endOf(report, paint)}`);
+}
+
+function rowOf({ key, step, label, permission, verdict, sandboxed, effect, source, outcome, failure, branch }: SimulatedStep, paint: Paint): string[] {
+  const colour = verdict === 'denied' ? paint.bad : verdict === 'needs approval' ? paint.warn : paint.good;
+  const said = branch !== undefined ? `→ ${branch}` : `${effect ?? ''}${source === 'assumed' && step === 'shell' ? paint.dim(' (assumed to succeed)') : ''}`;
+  const ending = failure === undefined ? said : `${said} ${paint.bad(`${outcome} ${failure.code}`)}`;
+  return [key, `${step} ${short(label)}`, permission ?? '', colour(sandboxed === true && verdict !== 'denied' ? `${verdict}, sandboxed` : verdict), short(ending.trim(), 120)];
+}
+
+function short(text: string, max = 40): string {
+  const line = text.replaceAll(/\s+/g, ' ');
+  return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
+}
+
+function notesOf({ steps, warnings, unused }: SimulationReport, paint: Paint): string[] {
+  return [
+    ...steps.filter(({ verdict }) => verdict === 'denied').map(({ key, why = '' }) => `${paint.bad('denied')} ${why.startsWith(key) ? why : `${key}: ${why}`}`),
+    ...warnings.map(({ key, code, message }) => `${paint.warn(code)} ${key === '' || message.startsWith(key) ? '' : `${key}: `}${message}`),
+    ...unused.map((pattern) => paint.warn(`the reply "${pattern}" was never asked for`)),
+  ];
+}
+
+function endOf({ outcome, limit, failure, iterations, steps }: SimulationReport, paint: Paint): string {
+  const how = `${outcome}${limit === undefined ? '' : ` (${limit})`}${failure === undefined ? '' : `: ${failure.code} ${failure.message}`}`;
+  const count = (wanted: SimulatedStep['verdict']): number => steps.filter(({ verdict }) => verdict === wanted).length;
+  return `the run would end ${outcome === 'completed' ? paint.good(how) : paint.bad(how)} after ${iterations} ${iterations === 1 ? 'pass' : 'passes'}; ${count('denied')} denied, ${count('needs approval')} to approve. Nothing was touched.`;
+}

@@ -1,0 +1,170 @@
+/** `sentinel test [FILE…]`: needs no services, except to record a run. */
+import type { Command } from 'commander';
+import type { FileReport } from '../../definition-tests/run-suite.ts';
+import type { Paint } from '../../paint.ts';
+import { EXIT } from '../exit-codes.ts';
+import { openOutput, type Output } from '../output.ts';
+import { usage } from '../usage.ts';
+
+interface Options {
+  json?: boolean;
+  watch?: boolean;
+  update?: boolean;
+  junit?: string;
+  record?: string;
+  out?: string;
+}
+
+export function define(command: Command): void {
+  command
+    .description(
+      'Runs the cases of *.sentinel-test.json files: the real interpreter, replies from the file, no server and no effect. ' +
+        'Exit code 0 when all pass, 1 when one fails, 2 when a file or a definition has problems.',
+    )
+    .argument('[path...]', 'test files, definitions with tests beside them, or folders; default: this folder and sentinels/')
+    .option('--watch', 'run them again whenever a file changes')
+    .option('--update', 'rewrite what fails to what came')
+    .option('--junit <file>', 'also write a JUnit report')
+    .option('--record <handle>', 'make a test file from a run that ended')
+    .option('--out <file>', 'where --record writes (default: NAME-HANDLE.sentinel-test.json)')
+    .addHelpText('after', `
+Examples:
+  sentinel test
+  sentinel test sentinels/build.json --watch
+  sentinel test --json --junit report.xml    {ok, passed, failed, files: [{file, mistakes, cases}]}
+  sentinel test --record nightly`)
+    .action(async (paths: string[], options: Options) => {
+      const output = openOutput({ ...options, streams: options.watch === true });
+      if (options.record !== undefined) return record(options.record, options.out, output);
+      if (options.out !== undefined) throw usage('--out says where --record writes; write --record HANDLE as well.');
+      if (options.watch === true) return watch(paths, options, output);
+      process.exitCode = exitCodeOf(await runAll(paths, options, output));
+    });
+}
+
+async function runAll(paths: readonly string[], options: Options, output: Output): Promise<FileReport[]> {
+  const [{ findTests, runTestFile }, { readConfig }] = await Promise.all([import('../../definition-tests/run-suite.ts'), import('../../../worker/config.ts')]);
+  const { files, mistakes } = findTests(paths);
+  if (mistakes.length > 0) throw usage(`${mistakes.join('; ')}.`);
+  if (files.length === 0) throw usage('There is no *.sentinel-test.json file here, below the folders that were given, or in sentinels/; write one beside a definition.');
+  const { packageRoot } = readConfig();
+  const reports: FileReport[] = [];
+  for (const file of files) {
+    const report = await runTestFile(file, packageRoot);
+    reports.push(options.update === true ? await updated(report, packageRoot, output) : report);
+  }
+  await show(reports, output);
+  if (options.junit !== undefined) await writeJunit(options.junit, reports);
+  return reports;
+}
+
+async function updated(report: FileReport, packageRoot: string, output: Output): Promise<FileReport> {
+  const [{ updateFile }, { runTestFile }] = await Promise.all([import('../../definition-tests/update.ts'), import('../../definition-tests/run-suite.ts')]);
+  const changed = report.mistakes.length > 0 ? 0 : updateFile(report);
+  if (changed === 0) return report;
+  output.note(`sentinel: ${report.file}: ${changed} ${changed === 1 ? 'case' : 'cases'} rewritten`);
+  return runTestFile(report.file, packageRoot);
+}
+
+async function writeJunit(path: string, reports: readonly FileReport[]): Promise<void> {
+  const [{ junitOf }, { writeFileSync }] = await Promise.all([import('../../definition-tests/junit.ts'), import('node:fs')]);
+  try {
+    writeFileSync(path, junitOf(reports));
+  } catch (error) {
+    throw usage(`--junit ${path} cannot be written (${error instanceof Error ? error.message : String(error)}); give a file in a folder that exists.`);
+  }
+}
+
+async function show(reports: readonly FileReport[], output: Output): Promise<void> {
+  const { differenceLines } = await import('../../definition-tests/difference-lines.ts');
+  for (const { file, mistakes, cases } of reports) {
+    for (const mistake of mistakes) output.line(`${output.paint.bad('✖')} ${file}  ${mistake}`);
+    for (const report of cases) {
+      output.line(caseLine(file, report, output.paint));
+      if (!report.ok) for (const line of differenceLines(report, output.paint)) output.line(`    ${line}`);
+      for (const pattern of report.unused) output.line(`    ${output.paint.warn(`the reply "${pattern}" was never asked for`)}`);
+    }
+  }
+  const { passed, failed } = countsOf(reports);
+  const broken = reports.filter(({ mistakes }) => mistakes.length > 0).length;
+  const totals = [`${passed} passed`, `${failed} failed`, ...(broken === 0 ? [] : [`${broken} ${broken === 1 ? 'file' : 'files'} not readable`])];
+  output.line(`${totals.join(', ')} in ${reports.length} ${reports.length === 1 ? 'file' : 'files'}`);
+  output.object({ ok: exitCodeOf(reports) === EXIT.ok, passed, failed, files: reports.map(documentOf) });
+}
+
+function caseLine(file: string, { ok, name, durationMs }: FileReport['cases'][number], paint: Paint): string {
+  return `${ok ? paint.good('✔') : paint.bad('✖')} ${file}  ${paint.strong(name)}  ${paint.dim(`${Math.round(durationMs)} ms`)}`;
+}
+
+function documentOf({ file, mistakes, cases }: FileReport): unknown {
+  return {
+    file,
+    mistakes,
+    cases: cases.map(({ name, ok, differences, problems, unused, durationMs, outcome, stuck }) => ({
+      name,
+      ok,
+      differences,
+      problems,
+      unused,
+      durationMs: Math.round(durationMs * 10) / 10,
+      ...(stuck === undefined ? {} : { stuck }),
+      ...(outcome === null ? {} : { outcome: outcome.result.outcome, trace: outcome.trace }),
+    })),
+  };
+}
+
+function countsOf(reports: readonly FileReport[]): { passed: number; failed: number } {
+  const cases = reports.flatMap((report) => report.cases);
+  const passed = cases.filter(({ ok }) => ok).length;
+  return { passed, failed: cases.length - passed };
+}
+
+/** Its definition has problems that it did not expect. */
+const isBroken = (report: FileReport['cases'][number]): boolean => report.outcome === null && report.problems.length > 0 && report.test.expect.problems === undefined;
+
+function exitCodeOf(reports: readonly FileReport[]): number {
+  if (reports.some(({ mistakes, cases }) => mistakes.length > 0 || cases.some((report) => isBroken(report)))) return EXIT.usage;
+  return reports.every(({ cases }) => cases.every(({ ok }) => ok)) ? EXIT.ok : EXIT.failed;
+}
+
+/** Until it is interrupted. A mistake in what was typed ends it; one in a file is shown, and mended by its author. */
+async function watch(paths: readonly string[], options: Options, output: Output): Promise<void> {
+  const [{ default: chokidar }, path] = await Promise.all([import('chokidar'), import('node:path')]);
+  const reports = await runAll(paths, options, output);
+  const watched = [...new Set([...paths, ...reports.flatMap(({ reads }) => reads.map((file) => path.dirname(file)))])];
+  const watcher = chokidar.watch(watched, { ignoreInitial: true, ignored: /(?:^|\/)(?:node_modules|\.git)(?:\/|$)/ });
+  let due: NodeJS.Timeout | undefined;
+  let running = Promise.resolve();
+  const again = async (): Promise<void> => {
+    output.line();
+    await runAll(paths, options, output).catch((error: unknown) => output.note(`sentinel: ${error instanceof Error ? error.message : String(error)}`));
+  };
+  watcher.on('all', (_event, file) => {
+    if (!file.endsWith('.json')) return;
+    clearTimeout(due);
+    due = setTimeout(() => {
+      running = running.then(again);
+    }, 80);
+  });
+  await new Promise<void>((resolve) => {
+    process.once('SIGINT', resolve);
+    process.once('SIGTERM', resolve);
+  });
+  await watcher.close();
+}
+
+async function record(handle: string, out: string | undefined, output: Output): Promise<void> {
+  const [{ recordHandle }, { jsonText }, { existsSync, writeFileSync }, { withClient }] = await Promise.all([
+    import('../../definition-tests/record-handle.ts'),
+    import('../../definition-tests/json-text.ts'),
+    import('node:fs'),
+    import('../with-client.ts'),
+  ]);
+  const { name, file, unknown } = await withClient(output, (client) => recordHandle(client, handle));
+  const path = out ?? `${name}-${handle}`.replaceAll(/[^\w.-]+/g, '-') + '.sentinel-test.json';
+  if (existsSync(path)) throw usage(`${path} exists already; name another file with --out.`);
+  writeFileSync(path, jsonText(file));
+  output.line(`${output.paint.good('✔')} ${path}`);
+  for (const sentence of unknown) output.line(`  ${output.paint.warn(sentence)}`);
+  output.object({ ok: true, file: path, unknown });
+}

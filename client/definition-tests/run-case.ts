@@ -1,0 +1,84 @@
+/** One case of a test file, run by the scripted host: no server, nothing outside this process. */
+import { isAbsolute, join, dirname } from 'node:path';
+import type { Json } from '../../language/json.ts';
+import type { Definition } from '../../language/model.ts';
+import { hasErrors, type Problem } from '../../language/problems.ts';
+import { parseDefinition } from '../../language/read/definition.ts';
+import { runScenario, type Outcome, type Scenario } from '../../workflows/simulation/run-scenario.ts';
+import { Script } from '../../workflows/simulation/script.ts';
+import { libraryOf } from '../library.ts';
+import { readDefinitionFile, type Known } from '../read-definition.ts';
+import { stage } from '../simulate/stage.ts';
+import { compareProblems, compareRun, type Difference } from './compare.ts';
+import type { TestCase } from './test-file.ts';
+
+export interface CaseReport {
+  name: string;
+  ok: boolean;
+  differences: Difference[];
+  /** What kept the case from running. */
+  problems: Problem[];
+  /** Patterns of replies that nothing asked for. */
+  unused: string[];
+  durationMs: number;
+  /** Null where it did not run. */
+  outcome: Outcome | null;
+  /** How the simulated run itself broke down, where it did. */
+  stuck?: string;
+}
+
+export interface Subject {
+  definition: Definition | null;
+  problems: Problem[];
+  known: Known;
+  /** The file the definition is in, when it is in one. */
+  file: string | null;
+}
+
+export async function runTestCase(test: TestCase, subject: Subject): Promise<CaseReport> {
+  const began = performance.now();
+  const { definition, problems } = subject;
+  const differences = compareProblems(test.expect.problems ?? [], problems);
+  const nothing = { name: test.name, problems, unused: [], outcome: null };
+  if (definition === null) {
+    const ok = test.expect.problems !== undefined && differences.length === 0;
+    return { ...nothing, ok, differences: test.expect.problems === undefined ? [] : differences, durationMs: performance.now() - began };
+  }
+  const answers = new Script(test.script);
+  const scenario = scenarioOf(test, definition, subject.known);
+  try {
+    const { project, persona } = test;
+    const outcome = await runScenario(scenario, { stage, answers, ...(project === undefined ? {} : { project }), ...(persona === undefined ? {} : { persona }) });
+    differences.push(...compareRun(test.expect, outcome));
+    return { ...nothing, ok: differences.length === 0, differences, unused: answers.unused(), durationMs: performance.now() - began, outcome };
+  } catch (error) {
+    const stuck = error instanceof Error ? error.message : String(error);
+    return { ...nothing, ok: false, differences, durationMs: performance.now() - began, stuck };
+  }
+}
+
+/** A case as the scripted host takes it. */
+export function scenarioOf(test: TestCase, definition: Definition, known: Known): Scenario {
+  return { ...test.script, definition, library: libraryOf(definition, known), inputs: test.inputs, env: test.env };
+}
+
+/** What a case is about: a definition in the case, in the file it names, or in the file the test is named after. */
+export function subjectOf({ definition, library }: TestCase, testFile: string, around: Known): Subject {
+  const known: Known = (name) => (Object.hasOwn(library, name) ? readLibrary(library[name] ?? {}, library, around) : around(name));
+  if (typeof definition === 'object') return { ...readValue(definition, known), known, file: null };
+  const named = definition ?? testFile.replace(/\.sentinel-test\.json$/, '.json');
+  const file = isAbsolute(named) ? named : definition === undefined ? named : join(dirname(testFile), named);
+  const { definition: found, problems } = readDefinitionFile(file, known);
+  return { definition: found, problems, known, file };
+}
+
+function readValue(value: Json, known: Known): { definition: Definition | null; problems: Problem[] } {
+  const read = parseDefinition(value, { knownRefs: known });
+  return { definition: read.ok ? read.definition : null, problems: read.problems };
+}
+
+function readLibrary(value: Json, library: TestCase['library'], around: Known): Definition | undefined {
+  const anything: Known = (name) => (Object.hasOwn(library, name) ? { name, steps: [], loop: { type: 'once' } } : around(name));
+  const { definition, problems } = readValue(value, anything);
+  return hasErrors(problems) ? undefined : (definition ?? undefined);
+}

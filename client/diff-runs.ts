@@ -1,0 +1,134 @@
+/**
+ * Two runs compared step by step. Steps are matched by their key (path and passes), those of nested
+ * runs by the keys that lead to them, so the runs may belong to different versions of a definition.
+ *
+ * A step differs in its outcome, its failure's code, or the preview of its value. How long it took
+ * makes no difference, and neither do the parts of a value that no two runs share: times, and ids
+ * that are derived from the run.
+ */
+import type { StepType } from '../language/model.ts';
+import type { RunEvent, StepOutcome } from '../language/run-event.ts';
+import { comparePlaces, placeOf } from './step-keys.ts';
+
+export interface RunSide {
+  events: readonly RunEvent[];
+  /** Events of nested runs, by what their handle adds to the run's own. */
+  nested?: ReadonlyMap<string, readonly RunEvent[]>;
+}
+
+export interface SeenStep {
+  step: StepType;
+  label: string;
+  /** `running` while it has not ended. */
+  outcome: StepOutcome | 'running';
+  durationMs: number | null;
+  preview?: string;
+  failure?: string;
+}
+
+export type Difference = 'outcome' | 'failure' | 'value';
+
+export interface StepDiff {
+  key: string;
+  status: 'same' | 'different' | 'only-a' | 'only-b';
+  differs: Difference[];
+  a?: SeenStep;
+  b?: SeenStep;
+}
+
+export interface RunEnd {
+  outcome: string;
+  iterations: number;
+  durationMs: number | null;
+}
+
+export interface RunDiff {
+  same: boolean;
+  run: { a: RunEnd; b: RunEnd };
+  steps: StepDiff[];
+}
+
+export function diffRuns(a: RunSide, b: RunSide): RunDiff {
+  const [left, right] = [stepsOf(a), stepsOf(b)];
+  const keys = [...new Set([...left.keys(), ...right.keys()])].toSorted(compareKeys);
+  const steps = keys.map((key) => diffStep(key, left.get(key), right.get(key)));
+  const run = { a: endOf(a.events), b: endOf(b.events) };
+  const sameEnd = run.a.outcome === run.b.outcome && run.a.iterations === run.b.iterations;
+  return { same: sameEnd && steps.every(({ status }) => status === 'same'), run, steps };
+}
+
+function stepsOf({ events, nested = new Map() }: RunSide): Map<string, SeenStep> {
+  const steps = new Map<string, SeenStep>();
+  const add = (under: string, own: readonly RunEvent[]): void => {
+    for (const event of own) {
+      if (event.type !== 'step-started' && event.type !== 'step-finished') continue;
+      const key = under === '' ? event.key : `${under}/${event.key}`;
+      if (event.type === 'step-finished') steps.set(key, seen(event));
+      else if (!steps.has(key)) steps.set(key, { step: event.step, label: event.label, outcome: 'running', durationMs: null });
+    }
+  };
+  add('', events);
+  for (const [under, below] of nested) add(under, below);
+  return steps;
+}
+
+function seen({ step, label, outcome, durationMs, preview, failure }: Extract<RunEvent, { type: 'step-finished' }>): SeenStep {
+  return {
+    step,
+    label,
+    outcome,
+    durationMs,
+    ...(preview === undefined ? {} : { preview }),
+    ...(failure === undefined ? {} : { failure: failure.code }),
+  };
+}
+
+function diffStep(key: string, a: SeenStep | undefined, b: SeenStep | undefined): StepDiff {
+  if (a === undefined || b === undefined) {
+    return { key, status: a === undefined ? 'only-b' : 'only-a', differs: [], ...(a === undefined ? {} : { a }), ...(b === undefined ? {} : { b }) };
+  }
+  const differs: Difference[] = [];
+  if (a.outcome !== b.outcome) differs.push('outcome');
+  if (a.failure !== b.failure) differs.push('failure');
+  if (!samePreview(a.preview, b.preview)) differs.push('value');
+  return { key, status: differs.length === 0 ? 'same' : 'different', differs, a, b };
+}
+
+/** Fields that differ between any two runs: how long, when, and ids made from the run's handle. */
+const OWN_TO_A_RUN = /"(?:durationMs|averageDurationMs|createdAt|averageCreatedAt|handle)":(?:-?[\d.]+(?:e[+-]?\d+)?|"[^"]*")|"id":"[0-9a-f]{32}"/g;
+
+/** A preview is cut at a length, and the parts left out may move the cut: so far as both go, they agree. */
+function samePreview(a: string | undefined, b: string | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  const [left, right] = [a, b].map((text) => text.replaceAll(OWN_TO_A_RUN, '')) as [string, string];
+  const isCut = left.endsWith('…') || right.endsWith('…');
+  if (!isCut) return left === right;
+  const [leftPart, rightPart] = [comparablePart(left), comparablePart(right)];
+  if (!left.endsWith('…')) return left.startsWith(rightPart);
+  if (!right.endsWith('…')) return right.startsWith(leftPart);
+  const length = Math.min(leftPart.length, rightPart.length);
+  return leftPart.slice(0, length) === rightPart.slice(0, length);
+}
+
+/** Up to the field that the cut went through. */
+function comparablePart(text: string): string {
+  if (!text.endsWith('…')) return text;
+  const comma = text.lastIndexOf(',"');
+  return comma === -1 ? text.slice(0, -1) : text.slice(0, comma + 2);
+}
+
+function compareKeys(left: string, right: string): number {
+  const [leftParts, rightParts] = [left.split('/'), right.split('/')];
+  for (let index = 0; index < Math.min(leftParts.length, rightParts.length); index += 1) {
+    const [a, b] = [leftParts[index] ?? '', rightParts[index] ?? ''];
+    const order = comparePlaces(placeOf(a), placeOf(b)) || (a < b ? -1 : a > b ? 1 : 0);
+    if (order !== 0) return order;
+  }
+  return leftParts.length - rightParts.length;
+}
+
+function endOf(events: readonly RunEvent[]): RunEnd {
+  const end = events.findLast((event) => event.type === 'run-finished');
+  if (end?.type !== 'run-finished') return { outcome: 'running', iterations: events.filter(({ type }) => type === 'pass-finished').length, durationMs: null };
+  return { outcome: end.limit === undefined ? end.outcome : `${end.outcome} (${end.limit})`, iterations: end.iterations, durationMs: end.durationMs };
+}

@@ -1,0 +1,133 @@
+/**
+ * What a step would be answered, without asking the world: scripted replies first; then files of the
+ * project are read, writes go to the overlay, records are kept for as long as the simulation lasts,
+ * and a command line is taken to succeed without a word.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { Failure } from '../../activities/failures.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
+import type { Effect } from '../../workflows/interpreter/host.ts';
+import { deedOf, Script, type Interruption, type ScriptedAnswer, type ScriptedReply, type ScriptSource } from '../../workflows/simulation/script.ts';
+import type { Overlay } from './overlay.ts';
+
+export interface Prediction {
+  effect: Effect;
+  /** What would happen, in a few words. */
+  text: string;
+  source: 'replies' | 'project' | 'assumed';
+}
+
+type Commanded = Extract<Effect, { type: 'command' }>;
+
+interface Predicted {
+  text: string;
+  source: Prediction['source'];
+  /** Absent: the usual reply. */
+  reply?: ScriptedReply;
+}
+
+export class Predictions extends Script {
+  /** By the key of the step, behind the keys of the nested runs that lead to it. */
+  readonly made = new Map<string, Prediction>();
+  /** The simulation was ended after `stepsMax` effects. */
+  isCut = false;
+  readonly #overlay: Overlay;
+  readonly #stepsMax: number;
+  readonly #records: JsonObject[] = [];
+
+  constructor(source: ScriptSource, overlay: Overlay, stepsMax: number) {
+    super(source);
+    this.#overlay = overlay;
+    this.#stepsMax = stepsMax;
+  }
+
+  override find(key: string, effect: Effect): ScriptedReply | null {
+    const scripted = super.find(key, effect);
+    const { reply, ...made } = scripted === null ? this.#predict(effect) : { text: doing(effect), source: 'replies' as const, reply: scripted };
+    this.made.set(key, { effect, ...made });
+    return reply ?? null;
+  }
+
+  override interruptionsAt(key: string, when: 'before' | 'during'): Interruption[] {
+    if (when !== 'before' || this.made.size < this.#stepsMax) return super.interruptionsAt(key, when);
+    this.isCut = true;
+    return [{ at: key, do: 'stop' }];
+  }
+
+  /** Whoever is asked agrees; where agreeing is no choice, the run is given up. */
+  override answersTo(key: string): ScriptedAnswer[] {
+    const given = super.answersTo(key);
+    return given.length > 0 ? given : [{ choice: 'approve', by: 'the simulation' }, { choice: 'abort', by: 'the simulation', afterMs: 20 }];
+  }
+
+  #predict(effect: Effect): Predicted {
+    try {
+      return this.#assume(effect);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      const { code, message, retryable } = error.toInfo();
+      return { text: doing(effect), source: 'project', reply: { ok: false, failure: { code, message, retryable } } };
+    }
+  }
+
+  #assume(effect: Effect): Predicted {
+    if (effect.type === 'command') return this.#command(effect);
+    if (effect.type === 'shell' && effect.cwd !== undefined) this.#overlay.check(effect.cwd);
+    return { text: doing(effect), source: 'assumed' };
+  }
+
+  #command({ command, params }: Commanded): Predicted {
+    const { path, content, collection } = params;
+    switch (command) {
+      case 'code/read': {
+        const bytes = this.#overlay.read(textOf(path));
+        const encoding = params['encoding'] === 'base64' ? 'base64' : 'utf8';
+        return { ...known({ path: textOf(path), content: bytes.toString(encoding), bytes: bytes.length }), text: `reads ${textOf(path)} (${bytes.length} bytes)` };
+      }
+      case 'code/write': {
+        const { bytes, changed, isNew } = this.#overlay.write(textOf(path), textOf(content));
+        const deed = isNew ? 'creates' : changed ? 'changes' : 'leaves as it is:';
+        return { ...known({ path: textOf(path), bytes, changed }), text: `${deed} ${textOf(path)} (${bytes} bytes)` };
+      }
+      case 'code/git': {
+        const paths = Array.isArray(params['paths']) ? params['paths'] : params['paths'] === undefined ? [] : [params['paths']];
+        for (const one of paths) this.#overlay.check(textOf(one));
+        return { text: `git ${textOf(params['operation'])}`, source: 'assumed', reply: { ok: true, value: { success: true, exitCode: 0, stdout: '', stderr: '', output: '' } } };
+      }
+      case 'data/create':
+        return { ...known(this.#keep(textOf(collection), params)), text: `creates a record in ${textOf(collection)}`, source: 'assumed' };
+      case 'data/list':
+        return { ...known(this.#kept(params)), text: `lists ${textOf(collection)} as this simulation left it`, source: 'assumed' };
+      case 'data/read':
+        return { ...known(this.#kept(params)[0] ?? null), text: `reads ${textOf(collection)} as this simulation left it`, source: 'assumed' };
+      case 'health-check':
+        return { ...known({ status: 'healthy' }), text: 'asks how the services are', source: 'assumed' };
+      default:
+        return { text: command, source: 'assumed' };
+    }
+  }
+
+  #keep(collection: string, { data, id }: JsonObject): JsonObject {
+    const record = { id: id ?? `simulated-${this.#records.length + 1}`, collection, createdAt: 0, ...(isJsonObject(data) ? data : {}) };
+    this.#records.push(record);
+    return record;
+  }
+
+  /** Only equality is looked at: what operators would find is for `--replies` to say. */
+  #kept({ collection, filter, id }: JsonObject): JsonObject[] {
+    const wanted = Object.entries({ ...(isJsonObject(filter) ? filter : {}), ...(id === undefined ? {} : { id }) }).filter(([, value]) => !isJsonObject(value));
+    return this.#records.filter((record) => record['collection'] === collection && wanted.every(([field, value]) => isDeepStrictEqual(record[field], value)));
+  }
+}
+
+const known = (value: Json): Omit<Predicted, 'text'> => ({ source: 'project', reply: { ok: true, value } });
+
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value));
+
+const VERBS: { [type in Effect['type']]?: string } = { shell: 'runs', emit: 'publishes', sentinel: 'starts' };
+
+function doing(effect: Effect): string {
+  if (effect.type !== 'command') return [VERBS[effect.type] ?? effect.type, deedOf(effect)].join(' ');
+  const { operation, path, collection } = effect.params;
+  return [effect.command, operation ?? path ?? collection].filter((word) => typeof word === 'string').join(' ');
+}

@@ -1,0 +1,39 @@
+/** What a run asks people, and when. */
+import { durationWords } from '../graph/describe-loop.ts';
+import { shortened } from '../graph/step-label.ts';
+import type { Definition, EscalationRule, Step } from '../model.ts';
+import { visitSteps, type KnownRefs } from './visit.ts';
+
+export function asksOf(definition: Definition, known: KnownRefs): string[] {
+  const asks: string[] = [];
+  visitSteps(definition, known, ({ step, path }) => {
+    if (step.type === 'approval') asks.push(`${path} asks ${step.assignee ?? 'its persona'} "${shortened(step.message)}" and waits${waitWords(step)}.`);
+  });
+  const { safety = {}, escalateOn = [], reportTo } = definition;
+  const { requireApproval = [], onTimeout } = safety;
+  if (requireApproval.length > 0) asks.push(`Before every step that needs the permission ${requireApproval.map((kind) => `"${kind}"`).join(' or ')} it asks for approval.`);
+  asks.push(...escalateOn.map(ruleSentence));
+  if (onTimeout === 'pause') asks.push('At a bound it pauses and waits to be resumed or stopped.');
+  if (reportTo === 'inbox') asks.push('At its end it puts a report into its owner\'s inbox.');
+  return asks.length === 0 ? ['Nothing.'] : asks;
+}
+
+function waitWords({ timeoutMs, onTimeout }: Extract<Step, { type: 'approval' }>): string {
+  if (timeoutMs === undefined) return ' until it is answered';
+  const then = onTimeout === 'approve' ? 'then it counts as approved' : onTimeout === 'reject' ? 'then it counts as rejected' : 'then the step fails';
+  return ` for at most ${durationWords(timeoutMs)}; ${then}`;
+}
+
+const WHEN: Readonly<Record<EscalationRule['condition'], string>> = {
+  error: 'When a step fails',
+  timeout: 'When a limit is reached',
+  unfamiliar: 'When it meets what it does not know',
+  approval_needed: 'When approval is needed',
+  complete: 'When it is complete',
+};
+
+function ruleSentence({ condition, action, priority }: EscalationRule): string {
+  const urgency = priority === undefined || priority === 'normal' ? '' : ` (${priority})`;
+  const does = { pause: 'it pauses and asks', notify: 'it tells its persona and goes on', abort: 'it is ended' }[action];
+  return `${WHEN[condition]}, ${does}${urgency}.`;
+}

@@ -1,0 +1,78 @@
+/**
+ * A definition in plain sentences: what starts it, what it does in order, what it may touch, what
+ * bounds it, what it asks people, and what history it makes.
+ */
+import type { Definition } from '../model.ts';
+import { asksOf } from './asks.ts';
+import { boundsOf } from './bounds.ts';
+import { estimateOf, type Estimate } from './estimate.ts';
+import { sentencesOf, type Sentence } from './sentences.ts';
+import { touchesOf, type Touch } from './touches.ts';
+
+export interface Explanation {
+  name: string;
+  description: string | null;
+  /** What starts it. */
+  starts: string;
+  steps: Sentence[];
+  touches: Touch[];
+  bounds: string[];
+  asks: string[];
+  estimate: Estimate;
+}
+
+export interface ExplainOptions {
+  /** Definitions that `$ref`s name; what one that is not found does is not told. */
+  knownRefs?: (name: string) => Definition | undefined;
+}
+
+export function explain(definition: Definition, { knownRefs = () => undefined }: ExplainOptions = {}): Explanation {
+  return {
+    name: definition.name,
+    description: definition.description ?? null,
+    starts: startOf(definition),
+    steps: sentencesOf(definition, knownRefs),
+    touches: touchesOf(definition, knownRefs),
+    bounds: boundsOf(definition),
+    asks: asksOf(definition, knownRefs),
+    estimate: estimateOf(definition),
+  };
+}
+
+function startOf({ trigger, inputs }: Definition): string {
+  const given = Object.keys(inputs ?? {});
+  const from = given.length === 0 ? '' : ` It begins with ${given.map((name) => `$${name}`).join(', ')}.`;
+  return `${triggerSentence(trigger)}${from}`;
+}
+
+function triggerSentence(trigger: Definition['trigger']): string {
+  switch (trigger?.type) {
+    case undefined:
+    case 'manual':
+      return 'A person or a program starts it.';
+    case 'immediate':
+      return 'It starts as soon as it is deployed.';
+    case 'event':
+      return `Each event "${trigger.event}" starts it.`;
+    case 'schedule':
+      return `The schedule "${trigger.cronExpression}" (${trigger.timeZone ?? 'UTC'}) starts it${overlapWords(trigger.overlap)}.`;
+    default:
+      return trigger satisfies never;
+  }
+}
+
+function overlapWords(overlap: 'skip' | 'buffer' | 'cancel' | 'all' | undefined): string {
+  switch (overlap) {
+    case undefined:
+    case 'skip':
+      return ', unless the run before still goes on';
+    case 'buffer':
+      return ', after the run before';
+    case 'cancel':
+      return ', and cancels the run before';
+    case 'all':
+      return ', also beside the run before';
+    default:
+      return overlap satisfies never;
+  }
+}

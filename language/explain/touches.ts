@@ -1,0 +1,73 @@
+/** What a run may touch, by permission class: which steps, and what they do there. */
+import type { Permission } from '../commands.ts';
+import { shortened } from '../graph/step-label.ts';
+import type { Definition, Step } from '../model.ts';
+import { permissionOf, refusalOf } from '../permissions.ts';
+import { visitSteps, type KnownRefs } from './visit.ts';
+
+export interface Touch {
+  /** `model`: what is sent to a model and paid for. */
+  permission: Permission | 'model';
+  sentence: string;
+  /** Paths of the steps. */
+  steps: string[];
+}
+
+const SENTENCES: Readonly<Record<Touch['permission'], (what: string) => string>> = {
+  read: (what) => `It reads: ${what}.`,
+  write: (what) => `It writes: ${what}.`,
+  shell: (what) => `It runs programs, which may do whatever their user may: ${what}.`,
+  delete: (what) => `It deletes: ${what}.`,
+  network: (what) => `It uses the network: ${what}.`,
+  model: (what) => `It asks models: ${what}.`,
+};
+
+const ORDER: ReadonlyArray<Touch['permission']> = ['shell', 'delete', 'write', 'network', 'model', 'read'];
+const namedMax = 5;
+
+export function touchesOf(definition: Definition, known: KnownRefs): Touch[] {
+  const found = new Map<Touch['permission'], { steps: string[]; what: Set<string> }>();
+  visitSteps(definition, known, ({ step, path }) => {
+    const permission = step.type === 'llm' ? 'model' : permissionOf(step);
+    if (permission === null) return;
+    const entry = found.get(permission) ?? { steps: [], what: new Set<string>() };
+    found.set(permission, entry);
+    entry.steps.push(path);
+    entry.what.add(whatOf(step));
+  });
+  return ORDER.flatMap((permission) => {
+    const entry = found.get(permission);
+    if (entry === undefined) return [];
+    const refused = permission === 'model' ? null : refusalOf(definition.mode, { permission });
+    const suffix = refused === null ? '' : ` Its mode refuses that: each of these steps ${refused}.`;
+    return [{ permission, sentence: SENTENCES[permission](listed([...entry.what])) + suffix, steps: entry.steps }];
+  });
+}
+
+function whatOf(step: Step): string {
+  switch (step.type) {
+    case 'shell':
+      return `\`${shortened(step.command)}\``;
+    case 'command': {
+      const place = [step.params?.['path'], step.params?.['collection'], step.params?.['operation']].find((value) => typeof value === 'string');
+      return place === undefined ? step.command : `${step.command} (${shortened(place)})`;
+    }
+    case 'llm':
+      return step.model ?? 'auto';
+    case 'watch':
+    case 'emit':
+    case 'approval':
+    case 'condition':
+    case 'loop':
+    case 'parallel':
+    case 'sentinel':
+      return step.type;
+    default:
+      return step satisfies never;
+  }
+}
+
+export function listed(items: readonly string[]): string {
+  if (items.length <= namedMax) return items.join(', ');
+  return `${items.slice(0, namedMax).join(', ')}, and ${items.length - namedMax} more`;
+}

@@ -1,0 +1,61 @@
+/**
+ * `{{…}}`: where a pair of double braces ends and what stands between them.
+ *
+ * Between them is a path (`steps.0.output`), a path whose parts come from inner braces
+ * (`topics.{{input.iteration}}`), or an expression (`files.length > 2 ? 'many' : 'few'`). Braces lie
+ * on one line and hold no single brace; of braces inside braces the innermost five levels are read.
+ */
+import { bracesLengthMax, bracesNestedMax } from '../limits.ts';
+
+/** Literal text, or the content of inner braces. */
+export type Piece = string | { readonly inner: string };
+
+export type BraceContent =
+  | { readonly type: 'path'; readonly pieces: readonly Piece[] }
+  | { readonly type: 'expression'; readonly source: string };
+
+const PATH = /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_-]+|\[\d{1,10}\])*$/;
+
+/** The index after the braces that begin at `at`; undefined when what stands there is plain text. */
+export function endOfBraces(text: string, at: number): number | undefined {
+  let depth = 0;
+  let highest = 0;
+  const last = Math.min(text.length, at + bracesLengthMax);
+  for (let here = at; here < last; here += 1) {
+    const char = text.charAt(here);
+    if (char === '\n' || char === '\r') return undefined;
+    if (char !== '{' && char !== '}') continue;
+    if (text.charAt(here + 1) !== char) return undefined;
+    here += 1;
+    depth += char === '{' ? 1 : -1;
+    highest = Math.max(highest, depth);
+    if (highest > bracesNestedMax) return undefined;
+    if (depth === 0) return here + 1;
+  }
+  return undefined;
+}
+
+/** What stands between the braces, or undefined for what is another language's (`{{.Names}}`, `{{json .}}`). */
+export function contentOfBraces(content: string): BraceContent | undefined {
+  const source = content.trim();
+  if (source.includes('{{')) return { type: 'path', pieces: piecesOf(source) };
+  if (PATH.test(source)) return { type: 'path', pieces: [source] };
+  return source === '' || /(?:^|\s)\./.test(source) ? undefined : { type: 'expression', source };
+}
+
+function piecesOf(source: string): Piece[] {
+  const pieces: Piece[] = [];
+  let from = 0;
+  for (let at = source.indexOf('{{'); at !== -1; at = source.indexOf('{{', from)) {
+    const end = endOfBraces(source, at);
+    if (end === undefined) break;
+    pieces.push(source.slice(from, at), { inner: source.slice(at + 2, end - 2) });
+    from = end;
+  }
+  return [...pieces, source.slice(from)].filter((piece) => piece !== '');
+}
+
+/** The keys of a path, root first; undefined when the text is no path. */
+export function keysOfPath(text: string): string[] | undefined {
+  return PATH.test(text) ? text.replaceAll(/\[(\d+)\]/g, '.$1').split('.') : undefined;
+}

@@ -1,0 +1,26 @@
+/** Text that holds JSON, read as the value it stands for. */
+import type { Json } from '../json.ts';
+import { stringLengthMax } from '../limits.ts';
+import type { Budget } from './budget.ts';
+
+/** A step for so many characters: reading JSON is slower than looking through text. */
+const charactersAStep = 16;
+
+/** The object or array that a text holds; undefined for any other text and for one that is too long. */
+export function parsedText(value: Json | undefined, budget: Budget): Json | undefined {
+  if (typeof value !== 'string' || value.length > stringLengthMax || !/^\s{0,100}[[{]/.test(value)) return undefined;
+  budget.spend(1 + Math.floor(value.length / charactersAStep));
+  return readJson(value);
+}
+
+/** A number may be written that none can hold (`1e999`); it becomes null, as it would on its way through history. */
+const LARGE_NUMBER = /\d[eE]\+?\d{3}|\d{300}/;
+
+export function readJson(text: string): Json | undefined {
+  try {
+    if (!LARGE_NUMBER.test(text)) return JSON.parse(text) as Json;
+    return JSON.parse(text, (_key, item: Json) => (typeof item === 'number' && !Number.isFinite(item) ? null : item)) as Json;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,145 @@
+/** From a definition to its graph: each kind of step says where it is entered and where it is left. */
+import { describeLoop } from './describe-loop.ts';
+import { Canvas, type Exit, type Graph } from './graph.ts';
+import { labelOfStep } from './step-label.ts';
+import type { ConditionStep, Definition, LoopConfig, LoopStep, ParallelStep, SentinelStep, Step } from '../model.ts';
+
+export interface DrawOptions {
+  /** Definitions that `$ref`s name; one that is not found is drawn as a single node. */
+  knownRefs?: (name: string) => Definition | undefined;
+}
+
+/** References into references that are followed; the reader has refused circles, and this bounds the rest. */
+const depthMax = 8;
+
+/** Nodes that references may add; what is beyond stands as a single node. */
+const nodesMax = 2_000;
+
+export function graphOf(definition: Definition, options: DrawOptions = {}): Graph {
+  const draw = new Draw(options);
+  draw.definition(definition, '', null, 0);
+  const { nodes, groups, edges } = draw.canvas;
+  return { name: definition.name, nodes, groups, edges };
+}
+
+class Draw {
+  readonly canvas = new Canvas();
+  readonly #known: (name: string) => Definition | undefined;
+
+  constructor({ knownRefs }: DrawOptions) {
+    this.#known = knownRefs ?? (() => undefined);
+  }
+
+  /** From its start to its end; `prefix` is the path of the sentinel step around it, with a slash. */
+  definition(definition: Definition, prefix: string, group: string | null, depth: number): { start: string; end: string } {
+    const { canvas } = this;
+    const start = canvas.node(`${prefix}run`, 'start', definition.name, group);
+    const body = (within: string | null, before: readonly Exit[]): Exit[] => this.#block(definition.steps, `${prefix}steps`, within, before, depth);
+    let exits = this.#loop(definition.loop, `${prefix}run`, group, [{ from: start }], body);
+    if (definition.always !== undefined) {
+      const within = canvas.group(`${prefix}run`, 'always', 'always, however it ends', group);
+      exits = this.#block(definition.always, `${prefix}always`, within, exits, depth);
+    }
+    const end = canvas.node(`${prefix}run`, 'end', 'end', group);
+    canvas.join(exits, end);
+    return { start, end };
+  }
+
+  #block(steps: readonly Step[], path: string, group: string | null, before: readonly Exit[], depth: number): Exit[] {
+    let exits = [...before];
+    steps.forEach((step, index) => {
+      exits = this.#step(step, `${path}.${index}`, group, exits, depth);
+    });
+    return exits;
+  }
+
+  #step(step: Step, path: string, group: string | null, before: readonly Exit[], depth: number): Exit[] {
+    switch (step.type) {
+      case 'condition':
+        return this.#condition(step, path, group, before, depth);
+      case 'loop':
+        return this.#loopStep(step, path, group, before, depth);
+      case 'parallel':
+        return this.#parallel(step, path, group, before, depth);
+      case 'sentinel':
+        return this.#sentinel(step, path, group, before, depth);
+      case 'shell':
+      case 'command':
+      case 'llm':
+      case 'watch':
+      case 'emit':
+      case 'approval':
+        return this.#leaf(step, path, group, before);
+      default:
+        return step satisfies never;
+    }
+  }
+
+  #leaf(step: Step, path: string, group: string | null, before: readonly Exit[]): Exit[] {
+    const node = this.canvas.node(path, step.type, labelOfStep(step), group);
+    this.canvas.join(before, node);
+    return [{ from: node }];
+  }
+
+  #condition(step: ConditionStep, path: string, group: string | null, before: readonly Exit[], depth: number): Exit[] {
+    const node = this.canvas.node(path, 'condition', labelOfStep(step), group);
+    this.canvas.join(before, node);
+    const exits = [
+      ...this.#block(step.then ?? [], `${path}.then`, group, [{ from: node, label: 'yes' }], depth),
+      ...this.#block(step.else ?? [], `${path}.else`, group, [{ from: node, label: 'no' }], depth),
+    ];
+    if (step.always === undefined) return exits;
+    const within = this.canvas.group(path, 'always', 'always, after either', group);
+    return this.#block(step.always, `${path}.always`, within, exits, depth);
+  }
+
+  #loopStep(step: LoopStep, path: string, group: string | null, before: readonly Exit[], depth: number): Exit[] {
+    const name = step.name === undefined ? '' : `${step.name} · `;
+    return this.#loop(step.loop, path, group, before, (within, exits) => this.#block(step.steps, `${path}.steps`, within, exits, depth), name, true);
+  }
+
+  /** A head that decides on each pass, the body in a group, and the way back. One pass needs no head. */
+  #loop(
+    loop: LoopConfig,
+    path: string,
+    group: string | null,
+    before: readonly Exit[],
+    body: (within: string | null, before: readonly Exit[]) => Exit[],
+    name = '',
+    isStep = false,
+  ): Exit[] {
+    if (loop.type === 'once' && !isStep) return body(group, before);
+    const { canvas } = this;
+    const within = canvas.group(path, 'loop', `${name}${loop.type}`, group);
+    const head = canvas.node(path, 'loop', `${name}${describeLoop(loop)}`, within);
+    canvas.join(before, head);
+    const last = body(within, [{ from: head, label: 'pass' }]);
+    if (loop.type === 'once') return last;
+    canvas.join(last.map((exit) => ({ ...exit, kind: 'back' as const })), head);
+    return [{ from: head, label: 'done' }];
+  }
+
+  #parallel(step: ParallelStep, path: string, group: string | null, before: readonly Exit[], depth: number): Exit[] {
+    const { canvas } = this;
+    const within = canvas.group(path, 'parallel', labelOfStep(step), group);
+    const fork = canvas.node(path, 'fork', 'fork', within);
+    canvas.join(before, fork);
+    const exits = step.branches.flatMap((branch, index) => this.#block(branch, `${path}.branches.${index}`, within, [{ from: fork }], depth));
+    const join = canvas.node(path, 'join', 'join', within);
+    canvas.join(exits.length === 0 ? [{ from: fork }] : exits, join);
+    return [{ from: join }];
+  }
+
+  #sentinel(step: SentinelStep, path: string, group: string | null, before: readonly Exit[], depth: number): Exit[] {
+    const { canvas } = this;
+    const node = canvas.node(path, 'sentinel', labelOfStep(step), group);
+    canvas.join(before, node);
+    const definition = '$ref' in step.definition ? this.#known(step.definition.$ref) : step.definition;
+    if (definition === undefined || depth >= depthMax || canvas.nodes.length > nodesMax) return [{ from: node }];
+    const within = canvas.group(path, 'sentinel', definition.name, group);
+    const { start, end } = this.definition(definition, `${path}/`, within, depth + 1);
+    const isAwaited = step.await !== false;
+    canvas.join([{ from: node, ...(isAwaited ? {} : { label: 'not awaited' }) }], start, isAwaited ? 'next' : 'apart');
+    return [{ from: isAwaited ? end : node }];
+  }
+}

@@ -1,0 +1,58 @@
+/** What a person reads for a step in a graph: its name, or what it does, and how it fails. */
+import type { Step } from '../model.ts';
+
+const shownMax = 80;
+
+export function labelOfStep(step: Step): string {
+  return [step.name ?? shortened(contentOf(step)), ...handlingOf(step)].join(' · ');
+}
+
+function contentOf(step: Step): string {
+  switch (step.type) {
+    case 'shell':
+      return [step.command, ...(step.args ?? []).map((arg) => (typeof arg === 'string' ? arg : JSON.stringify(arg)))].join(' ');
+    case 'command':
+      return step.command;
+    case 'llm':
+      return step.prompt ?? step.model ?? 'auto';
+    case 'watch':
+      return step.event ?? step.executionId ?? 'watch';
+    case 'emit':
+      return step.event;
+    case 'approval':
+      return step.message;
+    case 'condition':
+      return step.check;
+    case 'loop':
+      return step.loop.type;
+    case 'parallel':
+      return `${step.branches.length} branches`;
+    case 'sentinel':
+      return '$ref' in step.definition ? step.definition.$ref : step.definition.name;
+    default:
+      return step satisfies never;
+  }
+}
+
+function handlingOf(step: Step): string[] {
+  const words: string[] = [];
+  if (step.type === 'parallel') {
+    if (step.failFast === true) words.push('the first failure ends all');
+    if (step.maxConcurrency !== undefined) words.push(`${step.maxConcurrency} at a time`);
+  }
+  if (step.onError === 'skip') words.push('skipped on failure');
+  const attempts = step.retry?.attempts ?? (step.onError === 'retry' ? 3 : 1);
+  if (attempts > 1) words.push(`${attempts} attempts`);
+  return words;
+}
+
+/** On one line, and without the marks that would move a terminal's cursor or turn its text. */
+export function shownAsText(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').replaceAll(/[\p{Cc}\p{Cf}]/gu, '').trim();
+}
+
+export function shortened(text: string): string {
+  const line = shownAsText(text);
+  const characters = Array.from(line);
+  return characters.length <= shownMax ? line : `${characters.slice(0, shownMax - 1).join('')}…`;
+}

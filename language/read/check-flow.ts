@@ -1,0 +1,70 @@
+/**
+ * Variables in the order of time: what is read before anything has set it, what is read from a branch
+ * that runs at the same time, and loops whose check reads nothing that the loop changes. Where a value
+ * may come from elsewhere (an input, a parent, an earlier pass) nothing is said.
+ */
+import type { Problem } from '../problems.ts';
+import { BUILT_INS } from '../scope.ts';
+import { BRACE_ROOTS } from './check-references.ts';
+import type { ReferenceSite } from './collect-references.ts';
+import { join, type Origins } from './draft.ts';
+import type { Setter, Setters } from './setters.ts';
+import type { LoopSite, Place, Sites } from './sites.ts';
+
+export function checkFlow(sites: Sites, references: readonly ReferenceSite[], setters: Setters, origins: Origins): Problem[] {
+  return [...references.flatMap((reference) => checkOrder(reference, setters)), ...checkLoops(sites, references, setters, origins)];
+}
+
+function checkOrder(reference: ReferenceSite, setters: Setters): Problem[] {
+  const { name, place, at, written, from } = reference;
+  const reader = setters.siteOf(reference.reader);
+  // A name that the engine does not know yet is left to the shell, which may know it.
+  if (reader === undefined || from === 'shell' || reader.site.place.definition !== place.definition) return [];
+  const own = setters.onlySetters(name, place.definition);
+  if (own.length === 0 || own.some((setter) => repeatTogether(setter.site.place, place))) return [];
+  if (own.every((setter) => setters.areSiblings(setter.site, reader.site))) {
+    const message = `${written} is set by ${pathsOf(own)}, in a branch that runs at the same time, and branches do not see each other; read it after the parallel step`;
+    return [{ code: 'SIBLING_REFERENCE', severity: 'warning', path: at, message }];
+  }
+  if (own.some((setter) => setter.order < reader.order)) return [];
+  const message = `${written} is read here before ${pathsOf(own)} sets it; move that step before this one, or give it a value in "inputs"`;
+  return [{ code: 'USED_BEFORE_SET', severity: 'warning', path: at, message }];
+}
+
+function pathsOf(setters: readonly Setter[]): string {
+  return setters.map(({ site }) => site.path).join(' and ');
+}
+
+/** In a later pass of a loop around both, what a step after this one set is there. */
+function repeatTogether(a: Place, b: Place): boolean {
+  return a.loops.some(({ loop, owner }) => loop.type !== 'once' && b.loops.some((other) => other.owner === owner));
+}
+
+function checkLoops(sites: Sites, references: readonly ReferenceSite[], setters: Setters, origins: Origins): Problem[] {
+  const checked = sites.loops.filter(({ loop }) => loop.type === 'until' || loop.type === 'while');
+  if (checked.length === 0) return [];
+  const byPlace = new Map<string, ReferenceSite[]>();
+  for (const reference of references) if (reference.from === 'expression') byPlace.set(reference.at, [...(byPlace.get(reference.at) ?? []), reference]);
+  return checked.flatMap((site) => {
+    const at = origins.locate(site.loop, site.path, ['check']);
+    const read = byPlace.get(at) ?? [];
+    return read.length > 0 && read.every((reference) => isFixed(reference, site, sites, setters)) ? [stuck(site, at, read)] : [];
+  });
+}
+
+/** Set somewhere, and nowhere inside the loop. */
+function isFixed({ name }: ReferenceSite, loop: LoopSite, sites: Sites, setters: Setters): boolean {
+  if (BUILT_INS.has(name) || BRACE_ROOTS.has(name)) return false;
+  const own = setters.onlySetters(name, loop.place.definition);
+  if (own.length > 0) return own.every(({ site }) => !site.place.loops.some(({ owner }) => owner === loop.owner));
+  const inputs = loop.place.definition.value['inputs'];
+  const isInput = typeof inputs === 'object' && inputs !== null && Object.hasOwn(inputs, name);
+  return isInput && !sites.steps.some(({ step }) => step.name === name || ('outputTo' in step && step.outputTo === name)) && !sites.loops.some((site) => 'as' in site.loop && site.loop.as === name);
+}
+
+function stuck({ loop, path }: LoopSite, at: string, read: readonly ReferenceSite[]): Problem {
+  const names = [...new Set(read.map(({ written }) => written))].join(', ');
+  const end = loop.type === 'until' ? 'it ends after one pass, or goes on to its bound' : 'it makes no pass, or goes on to its bound';
+  const message = `nothing in the loop sets ${names}, so its check never changes: ${end}; set what it reads in a step of the loop`;
+  return { code: 'STUCK_LOOP', severity: 'warning', path: at === '' ? join(path, 'check') : at, message };
+}

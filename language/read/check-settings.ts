@@ -1,0 +1,96 @@
+/** What the schema cannot say of a definition's settings: when it starts, what it may read, and limits that can never be met. */
+import { Cron } from 'croner';
+import type { Problem } from '../problems.ts';
+import { isBadEvent } from './check-events.ts';
+import { nearestFix } from './check-schema.ts';
+import { isPlain, type Origins } from './draft.ts';
+import type { DefinitionSite, Sites } from './sites.ts';
+
+export function checkSettings(sites: Sites, origins: Origins): Problem[] {
+  return sites.definitions.flatMap((site) => {
+    const at = (...path: string[]): string => origins.locate(site.value, site.path, path);
+    return [...checkTrigger(site, at), ...checkEnvironment(site, at), ...checkEscalation(site, at), ...checkLimits(site, at)];
+  });
+}
+
+type At = (...path: string[]) => string;
+
+function checkTrigger({ value }: DefinitionSite, at: At): Problem[] {
+  const { trigger } = value;
+  if (!isPlain(trigger)) return [];
+  const { cronExpression: cron, timeZone: zone, event } = trigger;
+  const problems: Problem[] = [];
+  if (trigger['type'] === 'event' && typeof event === 'string') problems.push(...isBadEvent(event, at('trigger', 'event'), 'watched'));
+  if (trigger['type'] !== 'schedule') return problems;
+  if (typeof zone === 'string' && !isTimeZone(zone)) {
+    const fix = nearestFix(zone, Intl.supportedValuesOf('timeZone'));
+    problems.push({ code: 'BAD_TIME_ZONE', severity: 'error', path: at('trigger', 'timeZone'), message: `"${zone}" is not a time zone; ${fix.fix ?? 'write a name such as "Europe/Zurich" or "UTC"'}`, ...fix });
+  }
+  const reason = typeof cron === 'string' ? badCron(cron) : undefined;
+  if (reason !== undefined) problems.push({ code: 'BAD_CRON', severity: 'error', path: at('trigger', 'cronExpression'), message: reason });
+  return problems;
+}
+
+function isTimeZone(zone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** Any moment does to see whether a time ever comes: the calendar repeats itself. */
+const SOME_DAY = new Date(Date.UTC(2024, 0, 1));
+
+function badCron(cron: string): string | undefined {
+  const five = 'write five parts: minute, hour, day of month, month, day of week (0 3 * * 1 is Mondays at three)';
+  try {
+    const next = new Cron(cron.trim(), { paused: true, mode: '5-part', timezone: 'UTC' }).nextRun(SOME_DAY);
+    return next === null || next === undefined ? `"${cron}" names a time that never comes; ${five}` : undefined;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/^\w+: /, '') : 'unknown reason';
+    return `"${cron}" cannot be read (${reason.slice(0, 200)}); ${five}`;
+  }
+}
+
+const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+export function badEnvName(name: string, path: string): Problem[] {
+  if (ENV_NAME.test(name)) return [];
+  return [{ code: 'BAD_ENV_NAME', severity: 'error', path, message: `"${name.slice(0, 100)}" cannot be the name of an environment variable; use letters, digits and "_", beginning with no digit` }];
+}
+
+function checkEnvironment({ value }: DefinitionSite, at: At): Problem[] {
+  const { env } = value;
+  if (!Array.isArray(env)) return [];
+  return env.flatMap((name: unknown, index) => (typeof name === 'string' ? badEnvName(name, at('env', String(index))) : []));
+}
+
+/** The first rule of a condition decides. */
+function checkEscalation({ value }: DefinitionSite, at: At): Problem[] {
+  const rules = Array.isArray(value['escalateOn']) ? value['escalateOn'] : [];
+  const seen = new Set<unknown>();
+  return rules.flatMap((rule: unknown, index): Problem[] => {
+    const condition = isPlain(rule) ? rule['condition'] : undefined;
+    if (!seen.has(condition)) {
+      seen.add(condition);
+      return [];
+    }
+    return [{ code: 'UNREACHABLE_RULE', severity: 'warning', path: at('escalateOn', String(index)), message: `an earlier rule already says what happens on "${String(condition)}"; this one is never used` }];
+  });
+}
+
+function checkLimits({ value }: DefinitionSite, at: At): Problem[] {
+  const safety = isPlain(value['safety']) ? value['safety'] : {};
+  const loop = isPlain(value['loop']) ? value['loop'] : {};
+  const problems: Problem[] = [];
+  const never = (path: string, name: string, limit: unknown, by: string, less: unknown): void => {
+    if (typeof limit !== 'number' || typeof less !== 'number' || limit <= less) return;
+    problems.push({ code: 'UNREACHABLE_LIMIT', severity: 'warning', path, message: `"${name}" is ${limit} and is never reached: ${by} ends the run at ${less}`, fix: `write ${less}` });
+  };
+  never(at('timeoutMs'), 'timeoutMs', value['timeoutMs'], '"safety.timeoutMs"', safety['timeoutMs']);
+  never(at('safety', 'timeoutMs'), 'timeoutMs', safety['timeoutMs'], 'the definition\'s "timeoutMs"', value['timeoutMs']);
+  for (const key of ['max', 'maxIterations']) never(at('loop', key), key, loop[key], '"safety.maxIterations"', safety['maxIterations']);
+  never(at('safety', 'maxStepTimeoutMs'), 'maxStepTimeoutMs', safety['maxStepTimeoutMs'], '"safety.timeoutMs"', safety['timeoutMs']);
+  return problems;
+}

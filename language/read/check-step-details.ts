@@ -1,0 +1,116 @@
+/** What the schema cannot say of a step by itself: what it asks for, and keys that do nothing where they stand. */
+import type { LlmStep, WatchStep } from '../model.ts';
+import type { Problem } from '../problems.ts';
+import { badEnvName } from './check-settings.ts';
+import { isPlain, join, type Origins } from './draft.ts';
+import type { Sites, StepSite } from './sites.ts';
+
+type At = (...path: string[]) => string;
+
+export function checkStepDetails(sites: Sites, origins: Origins): Problem[] {
+  return sites.steps.flatMap((site) => {
+    const at: At = (...path) => origins.locate(site.step, site.path, path);
+    return [...checkByType(site, at), ...checkTimeout(site, at)];
+  });
+}
+
+function checkByType(site: StepSite, at: At): Problem[] {
+  const { step } = site;
+  switch (step.type) {
+    case 'llm':
+      return checkLlm(step, site, at);
+    case 'watch':
+      return checkWatch(step, at);
+    case 'approval':
+      return [
+        ...(step.form === undefined ? [] : badSchema(step.form, at('form'), 'object')),
+        ...(step.onTimeout !== undefined && step.timeoutMs === undefined ? [withoutEffect('onTimeout', at, 'the step waits without a "timeoutMs"', 'add "timeoutMs"')] : []),
+      ];
+    case 'shell':
+      return Object.keys(step.env ?? {}).flatMap((name) => badEnvName(name, join(at('env'), name)));
+    case 'parallel':
+      return step.branches.length === 0 ? [error('EMPTY_BRANCHES', at('branches'), 'there are no branches; add one, or remove the step')] : [];
+    case 'command':
+    case 'emit':
+    case 'condition':
+    case 'loop':
+    case 'sentinel':
+      return [];
+    default:
+      return step satisfies never;
+  }
+}
+
+function checkLlm(step: LlmStep, { place }: StepSite, at: At): Problem[] {
+  const problems: Problem[] = [];
+  const hasPrompt = step.prompt !== undefined && step.prompt.trim() !== '';
+  if (!hasPrompt && step.system === undefined && place.definition.value['recipe'] === undefined) {
+    problems.push({ code: 'NO_PROMPT', severity: 'warning', path: at(), message: 'the step asks a model nothing: it has no "prompt", and the definition no "recipe" to supply one; add "prompt"' });
+  }
+  if (step.model !== undefined && isBadModel(step.model)) {
+    problems.push(error('BAD_MODEL', at('model'), `"${step.model}" cannot name a model; write "auto", a model's id, or PROVIDER/MODEL, and +ADAPTER after it`));
+  }
+  if (step.schema !== undefined) problems.push(...badSchema(step.schema, at('schema')));
+  return problems;
+}
+
+function isBadModel(model: string): boolean {
+  const plain = model.replaceAll(/\{\{[^{}\n]*\}\}/g, 'x');
+  return /\s/.test(plain) || plain.split(/[/+]/).some((part) => part === '');
+}
+
+function checkWatch(step: WatchStep, at: At): Problem[] {
+  if (step.executionId === undefined && step.event === undefined) {
+    return [error('NOTHING_TO_WATCH', at(), 'the step waits for nothing; add "executionId" (of a process that was started without waiting) or "event"')];
+  }
+  const problems = unreachableRules(step, at);
+  if (step.executionId !== undefined) return problems;
+  const idle = (['rules', 'until'] as const).filter((key) => step[key] !== undefined);
+  return [...problems, ...idle.map((key) => withoutEffect(key, at, 'it is about the lines of a process, and the step waits for an event'))];
+}
+
+/** The first rule that matches a line decides. */
+function unreachableRules(step: WatchStep, at: At): Problem[] {
+  const seen = new Set<string>();
+  return (step.rules ?? []).flatMap((rule, index): Problem[] => {
+    const isSeen = seen.has(rule.pattern);
+    seen.add(rule.pattern);
+    const message = 'an earlier rule has the same pattern, and the first that matches decides; this one is never used';
+    return isSeen ? [{ code: 'UNREACHABLE_RULE', severity: 'warning', path: at('rules', String(index)), message, fix: 'remove the rule' }] : [];
+  });
+}
+
+function checkTimeout({ step, place }: StepSite, at: At): Problem[] {
+  const safety = place.definition.value['safety'];
+  const most = isPlain(safety) ? safety['maxStepTimeoutMs'] : undefined;
+  if (typeof most !== 'number' || step.timeoutMs === undefined || step.timeoutMs <= most) return [];
+  const message = `"timeoutMs" is ${step.timeoutMs} and is never reached: "safety.maxStepTimeoutMs" ends the step at ${most}`;
+  return [{ code: 'UNREACHABLE_LIMIT', severity: 'warning', path: at('timeoutMs'), message, fix: `write ${most}` }];
+}
+
+const SCHEMA_TYPES: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']);
+
+/** Far enough to tell a JSON Schema from something else; what it means is for the validator that uses it. */
+function badSchema(schema: unknown, path: string, wanted?: 'object'): Problem[] {
+  const bad = (message: string): Problem[] => [error('BAD_SCHEMA', path, `this is not a JSON Schema: ${message}`)];
+  if (typeof schema === 'boolean' && wanted === undefined) return [];
+  if (!isPlain(schema)) return bad('an object is needed, such as {"type": "object", "properties": {…}}');
+  const { type, properties, required } = schema;
+  const types = Array.isArray(type) ? type : type === undefined ? [] : [type];
+  const unknown = types.find((one) => !SCHEMA_TYPES.has(one));
+  if (unknown !== undefined) return bad(`there is no type ${JSON.stringify(unknown)}; there are ${[...SCHEMA_TYPES].join(', ')}`);
+  if (properties !== undefined && !(isPlain(properties) && Object.values(properties).every((inner) => isPlain(inner) || typeof inner === 'boolean'))) {
+    return bad('"properties" holds a schema for each name');
+  }
+  if (required !== undefined && !(Array.isArray(required) && required.every((name) => typeof name === 'string'))) return bad('"required" is a list of names');
+  if (wanted === 'object' && types.length > 0 && !types.includes('object')) return bad('what is filled in is an object; write "type": "object" and "properties"');
+  return [];
+}
+
+function withoutEffect(key: string, at: At, why: string, fix = `remove "${key}"`): Problem {
+  return { code: 'KEY_WITHOUT_EFFECT', severity: 'warning', path: at(key), message: `"${key}" has no effect: ${why}`, fix };
+}
+
+function error(code: Problem['code'], path: string, message: string): Problem {
+  return { code, severity: 'error', path, message };
+}

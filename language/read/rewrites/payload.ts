@@ -1,0 +1,111 @@
+/**
+ * What `sentinel/run` is handed besides a definition: an object around one (with who owns the run, where
+ * it reports and when it turns to its persona), a bare pipeline of steps, or a single step.
+ */
+import { canonicalText } from '../../canonical.ts';
+import { isPlain, join, pathOf, setOwn, withoutEffect, type Draft, type Plain } from '../draft.ts';
+import { readJson } from './json-values.ts';
+import { rewriteSpelling } from './spelling.ts';
+import { STEP_TAGS } from './variants.ts';
+
+/** What the object around a definition says of it, in the definition's own words. */
+const SAID_OUTSIDE = ['reportTo', 'escalateOn', 'inputs', 'trigger', 'timeoutMs', 'safety', 'mode'];
+
+/** The draft becomes the definition inside; gives a word for it where it may go without a name. */
+export function rewritePayload(draft: Draft): string | undefined {
+  let kind: string | undefined;
+  while (isSpawn(draft.value)) {
+    rewriteSpelling(draft);
+    readJson(draft, 'definition');
+    if (!takeDefinition(draft)) break;
+    kind = 'payload';
+  }
+  return wrapStep(draft) ?? takeType(draft) ?? kind;
+}
+
+function isSpawn(value: Plain): boolean {
+  return Object.hasOwn(value, 'definition') && !['steps', 'pipeline', 'type', 'outputTo', 'await'].some((key) => Object.hasOwn(value, key));
+}
+
+function takeDefinition(draft: Draft): boolean {
+  const outer = draft.value;
+  const inner = outer['definition'];
+  const named = typeof inner === 'string' && /^[\w./:-]+$/.test(inner) ? { $ref: inner } : inner;
+  if (!isPlain(named)) return false;
+  takeOwner(draft);
+  const at = pathOf(draft, 'definition');
+  const content = Object.hasOwn(named, '$ref') ? around(named, at, draft) : draft.origins.begin(named, at, draft.problems);
+  const moved = new Map<string, string>();
+  for (const key of Object.keys(content.value)) moved.set(key, pathOf(content, key));
+  const value = { ...content.value };
+  for (const key of Object.keys(outer)) {
+    if (key === 'definition' || (SAID_OUTSIDE.includes(key) && Object.hasOwn(value, key))) continue;
+    setOwn(value, key, outer[key]);
+    moved.set(key, pathOf(draft, key));
+  }
+  draft.value = value;
+  draft.moved = moved;
+  return true;
+}
+
+/** Outermost, the owner is who the run belongs to; further in, a run belongs to whoever owns the one around it. */
+function takeOwner(draft: Draft): void {
+  const owner = draft.value['parentPersonaId'];
+  if (draft.path === '' && typeof owner === 'string') draft.origins.persona = owner;
+  delete draft.value['parentPersonaId'];
+  if (draft.value['inheritContext'] === true) withoutEffect(draft, 'inheritContext', 'a run begins with its inputs, and a nested run with the variables of the run around it');
+  delete draft.value['inheritContext'];
+}
+
+/** A run of a definition that is only named is a run that runs it. */
+function around(reference: Plain, at: string, draft: Draft): Draft {
+  const step = { type: 'sentinel', definition: reference };
+  const steps = [step];
+  draft.origins.set(reference, at);
+  draft.origins.set(step, at, new Map([['definition', at]]));
+  draft.origins.set(steps, at, new Map([['0', at]]));
+  const value: Plain = { steps };
+  if (typeof reference['$ref'] === 'string') value['name'] = `run-${reference['$ref']}`;
+  return { ...draft, value, path: at, moved: new Map([['steps', at], ['name', at]]) };
+}
+
+function wrapStep(draft: Draft): string | undefined {
+  const { value } = draft;
+  const type = typeof value['type'] === 'string' ? value['type'].toLowerCase() : undefined;
+  const hasSteps = Object.hasOwn(value, 'steps') || Object.hasOwn(value, 'pipeline') || Object.hasOwn(value, 'challenges');
+  const isTyped = type !== undefined && Object.hasOwn(STEP_TAGS, type) && !(type === 'sentinel' && hasSteps);
+  const isLine = !hasSteps && type === undefined && ['command', 'cmd'].some((key) => typeof value[key] === 'string');
+  const [only] = Object.keys(value);
+  const isTag = only !== undefined && Object.keys(value).length === 1 && /^[A-Z]/.test(only) && Object.hasOwn(STEP_TAGS, only.toLowerCase());
+  if (!isTyped && !isLine && !isTag) return undefined;
+  const step = value;
+  const steps = [step];
+  draft.origins.set(step, draft.path, draft.moved);
+  draft.origins.set(steps, draft.path, new Map([['0', draft.path]]));
+  draft.value = { steps };
+  draft.moved = new Map([['steps', draft.path]]);
+  return type ?? 'step';
+}
+
+function takeType(draft: Draft): string | undefined {
+  const { type } = draft.value;
+  if (typeof type !== 'string' || !['pipeline', 'sentinel', 'recipe', 'dojo', 'training'].includes(type.toLowerCase())) return undefined;
+  delete draft.value['type'];
+  return type.toLowerCase();
+}
+
+/** The same steps have the same name, however often they are handed over. */
+function nameFor(kind: string, value: Plain): string {
+  const text = canonicalText(value);
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;
+  return `${kind}-${hash.toString(16).padStart(8, '0')}`;
+}
+
+/** Where a definition handed over as it is has no name, it gets one. */
+export function rewriteMissingName(draft: Draft, kind: string | undefined, label: string | undefined): void {
+  if (kind === undefined || Object.hasOwn(draft.value, 'name')) return;
+  const name = label ?? nameFor(kind, { steps: draft.value['steps'] ?? null });
+  draft.value['name'] = name;
+  draft.origins.inferred.push(`${join(draft.path, 'name')} is "${name}": the ${kind} has none`);
+}

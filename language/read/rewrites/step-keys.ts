@@ -1,0 +1,47 @@
+/**
+ * Keys of steps that have another name elsewhere. Before the type is known only names that no step
+ * uses otherwise; after it, those that depend on the type.
+ */
+import { infer, rename, standIn, within, withoutEffect, type Draft } from '../draft.ts';
+import { renameAll, rewriteCheck, rewriteSpelling } from './spelling.ts';
+import { rewriteEach, rewriteWords } from './variants.ts';
+
+export function rewriteStepKeys(draft: Draft): void {
+  rewriteSpelling(draft);
+  rename(draft, 'cmd', 'command');
+  rename(draft, 'workingDir', 'cwd');
+  rename(draft, 'payload', 'data');
+  rename(draft, 'pipeline', 'definition');
+  rename(draft, 'systemPrompt', 'system');
+  renameAll(draft, ['label', 'id'], 'name');
+  const { type } = draft.value;
+  if (type === 'condition' || type === undefined) rename(draft, 'if', 'check');
+  if (type === 'condition') rename(draft, 'condition', 'check');
+}
+
+export function rewriteByType(draft: Draft): void {
+  const { value } = draft;
+  rewriteCheck(draft);
+  if (value['type'] !== 'loop') rewriteWords(draft);
+  if (value['type'] === 'llm') rewriteModel(draft);
+  if (value['type'] === 'watch') rewriteEach(draft, 'rules', rewriteSpelling);
+  if (typeof value['retry'] === 'number') standIn(draft, 'retry', { attempts: value['retry'] });
+  for (const key of ['retry', 'autoCompact']) {
+    within(draft, key, (inner) => {
+      rewriteSpelling(inner);
+      rewriteWords(inner);
+    });
+  }
+}
+
+/** The provider is part of the model's name: `ollama/phi3:mini`. */
+function rewriteModel(draft: Draft): void {
+  const { provider, model } = draft.value;
+  withoutEffect(draft, 'maxTokens', 'the length of a reply is bounded by the model and the budget');
+  if (typeof provider !== 'string') return;
+  if (typeof model !== 'string') return withoutEffect(draft, 'provider', 'there is no "model" it belongs to');
+  const known = model.startsWith(`${provider}/`) || model.startsWith('$') || model.startsWith('claude-');
+  if (!known) draft.value['model'] = `${provider}/${model}`;
+  delete draft.value['provider'];
+  if (!known) infer(draft, `asks "${provider}/${model}"`);
+}

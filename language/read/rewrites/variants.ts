@@ -1,0 +1,99 @@
+/**
+ * Variants as other languages write them: `{"Shell": {…}}` for `{"type": "shell", …}`, `"type": "Shell"`,
+ * and words of a closed set in capitals (`"onError": "Skip"`).
+ */
+import { finish, isPlain, join, pathOf, setOwn, type Draft, type Plain } from '../draft.ts';
+
+/** The type each tag stands for, and the key that a tag's plain value stands for. */
+export interface Tags {
+  readonly [tag: string]: string;
+}
+
+export const STEP_TAGS: Tags = {
+  shell: 'command',
+  command: 'command',
+  llm: 'prompt',
+  watch: 'event',
+  emit: 'event',
+  condition: 'check',
+  loop: 'loop',
+  parallel: 'branches',
+  sentinel: 'definition',
+  approval: 'message',
+};
+
+export const LOOP_TAGS: Tags = { once: 'type', count: 'max', until: 'check', while: 'check', continuous: 'intervalMs', event: 'event' };
+
+export const TRIGGER_TAGS: Tags = { immediate: 'type', manual: 'type', event: 'event', schedule: 'cronExpression' };
+
+/** Keys that a tag may stand for in lower case too, because no step has a key of that name with an object in it. */
+const LOWER_CASE: ReadonlySet<string> = new Set(['shell', 'command', 'llm', 'watch', 'emit', 'condition', 'parallel', 'sentinel', 'approval']);
+
+export function rewriteTag(draft: Draft, tags: Tags): void {
+  if (draft.value['type'] !== undefined) return;
+  const found = Object.keys(draft.value).filter((key) => isTag(key, draft.value, tags));
+  const [tag] = found;
+  if (tag === undefined || found.length > 1) return;
+  const type = tag.toLowerCase();
+  const content = draft.value[tag];
+  const at = pathOf(draft, tag);
+  delete draft.value[tag];
+  if (isPlain(content)) spread(draft, content, at);
+  else if (content !== null && tags[type] !== 'type') put(draft, tags[type] ?? 'type', content, at);
+  if (draft.value['type'] === undefined) put(draft, 'type', type, at);
+}
+
+function isTag(key: string, value: Plain, tags: Tags): boolean {
+  const word = key.toLowerCase();
+  if (!Object.hasOwn(tags, word)) return false;
+  if (/^[A-Z]/.test(key)) return true;
+  return tags === STEP_TAGS && LOWER_CASE.has(key) && isPlain(value[key]) && Object.keys(value).length === 1;
+}
+
+function spread(draft: Draft, content: Plain, at: string): void {
+  for (const [key, value] of Object.entries(content)) {
+    if (!Object.hasOwn(draft.value, key)) put(draft, key, value, join(at, key));
+  }
+}
+
+function put(draft: Draft, key: string, value: unknown, path: string): void {
+  setOwn(draft.value, key, value);
+  draft.moved.set(key, path);
+}
+
+const TYPES: ReadonlySet<string> = new Set([...Object.keys(STEP_TAGS), ...Object.keys(LOOP_TAGS), ...Object.keys(TRIGGER_TAGS)]);
+
+/** Keys whose values are words of a closed set. */
+const WORDS = ['onError', 'until', 'onTimeout', 'mode', 'durability', 'reportTo', 'overlap', 'strategy', 'condition', 'action', 'priority'];
+
+const CAPITAL_WORD = /^[A-Z][A-Za-z]*$/;
+
+export function rewriteTypeWord(draft: Draft): void {
+  const { type } = draft.value;
+  if (typeof type === 'string' && TYPES.has(type.toLowerCase())) draft.value['type'] = type.toLowerCase();
+}
+
+/** `ApprovalNeeded` and `APPROVAL_NEEDED` both mean `approval_needed`. */
+export function rewriteWords(draft: Draft): void {
+  for (const key of WORDS) {
+    const word = draft.value[key];
+    if (typeof word !== 'string') continue;
+    if (/^[A-Z_]+$/.test(word)) draft.value[key] = word.toLowerCase();
+    else if (CAPITAL_WORD.test(word)) draft.value[key] = word.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
+  }
+}
+
+/** Each object of a list, rewritten in its place. */
+export function rewriteEach(draft: Draft, key: string, rewrite: (inner: Draft) => void): void {
+  const list = draft.value[key];
+  if (!Array.isArray(list)) return;
+  const path = pathOf(draft, key);
+  const rewritten = list.map((item: unknown, index) => {
+    if (!isPlain(item)) return item;
+    const inner = draft.origins.begin(item, draft.origins.child(list, path, index), draft.problems);
+    rewrite(inner);
+    return finish(inner);
+  });
+  draft.origins.copy(list, rewritten, path);
+  draft.value[key] = rewritten;
+}

@@ -1,0 +1,119 @@
+/**
+ * The format as a JSON Schema (draft 2020-12), generated from the model, for editors and other
+ * programs. It accepts the canonical form and its light spellings, and it says what every key means.
+ * What needs more than one place of the file (bounds, references, nesting) only the reader can say.
+ */
+import { z } from 'zod';
+import { COMMANDS } from '../commands.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import * as model from '../model.ts';
+import { DESCRIPTIONS, EVERYWHERE } from './descriptions.ts';
+import { untypedStep, withLightSpellings, type ObjectSchema } from './light-spellings.ts';
+
+/** Where the generated file lies, from the root of the package. */
+export const SCHEMA_FILE = 'sentinels/sentinel.schema.json';
+
+type Named = ReadonlyArray<{ id: string; schema: z.ZodType; type?: string }>;
+
+type Typed = z.ZodType & { shape: { type: { value: string } } };
+
+const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+function membersOf(union: { options: readonly Typed[] }, idOf: (type: string) => string): Named {
+  return union.options.map((schema) => ({ id: idOf(capitalised(schema.shape.type.value)), schema, type: schema.shape.type.value }));
+}
+
+/** Every object of the model by the name it has in the schema. */
+const NAMED: Named = [
+  { id: 'Definition', schema: model.Definition },
+  { id: 'DefinitionRef', schema: model.DefinitionRef },
+  { id: 'Step', schema: model.Step },
+  ...membersOf(model.Step, (type) => `${type}Step`),
+  { id: 'Loop', schema: model.LoopConfig },
+  ...membersOf(model.LoopConfig, (type) => `Loop${type}`),
+  { id: 'Trigger', schema: model.Trigger },
+  ...membersOf(model.Trigger, (type) => `Trigger${type}`),
+  { id: 'Safety', schema: model.Safety },
+  { id: 'Budget', schema: model.Budget },
+  { id: 'Retry', schema: model.Retry },
+  { id: 'EscalationRule', schema: model.EscalationRule },
+  { id: 'Rule', schema: model.Rule },
+  { id: 'AutoCompact', schema: model.LlmStep.shape.autoCompact.unwrap() },
+  { id: 'Value', schema: model.Value },
+];
+
+export function definitionSchema(): JsonObject {
+  const ids = z.registry<{ id: string }>();
+  for (const { id, schema } of NAMED) ids.add(schema, { id });
+  const generated = z.toJSONSchema(model.Definition, { target: 'draft-2020-12', io: 'input', metadata: ids, override: ({ jsonSchema }) => forget(jsonSchema, 'id') });
+  const { $schema, $defs = {}, ...root } = generated as unknown as JsonObject & { $defs?: JsonObject };
+  const named = { Definition: root, ...$defs };
+  const entries = Object.entries(named).map(([id, schema]) => [id, finished(id, schema)] as const);
+  const definitions = Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return {
+    $schema: $schema ?? null,
+    title: 'Sentinel definition',
+    description: 'Generated from the model; print it with "sentinel schema".',
+    $ref: '#/$defs/Definition',
+    $defs: pointedAtDefinition(definitions),
+  };
+}
+
+/** The text of the published file. */
+export function schemaText(): string {
+  return `${JSON.stringify(definitionSchema(), null, 2)}\n`;
+}
+
+function forget(schema: object, key: string): void {
+  Reflect.deleteProperty(schema, key);
+}
+
+/** zod refers to the outermost schema as `#`; here it is one of the named ones. */
+function pointedAtDefinition(value: Json): Json {
+  if (Array.isArray(value)) return value.map(pointedAtDefinition);
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).map(([key, inner]): [string, Json] => [key, key === '$ref' && inner === '#' ? '#/$defs/Definition' : pointedAtDefinition(inner)]);
+  return Object.fromEntries(entries);
+}
+
+function finished(id: string, schema: JsonObject): JsonObject {
+  const clean = withoutNoise(schema) as JsonObject;
+  const members = clean['oneOf'];
+  if (Array.isArray(members)) return byType(id, members as JsonObject[]);
+  return isJsonObject(clean['properties']) ? described(id, withLightSpellings(id, described(id, clean as ObjectSchema))) : clean;
+}
+
+/** That a number is no greater than a program can hold, and a key a text, says nothing to a reader. */
+function withoutNoise(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutNoise);
+  if (!isJsonObject(value)) return value;
+  const kept = Object.entries(value).filter(([key, inner]) => key !== 'propertyNames' && !(key === 'maximum' && inner === Number.MAX_SAFE_INTEGER));
+  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutNoise(inner)]));
+}
+
+/** One member is chosen by `type`, so that an editor reports what is wrong with that one alone. */
+function byType(id: string, members: readonly JsonObject[]): JsonObject {
+  const named = members.map((member) => {
+    const reference = typeof member['$ref'] === 'string' ? member['$ref'] : '';
+    const type = NAMED.find((known) => reference.endsWith(`/${known.id}`))?.type ?? '';
+    return { reference, type };
+  });
+  const isStep = id === 'Step';
+  const choices: JsonObject[] = named.map(({ reference, type }) => ({ if: { properties: { type: { const: type } }, required: ['type'] }, then: { $ref: reference } }));
+  return {
+    type: 'object',
+    properties: { type: { description: EVERYWHERE['type'] ?? '', enum: named.map(({ type }) => type) } },
+    ...(isStep ? {} : { required: ['type'] }),
+    allOf: isStep ? [...choices, { if: { required: ['type'] }, else: untypedStep }] : choices,
+  };
+}
+
+function described(id: string, schema: ObjectSchema): ObjectSchema {
+  const lines = DESCRIPTIONS[id] ?? {};
+  const properties = Object.entries(schema.properties).map(([key, inner]): [string, Json] => {
+    const description = lines[key] ?? EVERYWHERE[key];
+    const known = isJsonObject(inner) ? inner : {};
+    return [key, { ...(description === undefined ? {} : { description }), ...known, ...(id === 'CommandStep' && key === 'command' ? { examples: Object.keys(COMMANDS) } : {}) }];
+  });
+  return { ...(lines[''] === undefined ? {} : { description: lines[''] }), ...schema, properties: Object.fromEntries(properties) };
+}

@@ -1,0 +1,63 @@
+/**
+ * Values of environment variables that a definition lists in `env`, and how they are kept out of what
+ * people read. A name that looks like a secret's stands in the run as a token (`sealed_NAME_…`): its
+ * value is put in where a step is performed, and is taken out of what comes back. Other listed names
+ * stand there with their value. In events and logs neither a value nor a token is shown.
+ */
+import type { Json } from './json.ts';
+
+/** Shorter values occur by chance. */
+const maskedLengthMin = 6;
+const sealedLengthMin = 4;
+
+const WORDS = /(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASS|PASSPHRASE|PWD|KEY|APIKEY|CREDENTIALS?|AUTH|DSN|PAT|COOKIE|SESSION|PRIVATE|WEBHOOK)(?:_|\d|$)/i;
+const COMPOUND = /(?:TOKEN|SECRET|PASSWORD|APIKEY|CREDENTIAL)/i;
+const ADDRESSES = /(?:DATABASE|DB|REDIS|MONGO|AMQP|POSTGRES|MYSQL|CONNECTION)\w*_?(?:URL|URI|STRING)$/i;
+
+export function looksSecret(name: string): boolean {
+  return name !== 'PWD' && name !== 'OLDPWD' && (WORDS.test(name) || COMPOUND.test(name) || ADDRESSES.test(name));
+}
+
+const TOKEN = /sealed_\w+?_[0-9a-f]{32}/g;
+
+export const isToken = (value: string): boolean => value.replace(TOKEN, '') === '' && value !== '';
+
+export interface Mask {
+  text: string;
+  shown: string;
+}
+
+/** What is looked for in text: the value as it is, and as JSON and addresses spell it. Longest first. */
+export function masksOf(env: { readonly [name: string]: string }): Mask[] {
+  const masks = Object.entries(env).flatMap(([name, value]) => {
+    const min = looksSecret(name) ? sealedLengthMin : maskedLengthMin;
+    if (value.length < min) return [];
+    const spellings = new Set([value, JSON.stringify(value).slice(1, -1), addressSpelling(value)]);
+    return [...spellings].map((text): Mask => ({ text, shown: `[env ${name}]` }));
+  });
+  return masks.toSorted((a, b) => b.text.length - a.text.length);
+}
+
+function addressSpelling(value: string): string {
+  try {
+    return encodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
+export function maskText(text: string, masks: readonly Mask[]): string {
+  return masks.reduce((rest, mask) => (rest.includes(mask.text) ? rest.replaceAll(mask.text, () => mask.shown) : rest), text);
+}
+
+export function maskJson<Value extends Json | object>(value: Value, masks: readonly Mask[]): Value {
+  return masks.length === 0 ? value : (changed(value, (text) => maskText(text, masks)) as Value);
+}
+
+/** Every text in a value, keys included. */
+export function changed(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => changed(item, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [change(key), changed(item, change)]));
+}

@@ -1,0 +1,53 @@
+/**
+ * Locks that a process holds for as long as it lives, each named by a text: an advisory lock of a
+ * connection of its own. When that connection is lost so are the locks, and the holder is told.
+ */
+import { Client } from 'pg';
+import { connectionConfig } from './database.ts';
+import type { TriggerLocks } from './trigger-contract.ts';
+
+/** Keeps these names apart from other users of advisory locks. */
+const SEED = 72_707_371;
+
+export function triggerLocks(url: string, onLost: () => void): TriggerLocks {
+  let connected: Promise<Client> | undefined;
+
+  const lose = (client: Promise<Client>): void => {
+    if (connected !== client) return;
+    connected = undefined;
+    onLost();
+  };
+
+  const connect = async (): Promise<Client> => {
+    const client = new Client(connectionConfig(url));
+    const connecting = client.connect().then(() => client);
+    connected = connecting;
+    client.on('error', () => lose(connecting));
+    client.on('end', () => lose(connecting));
+    try {
+      return await connecting;
+    } catch (error) {
+      connected = undefined;
+      throw error;
+    }
+  };
+
+  return {
+    async take(name) {
+      const client = await (connected ?? connect());
+      const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock(hashtextextended($1, $2)) as taken', [name, SEED]);
+      return rows[0]?.taken === true;
+    },
+
+    async release(name) {
+      const client = await connected;
+      await client?.query('select pg_advisory_unlock(hashtextextended($1, $2))', [name, SEED]);
+    },
+
+    async close() {
+      const client = await connected?.catch(() => undefined);
+      connected = undefined;
+      await client?.end().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+/**
+ * The kit, held against this implementation: every case gives what it expects, and no way of running
+ * it (continue-as-new at every place, quick steps in segments) changes anything.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { differenceLines } from '../../client/definition-tests/difference-lines.ts';
+import { runTestCase, scenarioOf, subjectOf } from '../../client/definition-tests/run-case.ts';
+import { SUFFIX } from '../../client/definition-tests/run-suite.ts';
+import { readCases, type TestCase } from '../../client/definition-tests/test-file.ts';
+import { PLAIN } from '../../client/paint.ts';
+import type { StepType } from '../../language/model.ts';
+import { MODES, runCase } from '../interpreter/run-case.ts';
+
+const folder = import.meta.dirname;
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith(SUFFIX));
+
+function casesIn(file: string): TestCase[] {
+  const read = readCases(JSON.parse(readFileSync(join(folder, file), 'utf8')), basename(file, SUFFIX));
+  if ('mistakes' in read) throw new Error(`${file}: ${read.mistakes.join('; ')}`);
+  return read.cases;
+}
+
+const cases = files.flatMap((file) => casesIn(file).map((given): [string, string, TestCase] => [file.slice(0, -SUFFIX.length), given.name, given]));
+
+/** The kit stands alone: what a definition refers to is in the case. */
+const nothing = (): undefined => undefined;
+
+afterAll(() => vi.useRealTimers());
+
+describe.each(cases)('%s: %s', (file, _name, given) => {
+  const subject = subjectOf(given, join(folder, file + SUFFIX), nothing);
+
+  test('gives what it expects', async () => {
+    const report = await runTestCase(given, subject);
+    expect(report.ok ? [] : differenceLines(report, PLAIN)).toEqual([]);
+    expect({ ok: report.ok, unused: report.unused }).toEqual({ ok: true, unused: [] });
+  });
+
+  test.skipIf(subject.definition === null)('however it is run', async () => {
+    if (subject.definition === null) return;
+    const scenario = scenarioOf(given, subject.definition, subject.known);
+    const { runs: _runs, ...straight } = await runCase(scenario, { name: 'straight' });
+    for (const mode of MODES.slice(1)) {
+      const { runs: _others, ...other } = await runCase(scenario, mode);
+      expect({ mode: mode.name, ...other }).toEqual({ mode: mode.name, ...straight });
+    }
+  });
+});
+
+test('cases say what they expect, and where', () => {
+  const silent = cases.filter(([, , { expect: { trace, problems } }]) => trace === undefined && problems === undefined);
+  expect(silent.map(([file, name]) => `${file}: ${name}`)).toEqual([]);
+  const names = cases.map(([file, name]) => `${file}: ${name}`);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+/** Steps of type llm ask a model, which no part of the kit describes. */
+const STEP_TYPES: readonly StepType[] = ['shell', 'command', 'watch', 'emit', 'approval', 'condition', 'loop', 'parallel', 'sentinel'];
+const LOOPS = ['once', 'count', 'until', 'while', 'continuous', 'event'];
+
+test('every form of step and of loop is in it', () => {
+  const text = JSON.stringify(cases.map(([, , { definition }]) => definition));
+  const missing = [...STEP_TYPES, ...LOOPS].filter((type) => !text.includes(`"type":"${type}"`));
+  expect(missing).toEqual([]);
+});

@@ -1,0 +1,126 @@
+/**
+ * Approval anywhere: what asks × where it stands × when the answer comes. The cells are what the
+ * scripted host shows; docs/approvals.md prints them.
+ */
+import type { Definition, Step } from '../../language/model.ts';
+import type { Mode, ScriptedHost } from '../../workflows/simulation/scripted-host.ts';
+import type { Interruption, ScriptedAnswer } from '../../workflows/simulation/script.ts';
+import { runCase, STRAIGHT, type Outcome } from './run-case.ts';
+
+export const KINDS = ['approval step', 'requireApproval', 'escalation on error', 'pause'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export const PLACES = ['top level', 'nested', 'nested twice', 'parallel branch', 'loop body', 'loop in a parallel in a nested', 'always'] as const;
+export type Place = (typeof PLACES)[number];
+
+export const MOMENTS = ['before', 'during', 'after continuing as new', 'twice', 'after expiry'] as const;
+export type Moment = (typeof MOMENTS)[number];
+
+const expiryMs = 1000;
+const emit = (event: string): Step => ({ type: 'emit', event });
+
+function asker(kind: Kind, moment: Moment): Step {
+  switch (kind) {
+    case 'approval step':
+      return { type: 'approval', message: 'Go on?', outputTo: 'said', ...(moment === 'after expiry' ? { timeoutMs: expiryMs } : {}) };
+    case 'requireApproval':
+    case 'escalation on error':
+    case 'pause':
+      return { type: 'shell', command: 'act' };
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** What the definition that holds the asking step says besides. */
+function terms(kind: Kind): Partial<Definition> {
+  if (kind === 'requireApproval') return { safety: { requireApproval: ['shell'] } };
+  return kind === 'escalation on error' ? { escalateOn: [{ condition: 'error', action: 'pause' }] } : {};
+}
+
+const once = (name: string, steps: Step[], rest: Partial<Definition> = {}): Definition => ({ name, loop: { type: 'once' }, steps, ...rest });
+const nest = (definition: Definition): Step => ({ type: 'sentinel', definition });
+const twoPasses = (steps: Step[]): Step => ({ type: 'loop', loop: { type: 'count', max: 2 }, steps });
+const besides = (steps: Step[]): Step => ({ type: 'parallel', branches: [steps, [emit('beside'), emit('beside again')]] });
+
+/** The definition, and the keys at which it asks, those of nested runs behind their steps'. */
+export function definitionFor(kind: Kind, place: Place, moment: Moment): { definition: Definition; keys: string[] } {
+  const steps = [asker(kind, moment), emit('after')];
+  const own = terms(kind);
+  const limit = moment === 'after expiry' && kind !== 'approval step' ? { timeoutMs: expiryMs } : {};
+  switch (place) {
+    case 'top level':
+      return { definition: once('case', steps, { ...own, ...limit }), keys: ['steps.0@1'] };
+    case 'nested':
+      return { definition: once('case', [nest(once('child', steps, own))], limit), keys: ['steps.0@1/steps.0@1'] };
+    case 'nested twice':
+      return { definition: once('case', [nest(once('child', [nest(once('grandchild', steps, own))]))], limit), keys: ['steps.0@1/steps.0@1/steps.0@1'] };
+    case 'parallel branch':
+      return { definition: once('case', [besides(steps)], { ...own, ...limit }), keys: ['steps.0.branches.0.0@1'] };
+    case 'loop body':
+      return { definition: once('case', [twoPasses(steps)], { ...own, ...limit }), keys: ['steps.0.steps.0@1.1', 'steps.0.steps.0@1.2'] };
+    case 'loop in a parallel in a nested':
+      return {
+        definition: once('case', [nest(once('child', [besides([twoPasses(steps)])], own))], limit),
+        keys: ['steps.0@1/steps.0.branches.0.0.steps.0@1.1', 'steps.0@1/steps.0.branches.0.0.steps.0@1.2'],
+      };
+    case 'always':
+      return { definition: once('case', [emit('work')], { ...own, always: steps }), keys: ['always.0@1'] };
+    default:
+      return place satisfies never;
+  }
+}
+
+function answersAt(kind: Kind, moment: Moment): ScriptedAnswer[] {
+  const first: ScriptedAnswer = { choice: kind === 'escalation on error' ? 'retry' : 'approve', by: 'ada' };
+  const second: ScriptedAnswer = { choice: 'abort', by: 'bob', afterMs: 20 };
+  if (moment === 'twice') return [first, second];
+  return [moment === 'after expiry' ? { ...first, afterMs: 1_000_000 } : first];
+}
+
+/** A pause is answered by resuming: by itself, and where it stands in the script twice, again. */
+function interruptionsAt(kind: Kind, moment: Moment, key: string): Interruption[] {
+  if (kind === 'pause') return [{ at: key, do: 'pause', forMs: 50 }, ...(moment === 'twice' ? [{ at: key, when: 'during', do: 'pause' } as const] : [])];
+  return moment === 'before' ? [{ at: key, do: 'answer' }] : [];
+}
+
+/** The combinations that mean something: nobody resumes a run before it is held, and no pause expires. */
+export const applies = (kind: Kind, moment: Moment): boolean => kind !== 'pause' || moment === 'during' || moment === 'twice';
+
+export function runCell(kind: Kind, place: Place, moment: Moment, mode: Mode = STRAIGHT): Promise<Outcome> {
+  const { definition, keys } = definitionFor(kind, place, moment);
+  const failing = kind === 'escalation on error' ? [{ ok: false, failure: { code: 'BROKEN' } }, { ok: true, tookMs: 100 }] : [{ ok: true, tookMs: 100 }];
+  return runCase(
+    {
+      definition,
+      replies: Object.fromEntries(keys.map((key) => [key, failing])),
+      answers: { '**': answersAt(kind, moment) },
+      interruptions: keys.flatMap((key) => interruptionsAt(kind, moment, key)),
+    },
+    moment === 'after continuing as new' ? { ...mode, yieldAsking: true } : mode,
+  );
+}
+
+/** One cell in words, from what happened. */
+export function wordsFor(kind: Kind, { runs, result }: Outcome): string {
+  const events = runs.flatMap((run) => run.events);
+  const replies = runs.flatMap((run: ScriptedHost) => run.questions.replies);
+  const refused = replies.flatMap((reply) => ('code' in reply ? [reply.code] : []));
+  const again = replies.some((reply) => 'already' in reply && reply.already);
+  const wentOn = events.some((event) => event.type === 'step-finished' && event.label === 'after' && event.outcome === 'ok');
+  const end = result.outcome === 'completed' && wentOn ? 'goes on' : [result.outcome, result.limit ?? result.failure?.code].filter(Boolean).join(': ');
+  if (kind === 'pause') return `resumed, ${end}`;
+  const parts = [...new Set(refused)].map((code) => `refused (${code})`);
+  return [...parts, ...(again ? ['the first stands'] : []), end].join(', ');
+}
+
+export async function table(kind: Kind): Promise<string[]> {
+  const moments = MOMENTS.filter((moment) => applies(kind, moment));
+  const rows: string[] = [`| ${kind} | ${moments.join(' | ')} |`, `|---|${moments.map(() => '---|').join('')}`];
+  for (const place of PLACES) {
+    const cells: string[] = [];
+    for (const moment of moments) cells.push(wordsFor(kind, await runCell(kind, place, moment)));
+    rows.push(`| ${place} | ${cells.join(' | ')} |`);
+  }
+  return rows;
+}

@@ -1,0 +1,87 @@
+/**
+ * What reaches nested runs, and when: said while they begin, after they were let go, and while the
+ * run that started them is about to continue as new.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Definition } from '../../language/model.ts';
+import { firstPosition, type Position } from '../../workflows/interpreter/position.ts';
+import { QUERIES, SIGNALS, workflowIdOf, WORKFLOW_TYPE } from '../../workflows/messages.ts';
+import { counted, create, once, shell } from './definitions.ts';
+import { Harness, until } from './harness.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await Harness.open();
+  await harness.startWorker();
+});
+afterAll(() => harness.close());
+
+const position = (handle: string): Promise<Position> => harness.workflow(handle).query<Position>(QUERIES.position);
+
+const hasEnded = async (handle: string): Promise<boolean> => (await harness.store.runs.find(handle))?.finishedAt != null;
+
+test.concurrent.each([true, false])('a nested run that begins while its parent is held and resumed goes on as its parent does (awaited: %s)', async (awaited) => {
+  const child = once('child', [shell('true')]);
+  const passes = 20;
+  const handle = await harness.start(counted('parent', passes, [{ type: 'sentinel', definition: child, await: awaited }]));
+  // Signals are delivered as they come; a child that missed one of them would be held for good.
+  while (!(await hasEnded(handle))) {
+    for (const verb of ['pause', 'resume'] as const) await harness.workflow(handle).signal(SIGNALS.control, verb).catch(() => undefined);
+    await sleep(5);
+  }
+  for (let pass = 1; pass <= passes; pass += 1) {
+    await until(() => hasEnded(`${handle}/steps.0@${pass}`), 20_000);
+  }
+});
+
+test.concurrent('a nested run that nobody awaits is forgotten when it has ended', async () => {
+  const left: Definition['steps'] = Array.from({ length: 3 }, (_, n) => ({ type: 'sentinel', definition: once(`left-${n}`, [create('left', { n })]), await: false }));
+  const handle = await harness.start(once('lets-go', [...left, { type: 'approval', message: 'All ended?' }]));
+  await until(async () => (await harness.rows('left')).length === 3);
+  await until(async () => (await position(handle)).detached.length === 0, 10_000);
+  await harness.say(handle, 'stop');
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'stopped' });
+});
+
+test.concurrent('of the runs that nobody awaits the newest thousand are remembered', async () => {
+  const handle = 'many-left-alone';
+  const definition = once('lets-go', [{ type: 'sentinel', definition: once('sleeper', [shell('sleep 20')]), await: false }, { type: 'approval', message: 'Wait' }]);
+  await harness.store.runs.create({ handle, name: 'lets-go', definitionHash: '', project: harness.project, persona: 'tester', parent: null, inputs: {}, startedAt: Date.now() });
+  const before = Array.from({ length: 1000 }, (_, n) => `gone/${n}`);
+  await harness.client.workflow.start(WORKFLOW_TYPE, {
+    workflowId: workflowIdOf(handle),
+    taskQueue: harness.taskQueue,
+    args: [{ definition, project: harness.project, persona: 'tester' }, { ...firstPosition(Date.now()), detached: before }],
+  });
+  await until(async () => (await position(handle)).questions.length === 1);
+  expect((await position(handle)).detached).toEqual([...before.slice(1), `${handle}/steps.0@1`]);
+  await harness.workflow(handle).terminate();
+  await harness.workflow(`${handle}/steps.0@1`).cancel();
+});
+
+test.concurrent('a cancellation ends a run that has begun to continue as new', async () => {
+  const quick = { type: 'emit' as const, event: 'turned' };
+  const handle = await harness.start(
+    once('yields', [
+      {
+        type: 'parallel',
+        branches: [[quick, quick, quick], [{ type: 'loop', loop: { type: 'continuous', intervalMs: 4000, max: 2 }, steps: [quick] }]],
+      },
+      shell('echo on', { outputTo: 'said' }),
+    ]),
+    { continueEvery: 1 },
+  );
+  // One branch wants to continue as new, and waits for the other, which rests.
+  await until(async () => (await harness.state(handle)).steps >= 2);
+  await sleep(300);
+  await harness.workflow(handle).cancel();
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'cancelled', status: 'cancelled' });
+});
+
+test.concurrent('what a segment has ended is not shown as under way', async () => {
+  const handle = await harness.start(once('shown', [{ type: 'loop', loop: { type: 'count', max: 2 }, steps: [create('shown', {})] }, shell('sleep 2')]));
+  await harness.untilEvent(handle, (event) => event.type === 'step-started' && event.key === 'steps.1@1');
+  expect((await harness.state(handle)).current.map(({ key }) => key)).toEqual(['steps.1@1']);
+  await harness.result(handle);
+});

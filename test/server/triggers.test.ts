@@ -1,0 +1,160 @@
+/** Runs that start by themselves: on a clock, and once for each event. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createSchedule, describeSchedule, listSchedules, steerSchedule } from '../../client/schedules.ts';
+import type { StartParts } from '../../client/start-run.ts';
+import { addTrigger, type TriggerRequest } from '../../client/triggers.ts';
+import type { Json } from '../../language/json.ts';
+import type { Definition } from '../../language/model.ts';
+import type { TriggerStart } from '../../prisma/store/trigger-contract.ts';
+import { workflowIdOf } from '../../workflows/messages.ts';
+import { create, once } from './definitions.ts';
+import { Harness, until } from './harness.ts';
+import type { WorkerProcess } from './worker-process.ts';
+
+let harness: Harness;
+let parts: StartParts;
+const workers: WorkerProcess[] = [];
+
+beforeAll(async () => {
+  harness = await Harness.open();
+  parts = { store: harness.store, client: harness.client, taskQueue: harness.taskQueue };
+  workers.push(await harness.startWorker(), await harness.startWorker());
+});
+afterAll(() => harness.close());
+
+const request = (definition: Definition, rest: Partial<TriggerRequest> = {}): TriggerRequest => ({
+  definition, inputs: {}, project: harness.project, persona: 'tester', ...rest,
+});
+
+/** Writes down what started it. */
+const noting = (name: string, rest: Partial<Definition> = {}): Definition => once(name, [create(name, { event: '$event', who: '$who' })], { inputs: { who: 'nobody' }, ...rest });
+
+const emit = (name: string, data: Json, id: string = randomUUID()): Promise<{ isNew: boolean }> =>
+  harness.store.triggers.publish({ source: '@emit', id, name, data, project: null });
+
+async function startsOf(id: string, count: number): Promise<TriggerStart[]> {
+  await until(async () => (await harness.store.triggers.starts(id, 1000)).filter(({ state }) => state === 'started').length >= count);
+  return harness.store.triggers.starts(id, 1000);
+}
+
+async function addEvent(definition: Definition, event: string, rest: Partial<TriggerRequest> = {}): Promise<string> {
+  const added = await addTrigger(parts, request(definition, { event, ...rest }));
+  if (added.type !== 'event') throw new Error('it starts otherwise');
+  return added.trigger.id;
+}
+
+test('a schedule starts runs by itself and on demand, each with a row and a handle of its own', async () => {
+  const id = `beat-${randomUUID().slice(0, 8)}`;
+  const definition = noting('beat', { trigger: { type: 'schedule', cronExpression: '@every 1s', overlap: 'all', jitterMs: 0 } });
+  const added = await addTrigger(parts, request({ ...definition, id }, { inputs: { who: 'the clock' } }));
+  expect(added).toMatchObject({ type: 'schedule', schedule: { id, cron: '@every 1s', timeZone: 'UTC', overlap: 'all', catchupWindowMs: 600_000, isPaused: false } });
+  try {
+    await until(async () => (await harness.rows('beat')).length >= 2);
+    await steerSchedule(harness.client, id, 'pause', 'enough');
+    const { runs } = await describeSchedule(harness.client, id);
+    const handle = runs[0]?.handle ?? '';
+    expect(handle).toMatch(new RegExp(`^${id}-\\d{4}-\\d\\d-\\d\\dT`));
+    expect((await harness.result(handle)).outcome).toBe('completed');
+    expect(await harness.store.runs.find(handle)).toMatchObject({ name: 'beat', status: 'completed', parent: null, persona: 'tester', project: harness.project });
+    expect((await harness.events(handle))[0]).toMatchObject({ type: 'run-started', origin: { type: 'schedule', schedule: id } });
+    expect((await harness.rows('beat'))[0]).toEqual({ event: null, who: 'the clock' });
+
+    expect(await describeSchedule(harness.client, id)).toMatchObject({ isPaused: true, note: 'enough' });
+    const before = (await describeSchedule(harness.client, id)).runs.length;
+    await steerSchedule(harness.client, id, 'trigger');
+    await until(async () => (await describeSchedule(harness.client, id)).runs.length > before);
+    await until(async () => (await listSchedules(harness.client)).some((schedule) => schedule.id === id && schedule.cron === '@every 1s'));
+  } finally {
+    await steerSchedule(harness.client, id, 'delete');
+  }
+  await expect(describeSchedule(harness.client, id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+});
+
+test('a schedule keeps what it was told, is not made twice, and can be replaced', async () => {
+  const id = `nightly-${randomUUID().slice(0, 8)}`;
+  const given = { ...request(noting('nightly')), id, cron: '0 3 1 * MON', timeZone: 'Europe/Zurich', overlap: 'buffer', catchupWindowMs: 60_000, jitterMs: 5000, isPaused: true } as const;
+  await createSchedule(parts, given);
+  const { spec, policies } = await harness.client.schedule.getHandle(id).describe();
+  expect(policies).toMatchObject({ overlap: 'BUFFER_ONE', catchupWindow: 60_000 });
+  expect(spec).toMatchObject({ timezone: 'Europe/Zurich', jitter: 5000 });
+  // Either the first of the month or a Monday, as cron has it.
+  expect(spec.calendars).toHaveLength(2);
+  await expect(createSchedule(parts, given)).rejects.toMatchObject({ code: 'HANDLE_TAKEN' });
+  await expect(createSchedule(parts, { ...given, cron: '0 25 * * *' })).rejects.toMatchObject({ code: 'USAGE' });
+  expect(await createSchedule(parts, { ...given, cron: '@daily', replace: true })).toMatchObject({ cron: '@daily', overlap: 'buffer' });
+  expect(await createSchedule(parts, { ...given, cron: '@daily', isPaused: false, replace: true })).toMatchObject({ cron: '@daily', isPaused: false });
+  await steerSchedule(harness.client, id, 'delete');
+});
+
+test('each event starts one run, with its data as $event, whoever publishes it and how often', async () => {
+  const id = await addEvent(noting('noted'), 'order:*', { inputs: { who: 'ada' } });
+  const emitter = once('emitter', [{ type: 'emit', event: 'order:placed', data: { n: 0 } }]);
+  await harness.run(emitter);
+  for (let n = 1; n <= 10; n += 1) {
+    const name = n % 2 === 0 ? 'order:placed' : 'order:paid';
+    expect((await emit(name, { n }, `order-${n}`)).isNew).toBe(true);
+    expect((await emit(name, { n }, `order-${n}`)).isNew).toBe(false);
+  }
+  await emit('order:placed:twice', { n: 99 });
+  const starts = await startsOf(id, 11);
+  expect(starts).toHaveLength(11);
+  await Promise.all(starts.map(({ handle }) => harness.result(handle)));
+  const rows = (await harness.rows('noted')) as { event: { n: number }; who: string }[];
+  expect(rows.map(({ event }) => event.n).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  expect(rows[0]?.who).toBe('ada');
+  const first = starts.at(-1);
+  expect((await harness.events(first?.handle ?? ''))[0]).toMatchObject({ type: 'run-started', name: 'noted', origin: { type: 'event', trigger: id, event: 'order:placed' } });
+});
+
+test('a definition that loops over the events that start it has one run at a time, and no event is left out or seen twice', async () => {
+  const looped = { ...once('looped', [create('looped', { n: '$event.n' })]), loop: { type: 'event', event: 'tick', max: 3 } } satisfies Definition;
+  const id = await addEvent(looped, 'tick');
+  for (let n = 1; n <= 7; n += 1) await emit('tick', { n });
+  await until(async () => (await harness.rows('looped')).length >= 7);
+  expect((await harness.rows('looped')).map(({ n }) => n)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  const starts = (await harness.store.triggers.starts(id, 100)).toReversed();
+  expect(starts.map(({ state }) => state)).toEqual(['started', 'taken', 'taken', 'started', 'taken', 'taken', 'started']);
+  await emit('tick', { n: 8 });
+  await emit('tick', { n: 9 });
+  const last = starts.at(-1)?.handle ?? '';
+  expect((await harness.result(last)).iterations).toBe(3);
+  await until(async () => (await harness.store.triggers.starts(id, 100)).filter(({ state, heldBy }) => state === 'taken' && heldBy === last).length === 2);
+});
+
+test('the end of a run starts another', async () => {
+  const id = await addEvent(noting('after'), 'sentinel:finished:before');
+  const { handle } = await harness.run(once('before', [create('before', {})]));
+  const [start] = await startsOf(id, 1);
+  await harness.result(start?.handle ?? '');
+  expect((await harness.rows('after'))[0]).toMatchObject({ event: { handle, name: 'before', status: 'completed', outcome: 'completed', parent: null } });
+});
+
+test('immediate starts once at registration, manual does not register', async () => {
+  const definition = noting('at-once', { trigger: { type: 'immediate' } });
+  const first = await addTrigger(parts, request(definition));
+  const again = await addTrigger(parts, request(definition));
+  expect([first, again]).toMatchObject([{ type: 'immediate', run: { isNew: true } }, { run: { isNew: false } }]);
+  if (first.type !== 'immediate' || again.type !== 'immediate') throw new Error('it starts otherwise');
+  expect(again.run.handle).toBe(first.run.handle);
+  await harness.result(first.run.handle);
+  expect(await harness.rows('at-once')).toHaveLength(1);
+  await expect(addTrigger(parts, request(noting('by-hand')))).rejects.toMatchObject({ code: 'USAGE' });
+});
+
+test('no event is lost or starts two runs when every worker dies', async () => {
+  const id = await addEvent(noting('survived'), 'storm');
+  for (let n = 0; n < 40; n += 1) await emit('storm', n);
+  await until(async () => (await harness.store.triggers.starts(id, 100)).some(({ state }) => state === 'started'));
+  await Promise.all(workers.map((worker) => worker.kill9()));
+  for (let n = 40; n < 60; n += 1) await emit('storm', n);
+  // A start that a dead worker had claimed is claimed again when its lease ends; two new workers share the rest.
+  await Promise.all([harness.startWorker(), harness.startWorker()]);
+  const starts = await startsOf(id, 60);
+  expect(starts).toHaveLength(60);
+  await Promise.all(starts.map(({ handle }) => harness.result(handle)));
+  const noted = (await harness.rows('survived')) as { event: { data: number } }[];
+  expect(noted.map(({ event }) => event.data).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, n) => n));
+  const description = await harness.client.workflow.getHandle(workflowIdOf(starts[0]?.handle ?? '')).describe();
+  expect(description.status.name).toBe('COMPLETED');
+}, 240_000);

@@ -1,0 +1,35 @@
+/** Events on their way into the store: what is too large for a row is kept by its content. */
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { RunRecorder } from '../../worker/run-recorder.ts';
+import { finished, started, useStore, warning } from './opened.ts';
+
+const opened = useStore();
+
+const large = 'x'.repeat(40_000);
+const reference = { $payload: createHash('sha256').update(JSON.stringify(large)).digest('hex'), bytes: 40_002, preview: expect.any(String) };
+
+test('large inputs and outputs are references, and what they stand for can be read', async () => {
+  const { store } = opened;
+  const recorder = new RunRecorder(store);
+  await recorder.append('large', [{ ...started(1), inputs: { small: 1, large } }, warning(2), finished(3, { outputs: { large, small: [2] } })], false);
+  await recorder.close();
+  const events = await store.events.after('large', -1);
+  expect(events.map((event) => event.seq)).toEqual([1, 2, 3]);
+  expect(events[0]).toMatchObject({ type: 'run-started', inputs: { small: 1, large: reference } });
+  expect(events[2]).toMatchObject({ type: 'run-finished', outputs: { small: [2], large: reference } });
+  expect(JSON.stringify(events).length).toBeLessThan(5000);
+  const kept = await store.payloads.get(reference.$payload);
+  expect(JSON.parse(Buffer.from(kept ?? []).toString('utf8'))).toBe(large);
+});
+
+test('events that a replay hands over again are written once', async () => {
+  const { store } = opened;
+  const recorder = new RunRecorder(store);
+  const events = [started(1), warning(2), finished(3)];
+  await recorder.append('again', events, false);
+  await recorder.append('again', events, true);
+  await recorder.append('again', events, false);
+  await recorder.close();
+  expect(await store.events.after('again', -1)).toEqual(events);
+});

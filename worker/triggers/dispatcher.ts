@@ -1,0 +1,125 @@
+/**
+ * Starts a run for each event that a trigger matches.
+ *
+ * Every worker has one, and they share the work: rows are taken with SKIP LOCKED (prisma/store/
+ * triggers.ts). A run's handle is made of its trigger and its event, so an event that two workers get
+ * hold of, or one worker twice, starts one run. Whatever is away (Temporal, the database) is waited
+ * for; what cannot be started for another reason is tried a few times and then refused, with the reason.
+ * A definition whose own loop is over those events has one run at a time (prisma/store/trigger-turns.ts).
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startRun, type StartParts } from '../../client/start-run.ts';
+import { matchesEvent } from '../../language/event-glob.ts';
+import type { Definition } from '../../language/model.ts';
+import { valueOfEvent } from '../../language/published-event.ts';
+import { BoundedMap } from '../../prisma/store/bounded-map.ts';
+import type { ClaimedStart } from '../../prisma/store/trigger-contract.ts';
+import { isUnavailable } from '../../prisma/store/unavailable.ts';
+
+const STARTS_AT_ONCE = 20;
+const LEASE_MS = 15_000;
+const ATTEMPTS_MAX = 5;
+const RETRY_MS = 1_000;
+const RETRY_MAX_MS = 30_000;
+const DEFINITIONS_MAX = 200;
+
+export class Dispatcher {
+  readonly #starting: StartParts;
+  readonly #say: (text: string) => void;
+  readonly #definitions = new BoundedMap<string, Definition>(DEFINITIONS_MAX);
+  readonly #over = new AbortController();
+  readonly #done: Promise<void>;
+
+  constructor(starting: StartParts, say: (text: string) => void) {
+    this.#starting = starting;
+    this.#say = say;
+    this.#done = this.#run();
+  }
+
+  /** Returns when the starts under way have ended. */
+  async close(): Promise<void> {
+    this.#over.abort();
+    await this.#done;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#over;
+    const ear = this.#starting.store.triggers.listen();
+    let wasAway = false;
+    while (!signal.aborted) {
+      try {
+        if (!(await this.#turn())) await ear.next(signal);
+        wasAway = false;
+      } catch (error) {
+        if (!wasAway) this.#say(`events start no runs for now (${messageOf(error)}); trying again`);
+        wasAway = true;
+        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+    ear.close();
+  }
+
+  /** False when there was nothing to do. */
+  async #turn(): Promise<boolean> {
+    const { triggers } = this.#starting.store;
+    const spread = await triggers.spread();
+    const claimed = await triggers.claim(STARTS_AT_ONCE, LEASE_MS);
+    await Promise.all(claimed.map((start) => this.#start(start)));
+    return spread > 0 || claimed.length > 0;
+  }
+
+  async #start(start: ClaimedStart): Promise<void> {
+    const { triggers } = this.#starting.store;
+    const { trigger, event, handle } = start;
+    try {
+      const definition = await this.#definition(trigger.definitionHash);
+      if (definition === null) {
+        const reason = `the definition ${trigger.definitionHash} of "${trigger.name}" is not in the store; register it again with "sentinel trigger add"`;
+        return await triggers.settle(start, { state: 'refused', reason });
+      }
+      const { loop } = definition;
+      if (loop.type === 'event' && matchesEvent(loop.event, event.name) && (await triggers.takeTurn(start)) !== 'now') return;
+      await startRun(
+        { ...this.#starting, taskQueue: trigger.taskQueue, isEager: trigger.taskQueue === this.#starting.taskQueue },
+        {
+          definition,
+          inputs: { ...trigger.inputs, event: valueOfEvent(event) },
+          project: trigger.project,
+          persona: trigger.persona,
+          handle,
+          origin: { type: 'event', trigger: trigger.id, event: event.name, seq: event.seq },
+        },
+      );
+      await triggers.settle(start, { state: 'started' });
+    } catch (error) {
+      await triggers.settle(start, this.#verdict(start, error));
+    }
+  }
+
+  #verdict({ attempts, trigger, event }: ClaimedStart, error: unknown): { state: 'refused'; reason: string } | { state: 'waiting'; reason: string; retryMs: number } {
+    const reason = messageOf(error);
+    if (!isAway(error) && attempts >= ATTEMPTS_MAX) {
+      this.#say(`"${trigger.name}" was not started by ${event.name} (event ${event.seq}): ${reason}`);
+      return { state: 'refused', reason };
+    }
+    return { state: 'waiting', reason, retryMs: Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** Math.min(attempts, 10)) };
+  }
+
+  async #definition(hash: string): Promise<Definition | null> {
+    const known = this.#definitions.get(hash);
+    if (known !== undefined) return known;
+    const found = (await this.#starting.store.definitions.find(hash))?.definition ?? null;
+    if (found !== null) this.#definitions.set(hash, found);
+    return found;
+  }
+}
+
+/** A server that does not answer: the same start may succeed later. */
+function isAway(error: unknown): boolean {
+  if (isUnavailable(error)) return true;
+  return error instanceof Error && (error.name === 'ServiceError' || /UNAVAILABLE|DEADLINE_EXCEEDED|RESOURCE_EXHAUSTED/.test(error.message));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

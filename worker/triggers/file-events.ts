@@ -1,0 +1,111 @@
+/**
+ * `file:changed`: watches the projects in which somebody waits for events of files, and publishes what
+ * changes. One worker of a machine watches a project, the one that holds its lock in the database;
+ * when it ends, another takes over. What changes while no worker is up is not seen.
+ */
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TriggerLocks, TriggerStore } from '../../prisma/store/trigger-contract.ts';
+import { ProjectWatch, type FileChange } from './project-watch.ts';
+
+export const FILE_CHANGED = 'file:changed';
+/** One event stands for more than CHANGES_MAX changes at once: no branch switch starts thousands of runs. */
+export const FILES_CHANGED = 'file:changed-many';
+export const CHANGES_MAX = 200;
+const PATHS_TOLD = 100;
+const LOOK_MS = 3_000;
+/** A run that waits again and again is not waiting in between. */
+const LINGER_MS = 3_600_000;
+
+export interface FileEventsParts {
+  triggers: TriggerStore;
+  /** Folders of ours that may lie in a project. */
+  without: readonly string[];
+  say: (text: string) => void;
+}
+
+export class FileEvents {
+  readonly #parts: FileEventsParts;
+  readonly #locks: TriggerLocks;
+  readonly #over = new AbortController();
+  readonly #watched = new Map<string, { watch: ProjectWatch; wantedAt: number }>();
+  readonly #done: Promise<void>;
+
+  constructor(parts: FileEventsParts) {
+    this.#parts = parts;
+    this.#locks = parts.triggers.locks(() => void this.#closeAll());
+    this.#done = this.#run();
+  }
+
+  async close(): Promise<void> {
+    this.#over.abort();
+    await this.#done;
+    await this.#closeAll();
+    await this.#locks.close();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#over;
+    while (!signal.aborted) {
+      // A store that is away is asked again; what is watched stays watched.
+      await this.#look().catch(() => undefined);
+      await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const now = Date.now();
+    for (const project of await this.#parts.triggers.projectsAwaitingFiles()) {
+      const watched = this.#watched.get(project);
+      if (watched !== undefined) watched.wantedAt = now;
+      else if (existsSync(project) && (await this.#locks.take(lockOf(project)))) await this.#watch(project, now);
+    }
+    for (const [project, { watch, wantedAt }] of this.#watched) {
+      if (now - wantedAt < LINGER_MS && existsSync(project)) continue;
+      this.#watched.delete(project);
+      await watch.close();
+      await this.#locks.release(lockOf(project));
+    }
+  }
+
+  async #watch(project: string, now: number): Promise<void> {
+    const { without, say } = this.#parts;
+    let hasFailed = false;
+    const watch = new ProjectWatch({
+      project,
+      without,
+      onChanges: (changes) => void this.#publish(project, changes),
+      onError: (error) => {
+        if (!hasFailed) say(`not all files of ${project} are watched (${error.message}); on Linux, raise fs.inotify.max_user_watches`);
+        hasFailed = true;
+      },
+    });
+    this.#watched.set(project, { watch, wantedAt: now });
+    await watch.ready;
+  }
+
+  async #publish(project: string, changes: readonly FileChange[]): Promise<void> {
+    const { triggers, say } = this.#parts;
+    const source = { source: '@file', project };
+    try {
+      if (changes.length > CHANGES_MAX) {
+        const paths = changes.slice(0, PATHS_TOLD).map(({ path }) => path);
+        await triggers.publish({ ...source, id: randomUUID(), name: FILES_CHANGED, data: { count: changes.length, paths } });
+        return;
+      }
+      for (const { path, kind } of changes) await triggers.publish({ ...source, id: randomUUID(), name: FILE_CHANGED, data: { path, kind } });
+    } catch (error) {
+      say(`changes of files in ${project} were not published: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  async #closeAll(): Promise<void> {
+    const all = [...this.#watched.values()];
+    this.#watched.clear();
+    await Promise.all(all.map(({ watch }) => watch.close()));
+  }
+}
+
+const lockOf = (project: string): string => `files ${hostname()} ${project}`;

@@ -1,0 +1,29 @@
+/** Everything in a worker that turns what happens outside of runs into events, and events into runs. */
+import type { StartParts } from '../../client/start-run.ts';
+import type { Config } from '../config.ts';
+import { Dispatcher } from './dispatcher.ts';
+import { FileEvents } from './file-events.ts';
+import { Webhooks } from './webhooks.ts';
+
+export interface Triggers {
+  /** Ends listening first, then waits for the starts under way. */
+  close(): Promise<void>;
+}
+
+const say = (text: string): void => void process.stderr.write(`worker: ${text}\n`);
+
+export function openTriggers(starting: StartParts, config: Pick<Config, 'home' | 'webhooks'>): Triggers {
+  const { triggers } = starting.store;
+  const parts = [
+    new Dispatcher(starting, say),
+    new FileEvents({ triggers, without: [config.home], say }),
+    ...(config.webhooks === null ? [] : [new Webhooks(config.webhooks, triggers, say)]),
+  ];
+  let closing: Promise<void> | undefined;
+  return {
+    close() {
+      closing ??= Promise.allSettled(parts.map((part) => part.close())).then(() => undefined);
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** What a worker does beside serving its queues, as read from the environment (config.ts): receive events, and be a version. */
+import { z } from 'zod';
+
+/** Where signed events from other systems are received. */
+export interface WebhookSettings {
+  host: string;
+  port: number;
+  /** Each is valid, so that one can be replaced without a gap. */
+  secrets: [string, ...string[]];
+}
+
+/** Which build a worker is of, and of what. */
+export interface WorkerVersion {
+  deploymentName: string;
+  buildId: string;
+}
+
+const SECRET_LENGTH_MIN = 16;
+const WEBHOOK_PORT = 7246;
+
+export const port = z.coerce
+  .number({ error: 'must be a port number' })
+  .int('must be a whole number')
+  .min(1, 'must be between 1 and 65535')
+  .max(65_535, 'must be between 1 and 65535')
+  .optional();
+
+export const WORKER_SETTINGS = {
+  SENTINEL_WEBHOOK_SECRET: z
+    .string()
+    .refine(isUsable, `must be a text of at least ${SECRET_LENGTH_MIN} characters, or several with commas between`)
+    .optional(),
+  SENTINEL_WEBHOOK_HOST: z.string().optional(),
+  SENTINEL_WEBHOOK_PORT: port,
+  SENTINEL_DEPLOYMENT: z.string().regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be 1 to 100 letters, digits, _ and -').optional(),
+  SENTINEL_BUILD_ID: z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, 'must be 1 to 100 letters, digits, and . _ -').optional(),
+};
+
+const Settings = z.object(WORKER_SETTINGS);
+type Settings = z.infer<typeof Settings>;
+
+export function webhookSettings(settings: Settings): WebhookSettings | null {
+  const [first, ...rest] = secretsIn(settings.SENTINEL_WEBHOOK_SECRET ?? '');
+  if (first === undefined) return null;
+  return { host: settings.SENTINEL_WEBHOOK_HOST ?? '127.0.0.1', port: settings.SENTINEL_WEBHOOK_PORT ?? WEBHOOK_PORT, secrets: [first, ...rest] };
+}
+
+export function workerVersion({ SENTINEL_DEPLOYMENT: deploymentName = 'sentinel', SENTINEL_BUILD_ID: buildId }: Settings): WorkerVersion | null {
+  return buildId === undefined ? null : { deploymentName, buildId };
+}
+
+function secretsIn(text: string): string[] {
+  return text.split(',').map((secret) => secret.trim()).filter((secret) => secret !== '');
+}
+
+function isUsable(text: string): boolean {
+  const secrets = secretsIn(text);
+  return secrets.length > 0 && secrets.every((secret) => secret.length >= SECRET_LENGTH_MIN);
+}

@@ -1,0 +1,90 @@
+/**
+ * From where one run stood to where another begins.
+ *
+ * What was done stays: variables, passes, what the passes came to, the events it has taken. What
+ * belongs to the old run itself goes: numbers of events, questions and answers, time, money, holds,
+ * the runs it started. Times begin anew, so that nothing is late at once.
+ */
+import type { Json } from '../../language/json.ts';
+import type { BlockFrame, LoopFrame, OpenFrame, Position } from '../interpreter/position.ts';
+import { throughJson } from '../simulation/through-json.ts';
+
+/** `takenAt`: when the old run stood there, by its clock; `now`: when the new one begins. */
+export function freshPosition(old: Position, { takenAt, now }: { takenAt: number; now: number }): Position {
+  const { spent: _, cleanUp, ...kept } = throughJson(old);
+  renewLoop(kept.loop, takenAt, now);
+  if (cleanUp !== undefined) renewCleanUp(cleanUp, takenAt, now);
+  return {
+    ...kept,
+    ...(cleanUp === undefined ? {} : { cleanUp }),
+    seq: 0,
+    steps: 0,
+    segments: 0,
+    pausedMs: 0,
+    // Passes stay what they were, so what was granted beyond their limit does, too.
+    extensions: { maxIterations: kept.extensions.maxIterations, timeoutMs: 0 },
+    paused: null,
+    stopping: false,
+    detached: [],
+    questions: [],
+    answered: [],
+  };
+}
+
+function renewLoop(loop: LoopFrame, takenAt: number, now: number): void {
+  loop.startedAt = now;
+  renewBlock(loop.block, takenAt, now);
+}
+
+function renewBlock(block: BlockFrame, takenAt: number, now: number): void {
+  delete block.asked;
+  if (block.since !== undefined) block.since = now;
+  if (block.open !== undefined) renewOpen(block.open, takenAt, now);
+}
+
+function renewOpen(open: OpenFrame, takenAt: number, now: number): void {
+  open.startedAt = now;
+  switch (open.type) {
+    case 'condition':
+      renewBlock(open.block, takenAt, now);
+      if (open.cleanUp !== undefined) renewCleanUp(open.cleanUp, takenAt, now);
+      return;
+    case 'loop':
+      return renewLoop(open.loop, takenAt, now);
+    case 'parallel':
+      for (const branch of open.branches) renewBlock(branch.block, takenAt, now);
+      return;
+    default:
+      return open satisfies never;
+  }
+}
+
+function renewCleanUp(cleanUp: NonNullable<Position['cleanUp']>, takenAt: number, now: number): void {
+  cleanUp.until = now + Math.max(0, cleanUp.until - takenAt);
+  renewBlock(cleanUp.block, takenAt, now);
+}
+
+/** Sets a variable where the step at `path` would find it: in the innermost open branch that has it, or in the run. */
+export function setVariableAt(position: Position, path: string, name: string, value: Json): void {
+  const scopes = scopesAround(position.cleanUp?.block ?? position.loop.block, path.split('.').slice(1));
+  const scope = scopes.findLast((own) => Object.hasOwn(own, name)) ?? position.own;
+  scope[name] = value;
+}
+
+/** Variables of the open branches on the way to a step, outermost first. */
+function scopesAround(block: BlockFrame, words: readonly string[]): Position['own'][] {
+  const { open } = block;
+  if (open === undefined) return [];
+  switch (open.type) {
+    case 'condition':
+      return scopesAround(open.cleanUp?.block ?? open.block, words.slice(2));
+    case 'loop':
+      return scopesAround(open.loop.block, words.slice(2));
+    case 'parallel': {
+      const branch = open.branches[Number(words[2])];
+      return branch === undefined ? [] : [branch.own, ...scopesAround(branch.block, words.slice(3))];
+    }
+    default:
+      return open satisfies never;
+  }
+}

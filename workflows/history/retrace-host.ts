@@ -1,0 +1,66 @@
+/**
+ * The durable host, walking an old history again to find where the run stood at a step. The walk is
+ * the run's own (signals, answers, timers, changes of behaviour and all), so what it finds is what
+ * was. It adds nothing to the walk: it looks on, and tells through a sink that only those who look
+ * something up provide.
+ */
+import { proxySinks, type Sinks } from '@temporalio/workflow';
+import { SEGMENT_EVENTS_MAX } from '../../activities/contract.ts';
+import type { Step } from '../../language/model.ts';
+import type { Effect, Gate, Reply, RunBudget, RunInput, SegmentReport, Strand } from '../interpreter/host.ts';
+import type { Position } from '../interpreter/position.ts';
+import { throughJson } from '../simulation/through-json.ts';
+import { startInputOf } from '../start-input.ts';
+import { TemporalHost } from '../temporal-host.ts';
+import type { RetraceTarget, Settlement, Standing } from './retrace.ts';
+
+interface RetraceSinks extends Sinks {
+  retrace: { stands(standing: Standing): void; settled(settlement: Settlement): void };
+}
+
+const { retrace } = proxySinks<RetraceSinks>();
+
+export class RetraceHost extends TemporalHost {
+  private readonly target: RetraceTarget;
+  private readonly inFlight = new Set<string>();
+  private isFound = false;
+
+  constructor(input: RunInput, position: Position, target: RetraceTarget) {
+    super(input, position);
+    this.target = target;
+  }
+
+  override gate(strand: Strand, key: string, step: Step, isOpen: boolean): Gate | Promise<Gate> {
+    if (key === this.target.key && !isOpen) this.tell(key);
+    return super.gate(strand, key, step, isOpen);
+  }
+
+  override perform(strand: Strand, effect: Effect): Promise<Reply> {
+    return this.watched(effect.key, super.perform(strand, effect), (reply) => ({ key: effect.key, reply }));
+  }
+
+  override segment(strand: Strand, key: string, budget?: RunBudget): Promise<SegmentReport> {
+    const block = Math.floor(this.walk.position.seq / SEGMENT_EVENTS_MAX) + 1;
+    const { seq } = this.target;
+    if (seq !== null && Math.floor((seq - 1) / SEGMENT_EVENTS_MAX) === block) this.tell(key);
+    return this.watched(key, super.segment(strand, key, budget), (report) => ({ key, report }));
+  }
+
+  private tell(at: string): void {
+    if (this.isFound) return;
+    this.isFound = true;
+    const { position, input } = this.walk;
+    retrace.stands({ at, now: this.now(), start: startInputOf(input, input.limits), position: throughJson(position), inFlight: [...this.inFlight] });
+  }
+
+  /** The same promise: one more in between could change the order of what follows. */
+  private watched<Result>(key: string, pending: Promise<Result>, settlement: (result: Result) => Settlement): Promise<Result> {
+    this.inFlight.add(key);
+    const settle = (): void => void this.inFlight.delete(key);
+    pending.then((result) => {
+      settle();
+      if (this.isFound) retrace.settled(settlement(result));
+    }, settle);
+    return pending;
+  }
+}

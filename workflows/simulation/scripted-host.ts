@@ -1,0 +1,299 @@
+/**
+ * A host that answers the interpreter from a script, in simulated time. It stands where the Temporal
+ * host stands: it yields after a number of steps as continue-as-new does, and can hand quick steps
+ * to a segment.
+ */
+import type { Json } from '../../language/json.ts';
+import type { Step } from '../../language/model.ts';
+import type { PublishedEvent } from '../../language/published-event.ts';
+import type { RunEvent } from '../../language/run-event.ts';
+import type { Question } from '../../language/question.ts';
+import type { AnswerRequest } from '../interpreter/answers.ts';
+import { isQuick } from '../interpreter/effects.ts';
+import { isCancelled, shieldOf, type AskEnd, type Effect, type Flow, type Gate, type Host, type NestedEffect, type Reply, type RunBudget, type RunInput, type SegmentReport, type Strand, type WantedEvent } from '../interpreter/host.ts';
+import { record, type Walk } from '../interpreter/ledger.ts';
+import { drive } from '../interpreter/drive.ts';
+import { nestedInput, nestedReply } from '../interpreter/nested.ts';
+import { resultOf, type RunResult } from '../interpreter/outcome.ts';
+import { firstPosition, type Position } from '../interpreter/position.ts';
+import { textFieldsOf } from '../interpreter/program.ts';
+import { walkRun } from '../interpreter/walk.ts';
+import { boundScope } from './bound-scope.ts';
+import { Questions } from './questions.ts';
+import { makeScriptedEdit } from './scripted-edit.ts';
+import { replyTo, type Interruption } from './script.ts';
+import { Scope } from './simulation.ts';
+import { throughJson } from './through-json.ts';
+import type { World } from './world.ts';
+
+export type { Mode, SegmentAsked, World } from './world.ts';
+
+const holdMs = 10;
+
+export class ScriptedHost implements Host {
+  readonly events: RunEvent[] = [];
+  /** Results of the run's segments, by their keys. */
+  readonly journal = new Map<string, Json>();
+  result: RunResult | null = null;
+  /** Times the run continued as new. */
+  continued = 0;
+  walk: Walk;
+  private readonly world: World;
+  /** Events before the run began are not seen. */
+  private readonly since: number;
+  private readonly root = new Scope();
+  private readonly children = new Set<ScriptedHost>();
+  private waiting: (() => void)[] = [];
+  private stepsBefore = 0;
+  private pureSteps = 0;
+  /** A line of execution returned its position to continue as new; the others follow. */
+  private yielding = false;
+  readonly questions = new Questions();
+
+  constructor(world: World, input: RunInput) {
+    this.world = world;
+    this.walk = this.walkFrom(input, firstPosition(input.startedAt));
+    this.since = world.board.head;
+    world.board.onPublished(() => this.wake());
+    world.runs.push(this);
+  }
+
+  private walkFrom(input: RunInput, position: Position): Walk {
+    return { input, position, host: this, textFields: textFieldsOf(input.definition) };
+  }
+
+  async run(): Promise<RunResult> {
+    const flow = await this.world.simulation.within(this.root, () => this.walkToEnd());
+    const { input, position } = this.walk;
+    this.result = resultOf(flow, position, this.now(), input.startedAt, input.parent !== null);
+    if (flow.kind === 'cancelled') this.cancel();
+    return this.result;
+  }
+
+  private async walkToEnd(): Promise<Flow> {
+    for (;;) {
+      const flow = await drive(walkRun(this.walk), () => undefined);
+      if (flow.kind !== 'yield') return flow;
+      this.continued += 1;
+      this.yielding = false;
+      this.walk = this.walkFrom(throughJson(this.walk.input), throughJson(this.walk.position));
+      this.stepsBefore = this.walk.position.steps;
+    }
+  }
+
+  /** The step's key, behind the keys of the nested runs that lead to it. */
+  keyOf(key: string): string {
+    const [, ...nested] = this.walk.input.handle.split('/');
+    return [...nested, key].join('/');
+  }
+
+  now(): number {
+    return this.world.simulation.now;
+  }
+
+  async gate(strand: Strand, key: string, step: Step, isOpen: boolean): Promise<Gate> {
+    this.interrupt(key, 'before');
+    const held = this.interruption(strand) ?? (await this.untilResumed(strand));
+    if (held) return held;
+    const { yieldEvery, segments, pureStepsMax = 500 } = this.world.mode;
+    if (shieldOf(strand) === null && yieldEvery !== undefined && this.walk.position.steps - this.stepsBefore >= yieldEvery) {
+      this.yielding = true;
+      this.wake();
+      return 'yield';
+    }
+    if (segments !== true || this.walk.input.definition.durability === 'step') return 'go';
+    if (!isOpen && isQuick(step, this.walk.input.limits)) return 'segment';
+    const isPure = step.type === 'condition' || step.type === 'loop' || step.type === 'parallel';
+    this.pureSteps = isPure ? this.pureSteps + 1 : 0;
+    return this.pureSteps >= pureStepsMax ? 'segment' : 'go';
+  }
+
+  private interruption(strand?: Strand): 'stop' | 'cancel' | null {
+    if (strand !== undefined && shieldOf(strand) !== null) return isCancelled(strand) ? 'cancel' : null;
+    if (this.root.cancelled || this.world.simulation.scope?.cancelled === true) return 'cancel';
+    return this.walk.position.stopping ? 'stop' : null;
+  }
+
+  private async untilResumed(strand?: Strand): Promise<'stop' | 'cancel' | null> {
+    while (this.walk.position.paused !== null && this.interruption(strand) === null) await this.untilWoken(this.world.simulation.scope);
+    return this.interruption(strand);
+  }
+
+  private untilWoken(scope: Scope | undefined, untilMs: number | null = null): Promise<void> {
+    return new Promise((resolve) => {
+      this.waiting.push(resolve);
+      scope?.onCancel(resolve);
+      if (untilMs !== null) this.world.simulation.schedule(Math.max(0, untilMs - this.now()), resolve);
+    });
+  }
+
+  private interrupt(key: string, when: 'before' | 'during'): void {
+    for (const entry of this.world.script.interruptionsAt(this.keyOf(key), when)) {
+      if (when === 'before') this.apply(entry);
+      else this.world.simulation.schedule(0, () => this.apply(entry));
+    }
+  }
+
+  private apply(entry: Interruption): void {
+    switch (entry.do) {
+      case 'pause':
+        this.pause('asked');
+        this.world.simulation.schedule(entry.forMs ?? holdMs, () => this.resume());
+        return;
+      case 'stop':
+        return this.stop();
+      case 'cancel':
+        return this.cancel();
+      case 'answer':
+        return this.answer({ id: entry.at.split('/').at(-1) ?? entry.at, choice: 'approve', by: 'someone' });
+      case 'edit':
+        return makeScriptedEdit(() => this.walk, this.world.simulation, entry);
+      default:
+        return entry.do satisfies never;
+    }
+  }
+
+  private pause(reason: string): void {
+    const { position } = this.walk;
+    if (position.paused !== null || position.stopping) return;
+    position.paused = { reason, since: this.now() };
+    record(this.walk, { type: 'paused', key: '', reason });
+    for (const child of this.children) child.pause('the run that started this one is paused');
+  }
+
+  private resume(): void {
+    const { position } = this.walk;
+    if (position.paused === null) return;
+    position.pausedMs += this.now() - position.paused.since;
+    position.paused = null;
+    record(this.walk, { type: 'resumed', key: '' });
+    this.wake();
+    for (const child of this.children) child.resume();
+  }
+
+  private stop(): void {
+    this.resume();
+    this.walk.position.stopping = true;
+    this.wake();
+    for (const child of this.children) child.stop();
+  }
+
+  private cancel(): void {
+    this.root.cancel();
+    for (const child of this.children) child.cancel();
+  }
+
+  private answer(request: AnswerRequest): void {
+    this.questions.answer(this.walk, request);
+    this.wake();
+  }
+
+  private wake(): void {
+    for (const resolve of this.waiting.splice(0)) resolve();
+  }
+
+  async perform(strand: Strand, effect: Effect): Promise<Reply> {
+    const key = this.keyOf(effect.key);
+    this.world.effects.push({ key, effect });
+    this.interrupt(effect.key, 'during');
+    const scope = this.world.simulation.scope ?? this.root;
+    const scripted = this.world.script.find(key, effect);
+    if (scripted === null && effect.type === 'sentinel') return this.runNested(strand, effect, scope);
+    if (!(await this.world.simulation.after(scripted?.tookMs ?? 1, scope))) return { ok: false, cancelled: true };
+    const reply = replyTo(effect, scripted);
+    if (effect.type === 'emit' && reply.ok) this.world.board.publish(key, effect.event, effect.data, this.now());
+    return reply;
+  }
+
+  /** The same answers as a child workflow's. */
+  private async runNested(strand: Strand, effect: NestedEffect, scope: Scope): Promise<Reply> {
+    const child = new ScriptedHost(this.world, nestedInput(this.walk, effect));
+    if (shieldOf(strand) === null) this.children.add(child);
+    const running = child.run();
+    if (!effect.wait) return { ok: true, value: { handle: child.walk.input.handle } };
+    scope.onCancel(() => child.cancel());
+    const result = await running;
+    this.children.delete(child);
+    if (scope.cancelled) return { ok: false, cancelled: true, ...(result.spent === undefined ? {} : { usage: result.spent }) };
+    return nestedReply(effect.key, result);
+  }
+
+  segment(strand: Strand, key: string, budget?: RunBudget): Promise<SegmentReport> {
+    const { world } = this;
+    const scope = world.simulation.scope ?? this.root;
+    const { position } = this.walk;
+    this.pureSteps = 0;
+    const every = world.mode.yieldEvery;
+    const stepsLeft = every === undefined ? undefined : Math.max(1, every - (position.steps - this.stepsBefore));
+    if (world.segment === undefined) throw new Error('bug: this mode has segments, and nothing runs them');
+    return world.segment({ world, host: this, strand, key, scope, stepsLeft, budget });
+  }
+
+  suspended(): void {}
+
+  async hold(reason: string): Promise<Gate> {
+    if (this.walk.position.paused === null) {
+      this.pause(reason);
+      const answer = this.world.script.nextHold();
+      this.world.simulation.schedule(holdMs, () => (answer === 'resume' ? this.resume() : this.apply({ at: '', do: answer })));
+    }
+    return (await this.untilResumed()) ?? 'go';
+  }
+
+  async rest(_key: string, ms: number, strand: Strand): Promise<Gate> {
+    await this.world.simulation.after(ms, this.world.simulation.scope ?? this.root);
+    return this.interruption(strand) ?? 'go';
+  }
+
+  bound(strand: Strand, leftMs: () => number, walk: () => Promise<Flow>): Promise<Flow> {
+    const untilRunning = async (timer: Scope): Promise<void> => {
+      while (this.walk.position.paused !== null && !timer.cancelled) await this.untilWoken(timer);
+    };
+    return boundScope(this.world.simulation, strand, leftMs, untilRunning, walk);
+  }
+
+  keepsAttempts = (): boolean => true;
+
+  /** Two texts have the same digest when they are the same, which is all that the walk relies on. */
+  digest = (text: string): Promise<string> => Promise.resolve(text);
+
+  async ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd> {
+    const { id, askedAt } = question;
+    const { script, simulation, mode } = this.world;
+    this.questions.pose(question, this.keyOf(id), script, simulation, (request) => this.answer(request));
+    if (mode.yieldAsking === true && this.questions.carry(question)) return 'yield';
+    for (;;) {
+      const held = this.interruption(strand) ?? (await this.untilResumed(strand));
+      if (held) return held;
+      if (!this.walk.position.questions.some((open) => open.id === id && open.askedAt === askedAt)) return 'settled';
+      if (this.yielding && shieldOf(strand) === null) return 'yield';
+      if (untilMs !== null && this.now() >= untilMs) return 'late';
+      await this.untilWoken(this.world.simulation.scope, untilMs);
+    }
+  }
+
+  async nextEvent(strand: Strand, wanted: WantedEvent): Promise<PublishedEvent | Exclude<AskEnd, 'settled'>> {
+    this.interrupt(wanted.key, 'during');
+    for (;;) {
+      const held = this.interruption(strand) ?? (await this.untilResumed(strand));
+      if (held) return held;
+      const found = this.world.board.next({ ...wanted, consumed: this.walk.position.consumed ?? {} }, this.since);
+      if (found !== null) return found;
+      if (this.yielding) return 'yield';
+      if (wanted.untilMs !== null && this.now() >= wanted.untilMs) return 'late';
+      await this.untilWoken(this.world.simulation.scope, wanted.untilMs);
+    }
+  }
+
+  fork(strand: Strand, walk: () => Promise<Flow>): { flow: Promise<Flow>; cancel: () => void } {
+    const { simulation } = this.world;
+    const scope = new Scope(simulation.scope);
+    const cancel = (): void => {
+      strand.cancelled = true;
+      scope.cancel();
+    };
+    return { flow: simulation.within(scope, walk), cancel };
+  }
+
+  record = (event: RunEvent): void => void this.events.push(event);
+}

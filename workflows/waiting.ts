@@ -1,0 +1,69 @@
+/**
+ * How a line of execution waits in workflow code: for the run to go on, for a time, for an answer.
+ * Everything that can end waiting is looked at here: a stop, a cancellation, a pause, and another
+ * line that has begun to continue as new.
+ */
+import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import type { Question } from '../language/question.ts';
+import type { Control } from './control.ts';
+import { isCancelled, shieldOf, type AskEnd, type Gate, type Strand } from './interpreter/host.ts';
+import type { Walk } from './interpreter/ledger.ts';
+
+export class Waiting {
+  readonly walk: Walk;
+  readonly control: Control;
+  /** A line of execution returned its position to continue as new; the others follow. */
+  yielding = false;
+
+  constructor(walk: Walk, control: Control) {
+    this.walk = walk;
+    this.control = control;
+  }
+
+  isYielding(): boolean {
+    return this.yielding;
+  }
+
+  interruption(strand?: Strand): 'stop' | 'cancel' | null {
+    if (strand !== undefined && shieldOf(strand) !== null) return isCancelled(strand) ? 'cancel' : null;
+    if (this.control.cancelled || CancellationScope.current().consideredCancelled) return 'cancel';
+    return this.walk.position.stopping ? 'stop' : null;
+  }
+
+  async untilResumed(strand?: Strand): Promise<'stop' | 'cancel' | null> {
+    if (this.walk.position.paused === null) return null;
+    try {
+      await condition(() => this.walk.position.paused === null || this.walk.position.stopping);
+    } catch (error) {
+      if (!isCancellation(error)) throw error;
+    }
+    return this.interruption(strand);
+  }
+
+  async rest(key: string, ms: number, strand: Strand): Promise<Gate> {
+    const isShielded = shieldOf(strand) !== null;
+    try {
+      await condition(() => this.walk.position.stopping && !isShielded, ms, { summary: `${key} rests` });
+    } catch (error) {
+      if (!isCancellation(error)) throw error;
+    }
+    return this.interruption(strand) ?? 'go';
+  }
+
+  async forAnswer(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd> {
+    const { position, host } = this.walk;
+    const isShielded = shieldOf(strand) !== null;
+    const isOpen = (): boolean => position.questions.includes(question);
+    const mustMove = (): boolean => !isOpen() || ((this.yielding || position.stopping) && !isShielded);
+    try {
+      const late = untilMs === null ? (await condition(mustMove), false) : !(await condition(mustMove, Math.max(1, untilMs - host.now())));
+      const held = await this.untilResumed(strand);
+      if (held) return held;
+      if (!isOpen()) return 'settled';
+      if (late) return 'late';
+    } catch (error) {
+      if (!isCancellation(error)) throw error;
+    }
+    return this.interruption(strand) ?? (this.yielding ? 'yield' : 'cancel');
+  }
+}
