@@ -2,6 +2,8 @@
  * What a client is told when it cannot have what it asked for: a closed code, and one sentence that
  * names the finding and the remedy.
  */
+import type { EditRefusal } from '../workflows/interpreter/edits.ts';
+
 export type ClientErrorCode =
   | 'USAGE'
   | 'DEFINITION_INVALID'
@@ -14,6 +16,7 @@ export type ClientErrorCode =
   | 'QUESTION_UNKNOWN'
   | 'ANSWER_REFUSED'
   | 'NO_ANSWER'
+  | EditRefusal['code']
   | 'FORK_KEY_NOT_REACHED'
   | 'FORK_DEFINITION_DIFFERS'
   | 'FORK_REFUSED'

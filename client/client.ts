@@ -13,10 +13,13 @@ import type { Client } from '@temporalio/client';
 import type { JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import type { AnswerReply, AnswerRequest } from '../workflows/interpreter/answers.ts';
+import type { EditReply, EditRequest } from '../workflows/interpreter/edits.ts';
+import type { StepList } from '../workflows/interpreter/step-list.ts';
 import type { RunEvent, RunStatus } from '../language/run-event.ts';
 import type { InboxItem, Run, Store } from '../prisma/store/contract.ts';
 import type { ControlVerb, RunState } from '../workflows/messages.ts';
 import { ClientError } from './client-error.ts';
+import { runAt } from './run-at.ts';
 import { Connections, type ConnectOptions } from './connect.ts';
 import { followRun, type FollowedEvent, type FollowOptions } from './follow-run.ts';
 import { waitForLoss } from './lost-run.ts';
@@ -62,6 +65,11 @@ export type AnswerOptions = Omit<AnswerRequest, 'id'> & { id?: string };
 
 /** `handle`: the run that asked. */
 export interface AnsweredQuestion extends AnswerReply {
+  handle: string;
+}
+
+/** `handle`: the run that was edited. */
+export interface EditedRun extends EditReply {
   handle: string;
 }
 
@@ -184,7 +192,8 @@ export class SentinelClient {
   async answer(handle: string, answer: AnswerOptions): Promise<AnsweredQuestion> {
     await this.find(handle);
     const [store, { questionFor }] = await Promise.all([this.store(), import('./find-question.ts')]);
-    const { handle: asking, id, digest } = await questionFor(store, handle, answer.id);
+    const { handle: asking, id, digest, answer: first } = await questionFor(store, handle, answer.id);
+    if (first !== null) return { handle: asking, id, answer: first, already: true };
     const { choice, by, note, data, digest: seen = digest } = answer;
     const [client, { answerRun }] = await Promise.all([this.#connections.client(), import('./steer-run.ts')]);
     const reply = await answerRun(client, asking, {
@@ -196,6 +205,22 @@ export class SentinelClient {
       ...(seen === null ? {} : { digest: seen }),
     });
     return { handle: asking, ...reply };
+  }
+
+  /** The run's steps as they stand; `at` may name a run nested in it: `steps.2@1`. */
+  async steps(handle: string, at = ''): Promise<StepList> {
+    const { handle: holding } = runAt(handle, at);
+    await this.find(holding);
+    const [client, { stepsOfRun }] = await Promise.all([this.#connections.client(), import('./steer-run.ts')]);
+    return stepsOfRun(client, holding);
+  }
+
+  /** Changes a step that is still ahead; one of a nested run stands behind the keys that lead to it: `steps.2@1/steps.0`. */
+  async edit(handle: string, request: EditRequest): Promise<EditedRun> {
+    const { handle: holding, path } = runAt(handle, request.path);
+    await this.#refuseEnded(holding, 'edit');
+    const [client, { editRun }] = await Promise.all([this.#connections.client(), import('./steer-run.ts')]);
+    return { handle: holding, ...(await editRun(client, holding, { ...request, path })) };
   }
 
   /** Interrupts the steps under way; returns when the run has ended, or as it stands after a minute. */
@@ -215,7 +240,8 @@ export class SentinelClient {
   async parts(host?: string): Promise<StartParts> {
     await this.#connections.ensure();
     const [store, client] = await Promise.all([this.#connections.store(), this.#connections.client()]);
-    return { store, client, taskQueue: host === undefined ? this.#connections.config.taskQueues[0] : `sentinel@${host}` };
+    const { taskQueues, temporal } = this.#connections.config;
+    return { store, client, taskQueue: host === undefined ? taskQueues[0] : `sentinel@${host}`, isElsewhere: host !== undefined || temporal.isExternal };
   }
 
   webUrl(handle: string): string | null {

@@ -1,4 +1,5 @@
 /** Which question an answer is for: of the run itself, or of a run nested in it. */
+import type { Answer } from '../language/question.ts';
 import type { InboxItem, Store } from '../prisma/store/contract.ts';
 import { ClientError } from './client-error.ts';
 
@@ -6,6 +7,8 @@ export interface FoundQuestion {
   handle: string;
   id: string;
   digest: string | null;
+  /** The answer it has: whoever answers second is told it, also when the run has gone on or ended since. */
+  answer: Answer | null;
 }
 
 /** An item's id as seen from a run around the one that asked. */
@@ -17,7 +20,7 @@ export async function questionFor(store: Store, handle: string, id: string | und
   const asked = (await store.inbox.list({ handle, all: true })).filter((item) => item.digest !== null);
   const open = asked.filter((item) => item.state === 'open');
   if (id === undefined) {
-    const [only, ...others] = open;
+    const [only = asked.find((item) => item.answer !== null), ...others] = open;
     if (only === undefined) throw new ClientError('QUESTION_UNKNOWN', `${handle} asks nothing: "sentinel inbox" shows what is asked.`);
     if (others.length > 0) {
       const ids = open.map((item) => idWithin(handle, item)).join(', ');
@@ -27,7 +30,7 @@ export async function questionFor(store: Store, handle: string, id: string | und
   }
   const found = asked.find((item) => idWithin(handle, item) === id);
   // The row may be on its way: what the run says counts.
-  return found ?? { ...split(handle, id), digest: null };
+  return found ?? { ...split(handle, id), digest: null, answer: null };
 }
 
 /** `steps.2@1/steps.0@1` is the question `steps.0@1` of the run that step 2 started. */

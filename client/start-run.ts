@@ -20,6 +20,7 @@ import { referencesOf } from './library.ts';
 import { sandboxProblem } from '../worker/services/sandbox-check.ts';
 import { sealEnvironment } from './seal-environment.ts';
 import { withoutEmpty, type StartInput } from '../workflows/start-input.ts';
+import { stepEditor } from './step-editor.ts';
 
 export interface StartParts {
   store: Store;
@@ -155,6 +156,7 @@ async function storedReferences(store: Store, definition: Json): Promise<Map<str
 /** The port through which commands start runs. */
 export function runStarter(parts: StartParts): RunStarter {
   return {
+    ...stepEditor(parts.client),
     async start(request) {
       const stored = await storedReferences(parts.store, request.definition);
       const read = parseDefinition(request.definition, { knownRefs: (name) => stored.get(name) });

@@ -2,7 +2,9 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { type Client, isGrpcDeadlineError, WorkflowNotFoundError, WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
 import type { AnswerReply, AnswerRequest } from '../workflows/interpreter/answers.ts';
-import { ANSWER, UPDATES, workflowIdOf, type ControlVerb, type RunState } from '../workflows/messages.ts';
+import type { EditRefusal, EditReply, EditRequest } from '../workflows/interpreter/edits.ts';
+import type { StepList } from '../workflows/interpreter/step-list.ts';
+import { ANSWER, EDIT, QUERIES, UPDATES, workflowIdOf, type ControlVerb, type RunState } from '../workflows/messages.ts';
 import { ClientError } from './client-error.ts';
 
 const ANSWER_MAX_MS = 30_000;
@@ -23,6 +25,17 @@ export async function answerRun(client: Client, handle: string, request: AnswerR
   return asking(client, handle, 'answer', () => run.executeUpdate<AnswerReply, [AnswerRequest]>(ANSWER, { args: [request] }));
 }
 
+/** Changes steps of the run that are still ahead; asked again under the same id, it is told the same. */
+export async function editRun(client: Client, handle: string, request: EditRequest, updateId?: string): Promise<EditReply> {
+  const run = client.workflow.getHandle(workflowIdOf(handle));
+  return asking(client, handle, 'edit', () => run.executeUpdate<EditReply, [EditRequest]>(EDIT, { args: [request], ...(updateId === undefined ? {} : { updateId }) }));
+}
+
+/** The run's steps as they stand; of a run that has ended too, while its history is kept. */
+export async function stepsOfRun(client: Client, handle: string): Promise<StepList> {
+  return asking(client, handle, 'list', () => client.workflow.getHandle(workflowIdOf(handle)).query<StepList>(QUERIES.steps));
+}
+
 export async function cancelRun(client: Client, handle: string): Promise<void> {
   await asking(client, handle, 'cancel', () => client.workflow.getHandle(workflowIdOf(handle)).cancel());
 }
@@ -39,7 +52,7 @@ function refusalOf(error: unknown, handle: string, verb: string): unknown {
   if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure && error.cause.type === 'RUN_ENDED') {
     return new ClientError('RUN_ENDED', `${error.cause.message}.`, { cause: error });
   }
-  const refusal = answerRefusal(error);
+  const refusal = answerRefusal(error) ?? editRefusal(error);
   if (refusal !== null) return refusal;
   if (error instanceof WorkflowNotFoundError) {
     return new ClientError('RUN_ENDED', `${handle} has ended; there is nothing to ${verb}.`, { cause: error });
@@ -49,6 +62,16 @@ function refusalOf(error: unknown, handle: string, verb: string): unknown {
     return new ClientError('NO_ANSWER', message, { cause: error });
   }
   return error;
+}
+
+export const editRefusals: readonly EditRefusal['code'][] = ['EDIT_STALE', 'EDIT_INVALID', 'STEP_NOT_FOUND', 'STEP_PAST', 'STEP_UNDER_WAY'];
+
+/** What a run says of an edit that it does not make. */
+function editRefusal(error: unknown): ClientError | null {
+  if (!(error instanceof WorkflowUpdateFailedError) || !(error.cause instanceof ApplicationFailure)) return null;
+  const { type, message } = error.cause;
+  const code = editRefusals.find((refusal) => refusal === type);
+  return code === undefined ? null : new ClientError(code, `${message}.`, { cause: error });
 }
 
 /** What a run says of an answer that it does not take. */

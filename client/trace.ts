@@ -67,7 +67,7 @@ export function eventLine(event: RunEvent, depth: number, options: TraceOptions 
   const indent = '  '.repeat(depth + depthOf(event.key));
   switch (event.type) {
     case 'run-started':
-      return paint.strong(event.name);
+      return `${paint.strong(event.name)}${event.origin?.type === 'fork' ? paint.dim(`  forked from ${event.origin.of} at ${event.origin.at}`) : ''}`;
     case 'step-started':
       return holdsOthers(event.step) ? startLine(event, depth, paint) : null;
     case 'step-finished':

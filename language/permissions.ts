@@ -57,6 +57,8 @@ export function permissionOf(step: Step): Permission | null {
 
 /** A run that one of these starts is nobody's child, so no mode reaches it. */
 const startsElsewhere = new Set(['sentinel/run', 'sentinel/start']);
+/** Nor does it reach the run that one of these edits. */
+const editsElsewhere = new Set(['sentinel/step/add', 'sentinel/step/update', 'sentinel/step/remove']);
 
 /** Why a mode refuses what a step would do, as the second half of a sentence; null where it does not. */
 export function refusalOf(mode: Mode | undefined, what: { permission: Permission | null; command?: string }): string | null {
@@ -65,5 +67,6 @@ export function refusalOf(mode: Mode | undefined, what: { permission: Permission
   if (mode === 'readonly') return `needs the permission "${permission}", and the run is "readonly"`;
   if (permission === 'network') return 'needs the network, and the run is "sandboxed"';
   if (command !== undefined && startsElsewhere.has(command)) return 'starts a run that the sandbox does not reach, and the run is "sandboxed"; nest it as a step of type "sentinel"';
+  if (command !== undefined && editsElsewhere.has(command)) return 'edits a run that the sandbox may not reach, and the run is "sandboxed"';
   return null;
 }

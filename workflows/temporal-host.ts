@@ -115,7 +115,7 @@ export class TemporalHost implements Host {
     return 'yield';
   }
 
-  /** A quick step that is open waits for an answer or has it: that is no work for a segment. */
+  /** No segment begins at a step that is open: it has or waits for an answer, or a segment had its key already. */
   private wayOf(step: Step, isOpen: boolean): Gate | Promise<Gate> {
     const segments = this.walk.input.definition.durability !== 'step';
     if (segments && !isOpen && isQuick(step, this.walk.input.limits)) return this.editing.segmentGate();
@@ -123,6 +123,7 @@ export class TemporalHost implements Host {
       this.pureSteps = 0;
       return 'go';
     }
+    if (isOpen) return 'go';
     this.pureSteps += 1;
     if (this.pureSteps < pureStepsMax) return 'go';
     this.pureSteps = 0;

@@ -7,9 +7,11 @@ import type { z } from 'zod';
 import type { Json, JsonObject } from '../../language/json.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Confinement } from '../../language/permissions.ts';
+import type { EditReply, EditRequest } from '../../workflows/interpreter/edits.ts';
+import type { StepList } from '../../workflows/interpreter/step-list.ts';
 import type { RunContext, Session, Store } from '../../prisma/store/contract.ts';
 
-/** Starting and looking at runs from inside a run; implemented by the client. */
+/** Starting, looking at and editing runs from inside a run; implemented by the client. */
 export interface RunStarter {
   start(request: {
     definition: Json;
@@ -18,6 +20,9 @@ export interface RunStarter {
     persona: string;
     handle: string;
   }): Promise<{ handle: string; workflowId: string }>;
+  steps(handle: string): Promise<StepList>;
+  /** The same id edits once. */
+  edit(handle: string, request: EditRequest, id: string): Promise<EditReply>;
 }
 
 export interface CommandContext {

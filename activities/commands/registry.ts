@@ -15,6 +15,7 @@ import { gitCommands } from './git.ts';
 import { healthCommands } from './health.ts';
 import { type Metrics, processMetrics } from './metrics.ts';
 import { sentinelCommands } from './sentinel.ts';
+import { stepCommands } from './steps.ts';
 import { shellCommands } from './shell.ts';
 
 export interface Registry {
@@ -24,7 +25,7 @@ export interface Registry {
 }
 
 export function builtInCommands(metrics: Metrics = processMetrics, background = new BackgroundProcesses()): Command[] {
-  return [...codeCommands, ...gitCommands, ...shellCommands(background), ...dataCommands, ...sentinelCommands, ...healthCommands(metrics)];
+  return [...codeCommands, ...gitCommands, ...shellCommands(background), ...dataCommands, ...sentinelCommands, ...stepCommands, ...healthCommands(metrics)];
 }
 
 export function createRegistry(commands: readonly Command[], metrics: Metrics = processMetrics): Registry {

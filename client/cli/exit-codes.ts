@@ -10,6 +10,11 @@ export function exitCodeOfError(code: ClientErrorCode): number {
     case 'DEFINITION_INVALID':
     case 'DEFINITION_NOT_FOUND':
     case 'HANDLE_TAKEN':
+    case 'EDIT_STALE':
+    case 'EDIT_INVALID':
+    case 'STEP_NOT_FOUND':
+    case 'STEP_PAST':
+    case 'STEP_UNDER_WAY':
     case 'FORK_KEY_NOT_REACHED':
     case 'FORK_DEFINITION_DIFFERS':
     case 'SETTINGS':

@@ -30,6 +30,7 @@ const VERBS: Readonly<Record<string, { summary: string; load: () => Promise<Verb
   resume: { summary: 'let a held run go on', load: () => import('./verbs/resume.ts') },
   inbox: { summary: 'show what runs ask', load: () => import('./verbs/inbox.ts') },
   answer: { summary: 'answer what a run asks', load: () => import('./verbs/answer.ts') },
+  step: { summary: 'see and edit the steps of a run', load: () => import('./verbs/step.ts') },
   stop: { summary: 'end a run after the step under way', load: () => import('./verbs/stop.ts') },
   cancel: { summary: 'interrupt a run', load: () => import('./verbs/cancel.ts') },
   schedule: { summary: 'start runs on a clock', load: () => import('./verbs/schedule.ts') },

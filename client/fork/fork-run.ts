@@ -27,6 +27,8 @@ export interface ForkRequest {
   /** The definition that the new run goes on with. */
   definition?: Definition;
   known?: (name: string) => Definition | undefined;
+  /** Whose workers run it; defaults to those of the old run. */
+  host?: string;
   /** Of the new run; defaults to a new UUID. */
   as?: string;
   persona?: string;
@@ -41,8 +43,10 @@ export interface Fork {
 
 /** `events`: those of the old run. */
 export async function forkRun(parts: StartParts, bundle: ReplayParts['bundle'], request: ForkRequest, events: readonly RunEvent[]): Promise<Fork> {
-  const { handle: of, set = {}, definition: edited, known, as, persona } = request;
-  const standing = await findStanding(parts, bundle, request, events);
+  const { handle: of, set = {}, definition: edited, known, as, persona, host } = request;
+  const history = await partsOf(parts.client, of);
+  const standing = await findStanding(parts, bundle, history, request, events);
+  const taskQueue = host === undefined ? (history.at(-1)?.taskQueue ?? parts.taskQueue) : `sentinel@${host}`;
   const { at, start } = standing;
   if (cleansUpCancelled(standing.position)) {
     throw new ClientError('FORK_REFUSED', `At ${at} steps of ${of} were cleaning up after a cancellation, which no other run can go on with; fork at a step before it.`);
@@ -51,7 +55,8 @@ export async function forkRun(parts: StartParts, bundle: ReplayParts['bundle'], 
   const definition = edited ?? start.definition;
   if (edited !== undefined) adopt(position, start.definition, edited, at);
   for (const [name, value] of Object.entries(set)) setVariableAt(position, definitionPath(at.slice(0, at.lastIndexOf('@'))), name, value);
-  const started = await startRun(parts, {
+  const isElsewhere = parts.isElsewhere === true || taskQueue !== parts.taskQueue;
+  const started = await startRun({ ...parts, taskQueue, isElsewhere }, {
     definition,
     inputs: start.inputs ?? {},
     project: start.project,
@@ -74,12 +79,17 @@ function adopt(position: Position, before: Definition, after: Definition, at: st
   adoptBounds(position, before, after);
 }
 
-async function findStanding({ store, client }: StartParts, bundle: ReplayParts['bundle'], { handle, at: key }: ForkRequest, events: readonly RunEvent[]): Promise<Standing> {
-  const first = events.find((event) => event.key === key && event.type !== 'resumed');
+async function findStanding(
+  { store, client }: StartParts,
+  bundle: ReplayParts['bundle'],
+  history: readonly Part[],
+  { handle, at: key }: ForkRequest,
+  events: readonly RunEvent[],
+): Promise<Standing> {
+  const first = events.find((event) => event.key === key);
   const target: RetraceTarget = { key, seq: first?.seq ?? null };
-  const parts = await partsOf(client, handle);
   let diverged: Error | null = null;
-  for (const { runId } of inOrderOfPromise(parts, first?.at)) {
+  for (const { runId } of inOrderOfPromise(history, first?.at)) {
     const found = await retraceHistory({ bundle, store }, { history: await historyOf(client, handle, runId), workflowId: workflowIdOf(handle) }, target);
     if ('standing' in found) return found.standing;
     diverged ??= found.missing;

@@ -9,6 +9,7 @@ export interface Part {
   runId: string;
   /** Milliseconds since the epoch. */
   startedAt: number;
+  taskQueue: string;
 }
 
 const NOT_FOUND = 5;
@@ -23,20 +24,21 @@ export async function partsOf(client: Client, handle: string): Promise<Part[]> {
     const parts: Part[] = [];
     const { runId: latest } = await client.workflow.getHandle(workflowId).describe();
     for (let runId = latest; runId !== ''; ) {
-      const { startedAt, continues } = await firstEventOf(client, workflowId, runId);
-      parts.unshift({ runId, startedAt });
+      const { continues, ...part } = await firstEventOf(client, workflowId, runId);
+      parts.unshift(part);
       runId = continues;
     }
     return parts;
   });
 }
 
-async function firstEventOf(client: Client, workflowId: string, runId: string): Promise<{ startedAt: number; continues: string }> {
+async function firstEventOf(client: Client, workflowId: string, runId: string): Promise<Part & { continues: string }> {
   const { namespace } = client.options;
   const { history } = await client.workflowService.getWorkflowExecutionHistory({ namespace, execution: { workflowId, runId }, maximumPageSize: 1 });
   const first = history?.events?.[0];
   const startedAt = Number(first?.eventTime?.seconds ?? 0) * 1000 + (first?.eventTime?.nanos ?? 0) / 1e6;
-  return { startedAt, continues: first?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? '' };
+  const { continuedExecutionRunId, taskQueue } = first?.workflowExecutionStartedEventAttributes ?? {};
+  return { runId, startedAt, taskQueue: taskQueue?.name ?? '', continues: continuedExecutionRunId ?? '' };
 }
 
 export function historyOf(client: Client, handle: string, runId: string): Promise<History> {

@@ -87,21 +87,23 @@ function unknown(path: string, name: string, missing: string): Problem {
 /** The `$ref`s inside a definition, with how many sentinels deep each stands. */
 function referencesOf(definition: Definition): Array<{ name: string; depth: number }> {
   const found: Array<{ name: string; depth: number }> = [];
-  const pending: Array<{ steps: readonly Step[]; depth: number }> = [{ steps: definition.steps, depth: 1 }];
+  const pending: Array<{ steps: readonly Step[]; depth: number }> = [{ steps: stepsOf(definition), depth: 1 }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { depth } = next;
     for (const step of next.steps) {
       for (const steps of listsOf(step)) pending.push({ steps, depth });
       if (step.type !== 'sentinel') continue;
       if ('$ref' in step.definition) found.push({ name: step.definition.$ref, depth });
-      else pending.push({ steps: step.definition.steps, depth: depth + 1 });
+      else pending.push({ steps: stepsOf(step.definition), depth: depth + 1 });
     }
   }
   return found;
 }
 
+const stepsOf = ({ steps, always = [] }: Definition): readonly Step[] => [...steps, ...always];
+
 function listsOf(step: Step): ReadonlyArray<readonly Step[]> {
-  if (step.type === 'condition') return [step.then ?? [], step.else ?? []];
+  if (step.type === 'condition') return [step.then ?? [], step.else ?? [], step.always ?? []];
   if (step.type === 'loop') return [step.steps];
   return step.type === 'parallel' ? step.branches : [];
 }

@@ -67,16 +67,25 @@ function checkEnvironment({ value }: DefinitionSite, at: At): Problem[] {
 }
 
 /** The first rule of a condition decides. */
+const PRIORITIES: readonly string[] = ['low', 'normal', 'high', 'urgent'];
+
 function checkEscalation({ value }: DefinitionSite, at: At): Problem[] {
   const rules = Array.isArray(value['escalateOn']) ? value['escalateOn'] : [];
-  const seen = new Set<unknown>();
+  // As at run time: the highest priority holds, the first among equals.
+  const best = new Map<unknown, { index: number; rank: number }>();
+  for (const [index, rule] of rules.entries()) {
+    if (!isPlain(rule)) continue;
+    const { priority = 'normal' } = rule;
+    const rank = typeof priority === 'string' ? PRIORITIES.indexOf(priority) : -1;
+    const known = best.get(rule['condition']);
+    if (known === undefined || rank > known.rank) best.set(rule['condition'], { index, rank });
+  }
   return rules.flatMap((rule: unknown, index): Problem[] => {
     const condition = isPlain(rule) ? rule['condition'] : undefined;
-    if (!seen.has(condition)) {
-      seen.add(condition);
-      return [];
-    }
-    return [{ code: 'UNREACHABLE_RULE', severity: 'warning', path: at('escalateOn', String(index)), message: `an earlier rule already says what happens on "${String(condition)}"; this one is never used` }];
+    const holds = best.get(condition)?.index ?? index;
+    if (holds === index) return [];
+    const message = `rule ${holds} already says what happens on "${String(condition)}", with no lower priority; this one is never used`;
+    return [{ code: 'UNREACHABLE_RULE', severity: 'warning', path: at('escalateOn', String(index)), message }];
   });
 }
 

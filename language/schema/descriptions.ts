@@ -78,7 +78,7 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     executionId: 'The process: what the step that started it with "wait": false returned.',
     rules: 'How lines of output are classified; the first rule that matches wins.',
     until: 'When the waiting ends: the process "finished", or a line was an "error" or a "match".',
-    event: 'The event to wait for; * stands for any part of a name.',
+    event: 'The event to wait for; * stands for any text within one part of a name, ** for any text.',
   },
   Rule: {
     '': 'What a line of output means.',

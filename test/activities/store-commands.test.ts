@@ -88,6 +88,8 @@ function starter() {
       if (!started.has(request.handle)) started.set(request.handle, request);
       return { handle: request.handle, workflowId: `sentinel/${request.handle}` };
     },
+    steps: (handle) => Promise.reject(new Error(`${handle} is not there`)),
+    edit: (handle) => Promise.reject(new Error(`${handle} is not there`)),
   };
   return { started, runs };
 }

@@ -66,10 +66,10 @@ describe('a recorded run stood', () => {
   });
 });
 
-describe('replay', () => {
-  const replay = (name: string, histories: unknown[]): ReturnType<typeof replayRun> =>
-    replayRun({ bundle, store: null }, `sentinel/recorded-${name}`, histories.map((history) => historyFromJSON(history)), null);
+const replay = (name: string, histories: unknown[]): ReturnType<typeof replayRun> =>
+  replayRun({ bundle, store: null }, `sentinel/recorded-${name}`, histories.map((history) => historyFromJSON(history)), null);
 
+describe('replay', () => {
   test.each(['continue-as-new', 'parallel', 'cancel'])('goes the way that %s went', async (name) => {
     const histories = historiesOf(name);
     const report = await replay(name, histories);

@@ -5,6 +5,7 @@ import { buildCli, type BuiltCli } from './built-cli.ts';
 
 const VERBS = [
   'validate', 'test', 'simulate', 'run', 'status', 'list', 'trace', 'logs', 'follow', 'pause', 'resume', 'stop', 'cancel', 'schedule', 'trigger', 'emit', 'hooks', 'up', 'down', 'doctor', 'worker',
+  'fork', 'replay', 'step',
 ];
 
 const HELLO = { name: 'hello', steps: [{ type: 'emit', event: 'x' }], loop: { type: 'once' } };
@@ -52,6 +53,10 @@ describe('usage errors', () => {
     { args: ['xylophone'], says: /^sentinel: "xylophone" is not a verb; see "sentinel --help"\.\n$/ },
     { args: ['run'], says: /^sentinel: missing required argument "definition"; "sentinel run --help" shows what it takes\.\n$/ },
     { args: ['validate'], says: /missing required argument "file"/ },
+    { args: ['fork', 'nightly'], says: /fork needs the step to begin with: --at KEY; "sentinel trace nightly" shows the steps of the run\.\n$/ },
+    { args: ['fork', 'nightly', '--at', 'steps.0@1', '--set', 'a'], says: /--set a has no name and value; write --set name=value\.\n$/ },
+    { args: ['replay'], says: /replay takes the handle of a run, or --history FILE; give one of them\.\n$/ },
+    { args: ['replay', '--history', 'hello.json'], says: /--history hello\.json cannot be read|does not begin with the start of a run/ },
     { args: ['status', 'a', 'b'], says: /too many arguments.*"sentinel status --help"/ },
     { args: ['run', 'hello.json', '--inptu', 'a=1'], says: /unknown option "--inptu"; write --input, or see/ },
     { args: ['run', 'hello.json', '--input', 'a'], says: /--input a has no name and value; write --input name=value\.\n$/ },

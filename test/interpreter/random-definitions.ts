@@ -33,47 +33,87 @@ const loop: fc.Arbitrary<LoopConfig> = fc.oneof(
   fc.constant<LoopConfig>({ type: 'continuous', intervalMs: 20, max: 2 }),
 );
 
-function block(depth: number, stepsMax: number): fc.Arbitrary<Step[]> {
-  return fc.array(depth === 0 ? leaf : step(depth), { maxLength: stepsMax });
+/** What steps are made of. */
+interface Kinds {
+  leaf: fc.Arbitrary<Step>;
+  loop: fc.Arbitrary<LoopConfig>;
 }
 
-function step(depth: number): fc.Arbitrary<Step> {
-  const inner = block(depth - 1, 3);
+function block(depth: number, stepsMax: number, kinds: Kinds): fc.Arbitrary<Step[]> {
+  return fc.array(depth === 0 ? kinds.leaf : step(depth, kinds), { maxLength: stepsMax });
+}
+
+function step(depth: number, kinds: Kinds): fc.Arbitrary<Step> {
+  const inner = block(depth - 1, 3, kinds);
   return fc.oneof(
-    { weight: 4, arbitrary: leaf },
+    { weight: 4, arbitrary: kinds.leaf },
     fc
-      .record({ check, then: inner, else: fc.option(inner, { nil: undefined }), always: fc.option(block(0, 2), { nil: undefined }), onError, retry })
+      .record({ check, then: inner, else: fc.option(inner, { nil: undefined }), always: fc.option(block(0, 2, kinds), { nil: undefined }), onError, retry })
       .map((fields): Step => present({ type: 'condition', ...fields }) as Step),
-    fc.record({ loop, steps: inner, outputTo, retry }).map((fields): Step => present({ type: 'loop', ...fields }) as Step),
+    fc.record({ loop: kinds.loop, steps: inner, outputTo, retry }).map((fields): Step => present({ type: 'loop', ...fields }) as Step),
     fc
       .record({ branches: fc.array(inner, { maxLength: 3 }), maxConcurrency: fc.option(fc.integer({ min: 1, max: 2 }), { nil: undefined }), onError, retry })
       .map((fields): Step => present({ type: 'parallel', ...fields }) as Step),
     fc
-      .record({ steps: inner, loop, outputTo, onError, retry })
+      .record({ steps: inner, loop: kinds.loop, outputTo, onError, retry })
       .map(({ steps, loop: config, ...fields }): Step =>
         present({ type: 'sentinel', definition: { name: 'child', loop: config, steps }, ...fields }) as Step,
       ),
   );
 }
 
+function definitionOf(kinds: Kinds): fc.Arbitrary<Definition> {
+  return fc
+    .record({ steps: block(2, 4, kinds), loop: kinds.loop, always: fc.option(block(1, 2, kinds), { nil: undefined }) })
+    .map((fields) => present({ name: 'random', ...fields, safety: { maxIterations: 3 } }));
+}
+
 /** With clean-ups, which no budget holds back. */
-export const cleaningDefinition: fc.Arbitrary<Definition> = fc
-  .record({ steps: block(2, 4), loop, always: fc.option(block(1, 2), { nil: undefined }) })
-  .map((fields) => present({ name: 'random', ...fields, safety: { maxIterations: 3 } }));
+export const cleaningDefinition: fc.Arbitrary<Definition> = definitionOf({ leaf, loop });
 
 export const definition: fc.Arbitrary<Definition> = cleaningDefinition.map(
   (given) => JSON.parse(JSON.stringify(given), (key, value: unknown) => (key === 'always' ? undefined : value)) as Definition,
 );
+
+/** Events of this name come all the time, and all of them look alike. */
+export const TICK = { name: 'tick', data: { id: 'tick', at: 0 } };
+
+const waiting: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ outputTo, onError, retry }).map((fields): Step => present({ type: 'approval', message: 'Go on with $a?', ...fields }) as Step),
+  fc.record({ outputTo }).map((fields): Step => present({ type: 'watch', event: TICK.name, ...fields }) as Step),
+);
+
+const asking: fc.Arbitrary<Partial<Definition>> = fc.oneof(
+  fc.constant({}),
+  fc.constant<Partial<Definition>>({ escalateOn: [{ condition: 'error', action: 'pause' }] }),
+  fc.constant<Partial<Definition>>({ safety: { maxIterations: 3, requireApproval: ['shell'] } }),
+);
+
+/** With steps that wait for a person or an event, and runs that ask about failures and actions. */
+export const waitingDefinition: fc.Arbitrary<Definition> = fc
+  .tuple(
+    definitionOf({
+      leaf: fc.oneof({ weight: 3, arbitrary: leaf }, { weight: 1, arbitrary: waiting }),
+      loop: fc.oneof({ weight: 6, arbitrary: loop }, { weight: 1, arbitrary: fc.constant<LoopConfig>({ type: 'event', event: TICK.name, max: 2 }) }),
+    }),
+    asking,
+  )
+  .map(([random, terms]) => ({ ...random, ...terms }));
 
 const values: Json[] = [0, 1, true, false, 'text', null, [1, 2], { success: false }, { success: true, score: 3 }];
 
 /** The same key always gets the same reply; one in twelve is a failure. */
 export function answerFor(seed: number): (key: string) => ScriptedReply {
   return (key) => {
-    let hash = seed;
-    for (const char of key) hash = (Math.imul(hash, 31) + (char.codePointAt(0) ?? 0)) >>> 0;
+    const hash = hashOf(seed, key);
     const tookMs = 1 + (hash % 5);
     if (hash % 12 === 0) return { ok: false, failure: { code: 'REFUSED' }, tookMs };
     return { ok: true, value: values[(hash >>> 4) % values.length] ?? null, tookMs };
   };
+}
+
+export function hashOf(seed: number, key: string): number {
+  let hash = seed;
+  for (const char of key) hash = (Math.imul(hash, 31) + (char.codePointAt(0) ?? 0)) >>> 0;
+  return hash;
 }

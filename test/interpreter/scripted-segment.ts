@@ -22,8 +22,14 @@ export function runScriptedSegment(asked: SegmentAsked): Promise<SegmentReport> 
   const { strand, scope, world } = asked;
   const request = requestOf(asked);
   return new Promise((resolve, reject) => {
-    scope.onCancel(() => resolve({ flow: { kind: 'cancelled' }, frame: strand.frame, set: {}, tally: null, steps: 0 }));
+    let begun = false;
+    // What has begun commits, and its result is waited for.
+    scope.onCancel(() => {
+      if (!begun) resolve({ flow: { kind: 'cancelled' }, frame: strand.frame, set: {}, tally: null, steps: 0 });
+    });
     world.simulation.schedule(0, async () => {
+      if (scope.cancelled) return;
+      begun = true;
       try {
         const { result, tookMs } = await perform(asked, request);
         world.simulation.schedule(tookMs, () => resolve(result));

@@ -75,6 +75,8 @@ test('an approval is asked once, outlives its worker, refuses what does not fit,
   expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { done: { stdout: '1.2 by ada\n' } } });
   expect(await harness.store.inbox.list({ handle })).toEqual([]);
   expect(await harness.store.inbox.list({ handle, all: true })).toMatchObject([{ state: 'answered', answer: { choice: 'approve', by } }]);
+  // Whoever answers now is told the same, with the question's id or without.
+  for (const named of [undefined, id]) expect((await questionFor(harness.store, handle, named)).answer).toEqual(first.answer);
   const events = await harness.events(handle);
   expect(events.filter((event) => event.type === 'asked')).toHaveLength(1);
   expect(events.filter((event) => event.type === 'answered')).toHaveLength(1);

@@ -19,7 +19,7 @@ afterAll(() => harness.close());
 
 const position = (handle: string): Promise<Position> => harness.workflow(handle).query<Position>(QUERIES.position);
 
-const hasEnded = async (handle: string): Promise<boolean> => (await harness.store.runs.find(handle))?.finishedAt != null;
+const hasEnded = async (handle: string): Promise<boolean> => typeof (await harness.store.runs.find(handle))?.finishedAt === 'number';
 
 test.concurrent.each([true, false])('a nested run that begins while its parent is held and resumed goes on as its parent does (awaited: %s)', async (awaited) => {
   const child = once('child', [shell('true')]);

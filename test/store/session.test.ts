@@ -123,44 +123,6 @@ describe('the transaction of a session', () => {
     expect(await store.journal.find('f2', 'old')).toBe(1);
   });
 
-  test('leaves a fence where it forgot: an attempt of then that comes late keeps nothing', async () => {
-    const { store } = opened;
-    await store.session().commit({ handle: 'fence', key: 'old', result: 1, events: [warning(1)] });
-    await store.session().commit({ handle: 'fence', key: 'new', result: 2, events: [], forget: ['old'] });
-    const late = store.session();
-    await store.records.create(late, 'fence', 'late', {});
-    await expect(late.commit({ handle: 'fence', key: 'old', result: 1, events: [] })).rejects.toThrow(JournalConflict);
-    expect(await records('fence')).toEqual([]);
-  });
-
-  test('holds its locks for no host that vanished, and waits for no lock without end', async () => {
-    const { store } = opened;
-    const session = store.session();
-    await store.records.create(session, 'bounded', 'a', {});
-    const [bounds] = await session.read("select current_setting('idle_in_transaction_session_timeout') as idle, current_setting('lock_timeout') as lock", []);
-    expect(bounds).toEqual({ idle: '15s', lock: '30s' });
-    await session.close();
-    const reader = await reading(store, (later) => later.read("select current_setting('lock_timeout') as lock", []));
-    expect(reader).toEqual([{ lock: '0' }]);
-  });
-
-  test('that was ended for its idleness, or waited too long for a lock, may be tried again', async () => {
-    const { store } = opened;
-    const idle = store.session();
-    await store.records.create(idle, 'slow', 'idle', {});
-    await idle.write("set local idle_in_transaction_session_timeout = '20ms'", []);
-    await sleep(200);
-    await expect(idle.commit({ handle: 'slow', key: 'idle', result: 1, events: [] })).rejects.toSatisfy(isUnavailable);
-    await idle.close();
-    const holder = store.session();
-    await holder.write('lock table records in exclusive mode', []);
-    const waiter = store.session();
-    await waiter.write("set local lock_timeout = '20ms'", []);
-    await expect(store.records.create(waiter, 'slow', 'waits', {})).rejects.toSatisfy(isUnavailable);
-    await Promise.all([holder.close(), waiter.close()]);
-    expect(await records('slow')).toEqual([]);
-  });
-
   test('keeps nothing after a statement failed, even if the caller goes on', async () => {
     const { store } = opened;
     const session = store.session();
@@ -205,6 +167,46 @@ test('journal rows are kept until a day after their run has ended', async () => 
   await store.journal.sweep();
   const kept = await Promise.all(['long-ended', 'just-ended', 'goes-on'].map((handle) => store.journal.find(handle, 'k')));
   expect(kept).toEqual([null, 'just-ended', 'goes-on']);
+});
+
+describe('what outlives a session, and what ends it', () => {
+  test('leaves a fence where it forgot: an attempt of then that comes late keeps nothing', async () => {
+    const { store } = opened;
+    await store.session().commit({ handle: 'fence', key: 'old', result: 1, events: [warning(1)] });
+    await store.session().commit({ handle: 'fence', key: 'new', result: 2, events: [], forget: ['old'] });
+    const late = store.session();
+    await store.records.create(late, 'fence', 'late', {});
+    await expect(late.commit({ handle: 'fence', key: 'old', result: 1, events: [] })).rejects.toThrow(JournalConflict);
+    expect(await records('fence')).toEqual([]);
+  });
+
+  test('holds its locks for no host that vanished, and waits for no lock without end', async () => {
+    const { store } = opened;
+    const session = store.session();
+    await store.records.create(session, 'bounded', 'a', {});
+    const [bounds] = await session.read("select current_setting('idle_in_transaction_session_timeout') as idle, current_setting('lock_timeout') as lock", []);
+    expect(bounds).toEqual({ idle: '15s', lock: '30s' });
+    await session.close();
+    const reader = await reading(store, (later) => later.read("select current_setting('lock_timeout') as lock", []));
+    expect(reader).toEqual([{ lock: '0' }]);
+  });
+
+  test('that was ended for its idleness, or waited too long for a lock, may be tried again', async () => {
+    const { store } = opened;
+    const idle = store.session();
+    await store.records.create(idle, 'slow', 'idle', {});
+    await idle.write("set local idle_in_transaction_session_timeout = '20ms'", []);
+    await sleep(200);
+    await expect(idle.commit({ handle: 'slow', key: 'idle', result: 1, events: [] })).rejects.toSatisfy(isUnavailable);
+    await idle.close();
+    const holder = store.session();
+    await holder.write('lock table records in exclusive mode', []);
+    const waiter = store.session();
+    await waiter.write("set local lock_timeout = '20ms'", []);
+    await expect(store.records.create(waiter, 'slow', 'waits', {})).rejects.toSatisfy(isUnavailable);
+    await Promise.all([holder.close(), waiter.close()]);
+    expect(await records('slow')).toEqual([]);
+  });
 });
 
 test('closing the store undoes the sessions that are still open', async () => {

@@ -24,6 +24,8 @@ interface Fan {
   cancels: Map<BranchFrame, () => void>;
   /** What a branch ended with that ends the whole fan: a stop, a cancellation, a yield. */
   interrupted: Flow | null;
+  /** Branches that went back to continue as new. */
+  yielded: Set<number>;
   failed: boolean;
 }
 
@@ -67,9 +69,13 @@ function* walkBranches(
 ): Walking<Flow> {
   const failFast = step.failFast === true || branches.some((branch) => branch.failure !== undefined && isAbort(branch.failure));
   const failed = branches.some((branch) => branch.status === 'failed');
-  const fan: Fan = { walk, strand, place, failFast, branches, walkBranch, cancels: new Map(), interrupted: null, failed };
+  const fan: Fan = { walk, strand, place, failFast, branches, walkBranch, cancels: new Map(), interrupted: null, yielded: new Set(), failed };
   const runners = Math.min(step.maxConcurrency ?? branches.length, branches.length);
   yield Promise.all(Array.from({ length: runners }, () => takeBranches(fan)));
+  if (fan.interrupted !== null && fan.interrupted.kind !== 'yield') {
+    // The run does not continue after all: who has gone back for it closes what is open, and cleans up.
+    yield Promise.all(Array.from(fan.yielded, (index) => runBranch(fan, branchAt(fan, index), index)));
+  }
   if (fan.interrupted) return fan.interrupted;
   // An abort is the end whatever the others did; else the first in order that failed.
   const failures = branches.flatMap((branch) => branch.failure ?? []);
@@ -91,6 +97,12 @@ async function takeBranches(fan: Fan): Promise<void> {
   }
 }
 
+function branchAt({ branches }: Fan, index: number): BranchFrame {
+  const branch = branches[index];
+  if (branch === undefined) throw new Error(`bug: there is no branch ${index}`);
+  return branch;
+}
+
 function isTakeable(fan: Fan, branch: BranchFrame): boolean {
   return (branch.status === 'open' || branch.status === 'waiting') && !fan.cancels.has(branch);
 }
@@ -106,7 +118,7 @@ async function runBranch(fan: Fan, branch: BranchFrame, index: number): Promise<
     own: branch.own,
     outer: [strand.own, ...strand.outer],
     // Begun before the run continued as new, and to be cancelled since: it closes what it has open.
-    cancelled: fan.failed && fan.failFast,
+    cancelled: (fan.failed && fan.failFast) || fan.yielded.has(index),
     within: strand,
     ...(strand.forgiven === true ? { forgiven: true } : {}),
   };
@@ -136,6 +148,7 @@ async function runBranch(fan: Fan, branch: BranchFrame, index: number): Promise<
       return true;
     case 'yield':
     case 'segment':
+      fan.yielded.add(index);
       fan.interrupted ??= { kind: 'yield' };
       return true;
     default:

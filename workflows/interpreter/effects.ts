@@ -99,6 +99,12 @@ class Reader {
     return isJsonObject(value) ? value : {};
   }
 
+  /** What a program gets of a value: a result that is referred to gives its text. */
+  asText(raw: Json): string {
+    const isTemplate = typeof raw === 'string' && !/^\s*(?:\[|\{(?!\{))/.test(raw);
+    return isTemplate ? this.text(raw) : textOf(this.value(raw));
+  }
+
   text(raw: string): string {
     const result = interpolateText(raw, this.scope);
     this.note(result);
@@ -170,11 +176,14 @@ function strictFailure(key: string, unresolved: readonly string[]): FailureInfo 
   return { code: 'UNRESOLVED_REFERENCE', message, retryable: false };
 }
 
-/** A definition handed to `sentinel/run` is a program of its own: its references are not this run's. */
+/** A definition handed to `sentinel/run`, or a step to another run, is a program of its own: its references are not this run's. */
+const programsOf: { readonly [command: string]: readonly string[] } = { 'sentinel/run': ['definition', 'steps'], 'sentinel/step/add': ['step'], 'sentinel/step/update': ['step'] };
+
 function paramsOf(step: CommandStep, reader: Reader): JsonObject {
   const { params = {} } = step;
-  if (step.command !== 'sentinel/run') return reader.object(params);
-  const programs = Object.entries(params).filter(([name, value]) => ['definition', 'steps'].includes(name) && typeof value !== 'string');
+  const names = programsOf[step.command];
+  if (names === undefined) return reader.object(params);
+  const programs = Object.entries(params).filter(([name, value]) => names.includes(name) && typeof value !== 'string');
   const rest = Object.entries(params).filter((entry) => !programs.some(([name]) => name === entry[0]));
   return { ...reader.object(Object.fromEntries(rest)), ...Object.fromEntries(programs) };
 }
@@ -220,15 +229,15 @@ function shellEffect(step: ShellStep, reader: Reader, frame: EffectFrame): Effec
   const program = step.args !== undefined;
   const rendered = program ? { line: reader.text(step.command), env: {}, files: {} } : reader.shellLine(step.command);
   const env: { [name: string]: string } = { ...rendered.env };
-  for (const [name, value] of Object.entries(step.env ?? {})) env[name] = textOf(reader.value(value));
+  for (const [name, value] of Object.entries(step.env ?? {})) env[name] = reader.asText(value);
   return {
     type: 'shell',
     command: rendered.line,
     env,
-    ...(program ? { args: (step.args ?? []).map((arg) => textOf(reader.value(arg))) } : {}),
+    ...(program ? { args: (step.args ?? []).map((arg) => reader.asText(arg)) } : {}),
     ...(Object.keys(rendered.files).length > 0 ? { files: rendered.files } : {}),
     ...(step.cwd === undefined ? {} : { cwd: reader.text(step.cwd) }),
-    ...(step.stdin === undefined ? {} : { stdin: textOf(reader.value(step.stdin)) }),
+    ...(step.stdin === undefined ? {} : { stdin: reader.asText(step.stdin) }),
     ...frame,
   };
 }

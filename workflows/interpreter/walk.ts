@@ -25,11 +25,19 @@ import { walkLoop, type LoopBlock } from './loops.ts';
 import { walkLeaf } from './leaf.ts';
 import { namesAt } from './names.ts';
 import { firstLoopFrame, type BlockFrame, type LoopFrame } from './position.ts';
+import { withdraw } from './questions.ts';
 import { walkEventWatch } from './watching.ts';
 import { revisionOf, stepNow, stepsOf, whereIs, wordOf } from './whereabouts.ts';
 
 /** The run, from wherever its position stands: its own steps, and then what it always does. */
 export function* walkRun(walk: Walk): Walking<Flow> {
+  const flow = yield* walkToEnd(walk);
+  // Nobody waits any more for what a run that has ended still asks.
+  if (flow.kind !== 'yield') for (const question of walk.position.questions) withdraw(walk, question);
+  return flow;
+}
+
+function* walkToEnd(walk: Walk): Walking<Flow> {
   const { position } = walk;
   const root = rootStrand(walk);
   if (position.cleanUp === undefined) {
@@ -82,8 +90,10 @@ function descend(walk: Walk, strand: Strand): Walking<Flow> {
 function adopt(walk: Walk, strand: Strand, report: SegmentReport): void {
   if ('loop' in strand.frame && 'loop' in report.frame) Object.assign(strand.frame.loop, report.frame.loop);
   if ('block' in strand.frame && 'block' in report.frame) {
+    // A segment that was cancelled reports the very frame that it was given.
+    const block = { ...report.frame.block };
     clearAttempt(strand.frame.block);
-    Object.assign(strand.frame.block, report.frame.block);
+    Object.assign(strand.frame.block, block);
   }
   Object.assign(strand.own, report.set);
   walk.position.steps += report.steps;
@@ -142,10 +152,14 @@ function walkLoopBlock(walk: Walk, strand: Strand, block: LoopBlock, frame: Loop
   return walkLoop(walk, strand, block, frame, (passes) => walkBlock(walk, strand, path, passes, frame.block));
 }
 
-/** Null when the step may run; the flow to return otherwise. */
+/**
+ * Null when the step may run; the flow to return otherwise. On the way back into a step that is open
+ * nothing ends: what is inside ends first, and then the step records its end and cleans up.
+ */
 function* askGate(walk: Walk, strand: Strand, key: string, step: Step, frame: BlockFrame): Walking<Flow | null> {
-  if (isCancelled(strand)) return { kind: 'cancelled' };
-  const reached = (): Limit | null => (shieldOf(strand) === null ? limitReached(walk) : null);
+  const isOpen = frame.open !== undefined;
+  if (isCancelled(strand) && !isOpen) return { kind: 'cancelled' };
+  const reached = (): Limit | null => (shieldOf(strand) === null && !isOpen ? limitReached(walk) : null);
   for (let limit = reached(); limit !== null; limit = reached()) {
     const flow = yield* holdAtLimit(walk, limit);
     if (flow) return flow;
@@ -154,19 +168,19 @@ function* askGate(walk: Walk, strand: Strand, key: string, step: Step, frame: Bl
     const flow = yield* askBudget(walk, strand);
     if (flow) return flow;
   }
-  const asked = walk.host.gate(strand, key, step, frame.open !== undefined);
+  const asked = walk.host.gate(strand, key, step, isOpen);
   const gate = typeof asked === 'string' ? asked : yield* wait(asked);
   switch (gate) {
     case 'go':
-      return isCancelled(strand) ? { kind: 'cancelled' } : null;
+      return isCancelled(strand) && !isOpen ? { kind: 'cancelled' } : null;
     case 'yield':
       return { kind: 'yield' };
     case 'segment':
       return { kind: 'segment', key, revision: revisionOf(walk) };
     case 'stop':
-      return { kind: 'stopped', limit: 'stop' };
+      return isOpen ? null : { kind: 'stopped', limit: 'stop' };
     case 'cancel':
-      return { kind: 'cancelled' };
+      return isOpen ? null : { kind: 'cancelled' };
     default:
       return gate satisfies never;
   }

@@ -104,6 +104,7 @@ export class ScriptedHost implements Host {
     if (segments !== true || this.walk.input.definition.durability === 'step') return 'go';
     if (!isOpen && isQuick(step, this.walk.input.limits)) return 'segment';
     const isPure = step.type === 'condition' || step.type === 'loop' || step.type === 'parallel';
+    if (isPure && isOpen) return 'go';
     this.pureSteps = isPure ? this.pureSteps + 1 : 0;
     return this.pureSteps >= pureStepsMax ? 'segment' : 'go';
   }

@@ -17,6 +17,7 @@ interface Options {
   edit?: string;
   id?: string;
   persona?: string;
+  host?: string;
   detach?: boolean;
 }
 
@@ -32,6 +33,7 @@ export function define(command: Command): void {
     .option('--edit <file>', 'the definition to go on with; the steps that are open at that point must stand where they stood')
     .option('--id <handle>', 'the handle of the new run (default: a new one)')
     .option('--persona <id>', "who the new run belongs to (default: the old run's)")
+    .option('--host <name>', "run on the workers of this host (default: where the old run ran)")
     .option('--detach', 'print the handle and return')
     .addHelpText('after', `
 Examples:
@@ -46,7 +48,7 @@ Examples:
 
 async function fork(handle: string, options: Options): Promise<number> {
   const output = openOutput({ ...options, streams: true });
-  const { at, edit, id, persona } = options;
+  const { at, edit, id, persona, host } = options;
   if (at === undefined) throw usage(`fork needs the step to begin with: --at KEY; "sentinel trace ${handle}" shows the steps of the run.`);
   const set = readInputs(undefined, options.set, '--set');
   const as = id === undefined ? undefined : handleFor(id);
@@ -58,6 +60,7 @@ async function fork(handle: string, options: Options): Promise<number> {
     set,
     ...(as === undefined ? {} : { as }),
     ...(persona === undefined ? {} : { persona }),
+    ...(host === undefined ? {} : { host }),
     ...(edited === undefined ? {} : { definition: edited.definition, known: edited.known }),
   };
   return withClient(output, (client) => start(client, request, options, output));

@@ -1,5 +1,4 @@
 /** `sentinel replay HANDLE`: would the code of this version go on with the run, and does it say the same of it? */
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import type { RunEvent } from '../../../language/run-event.ts';
@@ -36,7 +35,7 @@ Examples:
       const output = openOutput(options);
       const { history: file } = options;
       if ((handle === undefined) === (file === undefined)) throw usage('replay takes the handle of a run, or --history FILE; give one of them.');
-      const history = file === undefined ? null : await readHistory(file);
+      const history = file === undefined ? null : (await import('../../replay/history-file.ts')).readHistoryFile(file);
       const report = await withClient(output, (client) => (history === null ? replayStored(client, handle ?? '') : replayFile(client, history)));
       output.object(report);
       tell(report, output);
@@ -73,17 +72,6 @@ async function replayFile(client: SentinelClient, history: History): Promise<Tol
   const workflowId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? workflowIdOf('replayed');
   const report = await replayRun({ bundle: await ownBundle(), store: await client.storeIfUp() }, workflowId, [history], null);
   return { handle: handleOf(workflowId), ...report };
-}
-
-async function readHistory(file: string): Promise<History> {
-  const { historyFromJSON } = await import('@temporalio/common/lib/proto-utils.js');
-  try {
-    const history = historyFromJSON(JSON.parse(readFileSync(file, 'utf8')));
-    if ((history.events?.[0]?.workflowExecutionStartedEventAttributes ?? null) !== null) return history;
-  } catch (error) {
-    throw usage(`--history ${file} cannot be read (${error instanceof Error ? error.message : String(error)}); give the JSON that "temporal workflow show --output json" prints.`);
-  }
-  throw usage(`--history ${file} does not begin with the start of a run; give the JSON that "temporal workflow show --output json" prints.`);
 }
 
 function tell({ handle, ok, parts, differences }: Told, { line, paint }: Output): void {
