@@ -9,6 +9,7 @@ import { type Row, skipped, table } from './report.ts';
 import { activations } from './rows/activations.ts';
 import { bundleRows } from './rows/bundle.ts';
 import { commandLine } from './rows/command-line.ts';
+import { edits } from './rows/edits.ts';
 import { longLoop, stepLoop } from './rows/long-loop.ts';
 import { manyRuns } from './rows/many-runs.ts';
 import { overhead } from './rows/overhead.ts';
@@ -25,6 +26,7 @@ const PARTS: { [name: string]: (world: World, quick: boolean) => Promise<Row[]> 
   'many-runs': manyRuns,
   'long-loop': longLoop,
   'step-loop': stepLoop,
+  edits,
   'command-line': commandLine,
 };
 

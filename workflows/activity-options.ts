@@ -58,12 +58,12 @@ export function lookOptions(key: string, pattern: string): LocalActivityOptions 
 export const answerOptions: LocalActivityOptions = { startToCloseTimeout: '10s', localRetryThreshold: '5s' };
 
 /**
- * What the Web UI shows beside the activity's type, which is the command, its id, which is the key,
- * and its input. Temporal refuses summaries over 200 bytes.
+ * What the list of events in the Web UI shows beside the activity's type: the key and what the step
+ * does, where that is not the type itself. Temporal refuses summaries over 200 bytes.
  */
 function summaryOf(effect: ActivityEffect): { summary?: string } {
   if (effect.type === 'command' && effect.label === effect.command) return {};
-  return { summary: shortened(effect.label) };
+  return { summary: shortened(`${effect.key} ${effect.label}`) };
 }
 
 function shortened(text: string): string {
