@@ -7,7 +7,8 @@ import { Failure } from '../failures.ts';
 import type { Step } from '../../language/model.ts';
 import type { RunEvent } from '../../language/run-event.ts';
 import { isQuick } from '../../workflows/interpreter/effects.ts';
-import type { AskEnd, Effect, Flow, Gate, Host, Reply, RunLimits, SegmentReport, Strand } from '../../workflows/interpreter/host.ts';
+import type { Effect, Gate, Host, Reply, RunLimits, SegmentReport, Strand } from '../../workflows/interpreter/host.ts';
+import { PassingHost } from '../../workflows/interpreter/passing-host.ts';
 
 /** A step may record a start, an end and a warning for each unresolved name; this leaves room for them. */
 const eventsReserve = 128;
@@ -15,7 +16,7 @@ const eventsReserve = 128;
 /** Runs one quick effect within the segment's session. */
 export type Perform = (effect: Effect) => Promise<Reply>;
 
-export class SegmentHost implements Host {
+export class SegmentHost extends PassingHost implements Host {
   readonly events: RunEvent[] = [];
   steps = 0;
   private readonly startedAt = Date.now();
@@ -24,6 +25,7 @@ export class SegmentHost implements Host {
   private readonly run: Perform;
 
   constructor(stepsMax: number, limits: RunLimits, run: Perform) {
+    super();
     this.limits = limits;
     this.stepsMax = stepsMax;
     this.run = run;
@@ -67,48 +69,7 @@ export class SegmentHost implements Host {
     throw new Error('bug: a segment cannot open another');
   }
 
-  hold(): Promise<Gate> {
-    return Promise.resolve('yield');
-  }
-
-  rest(): Promise<Gate> {
-    return Promise.resolve('yield');
-  }
-
-  /** A segment is shorter than any time it could be held to. */
-  bound(_strand: Strand, _leftMs: () => number, walk: () => Promise<Flow>): Promise<Flow> {
-    return walk();
-  }
-
-  keepsAttempts(): boolean {
-    return true;
-  }
-
-  digest(): Promise<null> {
-    return Promise.resolve(null);
-  }
-
-  ask(): Promise<AskEnd> {
-    return Promise.resolve('yield');
-  }
-
-  nextEvent(): Promise<'yield'> {
-    return Promise.resolve('yield');
-  }
-
-  fork(strand: Strand, walk: () => Promise<Flow>): { flow: Promise<Flow>; cancel: () => void } {
-    return {
-      flow: walk(),
-      cancel: () => {
-        strand.cancelled = true;
-      },
-    };
-  }
-
   record(event: RunEvent): void {
     this.events.push(event);
   }
-
-  /** The events wait for the commit. */
-  suspended(): void {}
 }

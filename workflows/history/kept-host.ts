@@ -5,19 +5,21 @@
  */
 import type { Step } from '../../language/model.ts';
 import { drive } from '../interpreter/drive.ts';
-import type { AskEnd, Effect, Flow, Gate, Host, Reply, RunInput, SegmentReport, Strand } from '../interpreter/host.ts';
+import type { Effect, Gate, Host, Reply, RunInput, SegmentReport, Strand } from '../interpreter/host.ts';
+import { PassingHost } from '../interpreter/passing-host.ts';
 import type { Position } from '../interpreter/position.ts';
 import { textFieldsOf } from '../interpreter/program.ts';
 import { walkRun } from '../interpreter/walk.ts';
 import { runInputOf } from '../start-input.ts';
 import type { Settlement, Standing } from './retrace.ts';
 
-class KeptHost implements Host {
+class KeptHost extends PassingHost implements Host {
   private readonly at: number;
   private readonly replies = new Map<string, Reply>();
   private readonly reports = new Map<string, SegmentReport>();
 
   constructor(at: number, settlements: readonly Settlement[]) {
+    super();
     this.at = at;
     for (const settled of settlements) {
       if ('reply' in settled) this.replies.set(settled.key, settled.reply);
@@ -48,44 +50,7 @@ class KeptHost implements Host {
     return Promise.resolve(report);
   }
 
-  hold(): Promise<Gate> {
-    return Promise.resolve('yield');
-  }
-
-  rest(): Promise<Gate> {
-    return Promise.resolve('yield');
-  }
-
-  bound(_strand: Strand, _leftMs: () => number, walk: () => Promise<Flow>): Promise<Flow> {
-    return walk();
-  }
-
-  keepsAttempts(): boolean {
-    return true;
-  }
-
-  digest(): Promise<null> {
-    return Promise.resolve(null);
-  }
-
-  ask(): Promise<AskEnd> {
-    return Promise.resolve('yield');
-  }
-
-  nextEvent(): Promise<'yield'> {
-    return Promise.resolve('yield');
-  }
-
-  fork(strand: Strand, walk: () => Promise<Flow>): { flow: Promise<Flow>; cancel: () => void } {
-    const cancel = (): void => {
-      strand.cancelled = true;
-    };
-    return { flow: walk(), cancel };
-  }
-
   record(): void {}
-
-  suspended(): void {}
 }
 
 /** What failed, or was cancelled, is done again. */
