@@ -61,12 +61,12 @@ async function shapeRows(world: World, shape: Shape, count: number, pairs: numbe
   const oursBytes = middle('sentinel', (one) => one.bytes);
   const theirsBytes = middle('twin', (one) => one.bytes);
   const cpu = `${perStep(found.sentinel, count)} against ${perStep(found.twin, count)} ms a step`;
-  const bytes = `${oursBytes - definitionBytes} against ${theirsBytes}`;
+  const bytes = `${oursBytes} against ${theirsBytes}, of which the definition is ${definitionBytes}`;
   return [
     bounded(`${name}: wall`, { value: ratio(found, (one) => one.wallMs), unit: 'x', atMost: 1.05, note: wall }),
     bounded(`${name}: history events`, { value: ratio(found, (one) => one.events), unit: 'x', atMost: 1, note: events }),
-    bounded(`${name}: history bytes beside the definition`, { value: (oursBytes - definitionBytes) / theirsBytes, unit: 'x', atMost: 1.1, note: bytes }),
-    informed(`${name}: history bytes with it`, `${(oursBytes / theirsBytes).toFixed(3)} x`),
+    bounded(`${name}: history bytes`, { value: oursBytes / theirsBytes, unit: 'x', atMost: 1.1, note: bytes }),
+    informed(`${name}: history bytes beside the definition`, `${((oursBytes - definitionBytes) / theirsBytes).toFixed(3)} x`),
     bounded(`${name}: worker CPU`, { value: ratio(found, (one) => one.cpuMs), unit: 'x', atMost: 1.15, note: cpu }),
   ];
 }
