@@ -18,6 +18,7 @@ import { CHECK_FORM } from '../activities/contract.ts';
 import { answerOptions } from './activity-options.ts';
 import { firstAnswer, refusalOf, takeAnswer, type AnswerReply, type AnswerRequest } from './interpreter/answers.ts';
 import { record, type Walk } from './interpreter/ledger.ts';
+import { lastInTurn } from './last-in-turn.ts';
 import { ANSWER, QUERIES, SIGNALS, UPDATES, workflowIdOf, type ControlVerb, type Messages, type RunState } from './messages.ts';
 import { SEARCH_ATTRIBUTES } from './search-attributes.ts';
 
@@ -121,29 +122,26 @@ export class Control {
 
   /** Registers the handlers; called once, before the first step. */
   listen(): void {
-    const refuseEnded = (verb: ControlVerb) => (): void => {
-      if (this.ended === null) return;
-      const message = `${this.walk.input.handle} has ended (${this.ended}); there is nothing to ${verb}`;
-      throw ApplicationFailure.nonRetryable(message, 'RUN_ENDED');
-    };
     const { pause, resume, stop } = UPDATES;
-    setHandler(defineUpdate<RunState, [string]>(pause), (reason: string) => this.pause(reason), {
-      validator: (_reason: string) => refuseEnded('pause')(),
+    setHandler(defineUpdate<RunState, [string]>(pause), (reason: string) => this.say('pause', () => this.pause(reason)), {
+      validator: (_reason: string) => this.refuseEnded('pause'),
       description: 'Hold the run before its next step',
     });
-    setHandler(defineUpdate<RunState>(resume), () => this.resume(), {
-      validator: refuseEnded('resume'),
+    setHandler(defineUpdate<RunState>(resume), () => this.say('resume', () => this.resume()), {
+      validator: () => this.refuseEnded('resume'),
       description: 'Let a held run go on',
     });
-    setHandler(defineUpdate<RunState>(stop), () => this.stop(), {
-      validator: refuseEnded('stop'),
+    setHandler(defineUpdate<RunState>(stop), () => this.say('stop', () => this.stop()), {
+      validator: () => this.refuseEnded('stop'),
       description: 'End the run after the step under way',
     });
-    setHandler(defineUpdate<AnswerReply, [AnswerRequest]>(ANSWER), (request) => this.answer(request), {
+    setHandler(defineUpdate<AnswerReply, [AnswerRequest]>(ANSWER), (request) => lastInTurn(() => this.refuse(request), () => this.answer(request)), {
       validator: (request: AnswerRequest) => this.refuse(request),
       description: 'Answer what the run asks',
     });
-    setHandler(defineSignal<[ControlVerb]>(SIGNALS.control), (verb) => void this.apply(verb));
+    setHandler(defineSignal<[ControlVerb, number?]>(SIGNALS.control), async (verb, word) => {
+      await lastInTurn(() => undefined, () => this.hear(verb, word));
+    });
     setHandler(defineSignal(SIGNALS.event), () => {
       this.heard += 1;
     });
@@ -152,6 +150,17 @@ export class Control {
     setHandler(defineQuery<ReturnType<Messages['position']>>(QUERIES.position), () => this.walk.position, {
       description: 'Where it stands, as the value it would continue from',
     });
+  }
+
+  /** Checked again when its turn comes: the run may have ended meanwhile. */
+  private say(verb: ControlVerb, work: () => RunState): RunState | Promise<RunState> {
+    return lastInTurn(() => this.refuseEnded(verb), work);
+  }
+
+  private refuseEnded(verb: ControlVerb): void {
+    if (this.ended === null) return;
+    const message = `${this.walk.input.handle} has ended (${this.ended}); there is nothing to ${verb}`;
+    throw ApplicationFailure.nonRetryable(message, 'RUN_ENDED');
   }
 
   private refuse(request: AnswerRequest): void {
@@ -176,7 +185,15 @@ export class Control {
     return reply;
   }
 
-  apply(verb: ControlVerb): RunState {
+  /** Words to another run are not delivered in the order they were said in. */
+  private hear(verb: ControlVerb, word: number | undefined): void {
+    const { position } = this.walk;
+    if (this.ended !== null || (word !== undefined && word < (position.heardFromParent ?? 0))) return;
+    if (word !== undefined) position.heardFromParent = word;
+    this.apply(verb);
+  }
+
+  private apply(verb: ControlVerb): RunState {
     switch (verb) {
       case 'pause':
         return this.pause('the run that started this one is paused');
@@ -191,8 +208,10 @@ export class Control {
 
   /** A nested run may end while the signal is on its way: then there is nobody to tell. */
   private tellNested(verb: ControlVerb): void {
-    for (const handle of [...this.nested, ...this.walk.position.detached]) {
-      getExternalWorkflowHandle(workflowIdOf(handle)).signal(SIGNALS.control, verb).catch(() => undefined);
+    const { position } = this.walk;
+    position.saidToNested = (position.saidToNested ?? 0) + 1;
+    for (const handle of [...this.nested, ...position.detached]) {
+      getExternalWorkflowHandle(workflowIdOf(handle)).signal(SIGNALS.control, verb, position.saidToNested).catch(() => undefined);
     }
   }
 }

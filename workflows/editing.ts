@@ -12,6 +12,7 @@ import { editRefusal, isSegmentInFlight, takeEdit, type EditReply, type EditRequ
 import type { Gate } from './interpreter/host.ts';
 import type { Walk } from './interpreter/ledger.ts';
 import { listSteps, type StepList } from './interpreter/step-list.ts';
+import { lastInTurn } from './last-in-turn.ts';
 import { EDIT, QUERIES } from './messages.ts';
 
 export class Editing {
@@ -23,7 +24,7 @@ export class Editing {
   constructor(walk: Walk, run: { readonly ended: RunStatus | null }) {
     this.walk = walk;
     this.run = run;
-    setHandler(defineUpdate<EditReply, [EditRequest]>(EDIT), (request) => CancellationScope.nonCancellable(() => this.edit(request)), {
+    setHandler(defineUpdate<EditReply, [EditRequest]>(EDIT), (request) => CancellationScope.nonCancellable(async () => lastInTurn(() => this.refuse(request), () => this.edit(request))), {
       validator: (request: EditRequest) => this.refuse(request),
       description: 'Change the steps that are still ahead',
     });

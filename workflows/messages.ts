@@ -51,7 +51,8 @@ export interface Messages {
   stop(): RunState;
   answer(request: AnswerRequest): AnswerReply;
   edit(request: EditRequest): EditReply;
-  control(verb: ControlVerb): void;
+  /** `word` numbers what the parent says, for nested runs to tell what came too late. */
+  control(verb: ControlVerb, word?: number): void;
   event(): void;
   status(): RunState;
   /** The latest events recorded by the workflow itself; the store has all. */

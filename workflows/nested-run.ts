@@ -106,10 +106,10 @@ function detach(walk: Walk, handle: string, child: ChildWorkflowHandle<Child>): 
 
 /** What was asked of this run while the child was being started has not reached it yet. */
 async function catchUp(walk: Walk, child: ChildWorkflowHandle<Child>): Promise<void> {
-  const { stopping, paused } = walk.position;
+  const { stopping, paused, saidToNested } = walk.position;
   if (!stopping && paused === null) return;
   try {
-    await child.signal(SIGNALS.control, stopping ? 'stop' : 'pause');
+    await child.signal(SIGNALS.control, stopping ? 'stop' : 'pause', saidToNested);
   } catch (error) {
     if (isCancellation(error)) throw error;
   }

@@ -10,7 +10,7 @@ export interface HistoryCase {
   definition: Definition;
   continueEvery?: number;
   /** What is said to the run once its first shell step has begun. */
-  say?: 'pause-resume' | 'stop' | 'cancel';
+  say?: 'pause-resume' | 'stop' | 'cancel' | 'stop-later';
 }
 
 export const CASES: readonly HistoryCase[] = [
@@ -61,5 +61,63 @@ export const CASES: readonly HistoryCase[] = [
       { type: 'loop', loop: { type: 'count', max: 2 }, steps: [shell('true')], timeoutMs: 60_000 },
       { type: 'parallel', branches: [[shell('true')], [create('history', { n: 1 })]], timeoutMs: 60_000, retry: { attempts: 2 } },
     ]),
+  },
+  {
+    name: 'pause-nested',
+    definition: once('pause-nested', [
+      { type: 'parallel', branches: [[shell('sleep 1')], [{ type: 'sentinel', definition: once('child', [shell('sleep 1'), shell('true')]) }]] },
+      create('history', { after: 'pause' }),
+    ]),
+    say: 'pause-resume',
+  },
+  {
+    name: 'held-event-waits',
+    definition: once('held-event-waits', [
+      {
+        type: 'parallel',
+        branches: [
+          [{ type: 'watch', event: 'recorded:never', timeoutMs: 1500, onError: 'skip' }],
+          [{ type: 'loop', loop: { type: 'event', event: 'recorded:never', timeoutMs: 1500 }, steps: [shell('false')] }],
+          [shell('sleep 2.5')],
+        ],
+      },
+      create('history', { after: 'waiting' }),
+    ]),
+    say: 'pause-resume',
+  },
+  {
+    name: 'stop-once-yielded',
+    definition: once(
+      'stop-once-yielded',
+      [
+        {
+          type: 'parallel',
+          branches: [
+            [{ type: 'approval', message: 'Go on?' }],
+            [{ type: 'watch', event: 'recorded:never' }],
+            [{ type: 'loop', loop: { type: 'continuous', intervalMs: 60_000, max: 2 }, steps: [create('history', { pass: '$iteration' })] }],
+            [shell('sleep 0.5'), shell('false')],
+          ],
+        },
+      ],
+      { always: [create('history', { always: true })] },
+    ),
+    continueEvery: 4,
+    say: 'stop-later',
+  },
+  {
+    name: 'continue-as-new-at-rest',
+    definition: once('continue-as-new-at-rest', [
+      {
+        type: 'parallel',
+        branches: [
+          [{ type: 'loop', loop: { type: 'continuous', intervalMs: 1500, max: 2 }, steps: [create('history', { pass: '$iteration' })] }],
+          [{ type: 'command', command: 'code/read', params: { path: 'no-such-file' }, retry: { attempts: 2, backoffMs: 1500 }, onError: 'skip' }],
+          [shell('sleep 0.3'), shell('true')],
+        ],
+      },
+      create('history', { after: 'rest' }),
+    ]),
+    continueEvery: 3,
   },
 ];

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Definition } from '../../language/model.ts';
+import type { Definition, Step } from '../../language/model.ts';
 import { firstPosition, type Position } from '../../workflows/interpreter/position.ts';
 import { QUERIES, SIGNALS, workflowIdOf, WORKFLOW_TYPE } from '../../workflows/messages.ts';
 import { counted, create, once, shell } from './definitions.ts';
@@ -85,3 +85,30 @@ test.concurrent('what a segment has ended is not shown as under way', async () =
   expect((await harness.state(handle)).current.map(({ key }) => key)).toEqual(['steps.1@1']);
   await harness.result(handle);
 });
+
+test.concurrent('of two words that a parent said the later one holds, in whichever order they arrive', async () => {
+  const handle = await harness.start(once('heard', [shell('sleep 1'), shell('true')]));
+  await harness.workflow(handle).signal(SIGNALS.control, 'resume', 2);
+  await harness.workflow(handle).signal(SIGNALS.control, 'pause', 1);
+  await until(() => hasEnded(handle), 20_000);
+});
+
+test('what is said to a run just after one of its nested runs ended is replayed as it was first done', async () => {
+  // Without a cache every workflow task replays from the start, as it does when a worker takes over.
+  const uncached = await Harness.open();
+  try {
+    await uncached.startWorker({ SENTINEL_MAX_CACHED_WORKFLOWS: '0' });
+    const ends: Step = { type: 'sentinel', definition: once('ends', [shell('true')]) };
+    const stays: Step = { type: 'sentinel', definition: once('stays', [{ type: 'approval', message: 'Go on?' }]) };
+    const handle = await uncached.start(once('told', [{ type: 'parallel', branches: [[ends], [stays]] }, shell('true')]));
+    await until(async () => typeof (await uncached.store.runs.find(`${handle}/steps.0.branches.0.0@1`))?.finishedAt === 'number');
+    await until(async () => (await uncached.store.inbox.list({})).length === 1);
+    await sleep(500);
+    await uncached.say(handle, 'pause');
+    await uncached.say(handle, 'resume');
+    await uncached.say(handle, 'stop');
+    expect(await uncached.result(handle)).toMatchObject({ outcome: 'stopped' });
+  } finally {
+    await uncached.close();
+  }
+}, 60_000);

@@ -24,10 +24,14 @@ export interface BlockFrame {
   open?: OpenFrame;
   /** Attempt of the step at `at`, from the second on; each has keys of its own (keys.ts). */
   attempt?: number;
-  /** When the attempt began, by the run's clock, for a step that holds others within a time. */
+  /** When the attempt began, for a step that holds others within a time by the run's clock. */
   since?: number;
+  /** How long the run had been held when the step began to wait for an event. */
+  held?: number;
   /** What the attempt failed with, while nobody has decided what becomes of it. */
   failure?: FailureInfo;
+  /** When the pause before the next attempt ends, once the run has continued as new in it. */
+  restsUntil?: number;
   /** The step as it was when its question was asked, and the action that the answer holds for. */
   asked?: { step: Step; effect?: Effect };
   /** What a persona changed of the step's action. */
@@ -49,6 +53,8 @@ export interface LoopFrame {
   between: boolean;
   /** The pause before the next pass has been taken. */
   rested: boolean;
+  /** When it ends, once the run has continued as new in it. */
+  restsUntil?: number;
   /** By the run's clock, which stands still while it is held. */
   startedAt: number;
   /** Passes allowed by `max`, read once when the loop starts. */
@@ -100,6 +106,12 @@ export interface Position {
   steps: number;
   /** What was used besides `steps`: by nested runs, and tokens and money of its own calls. */
   spent?: Usage;
+  /** Number of the last word (pause, resume, stop) said to nested runs; they may arrive in any order. */
+  saidToNested?: number;
+  /** Number of the latest word heard from the run that started this one; an earlier one comes too late. */
+  heardFromParent?: number;
+  /** Time that its budget bounds and that had gone before it began, in the run it was forked from. */
+  earlierMs?: number;
   /** Segments started so far. */
   segments: number;
   /** Time spent paused: it counts against no limit. */

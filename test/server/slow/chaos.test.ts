@@ -143,10 +143,18 @@ const texts = (all: readonly unknown[]): string[] => all.map((row) => JSON.strin
 async function expectAsScripted(handles: string[]): Promise<void> {
   for (const [n, handle] of handles.entries()) {
     const run = await harness.store.runs.find(handle);
-    expect({ seed, handle, outcome: run?.outcome }).toEqual({ seed, handle, outcome: 'completed' });
+    const stuck = typeof run?.finishedAt === 'number' ? null : await lastFailure(handle);
+    expect({ seed, handle, outcome: run?.outcome, stuck }).toEqual({ seed, handle, outcome: 'completed', stuck: null });
     const traces: Expected['traces'] = {};
     for (const place of Object.keys(expected[n]?.traces ?? {})) traces[place] = inner(shapeOf(await harness.events(`${handle}${place}`)));
     expect({ seed, handle, traces }).toEqual({ seed, handle, traces: expected[n]?.traces });
   }
   expect({ seed, rows: texts(await harness.rows('chaos')) }).toEqual({ seed, rows: texts(expected.flatMap((run) => run.rows)) });
+}
+
+/** What a run that did not end came to: the state it is in, and why its last workflow task failed. */
+async function lastFailure(handle: string): Promise<unknown> {
+  const { events } = await harness.history(handle);
+  const failed = events?.findLast((event) => event.workflowTaskFailedEventAttributes)?.workflowTaskFailedEventAttributes?.failure?.message;
+  return { failed: failed ?? null, events: events?.length, state: await harness.state(handle).catch(String) };
 }

@@ -1,0 +1,37 @@
+/**
+ * Handlers of what is said to a run take their turn last: after everything else that the same
+ * activation brought. When a worker takes over, the worker core folds a workflow task that had led to
+ * no command into the one after it, and gives a handler that begins there to the workflow before what
+ * the first task had resolved; a later replay keeps the two apart, so the handler finds the run
+ * further on. Taking the last turn, it finds the same run both times.
+ */
+import { CancellationScope, condition, patched } from '@temporalio/workflow';
+import { CHANGE } from './changes.ts';
+
+/**
+ * How often the conditions of the run are looked at before a handler goes on: what was resolved lets
+ * a line of execution go on to a gate, and the gate lets it go on to where it rests.
+ */
+const looks = 3;
+
+/** `refuse` throws where, when its turn comes, the run is past what was accepted before. */
+export function lastInTurn<Result>(refuse: () => void, work: () => Result | Promise<Result>): Result | Promise<Result> {
+  if (!patched(CHANGE.handlersLast)) return work();
+  return CancellationScope.nonCancellable(othersFirst).then(() => {
+    refuse();
+    return work();
+  });
+}
+
+async function othersFirst(): Promise<void> {
+  // No promise is continued before all of the activation has been handed over.
+  await Promise.resolve();
+  for (let look = 0; look < looks; look += 1) {
+    let wasAsked = false;
+    await condition(() => {
+      const isAskedAgain = wasAsked;
+      wasAsked = true;
+      return isAskedAgain;
+    });
+  }
+}
