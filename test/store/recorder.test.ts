@@ -1,10 +1,14 @@
 /** Events on their way into the store: what is too large for a row is kept by its content. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import type { Question } from '../../language/question.ts';
+import type { RunEvent } from '../../language/run-event.ts';
 import { RunRecorder } from '../../worker/run-recorder.ts';
 import { finished, started, useStore, warning } from './opened.ts';
 
 const opened = useStore();
+
+const question: Question = { id: 'steps.0@1', kind: 'approval', message: 'Ship it?', choices: ['approve'], show: null, form: null, assignee: 'ada', priority: 'normal', askedAt: 1, expiresAt: null, digest: 'd' };
 
 const large = 'x'.repeat(40_000);
 const reference = { $payload: createHash('sha256').update(JSON.stringify(large)).digest('hex'), bytes: 40_002, preview: expect.any(String) };
@@ -21,6 +25,18 @@ test('large inputs and outputs are references, and what they stand for can be re
   expect(JSON.stringify(events).length).toBeLessThan(5000);
   const kept = await store.payloads.get(reference.$payload);
   expect(JSON.parse(Buffer.from(kept ?? []).toString('utf8'))).toBe(large);
+});
+
+test.each<RunEvent>([
+  { seq: 2, at: 2, key: 'steps.0@1', type: 'asked', question },
+  { seq: 2, at: 2, key: '', type: 'paused', reason: 'somebody said so' },
+])('a run that waits for somebody ($type) is in the store before its workflow task ends: nothing would hand the event over again', async (event) => {
+  const { store } = opened;
+  const recorder = new RunRecorder(store);
+  const handle = `waits-${event.type}`;
+  await recorder.append(handle, [started(1), event], false);
+  expect((await store.events.after(handle, -1)).map(({ seq }) => seq)).toEqual([1, 2]);
+  await recorder.close();
 });
 
 test('events that a replay hands over again are written once', async () => {
