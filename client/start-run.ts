@@ -6,12 +6,13 @@ import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy, type Client } from '@temporalio/client';
 import type { RunStarter } from '../activities/commands/command.ts';
 import { Failure } from '../activities/failures.ts';
-import type { Json, JsonObject } from '../language/json.ts';
+import type { JsonObject } from '../language/json.ts';
 import type { Definition, Step } from '../language/model.ts';
 import { parseDefinition } from '../language/read/definition.ts';
 import type { RunOrigin } from '../language/run-event.ts';
 import { contentHash } from '../prisma/store/content-hash.ts';
 import type { Store } from '../prisma/store/contract.ts';
+import { referredDefinitions } from '../prisma/store/referred-definitions.ts';
 import type { Position } from '../workflows/interpreter/position.ts';
 import { blocksOf } from '../workflows/interpreter/program.ts';
 import { workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages.ts';
@@ -19,7 +20,9 @@ import { memoOf, searchAttributesOf } from '../workflows/search-attributes.ts';
 import { referencesOf } from './library.ts';
 import { sandboxProblem } from '../worker/services/sandbox-check.ts';
 import { sealEnvironment } from './seal-environment.ts';
+import { LEVEL_NOW } from '../workflows/changes.ts';
 import { withoutEmpty, type StartInput } from '../workflows/start-input.ts';
+import { runController } from './run-controller.ts';
 import { stepEditor } from './step-editor.ts';
 
 export interface StartParts {
@@ -76,7 +79,7 @@ export async function startRun(parts: StartParts, request: StartRequest): Promis
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       taskQueue,
       requestEagerStart: parts.isEager ?? false,
-      args: [withoutEmpty({ definition, project, persona, inputs, library, env, continueEvery, origin }) satisfies StartInput, ...(from === undefined ? [] : [from])],
+      args: [withoutEmpty({ definition, project, persona, inputs, library, env, continueEvery, origin, level: LEVEL_NOW }) satisfies StartInput, ...(from === undefined ? [] : [from])],
       typedSearchAttributes: searchAttributesOf({ definition, persona }),
       memo: memoOf(definition, project),
       ...summaryOf(definition),
@@ -133,32 +136,13 @@ function listedBy({ env = [], steps, always = [] }: Definition): string[] {
   return [...env, ...nested(steps), ...nested(always)];
 }
 
-/** What every `$ref` in a definition that nobody has checked yet names, as far as it is stored. */
-async function storedReferences(store: Store, definition: Json): Promise<Map<string, Definition>> {
-  const found = new Map<string, Definition>();
-  const asked = new Set<string>();
-  const waiting: unknown[] = [definition];
-  while (waiting.length > 0) {
-    const value = waiting.pop();
-    if (typeof value !== 'object' || value === null) continue;
-    waiting.push(...Object.values(value));
-    const name: unknown = '$ref' in value ? value.$ref : undefined;
-    if (typeof name !== 'string' || asked.has(name)) continue;
-    asked.add(name);
-    const stored = (await store.definitions.find(name))?.definition;
-    if (stored === undefined) continue;
-    found.set(name, stored);
-    waiting.push(stored.steps);
-  }
-  return found;
-}
-
 /** The port through which commands start runs. */
 export function runStarter(parts: StartParts): RunStarter {
   return {
     ...stepEditor(parts.client),
+    ...runController(parts.client),
     async start(request) {
-      const stored = await storedReferences(parts.store, request.definition);
+      const stored = await referredDefinitions(parts.store, request.definition);
       const read = parseDefinition(request.definition, { knownRefs: (name) => stored.get(name) });
       if (!read.ok) {
         const first = read.problems[0];

@@ -1,37 +1,48 @@
 /**
  * The ledger of behaviour changes (I10). A change that a running run's replay would notice gets an
- * entry here, a branch on `patched(id)` where it takes effect, and a recorded history from before in
+ * entry here, a branch on `hasChange` where it takes effect, and a recorded history from before in
  * test/histories/. Entries are never removed while a run from before may live.
+ *
+ * A run begins with the level of its day in its start input and takes a newer one when it continues as
+ * new: it has every change up to that level, without an event in its history. What a run from before
+ * comes to later is told by the marker of `patched()`.
  */
 export interface BehaviourChange {
   /** Passed to `patched()`; never reused. */
   id: string;
+  /** Runs that begin with this level, or a higher one, have it. */
+  level: number;
+  /** Runs from before never get it: every run of a kind would pay for the marker. */
+  isOnlyForNew?: true;
   /** What was, what is now, and why. */
   reason: string;
   /** ISO date. */
   since: string;
 }
 
-/** Ids as the code names them. */
-export const CHANGE = { attemptsInWalk: 'attempts-in-walk', handlersLast: 'handlers-last', carriedWaits: 'carried-waits' } as const;
+/** What runs of today begin with. */
+export const LEVEL_NOW = 1;
 
-export const CHANGES: readonly BehaviourChange[] = [
-  {
-    id: CHANGE.attemptsInWalk,
+export const CHANGES = {
+  attemptsInWalk: {
+    id: 'attempts-in-walk',
+    level: 1,
     reason:
       'Retries were those of the activity, so a stop waited for all of them; steps that hold others ignored retry and timeoutMs. ' +
       'Now the walk tries every kind of step again, each attempt with keys of its own, and a timer bounds steps that hold others.',
     since: '2026-11-22',
   },
-  {
-    id: CHANGE.handlersLast,
+  handlersLast: {
+    id: 'handlers-last',
+    level: 1,
     reason:
       'A handler of pause, resume, stop, an answer or an edit ran before what the same activation had resolved, which a worker that ' +
       'took over could see otherwise than the replay after it. Now it runs after everything else of the activation (last-in-turn.ts).',
     since: '2026-11-22',
   },
-  {
-    id: CHANGE.carriedWaits,
+  carriedWaits: {
+    id: 'carried-waits',
+    level: 1,
     reason:
       'A step that had waited before the run continued as new, and was ended on the way back to it, recorded no end, left its question ' +
       'open until the run had cleaned up, and was charged to the budget again; a rest between passes or attempts held up the ' +
@@ -39,4 +50,13 @@ export const CHANGES: readonly BehaviourChange[] = [
       'is counted once, what is left of a rest is taken after the continue-as-new, and held time does not count.',
     since: '2026-11-22',
   },
-];
+  fansAsOne: {
+    id: 'fans-as-one',
+    level: 1,
+    isOnlyForNew: true,
+    reason:
+      'Each branch of a parallel step was driven by promises of its own, in a cancellation scope of its own: fifteen promises a branch, ' +
+      'nearly twice the processor time of a hand-written fan. Now the branches are driven together, and what a failure cancels is one scope.',
+    since: '2026-11-22',
+  },
+} as const satisfies { readonly [name: string]: BehaviourChange };

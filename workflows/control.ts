@@ -135,12 +135,12 @@ export class Control {
       validator: () => this.refuseEnded('stop'),
       description: 'End the run after the step under way',
     });
-    setHandler(defineUpdate<AnswerReply, [AnswerRequest]>(ANSWER), (request) => lastInTurn(() => this.refuse(request), () => this.answer(request)), {
+    setHandler(defineUpdate<AnswerReply, [AnswerRequest]>(ANSWER), (request) => lastInTurn(this.walk, () => this.refuse(request), () => this.answer(request)), {
       validator: (request: AnswerRequest) => this.refuse(request),
       description: 'Answer what the run asks',
     });
     setHandler(defineSignal<[ControlVerb, number?]>(SIGNALS.control), async (verb, word) => {
-      await lastInTurn(() => undefined, () => this.hear(verb, word));
+      await lastInTurn(this.walk, () => undefined, () => this.hear(verb, word));
     });
     setHandler(defineSignal(SIGNALS.event), () => {
       this.heard += 1;
@@ -154,7 +154,7 @@ export class Control {
 
   /** Checked again when its turn comes: the run may have ended meanwhile. */
   private say(verb: ControlVerb, work: () => RunState): RunState | Promise<RunState> {
-    return lastInTurn(() => this.refuseEnded(verb), work);
+    return lastInTurn(this.walk, () => this.refuseEnded(verb), work);
   }
 
   private refuseEnded(verb: ControlVerb): void {

@@ -5,8 +5,10 @@
  * the first task had resolved; a later replay keeps the two apart, so the handler finds the run
  * further on. Taking the last turn, it finds the same run both times.
  */
-import { CancellationScope, condition, patched } from '@temporalio/workflow';
-import { CHANGE } from './changes.ts';
+import { CancellationScope, condition } from '@temporalio/workflow';
+import { CHANGES } from './changes.ts';
+import { hasChange } from './has-change.ts';
+import type { Walk } from './interpreter/ledger.ts';
 
 /**
  * How often the conditions of the run are looked at before a handler goes on: what was resolved lets
@@ -15,8 +17,8 @@ import { CHANGE } from './changes.ts';
 const looks = 3;
 
 /** `refuse` throws where, when its turn comes, the run is past what was accepted before. */
-export function lastInTurn<Result>(refuse: () => void, work: () => Result | Promise<Result>): Result | Promise<Result> {
-  if (!patched(CHANGE.handlersLast)) return work();
+export function lastInTurn<Result>({ input }: Walk, refuse: () => void, work: () => Result | Promise<Result>): Result | Promise<Result> {
+  if (!hasChange(input, CHANGES.handlersLast)) return work();
   return CancellationScope.nonCancellable(othersFirst).then(() => {
     refuse();
     return work();

@@ -43,10 +43,13 @@ async function lookAndWait(waiter: Waiter, strand: Strand, wanted: WantedEvent):
   const found = await look(walk, wanted);
   if (found !== null) return found;
   const isShielded = shieldOf(strand) !== null;
-  const mustMove = (): boolean => control.heard !== heard || waiter.isYielding() || (walk.position.stopping && !isShielded);
+  // A clean-up ends before the run continues as new.
+  const stays = isShielded && walk.host.carriesWaits();
+  const follows = (): boolean => waiter.isYielding() && !stays;
+  const mustMove = (): boolean => control.heard !== heard || follows() || (walk.position.stopping && !isShielded);
   const { untilMs } = wanted;
   const isLate = untilMs === null ? (await condition(mustMove), false) : !(await condition(mustMove, Math.max(1, untilMs - walk.host.now())));
-  return waiter.interruption(strand) ?? (waiter.isYielding() ? 'yield' : isLate ? 'late' : null);
+  return waiter.interruption(strand) ?? (follows() ? 'yield' : isLate ? 'late' : null);
 }
 
 function look(walk: Walk, { key, pattern, withCause }: WantedEvent): Promise<PublishedEvent | null> {

@@ -5,6 +5,7 @@
 import type { JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import type { RunOrigin } from '../language/run-event.ts';
+import { LEVEL_NOW } from './changes.ts';
 import type { RunInput, RunLimits } from './interpreter/host.ts';
 import { limitsOf } from './interpreter/limits.ts';
 
@@ -24,10 +25,12 @@ export interface StartInput {
   continueEvery?: number;
   /** What started it, where nobody did by hand. */
   origin?: RunOrigin;
+  /** What of the ledger it begins with: `LEVEL_NOW` (changes.ts). */
+  level?: number;
 }
 
 export function runInputOf(start: StartInput, handle: string, startedAt: number): RunInput {
-  const { definition, definitionHash = '', project, persona, inputs = {}, library = {}, nested, env, continueEvery } = start;
+  const { definition, definitionHash = '', project, persona, inputs = {}, library = {}, nested, env, continueEvery, level } = start;
   return {
     handle,
     definition,
@@ -42,6 +45,7 @@ export function runInputOf(start: StartInput, handle: string, startedAt: number)
     startedAt,
     ...(env === undefined ? {} : { env }),
     ...(continueEvery === undefined ? {} : { continueEvery }),
+    ...(level === undefined ? {} : { level }),
   };
 }
 
@@ -49,7 +53,7 @@ export function runInputOf(start: StartInput, handle: string, startedAt: number)
 export function startInputOf(input: RunInput, inherited: RunLimits): StartInput {
   const { definition, definitionHash, project, persona, base, library, parent, depth, env, continueEvery } = input;
   const nested = parent === null ? undefined : { parent, depth, limits: inherited };
-  return withoutEmpty({ definition, definitionHash, project, persona, inputs: base, library, nested, env, continueEvery });
+  return withoutEmpty({ definition, definitionHash, project, persona, inputs: base, library, nested, env, continueEvery, level: LEVEL_NOW });
 }
 
 type Loose<Input> = { [Key in keyof Input]: Input[Key] | undefined };

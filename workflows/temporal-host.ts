@@ -9,7 +9,6 @@
 import {
   CancellationScope,
   isCancellation,
-  patched,
   proxySinks,
   scheduleActivity,
   scheduleLocalActivity,
@@ -19,7 +18,6 @@ import {
   type Sinks,
 } from '@temporalio/workflow';
 import {
-  DIGEST,
   EMIT,
   SEGMENT,
   SEGMENT_EVENTS_MAX,
@@ -32,9 +30,10 @@ import {
 import type { Step } from '../language/model.ts';
 import type { Question } from '../language/question.ts';
 import type { RunEvent } from '../language/run-event.ts';
-import { activityOptions, answerOptions, segmentOptions, stepOptions, type ActivityEffect } from './activity-options.ts';
+import { activityOptions, segmentOptions, stepOptions, type ActivityEffect } from './activity-options.ts';
 import { boundScope } from './bound-scope.ts';
-import { CHANGE } from './changes.ts';
+import { CHANGES } from './changes.ts';
+import { hasChange } from './has-change.ts';
 import { Control } from './control.ts';
 import { Editing } from './editing.ts';
 import { isQuick } from './interpreter/effects.ts';
@@ -47,6 +46,7 @@ import {
   type Gate,
   type Host,
   type Reply,
+  type RestEnd,
   type RunBudget,
   type RunInput,
   type SegmentReport,
@@ -59,6 +59,7 @@ import { turnsGranted } from './interpreter/limits.ts';
 import type { Position } from './interpreter/position.ts';
 import { textFieldsOf } from './interpreter/program.ts';
 import { editedStrand } from './interpreter/whereabouts.ts';
+import { LocalAnswers } from './local-answers.ts';
 import { runNested } from './nested-run.ts';
 import { nextEvent, type EventEnd } from './next-event.ts';
 import { replyOf } from './replies.ts';
@@ -76,7 +77,7 @@ const pureStepsMax = 500;
 const historyEventsMax = 20_000;
 const historyBytesMax = 20 * 1024 * 1024;
 
-export class TemporalHost implements Host {
+export class TemporalHost extends LocalAnswers implements Host {
   readonly walk: Walk;
   readonly control: Control;
   private readonly waiting: Waiting;
@@ -91,6 +92,7 @@ export class TemporalHost implements Host {
   private ended: { key: string; historyLength: number }[] = [];
 
   constructor(input: RunInput, position: Position) {
+    super();
     this.walk = { input, position, host: this, textFields: textFieldsOf(input.definition) };
     this.control = new Control(this.walk);
     this.waiting = new Waiting(this.walk, this.control);
@@ -111,7 +113,7 @@ export class TemporalHost implements Host {
     if (this.walk.position.paused !== null) return this.waiting.untilResumed(strand).then((gate) => gate ?? this.gate(strand, key, step, isOpen));
     // That a branch was cancelled is not in the position, so a clean-up ends before the run continues.
     if (shieldOf(strand) !== null || !this.shouldContinueAsNew()) return this.wayOf(step, isOpen);
-    this.waiting.yielding = true;
+    this.waiting.beginToYield();
     return 'yield';
   }
 
@@ -238,7 +240,7 @@ export class TemporalHost implements Host {
     return (await this.waiting.untilResumed()) ?? 'go';
   }
 
-  rest(key: string, ms: number, strand: Strand): Promise<Gate> {
+  rest(key: string, ms: number, strand: Strand): Promise<RestEnd> {
     return this.waiting.rest(key, ms, strand);
   }
 
@@ -246,13 +248,10 @@ export class TemporalHost implements Host {
     return boundScope(strand, leftMs, () => this.walk.position.paused === null, walk);
   }
 
-  keepsAttempts(): boolean {
-    return patched(CHANGE.attemptsInWalk);
-  }
+  keepsAttempts = (): boolean => hasChange(this.walk.input, CHANGES.attemptsInWalk);
 
-  digest(text: string): Promise<string> {
-    return scheduleLocalActivity<string>(DIGEST, [text], answerOptions);
-  }
+  carriesWaits = (): boolean => hasChange(this.walk.input, CHANGES.carriedWaits);
+  drivesAsOne = (): boolean => hasChange(this.walk.input, CHANGES.fansAsOne);
 
   ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd> {
     return this.waiting.forAnswer(strand, question, untilMs);
@@ -263,13 +262,9 @@ export class TemporalHost implements Host {
     return nextEvent(this.waiting, strand, wanted);
   }
 
-  fork(strand: Strand, walk: () => Promise<Flow>): { flow: Promise<Flow>; cancel: () => void } {
+  group<Result>(walk: () => Promise<Result>): { ended: Promise<Result>; cancel: () => void } {
     const scope = new CancellationScope({ cancellable: true, parent: CancellationScope.current() });
-    const cancel = (): void => {
-      strand.cancelled = true;
-      scope.cancel();
-    };
-    return { flow: scope.run(walk), cancel };
+    return { ended: scope.run(walk), cancel: () => scope.cancel() };
   }
 
   record(event: RunEvent): void {

@@ -6,18 +6,26 @@
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { Question } from '../language/question.ts';
 import type { Control } from './control.ts';
-import { isCancelled, shieldOf, type AskEnd, type Gate, type Strand } from './interpreter/host.ts';
+import { isCancelled, shieldOf, type AskEnd, type RestEnd, type Strand } from './interpreter/host.ts';
 import type { Walk } from './interpreter/ledger.ts';
 
 export class Waiting {
   readonly walk: Walk;
   readonly control: Control;
   /** A line of execution returned its position to continue as new; the others follow. */
-  yielding = false;
+  private yielding = false;
+  /** Those that rest follow, too. */
+  private restless = false;
+  private resting = 0;
 
   constructor(walk: Walk, control: Control) {
     this.walk = walk;
     this.control = control;
+  }
+
+  beginToYield(): void {
+    this.yielding = true;
+    if (this.resting > 0) this.restless ||= this.walk.host.carriesWaits();
   }
 
   isYielding(): boolean {
@@ -40,14 +48,20 @@ export class Waiting {
     return this.interruption(strand);
   }
 
-  async rest(key: string, ms: number, strand: Strand): Promise<Gate> {
+  async rest(key: string, ms: number, strand: Strand): Promise<RestEnd> {
     const isShielded = shieldOf(strand) !== null;
+    if (this.yielding) this.restless ||= this.walk.host.carriesWaits();
+    if (this.restless && !isShielded) return this.interruption(strand) ?? 'carry';
+    let moved = false;
+    this.resting += 1;
     try {
-      await condition(() => this.walk.position.stopping && !isShielded, ms, { summary: `${key} rests` });
+      moved = await condition(() => (this.walk.position.stopping || this.restless) && !isShielded, ms, { summary: `${key} rests` });
     } catch (error) {
       if (!isCancellation(error)) throw error;
+    } finally {
+      this.resting -= 1;
     }
-    return this.interruption(strand) ?? 'go';
+    return this.interruption(strand) ?? (moved ? 'carry' : 'go');
   }
 
   async forAnswer(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd> {

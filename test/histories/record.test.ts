@@ -5,6 +5,7 @@
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Harness } from '../server/harness.ts';
@@ -31,11 +32,19 @@ async function historiesOf(handle: string): Promise<unknown[]> {
   return histories;
 }
 
+/** What a step that just ended leads to has happened by then. */
+const laterMs = 1000;
+
 async function steer(entry: HistoryCase, handle: string): Promise<void> {
   if (entry.say === undefined) return;
   await harness.untilEvent(handle, (event) => event.type === 'step-started' && event.step === 'shell');
   if (entry.say === 'cancel') await harness.workflow(handle).cancel();
   else if (entry.say === 'stop') await harness.say(handle, 'stop');
+  else if (entry.say === 'stop-later') {
+    await harness.untilEvent(handle, (event) => event.type === 'step-finished' && event.step === 'shell');
+    await setTimeout(laterMs);
+    await harness.say(handle, 'stop');
+  }
   else {
     await harness.say(handle, 'pause');
     await harness.untilEvent(handle, (event) => event.type === 'step-finished');

@@ -13,6 +13,7 @@ import { answerFor, hashOf } from './random-definitions.ts';
 export type Chaos = 'none' | 'held' | 'any';
 
 const interruptionsMax = 60;
+const holdsMax = 4;
 
 export class ChaosScript implements Answers {
   /** Effects that were asked for, in order. */
@@ -22,6 +23,7 @@ export class ChaosScript implements Answers {
   private readonly reply: (key: string) => ScriptedReply;
   private readonly passed = new Map<string, number>();
   private made = 0;
+  private holds = 0;
   private ended = false;
 
   constructor(seed: number, chaos: Chaos) {
@@ -65,8 +67,10 @@ export class ChaosScript implements Answers {
     return op === 'add' || op === 'update' ? { op, path, step } : { op, path };
   }
 
-  nextHold(): 'resume' {
-    return 'resume';
+  /** Somebody who grants a limit once more does not do so for ever. */
+  nextHold(): 'resume' | 'stop' {
+    this.holds += 1;
+    return this.holds > holdsMax ? 'stop' : 'resume';
   }
 
   answersTo(key: string): ScriptedAnswer[] {

@@ -12,7 +12,7 @@ import type { RunEvent } from '../../language/run-event.ts';
 import { stage } from '../../client/simulate/stage.ts';
 import { runScenario, STRAIGHT, type Outcome } from '../../workflows/simulation/run-scenario.ts';
 import { ChaosScript, chaosMode, type Chaos } from './chaos-script.ts';
-import { TICK, waitingDefinition } from './random-definitions.ts';
+import { hurriedDefinition, TICK, waitingDefinition } from './random-definitions.ts';
 import { runScriptedSegment } from './scripted-segment.ts';
 
 afterAll(() => vi.useRealTimers());
@@ -21,6 +21,7 @@ const numRuns = Number(process.env['SENTINEL_CHAOS_RUNS'] ?? 100);
 const seed = process.env['SENTINEL_CHAOS_SEED'];
 const parameters = { numRuns, ...(seed === undefined ? {} : { seed: Number(seed) }) };
 const scenario = fc.record({ definition: waitingDefinition, seed: fc.nat() });
+const hurried = fc.record({ definition: hurriedDefinition, seed: fc.nat() });
 type Scenario = typeof scenario extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** More than any of the runs waits for. */
@@ -32,8 +33,7 @@ interface Seen extends Outcome {
 
 async function run(given: Scenario, chaos: Chaos): Promise<Seen> {
   const answers = new ChaosScript(given.seed, chaos);
-  const { name, segments = false } = chaosMode(given.seed);
-  const mode = chaos === 'none' ? STRAIGHT : chaos === 'held' ? chaosMode(given.seed) : { name, segments };
+  const mode = chaos === 'none' ? STRAIGHT : chaosMode(given.seed);
   const staging = { answers, mode, segment: runScriptedSegment, stage: { ...stage, clockMoved: (now: number) => void vi.setSystemTime(now) } };
   const outcome = await runScenario({ definition: given.definition, inputs: { list: ['x', 'y'] }, events }, staging);
   return { ...outcome, asked: answers.asked };
@@ -60,14 +60,14 @@ test('a run that is held, answered early and twice, and carried on elsewhere is 
 test('whatever is said to a run, it ends in order', async () => {
   const kinds = new Set<string>();
   await fc.assert(
-    fc.asyncProperty(scenario, async (given) => {
+    fc.asyncProperty(hurried, async (given) => {
       const seen = await run(given, 'any');
       expectOrderly(seen);
       note(kinds, seen);
     }),
     parameters,
   );
-  expect([...kinds]).toEqual(expect.arrayContaining(['paused', 'answered', 'edited', 'stopped', 'cancelled', 'completed', 'failed']));
+  expect([...kinds]).toEqual(expect.arrayContaining(['paused', 'answered', 'edited', 'continued', 'withdrawn', 'STEP_TIMEOUT', 'budget.steps', 'stopped', 'cancelled', 'completed', 'failed']));
 });
 
 /** What happened at all: a property holds easily of runs in which nothing does. */
@@ -75,11 +75,11 @@ function note(kinds: Set<string>, { runs }: Outcome): void {
   for (const host of runs) {
     for (const event of host.events) {
       kinds.add(event.type);
-      if (event.type === 'step-finished') kinds.add(event.step).add(event.outcome);
+      if (event.type === 'step-finished') kinds.add(event.step).add(event.outcome).add(event.failure?.code ?? event.outcome);
     }
     for (const reply of host.questions.replies) kinds.add('code' in reply ? 'refused' : reply.already ? 'already' : 'answered');
     if (host.continued > 0) kinds.add('continued');
-    kinds.add(host.result?.outcome ?? 'unended');
+    kinds.add(host.result?.outcome ?? 'unended').add(host.result?.limit ?? 'unlimited');
   }
 }
 

@@ -7,7 +7,12 @@ import { freshPosition, setVariableAt } from '../../workflows/history/fresh-posi
 import { settlePosition } from '../../workflows/history/kept-host.ts';
 import type { Standing } from '../../workflows/history/retrace.ts';
 import { adoptBounds, cleansUpCancelled, frameDifferences } from '../../workflows/history/same-frames.ts';
+import { beginSegment } from '../../workflows/interpreter/budget.ts';
+import type { Host } from '../../workflows/interpreter/host.ts';
+import { timeLimitsLeft } from '../../workflows/interpreter/limits.ts';
 import { firstPosition, type Position } from '../../workflows/interpreter/position.ts';
+import { rootStrand } from '../../workflows/interpreter/walk.ts';
+import { runInputOf } from '../../workflows/start-input.ts';
 
 const say = (text: string): Step => ({ type: 'shell', command: `echo ${text}`, outputTo: text });
 
@@ -72,7 +77,7 @@ function deepPosition(): Position {
                   block: {
                     at: 0,
                     since: 1400,
-                    open: { type: 'loop', startedAt: 1400, loop: { pass: 1, between: false, rested: false, startedAt: 1400, max: 4, block: { at: 1, asked: { step: say('last') } } } },
+                    open: { type: 'loop', startedAt: 1400, loop: { pass: 1, between: false, rested: false, startedAt: 1400, max: 4, block: { at: 1, asked: { step: say('last') }, held: 3, restsUntil: 9 } } },
                   },
                 },
               ],
@@ -96,8 +101,7 @@ test('what was done stays, and what belongs to the old run goes', () => {
   const old = deepPosition();
   const fresh = freshPosition(old, { takenAt: 2000, now: 90_000 });
   expect(fresh).toMatchObject({ seq: 0, steps: 0, pausedMs: 0, paused: null, stopping: false, detached: [], own: { first: 'one', kept: 1 }, consumed: { 'a:*': 4 } });
-  expect(fresh.spent).toBeUndefined();
-  expect(fresh.extensions).toEqual({ maxIterations: 1, timeoutMs: 0 });
+  expect(fresh.extensions).toEqual({ maxIterations: 1, timeoutMs: 0, 'budget.usd': 1 });
   expect(fresh.loop).toMatchObject({ pass: 2, startedAt: 90_000, max: 3 });
   expect(parallelIn(fresh).branches[1]?.block).toEqual({
     at: 0,
@@ -105,6 +109,29 @@ test('what was done stays, and what belongs to the old run goes', () => {
     open: { type: 'loop', startedAt: 90_000, loop: { pass: 1, between: false, rested: false, startedAt: 90_000, max: 4, block: { at: 1 } } },
   });
   expect(old).toEqual(deepPosition());
+});
+
+test('what was used of the budget stays used, of a fork of a fork, too', () => {
+  const held = { pausedMs: 50, paused: { reason: 'asked', since: 1900 } };
+  const fresh = freshPosition({ ...deepPosition(), ...held }, { takenAt: 2000, now: 90_000 });
+  expect(fresh).toMatchObject({ steps: 0, spent: { steps: 10, tokens: 2, usd: 3 }, earlierMs: 850 });
+  const again = freshPosition({ ...fresh, steps: 4 }, { takenAt: 90_100, now: 200_000 });
+  expect(again).toMatchObject({ steps: 0, spent: { steps: 14, tokens: 2, usd: 3 }, earlierMs: 950 });
+});
+
+test.each([
+  ['nothing granted', 0, 1000 - 850 - 100],
+  ['the same granted once more', 1, 2000 - 850 - 100],
+])('time of the budget that had gone is gone: %s', (_what, granted, left) => {
+  const budget = { wallMs: 1000 };
+  const position = { ...firstPosition(90_000), earlierMs: 850, extensions: { maxIterations: 0, timeoutMs: 0, 'budget.wallMs': granted } };
+  const start = { definition: { ...definition, safety: { budget } }, project: '/', persona: 'p' };
+  const walk = { input: runInputOf(start, 'fork', 90_000), position, host: { now: () => 90_100 } as Host, textFields: new Map() };
+  expect(timeLimitsLeft(walk)).toEqual({ wallMs: left });
+  // A segment knows nothing of it, and is given so much less.
+  const share = beginSegment(walk, rootStrand(walk), 'steps.0@1')?.budget;
+  const inside = { ...walk, input: { ...walk.input, limits: { ...walk.input.limits, budget: share ?? {} } }, position: { ...position, earlierMs: 0 } };
+  expect(timeLimitsLeft(inside)).toEqual({ wallMs: left });
 });
 
 test('a clean-up keeps the time it had left', () => {

@@ -1,7 +1,7 @@
 /** Small definitions of every kind of step that runs, and replies that depend on nothing but the step's key. */
 import * as fc from 'fast-check';
 import type { Json } from '../../language/json.ts';
-import type { Definition, LoopConfig, Step } from '../../language/model.ts';
+import type { Definition, LoopConfig, ParallelStep, Step } from '../../language/model.ts';
 import type { ScriptedReply } from '../../workflows/simulation/script.ts';
 
 const names = ['a', 'b', 'c'] as const;
@@ -37,7 +37,11 @@ const loop: fc.Arbitrary<LoopConfig> = fc.oneof(
 interface Kinds {
   leaf: fc.Arbitrary<Step>;
   loop: fc.Arbitrary<LoopConfig>;
+  /** What ends steps that hold others before all in them has ended. */
+  cut?: fc.Arbitrary<Pick<ParallelStep, 'failFast' | 'timeoutMs'>>;
 }
+
+const uncut = fc.constant<Pick<ParallelStep, 'failFast' | 'timeoutMs'>>({});
 
 function block(depth: number, stepsMax: number, kinds: Kinds): fc.Arbitrary<Step[]> {
   return fc.array(depth === 0 ? kinds.leaf : step(depth, kinds), { maxLength: stepsMax });
@@ -45,15 +49,17 @@ function block(depth: number, stepsMax: number, kinds: Kinds): fc.Arbitrary<Step
 
 function step(depth: number, kinds: Kinds): fc.Arbitrary<Step> {
   const inner = block(depth - 1, 3, kinds);
+  const cut = kinds.cut ?? uncut;
+  const within = cut.map(({ timeoutMs }) => ({ timeoutMs }));
   return fc.oneof(
     { weight: 4, arbitrary: kinds.leaf },
     fc
-      .record({ check, then: inner, else: fc.option(inner, { nil: undefined }), always: fc.option(block(0, 2, kinds), { nil: undefined }), onError, retry })
-      .map((fields): Step => present({ type: 'condition', ...fields }) as Step),
-    fc.record({ loop: kinds.loop, steps: inner, outputTo, retry }).map((fields): Step => present({ type: 'loop', ...fields }) as Step),
+      .record({ check, then: inner, else: fc.option(inner, { nil: undefined }), always: fc.option(block(0, 2, kinds), { nil: undefined }), onError, retry, within })
+      .map(({ within: bound, ...fields }): Step => present({ type: 'condition', ...fields, ...bound }) as Step),
+    fc.record({ loop: kinds.loop, steps: inner, outputTo, retry, within }).map(({ within: bound, ...fields }): Step => present({ type: 'loop', ...fields, ...bound }) as Step),
     fc
-      .record({ branches: fc.array(inner, { maxLength: 3 }), maxConcurrency: fc.option(fc.integer({ min: 1, max: 2 }), { nil: undefined }), onError, retry })
-      .map((fields): Step => present({ type: 'parallel', ...fields }) as Step),
+      .record({ branches: fc.array(inner, { maxLength: 3 }), maxConcurrency: fc.option(fc.integer({ min: 1, max: 2 }), { nil: undefined }), onError, retry, cut })
+      .map(({ cut: bound, ...fields }): Step => present({ type: 'parallel', ...fields, ...bound }) as Step),
     fc
       .record({ steps: inner, loop: kinds.loop, outputTo, onError, retry })
       .map(({ steps, loop: config, ...fields }): Step =>
@@ -83,6 +89,11 @@ const waiting: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ outputTo }).map((fields): Step => present({ type: 'watch', event: TICK.name, ...fields }) as Step),
 );
 
+const waitingLoop = (bounds: { timeoutMs?: number }): fc.Arbitrary<LoopConfig> =>
+  fc.oneof({ weight: 6, arbitrary: loop }, { weight: 1, arbitrary: fc.constant<LoopConfig>({ type: 'event', event: TICK.name, max: 2, ...bounds }) });
+
+const waitingLeaf = fc.oneof({ weight: 3, arbitrary: leaf }, { weight: 1, arbitrary: waiting });
+
 const asking: fc.Arbitrary<Partial<Definition>> = fc.oneof(
   fc.constant({}),
   fc.constant<Partial<Definition>>({ escalateOn: [{ condition: 'error', action: 'pause' }] }),
@@ -93,12 +104,30 @@ const asking: fc.Arbitrary<Partial<Definition>> = fc.oneof(
 export const waitingDefinition: fc.Arbitrary<Definition> = fc
   .tuple(
     definitionOf({
-      leaf: fc.oneof({ weight: 3, arbitrary: leaf }, { weight: 1, arbitrary: waiting }),
-      loop: fc.oneof({ weight: 6, arbitrary: loop }, { weight: 1, arbitrary: fc.constant<LoopConfig>({ type: 'event', event: TICK.name, max: 2 }) }),
+      leaf: waitingLeaf,
+      loop: waitingLoop({}),
     }),
     asking,
   )
   .map(([random, terms]) => ({ ...random, ...terms }));
+
+/** Besides, steps end in the middle: when their time is up, or a branch beside them fails. When they do is chance. */
+export const hurriedDefinition: fc.Arbitrary<Definition> = fc
+  .tuple(
+    definitionOf({
+      leaf: fc.oneof({ weight: 5, arbitrary: waitingLeaf }, { weight: 1, arbitrary: fc.constant<Step>({ type: 'watch', event: 'never', timeoutMs: 40, onError: 'skip' }) }),
+      loop: fc.oneof({ weight: 3, arbitrary: waitingLoop({}) }, { weight: 1, arbitrary: waitingLoop({ timeoutMs: 30 }) }),
+      cut: fc.record({ failFast: fc.option(fc.boolean(), { nil: undefined }), timeoutMs: fc.option(fc.integer({ min: 1, max: 80 }), { nil: undefined, freq: 3 }) }).map(present),
+    }),
+    asking,
+    fc.constantFrom<Definition['safety']>({}, {}, { budget: { steps: 12 } }, { budget: { steps: 6 }, onTimeout: 'pause' }, { timeoutMs: 150 }),
+  )
+  .map(([random, terms, safety]) => ({ ...random, ...terms, loop: untimed(random.loop), safety: { maxIterations: 3, ...terms.safety, ...safety } }));
+
+/** A time of the run's own loop is the run's: where the run is held at it, its steps are done again. */
+function untimed(config: LoopConfig): LoopConfig {
+  return config.type === 'event' ? { type: 'event', event: config.event, max: 2 } : config;
+}
 
 const values: Json[] = [0, 1, true, false, 'text', null, [1, 2], { success: false }, { success: true, score: 3 }];
 

@@ -17,6 +17,13 @@ export const MODES: readonly Mode[] = [
   { name: 'segments, yield every 3 steps', segments: true, yieldEvery: 3, pureStepsMax: 12 },
 ];
 
-export function runCase(scenario: Scenario, mode: Mode): Promise<Outcome> {
-  return runScenario(scenario, { mode, segment: runScriptedSegment, stage: { ...stage, clockMoved: (now) => void vi.setSystemTime(now) } });
+/** What a case may say of where and for whom it runs. */
+export interface Surroundings {
+  project?: string | undefined;
+  persona?: string | undefined;
+}
+
+export function runCase(scenario: Scenario, mode: Mode, { project, persona }: Surroundings = {}): Promise<Outcome> {
+  const surroundings = { ...(project === undefined ? {} : { project }), ...(persona === undefined ? {} : { persona }) };
+  return runScenario(scenario, { ...surroundings, mode, segment: runScriptedSegment, stage: { ...stage, clockMoved: (now) => void vi.setSystemTime(now) } });
 }

@@ -123,6 +123,19 @@ test('a run that failed is forked at the failing step, with the definition mende
   expect(done()).toEqual(['once', '1']);
 });
 
+const frugal = (steps: number): Definition => once('frugal', ['a', 'b', 'c', 'd'].map((text) => shell(note(text))), { safety: { budget: { steps } } });
+
+test('what was used of a budget is used in the fork, too', async () => {
+  const { handle, result } = await harness.run(frugal(3));
+  expect(result).toMatchObject({ outcome: 'stopped', limit: 'budget.steps' });
+  const forked = await fork(handle, 'steps.1@1');
+  expect(await harness.result(forked.handle)).toMatchObject({ outcome: 'stopped', limit: 'budget.steps' });
+  expect(done()).toEqual(['a', 'b', 'c', 'b', 'c']);
+  const larger = await fork(handle, 'steps.3@1', { definition: frugal(4) });
+  expect(await harness.result(larger.handle)).toMatchObject({ outcome: 'completed' });
+  expect(done()).toEqual(['d']);
+});
+
 test('a run that was changed while it ran is forked as it was changed', async () => {
   const handle = await harness.start(once('changed', [shell('while [ ! -f go ]; do sleep 0.1; done'), shell(note('old')), shell('true')]));
   await harness.untilEvent(handle, (event) => event.type === 'step-started');

@@ -1,17 +1,19 @@
 /**
  * From where one run stood to where another begins.
  *
- * What was done stays: variables, passes, what the passes came to, the events it has taken. What
- * belongs to the old run itself goes: numbers of events, questions and answers, time, money, holds,
- * the runs it started. Times begin anew, so that nothing is late at once.
+ * What was done stays: variables, passes, what the passes came to, the events it has taken, and what
+ * was used of the budget. What belongs to the old run itself goes: numbers of events, questions and
+ * answers, holds, the runs it started. Other times than the budget's begin anew, so that nothing is
+ * late at once.
  */
+import { usageOf } from '../interpreter/budget.ts';
 import type { Json } from '../../language/json.ts';
 import type { BlockFrame, LoopFrame, OpenFrame, Position } from '../interpreter/position.ts';
 import { throughJson } from '../simulation/through-json.ts';
 
 /** `takenAt`: when the old run stood there, by its clock; `now`: when the new one begins. */
 export function freshPosition(old: Position, { takenAt, now }: { takenAt: number; now: number }): Position {
-  const { spent: _, cleanUp, ...kept } = throughJson(old);
+  const { cleanUp, ...kept } = throughJson(old);
   renewLoop(kept.loop, takenAt, now);
   if (cleanUp !== undefined) renewCleanUp(cleanUp, takenAt, now);
   return {
@@ -19,10 +21,12 @@ export function freshPosition(old: Position, { takenAt, now }: { takenAt: number
     ...(cleanUp === undefined ? {} : { cleanUp }),
     seq: 0,
     steps: 0,
+    spent: usageOf({ position: old }),
+    earlierMs: (old.earlierMs ?? 0) + takenAt - old.loop.startedAt - heldUntil(old, takenAt),
     segments: 0,
     pausedMs: 0,
-    // Passes stay what they were, so what was granted beyond their limit does, too.
-    extensions: { maxIterations: kept.extensions.maxIterations, timeoutMs: 0 },
+    // Passes, and what was used, stay what they were, so what was granted beyond their limits does, too.
+    extensions: { ...kept.extensions, timeoutMs: 0 },
     paused: null,
     stopping: false,
     detached: [],
@@ -31,13 +35,18 @@ export function freshPosition(old: Position, { takenAt, now }: { takenAt: number
   };
 }
 
+const heldUntil = ({ pausedMs, paused }: Position, at: number): number => pausedMs + (paused === null ? 0 : at - paused.since);
+
 function renewLoop(loop: LoopFrame, takenAt: number, now: number): void {
   loop.startedAt = now;
+  delete loop.restsUntil;
   renewBlock(loop.block, takenAt, now);
 }
 
 function renewBlock(block: BlockFrame, takenAt: number, now: number): void {
   delete block.asked;
+  delete block.held;
+  delete block.restsUntil;
   if (block.since !== undefined) block.since = now;
   if (block.open !== undefined) renewOpen(block.open, takenAt, now);
 }

@@ -20,7 +20,7 @@ import type { Effect, Flow, Strand } from './host.ts';
 import { finish, record, type Ending, type Place, type Walk } from './ledger.ts';
 import type { BlockFrame } from './position.ts';
 import { previewOf } from './preview.ts';
-import { ask, openQuestion, withdraw } from './questions.ts';
+import { ask, withdrawOpen } from './questions.ts';
 import { ruleFor } from './rules.ts';
 
 /** The class of an action that must not happen unapproved; null where it may. */
@@ -36,8 +36,7 @@ export function actionAsked(walk: Walk, step: Step, place: Place, frame: BlockFr
   const { asked } = frame;
   if (asked === undefined) return null;
   if (canonicalText(asked.step) === canonicalText(step)) return asked.effect ?? null;
-  const question = openQuestion(walk, place.key);
-  if (question !== undefined) withdraw(walk, question);
+  withdrawOpen(walk, place.key);
   walk.position.answered = walk.position.answered.filter(({ id }) => id !== place.key);
   delete frame.asked;
   return null;

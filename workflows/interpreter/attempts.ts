@@ -18,6 +18,7 @@ import { stepKey } from './keys.ts';
 import { record, type Place, type Walk } from './ledger.ts';
 import { remainingMs, runningMs } from './limits.ts';
 import type { BlockFrame } from './position.ts';
+import { takeRest } from './waits.ts';
 import { stepPath } from './whereabouts.ts';
 
 export const AGAIN = 'again';
@@ -64,7 +65,9 @@ export function clearAttempt(frame: BlockFrame): void {
   delete frame.word;
   delete frame.attempt;
   delete frame.since;
+  delete frame.held;
   delete frame.failure;
+  delete frame.restsUntil;
   delete frame.asked;
   delete frame.edit;
 }
@@ -81,7 +84,7 @@ function* afterFailure(
   const retry = retryOf(step);
   if (retry !== null && (place.attemptsLeft ?? 0) > 0 && !isPermanent(failure)) {
     const backoff = backoffMs(retry, frame.attempt ?? 1);
-    const gate = yield* wait(walk.host.rest(`${place.key} again`, Math.min(backoff, remainingMs(walk, strand) ?? backoff), strand));
+    const gate = yield* takeRest(walk, strand, `${place.key} again`, Math.min(backoff, remainingMs(walk, strand) ?? backoff), frame);
     if (gate !== 'go') return flowOf(gate);
     if (step.type === 'condition') warn(walk, place, failure, 'is tried again');
     return AGAIN;

@@ -5,7 +5,7 @@
  * the others. The step fails with the failure of the first branch, in order, that failed.
  */
 import type { ParallelStep } from '../../language/model.ts';
-import { drive, type Walking } from './drive.ts';
+import { drive, driveAll, wait, type Walking } from './drive.ts';
 import type { Flow, Strand } from './host.ts';
 import { isAbort } from '../../language/failure.ts';
 import { walkInside } from './attempts.ts';
@@ -22,6 +22,8 @@ interface Fan {
   branches: BranchFrame[];
   walkBranch: (branch: Strand) => Walking<Flow>;
   cancels: Map<BranchFrame, () => void>;
+  /** Cancels the effects of every branch; only called once the branch that failed has ended. */
+  cancelEffects?: () => void;
   /** What a branch ended with that ends the whole fan: a stop, a cancellation, a yield. */
   interrupted: Flow | null;
   /** Branches that went back to continue as new. */
@@ -71,10 +73,13 @@ function* walkBranches(
   const failed = branches.some((branch) => branch.status === 'failed');
   const fan: Fan = { walk, strand, place, failFast, branches, walkBranch, cancels: new Map(), interrupted: null, yielded: new Set(), failed };
   const runners = Math.min(step.maxConcurrency ?? branches.length, branches.length);
-  yield Promise.all(Array.from({ length: runners }, () => takeBranches(fan)));
-  if (fan.interrupted !== null && fan.interrupted.kind !== 'yield') {
+  yield* together(fan, Array.from({ length: runners }, () => takeBranches(fan)));
+  const { interrupted } = fan;
+  if (interrupted !== null && interrupted.kind !== 'yield') {
     // The run does not continue after all: who has gone back for it closes what is open, and cleans up.
-    yield Promise.all(Array.from(fan.yielded, (index) => runBranch(fan, branchAt(fan, index), index)));
+    yield* together(fan, Array.from(fan.yielded, (index) => closeBranch(fan, index)));
+    // They were cancelled for its sake, which is not why the run ends.
+    if (fan.yielded.size > 0 && walk.host.carriesWaits()) return interrupted;
   }
   if (fan.interrupted) return fan.interrupted;
   // An abort is the end whatever the others did; else the first in order that failed.
@@ -83,8 +88,22 @@ function* walkBranches(
   return failure === undefined ? { kind: 'done' } : { kind: 'failed', failure };
 }
 
+/** In runs from before fans were driven as one, each branch is a line of its own, to be cancelled alone. */
+const isApart = ({ walk }: Fan): boolean => !walk.host.drivesAsOne();
+
+function* together(fan: Fan, runners: Walking<void>[]): Walking<void> {
+  const suspended = (): void => fan.walk.host.suspended();
+  if (isApart(fan)) {
+    yield Promise.all(runners.map((runner) => drive(runner, suspended)));
+    return;
+  }
+  const group = fan.walk.host.group(() => driveAll(runners, suspended));
+  fan.cancelEffects = group.cancel;
+  yield group.ended;
+}
+
 /** One of `maxConcurrency` runners: takes the next branch that is under way or waiting, in order. */
-async function takeBranches(fan: Fan): Promise<void> {
+function* takeBranches(fan: Fan): Walking<void> {
   for (;;) {
     const index = fan.branches.findIndex((branch) => isTakeable(fan, branch));
     const branch = fan.branches[index];
@@ -93,7 +112,7 @@ async function takeBranches(fan: Fan): Promise<void> {
       branch.status = 'cancelled';
       continue;
     }
-    if (await runBranch(fan, branch, index)) return;
+    if (yield* runBranch(fan, branch, index)) return;
   }
 }
 
@@ -103,13 +122,17 @@ function branchAt({ branches }: Fan, index: number): BranchFrame {
   return branch;
 }
 
+function* closeBranch(fan: Fan, index: number): Walking<void> {
+  yield* runBranch(fan, branchAt(fan, index), index);
+}
+
 function isTakeable(fan: Fan, branch: BranchFrame): boolean {
   return (branch.status === 'open' || branch.status === 'waiting') && !fan.cancels.has(branch);
 }
 
 /** True when the runner should take no further branch: this one is still open. */
-async function runBranch(fan: Fan, branch: BranchFrame, index: number): Promise<boolean> {
-  const { walk, strand, place } = fan;
+function* runBranch(fan: Fan, branch: BranchFrame, index: number): Walking<boolean> {
+  const { strand, place } = fan;
   branch.status = 'open';
   const child: Strand = {
     path: `${place.path}.branches.${index}`,
@@ -122,9 +145,7 @@ async function runBranch(fan: Fan, branch: BranchFrame, index: number): Promise<
     within: strand,
     ...(strand.forgiven === true ? { forgiven: true } : {}),
   };
-  const forked = walk.host.fork(child, () => drive(fan.walkBranch(child), () => walk.host.suspended()));
-  fan.cancels.set(branch, forked.cancel);
-  const flow = await forked.flow;
+  const flow = yield* isApart(fan) ? walkApart(fan, branch, child) : walkAsOne(fan, branch, child);
   switch (flow.kind) {
     case 'done':
       branch.status = 'done';
@@ -156,8 +177,29 @@ async function runBranch(fan: Fan, branch: BranchFrame, index: number): Promise<
   }
 }
 
+function walkAsOne(fan: Fan, branch: BranchFrame, child: Strand): Walking<Flow> {
+  fan.cancels.set(branch, () => {
+    child.cancelled = true;
+  });
+  return fan.walkBranch(child);
+}
+
+function* walkApart(fan: Fan, branch: BranchFrame, child: Strand): Walking<Flow> {
+  const { host } = fan.walk;
+  const { ended, cancel } = host.group(() => drive(fan.walkBranch(child), () => host.suspended()));
+  fan.cancels.set(branch, () => {
+    child.cancelled = true;
+    cancel();
+  });
+  const flow = yield* wait(ended);
+  // Replays must find as many turns between the end of one branch and the start of the next as there were.
+  yield Promise.resolve();
+  return flow;
+}
+
 function cancelOthers(fan: Fan, failed: BranchFrame): void {
   for (const [branch, cancel] of fan.cancels) {
     if (branch !== failed && branch.status === 'open') cancel();
   }
+  fan.cancelEffects?.();
 }

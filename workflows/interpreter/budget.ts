@@ -14,7 +14,7 @@ import { segmentStepsMax } from '../../language/limits.ts';
 import { wait, type Walking } from './drive.ts';
 import { isCancelled, shieldOf, type Effect, type Flow, type NestedEffect, type Reply, type RunBudget, type Strand } from './host.ts';
 import type { Walk } from './ledger.ts';
-import { holdAtLimit, limitsOf, timeLimitsLeft } from './limits.ts';
+import { holdAtLimit, limitsOf, timeLimitsLeft, wallMsOf } from './limits.ts';
 import type { Usage } from './position.ts';
 import { branchesAtOnce } from './program.ts';
 import { whereIs } from './whereabouts.ts';
@@ -169,6 +169,8 @@ export function beginSegment(walk: Walk, strand: Strand, key: string): { budget?
   if (shieldOf(strand) !== null) return { budget: { isShare: true } };
   if (lacking(walk, { steps: 1 }) !== null) return null;
   const share: RunBudget = { ...budget, isShare: true };
+  const wallMs = wallMsOf(walk);
+  if (wallMs !== null) share.wallMs = wallMs;
   for (const kind of kinds) {
     const rest = left(walk, kind);
     if (rest !== null) share[kind] = kind === 'steps' ? Math.min(rest, segmentStepsMax) : rest;

@@ -29,3 +29,29 @@ export async function drive<Result>(walking: Walking<Result>, suspended: () => v
   suspended();
   return turn.value;
 }
+
+/** Drives several walks side by side, with one promise for each wait; ends when all of them have. */
+export function driveAll(walks: readonly Walking<void>[], suspended: () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let open = walks.length;
+    const take = (walk: Walking<void>, next: () => IteratorResult<Promise<unknown>, void>): void => {
+      try {
+        const turn = next();
+        if (turn.done === true) open -= 1;
+        else turn.value.then((value) => goOn(walk, () => walk.next(value)), (error: unknown) => goOn(walk, () => walk.throw(error)));
+      } catch (error) {
+        reject(error);
+      }
+    };
+    const rest = (): void => {
+      suspended();
+      if (open === 0) resolve();
+    };
+    const goOn = (walk: Walking<void>, next: () => IteratorResult<Promise<unknown>, void>): void => {
+      take(walk, next);
+      rest();
+    };
+    for (const walk of walks) take(walk, () => walk.next());
+    rest();
+  });
+}

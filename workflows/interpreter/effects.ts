@@ -74,7 +74,7 @@ export function labelOf(step: Step): string {
 }
 
 /** Collects what the references of one step ran into. */
-class Reader {
+export class Reader {
   readonly unresolved = new Set<string>();
   fault: Fault | undefined;
   private readonly scope: ScopeReader;
@@ -177,7 +177,7 @@ function strictFailure(key: string, unresolved: readonly string[]): FailureInfo 
 }
 
 /** A definition handed to `sentinel/run`, or a step to another run, is a program of its own: its references are not this run's. */
-const programsOf: { readonly [command: string]: readonly string[] } = { 'sentinel/run': ['definition', 'steps'], 'sentinel/step/add': ['step'], 'sentinel/step/update': ['step'] };
+const programsOf: { readonly [command: string]: readonly string[] } = { 'sentinel/run': ['definition', 'steps'], 'sentinel/start': ['definition', 'steps'], 'sentinel/step/add': ['step'], 'sentinel/step/update': ['step'] };
 
 function paramsOf(step: CommandStep, reader: Reader): JsonObject {
   const { params = {} } = step;

@@ -7,6 +7,7 @@ import type { FailureInfo } from '../../language/failure.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import type { Definition, Retry, Rule, Step } from '../../language/model.ts';
 import type { Confinement, Mode } from '../../language/permissions.ts';
+import type { GivenDefinition, ReadDefinition } from '../../language/read/nested-definition.ts';
 import type { PublishedEvent } from '../../language/published-event.ts';
 import type { Question } from '../../language/question.ts';
 import type { RunEvent } from '../../language/run-event.ts';
@@ -61,6 +62,8 @@ export interface EmitEffect extends EffectFrame {
 export interface NestedEffect extends EffectFrame {
   type: 'sentinel';
   definition: Definition;
+  /** What the definition refers to besides what the run was started with. */
+  library?: { [name: string]: Definition };
   /** What the child starts with: its own defaults, the parent's variables, and the step's inputs, later ones winning. */
   base: Variables;
   wait: boolean;
@@ -132,6 +135,8 @@ export interface RunInput {
   env?: { [name: string]: string };
   /** Continue as new after this many steps, besides when history grows long. */
   continueEvery?: number;
+  /** What of the ledger the run began with (changes.ts); none where it is absent. */
+  level?: number;
 }
 
 /**
@@ -202,6 +207,9 @@ export interface WantedEvent {
 /** `settled`: answered, see the position. `late`: it is the time until which to wait. */
 export type AskEnd = 'settled' | 'late' | 'yield' | 'stop' | 'cancel';
 
+/** `carry`: the run continues as new, and what is left of the rest is taken there. */
+export type RestEnd = Gate | 'carry';
+
 /** How a strand stands after a segment; `own` holds only what the segment changed. */
 export interface SegmentReport {
   flow: Flow;
@@ -225,7 +233,7 @@ export interface Host {
   /** Holds the run until it is resumed; `yield` where the host cannot wait. */
   hold(reason: string): Promise<Gate>;
   /** The pause between two passes or attempts; `yield` where the host cannot wait. */
-  rest(key: string, ms: number, strand: Strand): Promise<Gate>;
+  rest(key: string, ms: number, strand: Strand): Promise<RestEnd>;
   /**
    * Runs a part of a strand within a time: when `leftMs` has come to 0, the strand is cancelled with
    * its effects. With a shield nothing else cancels it.
@@ -233,14 +241,20 @@ export interface Host {
   bound(strand: Strand, leftMs: () => number, walk: () => Promise<Flow>): Promise<Flow>;
   /** True where the walk itself tries a step again and bounds steps that hold others (changes.ts). */
   keepsAttempts(): boolean;
+  /** True where waiting is closed, counted and timed as it is now (changes.ts); asked only where that makes a difference. */
+  carriesWaits(): boolean;
+  /** True where the branches of a parallel step are driven together (changes.ts). */
+  drivesAsOne(): boolean;
   /** SHA-256 of a text, in hexadecimal; null where the host cannot wait. */
   digest(text: string): Promise<string | null>;
+  /** Reads a definition that stands in a variable; only for steps that no segment runs. */
+  readDefinition(key: string, given: GivenDefinition): Promise<ReadDefinition>;
   /** Waits until the question is answered, it is `untilMs` by the clock, or the run has to move. */
   ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd>;
   /** The next event that is wanted and not consumed; where the host cannot wait, `yield`. */
   nextEvent(strand: Strand, wanted: WantedEvent): Promise<PublishedEvent | Exclude<AskEnd, 'settled'>>;
-  /** Runs a branch so that `strand.cancelled` and its effects can be cancelled on their own. */
-  fork(strand: Strand, walk: () => Promise<Flow>): { flow: Promise<Flow>; cancel: () => void };
+  /** Runs a part of the walk whose effects can be cancelled on their own. */
+  group<Result>(walk: () => Promise<Result>): { ended: Promise<Result>; cancel: () => void };
   record(event: RunEvent): void;
   /** Called whenever a line of execution waits or ends. */
   suspended(): void;

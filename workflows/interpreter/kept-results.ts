@@ -69,6 +69,7 @@ class Survey {
       else if (BLOCKS.has(key)) this.block(value as Step[], `${path}.${key}`);
       else if (key !== 'definition') this.#template(value, body);
     }
+    if (step.type === 'sentinel' && '$ref' in step.definition) this.#template(step.definition.$ref, body);
   }
 
   /** The bounds are read before the loop and with each pass, the check inside it. */

@@ -7,7 +7,8 @@ import { actionAsked, approveAction, edited, permissionToAsk } from './approval.
 import { askBudget, begin, priceOf, settle } from './budget.ts';
 import { wait, type Walking } from './drive.ts';
 import { effectOf, isQuick, labelOf, refusedByMode, type Built } from './effects.ts';
-import type { Flow, Strand } from './host.ts';
+import { isGiven, readGiven } from './given-definition.ts';
+import type { Effect, Flow, Strand } from './host.ts';
 import { finish, record, type Ending, type Place, type Walk } from './ledger.ts';
 import { holdAtLimit, limitReached, remainingMs, timeoutOf } from './limits.ts';
 import type { BlockFrame } from './position.ts';
@@ -18,9 +19,10 @@ type Leaf = Extract<Step, { type: 'shell' | 'command' | 'emit' | 'sentinel' | 'w
 export function* walkLeaf(walk: Walk, strand: Strand, step: Leaf, place: Place, frame: BlockFrame): Walking<Flow> {
   for (;;) {
     const startedAt = walk.host.now();
-    const built = build(walk, strand, step, place, frame);
+    const given = step.type === 'sentinel' && isGiven(step.definition) ? yield* readGiven(walk, strand, step, place, step.definition.$ref) : null;
+    const built = given !== null && 'failure' in given ? { ...given, unresolved: [] } : build(walk, strand, given?.step ?? step, place, frame);
     if ('failure' in built) return finish(walk, strand, step, place, startedAt, { failure: built.failure }, labelOf(step));
-    let action = built.effect;
+    let action: Effect = given === null || 'failure' in given || built.effect.type !== 'sentinel' ? built.effect : { ...built.effect, library: given.library };
     const permission = permissionToAsk(walk, action);
     if (permission !== null) {
       const decision = yield* approveAction(walk, strand, step, place, frame, { effect: action, permission });

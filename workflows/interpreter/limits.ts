@@ -74,19 +74,28 @@ function timeoutLeft(walk: Walk): number | null {
 
 /** The part of the budget that is time: it passes for everyone at once, so nobody reserves any. */
 export function timeLimitsLeft(walk: Walk): { wallMs?: number } {
-  const wallMs = timeLeft(walk, walk.input.limits.budget?.wallMs ?? null, walk.position.extensions['budget.wallMs'] ?? 0);
+  const wallMs = timeLeft(walk, wallMsOf(walk), walk.position.extensions['budget.wallMs'] ?? 0);
   return wallMs === null ? {} : { wallMs };
+}
+
+/** The time each grant gives, so that with all of them what had gone before the run is taken off. */
+export function wallMsOf({ input: { limits }, position: { extensions, earlierMs = 0 } }: Walk): number | null {
+  const bound = limits.budget?.wallMs;
+  return bound === undefined ? null : bound - earlierMs / (1 + (extensions['budget.wallMs'] ?? 0));
 }
 
 function timeLeft(walk: Walk, bound: number | null, extensions: number): number | null {
   return bound === null ? null : Math.max(0, bound * (1 + extensions) - (runningMs(walk) - walk.input.startedAt));
 }
 
-/** The clock without the time the run has been held, also while it is. */
+/** How long the run has been held so far, also while it is. */
+export function heldMs({ position: { pausedMs, paused }, host }: Walk): number {
+  return pausedMs + (paused === null ? 0 : host.now() - paused.since);
+}
+
+/** The clock without the time the run has been held. */
 export function runningMs(walk: Walk): number {
-  const { pausedMs, paused } = walk.position;
-  const now = walk.host.now();
-  return now - pausedMs - (paused === null ? 0 : now - paused.since);
+  return walk.host.now() - heldMs(walk);
 }
 
 /** The limits a nested run inherits now; `timeoutMs` is the step's own bound on it. */

@@ -12,16 +12,17 @@ import type { Json } from '../../language/json.ts';
 import type { LoopConfig } from '../../language/model.ts';
 import { listOf } from '../../language/scope.ts';
 import { valueOfEvent } from '../../language/published-event.ts';
-import { clearAttempt } from './attempts.ts';
-import { wait, type Walking } from './drive.ts';
+import { clearAttempt, flowOf } from './attempts.ts';
+import type { Walking } from './drive.ts';
 import { readEventPattern } from './effects.ts';
 import type { Flow, Strand } from './host.ts';
 import { stepKey } from './keys.ts';
-import { holdAtLimit, passesSpent, remainingMs, runningMs } from './limits.ts';
+import { heldMs, holdAtLimit, passesSpent, remainingMs, runningMs } from './limits.ts';
 import { namesAt } from './names.ts';
 import { tallyPass } from './outcome.ts';
 import type { LoopFrame } from './position.ts';
 import { record, setVariable, type Walk } from './ledger.ts';
+import { deadline, takeRest } from './waits.ts';
 import { catchEvent, refusedPattern } from './watching.ts';
 
 type EventLoop = Extract<LoopConfig, { type: 'event' }>;
@@ -86,7 +87,7 @@ function* beginEventPass(walk: Walk, strand: Strand, block: LoopBlock, frame: Lo
   const read = readEventPattern(walk, strand, config.event, { key: at, passes: block.passes, path: block.path });
   const refused = read.failure ?? refusedPattern(at, read.pattern);
   if (refused) return { kind: 'failed', failure: refused };
-  const until = block.isRoot || config.timeoutMs === undefined ? null : walk.host.now() + config.timeoutMs - (runningMs(walk) - frame.startedAt);
+  const until = block.isRoot || config.timeoutMs === undefined ? null : deadline(walk, walk.host.now() + config.timeoutMs - (runningMs(walk) - frame.startedAt), heldMs(walk));
   const key = stepKey(at, [...block.passes, frame.pass]);
   const caught = yield* catchEvent(walk, strand, { key, pattern: read.pattern, withCause: block.isRoot && frame.pass === 0, until });
   if ('flow' in caught) return caught.flow;
@@ -164,10 +165,8 @@ function* restBefore(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFr
   const { config } = block;
   if (config.type !== 'continuous' || config.intervalMs === undefined || frame.pass === 0 || frame.rested) return null;
   const ms = Math.min(config.intervalMs, remainingMs(walk, strand) ?? config.intervalMs);
-  const gate = yield* wait(walk.host.rest(stepKey(loopPath(block), [...block.passes, frame.pass]), ms, strand));
-  if (gate === 'yield' || gate === 'segment') return { kind: 'yield' };
-  if (gate === 'stop') return { kind: 'stopped', limit: 'stop' };
-  if (gate === 'cancel') return { kind: 'cancelled' };
+  const gate = yield* takeRest(walk, strand, stepKey(loopPath(block), [...block.passes, frame.pass]), ms, frame);
+  if (gate !== 'go') return flowOf(gate);
   frame.rested = true;
   return null;
 }

@@ -17,6 +17,7 @@ export function nestedInput(walk: Walk, effect: NestedEffect, attempt = 1): RunI
     handle: `${input.handle}/${effect.key}${mark}`,
     definition: effect.definition,
     definitionHash: '',
+    ...(effect.library === undefined ? {} : { library: { ...effect.library, ...input.library } }),
     base: effect.base,
     limits: limitsOf(effect.definition, effect.limits),
     depth: effect.depth,

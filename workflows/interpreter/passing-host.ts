@@ -19,8 +19,20 @@ export class PassingHost {
     return true;
   }
 
+  carriesWaits(): boolean {
+    return true;
+  }
+
+  drivesAsOne(): boolean {
+    return true;
+  }
+
   digest(): Promise<null> {
     return Promise.resolve(null);
+  }
+
+  readDefinition(): never {
+    throw new Error('bug: a nested run begins where nothing can be waited for');
   }
 
   ask(): Promise<AskEnd> {
@@ -31,11 +43,8 @@ export class PassingHost {
     return Promise.resolve('yield');
   }
 
-  fork(strand: Strand, walk: () => Promise<Flow>): { flow: Promise<Flow>; cancel: () => void } {
-    const cancel = (): void => {
-      strand.cancelled = true;
-    };
-    return { flow: walk(), cancel };
+  group<Result>(walk: () => Promise<Result>): { ended: Promise<Result>; cancel: () => void } {
+    return { ended: walk(), cancel: () => undefined };
   }
 
   /** Nothing is handed over meanwhile. */

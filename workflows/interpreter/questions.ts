@@ -12,7 +12,7 @@ import { canonicalText } from '../../language/canonical.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import type { Answer, Choice, Priority, Question, QuestionKind } from '../../language/question.ts';
 import { wait, type Walking } from './drive.ts';
-import { shieldOf, type AskEnd, type Flow, type Strand } from './host.ts';
+import { isCancelled, shieldOf, type AskEnd, type Flow, type Strand } from './host.ts';
 import { record, type Walk } from './ledger.ts';
 import { holdAtLimit, limitReached, remainingMs } from './limits.ts';
 
@@ -45,6 +45,10 @@ export function answerTo(walk: Walk, id: string): Answer | undefined {
 export function* ask(walk: Walk, strand: Strand, draft: Draft): Walking<Verdict> {
   const known = answerTo(walk, draft.id);
   if (known !== undefined) return { answer: known };
+  if (isCancelled(strand) && walk.host.carriesWaits()) {
+    withdrawOpen(walk, draft.id);
+    return { flow: { kind: 'cancelled' } };
+  }
   const question = openQuestion(walk, draft.id) ?? (yield* pose(walk, draft));
   if (question === null) return { flow: { kind: 'yield' } };
   for (;;) {
@@ -113,6 +117,11 @@ function* whenLate(walk: Walk, strand: Strand, question: Question): Walking<Verd
 }
 
 export const withdraw = (walk: Walk, question: Question): void => close(walk, question, 'withdrawn');
+
+export function withdrawOpen(walk: Walk, id: string): void {
+  const question = openQuestion(walk, id);
+  if (question !== undefined) withdraw(walk, question);
+}
 
 function close(walk: Walk, question: Question, how: 'expired' | 'withdrawn'): void {
   const { position } = walk;

@@ -14,6 +14,7 @@ import { walkApproval } from './approval.ts';
 import { ANEW, clearAttempt, walkAttempts, walkInside } from './attempts.ts';
 import { walkParallel } from './branches.ts';
 import { askBudget, beginSegment, settleSegment, spend } from './budget.ts';
+import { endWait, isAnswered, isPaidFor } from './carried.ts';
 import { wait, type Walking } from './drive.ts';
 import { beginCleanUp, walkCleanUp } from './clean-up.ts';
 import { begun, isUnderWay, takeSkip } from './edits.ts';
@@ -131,9 +132,14 @@ function* walkBlock(
 function* enter(walk: Walk, strand: Strand, step: Step, place: Place, block: string, frame: BlockFrame): Walking<Flow | typeof ANEW> {
   const revision = revisionOf(walk);
   const turned = yield* askGate(walk, strand, place.key, step, frame);
-  if (turned !== null && turned.kind !== 'segment') return turned;
+  if (turned?.kind === 'yield') return turned;
+  const ends = turned !== null && turned.kind !== 'segment';
+  if (ends && !isAnswered(walk, step, place, frame)) {
+    endWait(walk, strand, step, place, frame);
+    return turned;
+  }
   if (revision !== revisionOf(walk)) return ANEW;
-  if (turned !== null) return turned;
+  if (turned?.kind === 'segment') return turned;
   if (walk.position.skips !== undefined && !isUnderWay(walk, frame) && takeSkip(walk, `${whereIs(walk, block)}.${frame.at}`)) {
     record(walk, { type: 'step-finished', key: place.key, step: step.type, label: labelOf(step), outcome: 'skipped', durationMs: 0 });
     return { kind: 'done' };
@@ -164,7 +170,7 @@ function* askGate(walk: Walk, strand: Strand, key: string, step: Step, frame: Bl
     const flow = yield* holdAtLimit(walk, limit);
     if (flow) return flow;
   }
-  if (!isComposite(step)) {
+  if (!isComposite(step) && !isPaidFor(walk, step, frame)) {
     const flow = yield* askBudget(walk, strand);
     if (flow) return flow;
   }
@@ -174,7 +180,8 @@ function* askGate(walk: Walk, strand: Strand, key: string, step: Step, frame: Bl
     case 'go':
       return isCancelled(strand) && !isOpen ? { kind: 'cancelled' } : null;
     case 'yield':
-      return { kind: 'yield' };
+      // What has been cancelled ends here: it does not go on in the next run.
+      return isOpen && isCancelled(strand) && walk.host.carriesWaits() ? null : { kind: 'yield' };
     case 'segment':
       return { kind: 'segment', key, revision: revisionOf(walk) };
     case 'stop':

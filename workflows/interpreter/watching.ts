@@ -7,7 +7,8 @@
  * - W2 What was consumed is part of the position, as one number for each pattern: of the events that
  *   match the pattern, all up to there.
  * - W3 Waiting ends with an event, the step's own time, or the run's: a stop, a cancellation, a limit.
- *   When the run continues as new the wait goes on there, up to the same time.
+ *   When the run continues as new the wait goes on there, up to the same time; time the run is held
+ *   does not count.
  */
 import { matchesEvent } from '../../language/event-glob.ts';
 import type { FailureInfo } from '../../language/failure.ts';
@@ -17,10 +18,11 @@ import type { WatchStep } from '../../language/model.ts';
 import { eventNameBytesMax, valueOfEvent, type PublishedEvent } from '../../language/published-event.ts';
 import { wait, type Walking } from './drive.ts';
 import { readEventPattern } from './effects.ts';
-import { shieldOf, type Effect, type Flow, type Reply, type Strand, type WantedEvent } from './host.ts';
+import { isCancelled, shieldOf, type Effect, type Flow, type Reply, type Strand, type WantedEvent } from './host.ts';
 import { finish, record, type Place, type Walk } from './ledger.ts';
-import { holdAtLimit, limitReached, remainingMs } from './limits.ts';
+import { heldMs, holdAtLimit, limitReached, remainingMs } from './limits.ts';
 import type { BlockFrame, Position } from './position.ts';
+import { deadline } from './waits.ts';
 
 /** Past these the pattern, or the process, that was longest unused is forgotten: what it took may come again. */
 const cursorsMax = 500;
@@ -33,14 +35,15 @@ interface Wanted {
   pattern: string;
   /** Also the event that started the run. */
   withCause: boolean;
-  /** By the clock; null: as long as the run lasts. */
-  until: number | null;
+  /** By the clock as it stands now; null: as long as the run lasts. */
+  until: (() => number) | null;
 }
 
 /** The next event that matches, which from then on is consumed. */
 export function* catchEvent(walk: Walk, strand: Strand, { key, pattern, withCause, until }: Wanted): Walking<Caught> {
   for (;;) {
-    const wanted: WantedEvent = { key, pattern, withCause, consumed: walk.position.consumed ?? {}, untilMs: earlier(until, endOfTime(walk, strand)) };
+    if (isCancelled(strand) && walk.host.carriesWaits()) return { flow: { kind: 'cancelled' } };
+    const wanted: WantedEvent = { key, pattern, withCause, consumed: walk.position.consumed ?? {}, untilMs: earlier(until?.() ?? null, endOfTime(walk, strand)) };
     const end = yield* wait(walk.host.nextEvent(strand, wanted));
     if (typeof end !== 'string') {
       // A sibling may have taken it while it was on its way to this line.
@@ -56,7 +59,7 @@ export function* catchEvent(walk: Walk, strand: Strand, { key, pattern, withCaus
       case 'cancel':
         return { flow: { kind: 'cancelled' } };
       case 'late': {
-        if (isPast(walk, until) || isPast(walk, shieldOf(strand)?.until ?? null)) return { late: true };
+        if (isPast(walk, until?.() ?? null) || isPast(walk, shieldOf(strand)?.until ?? null)) return { late: true };
         const limit = limitReached(walk);
         const flow = limit === null ? null : yield* holdAtLimit(walk, limit);
         if (flow !== null) return { flow };
@@ -104,12 +107,13 @@ export function* walkEventWatch(walk: Walk, strand: Strand, step: WatchStep, pla
   if (refused) return finish(walk, strand, step, place, walk.host.now(), { failure: refused }, label);
   if (frame.since === undefined) {
     frame.since = walk.host.now();
+    if (heldMs(walk) > 0) frame.held = heldMs(walk);
     walk.position.steps += 1;
     record(walk, { type: 'step-started', key: place.key, step: 'watch', label });
   }
   const startedAt = frame.since;
   const timeoutMs = Math.min(step.timeoutMs ?? watchTimeoutMs, walk.input.limits.stepTimeoutMs ?? watchTimeoutMs);
-  const caught = yield* catchEvent(walk, strand, { key: place.key, pattern: read.pattern, withCause: false, until: startedAt + timeoutMs });
+  const caught = yield* catchEvent(walk, strand, { key: place.key, pattern: read.pattern, withCause: false, until: deadline(walk, startedAt + timeoutMs, frame.held ?? 0) });
   if ('event' in caught) return finish(walk, strand, step, place, startedAt, { value: valueOfEvent(caught.event) }, label);
   if ('late' in caught) {
     const message = `${place.key}: no event "${read.pattern}" came within ${timeoutMs} ms; raise timeoutMs, or see who publishes it`;

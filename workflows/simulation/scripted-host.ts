@@ -10,7 +10,7 @@ import type { RunEvent } from '../../language/run-event.ts';
 import type { Question } from '../../language/question.ts';
 import type { AnswerRequest } from '../interpreter/answers.ts';
 import { isQuick } from '../interpreter/effects.ts';
-import { isCancelled, shieldOf, type AskEnd, type Effect, type Flow, type Gate, type Host, type NestedEffect, type Reply, type RunBudget, type RunInput, type SegmentReport, type Strand, type WantedEvent } from '../interpreter/host.ts';
+import { isCancelled, shieldOf, type AskEnd, type Effect, type Flow, type Gate, type Host, type NestedEffect, type Reply, type RestEnd, type RunBudget, type RunInput, type SegmentReport, type Strand, type WantedEvent } from '../interpreter/host.ts';
 import { record, type Walk } from '../interpreter/ledger.ts';
 import { drive } from '../interpreter/drive.ts';
 import { nestedInput, nestedReply } from '../interpreter/nested.ts';
@@ -19,18 +19,20 @@ import { firstPosition, type Position } from '../interpreter/position.ts';
 import { textFieldsOf } from '../interpreter/program.ts';
 import { walkRun } from '../interpreter/walk.ts';
 import { boundScope } from './bound-scope.ts';
+import { PlainAnswers } from './plain-answers.ts';
 import { Questions } from './questions.ts';
 import { makeScriptedEdit } from './scripted-edit.ts';
 import { replyTo, type Interruption } from './script.ts';
 import { Scope } from './simulation.ts';
 import { throughJson } from './through-json.ts';
+import { Waking } from './waking.ts';
 import type { World } from './world.ts';
 
 export type { Mode, SegmentAsked, World } from './world.ts';
 
 const holdMs = 10;
 
-export class ScriptedHost implements Host {
+export class ScriptedHost extends PlainAnswers implements Host {
   readonly events: RunEvent[] = [];
   /** Results of the run's segments, by their keys. */
   readonly journal = new Map<string, Json>();
@@ -43,7 +45,7 @@ export class ScriptedHost implements Host {
   private readonly since: number;
   private readonly root = new Scope();
   private readonly children = new Set<ScriptedHost>();
-  private waiting: (() => void)[] = [];
+  private readonly waking: Waking;
   private stepsBefore = 0;
   private pureSteps = 0;
   /** A line of execution returned its position to continue as new; the others follow. */
@@ -51,10 +53,12 @@ export class ScriptedHost implements Host {
   readonly questions = new Questions();
 
   constructor(world: World, input: RunInput) {
+    super();
     this.world = world;
     this.walk = this.walkFrom(input, firstPosition(input.startedAt));
     this.since = world.board.head;
-    world.board.onPublished(() => this.wake());
+    this.waking = new Waking(world.simulation);
+    world.board.onPublished(() => this.waking.wake());
     world.runs.push(this);
   }
 
@@ -98,7 +102,7 @@ export class ScriptedHost implements Host {
     const { yieldEvery, segments, pureStepsMax = 500 } = this.world.mode;
     if (shieldOf(strand) === null && yieldEvery !== undefined && this.walk.position.steps - this.stepsBefore >= yieldEvery) {
       this.yielding = true;
-      this.wake();
+      this.waking.wake();
       return 'yield';
     }
     if (segments !== true || this.walk.input.definition.durability === 'step') return 'go';
@@ -106,7 +110,10 @@ export class ScriptedHost implements Host {
     const isPure = step.type === 'condition' || step.type === 'loop' || step.type === 'parallel';
     if (isPure && isOpen) return 'go';
     this.pureSteps = isPure ? this.pureSteps + 1 : 0;
-    return this.pureSteps >= pureStepsMax ? 'segment' : 'go';
+    if (this.pureSteps < pureStepsMax) return 'go';
+    // Where the budget leaves nothing for a segment, the walk comes here again and goes on without one.
+    this.pureSteps = 0;
+    return 'segment';
   }
 
   private interruption(strand?: Strand): 'stop' | 'cancel' | null {
@@ -116,16 +123,8 @@ export class ScriptedHost implements Host {
   }
 
   private async untilResumed(strand?: Strand): Promise<'stop' | 'cancel' | null> {
-    while (this.walk.position.paused !== null && this.interruption(strand) === null) await this.untilWoken(this.world.simulation.scope);
+    while (this.walk.position.paused !== null && this.interruption(strand) === null) await this.waking.untilWoken(this.world.simulation.scope);
     return this.interruption(strand);
-  }
-
-  private untilWoken(scope: Scope | undefined, untilMs: number | null = null): Promise<void> {
-    return new Promise((resolve) => {
-      this.waiting.push(resolve);
-      scope?.onCancel(resolve);
-      if (untilMs !== null) this.world.simulation.schedule(Math.max(0, untilMs - this.now()), resolve);
-    });
   }
 
   private interrupt(key: string, when: 'before' | 'during'): void {
@@ -168,14 +167,14 @@ export class ScriptedHost implements Host {
     position.pausedMs += this.now() - position.paused.since;
     position.paused = null;
     record(this.walk, { type: 'resumed', key: '' });
-    this.wake();
+    this.waking.wake();
     for (const child of this.children) child.resume();
   }
 
   private stop(): void {
     this.resume();
     this.walk.position.stopping = true;
-    this.wake();
+    this.waking.wake();
     for (const child of this.children) child.stop();
   }
 
@@ -186,11 +185,7 @@ export class ScriptedHost implements Host {
 
   private answer(request: AnswerRequest): void {
     this.questions.answer(this.walk, request);
-    this.wake();
-  }
-
-  private wake(): void {
-    for (const resolve of this.waiting.splice(0)) resolve();
+    this.waking.wake();
   }
 
   async perform(strand: Strand, effect: Effect): Promise<Reply> {
@@ -241,35 +236,39 @@ export class ScriptedHost implements Host {
     return (await this.untilResumed()) ?? 'go';
   }
 
-  async rest(_key: string, ms: number, strand: Strand): Promise<Gate> {
-    await this.world.simulation.after(ms, this.world.simulation.scope ?? this.root);
+  async rest(_key: string, ms: number, strand: Strand): Promise<RestEnd> {
+    const untilMs = this.now() + ms;
+    while (this.now() < untilMs && this.interruption(strand) === null) {
+      if (this.yielding && shieldOf(strand) === null) return 'carry';
+      await this.waking.untilWoken(this.world.simulation.scope, untilMs);
+    }
     return this.interruption(strand) ?? 'go';
   }
 
   bound(strand: Strand, leftMs: () => number, walk: () => Promise<Flow>): Promise<Flow> {
     const untilRunning = async (timer: Scope): Promise<void> => {
-      while (this.walk.position.paused !== null && !timer.cancelled) await this.untilWoken(timer);
+      while (this.walk.position.paused !== null && !timer.cancelled) await this.waking.untilWoken(timer);
     };
     return boundScope(this.world.simulation, strand, leftMs, untilRunning, walk);
   }
 
   keepsAttempts = (): boolean => true;
 
-  /** Two texts have the same digest when they are the same, which is all that the walk relies on. */
-  digest = (text: string): Promise<string> => Promise.resolve(text);
+  carriesWaits = (): boolean => true;
+  drivesAsOne = (): boolean => true;
 
   async ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd> {
     const { id, askedAt } = question;
     const { script, simulation, mode } = this.world;
     this.questions.pose(question, this.keyOf(id), script, simulation, (request) => this.answer(request));
-    if (mode.yieldAsking === true && this.questions.carry(question)) return 'yield';
+    if (mode.yieldAsking === true && shieldOf(strand) === null && this.questions.carry(question)) return 'yield';
     for (;;) {
       const held = this.interruption(strand) ?? (await this.untilResumed(strand));
       if (held) return held;
       if (!this.walk.position.questions.some((open) => open.id === id && open.askedAt === askedAt)) return 'settled';
       if (this.yielding && shieldOf(strand) === null) return 'yield';
       if (untilMs !== null && this.now() >= untilMs) return 'late';
-      await this.untilWoken(this.world.simulation.scope, untilMs);
+      await this.waking.untilWoken(this.world.simulation.scope, untilMs);
     }
   }
 
@@ -280,20 +279,16 @@ export class ScriptedHost implements Host {
       if (held) return held;
       const found = this.world.board.next({ ...wanted, consumed: this.walk.position.consumed ?? {} }, this.since);
       if (found !== null) return found;
-      if (this.yielding) return 'yield';
+      if (this.yielding && shieldOf(strand) === null) return 'yield';
       if (wanted.untilMs !== null && this.now() >= wanted.untilMs) return 'late';
-      await this.untilWoken(this.world.simulation.scope, wanted.untilMs);
+      await this.waking.untilWoken(this.world.simulation.scope, wanted.untilMs);
     }
   }
 
-  fork(strand: Strand, walk: () => Promise<Flow>): { flow: Promise<Flow>; cancel: () => void } {
+  group<Result>(walk: () => Promise<Result>): { ended: Promise<Result>; cancel: () => void } {
     const { simulation } = this.world;
     const scope = new Scope(simulation.scope);
-    const cancel = (): void => {
-      strand.cancelled = true;
-      scope.cancel();
-    };
-    return { flow: simulation.within(scope, walk), cancel };
+    return { ended: simulation.within(scope, walk), cancel: () => scope.cancel() };
   }
 
   record = (event: RunEvent): void => void this.events.push(event);

@@ -1,0 +1,17 @@
+/** What the walk asks of local activities that change nothing: digests, and definitions that stand in variables. */
+import { CancellationScope, scheduleLocalActivity } from '@temporalio/workflow';
+import { DIGEST, READ_DEFINITION } from '../activities/contract.ts';
+import type { GivenDefinition, ReadDefinition } from '../language/read/nested-definition.ts';
+import { answerOptions, segmentOptions } from './activity-options.ts';
+
+export class LocalAnswers {
+  digest(text: string): Promise<string> {
+    return scheduleLocalActivity<string>(DIGEST, [text], answerOptions);
+  }
+
+  /** A run that is cancelled meanwhile ends when the nested run is to begin. */
+  readDefinition(key: string, given: GivenDefinition): Promise<ReadDefinition> {
+    const options = { ...segmentOptions(key), summary: `${key} reads a definition` };
+    return CancellationScope.nonCancellable(() => scheduleLocalActivity<ReadDefinition>(READ_DEFINITION, [given], options));
+  }
+}
