@@ -15,14 +15,31 @@ export interface Difference {
   actual: Json;
 }
 
+/** A run that ended, as far as it is compared. */
+type Ended = Omit<Outcome, 'runs'>;
+
+type Parts = Omit<Expectation, 'either' | 'problems'>;
+
 /** In a trace, any number of lines. */
 const ANY_LINES = new Set(['…', '...']);
 
-export function compareRun(expect: Expectation, { trace, effects, result }: Outcome): Difference[] {
-  const { trace: lines, problems: _problems, ...named } = expect;
-  const wanted = { outcome: defaultOutcome(expect), ...named } as JsonObject;
+export function compareRun(expect: Expectation, outcome: Ended): Difference[] {
+  const { either, problems: _problems, ...named } = expect;
+  const differences = compareParts({ outcome: defaultOutcome(expect), ...named }, outcome);
+  if (either === undefined || wayTaken(expect, outcome) !== null) return differences;
+  const [nearest = []] = either.map((way) => compareParts(way, outcome)).toSorted((a, b) => a.length - b.length);
+  return [...differences, ...nearest];
+}
+
+/** Which of the runs that a case leaves open this is; null for none of them. */
+export function wayTaken({ either = [] }: Expectation, outcome: Ended): number | null {
+  const index = either.findIndex((way) => compareParts(way, outcome).length === 0);
+  return index === -1 ? null : index;
+}
+
+function compareParts({ trace: lines, ...wanted }: Parts, { trace, effects, result }: Ended): Difference[] {
   const got: JsonObject = { ...(result as unknown as JsonObject), effects };
-  const differences = Object.entries(wanted).flatMap(([part, value]): Difference[] => {
+  const differences = Object.entries(wanted as JsonObject).flatMap(([part, value]): Difference[] => {
     if (value === undefined) return [];
     const actual = part === 'failure' ? failureOf(got[part], value) : cutDown(got[part] ?? null, value);
     return isDeepStrictEqual(actual, value) ? [] : [{ part: part as keyof Expectation, expected: value, actual }];

@@ -8,11 +8,15 @@ import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts
 import type { Definition, Step } from '../../language/model.ts';
 import type { RunEvent, StepFinished } from '../../language/run-event.ts';
 import type { Run } from '../../prisma/store/contract.ts';
-import { runScenario, type Outcome } from '../../workflows/simulation/run-scenario.ts';
+import { runScenario, type Outcome, type Scenario } from '../../workflows/simulation/run-scenario.ts';
+import type { ScriptSource } from '../../workflows/simulation/script.ts';
 import { traceOf, type TracedRun } from '../../workflows/simulation/trace.ts';
+import { definitionPath } from '../../workflows/interpreter/keys.ts';
 import { stepsAt } from '../../workflows/interpreter/program.ts';
 import { stage } from '../simulate/stage.ts';
+import { attemptsFirst } from './attempts-first.ts';
 import { cutDown } from './compare.ts';
+import { answersIn, interruptionsIn, keyIn } from './record-people.ts';
 import { readReplies } from './test-file.ts';
 
 /** A run of the store with the runs nested in it, outermost first; `under` is what leads from the run to a nested one. */
@@ -33,31 +37,56 @@ export interface Recorded {
 export async function recordRun(stored: StoredRun): Promise<Recorded> {
   const { run, definition, library, events, nested } = stored;
   const unknown: string[] = [];
-  const replies: JsonObject = {};
   const isTimed = run.limit === 'timeoutMs';
-  for (const part of [{ under: '', definition, events }, ...nested]) {
-    const outputs = part.under === '' ? (run.outputs ?? {}) : outputsIn(part.events);
-    Object.assign(replies, repliesOf(part, outputs, isTimed, unknown));
-  }
+  const parts = [{ under: '', definition, events }, ...nested];
+  const replies = attemptsFirst(parts.flatMap((part) => repliesOf(part, part.under === '' ? (run.outputs ?? {}) : outputsIn(part.events), isTimed, unknown)));
   const below = nested.map((part) => tracedRun(`${run.handle}/${part.under}`, part.events, true));
-  const trace = withoutHolds(traceOf(tracedRun(run.handle, events, false), below));
-  if (events.some(({ type }) => type === 'paused')) unknown.push('the run was paused; when is not part of the test');
-  const inputs = inputsOf(run, definition);
-  const outcome = await runScenario({ definition, library, inputs, replies: readReplies(replies) }, { stage, project: run.project, persona: run.persona });
-  const expect = { ...endOf(run), outputs: sameOutputs(run.outputs ?? {}, outcome, unknown), trace };
-  if (!isDeepStrictEqual(outcome.trace, trace)) unknown.push('with the replies that are known the run takes another way; complete them until "sentinel test" passes');
+  const whole = traceOf(tracedRun(run.handle, events, false), below);
+  const [inputs, answers, interruptions, env] = [inputsOf(run, definition), answersIn(parts), interruptionsIn(parts), envOf(stored)];
+  const script = { replies: readReplies(replies), answers, interruptions } as unknown as ScriptSource;
+  const outcome = await comesTo({ ...script, definition, library, inputs, env }, run);
+  const trace = outcome?.trace.some(isHold) === true ? whole : whole.filter((line) => !isHold(line));
+  if (trace.length < whole.length) unknown.push('the run was paused; when is not part of the test');
+  const outputs = outcome === null ? {} : sameOutputs(run.outputs ?? {}, outcome, unknown);
+  if (!isDeepStrictEqual(outcome?.trace, trace)) unknown.push('with what is known the run takes another way; complete the file until "sentinel test" passes');
   const file = {
     name: `run ${run.handle}`,
     ...(unknown.length === 0 ? {} : { notes: unknown }),
     definition: definition as unknown as Json,
-    ...(Object.keys(library).length === 0 ? {} : { library: library as unknown as Json }),
+    ...present({ library: library as unknown as JsonObject }),
     project: run.project,
     persona: run.persona,
     inputs,
+    ...present({ env }),
     replies,
-    expect,
+    ...present({ answers }),
+    ...(interruptions.length === 0 ? {} : { interruptions }),
+    expect: { ...endOf(run), outputs, trace },
   };
   return { file, unknown };
+}
+
+/** Null where the simulated run does not come to an end with what is known. */
+async function comesTo(scenario: Scenario, { project, persona }: Run): Promise<Outcome | null> {
+  try {
+    return await runScenario(scenario, { stage, project, persona });
+  } catch {
+    // It waits for what the events do not hold: an event of somebody else's, or an answer.
+    return null;
+  }
+}
+
+function present(fields: { [name: string]: JsonObject }): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => Object.keys(value).length > 0));
+}
+
+/** Values of environment variables are in no event, only what stands for them; those that had none were warned of. */
+function envOf({ definition, library, nested, events }: StoredRun): { [name: string]: string } {
+  const definitions = [definition, ...Object.values(library), ...nested.flatMap((part) => part.definition ?? [])];
+  const missing = [events, ...nested.map((part) => part.events)].flat().flatMap((event) => (event.type === 'warning' ? [event.message] : []));
+  const names = new Set(definitions.flatMap(({ env = [] }) => env));
+  const set = [...names].filter((name) => !missing.some((message) => message.includes(`env.${name}`)));
+  return Object.fromEntries(set.map((name) => [name, `[env ${name}]`]));
 }
 
 function inputsOf({ inputs }: Run, definition: Definition): JsonObject {
@@ -74,35 +103,36 @@ function tracedRun(handle: string, events: readonly RunEvent[], isNested: boolea
   return { handle, isNested, events, result: end === undefined ? null : { outcome: end.outcome, ...(end.limit === undefined ? {} : { limit: end.limit }) } };
 }
 
-const withoutHolds = (lines: readonly string[]): string[] => lines.filter((line) => !/^\s*(?:paused: |resumed$)/.test(line));
+const isHold = (line: string): boolean => /^\s*(?:paused: |resumed$)/.test(line);
 
 function outputsIn(events: readonly RunEvent[]): { [name: string]: Json } {
   return events.find((event) => event.type === 'run-finished')?.outputs ?? {};
 }
 
-const ASKING = new Set<Step['type']>(['shell', 'command', 'llm', 'watch', 'approval']);
+const ASKING = new Set<Step['type']>(['shell', 'command', 'llm', 'watch']);
 
 function repliesOf(
   { under, definition, events }: { under: string; definition: Definition | null; events: readonly RunEvent[] },
   outputs: { [name: string]: Json },
   isTimed: boolean,
   unknown: string[],
-): JsonObject {
+): [string, Json][] {
   const finished = events.filter((event) => event.type === 'step-finished').filter(({ step, outcome }) => ASKING.has(step) && outcome !== 'cancelled');
-  const setters = settersOf(finished, definition);
-  const replies: JsonObject = {};
+  // After an edit a key tells where its step stood then, not where it stands in the definition.
+  const setters = settersOf(finished, events.some(({ type }) => type === 'edited') ? null : definition);
+  const replies: [string, Json][] = [];
   for (const event of finished) {
-    const key = under === '' ? event.key : `${under}/${event.key}`;
+    const key = keyIn(under, event.key);
     const timing = isTimed ? { tookMs: event.durationMs } : {};
     if (event.failure !== undefined) {
       const { code, message, retryable } = event.failure;
-      replies[key] = { ok: false, failure: { code, message, retryable }, ...timing };
+      replies.push([key, { ok: false, failure: { code, message, retryable }, ...timing }]);
       continue;
     }
     const variable = setters.get(event.key);
     const value = (variable === undefined ? undefined : wholeValue(outputs[variable])) ?? previewed(event.preview);
     if (value === undefined) unknown.push(`what ${key} ("${event.label}") gave is too long for the run's events; write its reply`);
-    replies[key] = { ok: true, ...(value === undefined ? {} : { value: withoutNoise(value) }), ...timing };
+    replies.push([key, { ok: true, ...(value === undefined ? {} : { value: event.step === 'shell' ? withoutNoise(value) : value }), ...timing }]);
   }
   return replies;
 }
@@ -121,7 +151,7 @@ function settersOf(finished: readonly StepFinished[], definition: Definition | n
 }
 
 function outputOf(definition: Definition, key: string): string | undefined {
-  const [path = ''] = key.split('@');
+  const path = definitionPath(key.slice(0, key.lastIndexOf('@')));
   const at = path.lastIndexOf('.');
   const step = stepsAt(definition, path.slice(0, at))[Number(path.slice(at + 1))];
   return step !== undefined && 'outputTo' in step ? step.outputTo : undefined;
@@ -142,11 +172,15 @@ function previewed(preview: string | undefined): Json | undefined {
   }
 }
 
-/** How long a command took is no part of what it gave. */
+/** How long a process took is no part of what it gave, and a quiet success says no more than its end. */
 function withoutNoise(value: Json): Json {
-  if (!isJsonObject(value) || typeof value['exitCode'] !== 'number') return value;
-  const { exitCode, stdout = '', stderr = '' } = value;
-  return { exitCode, ...(stdout === '' ? {} : { stdout }), ...(stderr === '' ? {} : { stderr }) };
+  if (Array.isArray(value)) return value.map(withoutNoise);
+  if (!isJsonObject(value)) return value;
+  if (typeof value['exitCode'] === 'number') {
+    const { exitCode, stdout = '', stderr = '' } = value;
+    return { exitCode, ...(stdout === '' ? {} : { stdout }), ...(stderr === '' ? {} : { stderr }) };
+  }
+  return Object.fromEntries(Object.entries(value).flatMap(([name, field]) => (name === 'averageDurationMs' ? [] : [[name, withoutNoise(field)]])));
 }
 
 /** Outputs that come out again; the others depend on the clock, or on what is not known. */

@@ -1,7 +1,7 @@
 /** One case of a test file, run by the scripted host: no server, nothing outside this process. */
 import { isAbsolute, join, dirname } from 'node:path';
 import type { Json } from '../../language/json.ts';
-import type { Definition } from '../../language/model.ts';
+import { Definition } from '../../language/model.ts';
 import { hasErrors, type Problem } from '../../language/problems.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
 import { runScenario, type Outcome, type Scenario } from '../../workflows/simulation/run-scenario.ts';
@@ -59,11 +59,12 @@ export async function runTestCase(test: TestCase, subject: Subject): Promise<Cas
 
 /** A case as the scripted host takes it. */
 export function scenarioOf(test: TestCase, definition: Definition, known: Known): Scenario {
-  return { ...test.script, definition, library: libraryOf(definition, known), inputs: test.inputs, env: test.env };
+  return { ...test.script, definition, library: libraryOf(definition, known, Object.keys(test.library)), inputs: test.inputs, env: test.env };
 }
 
 /** What a case is about: a definition in the case, in the file it names, or in the file the test is named after. */
-export function subjectOf({ definition, library }: TestCase, testFile: string, around: Known): Subject {
+export function subjectOf({ definition, library, unchecked }: TestCase, testFile: string, around: Known): Subject {
+  if (unchecked) return { definition: Definition.parse(definition), problems: [], known: (name) => (Object.hasOwn(library, name) ? Definition.parse(library[name]) : undefined), file: null };
   const known: Known = (name) => (Object.hasOwn(library, name) ? readLibrary(library[name] ?? {}, library, around) : around(name));
   if (typeof definition === 'object') return { ...readValue(definition, known), known, file: null };
   const named = definition ?? testFile.replace(/\.sentinel-test\.json$/, '.json');

@@ -6,9 +6,12 @@
 import { z } from 'zod';
 import type { Json, JsonObject } from '../../language/json.ts';
 import { isJsonObject } from '../../language/json.ts';
-import { Value } from '../../language/model.ts';
+import { Step } from '../../language/model.ts';
 import { CHOICES } from '../../language/question.ts';
 import type { ScriptedReply, ScriptSource } from '../../workflows/simulation/script.ts';
+
+/** As it was parsed: a copy by zod would lose keys such as `__proto__`, which a reply may well have. */
+const Value = z.custom<Json>();
 
 const Failing = z.strictObject({ code: z.string().min(1), message: z.string().optional(), retryable: z.boolean().optional() });
 
@@ -22,12 +25,24 @@ const FullReply = z.strictObject({
   usage: z.strictObject({ steps: z.number().optional(), tokens: z.number().optional(), usd: z.number().optional() }).optional(),
 });
 
-const Interruption = z.strictObject({
-  at: z.string().min(1),
-  when: z.enum(['before', 'during']).optional(),
-  do: z.enum(['pause', 'stop', 'cancel']),
-  forMs: z.number().nonnegative().optional(),
+const Edit = z.strictObject({
+  op: z.enum(['add', 'update', 'remove', 'skip']),
+  path: z.string().min(1),
+  /** Canonical: no reader stands between the script and the run. */
+  step: Step.optional(),
+  /** The one that was seen; the run's own when absent. */
+  revision: z.number().int().nonnegative().optional(),
 });
+
+const Interruption = z
+  .strictObject({
+    at: z.string().min(1),
+    when: z.enum(['before', 'during']).optional(),
+    do: z.enum(['pause', 'stop', 'cancel', 'edit']),
+    forMs: z.number().nonnegative().optional(),
+    edit: Edit.optional(),
+  })
+  .refine(({ do: deed, edit }) => (deed === 'edit') === (edit !== undefined), '"edit" says what is edited where "do" is "edit", and stands nowhere else');
 
 const Answer = z.strictObject({
   choice: z.enum(CHOICES),
@@ -49,7 +64,7 @@ const Script = {
   holds: z.array(z.enum(['resume', 'stop', 'cancel'])).optional(),
 };
 
-export const Expectation = z.strictObject({
+const Parts = {
   outcome: z.enum(['completed', 'failed', 'stopped', 'cancelled']).optional(),
   status: z.enum(['completed', 'failed', 'cancelled']).optional(),
   limit: z.string().optional(),
@@ -58,6 +73,12 @@ export const Expectation = z.strictObject({
   outputs: z.record(z.string(), Value).optional(),
   effects: z.record(z.string(), Value).optional(),
   trace: z.array(z.string()).optional(),
+};
+
+export const Expectation = z.strictObject({
+  ...Parts,
+  /** Where more than one run is right, what holds in each of them; one of these has to. */
+  either: z.array(z.strictObject(Parts)).min(2).optional(),
   problems: z.array(z.union([z.string(), z.record(z.string(), z.string())])).optional(),
 });
 export type Expectation = z.infer<typeof Expectation>;
@@ -65,6 +86,7 @@ export type Expectation = z.infer<typeof Expectation>;
 const Case = {
   definition: z.union([z.string().min(1), z.record(z.string(), Value)]).optional(),
   library: z.record(z.string(), z.record(z.string(), Value)).optional(),
+  unchecked: z.boolean().optional(),
   inputs: z.record(z.string(), Value).optional(),
   env: z.record(z.string(), z.string()).optional(),
   project: z.string().optional(),
@@ -88,6 +110,8 @@ export interface TestCase {
   /** A path beside the file, a definition, or absent: the file of the same name beside this one. */
   definition: string | JsonObject | undefined;
   library: { [name: string]: JsonObject };
+  /** Both are canonical and run as they are, also where a check would refuse them. */
+  unchecked: boolean;
   inputs: JsonObject;
   env: { [name: string]: string };
   project: string | undefined;
@@ -127,9 +151,9 @@ function together(shared: Omit<Raw, 'name' | 'expect'>, own: Raw): Partial<Raw> 
 }
 
 function caseOf(raw: Raw, at: number | null, shared: readonly string[]): TestCase {
-  const { name, definition, library = {}, inputs = {}, env = {}, project, persona, expect = {}, replies, ...rest } = raw;
+  const { name, definition, library = {}, unchecked = false, inputs = {}, env = {}, project, persona, expect = {}, replies, ...rest } = raw;
   const script = { ...rest, replies: readReplies(replies ?? {}) } as ScriptSource;
-  return { name, definition, library, inputs, env, project, persona, script, expect, shared: new Set(shared), at };
+  return { name, definition, library, unchecked, inputs, env, project, persona, script, expect, shared: new Set(shared), at };
 }
 
 class BadReply extends Error {}

@@ -1,0 +1,68 @@
+/** What people did to a run, as a test says it: answers to its questions, and where somebody stepped in. */
+import type { Json, JsonObject } from '../../language/json.ts';
+import type { RunEvent, StepStarted } from '../../language/run-event.ts';
+import { attemptsFirst } from './attempts-first.ts';
+
+/** Events of one run; `under` is what leads to it from the outermost. */
+export interface RunPart {
+  under: string;
+  events: readonly RunEvent[];
+}
+
+export const keyIn = (under: string, key: string): string => (under === '' ? key : `${under}/${key}`);
+
+/** By the question's id. What nobody answered is left to run out of time. */
+export function answersIn(parts: readonly RunPart[]): JsonObject {
+  const answers = parts.flatMap(({ under, events }) =>
+    events.flatMap((event): [string, Json][] => {
+      if (event.type !== 'answered') return [];
+      const { choice, note, data, by } = event.answer;
+      return [[keyIn(under, event.id), { choice, by, ...(note === null ? {} : { note }), ...(data === null ? {} : { data }) }]];
+    }),
+  );
+  return attemptsFirst(answers);
+}
+
+/** Edits, and the stop or the cancellation that ended the run, each at the step that it met. */
+export function interruptionsIn(parts: readonly RunPart[]): Json[] {
+  return parts.flatMap(({ under, events }) => {
+    const inOrder = events.toSorted((a, b) => a.seq - b.seq);
+    const edits = inOrder.flatMap((event, index): Json[] => {
+      if (event.type !== 'edited') return [];
+      const { op, path, after } = event;
+      const edit = { op, path, ...(after === null || op === 'skip' ? {} : { step: after as unknown as Json }) };
+      const met = metAt(inOrder, index);
+      return met === null ? [] : [{ ...met, at: keyIn(under, met.at), do: 'edit', edit }];
+    });
+    // What ends the outermost run ends those nested in it.
+    const end = under === '' ? endedBy(inOrder) : null;
+    return [...edits, ...(end === null ? [] : [end])];
+  });
+}
+
+/** The step that was under way at an event, else the one that came next. */
+function metAt(events: readonly RunEvent[], index: number): { at: string; when: 'before' | 'during' } | null {
+  const open = openAt(events, index);
+  if (open !== undefined) return { at: open.key, when: 'during' };
+  const next = events.slice(index).find((event) => event.type === 'step-started' || event.type === 'step-finished');
+  return next === undefined ? null : { at: next.key, when: 'before' };
+}
+
+/** The innermost: what holds others has begun before them. */
+function openAt(events: readonly RunEvent[], index: number): StepStarted | undefined {
+  const ended = new Set(events.slice(0, index).flatMap((event) => (event.type === 'step-finished' ? [event.key] : [])));
+  const begun = events.slice(0, index).filter((event) => event.type === 'step-started');
+  return begun.findLast(({ key, step }) => !ended.has(key) && step !== 'loop' && step !== 'parallel' && step !== 'sentinel');
+}
+
+function endedBy(events: readonly RunEvent[]): Json | null {
+  const end = events.findLast((event) => event.type === 'run-finished');
+  if (end?.outcome === 'cancelled') {
+    const cut = events.find((event) => event.type === 'step-finished' && event.outcome === 'cancelled');
+    return cut === undefined ? null : { at: cut.key, when: 'during', do: 'cancel' };
+  }
+  if (end?.outcome !== 'stopped' || end.limit !== 'stop') return null;
+  const last = events.findLast((event) => event.type === 'step-finished');
+  if (last?.type !== 'step-finished') return null;
+  return { at: last.key, when: last.outcome === 'cancelled' ? 'before' : 'during', do: 'stop' };
+}
