@@ -13,9 +13,11 @@ import { JournalConflict } from '../prisma/store/journal-conflict.ts';
 import { checkForm, digestOf } from './answers.ts';
 import type { CommandContext, RunStarter } from './commands/command.ts';
 import type { Registry } from './commands/registry.ts';
-import { CHECK_EDIT, CHECK_FORM, DIGEST, EMIT, NEXT_EVENT, SEGMENT, SHELL, TIMEOUT_MARGIN_MS, WATCH, type SegmentRequest, type SegmentResult, type EventRequest, type ShellRequest, type StepOptions } from './contract.ts';
+import { CHECK_EDIT, CHECK_FORM, DIGEST, EMIT, NEXT_EVENT, READ_DEFINITION, SEGMENT, SHELL, TIMEOUT_MARGIN_MS, WATCH, type SegmentRequest, type SegmentResult, type EventRequest, type ShellRequest, type StepOptions } from './contract.ts';
 import { checkEdit } from './edits.ts';
 import { Failure } from './failures.ts';
+import { readGivenDefinition } from './nested-definition.ts';
+import type { GivenDefinition } from '../language/read/nested-definition.ts';
 import { publishEvent } from './publish-event.ts';
 import { secretsOf, unsealedFor, withMaskedFailures, type Secrets } from './secrets.ts';
 import { maskJson } from '../language/secrets.ts';
@@ -56,6 +58,7 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
     [DIGEST]: digestOf,
     [CHECK_FORM]: checkForm,
     [CHECK_EDIT]: checkEdit,
+    [READ_DEFINITION]: (given: GivenDefinition) => readGivenDefinition(store, given),
     [EMIT]: (request: { event: string; data: Json }, options?: StepOptions) =>
       guarded(options, async () => {
         const context = await contextOf(parts);

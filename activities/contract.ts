@@ -26,6 +26,9 @@ export const CHECK_FORM = 'check-form';
 /** Holds an edit against the reader; local. */
 export const CHECK_EDIT = 'check-edit';
 
+/** Reads a definition that a step took from a variable; local. */
+export const READ_DEFINITION = 'read-definition';
+
 /** The step in its canonical form, or what is wrong with the definition that the edit would make. */
 export type EditCheck = { step: Step | null } | { problems: string[] };
 

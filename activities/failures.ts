@@ -12,7 +12,8 @@ export class Failure extends Error {
   readonly details: JsonObject | undefined;
 
   constructor(code: string, message: string, options: { retryable?: boolean; details?: JsonObject; cause?: unknown } = {}) {
-    super(message, { cause: options.cause });
+    // Half a character, cut by whoever quotes something, is no text that Temporal takes.
+    super(message.replaceAll(/\p{Surrogate}/gu, '\uFFFD'), { cause: options.cause });
     this.name = code;
     this.code = code;
     this.retryable = options.retryable ?? false;

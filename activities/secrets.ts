@@ -9,6 +9,8 @@ import { Failure } from './failures.ts';
 import type { ShellRequest } from './contract.ts';
 
 export interface Secrets {
+  /** The variables as the run holds them, from which another worker can make the same of these. */
+  env: { readonly [name: string]: string };
   /** Values that no result may hold, each with what stands for it there. */
   results: readonly Mask[];
   /** Values that no log may show: every listed one. */
@@ -17,7 +19,7 @@ export interface Secrets {
   unsealShell(request: ShellRequest): ShellRequest;
 }
 
-export const noSecrets: Secrets = { results: [], logs: [], unseal: (value) => value, unsealShell: (request) => request };
+export const noSecrets: Secrets = { env: {}, results: [], logs: [], unseal: (value) => value, unsealShell: (request) => request };
 
 /** `env` as the run holds it: a token or a value by name. */
 export async function secretsOf(store: Pick<Store, 'secrets'>, env: { readonly [name: string]: string } | undefined, key: string): Promise<Secrets> {
@@ -36,23 +38,28 @@ export async function secretsOf(store: Pick<Store, 'secrets'>, env: { readonly [
     [...valueOf].reduce((rest, [token, value]) => (rest.includes(token) ? rest.replaceAll(token, () => spell(value)) : rest), text);
   const tokenOf = new Map([...found].map(([token, value]) => [value, token]));
   return {
+    env: Object.fromEntries(entries),
     // As its token a value may go through the run and into a later step.
-    results: withBase64(masksOf(secret), secret).map((mask) => ({ ...mask, shown: tokenOf.get(mask.text) ?? mask.shown })),
-    logs: [...masksOf(Object.fromEntries(tokens)), ...withBase64(masksOf(values), secret)],
+    results: withSpellings(masksOf(secret), secret).map((mask) => ({ ...mask, shown: tokenOf.get(mask.text) ?? mask.shown })),
+    logs: [...masksOf(Object.fromEntries(tokens)), ...withSpellings(masksOf(values), secret)],
     unseal: <Value extends Json | object>(value: Value) => changed(value, (text) => put(text)) as Value,
     unsealShell: ({ command, ...rest }) => ({
       ...(changed(rest, (text) => put(text)) as Omit<ShellRequest, 'command'>),
       // In a line of shell a value stands where it is data: inside single quotes (shell-line.ts).
-      command: rest.args !== undefined || valueOf.has(command) ? put(command) : put(command, (value) => value.replaceAll("'", String.raw`'\''`)),
+      command: rest.args !== undefined || valueOf.has(command) ? put(command) : put(command, inSingleQuotes),
     }),
   };
 }
 
-function withBase64(masks: readonly Mask[], secret: { [name: string]: string }): Mask[] {
+const inSingleQuotes = (value: string): string => value.replaceAll("'", String.raw`'\''`);
+
+/** In base64, and as it stands in a line of shell, which messages quote and `set -x` prints. */
+function withSpellings(masks: readonly Mask[], secret: { [name: string]: string }): Mask[] {
+  const quoted = Object.entries(secret).flatMap(([name, value]): Mask[] => (value.includes("'") ? [{ text: inSingleQuotes(value), shown: `[env ${name}]` }] : []));
   const encoded = Object.entries(secret)
     .filter(([, value]) => value.length >= 8)
     .map(([name, value]): Mask => ({ text: Buffer.from(value).toString('base64').replace(/=+$/, ''), shown: `[env ${name}]` }));
-  return [...masks, ...encoded].toSorted((a, b) => b.text.length - a.text.length);
+  return [...masks, ...quoted, ...encoded].toSorted((a, b) => b.text.length - a.text.length);
 }
 
 /** A failure may quote what it failed on. */
@@ -67,7 +74,8 @@ export async function withMaskedFailures<Result>({ results }: Secrets, run: () =
   }
 }
 
-/** What goes into our own store keeps its tokens: the values need not be there twice. */
+/** What goes into our own store keeps its tokens: the values need not be there twice. A background process is kept there, and unsealed where it starts. */
 export function unsealedFor(command: string, params: JsonObject, secrets: Secrets): JsonObject {
-  return command.startsWith('data/') ? params : secrets.unseal(params);
+  const isKept = command.startsWith('data/') || (command === 'code/shell/execute' && params['wait'] === false);
+  return isKept ? params : secrets.unseal(params);
 }

@@ -33,6 +33,8 @@ export interface WorkerSpec {
 export interface Usage {
   cpuMs: number;
   rssBytes: number;
+  /** Runs that waited for an event and that this worker told of it. */
+  woken: number;
 }
 
 /** The same on both sides, and what a Sentinel worker sets. */
@@ -53,6 +55,7 @@ export function twinBundle(): Promise<{ code: string }> {
 interface Running {
   end(): Promise<void>;
   run(work: Work): Promise<void>;
+  woken(): number;
 }
 
 /** A definition for Sentinel; a workflow and its arguments for the twin. */
@@ -77,6 +80,7 @@ async function startSide(spec: WorkerSpec): Promise<Running> {
     const running = worker.run();
     const client = new Client({ connection });
     return {
+      woken: () => 0,
       async end() {
         worker.shutdown();
         await running;
@@ -94,6 +98,7 @@ async function startSide(spec: WorkerSpec): Promise<Running> {
   const worker = await startWorker({ ...parts, options: { ...settings, ...options } });
   const { starting } = worker;
   return {
+    woken: () => worker.woken(),
     async end() {
       await worker.shutdown();
       await store.close();
@@ -106,9 +111,9 @@ async function startSide(spec: WorkerSpec): Promise<Running> {
   };
 }
 
-function usage(): Usage {
+function usage(woken = 0): Usage {
   const { user, system } = process.cpuUsage();
-  return { cpuMs: (user + system) / 1000, rssBytes: process.memoryUsage.rss() };
+  return { cpuMs: (user + system) / 1000, rssBytes: process.memoryUsage.rss(), woken };
 }
 
 async function serve(): Promise<void> {
@@ -124,7 +129,7 @@ async function serve(): Promise<void> {
   };
   process.on('message', (message: Lanes | 'end' | 'usage') => {
     if (message === 'end') void end();
-    else if (message === 'usage') process.send?.(usage());
+    else if (message === 'usage') process.send?.(usage(side.woken()));
     else void lanes(message);
   });
   process.on('disconnect', () => process.exit(0));

@@ -23,6 +23,7 @@ import { runAt } from './run-at.ts';
 import { Connections, type ConnectOptions } from './connect.ts';
 import { followRun, type FollowedEvent, type FollowOptions } from './follow-run.ts';
 import { waitForLoss } from './lost-run.ts';
+import { noSuchRun } from './no-such-run.ts';
 import { reportOf, webUrlOf, type RunReport } from './run-report.ts';
 import type { StartParts } from './start-run.ts';
 
@@ -114,8 +115,9 @@ export class SentinelClient {
 
   /** The run's row; throws `RUN_NOT_FOUND`. */
   async find(handle: string): Promise<Run> {
-    const run = await (await this.store()).runs.find(handle);
-    if (run === null) throw new ClientError('RUN_NOT_FOUND', `There is no run "${handle}": "sentinel list" shows those there are.`);
+    const store = await this.store();
+    const run = await store.runs.find(handle);
+    if (run === null) throw await noSuchRun(store, handle);
     return run;
   }
 

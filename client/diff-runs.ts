@@ -1,16 +1,20 @@
 /**
  * Two runs compared step by step. Steps are matched by their key (path and passes), those of nested
  * runs by the keys that lead to them, so the runs may belong to different versions of a definition.
+ * Which edit a key came after makes no difference, as long as it stays the only one of its place.
  *
- * A step differs in its outcome, its failure's code, or the preview of its value. How long it took
- * makes no difference, and neither do the parts of a value that no two runs share: times, and ids
- * that are derived from the run.
+ * A step differs in what it is (type or label), its outcome, its failure's code, or the preview of its
+ * value. How long it took makes no difference, and neither do the parts of a value that no two runs
+ * share: times, and ids that are derived from the run. What a run did before another was forked from
+ * it is part of both.
  */
 import type { StepType } from '../language/model.ts';
 import type { RunEvent, StepOutcome } from '../language/run-event.ts';
 import { comparePlaces, placeOf } from './step-keys.ts';
 
 export interface RunSide {
+  /** Tells whether the other is a fork of this one. */
+  handle?: string;
   events: readonly RunEvent[];
   /** Events of nested runs, by what their handle adds to the run's own. */
   nested?: ReadonlyMap<string, readonly RunEvent[]>;
@@ -26,11 +30,12 @@ export interface SeenStep {
   failure?: string;
 }
 
-export type Difference = 'outcome' | 'failure' | 'value';
+export type Difference = 'step' | 'outcome' | 'failure' | 'value';
 
 export interface StepDiff {
   key: string;
-  status: 'same' | 'different' | 'only-a' | 'only-b';
+  /** `shared`: done before the fork, and so not done again. */
+  status: 'same' | 'different' | 'shared' | 'only-a' | 'only-b';
   differs: Difference[];
   a?: SeenStep;
   b?: SeenStep;
@@ -51,18 +56,20 @@ export interface RunDiff {
 export function diffRuns(a: RunSide, b: RunSide): RunDiff {
   const [left, right] = [stepsOf(a), stepsOf(b)];
   const keys = [...new Set([...left.keys(), ...right.keys()])].toSorted(compareKeys);
-  const steps = keys.map((key) => diffStep(key, left.get(key), right.get(key)));
+  const shared = new Set([...sharedWith(a, b), ...sharedWith(b, a)]);
+  const steps = keys.map((key) => diffStep(key, left.get(key), right.get(key), shared.has(key.split('/')[0] ?? '')));
   const run = { a: endOf(a.events), b: endOf(b.events) };
   const sameEnd = run.a.outcome === run.b.outcome && run.a.iterations === run.b.iterations;
-  return { same: sameEnd && steps.every(({ status }) => status === 'same'), run, steps };
+  return { same: sameEnd && steps.every(({ status }) => status === 'same' || status === 'shared'), run, steps };
 }
 
 function stepsOf({ events, nested = new Map() }: RunSide): Map<string, SeenStep> {
   const steps = new Map<string, SeenStep>();
+  const called = namesOf([['', events], ...nested]);
   const add = (under: string, own: readonly RunEvent[]): void => {
     for (const event of own) {
       if (event.type !== 'step-started' && event.type !== 'step-finished') continue;
-      const key = under === '' ? event.key : `${under}/${event.key}`;
+      const key = called(under === '' ? event.key : `${under}/${event.key}`);
       if (event.type === 'step-finished') steps.set(key, seen(event));
       else if (!steps.has(key)) steps.set(key, { step: event.step, label: event.label, outcome: 'running', durationMs: null });
     }
@@ -70,6 +77,32 @@ function stepsOf({ events, nested = new Map() }: RunSide): Map<string, SeenStep>
   add('', events);
   for (const [under, below] of nested) add(under, below);
   return steps;
+}
+
+/** Keys without the revisions they began in; where two of a run would be one, the later one keeps them. */
+function namesOf(parts: readonly (readonly [string, readonly RunEvent[]])[]): (key: string) => string {
+  const names = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const [under, events] of parts) {
+    for (const event of events) {
+      const key = under === '' ? event.key : `${under}/${event.key}`;
+      if (event.key === '' || names.has(key)) continue;
+      const plain = key.replaceAll(/~\d+/g, '');
+      const name = taken.has(plain) ? key : plain;
+      taken.add(name);
+      names.set(key, name);
+    }
+  }
+  return (key) => names.get(key) ?? key;
+}
+
+/** Names of the steps of a run that had begun when the other was forked from it. */
+function sharedWith({ handle, events }: RunSide, fork: RunSide): string[] {
+  const origin = fork.events.find((event) => event.type === 'run-started')?.origin;
+  if (origin?.type !== 'fork' || origin.of !== handle) return [];
+  const at = events.find(({ key }) => key === origin.at)?.seq ?? Number.POSITIVE_INFINITY;
+  const called = namesOf([['', events]]);
+  return events.flatMap((event) => (event.key !== '' && event.seq < at ? [called(event.key)] : []));
 }
 
 function seen({ step, label, outcome, durationMs, preview, failure }: Extract<RunEvent, { type: 'step-finished' }>): SeenStep {
@@ -83,11 +116,11 @@ function seen({ step, label, outcome, durationMs, preview, failure }: Extract<Ru
   };
 }
 
-function diffStep(key: string, a: SeenStep | undefined, b: SeenStep | undefined): StepDiff {
+function diffStep(key: string, a: SeenStep | undefined, b: SeenStep | undefined, isShared: boolean): StepDiff {
   if (a === undefined || b === undefined) {
-    return { key, status: a === undefined ? 'only-b' : 'only-a', differs: [], ...(a === undefined ? {} : { a }), ...(b === undefined ? {} : { b }) };
+    return { key, status: isShared ? 'shared' : a === undefined ? 'only-b' : 'only-a', differs: [], ...(a === undefined ? {} : { a }), ...(b === undefined ? {} : { b }) };
   }
-  const differs: Difference[] = [];
+  const differs: Difference[] = a.step === b.step && a.label === b.label ? [] : ['step'];
   if (a.outcome !== b.outcome) differs.push('outcome');
   if (a.failure !== b.failure) differs.push('failure');
   if (!samePreview(a.preview, b.preview)) differs.push('value');

@@ -2,10 +2,10 @@
 import type { Definition, Step } from '../language/model.ts';
 import { blocksOf } from '../workflows/interpreter/program.ts';
 
-/** By name; a name that `known` does not have is left out, and fails its step when it is reached. */
-export function libraryOf(definition: Definition, known: (name: string) => Definition | undefined): { [name: string]: Definition } {
+/** By name, with those that a variable may name `besides`; a name that `known` does not have is left out, and fails its step when it is reached. */
+export function libraryOf(definition: Definition, known: (name: string) => Definition | undefined, besides: readonly string[] = []): { [name: string]: Definition } {
   const library: { [name: string]: Definition } = {};
-  const waiting = referencesOf(definition);
+  const waiting = [...referencesOf(definition), ...besides];
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     if (Object.hasOwn(library, name)) continue;
     const found = known(name);

@@ -1,14 +1,14 @@
 /**
- * The graph of a run: its definition, with what its events say of each step laid over it. The run's
- * row names the definition; a nested run's is found in the one around it.
+ * The graph of a run: its definition as it was edited, with what its events say of each step laid over
+ * it. The run's row names the definition; a nested run's is found in what led to it.
  */
-import { graphOf } from '../language/graph/draw.ts';
+import { drawRunTree } from '../language/graph/draw-run.ts';
 import type { Graph } from '../language/graph/graph.ts';
-import { foldStates, prefixOf, withStates, type RunStates } from '../language/graph/run-states.ts';
-import type { Definition, Step } from '../language/model.ts';
+import { RunTree } from '../language/graph/run-tree.ts';
+import type { Definition } from '../language/model.ts';
 import type { RunEvent } from '../language/run-event.ts';
 import { ClientError, type SentinelClient } from './client.ts';
-import { libraryOf } from './library.ts';
+import { referencesOf } from './library.ts';
 import { nestedEvents } from './nested-events.ts';
 
 export interface RunParts {
@@ -20,26 +20,27 @@ export interface RunParts {
 }
 
 export function drawRun({ definition, known, events, nested = new Map() }: RunParts): Graph {
-  const states: RunStates = new Map();
-  foldStates(states, events);
-  for (const [under, below] of nested) foldStates(states, below, prefixOf(under));
-  return withStates(graphOf(definition, { knownRefs: known }), states);
+  return drawRunTree(new RunTree({ definition, known, nested }, events), known);
 }
 
 /** `inFiles` finds what `$ref`s name where the store does not have it. */
 export async function runGraph(client: SentinelClient, handle: string, inFiles: (name: string) => Definition | undefined): Promise<Graph> {
-  const run = await client.find(handle);
+  await client.find(handle);
+  const [outermost = handle, ...keys] = handle.split('/');
+  const store = await client.store();
+  const { definitionHash } = await client.find(outermost);
+  const root = (await store.definitions.find(definitionHash))?.definition;
+  if (root === undefined) throw notKept(handle);
+  const around = await eventsOnTheWay(client, outermost, keys);
+  const find = async (name: string): Promise<Definition | undefined> => (await store.definitions.find(name))?.definition ?? inFiles(name);
+  const stored = await storedLibrary([root, ...addedSteps([...around.values()].flat())], find);
+  const known = (name: string): Definition | undefined => stored.get(name);
+  const definition = definitionWithin(root, keys, known, around);
+  if (definition === undefined) throw notKept(handle);
   const events = await client.events(handle);
   const nested = await nestedEvents(client, handle, events);
-  const store = await client.store();
-  const [outermost = handle, ...keys] = handle.split('/');
-  const hash = keys.length === 0 ? run.definitionHash : (await client.find(outermost)).definitionHash;
-  const root = (await store.definitions.find(hash))?.definition;
-  if (root === undefined) throw notKept(handle);
-  const stored = await storedLibrary(root, async (name) => (await store.definitions.find(name))?.definition ?? inFiles(name));
-  const known = (name: string): Definition | undefined => stored.get(name);
-  const definition = definitionWithin(root, keys, known);
-  if (definition === undefined) throw notKept(handle);
+  const edits = addedSteps([...events, ...[...nested.values()].flat()]);
+  for (const [name, found] of await storedLibrary(edits, find)) stored.set(name, found);
   return drawRun({ definition, known, events, nested });
 }
 
@@ -47,40 +48,42 @@ function notKept(handle: string): ClientError {
   return new ClientError('DEFINITION_NOT_FOUND', `The definition that ${handle} runs is not in the store; "sentinel trace ${handle}" shows what it did.`);
 }
 
-async function storedLibrary(root: Definition, find: (name: string) => Promise<Definition | undefined>): Promise<Map<string, Definition>> {
+/** Events of the runs around the one that the keys lead to, by what their handle adds to the outermost one's. */
+async function eventsOnTheWay(client: SentinelClient, outermost: string, keys: readonly string[]): Promise<Map<string, RunEvent[]>> {
+  const around = keys.map((_, depth) => keys.slice(0, depth).join('/'));
+  const read = await Promise.all(around.map((under) => client.events([outermost, under].filter((part) => part !== '').join('/'))));
+  return new Map(around.map((under, index) => [under, read[index] ?? []]));
+}
+
+/** Steps that edits brought in may name definitions, too. */
+function addedSteps(events: readonly RunEvent[]): Pick<Definition, 'steps'>[] {
+  return events.flatMap((event) => (event.type === 'edited' && event.after !== null ? [{ steps: [event.after] }] : []));
+}
+
+async function storedLibrary(from: readonly Pick<Definition, 'steps' | 'always'>[], find: (name: string) => Promise<Definition | undefined>): Promise<Map<string, Definition>> {
   const found = new Map<string, Definition>();
   const asked = new Set<string>();
-  for (;;) {
-    const missing = new Set<string>();
-    libraryOf(root, (name) => {
-      if (!found.has(name) && !asked.has(name)) missing.add(name);
-      return found.get(name);
-    });
-    if (missing.size === 0) return found;
-    for (const name of missing) {
-      asked.add(name);
-      const definition = await find(name);
-      if (definition !== undefined) found.set(name, definition);
-    }
+  for (const waiting = from.flatMap(referencesOf); waiting.length > 0; ) {
+    const name = waiting.pop() ?? '';
+    if (asked.has(name)) continue;
+    asked.add(name);
+    const definition = await find(name);
+    if (definition === undefined) continue;
+    found.set(name, definition);
+    waiting.push(...referencesOf(definition));
   }
+  return found;
 }
 
-/** The definition of a nested run, from the keys of the steps that lead to it. */
-export function definitionWithin(root: Definition, keys: readonly string[], known: (name: string) => Definition | undefined): Definition | undefined {
-  return keys.reduce<Definition | undefined>((definition, key) => {
-    const step = definition === undefined ? undefined : stepAt(definition, key);
-    if (step?.type !== 'sentinel') return undefined;
-    return '$ref' in step.definition ? known(step.definition.$ref) : step.definition;
-  }, root);
-}
-
-/** The canonical form is JSON, and a key without its passes is the path in it. */
-function stepAt(definition: Definition, key: string): Step | undefined {
-  const at = key.lastIndexOf('@');
-  let value: unknown = definition;
-  for (const word of (at === -1 ? key : key.slice(0, at)).split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, word)) return undefined;
-    value = (value as { [name: string]: unknown })[word];
-  }
-  return value as Step;
+/** What a nested run was started with, from the keys of the steps that lead to it and what went on around it. */
+export function definitionWithin(
+  root: Definition,
+  keys: readonly string[],
+  known: (name: string) => Definition | undefined,
+  around: ReadonlyMap<string, readonly RunEvent[]>,
+): Definition | undefined {
+  if (keys.length === 0) return root;
+  const wanted = keys.join('/');
+  const nested = new Map([...around, [wanted, []]]);
+  return new RunTree({ definition: root, known, nested }, around.get('') ?? []).startedWith(wanted);
 }

@@ -10,8 +10,10 @@ import { ScheduleAlreadyRunning, ScheduleNotFoundError, ScheduleOverlapPolicy, t
 import type { JsonObject } from '../language/json.ts';
 import type { Trigger } from '../language/model.ts';
 import { contentHash } from '../prisma/store/content-hash.ts';
+import { scheduleOwner } from '../prisma/store/secrets.ts';
 import { handleOf, workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages.ts';
 import { memoOf, searchAttributesOf } from '../workflows/search-attributes.ts';
+import { LEVEL_NOW } from '../workflows/changes.ts';
 import { withoutEmpty, type StartInput } from '../workflows/start-input.ts';
 import { ClientError } from './client-error.ts';
 import { readCron } from './cron.ts';
@@ -70,21 +72,34 @@ interface ScheduleMemo {
 
 export async function createSchedule(parts: StartParts, request: ScheduleRequest): Promise<ScheduleReport> {
   const { id } = request;
-  const options = await optionsOf(parts, request);
-  await saveDefinitions(parts, request);
-  const { schedule } = parts.client;
+  const { secrets } = parts.store;
+  const before = await secrets.tokensOf(scheduleOwner(id));
+  const after = async (): Promise<string[]> => (await secrets.tokensOf(scheduleOwner(id))).filter((token) => !before.includes(token));
   try {
-    await schedule.create(options);
+    await put(parts, request, await optionsOf(parts, request));
   } catch (error) {
-    if (!(error instanceof ScheduleAlreadyRunning)) throw refusalOf(error, request);
+    const refusal = refusalOf(error, request);
+    // After any other failure nobody can tell whether the server made it all the same.
+    if (refusal instanceof ClientError) await secrets.retire(await after(), { mayBeHeld: false });
+    throw refusal;
+  }
+  await secrets.retire(before, { mayBeHeld: before.length > 0 && (await hasRunsUnderWay(parts.client, id)) });
+  return describeSchedule(parts.client, id);
+}
+
+/** Makes the schedule, or, where that was asked for, another out of the one of its id. */
+async function put(parts: StartParts, request: ScheduleRequest, options: ScheduleOptions): Promise<void> {
+  const { id } = request;
+  await saveDefinitions(parts, request);
+  try {
+    await parts.client.schedule.create(options);
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
     if (request.replace !== true) {
       throw new ClientError('HANDLE_TAKEN', `There is a schedule "${id}" already: replace it with --replace, or give this one a name of its own with --id.`);
     }
-    await replace(parts.client, id, options).catch((refusal: unknown) => {
-      throw refusalOf(refusal, request);
-    });
+    await replace(parts.client, id, options);
   }
-  return describeSchedule(parts.client, id);
 }
 
 /** Changed first, which the server may refuse; made anew where its memo says something else, because that stays as it is. */
@@ -107,9 +122,9 @@ async function optionsOf(parts: StartParts, request: ScheduleRequest): Promise<S
   const library = await collectLibrary(parts.store, definition, request.known);
   const inputs: JsonObject = { ...definition.inputs, ...request.inputs };
   // No run has this handle: the values stay for as long as the schedule may need them.
-  const env = await sealEnvironment(parts.store, `@schedule ${id}`, environmentFor(definition, library));
+  const env = await sealEnvironment(parts.store, scheduleOwner(id), environmentFor(definition, library));
   const start: StartInput = withoutEmpty({
-    definition, definitionHash: contentHash(definition), project, persona, inputs, library, env, origin: { type: 'schedule', schedule: id },
+    definition, definitionHash: contentHash(definition), project, persona, inputs, library, env, origin: { type: 'schedule', schedule: id }, level: LEVEL_NOW,
   });
   const memo: ScheduleMemo = { sentinel: { name: definition.name, cron, timeZone, overlap, catchupWindowMs, jitterMs, project, persona } };
   return {
@@ -158,11 +173,25 @@ export async function describeSchedule({ schedule }: StartParts['client'], id: s
 }
 
 /** What can be done with a schedule, each said as Temporal takes it. */
-export async function steerSchedule(client: StartParts['client'], id: string, verb: 'pause' | 'resume' | 'trigger' | 'delete', note?: string): Promise<void> {
+export async function steerSchedule({ client, store }: Pick<StartParts, 'client' | 'store'>, id: string, verb: 'pause' | 'resume' | 'trigger' | 'delete', note?: string): Promise<void> {
   // Also refuses schedules that are not ours.
   await describeSchedule(client, id);
   const handle = client.schedule.getHandle(id);
+  const tokens = verb === 'delete' ? await store.secrets.tokensOf(scheduleOwner(id)) : [];
+  const mayBeHeld = tokens.length > 0 && (await hasRunsUnderWay(client, id));
   await found(id, () => steps[verb](handle, note));
+  await store.secrets.retire(tokens, { mayBeHeld });
+}
+
+/** Of the latest ones; a run that waits for its first worker has no row in the store yet, and only Temporal knows of it. */
+async function hasRunsUnderWay({ schedule, workflow }: StartParts['client'], id: string): Promise<boolean> {
+  const { info } = await schedule.getHandle(id).describe();
+  const statuses = info.recentActions.map(async ({ action: { workflow: { workflowId } } }) => {
+    const { status } = await workflow.getHandle(workflowId).describe();
+    return status.name;
+  });
+  // One that Temporal has forgotten has ended long ago.
+  return (await Promise.allSettled(statuses)).some((asked) => asked.status === 'fulfilled' && (asked.value === 'RUNNING' || asked.value === 'PAUSED'));
 }
 
 const steps: Record<Parameters<typeof steerSchedule>[2], (handle: ScheduleHandle, note?: string) => Promise<void>> = {

@@ -10,12 +10,13 @@ import { ClientError } from './client-error.ts';
 const ANSWER_MAX_MS = 30_000;
 
 /** The run's state after the update; a worker must be there to give it. */
-export async function updateRun(client: Client, handle: string, verb: ControlVerb, reason?: string): Promise<RunState> {
+export async function updateRun(client: Client, handle: string, verb: ControlVerb, reason?: string, updateId?: string): Promise<RunState> {
   const run = client.workflow.getHandle(workflowIdOf(handle));
+  const once = updateId === undefined ? {} : { updateId };
   return asking(client, handle, verb, () =>
     reason === undefined
-      ? run.executeUpdate<RunState, []>(UPDATES[verb])
-      : run.executeUpdate<RunState, [string]>(UPDATES[verb], { args: [reason] }),
+      ? run.executeUpdate<RunState, []>(UPDATES[verb], once)
+      : run.executeUpdate<RunState, [string]>(UPDATES[verb], { args: [reason], ...once }),
   );
 }
 

@@ -11,6 +11,9 @@ export const nestingDepthMax = 64;
 /** Values (not steps) a definition may hold: keys and elements together. */
 export const valuesMax = 100_000;
 
+/** Arrays and objects inside one another in a value that is read from text or written as text. */
+export const valueDepthMax = 1_000;
+
 /** Expressions: refused before they are parsed. */
 export const expressionLengthMax = 10_000;
 /** Tokens of an expression, which bounds the nodes of its tree and the length of any chain in it. */

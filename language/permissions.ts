@@ -59,6 +59,8 @@ export function permissionOf(step: Step): Permission | null {
 const startsElsewhere = new Set(['sentinel/run', 'sentinel/start']);
 /** Nor does it reach the run that one of these edits. */
 const editsElsewhere = new Set(['sentinel/step/add', 'sentinel/step/update', 'sentinel/step/remove']);
+/** Nor the run that one of these controls, which may be any. */
+const controlsElsewhere = new Set(['sentinel/pause', 'sentinel/resume', 'sentinel/stop', 'sentinel/cancel']);
 
 /** Why a mode refuses what a step would do, as the second half of a sentence; null where it does not. */
 export function refusalOf(mode: Mode | undefined, what: { permission: Permission | null; command?: string }): string | null {
@@ -68,5 +70,6 @@ export function refusalOf(mode: Mode | undefined, what: { permission: Permission
   if (permission === 'network') return 'needs the network, and the run is "sandboxed"';
   if (command !== undefined && startsElsewhere.has(command)) return 'starts a run that the sandbox does not reach, and the run is "sandboxed"; nest it as a step of type "sentinel"';
   if (command !== undefined && editsElsewhere.has(command)) return 'edits a run that the sandbox may not reach, and the run is "sandboxed"';
+  if (command !== undefined && controlsElsewhere.has(command)) return 'controls a run that the sandbox may not reach, and the run is "sandboxed"';
   return null;
 }

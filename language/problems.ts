@@ -39,6 +39,7 @@ export const PROBLEMS = {
   NOTHING_TO_WATCH: 'A watch has nothing to wait for',
   DUPLICATE_NAME: 'Two steps have the same name',
   OUTPUT_CLASH: 'Two branches set the same variable',
+  BAD_REFERENCE: 'A reference cannot be read',
   UNKNOWN_LABEL: 'No step has this label',
   UNKNOWN_COMMAND: 'There is no such command',
   COMMAND_NOT_BUILT: 'The command is not available yet',

@@ -8,7 +8,7 @@
  */
 import { isJsonObject, type Json } from './json.ts';
 import { property, textValue, type Fault, type ScopeReader } from './scope.ts';
-import type { Budget } from './expression/budget.ts';
+import { Halt, type Budget } from './expression/budget.ts';
 import { tryEvaluate } from './expression/evaluate.ts';
 import { endOfBraces, keysOfPath } from './expression/braces.ts';
 import { isMethod, type Node } from './expression/expression.ts';
@@ -41,11 +41,16 @@ const FIELD = /\.([A-Za-z_][A-Za-z0-9_]*)/y;
 const INDEX = /\[(\d{1,10})\]/y;
 const KEY = /\[(?:'([^'\]\n]*)'|"([^"\]\n]*)")\]/y;
 
-/** Where the next reference may begin, or -1. */
+const DOLLAR = 36;
+const BRACE = 123;
+
+/** Where the next reference may begin, or -1. Looks no further than it has to: a text may hold very many. */
 export function nextReference(text: string, from: number): number {
-  const dollar = text.indexOf('$', from);
-  const braces = text.indexOf('{{', from);
-  return dollar === -1 || braces === -1 ? Math.max(dollar, braces) : Math.min(dollar, braces);
+  for (let at = from; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === DOLLAR || (code === BRACE && text.charCodeAt(at + 1) === BRACE)) return at;
+  }
+  return -1;
 }
 
 /** The reference that begins at `at`, or undefined when what stands there is plain text. */
@@ -53,6 +58,9 @@ export function readReference(text: string, at: number, scope: ScopeReader, budg
   if (text.charAt(at) === '$') return readDollar(text, at, scope, budget);
   return text.startsWith('{{', at) ? readBraces(text, at, scope, budget) : undefined;
 }
+
+/** Whether what a text stands for is known only when a run reaches it. */
+export const isTemplate = (text: string): boolean => referencesIn(text).length > 0;
 
 /** The references a text is written with, whatever they stand for: name, plain path, and the text. */
 export function referencesIn(text: string): Array<FoundReference & { written: string }> {
@@ -70,6 +78,45 @@ export function referencesIn(text: string): Array<FoundReference & { written: st
     if (name !== undefined) found.push({ name, path, written: [`$${name}`, ...path].join('.') });
   }
   return found;
+}
+
+export interface Unread {
+  /** The name it begins with. */
+  name: string;
+  /** What stands in its braces. */
+  content: string;
+  written: string;
+  finding: string;
+}
+
+const UNREAD_NAME = /\s*([A-Za-z_][A-Za-z0-9_]*)/y;
+const unreadLengthMax = 120;
+const unreadMax = 20;
+
+/** What looks like a reference, begins with a name, and is plain text to us. */
+export function unreadIn(text: string): Unread[] {
+  const found: Unread[] = [];
+  for (let at = nextReference(text, 0); at !== -1 && found.length < unreadMax; at = nextReference(text, at + 1)) {
+    if (at > 0 && text.charAt(at - 1) === '\\') continue;
+    const isDollar = text.charAt(at) === '$';
+    if (!isDollar && bracesAt(text, at) !== undefined) at = (endOfBraces(text, at) ?? at + 1) - 1;
+    else if (!isDollar || text.startsWith('${', at)) found.push(...unreadAt(text, at, isDollar));
+  }
+  return found;
+}
+
+function unreadAt(text: string, at: number, isDollar: boolean): Unread[] {
+  const name = match(UNREAD_NAME, text, at + 2)?.[1];
+  if (name === undefined) return [];
+  const end = isDollar ? undefined : endOfBraces(text, at);
+  const written = text.slice(at, Math.min(end ?? text.length, at + unreadLengthMax)).split(/(?<=\}\}?(?!\}))|\n/, 1)[0] ?? '';
+  const content = written.replace(/^[${]+/, '').replace(/\}+$/, '').trim();
+  // Another language's: `{{.Names}}`, `{{json .}}`.
+  if (!isDollar && /(?:^|\s)\./.test(content)) return [];
+  const parsed = end === undefined ? undefined : parseExpression(text.slice(at, end));
+  if (parsed?.ok === true) return [];
+  const open = 'braces of a reference are closed with }} on the same line, and hold no single brace';
+  return [{ name, content, written, finding: isDollar ? 'a name behind $ has no braces' : (parsed?.problem.message ?? open) }];
 }
 
 function dollarPath(text: string, at: number): string[] {
@@ -102,7 +149,17 @@ function readBraces(text: string, at: number, scope: ScopeReader, budget: Budget
   const written = text.slice(at, end);
   const result = tryEvaluate({ text: written, root }, scope, budget);
   if (!result.ok) return { end, written, value: undefined, text: '', fault: { code: result.code, message: `${written}: ${result.message}` } };
-  return { end, written, value: result.value, text: budget.written(bracesText(root, result.value, scope)) };
+  return { end, written, value: result.value, ...textIn(bracesText(root, result.value, scope), written, budget) };
+}
+
+/** A value that has no text cannot be used at all: nothing that takes it could write it down. */
+function textIn(value: Json | undefined, written: string, budget: Budget): { text: string; value?: undefined; fault?: Fault } {
+  try {
+    return { text: budget.written(value) };
+  } catch (error) {
+    if (!(error instanceof Halt)) throw error;
+    return { text: '', value: undefined, fault: { ...error.fault, message: `${written}: ${error.fault.message}` } };
+  }
 }
 
 /** The result of a step, used whole, stands for its output. */
@@ -119,13 +176,11 @@ function readDollar(text: string, at: number, scope: ScopeReader, budget: Budget
   const nameEnd = at + 1 + name.length;
   let value = scope.get(name);
   let end = nameEnd;
-  const done = (last: number, reached: Json | undefined, fault?: Fault): Reference => ({
-    end: last,
-    written: text.slice(at, last),
-    value: reached,
-    text: budget.written(last === nameEnd ? textValue(scope, name, reached) : reached),
-    ...(fault === undefined ? {} : { fault }),
-  });
+  const done = (last: number, reached: Json | undefined, fault?: Fault): Reference => {
+    const written = text.slice(at, last);
+    const texts = textIn(last === nameEnd ? textValue(scope, name, reached) : reached, written, budget);
+    return { end: last, written, value: reached, ...texts, ...(fault === undefined ? {} : { fault }) };
+  };
   for (let part = readPart(text, end); part !== undefined; part = readPart(text, part.end)) {
     if (value === undefined) return done(endOfParts(text, end), undefined);
     const next = follow(value, part, scope, budget);

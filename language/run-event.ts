@@ -168,3 +168,6 @@ export type RunEvent =
   | RunFinished;
 
 export type RunEventType = RunEvent['type'];
+
+/** Numbers of events from here on are given from outside, to a run that can give none any more. */
+export const outsideSeq = 9_000_000_000_000_000;

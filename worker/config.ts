@@ -52,6 +52,8 @@ export interface Config {
   webhooks: WebhookSettings | null;
   /** The version this worker's runs are pinned to; null: every worker of a queue may continue its runs. */
   version: WorkerVersion | null;
+  /** Long steps that the worker works on at once, of each queue; null: as many as Temporal's SDK says. */
+  stepsAtOnce: number | null;
   /** Queues this machine's worker serves; the first is where runs start by default. */
   taskQueues: [string, ...string[]];
   /** Base address of the Temporal Web UI; null when there is nothing to guess it from. */
@@ -127,6 +129,7 @@ export function readConfig(env: Environment = process.env): Config {
     },
     webhooks: webhookSettings(settings),
     version: workerVersion(settings),
+    stepsAtOnce: settings.SENTINEL_STEPS_AT_ONCE ?? null,
     taskQueues: taskQueues(settings.SENTINEL_TASK_QUEUES),
     webUrl: webUrl(settings, embedded),
     preferredPorts: {

@@ -10,6 +10,7 @@ import { openStore } from '../prisma/store/open-store.ts';
 import { loadBundle } from './bundle.ts';
 import { connectionOptions, databaseUrl, readConfig, type WorkerVersion } from './config.ts';
 import { settleCurrent } from './current-version.ts';
+import { keepSwept } from './sweeping.ts';
 import { openTriggers } from './triggers/open-triggers.ts';
 import { startWorker, STORE_POOL_SIZE } from './worker.ts';
 
@@ -42,12 +43,13 @@ export async function runWorkerProcess(options: WorkerProcessOptions = {}): Prom
     taskQueues: config.taskQueues,
     bundle,
     version,
-    ...(cached === undefined ? {} : { options: { maxCachedWorkflows: Number(cached) } }),
+    options: {
+      ...(cached === undefined ? {} : { maxCachedWorkflows: Number(cached) }),
+      ...(config.stepsAtOnce === null ? {} : { maxConcurrentActivityTaskExecutions: config.stepsAtOnce }),
+    },
   });
   const triggers = openTriggers(worker.starting, config);
-  void store.journal.sweep().catch(() => undefined);
-  void store.executions.sweep().catch(() => undefined);
-  void store.secrets.sweep().catch(() => undefined);
+  const sweeping = keepSwept(store);
   const stop = (): void => {
     void triggers.close();
     void worker.shutdown().catch(() => undefined);
@@ -60,6 +62,7 @@ export async function runWorkerProcess(options: WorkerProcessOptions = {}): Prom
   try {
     await worker.done;
   } finally {
+    sweeping.end();
     await triggers.close();
   }
   await Promise.allSettled([connection.close(), store.close()]);

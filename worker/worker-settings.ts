@@ -1,4 +1,4 @@
-/** What a worker does beside serving its queues, as read from the environment (config.ts): receive events, and be a version. */
+/** What a worker does, as read from the environment (config.ts): how much at once, receive events, be a version. */
 import { z } from 'zod';
 
 /** Where signed events from other systems are received. */
@@ -33,6 +33,12 @@ export const WORKER_SETTINGS = {
   SENTINEL_WEBHOOK_HOST: z.string().optional(),
   SENTINEL_WEBHOOK_PORT: port,
   SENTINEL_DEPLOYMENT: z.string().regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be 1 to 100 letters, digits, _ and -').optional(),
+  SENTINEL_STEPS_AT_ONCE: z.coerce
+    .number({ error: 'must be a number' })
+    .int('must be a whole number')
+    .min(1, 'must be at least 1')
+    .max(10_000, 'must be at most 10000')
+    .optional(),
   SENTINEL_BUILD_ID: z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, 'must be 1 to 100 letters, digits, and . _ -').optional(),
 };
 

@@ -10,6 +10,7 @@ import { runStarter, type StartParts } from '../client/start-run.ts';
 import type { Store } from '../prisma/store/contract.ts';
 import { payloadStorage } from '../prisma/store/payload-driver.ts';
 import type { WorkerVersion } from './config.ts';
+import { LostRuns } from './lost-runs.ts';
 import { RunRecorder } from './run-recorder.ts';
 import { askRunOf, wakeRun } from './run-signals.ts';
 import { SubscriberWaker } from './subscriber-waker.ts';
@@ -35,6 +36,8 @@ export interface WorkerParts {
 export interface RunningWorker {
   /** Starts runs here: their first task comes with the answer to the start, without a queue between. */
   starting: StartParts;
+  /** How many runs it has told of an event. */
+  woken(): number;
   /** Settles when every worker has stopped; rejects when one died. */
   done: Promise<void>;
   shutdown(): Promise<void>;
@@ -78,11 +81,13 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const running = workers.map((worker) => worker.run());
   background.open(store, askRunOf(client));
   const waker = new SubscriberWaker({ signals: store.signals, wake: (handle) => wakeRun(client, handle) });
+  const lost = new LostRuns({ client, store });
   const done = settleAll(running, async () => {
-    await Promise.all([background.close(), waker.close()]);
+    await Promise.all([background.close(), waker.close(), lost.close()]);
   }).then(() => recorder.close());
   return {
     starting,
+    woken: () => waker.woken,
     done,
     async shutdown() {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();

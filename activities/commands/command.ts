@@ -11,7 +11,17 @@ import type { EditReply, EditRequest } from '../../workflows/interpreter/edits.t
 import type { StepList } from '../../workflows/interpreter/step-list.ts';
 import type { RunContext, Session, Store } from '../../prisma/store/contract.ts';
 
-/** Starting, looking at and editing runs from inside a run; implemented by the client. */
+export type RunVerb = 'pause' | 'resume' | 'stop' | 'cancel';
+
+/** How a run stands after it was told something; `ending` from then on until it has ended. */
+export interface Told {
+  status: string;
+  /** Why it is held. */
+  reason: string | null;
+  ending: boolean;
+}
+
+/** Starting, looking at, editing and controlling runs from inside a run; implemented by the client. */
 export interface RunStarter {
   start(request: {
     definition: Json;
@@ -23,6 +33,8 @@ export interface RunStarter {
   steps(handle: string): Promise<StepList>;
   /** The same id edits once. */
   edit(handle: string, request: EditRequest, id: string): Promise<EditReply>;
+  /** The same id tells once. Null: the run has ended. */
+  control(handle: string, verb: RunVerb, said: { reason: string; id: string }): Promise<Told | null>;
 }
 
 export interface CommandContext {

@@ -10,6 +10,7 @@ import { BackgroundProcesses } from '../shell/background.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { codeCommands } from './code.ts';
 import type { Command, CommandContext } from './command.ts';
+import { controlCommands } from './control.ts';
 import { dataCommands } from './data.ts';
 import { gitCommands } from './git.ts';
 import { healthCommands } from './health.ts';
@@ -25,7 +26,7 @@ export interface Registry {
 }
 
 export function builtInCommands(metrics: Metrics = processMetrics, background = new BackgroundProcesses()): Command[] {
-  return [...codeCommands, ...gitCommands, ...shellCommands(background), ...dataCommands, ...sentinelCommands, ...stepCommands, ...healthCommands(metrics)];
+  return [...codeCommands, ...gitCommands, ...shellCommands(background), ...dataCommands, ...sentinelCommands, ...controlCommands, ...stepCommands, ...healthCommands(metrics)];
 }
 
 export function createRegistry(commands: readonly Command[], metrics: Metrics = processMetrics): Registry {

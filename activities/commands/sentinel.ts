@@ -119,6 +119,7 @@ const logCommands: Command[] = [
 
 export const sentinelCommands: Command[] = [
   defineCommand({ name: 'sentinel/run', params: RunParams, result: Row, run: start }),
+  defineCommand({ name: 'sentinel/start', params: RunParams, result: Row, run: start }),
   defineCommand({ name: 'sentinel/status', params: z.strictObject({ handle: Handle }), result: Row, run: readStatus }),
   defineCommand({ name: 'sentinel/list', params: ListParams, result: z.array(Row), run: list }),
   ...logCommands,

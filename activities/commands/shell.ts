@@ -121,6 +121,7 @@ const Watched: z.ZodType<WatchResult> = z.strictObject({
   exitCode: z.number().nullable(),
   success: z.boolean(),
   signal: z.string().exactOptional(),
+  failure: z.strictObject({ code: z.string(), message: z.string(), details: z.record(z.string(), Value).exactOptional() }).exactOptional(),
   dropped: z.number().exactOptional(),
 });
 

@@ -7,14 +7,17 @@
  * bounded whatever the process prints and the store does.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Mask } from '../../language/secrets.ts';
 import type { Store } from '../../prisma/store/contract.ts';
 import type { Execution, ExecutionLine } from '../../prisma/store/execution-contract.ts';
+import type { Failure } from '../failures.ts';
 import { SHELL_BOUNDS } from './bounds.ts';
 import { classifierOf, emitLines } from './classification.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { exitCodeOf, type Child } from './run-shell.ts';
 import { listeningPort, portIn } from './served-port.ts';
 import { StepLog, type StreamName } from './step-log.ts';
+import { StreamMask } from './stream-mask.ts';
 
 const STREAMS = ['stdout', 'stderr'] as const;
 const portLookMs = 200;
@@ -28,6 +31,7 @@ export class BackgroundProcess {
   readonly #store: Store;
   readonly #child: Child;
   readonly #log: StepLog;
+  readonly #shown: Record<StreamName, StreamMask>;
   readonly #splitters: Record<StreamName, LineSplitter> = { stdout: new LineSplitter(), stderr: new LineSplitter() };
   #pending: ExecutionLine[] = [];
   #count = 0;
@@ -35,24 +39,27 @@ export class BackgroundProcess {
   #writing: Promise<void> = Promise.resolve();
   #isOurs = true;
   #port: number | null = null;
+  #blamed: Failure | undefined;
 
-  constructor(store: Store, execution: Execution, child: Child) {
+  /** `masks`: what no log may show. */
+  constructor(store: Store, execution: Execution, child: Child, masks: readonly Mask[]) {
     this.#store = store;
     this.execution = execution;
     this.#child = child;
     this.pid = child.pid;
     const { handle, key, attempt } = execution;
     this.#log = new StepLog(store.logs, { handle, key, attempt });
+    this.#shown = { stdout: new StreamMask(masks), stderr: new StreamMask(masks) };
     child.listen((stream, chunk) => {
-      this.#log.write(stream, chunk);
+      this.#log.write(stream, this.#shown[stream].write(chunk));
       this.#add(stream, this.#splitters[stream].write(chunk));
     });
     this.done = this.#follow();
   }
 
-  /** A line of ours among its own. */
-  note(text: string): void {
-    this.#add('stderr', [text]);
+  /** Why it is being ended: its last line, the end of its log, and with its end in the store. */
+  blame(failure: Failure): void {
+    this.#blamed = failure;
   }
 
   /** From now on nothing of it is written: somebody else starts it over, or nobody wants it. */
@@ -117,11 +124,20 @@ export class BackgroundProcess {
     const exit = await this.#child.exit;
     await Promise.race([this.#child.closed, sleep(SHELL_BOUNDS.drainMs, undefined, { ref: false })]);
     this.#child.release();
-    for (const stream of STREAMS) this.#add(stream, this.#splitters[stream].end());
+    for (const stream of STREAMS) {
+      this.#log.write(stream, this.#shown[stream].end());
+      this.#add(stream, this.#splitters[stream].end());
+    }
+    const failure = this.#blamed?.toInfo();
+    if (failure !== undefined) {
+      this.#add('stderr', [failure.message]);
+      this.#log.write('stderr', Buffer.from(`${failure.message}\n`));
+    }
     this.hasExited = true;
     clearTimeout(this.#timer);
     this.#flush();
     await Promise.all([this.#writing, this.#log.finish(SHELL_BOUNDS.logGiveUpMs)]);
-    await this.#persistently(() => this.#store.executions.finish(this.execution, { exitCode: exitCodeOf(exit), signal: exit.signal }));
+    const end = { exitCode: exitCodeOf(exit), signal: exit.signal, ...(failure === undefined ? {} : { failure }) };
+    await this.#persistently(() => this.#store.executions.finish(this.execution, end));
   }
 }

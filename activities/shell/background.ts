@@ -12,12 +12,16 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import type { Json } from '../../language/json.ts';
+import type { Confinement } from '../../language/permissions.ts';
 import type { Store } from '../../prisma/store/contract.ts';
 import type { Execution, Holding, RunningExecution } from '../../prisma/store/execution-contract.ts';
+import { secretsOf } from '../secrets.ts';
 import { BackgroundProcess } from './background-process.ts';
 import { SHELL_BOUNDS } from './bounds.ts';
+import { clip } from './clip.ts';
+import { memoryFailure } from './memory.ts';
 import { endStep, isWorkerGone, stepMarker, workerMarker } from './orphans.ts';
-import { endGroups, findMarked } from './processes.ts';
+import { endGroups, findMarked, type MarkedProcess } from './processes.ts';
 import { endChild, startChild, type ShellContext, type ShellRequest } from './run-shell.ts';
 
 export type BackgroundRequest = Pick<ShellRequest, 'command' | 'args' | 'cwd' | 'env' | 'stdin'>;
@@ -27,6 +31,9 @@ export type Started = { executionId: string; pid?: number; port?: number };
 export type AskRun = (handle: string) => Promise<boolean | null>;
 
 export type BackgroundContext = ShellContext & { store: Store };
+
+/** What is kept of a process, so that any worker can start it: secrets stay tokens. */
+type Kept = BackgroundRequest & { confinement?: Confinement; secrets?: { readonly [name: string]: string } };
 
 export class BackgroundProcesses {
   readonly #held = new Map<string, BackgroundProcess>();
@@ -53,9 +60,9 @@ export class BackgroundProcesses {
     this.#watchOver(store);
     const id = executionIdOf(run.handle, key);
     const worker = await workerMarker();
-    const { confinement } = context;
-    const kept = { ...request, ...(confinement === undefined ? {} : { confinement }) } as unknown as Json;
-    const { execution, isNew } = await store.executions.begin({ id, handle: run.handle, key, request: kept, worker });
+    const { confinement, secrets } = context;
+    const kept: Kept = { ...request, ...(confinement === undefined ? {} : { confinement }), ...(secrets === undefined ? {} : { secrets: secrets.env }) };
+    const { execution, isNew } = await store.executions.begin({ id, handle: run.handle, key, request: kept as unknown as Json, worker });
     const held = this.#held.get(id);
     if (!isNew || held !== undefined) return { started: startedOf(held?.execution ?? execution), process: held ?? null };
     try {
@@ -67,13 +74,15 @@ export class BackgroundProcesses {
     }
   }
 
-  /** Ends what is held and leaves it to other workers. */
+  /** Ends what is held and leaves it to other workers; what ended before may have left something behind. */
   async close(): Promise<void> {
     this.#closing.abort();
     clearInterval(this.#timer);
     await this.#keeping;
     const held = [...this.#held.values()];
-    await Promise.all(held.map((process) => this.#leave(process)));
+    const worker = await workerMarker();
+    const steps = new Set([...this.#steps.values()].flatMap((markers) => [...markers]));
+    await Promise.all([...held.map((process) => this.#leave(process)), endMarked((marked) => marked.worker === worker && steps.has(marked.step))]);
   }
 
   async #leave(process: BackgroundProcess): Promise<void> {
@@ -93,12 +102,13 @@ export class BackgroundProcesses {
   async #launch(execution: Execution, context: BackgroundContext): Promise<BackgroundProcess> {
     const { handle, key } = execution;
     if (execution.attempt > 1) await endStep(handle, key);
-    const { confinement, ...request } = execution.request as unknown as BackgroundRequest & Pick<ShellContext, 'confinement'>;
-    const held = confinement === undefined ? context : { ...context, confinement };
-    const child = await startChild({ ...request, timeoutMs: SHELL_BOUNDS.timeoutMsMax }, held);
-    const process = new BackgroundProcess(context.store, execution, child);
+    const { confinement, secrets: env, ...request } = execution.request as unknown as Kept;
+    const secrets = await secretsOf(context.store, env, key);
+    const held = { ...context, secrets, ...(confinement === undefined ? {} : { confinement }) };
+    const child = await startChild({ ...secrets.unseal(request), timeoutMs: SHELL_BOUNDS.timeoutMsMax }, held);
+    const process = new BackgroundProcess(context.store, execution, child, secrets.logs);
     void child.overMemory.then((usedMb) => {
-      process.note(`the process uses ${usedMb} MB, more than it may, and is ended`);
+      process.blame(memoryFailure(key, clip(request.command), { usedMb, maxMemoryMb: confinement?.memoryMb ?? 0 }));
       return this.#end(process);
     });
     this.#held.set(execution.id, process);
@@ -128,8 +138,7 @@ export class BackgroundProcesses {
     if (steps === undefined) return;
     this.#steps.delete(handle);
     const held = [...this.#held.values()].filter(({ execution }) => execution.handle === handle);
-    const left = async (): Promise<number[]> => (await findMarked()).filter(({ step }) => steps.has(step)).map(({ group }) => group);
-    await Promise.all([...held.map((process) => this.#end(process)), endGroups(left, SHELL_BOUNDS.graceMs)]);
+    await Promise.all([...held.map((process) => this.#end(process)), endMarked(({ step }) => steps.has(step))]);
   }
 
   async #end(process: BackgroundProcess): Promise<void> {
@@ -206,6 +215,10 @@ export class BackgroundProcesses {
       await store.executions.finish(execution, { exitCode: 127, signal: null });
     }
   }
+}
+
+async function endMarked(isMeant: (marked: MarkedProcess) => boolean): Promise<void> {
+  await endGroups(async () => (await findMarked()).filter(isMeant).map(({ group }) => group), SHELL_BOUNDS.graceMs);
 }
 
 /** Nobody holds it and nobody will start it again. */

@@ -1,7 +1,7 @@
 /** A stream in lines: characters are never cut in half, and a line is as long as the bound at most. */
 import { StringDecoder } from 'node:string_decoder';
 import { SHELL_BOUNDS } from './bounds.ts';
-import { storable } from './utf8.ts';
+import { cutText, storable } from './utf8.ts';
 
 export class LineSplitter {
   readonly #decoder = new StringDecoder('utf8');
@@ -27,5 +27,5 @@ export class LineSplitter {
 
 function shown(line: string): string {
   const text = storable(line.endsWith('\r') ? line.slice(0, -1) : line);
-  return text.length <= SHELL_BOUNDS.lineLengthMax ? text : `${text.slice(0, SHELL_BOUNDS.lineLengthMax)}…`;
+  return text.length <= SHELL_BOUNDS.lineLengthMax ? text : `${cutText(text, SHELL_BOUNDS.lineLengthMax)}…`;
 }

@@ -6,6 +6,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { SHELL_BOUNDS } from './bounds.ts';
+import { isLinux, listProcesses, livingGroups } from './process-table.ts';
 
 /** `<handle>:<key>` of the step that a process belongs to. */
 export const STEP_MARKER = 'SENTINEL_STEP';
@@ -23,8 +24,6 @@ interface ProcessState {
   group: number;
   start: string;
 }
-
-const isLinux = process.platform === 'linux';
 
 /** Null when there is no such process, or nothing but its zombie. */
 async function readState(pid: number): Promise<ProcessState | null> {
@@ -55,11 +54,31 @@ async function processIds(): Promise<number[]> {
   return names.filter((name) => /^\d+$/.test(name)).map(Number);
 }
 
-/** Every living process that carries a step's marker, but for our own group. */
+/** Every living process that carries a step's marker, or descends from one that does, but for our own group. */
 export async function findMarked(): Promise<MarkedProcess[]> {
   const own = (await readState(process.pid))?.group;
   const found = isLinux ? await scanProc() : await scanPs();
-  return found.filter((marked) => marked.group !== own);
+  return (await withInherited(found)).filter((marked) => marked.group !== own);
+}
+
+/** What was started without an environment is its parent's. */
+async function withInherited(found: readonly MarkedProcess[]): Promise<MarkedProcess[]> {
+  if (found.length === 0) return [];
+  const marked = new Map(found.map((one) => [one.pid, one]));
+  const entries = (await listProcesses()).filter(({ isGone }) => !isGone);
+  const parents = new Map(entries.map(({ pid, parent }) => [pid, parent]));
+  const inherited = entries.flatMap(({ pid, group }): MarkedProcess[] => {
+    const from = marked.has(pid) ? undefined : marked.get(ancestorIn(marked, pid, parents));
+    return from === undefined ? [] : [{ ...from, pid, group }];
+  });
+  return [...found, ...inherited];
+}
+
+function ancestorIn(marked: ReadonlyMap<number, unknown>, pid: number, parents: ReadonlyMap<number, number>): number {
+  let at = parents.get(pid) ?? 0;
+  // Ids may be given anew while the table is read: nobody is as deep as there are processes.
+  for (let depth = 0; at > 1 && !marked.has(at) && depth < parents.size; depth += 1) at = parents.get(at) ?? 0;
+  return at;
 }
 
 async function scanProc(): Promise<MarkedProcess[]> {
@@ -94,16 +113,6 @@ function valueOf(variables: readonly string[], name: string): string | null {
   return variables.find((variable) => variable.startsWith(`${name}=`))?.slice(name.length + 1) ?? null;
 }
 
-/** Whether a member of the group is alive. */
-export async function isGroupAlive(group: number): Promise<boolean> {
-  if (!sendSignal(group, 0)) return false;
-  if (!isLinux) return true;
-  for (const pid of await processIds()) {
-    if ((await readState(pid))?.group === group) return true;
-  }
-  return false;
-}
-
 /** Living members of a group; none where there is no /proc. */
 export async function processesOfGroup(group: number): Promise<number[]> {
   if (!isLinux) return [];
@@ -111,28 +120,27 @@ export async function processesOfGroup(group: number): Promise<number[]> {
   return members.filter((pid) => pid > 0);
 }
 
-/** False when the group has no member left. */
-function sendSignal(group: number, signal: NodeJS.Signals | 0): boolean {
+function sendSignal(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false;
-    // EPERM: a member changed its user. It is alive, and out of our reach.
-    return true;
+  } catch {
+    // ESRCH: it has just ended. EPERM: a member changed its user; it is out of our reach, and reported in the end.
   }
 }
 
 /**
  * Ends the groups that `find` names, asking again as it goes (a group may start another): SIGTERM,
- * after `graceMs` SIGKILL. Returns the groups that are still there after all of it.
+ * after `graceMs` SIGKILL. A group that was named once is ended even if it is not named again, because
+ * what it was found by may end first. Returns the groups that are still there after all of it.
  */
 export async function endGroups(find: () => Promise<number[]>, graceMs: number): Promise<number[]> {
   const asked = new Set<number>();
   const killAt = performance.now() + graceMs;
   const reportAt = killAt + SHELL_BOUNDS.killWaitMs;
   for (let waitMs = 10; ; waitMs = Math.min(waitMs * 1.5, 200)) {
-    const alive = [...new Set(await find())];
+    const named = new Set([...(await find()), ...asked]);
+    const living = named.size === 0 ? named : await livingGroups();
+    const alive = [...named].filter((group) => living.has(group));
     const now = performance.now();
     if (alive.length === 0 || now >= reportAt) return alive;
     for (const group of alive) {

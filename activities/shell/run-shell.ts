@@ -12,16 +12,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import type { Json } from '../../language/json.ts';
 import type { Confinement } from '../../language/permissions.ts';
+import { maskText } from '../../language/secrets.ts';
 import type { RunContext, Store } from '../../prisma/store/contract.ts';
 import { resolveInside } from '../commands/confine.ts';
 import { Failure } from '../failures.ts';
 import { SHELL_BOUNDS } from './bounds.ts';
 import { Capture } from './capture.ts';
 import { checkSizes, childEnvironment } from './child-environment.ts';
+import { clip } from './clip.ts';
 import { confined } from './confined.ts';
-import { guardMemory } from './memory.ts';
+import { guardMemory, memoryFailure } from './memory.ts';
 import { endStep, groupsOfStep, stepMarker, workerMarker } from './orphans.ts';
-import { endGroups, isGroupAlive } from './processes.ts';
+import { groupsBelow } from './process-table.ts';
+import { endGroups } from './processes.ts';
 import { sandboxComplaint } from './sandbox.ts';
 import type { Secrets } from '../secrets.ts';
 import { StepLog, type StreamName } from './step-log.ts';
@@ -160,7 +163,7 @@ export async function startChild(request: ShellRequest, context: ShellContext): 
   if (child instanceof Error || child.pid === undefined) {
     const cause = child instanceof Error ? child : (await child).cause;
     const reason = cause instanceof Error ? cause.message : 'for no stated reason';
-    throw new Failure('SHELL_NOT_STARTED', `${at}: "${clip(request.command)}" could not be started (${reason}); check the program's name, PATH and permissions`, { cause });
+    throw new Failure('SHELL_NOT_STARTED', `${at}: "${quoted(request, context)}" could not be started (${reason}); check the program's name, PATH and permissions`, { cause });
   }
   const exit = new Promise<Exit>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
@@ -225,12 +228,9 @@ function waitForEnding({ exit, overMemory }: Child, timeoutMs: number, signal: A
   });
 }
 
-/** Ends the process's group, and what left the group but still carries the step's marker. */
+/** Ends the process's group, and what left the group but descends from it or still carries the step's marker. */
 export async function endChild(pid: number, context: { run: { handle: string }; key: string }, graceMs: number): Promise<void> {
-  const find = async (): Promise<number[]> => {
-    const own = (await isGroupAlive(pid)) ? [pid] : [];
-    return [...own, ...(await groupsOfStep(context.run.handle, context.key))];
-  };
+  const find = async (): Promise<number[]> => [...(await groupsBelow(pid)), ...(await groupsOfStep(context.run.handle, context.key))];
   await endGroups(find, graceMs);
 }
 
@@ -240,14 +240,13 @@ function openCaptures(bytes: number): Captures {
 }
 
 function timedOut(request: ShellRequest, context: ShellContext, captures: Captures): Failure {
-  const message = `step ${context.key}: "${clip(request.command)}" ran longer than ${request.timeoutMs} ms and was ended; raise timeoutMs or make it faster`;
+  const message = `step ${context.key}: "${quoted(request, context)}" ran longer than ${request.timeoutMs} ms and was ended; raise timeoutMs or make it faster`;
   return new Failure('STEP_TIMEOUT', message, { details: tailsOf(captures) });
 }
 
 function outOfMemory(request: ShellRequest, context: ShellContext, captures: Captures, usedMb: number): Failure {
-  const memoryMb = context.confinement?.memoryMb ?? 0;
-  const message = `step ${context.key}: "${clip(request.command)}" held ${usedMb} MB and was ended; raise safety.maxMemoryMb (${memoryMb}) or make it use less`;
-  return new Failure('MEMORY_LIMIT', message, { details: { usedMb, maxMemoryMb: memoryMb, ...tailsOf(captures) } });
+  const maxMemoryMb = context.confinement?.memoryMb ?? 0;
+  return memoryFailure(context.key, quoted(request, context), { usedMb, maxMemoryMb }, tailsOf(captures));
 }
 
 /** What bwrap could not do is not the program's result. */
@@ -255,8 +254,11 @@ function checkSandbox(exit: Exit, request: ShellRequest, context: ShellContext, 
   if (context.confinement?.sandboxed !== true) return;
   const complaint = sandboxComplaint(exit.code, captures.stderr.text());
   if (complaint === null) return;
-  throw new Failure('SHELL_NOT_STARTED', `step ${context.key}: "${clip(request.command)}" could not be started in the sandbox (${complaint}); what it needs has to be in the project or among the system's programs`);
+  throw new Failure('SHELL_NOT_STARTED', `step ${context.key}: "${quoted(request, context)}" could not be started in the sandbox (${complaint}); what it needs has to be in the project or among the system's programs`);
 }
+
+/** Masked before it is cut: half of a value is found by nobody. */
+const quoted = ({ command }: ShellRequest, { secrets }: ShellContext): string => clip(maskText(command, secrets?.results ?? []));
 
 function tailsOf({ stdout, stderr }: Captures): { stdout: string; stderr: string } {
   const { failureTailBytes } = SHELL_BOUNDS;
@@ -283,5 +285,3 @@ function toResult(exit: Exit, captures: Captures, durationMs: number, isLogged: 
     ...(isLogged ? {} : { logIncomplete: true }),
   };
 }
-
-const clip = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);

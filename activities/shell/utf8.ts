@@ -21,6 +21,11 @@ export function headCut(chunk: Uint8Array, left: number): number {
   return Math.min(boundary, Math.max(0, left + CONTINUATIONS_MAX));
 }
 
+/** The first `length` characters, or one less where that would cut one that takes two. */
+export function cutText(text: string, length: number): string {
+  return text.slice(0, /[\uD800-\uDBFF]/.test(text.charAt(length - 1)) ? length - 1 : length);
+}
+
 /** Postgres has no NUL in text; it becomes the replacement character. */
 export function storable(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;

@@ -7,7 +7,7 @@
  * What all lines together may take is bounded; lines that a rule matched go before the others, later
  * ones before earlier ones, and `dropped` says how many are missing.
  */
-import type { Json } from '../../language/json.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
 import type { Rule } from '../../language/model.ts';
 import type { RunContext, Store } from '../../prisma/store/contract.ts';
 import type { Execution, ExecutionLine } from '../../prisma/store/execution-contract.ts';
@@ -36,6 +36,8 @@ export interface WatchContext {
   now(): number;
 }
 
+export type Blamed = { code: string; message: string; details?: JsonObject };
+
 export type WatchResult = {
   executionId: string;
   /** What the waiting ended with. A process may finish before anything matches. */
@@ -48,6 +50,8 @@ export type WatchResult = {
   exitCode: number | null;
   success: boolean;
   signal?: string;
+  /** Why it was ended, where a bound of the definition ended it. */
+  failure?: Blamed;
   dropped?: number;
 };
 
@@ -115,7 +119,7 @@ async function resultOf(request: WatchRequest, context: WatchContext, { reason, 
   const all = kept.filter((line) => line.n <= upTo).map((line) => classifier.classify(line));
   const lines = bounded(all);
   const dropped = Math.min(execution.lines, upTo) - Math.min(execution.lines, from) - lines.length;
-  const { exitCode, signal } = execution;
+  const { exitCode, signal, failure } = execution;
   return {
     executionId,
     reason,
@@ -125,9 +129,12 @@ async function resultOf(request: WatchRequest, context: WatchContext, { reason, 
     exitCode,
     success: exitCode === 0,
     ...(signal === null ? {} : { signal }),
+    ...(failure === null ? {} : { failure: blamed(failure) }),
     ...(dropped > 0 ? { dropped } : {}),
   };
 }
+
+const blamed = ({ code, message, details }: Blamed): Blamed => ({ code, message, ...(details === undefined ? {} : { details }) });
 
 function bounded(lines: ClassifiedLine[]): ClassifiedLine[] {
   let left: number = SHELL_BOUNDS.watchBytesMax;

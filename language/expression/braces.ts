@@ -1,7 +1,7 @@
 /**
  * `{{…}}`: where a pair of double braces ends and what stands between them.
  *
- * Between them is a path (`steps.0.output`), a path whose parts come from inner braces
+ * Between them is a path (`steps.0.output`, `named["My step"].data`), a path whose parts come from inner braces
  * (`topics.{{input.iteration}}`), or an expression (`files.length > 2 ? 'many' : 'few'`). Braces lie
  * on one line and hold no single brace; of braces inside braces the innermost five levels are read.
  */
@@ -15,6 +15,11 @@ export type BraceContent =
   | { readonly type: 'expression'; readonly source: string };
 
 const PATH = /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_-]+|\[\d{1,10}\])*$/;
+/** A step's label may be any text: words with spaces between them stand as they are, anything else in quotes. */
+const LABELLED = /^named(?:\.[\p{L}\p{N}_][\p{L}\p{N}_-]*(?: +[\p{L}\p{N}_][\p{L}\p{N}_-]*)+|\["[^"[\]{}]+"\]|\['[^'[\]{}]+'\])(?:\.[A-Za-z0-9_-]+|\[\d{1,10}\])*$/u;
+const LABELLED_KEYS = /\["([^"]+)"\]|\['([^']+)'\]|[^.[\]]+/g;
+
+const isPath = (text: string): boolean => PATH.test(text) || LABELLED.test(text);
 
 /** The index after the braces that begin at `at`; undefined when what stands there is plain text. */
 export function endOfBraces(text: string, at: number): number | undefined {
@@ -39,7 +44,7 @@ export function endOfBraces(text: string, at: number): number | undefined {
 export function contentOfBraces(content: string): BraceContent | undefined {
   const source = content.trim();
   if (source.includes('{{')) return { type: 'path', pieces: piecesOf(source) };
-  if (PATH.test(source)) return { type: 'path', pieces: [source] };
+  if (isPath(source)) return { type: 'path', pieces: [source] };
   return source === '' || /(?:^|\s)\./.test(source) ? undefined : { type: 'expression', source };
 }
 
@@ -57,5 +62,6 @@ function piecesOf(source: string): Piece[] {
 
 /** The keys of a path, root first; undefined when the text is no path. */
 export function keysOfPath(text: string): string[] | undefined {
-  return PATH.test(text) ? text.replaceAll(/\[(\d+)\]/g, '.$1').split('.') : undefined;
+  if (PATH.test(text)) return text.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
+  return LABELLED.test(text) ? Array.from(text.matchAll(LABELLED_KEYS), ([key, quoted, single]) => quoted ?? single ?? key) : undefined;
 }

@@ -3,8 +3,9 @@
  * loop and every text operation pays before it works, so an evaluation ends after a bounded time
  * whatever the expression and the data are. Running out throws `Halt`, which `tryEvaluate` catches.
  */
-import { evaluationCharactersMax, evaluationStepsMax, stringLengthMax } from '../limits.ts';
+import { evaluationCharactersMax, evaluationStepsMax, stringLengthMax, valueDepthMax } from '../limits.ts';
 import type { Json } from '../json.ts';
+import { isDeeper } from './nesting.ts';
 import { textOf, type Fault, type FaultCode } from '../scope.ts';
 
 export class Halt extends Error {
@@ -48,7 +49,10 @@ export class Budget {
   /** A value as text, written out once however often it is used. */
   written(value: Json | undefined): string {
     if (typeof value !== 'object' || value === null) return textOf(value);
-    const text = this.#written.get(value) ?? textOf(value);
+    const known = this.#written.get(value);
+    if (known !== undefined) return known;
+    if (isDeeper(value, valueDepthMax)) throw new Halt('VALUE_TOO_LARGE', `the value is nested deeper than ${valueDepthMax} levels, so it has no text; use a part of it`);
+    const text = textOf(value);
     this.#written.set(value, text);
     return text;
   }

@@ -30,7 +30,7 @@ const CALLS: Readonly<Record<FunctionName, Call>> = {
   parseFloat: ([value], budget) => Number.parseFloat(start(value, budget)),
   'Number.isInteger': ([value]) => Number.isInteger(value),
   'Array.isArray': ([value]) => Array.isArray(value),
-  'JSON.stringify': ([value], budget) => (value === undefined ? undefined : joined([JSON.stringify(value)], '', budget)),
+  'JSON.stringify': ([value], budget) => (value === undefined ? undefined : joined([typeof value === 'string' ? JSON.stringify(value) : value === null ? 'null' : budget.written(value)], '', budget)),
   'JSON.parse': ([value], budget) => parsedText(value, budget) ?? notJson(),
   'Object.keys': ([value], budget) => entriesOf(value, budget).map(([key]) => key),
   'Object.values': ([value], budget) => entriesOf(value, budget).map(([, item]) => item),

@@ -1,7 +1,8 @@
 /** Text that holds JSON, read as the value it stands for. */
 import type { Json } from '../json.ts';
-import { stringLengthMax } from '../limits.ts';
+import { stringLengthMax, valueDepthMax } from '../limits.ts';
 import type { Budget } from './budget.ts';
+import { isDeep } from './nesting.ts';
 
 /** A step for so many characters: reading JSON is slower than looking through text. */
 const charactersAStep = 16;
@@ -17,6 +18,7 @@ export function parsedText(value: Json | undefined, budget: Budget): Json | unde
 const LARGE_NUMBER = /\d[eE]\+?\d{3}|\d{300}/;
 
 export function readJson(text: string): Json | undefined {
+  if (mayBeDeep(text) && isDeep(text)) return undefined;
   try {
     if (!LARGE_NUMBER.test(text)) return JSON.parse(text) as Json;
     return JSON.parse(text, (_key, item: Json) => (typeof item === 'number' && !Number.isFinite(item) ? null : item)) as Json;
@@ -24,3 +26,6 @@ export function readJson(text: string): Json | undefined {
     return undefined;
   }
 }
+
+/** Every level takes two characters. */
+const mayBeDeep = (text: string): boolean => text.length > 2 * valueDepthMax;

@@ -1,12 +1,14 @@
 /**
  * A definition as a graph: what people see when they ask how it goes. Built from the canonical form
- * alone; what a run did is laid over it (`run-states.ts`), and `mermaid.ts` writes it down.
+ * alone; what a run did is laid over it (`draw-run.ts`), and `mermaid.ts` writes it down.
  *
- * - A node's `path` is the key of its step without the passes; a nested sentinel's steps carry the
+ * - A node's `path` is the place of its step in the definition; a nested sentinel's steps carry the
  *   path of the step that holds it and a slash (`steps.2/steps.0`), as handles of nested runs do.
+ * - What an edit took out of a run has the path it had there, so a path may be there twice; an id is not.
  * - Every edge joins two nodes; groups only say which nodes belong together.
  */
 import type { StepState } from './run-states.ts';
+import type { StepChange } from './run-tree.ts';
 import type { StepType } from '../model.ts';
 
 export type NodeKind = StepType | 'start' | 'end' | 'fork' | 'join';
@@ -19,6 +21,8 @@ export interface GraphNode {
   /** The group it stands in; null for the outermost. */
   group: string | null;
   state?: StepState;
+  /** What an edit made of the step while the run went on. */
+  change?: StepChange;
 }
 
 export interface GraphGroup {

@@ -30,8 +30,8 @@ const SPOKEN: ReadonlySet<NodeKind> = new Set(['shell', 'command', 'llm', 'emit'
 
 const ARROWS: Readonly<Record<GraphEdge['kind'], string>> = { next: '-->', back: '-.->', apart: '-.->' };
 
-/** The colours of a run's steps; `waiting` is what it has not reached. */
-const CLASSES: Readonly<Record<StepState['outcome'] | 'waiting', string>> = {
+/** The colours of a run's steps; `waiting` is what it has not reached, `gone` what an edit took out. */
+const CLASSES: Readonly<Record<StepState['outcome'] | 'waiting' | 'gone', string>> = {
   ok: 'fill:#d9f2dc,stroke:#2e7d32,color:#14331a',
   failed: 'fill:#fbdcdc,stroke:#c62828,color:#4a1010',
   running: 'fill:#dbe9fb,stroke:#1565c0,color:#0d2a4d',
@@ -39,6 +39,7 @@ const CLASSES: Readonly<Record<StepState['outcome'] | 'waiting', string>> = {
   retried: 'fill:#fdf3d1,stroke:#b28704,color:#453500',
   cancelled: 'fill:#eceff1,stroke:#607d8b,color:#263238',
   waiting: 'fill:#ffffff,stroke:#b0bec5,color:#78909c',
+  gone: 'fill:#f5f5f5,stroke:#bdbdbd,color:#9e9e9e',
 };
 
 export function mermaidOf(graph: Graph): string {
@@ -66,16 +67,20 @@ function nodeText(node: GraphNode, isRun: boolean): string {
   const [open, close] = SHAPES[node.kind];
   const spoken = SPOKEN.has(node.kind) ? `${node.kind} · ${node.label}` : node.label;
   const label = [spoken, ...stateWords(node)].join(' · ');
-  const className = isRun && node.kind !== 'join' && node.kind !== 'end' ? `:::${node.state?.outcome ?? 'waiting'}` : '';
+  const className = isRun && node.kind !== 'join' && node.kind !== 'end' ? `:::${isGone(node) ? 'gone' : (node.state?.outcome ?? 'waiting')}` : '';
   return `${node.id}${open}"${escapeLabel(label)}"${close}${className}`;
 }
 
-function stateWords({ kind, state }: GraphNode): string[] {
-  if (state === undefined) return [];
-  const words: string[] = [];
+const isGone = ({ change }: GraphNode): boolean => change === 'removed' || change === 'replaced';
+
+function stateWords(node: GraphNode): string[] {
+  const { kind, state, change } = node;
+  const words: string[] = change === undefined ? [] : [change];
+  if (state === undefined) return words;
   if (state.passes > 1) words.push(`${state.passes} ${kind === 'start' ? 'passes' : 'times'}`);
-  if (state.failures > 0 && state.passes > 1) words.push(`${state.failures} failed`);
-  if (state.outcome !== 'ok' && state.outcome !== 'failed') words.push(state.outcome);
+  if (state.failures > (state.outcome === 'failed' && state.passes <= 1 ? 1 : 0)) words.push(`${state.failures} failed`);
+  // Elsewhere the colour says it.
+  if (isGone(node) ? state.outcome !== 'ok' : state.outcome !== 'ok' && state.outcome !== 'failed') words.push(state.outcome);
   if (state.durationMs > 0) words.push(shortDuration(state.durationMs));
   return words;
 }

@@ -6,7 +6,8 @@
  * Recursion is safe here: `checkShape` has bounded the depth.
  */
 import type { Problem } from '../problems.ts';
-import { finish, isPlain, Origins, pathOf, type Draft, type Plain } from './draft.ts';
+import { isTemplate } from '../reference.ts';
+import { finish, isPlain, Origins, pathOf, standIn, type Draft, type Plain } from './draft.ts';
 import { rewriteDojo } from './rewrites/dojo.ts';
 import { rewriteGuard } from './rewrites/guard.ts';
 import { rewriteDefinitionJson, rewriteStepJson } from './rewrites/json-values.ts';
@@ -98,11 +99,12 @@ function rewriteStep(raw: unknown, path: string, origins: Origins, problems: Pro
   return finish(draft);
 }
 
-/** A nested pipeline is named by its step where it has no name; a bare word refers to a definition. */
+/** A nested pipeline is named by its step where it has no name; a bare word refers to a definition, and so does a reference. */
 function rewriteNested(draft: Draft): void {
   const { value, origins, problems } = draft;
   const path = pathOf(draft, 'definition');
   const given = value['definition'];
+  if (typeof given === 'string' && isTemplate(given)) return standIn(draft, 'definition', { $ref: given });
   const isPipeline = Array.isArray(given) || path.endsWith('pipeline');
   let definition: unknown = Array.isArray(given) ? { steps: given } : given;
   if (Array.isArray(given)) origins.set(definition as Plain, path, new Map([['steps', path]]));

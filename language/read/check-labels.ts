@@ -35,7 +35,8 @@ function checkNamed(reference: ReferenceSite, labels: Labels): Problem[] {
   if (reference.name !== 'named' || label === undefined) return [];
   const known = [...chain(reference.place.definition)].flatMap((site) => [...(labels.get(site) ?? [])]);
   if (known.includes(label)) return [];
-  const fix = nearestFix(label, known);
+  const longer = known.find((name) => name.startsWith(`${label} `));
+  const fix = longer === undefined ? nearestFix(label, known) : { fix: `write the label in quotes: named["${longer}"]` };
   const message = `no step here is called "${label}" (${reference.written}); ${fix.fix ?? `give a step the "name": "${label}"`}`;
   return [{ code: 'UNKNOWN_LABEL', severity: 'warning', path: reference.at, message, ...fix }];
 }

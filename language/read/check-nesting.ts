@@ -2,6 +2,7 @@
 import { nestingSentinelsMax } from '../limits.ts';
 import type { Definition, Step } from '../model.ts';
 import type { Problem } from '../problems.ts';
+import { isTemplate } from '../reference.ts';
 import { isPlain, join, type Origins, type Plain } from './draft.ts';
 import type { DefinitionSite, Sites } from './sites.ts';
 
@@ -15,6 +16,7 @@ export function checkNesting(sites: Sites, origins: Origins, knownRefs: KnownRef
   const tooDeep = sites.definitions.filter((site) => site.depth === depthMax + 1).map((site) => nestingTooDeep(site.path, depthMax));
   const references = sites.steps.flatMap(({ step, path, place }) => {
     if (step.type !== 'sentinel' || !('$ref' in step.definition) || typeof step.definition.$ref !== 'string') return [];
+    if (isTemplate(step.definition.$ref)) return [];
     const at = join(origins.locate(step, path, ['definition']), '$ref');
     const around = namesAround(place.definition);
     return follow(step.definition.$ref, { path: at, around, depth: place.definition.depth + 1, depthMax, knownRefs });
@@ -93,8 +95,8 @@ function referencesOf(definition: Definition): Array<{ name: string; depth: numb
     for (const step of next.steps) {
       for (const steps of listsOf(step)) pending.push({ steps, depth });
       if (step.type !== 'sentinel') continue;
-      if ('$ref' in step.definition) found.push({ name: step.definition.$ref, depth });
-      else pending.push({ steps: stepsOf(step.definition), depth: depth + 1 });
+      if (!('$ref' in step.definition)) pending.push({ steps: stepsOf(step.definition), depth: depth + 1 });
+      else if (!isTemplate(step.definition.$ref)) found.push({ name: step.definition.$ref, depth });
     }
   }
   return found;

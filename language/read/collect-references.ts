@@ -1,7 +1,8 @@
 /** Every place where a definition reads a variable, and the expressions that cannot be read. */
 import { parseExpression, referencesOf } from '../expression/parse.ts';
+import type { Step } from '../model.ts';
 import type { Problem } from '../problems.ts';
-import { referencesIn } from '../reference.ts';
+import { referencesIn, unreadIn, type Unread } from '../reference.ts';
 import { join, type Origins } from './draft.ts';
 import type { Place, Sites, StepSite } from './sites.ts';
 
@@ -18,7 +19,19 @@ export interface ReferenceSite {
   from: 'expression' | 'template' | 'shell';
 }
 
-export function collectReferences(sites: Sites, origins: Origins): { references: ReferenceSite[]; problems: Problem[] } {
+/** A text that looks like a reference and is none. */
+export interface UnreadSite extends Unread {
+  at: string;
+}
+
+export interface Collected {
+  references: ReferenceSite[];
+  unread: UnreadSite[];
+  problems: Problem[];
+}
+
+export function collectReferences(sites: Sites, origins: Origins): Collected {
+  const unread: UnreadSite[] = [];
   const references: ReferenceSite[] = [];
   const problems: Problem[] = [];
   const expression = (text: unknown, at: string, place: Place, reader: object): void => {
@@ -37,24 +50,26 @@ export function collectReferences(sites: Sites, origins: Origins): { references:
   }
   for (const site of sites.steps) {
     if (site.step.type === 'condition') expression(site.step.check, origins.locate(site.step, site.path, ['check']), site.place, site.step);
-    references.push(...templateReferences(site, origins));
+    readTemplates(site, origins, references, unread);
   }
-  return { references, problems };
+  return { references, unread, problems };
 }
 
-function templateReferences(site: StepSite, origins: Origins): ReferenceSite[] {
-  return templatesOf(site).flatMap(({ key, value }) => {
-    const from = site.step.type === 'shell' && key === 'command' ? 'shell' : 'template';
-    const found: ReferenceSite[] = [];
-    eachText(value, origins.locate(site.step, site.path, [key]), (text, at) => {
-      for (const reference of referencesIn(text)) found.push({ ...reference, at, place: site.place, reader: site.step, from });
+function readTemplates({ step, path, place }: StepSite, origins: Origins, references: ReferenceSite[], unread: UnreadSite[]): void {
+  const read = (value: unknown, where: string, from: ReferenceSite['from']): void =>
+    eachText(value, where, (text, at) => {
+      for (const reference of referencesIn(text)) references.push({ ...reference, at, place, reader: step, from });
+      // To the shell `${name}` is its own.
+      for (const found of unreadIn(text)) if (from === 'template' || !found.written.startsWith('$')) unread.push({ ...found, at });
     });
-    return found;
-  });
+  for (const { key, value } of templatesOf(step)) {
+    read(value, origins.locate(step, path, [key]), step.type === 'shell' && key === 'command' ? 'shell' : 'template');
+  }
+  if (step.type === 'sentinel' && '$ref' in step.definition) read(step.definition.$ref, origins.locate(step, path, ['definition', '$ref']), 'template');
 }
 
 /** The keys of a step that are templates. */
-function templatesOf({ step }: StepSite): Array<{ key: string; value: unknown }> {
+function templatesOf(step: Step): Array<{ key: string; value: unknown }> {
   const pick = (...keys: string[]): Array<{ key: string; value: unknown }> =>
     keys.map((key) => ({ key, value: (step as { [key: string]: unknown })[key] }));
   switch (step.type) {

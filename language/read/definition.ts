@@ -17,6 +17,7 @@ import { checkResults } from './check-results.ts';
 import { checkSettings } from './check-settings.ts';
 import { checkStepDetails } from './check-step-details.ts';
 import { checkSteps } from './check-steps.ts';
+import { checkUnread } from './check-unread.ts';
 import { collectReferences } from './collect-references.ts';
 import { isPlain } from './draft.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
@@ -64,7 +65,7 @@ export function parseDefinition(value: unknown, options: ReadOptions = {}): Read
   const grown = checkShape(canonical);
   if (grown !== undefined) return refused({ ...grown, path: origins.locate(canonical, '', grown.path === '' ? [] : grown.path.split('.')) });
   const sites = collectSites(canonical, origins, problems);
-  const { references, problems: badExpressions } = collectReferences(sites, origins);
+  const { references, unread, problems: badExpressions } = collectReferences(sites, origins);
   const setters = collectSetters(sites);
   problems.push(
     ...badExpressions,
@@ -74,6 +75,7 @@ export function parseDefinition(value: unknown, options: ReadOptions = {}): Read
     ...checkEvents(sites, origins),
     ...checkBounds(sites),
     ...checkReferences(sites, references, origins),
+    ...checkUnread(sites, unread),
     ...checkLabels(sites, references, origins),
     ...checkFlow(sites, references, setters, origins),
     ...checkResults(references, setters),

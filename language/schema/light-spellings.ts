@@ -50,6 +50,7 @@ export function withLightSpellings(id: string, schema: ObjectSchema): ObjectSche
   if (id === 'Definition') light.required = without(light.required, 'loop');
   const isStep = id.endsWith('Step');
   for (const [alias, key] of Object.entries({ ...(isStep ? ALIASES : {}), ...ALIASES_OF[id] })) addAlias(light, alias, key);
+  if (id === 'SentinelStep') properties['definition'] = orReference(properties['definition']);
   if (id === 'ParallelStep') properties['steps'] = memberList(properties['branches']);
   if (id === 'LoopStep') addFlatLoop(light);
   return light;
@@ -62,6 +63,13 @@ function orText(schema: Json): JsonObject {
   const text = { type: 'string', pattern: '^\\s*\\d+(\\.\\d+)?\\s*$' };
   const members = Array.isArray(rest['anyOf']) ? rest['anyOf'] : [rest];
   return { ...(description === undefined ? {} : { description }), anyOf: [...members, text] };
+}
+
+/** The name of a definition, or a reference to one. */
+function orReference(schema: Json | undefined): JsonObject {
+  const { description, ...rest } = schema as JsonObject;
+  const members = Array.isArray(rest['anyOf']) ? rest['anyOf'] : [rest];
+  return { ...(description === undefined ? {} : { description }), anyOf: [...members, { type: 'string', minLength: 1 }] };
 }
 
 function addAlias(schema: ObjectSchema, alias: string, key: string): void {

@@ -188,7 +188,14 @@ export interface Store {
     keep(handle: string, values: ReadonlyMap<string, string>): Promise<void>;
     /** Those that are kept, by token. */
     find(tokens: readonly string[]): Promise<Map<string, string>>;
-    /** Removes the values of runs that ended more than a day ago. */
+    /** What is kept for a run, or for a schedule (`scheduleOwner`). */
+    tokensOf(handle: string): Promise<string[]>;
+    /**
+     * Nothing starts with them any more: they are removed at once, or by `sweep` where a run that goes
+     * on holds one, or may hold one without its row being there yet.
+     */
+    retire(tokens: readonly string[], how: { mayBeHeld: boolean }): Promise<void>;
+    /** Removes the values of runs that ended more than a day ago, retired ones, and those of starts that came to nothing. */
     sweep(): Promise<void>;
   };
   signals: Signals;

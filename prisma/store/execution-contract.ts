@@ -1,4 +1,5 @@
 /** What the store keeps of processes that steps started and did not wait for: executions. */
+import type { FailureInfo } from '../../language/failure.ts';
 import type { Json } from '../../language/json.ts';
 import type { Rule } from '../../language/model.ts';
 import type { Ear } from './wakeups.ts';
@@ -30,8 +31,16 @@ export interface Execution extends NewExecution {
   isRunning: boolean;
   exitCode: number | null;
   signal: string | null;
+  /** Why it was ended by what watches over it; null where it ended by itself or with its run. */
+  failure: FailureInfo | null;
   /** Lines printed so far; the store keeps the first and the latest of them. */
   lines: number;
+}
+
+export interface ExecutionEnd {
+  exitCode: number;
+  signal: string | null;
+  failure?: FailureInfo;
 }
 
 /** One start of an execution. Whoever holds an older one can write nothing any more. */
@@ -53,7 +62,7 @@ export interface Executions {
   started(holding: Holding, pid: number): Promise<boolean>;
   /** Writing the same lines again changes nothing. Answers with the rules in force; null when another worker holds it. */
   append(holding: Holding, lines: readonly ExecutionLine[]): Promise<{ rules: Rule[] } | null>;
-  finish(holding: Holding, how: { exitCode: number; signal: string | null }): Promise<void>;
+  finish(holding: Holding, how: ExecutionEnd): Promise<void>;
   /** Null when there is no such execution. */
   setRules(id: string, rules: readonly Rule[]): Promise<Execution | null>;
   /** Kept lines after the n-th, in order. */

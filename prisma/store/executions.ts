@@ -5,6 +5,7 @@
  * Invariant: every write of the worker that holds a process names its attempt, and changes nothing
  * once another worker has taken the execution over.
  */
+import type { FailureInfo } from '../../language/failure.ts';
 import type { Json } from '../../language/json.ts';
 import type { Rule } from '../../language/model.ts';
 import type { Database } from './database.ts';
@@ -17,16 +18,22 @@ const LINES_TAIL = 19_000;
 /** What an announcement that was lost costs. */
 const LOOK_MS = 5_000;
 
-const COLUMNS = `e.id, e.handle, e.key, e.request, e.rules, e.worker, e.attempt, e.pid, e.exit_code as "exitCode", e.signal, e.lines,
+const COLUMNS = `e.id, e.handle, e.key, e.request, e.rules, e.worker, e.attempt, e.pid, e.exit_code as "exitCode", e.signal, e.failure, e.lines,
   e.finished_at is null as "isRunning"`;
 
-interface Row extends Omit<Execution, 'request' | 'rules'> {
+interface Row extends Omit<Execution, 'request' | 'rules' | 'failure'> {
   request: unknown;
   rules: unknown;
+  failure: unknown;
 }
 
 /** The columns hold what this project wrote, so their types are known. */
-const toExecution = ({ request, rules, ...rest }: Row): Execution => ({ ...rest, request: request as Json, rules: rules as Rule[] | null });
+const toExecution = ({ request, rules, failure, ...rest }: Row): Execution => ({
+  ...rest,
+  request: request as Json,
+  rules: rules as Rule[] | null,
+  failure: failure as FailureInfo | null,
+});
 
 export function executions(database: Database, announcer: Announcer, listener: Listener): Executions {
   const announce = (id: string): void => announcer.announce(EXECUTION_CHANNEL, id);
@@ -92,10 +99,11 @@ function writing(database: Database, announce: (id: string) => void): Writing {
       return appended;
     },
 
-    async finish({ id, attempt }, { exitCode, signal }) {
+    async finish({ id, attempt }, { exitCode, signal, failure }) {
       await database.query(
-        `update executions set exit_code = $3, signal = $4, finished_at = clock_timestamp() where id = $1 and attempt = $2 and finished_at is null`,
-        [id, attempt, exitCode, signal],
+        `update executions set exit_code = $3, signal = $4, failure = $5::json, finished_at = clock_timestamp()
+         where id = $1 and attempt = $2 and finished_at is null`,
+        [id, attempt, exitCode, signal, failure === undefined ? null : JSON.stringify(failure)],
       );
       announce(id);
     },

@@ -1,12 +1,32 @@
 /**
  * Values of secret environment variables, by token. They stand here and nowhere else: not in
- * history, not in events. They go a day after the run they were kept for has ended.
+ * history, not in events.
+ *
+ * Invariant: a value goes only when no run under way can hold its token. Those of a run go a day after
+ * it has ended; those of a schedule, from which any number of runs take them, once it is removed or
+ * replaced; those of a start that came to nothing, a day later.
  */
 import { BoundedMap } from './bounded-map.ts';
 import type { Store } from './contract.ts';
 import type { Database } from './database.ts';
 
 const VALUES_MAX = 10_000;
+const KEPT = `interval '1 day'`;
+const SCHEDULE = '@schedule ';
+
+/** Whose values those of a schedule are: no run can have such a handle. */
+export const scheduleOwner = (id: string): string => `${SCHEDULE}${id}`;
+
+/** The handles of a schedule's runs are its id and the time they were due. */
+const RUN_OF_SCHEDULE = `(starts_with(s.handle, '${SCHEDULE}') and starts_with(n.handle, substr(s.handle, ${SCHEDULE.length + 1}) || '-')
+  and substr(n.handle, length(s.handle) - ${SCHEDULE.length - 2}) ~ '^\\d{4}-\\d\\d-\\d\\dT')`;
+const IS_HELD = `exists (select 1 from runs n where n.finished_at is null
+  and (n.handle = s.handle or starts_with(n.handle, s.handle || '/') or ${RUN_OF_SCHEDULE}))`;
+
+const SWEEP = `delete from sealed_values s where not ${IS_HELD} and (
+  s.retired_at < now() - ${KEPT}
+  or exists (select 1 from runs r where r.handle = s.handle and r.finished_at < now() - ${KEPT})
+  or (not starts_with(s.handle, '${SCHEDULE}') and s.created_at < now() - ${KEPT} and not exists (select 1 from runs r where r.handle = s.handle)))`;
 
 export function secrets(database: Database): Store['secrets'] {
   const known = new BoundedMap<string, string>(VALUES_MAX);
@@ -30,12 +50,16 @@ export function secrets(database: Database): Store['secrets'] {
         return value === undefined ? [] : [[token, value]];
       }));
     },
+    async tokensOf(handle) {
+      return (await database.query<{ token: string }>('select token from sealed_values where handle = $1', [handle])).map(({ token }) => token);
+    },
+    async retire(tokens, { mayBeHeld }) {
+      if (tokens.length === 0) return;
+      await database.query('update sealed_values set retired_at = now() where token = any($1::text[])', [tokens]);
+      if (!mayBeHeld) await database.query(`delete from sealed_values s where s.token = any($1::text[]) and not ${IS_HELD}`, [tokens]);
+    },
     async sweep() {
-      await database.query(
-        `delete from sealed_values s where exists (select 1 from runs r where r.handle = s.handle and r.finished_at < now() - interval '1 day')
-           and not exists (select 1 from runs n where starts_with(n.handle, s.handle || '/') and n.finished_at is null)`,
-        [],
-      );
+      await database.query(SWEEP, []);
     },
   };
 }

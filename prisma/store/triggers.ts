@@ -110,14 +110,7 @@ function registry(database: Database): Pick<TriggerStore, 'add' | 'list' | 'paus
       return (await database.query('update triggers set is_paused = $2 where id = $1 returning 1', [id, isPaused])).length > 0;
     },
 
-    async remove(id) {
-      const removed = await database.query(
-        `with gone as (delete from triggers where id = $1 returning id), starts as (delete from trigger_starts where trigger_id = $1)
-         select 1 from gone`,
-        [id],
-      );
-      return removed.length > 0;
-    },
+    remove: (id) => database.transaction((client) => remove(client, id)),
 
     async starts(id, limit) {
       const rows = await database.query<StartRow>(
@@ -127,6 +120,14 @@ function registry(database: Database): Pick<TriggerStore, 'add' | 'list' | 'paus
       return rows.map(toStart);
     },
   };
+}
+
+/** A run that was started goes on, and finds in its row what event it is about. */
+async function remove(client: PoolClient, id: string): Promise<boolean> {
+  // Waits for whoever is spreading events; the rows of those are seen only by a statement after it.
+  const removed = await queryOn(client, 'delete from triggers where id = $1 returning 1', [id]);
+  await queryOn(client, `delete from trigger_starts where trigger_id = $1 and state <> 'started'`, [id]);
+  return removed.length > 0;
 }
 
 async function settle(database: Database, { trigger, event, attempts, handle }: ClaimedStart, how: Parameters<TriggerStore['settle']>[1]): Promise<void> {
@@ -175,7 +176,8 @@ async function spread(client: PoolClient): Promise<number> {
   if (events.length === 0) return 0;
   const active = await queryOn<{ id: string; name: string; event: string; project: string; afterSeq: number }>(
     client,
-    'select id, name, event, project, after_seq as "afterSeq" from triggers where not is_paused',
+    // Locked: what is removed meanwhile would leave starts of nothing.
+    'select id, name, event, project, after_seq as "afterSeq" from triggers where not is_paused for key share',
     [],
   );
   const starts: { trigger: string; seq: number; handle: string; depth: number }[] = [];

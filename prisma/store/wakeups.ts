@@ -10,6 +10,7 @@ import { Client } from 'pg';
 import type { RunEvent } from '../../language/run-event.ts';
 import { connectionConfig } from './database.ts';
 import type { Database } from './database.ts';
+import { changesStatus } from './status-events.ts';
 
 const GATHER_MS = 10;
 const POLL_MS = 1_000;
@@ -71,11 +72,8 @@ export class Announcer {
   }
 }
 
-/** Steps that emit, and changes of a run's status (commit-statement.ts), are events for others. */
-function publishes(event: RunEvent): boolean {
-  if (event.type === 'step-finished') return event.step === 'emit';
-  return event.type === 'paused' || event.type === 'resumed' || event.type === 'run-finished';
-}
+/** Steps that emit, and changes of a run's status, are events for others. */
+const publishes = (event: RunEvent): boolean => (event.type === 'step-finished' ? event.step === 'emit' : changesStatus(event));
 
 /** One follower's ear: `next` resolves at an announcement made since the last call, or after POLL_MS. */
 export interface Ear {

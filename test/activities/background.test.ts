@@ -1,49 +1,15 @@
 /** Processes that outlive their step: their lines, their end, who watches them, and whose they are. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import type { CommandContext } from '../../activities/commands/command.ts';
-import { builtInCommands, createRegistry } from '../../activities/commands/registry.ts';
-import { processMetrics } from '../../activities/commands/metrics.ts';
 import { BackgroundProcesses } from '../../activities/shell/background.ts';
 import { portIn } from '../../activities/shell/served-port.ts';
 import type { WatchResult } from '../../activities/shell/watch.ts';
-import type { Json, JsonObject } from '../../language/json.ts';
+import type { JsonObject } from '../../language/json.ts';
 import { finished, started, useStore } from '../store/opened.ts';
-import { commandContext } from './command-context.ts';
-import { isAlive, temporaryFolder } from './step-context.ts';
+import { openRun, texts, until } from './background-run.ts';
+import { isAlive } from './step-context.ts';
 
 const opened = useStore();
-let runs = 0;
-
-/** A run, and the commands of the worker it runs on. */
-async function openRun(background = new BackgroundProcesses()) {
-  runs += 1;
-  const handle = `background-${process.pid}-${runs}`;
-  const project = await temporaryFolder();
-  const { store } = opened;
-  await store.runs.create({ handle, name: 'n', definitionHash: 'h', project, persona: 'ada', parent: null, inputs: {}, startedAt: Date.now() });
-  const registry = createRegistry(builtInCommands(processMetrics, background));
-  let steps = 0;
-  const run = async <Result extends Json>(name: string, params: JsonObject, over: Partial<CommandContext> = {}): Promise<Result> => {
-    steps += 1;
-    const context = commandContext(project, { run: { handle, project, persona: 'ada', definitionHash: 'h' }, key: `steps.${steps}@1`, store, ...over });
-    return (await registry.run(name, params, context)) as Result;
-  };
-  const start = (command: string, rest: JsonObject = {}): Promise<{ executionId: string; pid: number; port?: number }> =>
-    run('code/shell/execute', { command, wait: false, ...rest });
-  onTestFinished(() => background.close());
-  return { handle, project, background, run, start };
-}
-
-const texts = ({ lines }: WatchResult): string[] => lines.map(({ line }) => line);
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUpAt = Date.now() + 20_000;
-  while (!(await holds())) {
-    if (Date.now() > giveUpAt) throw new Error(`waited in vain for: ${holds.toString()}`);
-    await sleep(20);
-  }
-}
 
 async function publishedLines(handle: string): Promise<string[]> {
   const consumed: { [glob: string]: number } = {};
@@ -64,7 +30,7 @@ const RULES = [
 ];
 
 test('starting returns at once; a watch that comes later sees all lines, classified by the first rule that fits', async () => {
-  const { handle, run, start } = await openRun();
+  const { handle, run, start } = await openRun(opened);
   const startedAt = Date.now();
   const { executionId, pid } = await start(`echo begin; echo 'a.ts: error TS2304' >&2; sleep 0.4; echo 'warning TS1'; printf 'Successfully compiled\\r\\nlast'; exit 3`);
   expect(Date.now() - startedAt).toBeLessThan(400);
@@ -86,7 +52,7 @@ test('starting returns at once; a watch that comes later sees all lines, classif
 });
 
 test('a watch ends at the first error, or the first match, and the process goes on', async () => {
-  const { run, start } = await openRun();
+  const { run, start } = await openRun(opened);
   const { executionId, pid } = await start('echo one; sleep 0.2; echo warn; sleep 0.2; echo bad; sleep 30');
   const rules = [{ pattern: 'warn', classification: 'warning' }, { pattern: 'bad', classification: 'error' }];
   const match = await run<WatchResult>('code/shell/watch', { executionId, rules, until: 'match' });
@@ -100,7 +66,7 @@ test('a watch ends at the first error, or the first match, and the process goes 
 });
 
 test('a watch that is cancelled ends at once', async () => {
-  const { run, start } = await openRun();
+  const { run, start } = await openRun(opened);
   const { executionId } = await start('sleep 30');
   const cancelling = new AbortController();
   const watching = run('code/shell/watch', { executionId }, { signal: cancelling.signal });
@@ -110,7 +76,7 @@ test('a watch that is cancelled ends at once', async () => {
 });
 
 test('a pattern that would hang a backtracking engine does not', async () => {
-  const { run, start } = await openRun();
+  const { run, start } = await openRun(opened);
   const { executionId } = await start(`printf '%0900d\\n' 0 | tr 0 a`);
   const startedAt = Date.now();
   await run<WatchResult>('code/shell/watch', { executionId, rules: [{ pattern: '(a+)+$b', classification: 'x' }] });
@@ -118,7 +84,7 @@ test('a pattern that would hang a backtracking engine does not', async () => {
 });
 
 test('a result is bounded; what rules matched goes before the rest', async () => {
-  const { run, start } = await openRun();
+  const { run, start } = await openRun(opened);
   const { executionId } = await start(`seq 1 60000 | awk '{ print ($1 == 500 ? "ERROR " : "line ") $1 }'`);
   const result = await run<WatchResult>('code/shell/watch', { executionId, rules: [{ pattern: 'ERROR', classification: 'error' }] });
   expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(1.2 * 1024 * 1024);
@@ -128,7 +94,7 @@ test('a result is bounded; what rules matched goes before the rest', async () =>
 });
 
 test('the end of the run ends its processes with all that they started', async () => {
-  const { handle, project, start } = await openRun();
+  const { handle, project, start } = await openRun(opened);
   const { executionId, pid } = await start(`trap '' HUP; (setsid sleep 60 & echo $! > inner); sleep 60`, {});
   const { readFileSync, existsSync } = await import('node:fs');
   await until(() => existsSync(`${project}/inner`));
@@ -141,7 +107,7 @@ test('the end of the run ends its processes with all that they started', async (
 });
 
 test('the process of a worker that is gone is started again by another, for whoever watches it', async () => {
-  const first = await openRun();
+  const first = await openRun(opened);
   const { executionId, pid } = await first.start('echo $$ >> pids; echo begin; sleep 1.5; echo end');
   const watching = first.run<WatchResult>('code/shell/watch', { executionId });
   await sleep(300);
@@ -156,7 +122,7 @@ test('the process of a worker that is gone is started again by another, for whoe
 });
 
 test('a process that cannot be started fails its step, and a second try may succeed', async () => {
-  const { run } = await openRun();
+  const { run } = await openRun(opened);
   const params = { command: 'nothing-of-that-name', args: [], wait: false };
   await expect(run('code/shell/execute', params, { key: 'steps.0@1' })).rejects.toMatchObject({ code: 'SHELL_NOT_STARTED' });
   const again = { command: 'true', args: [], wait: false };
@@ -177,7 +143,7 @@ test.each([
 });
 
 test('a served port is waited for: named by the output, or listened on; a stated one is told', async () => {
-  const { start, run } = await openRun();
+  const { start, run } = await openRun(opened);
   const said = await start('sleep 0.2; echo "ready on http://localhost:4321/"; sleep 30', { port: true });
   expect(said.port).toBe(4321);
   const silent = `require("node:net").createServer().listen(0, "127.0.0.1", function () { require("node:fs").writeFileSync("port", String(this.address().port)); })`;

@@ -8,9 +8,9 @@ import { build } from 'esbuild';
 import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { endStep, sweepOrphans, workerMarker } from '../../activities/shell/orphans.ts';
-import { isGroupAlive, STEP_MARKER, WORKER_MARKER } from '../../activities/shell/processes.ts';
+import { STEP_MARKER, WORKER_MARKER } from '../../activities/shell/processes.ts';
 import { runShell } from '../../activities/shell/run-shell.ts';
-import { isAlive, shellContext, temporaryFolder } from './step-context.ts';
+import { isAlive, isGroupAlive, shellContext, temporaryFolder } from './step-context.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

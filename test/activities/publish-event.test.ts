@@ -1,27 +1,14 @@
 /** Event names are indexed, so they are short; their bytes count, not their characters. */
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { publishEvent } from '../../activities/publish-event.ts';
-import type { Store } from '../../prisma/store/contract.ts';
-import { migrate } from '../../prisma/store/migrate.ts';
-import { openStore } from '../../prisma/store/open-store.ts';
-import { createDatabase, type TestDatabase } from '../postgres.ts';
+import { useStore } from '../store/opened.ts';
 
-let database: TestDatabase;
-let store: Store;
-beforeAll(async () => {
-  database = await createDatabase(inject('postgresUrl'));
-  await migrate(database.url);
-  store = openStore({ url: database.url });
-}, 60_000);
-afterAll(async () => {
-  await store.close();
-  await database.drop();
-});
+const opened = useStore();
 
 async function publish(key: string, name: string): Promise<unknown> {
-  const session = store.session();
+  const session = opened.store.session();
   try {
-    const result = await publishEvent(store, session, { handle: 'run', key, name, data: null });
+    const result = await publishEvent(opened.store, session, { handle: 'run', key, name, data: null });
     await session.commit({ handle: 'run', key, result, events: [] });
     return result;
   } finally {

@@ -1,7 +1,7 @@
 /** Values of listed environment variables: out of results, logs and events, wherever a chunk is cut. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { secretsOf, withMaskedFailures } from '../../activities/secrets.ts';
+import { secretsOf, unsealedFor, withMaskedFailures } from '../../activities/secrets.ts';
 import { Failure } from '../../activities/failures.ts';
 import { runShell, type ShellRequest } from '../../activities/shell/run-shell.ts';
 import { StreamMask } from '../../activities/shell/stream-mask.ts';
@@ -17,6 +17,8 @@ function vault(): Pick<Store, 'secrets'> {
     secrets: {
       keep: async (_handle, values) => values.forEach((value, token) => kept.set(token, value)),
       find: async (tokens) => new Map(tokens.flatMap((token) => (kept.has(token) ? [[token, kept.get(token) ?? '']] : []))),
+      tokensOf: async () => [...kept.keys()],
+      retire: async (tokens) => tokens.forEach((token) => kept.delete(token)),
       sweep: async () => undefined,
     },
   };
@@ -33,7 +35,8 @@ async function opened() {
 
 async function run(request: Partial<ShellRequest>, opening: Awaited<ReturnType<typeof opened>>) {
   const context = shellContext(await temporaryFolder(), { secrets: opening.secrets });
-  const result = await runShell({ timeoutMs: 30_000, ...opening.secrets.unsealShell({ command: 'true', ...request }) }, context);
+  const unsealed = { timeoutMs: 30_000, ...opening.secrets.unsealShell({ command: 'true', ...request }) };
+  const result = await withMaskedFailures(opening.secrets, () => runShell(unsealed, context));
   return { result, log: context.log };
 }
 
@@ -80,6 +83,24 @@ describe('a run with listed environment variables', () => {
   it('fails clearly when a value is gone', async () => {
     const { env } = await opened();
     await expect(secretsOf(vault(), env, 'steps.0@1')).rejects.toMatchObject({ code: 'SECRET_GONE' });
+  });
+});
+
+describe('a secret beside a process', () => {
+  it('keeps its token where the params are kept: as data, and for a process that any worker may start', async () => {
+    const { secrets, token } = await opened();
+    const params = { command: 'deploy', env: { A: token } };
+    expect(unsealedFor('code/shell/execute', { ...params, wait: false }, secrets)).toEqual({ ...params, wait: false });
+    expect(unsealedFor('data/create', params, secrets)).toEqual(params);
+    expect(unsealedFor('code/shell/execute', params, secrets)).toEqual({ command: 'deploy', env: { A: value } });
+  });
+
+  it.each(Array.from({ length: 10 }, (_, at) => 180 + 3 * at))('quotes no part of a value either, where a long line is cut (%d characters before it)', async (length) => {
+    const opening = await opened();
+    const failing = run({ command: `: ${'x'.repeat(length - 8)}; sleep 9 '${opening.token}'`, timeoutMs: 1 }, opening);
+    const failure: unknown = await failing.catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'STEP_TIMEOUT' });
+    expect(String(failure)).not.toContain('s3');
   });
 });
 

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { SHELL_BOUNDS } from '../../activities/shell/bounds.ts';
-import { isGroupAlive } from '../../activities/shell/processes.ts';
 import { runShell, type ShellRequest } from '../../activities/shell/run-shell.ts';
-import { shellContext, temporaryFolder, type TestContext } from './step-context.ts';
+import { isGroupAlive, shellContext, temporaryFolder, type TestContext } from './step-context.ts';
 
 async function run(request: Partial<ShellRequest>, context?: TestContext) {
   const used = context ?? shellContext(await temporaryFolder());

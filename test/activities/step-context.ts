@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { ShellContext } from '../../activities/shell/run-shell.ts';
+import { livingGroups } from '../../activities/shell/process-table.ts';
 import type { LogChunk } from '../../prisma/store/contract.ts';
 
 export async function temporaryFolder(): Promise<string> {
@@ -69,3 +70,5 @@ export function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+export const isGroupAlive = async (group: number): Promise<boolean> => (await livingGroups()).has(group);

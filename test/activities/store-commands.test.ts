@@ -1,39 +1,25 @@
 /** Commands over the real store. */
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { CommandContext, RunStarter } from '../../activities/commands/command.ts';
 import { builtInCommands, createRegistry } from '../../activities/commands/registry.ts';
 import { runShell } from '../../activities/shell/run-shell.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
-import type { Store } from '../../prisma/store/contract.ts';
-import { migrate } from '../../prisma/store/migrate.ts';
 import { openStore } from '../../prisma/store/open-store.ts';
-import { createDatabase, type TestDatabase } from '../postgres.ts';
+import { useStore } from '../store/opened.ts';
 import { commandContext } from './command-context.ts';
 import { temporaryFolder } from './step-context.ts';
 
 const registry = createRegistry(builtInCommands());
-let database: TestDatabase;
-let store: Store;
-
-beforeAll(async () => {
-  database = await createDatabase(inject('postgresUrl'));
-  await migrate(database.url);
-  store = openStore({ url: database.url });
-}, 60_000);
-
-afterAll(async () => {
-  await store.close();
-  await database.drop();
-});
+const opened = useStore();
 
 let steps = 0;
 
 /** Runs one command as a step of its own and commits it, as the interpreter's hosts do. */
 async function run(name: string, params: JsonObject, over: Partial<CommandContext> = {}): Promise<Json> {
-  const session = store.session();
+  const session = opened.store.session();
   steps += 1;
-  const context = commandContext(await temporaryFolder(), { store, session, key: `steps.${steps}@1`, ...over });
+  const context = commandContext(await temporaryFolder(), { store: opened.store, session, key: `steps.${steps}@1`, ...over });
   try {
     const result = await registry.run(name, params, context);
     await session.commit({ handle: context.run.handle, key: context.key, result, events: [] });
@@ -64,8 +50,8 @@ describe('data/*', () => {
   it('writes once, however often the step runs', async () => {
     const over = { key: 'steps.once@1', run: { handle: 'run-once', project: '/', persona: 'p', definitionHash: 'd' } };
     const params = { collection: 'once', data: { n: 1 } };
-    const session = store.session();
-    const context = commandContext(await temporaryFolder(), { store, session, now: () => 5, ...over });
+    const session = opened.store.session();
+    const context = commandContext(await temporaryFolder(), { store: opened.store, session, now: () => 5, ...over });
     const first = await registry.run('data/create', params, context);
     expect(await registry.run('data/create', params, context)).toEqual(first);
     await session.commit({ handle: 'run-once', key: 'once', result: null, events: [] });
@@ -90,6 +76,7 @@ function starter() {
     },
     steps: (handle) => Promise.reject(new Error(`${handle} is not there`)),
     edit: (handle) => Promise.reject(new Error(`${handle} is not there`)),
+    control: (handle) => Promise.reject(new Error(`${handle} is not there`)),
   };
   return { started, runs };
 }
@@ -105,7 +92,7 @@ describe('sentinel/run', () => {
     ['a pipeline', { type: 'pipeline', steps: [{ type: 'emit', event: 'e' }] }, { definition: { loop: { type: 'once' }, steps: [{ type: 'emit', event: 'e' }] } }],
     ['a command', { command: 'npm test' }, { definition: { steps: [{ type: 'shell', command: 'npm test' }] } }],
   ])('starts %s', async (_name, params, expected) => {
-    await store.definitions.save(definition);
+    await opened.store.definitions.save(definition);
     const { started, runs } = starter();
     const result = await run('sentinel/run', params, { runs });
     expect(result).toEqual({ handle: expect.stringMatching(/^run-[0-9a-f]{16}$/), workflowId: expect.any(String) });
@@ -115,7 +102,7 @@ describe('sentinel/run', () => {
   it('starts nothing twice', async () => {
     const { started, runs } = starter();
     const over = { runs, key: 'steps.same@1', run: { handle: 'run-same', project: '/', persona: 'p', definitionHash: 'd' } };
-    const context = commandContext(await temporaryFolder(), { store, ...over });
+    const context = commandContext(await temporaryFolder(), { store: opened.store, ...over });
     const params = { definition: definition as Json };
     expect(await registry.run('sentinel/run', params, context)).toEqual(await registry.run('sentinel/run', params, { ...context, attempt: 2 }));
     await registry.run('sentinel/run', params, { ...context, key: 'steps.same@2' });
@@ -127,12 +114,54 @@ describe('sentinel/run', () => {
   });
 });
 
+const rowOf = (handle: string) => ({ handle, name: 'stored', definitionHash: 'd', project: '/', persona: 'bob', parent: null, inputs: {}, startedAt: 5 });
+
+/** Remembers what runs were told; `gone`: they have ended, and the store does not know yet. */
+function told(gone = false) {
+  const said: Parameters<RunStarter['control']>[] = [];
+  const control: RunStarter['control'] = async (...what) => {
+    said.push(what);
+    return gone ? null : { status: 'running', reason: null, ending: true };
+  };
+  return { said, runs: { ...starter().runs, control } };
+}
+
+describe('sentinel/pause, resume, stop and cancel', () => {
+  it('are said to the run that is named, or to the own one, once for a step', async () => {
+    const own = { handle: 'run-own', project: '/', persona: 'p', definitionHash: 'd' };
+    for (const handle of ['run-own', 'run-other']) await opened.store.runs.create(rowOf(handle));
+    const { said, runs } = told();
+    const over = { runs, run: own, key: 'steps.0@1' };
+    expect(await run('sentinel/stop', { handle: 'run-other' }, over)).toEqual({ handle: 'run-other', status: 'running', reason: null, ending: true });
+    await run('sentinel/pause', { sentinelId: 'run-other', reason: 'later' }, { ...over, key: 'steps.1@1' });
+    await run('sentinel/cancel', {}, { ...over, key: 'steps.2@1' });
+    expect(said).toEqual([
+      ['run-other', 'stop', { reason: expect.any(String), id: 'stop run-own steps.0@1' }],
+      ['run-other', 'pause', { reason: 'later', id: 'pause run-own steps.1@1' }],
+      ['run-own', 'cancel', { reason: expect.any(String), id: 'cancel run-own steps.2@1' }],
+    ]);
+  });
+
+  it('leave a run that has ended, and cannot hold it', async () => {
+    await opened.store.runs.create(rowOf('run-over'));
+    const end = { type: 'run-finished', seq: 9, at: 9, key: '', status: 'completed', outcome: 'completed', iterations: 1, durationMs: 4, outputs: {} } as const;
+    await opened.store.events.append('run-over', [end]);
+    const handle = 'run-over';
+    for (const verb of ['stop', 'cancel']) expect(await run(`sentinel/${verb}`, { handle })).toMatchObject({ handle, status: 'completed', ending: false });
+    for (const verb of ['pause', 'resume']) await expect(run(`sentinel/${verb}`, { handle })).rejects.toMatchObject({ code: 'RUN_ENDED' });
+    await opened.store.runs.create(rowOf('run-closing'));
+    await expect(run('sentinel/resume', { handle: 'run-closing' }, { runs: told(true).runs })).rejects.toMatchObject({ code: 'RUN_ENDED' });
+    await expect(run('sentinel/stop', { handle: 'run-nobody' })).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
+    await expect(run('sentinel/pause', { handle: null })).rejects.toMatchObject({ code: 'COMMAND_PARAMS_INVALID' });
+  });
+});
+
 describe('sentinel/status, list and logs', () => {
   it('show a run and what its shell step printed', async () => {
-    const saved = await store.definitions.save(definition);
+    const saved = await opened.store.definitions.save(definition);
     const handle = 'run-shown';
-    await store.runs.create({ handle, name: 'stored', definitionHash: saved.hash, project: '/', persona: 'ada', parent: null, inputs: { a: 1 }, startedAt: 5 });
-    const step = commandContext(await temporaryFolder(), { store, run: { handle, project: '/', persona: 'ada', definitionHash: saved.hash } });
+    await opened.store.runs.create({ handle, name: 'stored', definitionHash: saved.hash, project: '/', persona: 'ada', parent: null, inputs: { a: 1 }, startedAt: 5 });
+    const step = commandContext(await temporaryFolder(), { store: opened.store, run: { handle, project: '/', persona: 'ada', definitionHash: saved.hash } });
     await runShell({ command: 'echo one; echo two >&2; sleep 0.2; echo three', timeoutMs: 60_000 }, step);
     expect(await run('sentinel/status', { handle })).toMatchObject({ handle, status: 'running', outcome: null, inputs: { a: 1 }, failure: null });
     expect(await run('sentinel/list', { personaId: 'ada' })).toMatchObject([{ handle, persona: 'ada', startedAt: 5 }]);

@@ -43,6 +43,8 @@ describe('a run compared with itself', () => {
 describe('what makes a difference', () => {
   test.each<[string, Partial<StepFinished>, string]>([
     ['an outcome', { outcome: 'skipped' }, 'steps.0@1 different outcome'],
+    ['a label', { label: 'other' }, 'steps.0@1 different step'],
+    ['a type', { step: 'emit' }, 'steps.0@1 different step'],
     ['a failure', { outcome: 'failed', failure: { code: 'SHELL_NOT_STARTED', message: 'm', retryable: false } }, 'steps.0@1 different outcome failure'],
     ['a value', { preview: '{"exitCode":1}' }, 'steps.0@1 different value'],
     ['a value that is longer', { preview: '{"exitCode":0,"stdout":"other…' }, 'steps.0@1 different value'],
@@ -51,7 +53,7 @@ describe('what makes a difference', () => {
   });
 
   test('a step that only one has, and one that has not ended', () => {
-    const started: RunEvent = { seq: 1, at: 0, type: 'step-started', key: 'steps.1@1', step: 'shell', label: 'x' };
+    const started: RunEvent = { seq: 1, at: 0, type: 'step-started', key: 'steps.1@1', step: 'shell', label: 'steps.1@1' };
     expect(statuses([step(1, 'steps.0@1'), step(2, 'steps.1@1')], [started, step(3, 'steps.2@1')])).toEqual(['steps.0@1 only-a', 'steps.1@1 different outcome', 'steps.2@1 only-b']);
   });
 
@@ -59,6 +61,24 @@ describe('what makes a difference', () => {
     expect(diffRuns({ events: [end(1)] }, { events: [end(1, 2)] }).same).toBe(false);
     expect(diffRuns({ events: [end(1)] }, { events: [] }).same).toBe(false);
   });
+});
+
+test('what an edit came before has another key, and is the same step', () => {
+  const plain = [step(1, 'steps.0@1'), step(2, 'steps.1@1'), step(3, 'steps.1.then.0@1')];
+  const edited = [step(1, 'steps.0@1'), step(2, 'steps.1~2@1', { label: 'steps.1@1' }), step(3, 'steps.1~2.then.0~2@1', { label: 'steps.1.then.0@1' }), step(4, 'steps.1~3@1')];
+  expect(statuses(plain, edited)).toEqual(['steps.0@1 same', 'steps.1@1 same', 'steps.1.then.0@1 same', 'steps.1~3@1 only-b']);
+});
+
+const seen = ({ steps }: ReturnType<typeof diffRuns>): string[] => steps.map(({ key, status }) => `${key} ${status}`);
+
+test('what a run did before it was forked is no difference, whichever of the two is named first', () => {
+  const started: RunEvent = { seq: 1, at: 0, type: 'run-started', key: '', name: 'n', definitionHash: '', project: '', persona: '', parent: null, inputs: {}, origin: { type: 'fork', of: 'old', at: 'steps.2@1' } };
+  const old: RunSide = { handle: 'old', events: [step(1, 'steps.0@1', { step: 'sentinel' }), step(2, 'steps.1@1'), step(3, 'steps.2@1'), step(4, 'steps.3@1'), end(5)], nested: new Map([['steps.0@1', [step(1, 'steps.0@1')]]]) };
+  const fork: RunSide = { handle: 'new', events: [started, step(2, 'steps.2@1'), end(3)] };
+  expect(seen(diffRuns(old, fork))).toEqual(['steps.0@1 shared', 'steps.0@1/steps.0@1 shared', 'steps.1@1 shared', 'steps.2@1 same', 'steps.3@1 only-a']);
+  expect(seen(diffRuns(fork, old)).at(-1)).toBe('steps.3@1 only-b');
+  expect(diffRuns(fork, { ...old, events: old.events.toSpliced(3, 1) }).same).toBe(true);
+  expect(diffLines(diffRuns(fork, old), { a: 'new', b: 'old', all: false, paint: PLAIN }).at(-1)).toBe('1 the same, 0 different, 0 only in new, 1 only in old, 3 done before the fork');
 });
 
 test('steps stand in the order of the definition, those of a nested run after the step that holds it', () => {

@@ -105,3 +105,59 @@ describe('a recorded run', () => {
     expect(await passes(file)).toBe(true);
   });
 });
+
+const shell = (command: string, rest: Partial<Extract<Definition['steps'][number], { type: 'shell' }>> = {}): Definition['steps'][number] => ({ type: 'shell', command, ...rest });
+const once = (steps: Definition['steps'], rest: Partial<Definition> = {}): Definition => ({ name: 'recorded', steps, loop: { type: 'once' }, ...rest });
+const twice = { loop: { type: 'count', max: 2 } } as const;
+const asks = once([shell('a', { outputTo: 'a' }), { type: 'approval', message: 'On?', timeoutMs: 1000, onError: 'skip', outputTo: 'said' }], twice);
+
+const lived: [string, Scenario][] = [
+  ['was answered, each time otherwise', { definition: asks, answers: { 'steps.1@1': { choice: 'approve', note: 'fine', data: { n: 1 }, by: 'ada' }, 'steps.1@2': { choice: 'reject', by: 'bob' } } }],
+  ['was not answered in time', { definition: asks }],
+  ['holds numbers of its passes', { definition: once([{ type: 'sentinel', definition: once([shell('a', { outputTo: 'a' })], twice), outputTo: 'child' }]), replies: { a: { ok: true, value: { stdout: 'x', durationMs: 7 } } } }],
+  ['asks in a nested run', { definition: once([{ type: 'sentinel', definition: asks, outputTo: 'child' }]), answers: { '**': { choice: 'approve', by: 'ada' } } }],
+  [
+    'tried a step again, and steps that hold others',
+    {
+      definition: once([
+        shell('flaky', { retry: { attempts: 3, backoffMs: 10 }, outputTo: 'made' }),
+        { type: 'condition', check: 'true', retry: { attempts: 2 }, then: [shell('b'), { type: 'command', command: 'code/read', params: { path: 'a' }, outputTo: 'read' }] },
+      ]),
+      replies: {
+        flaky: [{ ok: false, failure: { code: 'SHELL_NOT_STARTED', retryable: true } }, { ok: true, value: { stdout: 'made' } }],
+        'code/read': [{ ok: false, failure: { code: 'FILE_NOT_FOUND', retryable: true } }, { ok: true, value: { content: 'x' } }],
+      },
+    },
+  ],
+  ['reads environment variables, of which one is not set', { definition: once([shell('echo {{env.TOKEN}} {{env.NONE}}', { outputTo: 'said' })], { env: ['TOKEN', 'NONE'] }), env: { TOKEN: 'sesame' } }],
+  ['failed', { definition: once([shell('a'), { type: 'command', command: 'code/read', params: { path: 'a' } }], twice), replies: { 'code/read': { ok: false, failure: { code: 'FILE_NOT_FOUND', message: 'no a' } } } }],
+  ['was stopped', { definition: once([shell('a'), shell('b')], twice), interruptions: [{ at: 'steps.0@2', when: 'during', do: 'stop' }] }],
+  ['was cancelled', { definition: once([shell('a'), shell('b')], { ...twice, always: [shell('z')] }), interruptions: [{ at: 'steps.1@2', when: 'during', do: 'cancel' }] }],
+  [
+    'was edited',
+    {
+      definition: once([shell('a'), shell('b'), shell('c')], twice),
+      interruptions: [
+        { at: 'steps.0@1', when: 'during', do: 'edit', edit: { op: 'add', path: 'steps.1', step: { type: 'shell', command: 'new' } } },
+        { at: 'steps.0@1', when: 'during', do: 'edit', edit: { op: 'remove', path: 'steps.3' } },
+        { at: 'steps.1~2@1', when: 'during', do: 'edit', edit: { op: 'remove', path: 'steps.0' } },
+      ],
+      replies: { a: { ok: true, value: { stdout: 'a' } }, new: { ok: true, value: { stdout: 'new' } }, b: { ok: true, value: { stdout: 'b' } } },
+    },
+  ],
+];
+
+describe('a run that', () => {
+  it.each(lived)('%s comes out again', async (_title, scenario) => {
+    const { file, unknown } = await recordRun(await stored(scenario));
+    expect(unknown).toEqual([]);
+    expect(await passes(file)).toBe(true);
+    expect(JSON.stringify(file)).not.toContain('sesame');
+  });
+
+  it('took an event of somebody else is recorded as far as it is known, and the rest is said', async () => {
+    const { file, unknown } = await recordRun(await stored({ definition: once([{ type: 'watch', event: 'go:*', outputTo: 'went' }]), events: [{ name: 'go:on', data: { n: 1 } }] }));
+    expect(unknown.join()).toContain('takes another way');
+    expect((file as unknown as File).notes).toEqual(unknown);
+  });
+});

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { canonicalText } from '../../language/canonical.ts';
 import { interpolateText, interpolateValue } from '../../language/interpolation.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
-import { interpolationLengthMax } from '../../language/limits.ts';
+import { interpolationLengthMax, valueDepthMax } from '../../language/limits.ts';
 import { scopeOf } from '../../language/scope.ts';
 
 interface Suite {
@@ -38,10 +38,24 @@ test('a template that grows beyond the bound is a fault', () => {
   expect(interpolateText(' $big'.repeat(20_000), scope).faults).toHaveLength(1);
 });
 
+const nested = (levels: number): Json => Array.from({ length: levels }).reduce<Json>((inner) => [inner], 'core');
+
+test('a value that is nested too deeply to be written down is a fault, and text that holds one is no JSON', () => {
+  const scope = scopeOf({ deep: nested(valueDepthMax + 1), much: nested(50_000), fine: nested(valueDepthMax), written: `[${'['.repeat(valueDepthMax)}${']'.repeat(valueDepthMax)}]`, quoted: JSON.stringify({ a: '['.repeat(5000) }) });
+  for (const template of ['$deep', '{{deep}}', 'with $much', 'with {{much}}', '{{JSON.stringify($much)}}']) {
+    expect({ template, codes: interpolateValue(template, scope).faults.map((fault) => fault.code) }).toEqual({ template, codes: ['VALUE_TOO_LARGE'] });
+  }
+  expect(interpolateValue('$fine', scope).faults).toEqual([]);
+  expect(interpolateValue('{{JSON.parse($written)}}', scope).faults.map((fault) => fault.code)).toEqual(['EXPRESSION_TYPE']);
+  expect(interpolateValue('{{quoted.a.length}}', scope).value).toBe(5000);
+});
+
 test('a long template of half references ends quickly', () => {
   const began = performance.now();
   interpolateText('$a.at($a.at('.repeat(40_000), scopeOf({ a: 'x' }));
   interpolateText('$a.replace('.repeat(40_000), scopeOf({ a: 'x' }));
+  interpolateText('${a '.repeat(60_000), scopeOf({ a: 'x' }));
+  interpolateText('{{a {'.repeat(60_000), scopeOf({ a: 'x' }));
   expect(performance.now() - began).toBeLessThan(5_000);
 });
 

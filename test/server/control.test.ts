@@ -7,6 +7,7 @@ import { workflowIdOf } from '../../workflows/messages.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.ts';
 import { counted, create, once, shell } from './definitions.ts';
 import { Harness, until } from './harness.ts';
+import { isAlive as isThere } from './opened.ts';
 
 let harness: Harness;
 beforeAll(async () => {
@@ -20,14 +21,7 @@ const pidIn = (name: string): number | null => {
   return existsSync(path) ? Number(readFileSync(path, 'utf8')) || null : null;
 };
 
-function isAlive(pid: number | null): boolean {
-  if (pid === null) return false;
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.[0] !== 'Z';
-  } catch {
-    return false;
-  }
-}
+const isAlive = (pid: number | null): boolean => pid !== null && isThere(pid);
 
 async function untilChild(handle: string): Promise<void> {
   await until(async () => (await harness.store.runs.find(handle)) !== null);

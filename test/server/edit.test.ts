@@ -1,8 +1,6 @@
 /** Edits on a real server: of held, busy and nested runs, refused where they must be, and over a dead worker. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Json } from '../../language/json.ts';
 import type { EditReply, EditRequest } from '../../workflows/interpreter/edits.ts';
@@ -10,6 +8,7 @@ import type { StepList } from '../../workflows/interpreter/step-list.ts';
 import { EDIT, QUERIES } from '../../workflows/messages.ts';
 import { counted, create, once, shell } from './definitions.ts';
 import { Harness, until } from './harness.ts';
+import { refusal } from './opened.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
 let harness: Harness;
@@ -28,14 +27,6 @@ const edit = async (handle: string, given: Given): Promise<EditReply> => {
   const request = { by: 'ada', revision: (await steps(handle)).revision, ...given };
   return harness.workflow(handle).executeUpdate<EditReply, [EditRequest]>(EDIT, { args: [request] });
 };
-
-async function refusal(asked: Promise<unknown>): Promise<string> {
-  const error: unknown = await asked.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  return error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure ? `${error.cause.type ?? ''}: ${error.cause.message}` : String(error);
-}
 
 const line = (command: string): Json => ({ type: 'shell', command });
 const written = (file: string): string => readFileSync(join(harness.project, file), 'utf8').replaceAll('\n', ' ').trim();

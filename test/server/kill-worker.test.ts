@@ -5,26 +5,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Definition } from '../../language/model.ts';
 import { counted, create, list, once, shell } from './definitions.ts';
-import { Harness, steady, until } from './harness.ts';
+import { steady, until } from './harness.ts';
+import { isAlive, useHarnesses } from './opened.ts';
 import { randomFrom } from './random.ts';
 import { shapeOf } from './trace-shape.ts';
 
-let open: Harness[] = [];
-beforeAll(() => {
-  open = [];
-});
-afterAll(async () => {
-  await Promise.all(open.map((harness) => harness.close()));
-});
-
-async function openHarness(): Promise<Harness> {
-  const harness = await Harness.open();
-  open.push(harness);
-  return harness;
-}
+const openHarness = useHarnesses();
 
 /** The run of the same definition that nothing disturbs, in a database of its own. */
 async function undisturbed(definition: Definition): Promise<{ outputs: unknown; shape: string[] }> {
@@ -36,14 +25,6 @@ async function undisturbed(definition: Definition): Promise<{ outputs: unknown; 
 }
 
 const linesOf = (path: string): string[] => (existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : []);
-
-function isAlive(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.[0] !== 'Z';
-  } catch {
-    return false;
-  }
-}
 
 test.concurrent('in a shell step: the orphan is ended before the step runs again', async () => {
   const definition = once('shell', [

@@ -1,14 +1,17 @@
 /** Runs that start by themselves: on a clock, and once for each event. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createSchedule, describeSchedule, listSchedules, steerSchedule } from '../../client/schedules.ts';
 import type { StartParts } from '../../client/start-run.ts';
 import { addTrigger, type TriggerRequest } from '../../client/triggers.ts';
 import type { Json } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
+import { scheduleOwner } from '../../prisma/store/secrets.ts';
 import type { TriggerStart } from '../../prisma/store/trigger-contract.ts';
 import { workflowIdOf } from '../../workflows/messages.ts';
-import { create, once } from './definitions.ts';
+import { create, once, shell } from './definitions.ts';
 import { Harness, until } from './harness.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
@@ -51,7 +54,7 @@ test('a schedule starts runs by itself and on demand, each with a row and a hand
   expect(added).toMatchObject({ type: 'schedule', schedule: { id, cron: '@every 1s', timeZone: 'UTC', overlap: 'all', catchupWindowMs: 600_000, isPaused: false } });
   try {
     await until(async () => (await harness.rows('beat')).length >= 2);
-    await steerSchedule(harness.client, id, 'pause', 'enough');
+    await steerSchedule(parts, id, 'pause', 'enough');
     const { runs } = await describeSchedule(harness.client, id);
     const handle = runs[0]?.handle ?? '';
     expect(handle).toMatch(new RegExp(`^${id}-\\d{4}-\\d\\d-\\d\\dT`));
@@ -62,11 +65,11 @@ test('a schedule starts runs by itself and on demand, each with a row and a hand
 
     expect(await describeSchedule(harness.client, id)).toMatchObject({ isPaused: true, note: 'enough' });
     const before = (await describeSchedule(harness.client, id)).runs.length;
-    await steerSchedule(harness.client, id, 'trigger');
+    await steerSchedule(parts, id, 'trigger');
     await until(async () => (await describeSchedule(harness.client, id)).runs.length > before);
     await until(async () => (await listSchedules(harness.client)).some((schedule) => schedule.id === id && schedule.cron === '@every 1s'));
   } finally {
-    await steerSchedule(harness.client, id, 'delete');
+    await steerSchedule(parts, id, 'delete');
   }
   await expect(describeSchedule(harness.client, id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
@@ -84,7 +87,37 @@ test('a schedule keeps what it was told, is not made twice, and can be replaced'
   await expect(createSchedule(parts, { ...given, cron: '0 25 * * *' })).rejects.toMatchObject({ code: 'USAGE' });
   expect(await createSchedule(parts, { ...given, cron: '@daily', replace: true })).toMatchObject({ cron: '@daily', overlap: 'buffer' });
   expect(await createSchedule(parts, { ...given, cron: '@daily', isPaused: false, replace: true })).toMatchObject({ cron: '@daily', isPaused: false });
-  await steerSchedule(harness.client, id, 'delete');
+  await steerSchedule(parts, id, 'delete');
+});
+
+test('what was sealed for a schedule goes when it is replaced or removed, but not from under a run of it', async () => {
+  const id = `sealed-${randomUUID().slice(0, 8)}`;
+  const kept = (): Promise<string[]> => harness.store.secrets.tokensOf(scheduleOwner(id));
+  const line = shell('touch begun; while [ ! -e on ]; do sleep 0.1; done; printf %s "$A" | wc -c', { env: { A: '{{env.SCHEDULED_TOKEN}}' }, outputTo: 'said' });
+  const given = { ...request(once('sealed', [line], { env: ['SCHEDULED_TOKEN'] })), id, cron: '@yearly' };
+  process.env['SCHEDULED_TOKEN'] = 's3cret';
+  onTestFinished(() => void Reflect.deleteProperty(process.env, 'SCHEDULED_TOKEN'));
+  await createSchedule(parts, given);
+  const first = await kept();
+  expect(first).toHaveLength(1);
+  await expect(createSchedule(parts, given)).rejects.toMatchObject({ code: 'HANDLE_TAKEN' });
+  expect(await kept()).toEqual(first);
+  await createSchedule(parts, { ...given, replace: true });
+  const second = await kept();
+  expect(second).toHaveLength(1);
+  expect(second).not.toEqual(first);
+  await steerSchedule(parts, id, 'delete');
+  expect(await kept()).toEqual([]);
+
+  await createSchedule(parts, given);
+  await steerSchedule(parts, id, 'trigger');
+  await until(() => existsSync(join(harness.project, 'begun')));
+  const { runs } = await describeSchedule(harness.client, id);
+  await steerSchedule(parts, id, 'delete');
+  expect(await kept()).toHaveLength(1);
+  writeFileSync(join(harness.project, 'on'), '');
+  const { outputs } = await harness.result(runs[0]?.handle ?? '');
+  expect((outputs['said'] as { stdout: string }).stdout.trim()).toBe('6');
 });
 
 test('each event starts one run, with its data as $event, whoever publishes it and how often', async () => {

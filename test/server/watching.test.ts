@@ -3,26 +3,15 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Json } from '../../language/json.ts';
 import type { Definition, Step } from '../../language/model.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
 import { create, once, shell } from './definitions.ts';
-import { Harness, until } from './harness.ts';
+import { type Harness, until } from './harness.ts';
+import { isAlive, useHarnesses } from './opened.ts';
 
-let open: Harness[] = [];
-beforeAll(() => {
-  open = [];
-});
-afterAll(async () => {
-  await Promise.all(open.map((harness) => harness.close()));
-});
-
-async function openHarness(): Promise<Harness> {
-  const harness = await Harness.open();
-  open.push(harness);
-  return harness;
-}
+const openHarness = useHarnesses();
 
 const emit = (event: string, data: Json = null): Step => ({ type: 'emit', event, data });
 
@@ -30,14 +19,6 @@ function read(definition: unknown): Definition {
   const result = parseDefinition(definition);
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
   return result.definition;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.[0] !== 'Z';
-  } catch {
-    return false;
-  }
 }
 
 /** Without its model: the step that would repair the source is a shell that does. */
@@ -160,4 +141,31 @@ test.concurrent('a stop, and a cancellation, end a run that waits for an event',
   await harness.workflow(cancelled).cancel();
   expect((await harness.result(stopped)).outcome).toBe('stopped');
   expect((await harness.result(cancelled)).outcome).toBe('cancelled');
+});
+
+test.concurrent.each([
+  ['completes', 'completed', () => Promise.resolve()],
+  ['fails', 'failed', () => Promise.resolve()],
+  ['is cancelled', 'cancelled', (harness: Harness, handle: string) => harness.workflow(handle).cancel()],
+  ['is terminated from outside', null, (harness: Harness, handle: string) => harness.workflow(handle).terminate('enough')],
+] as const)('a process lives through continue-as-new, and goes with its run when that %s', async (_name, outcome, end) => {
+  const harness = await openHarness();
+  await harness.startWorker();
+  const definition = once('lives', [
+    { type: 'command', command: 'code/shell/execute', params: { command: `echo $$ >> pid; env -i setsid sh -c 'echo $$ >> pid; exec sleep 600' & sleep 600`, wait: false } },
+    shell('true'),
+    shell('true'),
+    shell(outcome === 'completed' || outcome === 'failed' ? 'sleep 1' : 'sleep 300'),
+    ...(outcome === 'failed' ? [{ type: 'command', command: 'code/read', params: { path: 'nowhere' } } as const] : []),
+  ]);
+  const handle = await harness.start(definition, { continueEvery: 1 });
+  const file = join(harness.project, 'pid');
+  const pids = (): number[] => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : []);
+  await until(() => pids().length === 2);
+  await harness.untilEvent(handle, (event) => event.type === 'step-started' && event.key === 'steps.3@1');
+  expect(pids().every(isAlive)).toBe(true);
+  await end(harness, handle);
+  if (outcome !== null) expect((await harness.result(handle)).outcome).toBe(outcome);
+  await until(() => !pids().some(isAlive));
+  expect(pids()).toHaveLength(2);
 });

@@ -32,6 +32,8 @@ const accepted: [string, Record<string, string>, (config: Config) => unknown, un
   ['no webhooks without a secret', { SENTINEL_WEBHOOK_PORT: '9' }, ({ webhooks }) => webhooks, null],
   ['webhooks', { SENTINEL_WEBHOOK_SECRET: 'sixteen letters!, sixteen others!!' }, ({ webhooks }) => webhooks, { host: '127.0.0.1', port: 7246, secrets: ['sixteen letters!', 'sixteen others!!'] }],
   ['no version', { SENTINEL_DEPLOYMENT: 'x' }, ({ version }) => version, null],
+  ['how much at once', { SENTINEL_STEPS_AT_ONCE: '4' }, ({ stepsAtOnce }) => stepsAtOnce, 4],
+  ['nothing of how much at once', {}, ({ stepsAtOnce }) => stepsAtOnce, null],
   ['a version', { SENTINEL_BUILD_ID: '1.2' }, ({ version }) => version, { deploymentName: 'sentinel', buildId: '1.2' }],
   ['preferred ports', { SENTINEL_TEMPORAL_PORT: '9000' }, ({ preferredPorts }) => preferredPorts, { temporal: 9000, temporalUi: 10_000, postgres: 54_329 }],
 ];

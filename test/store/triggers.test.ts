@@ -1,5 +1,9 @@
 /** Triggers: each event becomes one start for each trigger that matches it, whoever looks and how often. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { Question } from '../../language/question.ts';
+import type { RunEvent } from '../../language/run-event.ts';
 import { CHAIN_MAX } from '../../prisma/store/triggers.ts';
 import type { NewTrigger, OutsideEvent, Trigger } from '../../prisma/store/trigger-contract.ts';
 import { openStore } from '../../prisma/store/open-store.ts';
@@ -223,13 +227,71 @@ test('a run tells of its status and its end, once, whatever texts it holds', asy
   await store.events.append('told', events.slice(0, 1));
   await store.events.append('told', events.slice(1));
   await store.events.append('told', events);
+  await store.events.append('told', events.slice(0, 1));
   await spreadAll();
   const seen = (await store.triggers.starts(id, 100)).map(({ event }) => event).toReversed();
-  expect(seen.map(({ name }) => name)).toEqual(['sentinel:told:status', 'sentinel:told:status', 'sentinel:told:status', 'sentinel:finished:a:b "c"']);
+  expect(seen.map(({ name }) => name)).toEqual([...Array.from({ length: 4 }, () => 'sentinel:told:status'), 'sentinel:finished:a:b "c"']);
   expect(seen.map(({ data }) => data)).toMatchObject([
+    { name: 'a:b "c"', parent: null, handle: 'told', status: 'running' },
     { name: 'a:b "c"', parent: null, handle: 'told', status: 'paused', reason: 'NUL \0', at: 5 },
     { status: 'running' },
     { status: 'failed', outcome: 'failed', failure: hard },
     { name: 'a:b "c"', status: 'failed', durationMs: 3, iterations: 1 },
   ]);
+});
+
+/** What a run's batches of events tell of its status. */
+async function toldBy(handle: string, batches: RunEvent[][]): Promise<unknown[]> {
+  const { store } = opened;
+  const added = await add({ event: `sentinel:${handle}:status` });
+  for (const batch of batches) await store.events.append(handle, batch);
+  await spreadAll();
+  return (await store.triggers.starts(added.id, 100)).toReversed().map(({ event }) => (event.data as { status: string }).status);
+}
+
+describe('of the status of a run', () => {
+  const id = 'steps.0@1';
+  const question: Question = { id, kind: 'approval', message: 'Ship it?', choices: ['approve'], show: null, form: null, assignee: 'ada', priority: 'normal', askedAt: 1, expiresAt: null, digest: 'd' };
+  const asked = (seq: number): RunEvent => ({ type: 'asked', seq, at: seq, key: id, question });
+  const left = (seq: number, open: number, held = false): RunEvent => ({ type: 'withdrawn', seq, at: seq, key: id, id, open, held });
+
+  test('a question tells that it waits, and the last answer that it goes on', async () => {
+    const batches = [[started(0), asked(1), asked(2)], [left(3, 1)], [left(4, 0)], [asked(5)], [left(6, 0, true)], [{ type: 'resumed', seq: 7, at: 7, key: '', open: 1 } satisfies RunEvent], [left(8, 0), finished(9)]];
+    expect(await toldBy('asks', batches)).toEqual(['running', 'paused', 'paused', 'running', 'paused', 'completed']);
+  });
+
+  test('a run that begins and ends in one batch tells of its end alone', async () => {
+    expect(await toldBy('short', [[started(0), finished(3)], [started(0)]])).toEqual(['completed']);
+  });
+});
+
+describe('a trigger that is removed', () => {
+  test('leaves the run that it started its cause, and its place in a chain', async () => {
+    const { triggers, runs, signals } = opened.store;
+    const { id } = await add();
+    await triggers.publish(outside());
+    await spreadAll();
+    const [start] = await triggers.claim(1, 10_000);
+    if (start === undefined) throw new Error('nothing to start');
+    await triggers.settle(start, { state: 'started' });
+    const { handle, event } = start;
+    await runs.create({ handle, name: 'n', definitionHash: 'h', project: '/a', persona: 'ada', parent: null, inputs: {}, startedAt: Date.now() }, event.seq);
+    await triggers.remove(id);
+    expect(await signals.next({ handle, glob: 'git:*', withCause: true, consumed: {} })).toMatchObject({ name: 'git:push', id: event.id });
+  });
+
+  test('leaves nothing to start, also of events that are being looked at meanwhile', async () => {
+    const { triggers } = opened.store;
+    const client = new Client({ connectionString: opened.database.url });
+    await client.connect();
+    for (let turn = 0; turn < 20; turn += 1) {
+      const { id } = await add();
+      await Promise.all(Array.from({ length: 20 }, () => triggers.publish(outside())));
+      await Promise.all([triggers.spread(), triggers.spread(), sleep(turn % 5).then(() => triggers.remove(id))]);
+    }
+    await spreadAll();
+    const { rows } = await client.query<{ left: string }>('select count(*) as left from trigger_starts s where not exists (select 1 from triggers t where t.id = s.trigger_id) and state <> $1', ['started']);
+    await client.end();
+    expect(rows[0]?.left).toBe('0');
+  });
 });

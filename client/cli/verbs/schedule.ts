@@ -148,9 +148,9 @@ Examples:
         const output = openOutput(options);
         await withClient(output, async (client) => {
           const { describeSchedule, steerSchedule } = await import('../../schedules.ts');
-          const { client: temporal } = await client.parts();
-          await steerSchedule(temporal, id, verb, note);
-          output.object({ ok: true, ...(verb === 'delete' ? { id } : await describeSchedule(temporal, id)) });
+          const parts = await client.parts();
+          await steerSchedule(parts, id, verb, note);
+          output.object({ ok: true, ...(verb === 'delete' ? { id } : await describeSchedule(parts.client, id)) });
           output.line(`${id} ${RESULTS[verb]}.`);
         });
       });

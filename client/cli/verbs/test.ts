@@ -163,7 +163,11 @@ async function record(handle: string, out: string | undefined, output: Output): 
   const { name, file, unknown } = await withClient(output, (client) => recordHandle(client, handle));
   const path = out ?? `${name}-${handle}`.replaceAll(/[^\w.-]+/g, '-') + '.sentinel-test.json';
   if (existsSync(path)) throw usage(`${path} exists already; name another file with --out.`);
-  writeFileSync(path, jsonText(file));
+  try {
+    writeFileSync(path, jsonText(file));
+  } catch (error) {
+    throw usage(`${path} cannot be written (${error instanceof Error ? error.message : String(error)}); give a file in a folder that exists with --out.`);
+  }
   output.line(`${output.paint.good('✔')} ${path}`);
   for (const sentence of unknown) output.line(`  ${output.paint.warn(sentence)}`);
   output.object({ ok: true, file: path, unknown });

@@ -1,0 +1,42 @@
+/**
+ * Control of runs from inside a run: the same verbs that a person has. Without a handle they are said
+ * to the run that the step is in. It goes on to the end of the step and obeys then (a cancellation
+ * interrupts the step too), so a run that holds or ends itself never waits for itself.
+ */
+import { z } from 'zod';
+import type { JsonObject } from '../../language/json.ts';
+import type { Run } from '../../prisma/store/contract.ts';
+import { Failure } from '../failures.ts';
+import { type Command, type CommandContext, defineCommand, type RunVerb, type Told } from './command.ts';
+
+const Id = z.string().min(1);
+const Handle = { handle: Id.optional(), sentinelId: Id.optional() };
+const Bare = z.strictObject(Handle);
+const WithReason = z.strictObject({ ...Handle, reason: z.string().min(1).max(1_000).optional() });
+const Result = z.strictObject({ handle: z.string(), status: z.string(), reason: z.string().nullable(), ending: z.boolean() });
+
+async function tell(verb: RunVerb, given: z.infer<typeof WithReason>, context: CommandContext): Promise<JsonObject> {
+  const { run, key, runs, store } = context;
+  const handle = given.handle ?? given.sentinelId ?? run.handle;
+  const found = await store.runs.find(handle);
+  if (found === null) throw new Failure('RUN_NOT_FOUND', `step ${key}: there is no run "${handle}"; sentinel/list names the runs there are`);
+  if (found.finishedAt !== null) return { handle, ...afterEnd(verb, found, key) };
+  const reason = given.reason ?? `step ${key} of ${run.handle} paused it`;
+  const told = await runs.control(handle, verb, { reason, id: `${verb} ${run.handle} ${key}` });
+  if (told !== null) return { handle, ...told };
+  const ended = (await store.runs.find(handle)) ?? found;
+  return { handle, ...afterEnd(verb, ended, key) };
+}
+
+/** Who wants a run to end has what they want; a run that has ended cannot be held or let go on. */
+function afterEnd(verb: RunVerb, { handle, status, outcome }: Run, key: string): Told {
+  if (verb === 'stop' || verb === 'cancel') return { status, reason: null, ending: false };
+  throw new Failure('RUN_ENDED', `step ${key}: ${handle} has ended (${outcome ?? status}); there is nothing to ${verb}`);
+}
+
+export const controlCommands: Command[] = [
+  defineCommand({ name: 'sentinel/pause', params: WithReason, result: Result, run: (given, context) => tell('pause', given, context) }),
+  defineCommand({ name: 'sentinel/resume', params: Bare, result: Result, run: (given, context) => tell('resume', given, context) }),
+  defineCommand({ name: 'sentinel/stop', params: Bare, result: Result, run: (given, context) => tell('stop', given, context) }),
+  defineCommand({ name: 'sentinel/cancel', params: Bare, result: Result, run: (given, context) => tell('cancel', given, context) }),
+];

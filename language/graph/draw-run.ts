@@ -1,0 +1,92 @@
+/**
+ * The graph of a run: its definition as it was edited, with what each step did laid over it. Steps that
+ * stand no longer are drawn where they stood, if they ran.
+ */
+import type { Definition, Step } from '../model.ts';
+import { graphOf } from './draw.ts';
+import type { Graph, GraphNode } from './graph.ts';
+import type { StepState } from './run-states.ts';
+import { withBlocks, withSteps, type Place, type RunTree, type Standing } from './run-tree.ts';
+
+/** What is laid over the node that is drawn at a path. */
+interface Overlay {
+  /** The step's path in the run; the drawn one counts what stands no longer. */
+  path: string;
+  state?: StepState;
+  change?: GraphNode['change'];
+}
+
+export function drawRunTree({ root }: RunTree, known: (name: string) => Definition | undefined): Graph {
+  const overlays = new Map<string, Overlay>();
+  const { definition } = root.place;
+  if (definition === undefined) throw new Error('bug: a run without a definition');
+  overlays.set('run', { path: 'run', ...stateIn(root.place.run) });
+  const drawn = withSteps(definition, (name) => drawnSteps(overlays, { place: root.place, standing: root, block: name, drawn: '', path: '' }));
+  return laidOver(graphOf(drawn, { knownRefs: known }), overlays);
+}
+
+interface Block {
+  place: Place;
+  /** How the place stands; undefined for one that stands no longer. */
+  standing: Standing | undefined;
+  /** The block's name inside the place. */
+  block: string;
+  /** What the paths of the block begin with, as drawn and in the run. */
+  drawn: string;
+  path: string;
+}
+
+function drawnSteps(overlays: Map<string, Overlay>, { place, standing, block, drawn, path }: Block): Step[] | undefined {
+  const standings = standing?.blocks.get(block) ?? [];
+  const places = place.blocks.get(block);
+  if (places === undefined) return undefined;
+  const called = block.replace(/^definition\./, '');
+  const shown = places.filter((inner) => standings.some((other) => other.place === inner) || hasRun(inner));
+  return shown.map((inner, index) => {
+    const at = standings.findIndex((other) => other.place === inner);
+    return drawnStep(overlays, inner, standings[at], {
+      drawn: `${drawn}${called}.${index}`,
+      path: `${path}${called}.${at === -1 ? (inner.was ?? index) : at}`,
+    });
+  });
+}
+
+function drawnStep(overlays: Map<string, Overlay>, place: Place, standing: Standing | undefined, { drawn, path }: { drawn: string; path: string }): Step {
+  const { step, state, definition, newest, run } = place;
+  if (step === null) throw new Error('bug: a run is no step');
+  overlays.set(drawn, { path, ...stateIn(state), ...changeOf(place, standing !== undefined) });
+  const isNested = step.type === 'sentinel';
+  if (isNested) overlays.set(`${drawn}/run`, { path: `${path}/run`, ...stateIn(run) });
+  const mark = isNested ? '/' : '.';
+  const inside = newest === undefined || standing === undefined ? standing : newest;
+  return withBlocks(step, definition, (block) => drawnSteps(overlays, { place, standing: inside, block, drawn: `${drawn}${mark}`, path: `${path}${mark}` }));
+}
+
+const stateIn = (state: StepState | undefined): { state?: StepState } => (state === undefined ? {} : { state });
+
+function changeOf({ change }: Place, stands: boolean): Pick<Overlay, 'change'> {
+  if (!stands) return { change: change === 'replaced' ? 'replaced' : 'removed' };
+  return change === 'added' || change === 'updated' ? { change } : {};
+}
+
+function hasRun({ state, run, blocks }: Place): boolean {
+  return state !== undefined || run !== undefined || [...blocks.values()].some((inner) => inner.some(hasRun));
+}
+
+function laidOver(graph: Graph, overlays: ReadonlyMap<string, Overlay>): Graph {
+  const taken = new Map<string, NonNullable<StepState['taken']>>();
+  const nodes = graph.nodes.map((node) => {
+    const overlay = overlays.get(node.path);
+    if (overlay === undefined) return node;
+    const { path, state, change } = overlay;
+    if (state?.taken !== undefined) taken.set(node.id, state.taken);
+    const isMark = node.kind === 'join' || node.kind === 'end';
+    return { ...node, path, ...(isMark ? {} : { ...stateIn(state), ...(change === undefined ? {} : { change }) }) };
+  });
+  const edges = graph.edges.map((edge) => {
+    const counts = taken.get(edge.from);
+    const times = edge.label === 'yes' ? counts?.then : edge.label === 'no' ? counts?.else : undefined;
+    return times === undefined ? edge : { ...edge, label: `${edge.label} · ${times}×` };
+  });
+  return { ...graph, nodes, edges };
+}

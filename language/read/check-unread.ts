@@ -1,0 +1,28 @@
+/** Texts that look like references to something that is there, cannot be read, and so would stay text unnoticed. */
+import type { Problem } from '../problems.ts';
+import { BUILT_INS } from '../scope.ts';
+import { BRACE_ROOTS } from './check-references.ts';
+import type { UnreadSite } from './collect-references.ts';
+import { isPlain } from './draft.ts';
+import type { Sites } from './sites.ts';
+
+export function checkUnread(sites: Sites, unread: readonly UnreadSite[]): Problem[] {
+  if (unread.length === 0) return [];
+  const labels = sites.steps.flatMap(({ step }) => [step.name, 'outputTo' in step ? step.outputTo : undefined]).filter((label) => label !== undefined);
+  const names = new Set([...labels, ...inputsOf(sites), ...itemsOf(sites), ...BRACE_ROOTS, ...BUILT_INS]);
+  return unread.flatMap(({ name, content, written, finding, at }): Problem[] => {
+    const label = labels.find((known) => begins(content, known) || begins(content, `named.${known}`));
+    if (label === undefined && !names.has(name)) return [];
+    const isQuoted = name === 'named' || (label !== undefined && label !== name);
+    const fix = isQuoted ? `write {{named["${label ?? 'LABEL'}"].data}}` : `write {{${name}}}, with a path behind the name`;
+    const literally = written.startsWith('$') ? '\\$' : '\\{{';
+    const message = `${written} looks like a reference and stays text: ${finding}; ${fix}, or ${literally} where the text is meant`;
+    return [{ code: 'BAD_REFERENCE', severity: 'warning', path: at, message, fix }];
+  });
+}
+
+const begins = (content: string, label: string): boolean => content === label || content.startsWith(`${label}.`);
+
+const inputsOf = ({ definitions }: Sites): string[] => definitions.flatMap(({ value }) => (isPlain(value['inputs']) ? Object.keys(value['inputs']) : []));
+
+const itemsOf = ({ loops }: Sites): string[] => loops.flatMap(({ loop }) => ('as' in loop && loop.as !== undefined ? [loop.as] : []));

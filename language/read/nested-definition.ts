@@ -1,0 +1,68 @@
+/**
+ * A definition that a step took from a variable, read as if it stood in the step itself: it sees the
+ * names around it, and the limits of the run around it bound its loops.
+ */
+import type { Json } from '../json.ts';
+import type { Definition } from '../model.ts';
+import type { Problem } from '../problems.ts';
+import { parseDefinition } from './definition.ts';
+import { isPlain } from './draft.ts';
+
+export interface GivenDefinition {
+  /** An object, a list of steps, JSON text, or the name of a definition. */
+  value: Json;
+  /** Definitions that are known by name. */
+  library: { [name: string]: Definition };
+  /** The definition it is nested in, and what it is called where it has no name. */
+  around: string;
+  label: string;
+  /** Variables that it sees. */
+  names: readonly string[];
+  /** The run around it has a limit on time or passes. */
+  isBounded: boolean;
+}
+
+export type Finding = Pick<Problem, 'code' | 'path' | 'message'>;
+
+/** `library`: what it refers to besides what was known. `missing`: the name that no definition has. */
+export type ReadDefinition = { definition: Definition; library: { [name: string]: Definition } } | { missing: string } | { findings: Finding[] };
+
+const PLACE = 'steps.0.definition';
+const FENCED = /^\s*```\w*\n([\s\S]*?)\n```\s*$/;
+
+/** Text that holds JSON, also as models write it, is the value it stands for; other text is a name. */
+export function programOf(value: Json): unknown {
+  if (typeof value !== 'string') return value;
+  const text = FENCED.exec(value)?.[1] ?? value;
+  return /^\s*[[{]/.test(text) ? text : { $ref: value };
+}
+
+export function readNestedDefinition({ value, library, around, label, names, isBounded }: GivenDefinition): ReadDefinition {
+  const known = (name: string): Definition | undefined => (Object.hasOwn(library, name) ? library[name] : undefined);
+  const program = programOf(value);
+  if (isPlain(program) && typeof program['$ref'] === 'string') return ofName(program['$ref'], known);
+  const read = parseDefinition(
+    {
+      name: around,
+      steps: [{ type: 'sentinel', name: label, definition: program }],
+      loop: { type: 'once' },
+      inputs: Object.fromEntries(names.map((name) => [name, null])),
+      ...(isBounded ? { timeoutMs: 1 } : {}),
+    },
+    { knownRefs: known },
+  );
+  const errors = read.problems.filter(({ severity }) => severity === 'error');
+  if (!read.ok || errors.length > 0) return { findings: errors.map(({ code, path, message }) => ({ code, path: pathInside(path), message })) };
+  const [step] = read.definition.steps;
+  if (step?.type !== 'sentinel') throw new Error('bug: the step around a definition is gone');
+  return '$ref' in step.definition ? ofName(step.definition.$ref, known) : { definition: step.definition, library: {} };
+}
+
+function ofName(name: string, known: (name: string) => Definition | undefined): ReadDefinition {
+  const definition = known(name);
+  return definition === undefined ? { missing: name } : { definition, library: {} };
+}
+
+function pathInside(path: string): string {
+  return path.startsWith(`${PLACE}.`) ? path.slice(PLACE.length + 1) : path === PLACE ? '' : path;
+}

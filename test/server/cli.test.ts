@@ -1,0 +1,102 @@
+/** The verbs that look at a run and change it, as a person uses them: on a run under way, through its handle. */
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Json } from '../../language/json.ts';
+import { counted, once, shell } from './definitions.ts';
+import { Harness, sharedAddresses, until } from './harness.ts';
+
+const PROGRAM = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await Harness.open();
+  await harness.startWorker();
+});
+afterAll(() => harness.close());
+
+interface Said {
+  code: number;
+  out: string;
+  err: string;
+}
+
+function sentinel(...args: string[]): Promise<Said> {
+  const env = { ...process.env, TEMPORAL_ADDRESS: sharedAddresses().temporalAddress, DATABASE_URL: harness.databaseUrl, SENTINEL_TASK_QUEUES: harness.taskQueue, SENTINEL_HOME: join(harness.project, '.sentinel'), USER: 'ada' };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [PROGRAM, ...args], { cwd: harness.project, env, timeout: 60_000 }, (error, out, err) => {
+      resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1, out, err });
+    });
+  });
+}
+
+const documentOf = async (...args: string[]): Promise<Json> => JSON.parse((await sentinel(...args, '--json')).out) as Json;
+const open = (name: string): void => writeFileSync(join(harness.project, name), '');
+const waitsFor = (name: string): ReturnType<typeof shell> => shell(`while [ ! -e ${name} ]; do sleep 0.1; done`);
+
+/** A run that waits in its third level: HANDLE/steps.1@1/steps.0@1. */
+async function threeLevels(handle: string, gate: string): Promise<void> {
+  const inner = once('inner', [waitsFor(gate), shell('echo old >> deep'), shell('echo last >> deep')]);
+  const middle = counted('middle', 2, [{ type: 'sentinel', definition: inner }, shell('echo middle >> deep')]);
+  await harness.start(once('outer', [shell('echo first'), { type: 'sentinel', definition: middle }, shell('echo done >> deep')]), { handle });
+  await until(async () => (await harness.store.runs.find(`${handle}/steps.1@1/steps.0@1`)) !== null);
+  await harness.untilEvent(`${handle}/steps.1@1/steps.0@1`, (event) => event.type === 'step-started');
+}
+
+describe('a run that is edited where it waits, three runs deep', () => {
+  const deep = 'steps.1@1/steps.0@1';
+  beforeAll(() => threeLevels('deep', 'gate'));
+
+  test('is listed and changed through its outermost handle, and shows what changed', async () => {
+    const listed = await sentinel('step', 'list', 'deep', deep);
+    expect(listed.out).toMatch(/^deep\/steps\.1@1\/steps\.0@1 is at revision 0, pass 1\.$/m);
+    expect(listed.out).toMatch(/^steps\.0 +under-way +- +shell/m);
+    const updated = await sentinel('step', 'update', 'deep', `${deep}/steps.1`, '--step', '{"type": "shell", "cmd": "echo new >> deep"}', '--note', 'better');
+    expect(updated).toMatchObject({ code: 0, err: '' });
+    expect(updated.out).toContain('-  "command": "echo old >> deep"\n+  "command": "echo new >> deep"');
+    expect(updated.out).toContain('deep/steps.1@1/steps.0@1 is at revision 1.');
+    expect(await documentOf('step', 'add', 'deep', `${deep}/steps.2`, '--step', '{"type": "shell", "command": "echo added >> deep"}')).toMatchObject({ ok: true, handle: `deep/${deep}`, revision: 2, from: 'now', before: null });
+    expect((await sentinel('step', 'skip', 'deep', `${deep}/steps.3`)).out).toContain('steps.3 is skipped the next time it is reached');
+    // The run around it goes on to a second pass, so what it has passed can still be changed there.
+    expect(await documentOf('step', 'list', 'deep', 'steps.1@1')).toMatchObject({ steps: [{ path: 'steps.0', state: 'under-way', editable: null }, {}, {}, {}, { path: 'steps.1', editable: 'now' }] });
+  });
+
+  test.each([
+    ['is stale', ['remove', 'deep', `${deep}/steps.1`, '--revision', '0'], 2, /is at revision 3 and the edit was made for 0/],
+    ['is under way', ['remove', 'deep', `${deep}/steps.0`], 2, /"steps\.0" of deep\/steps\.1@1\/steps\.0@1 is under way/],
+    ['is past', ['remove', 'deep', 'steps.0'], 2, /"steps\.0" of deep is past .* fork the run\./],
+    ['is nowhere', ['skip', 'deep', `${deep}/steps.7`], 2, /has no place "steps\.7"/],
+    ['is no step', ['add', 'deep', `${deep}/steps.1`, '--step', '{"type": "nope"}'], 2, /would not be valid: /],
+    ['is in a run that has not begun', ['skip', 'deep', 'steps.1@2/steps.0'], 4, /^sentinel: deep has started no run at "steps\.1@2"; the latest that it has started: steps\.1@1\.$/m],
+    ['is of no run at all', ['skip', 'nobody', 'steps.0'], 4, /There is no run "nobody"/],
+  ])('refuses what %s', async (_what, args, code, finding) => {
+    const refused = await sentinel('step', ...args);
+    expect(refused).toMatchObject({ code, out: '' });
+    expect(refused.err).toMatch(finding);
+  });
+
+  test('does what it was edited to do, is drawn so, and comes out again as a test', async () => {
+    open('gate');
+    await harness.result('deep');
+    expect(readFileSync(join(harness.project, 'deep'), 'utf8').trim().split('\n')).toEqual(['new', 'added', 'middle', 'old', 'last', 'middle', 'done']);
+    const graph = (await documentOf('graph', `deep/${deep}`)) as unknown as { nodes: { path: string; label: string; change?: string; state?: { outcome: string } }[] };
+    const drawn = graph.nodes.flatMap(({ path, label, change, state }) => (path.startsWith('steps.') ? [[path, label.slice(0, 10), state?.outcome, change].join(' ')] : []));
+    expect(drawn).toEqual(['steps.0 while [ !  ok ', 'steps.1 echo new > ok updated', 'steps.2 echo added ok added', 'steps.3 echo last  skipped ']);
+    const late = await sentinel('step', 'remove', 'deep', 'steps.2');
+    expect(late).toMatchObject({ code: 1, err: 'sentinel: deep has ended (completed); there is nothing to edit.\n' });
+    expect(await sentinel('test', '--record', 'deep', '--out', 'deep.sentinel-test.json')).toMatchObject({ code: 0, err: '' });
+    expect(await sentinel('test', 'deep.sentinel-test.json')).toMatchObject({ code: 0 });
+  });
+
+  test('is replayed, forked and compared', async () => {
+    expect(await sentinel('replay', `deep/${deep}`)).toMatchObject({ code: 0 });
+    expect(await sentinel('fork', `deep/${deep}`, '--at', 'steps.2~3@1', '--id', 'forked')).toMatchObject({ code: 0 });
+    const same = await sentinel('diff', `deep/${deep}`, 'forked');
+    expect(same.out).toMatch(/the same: 2 steps, 2 done before the fork/);
+    expect(same.code).toBe(0);
+    expect(await sentinel('diff', 'deep', 'forked')).toMatchObject({ code: 1 });
+    expect((await sentinel('fork', 'deep', '--at', `${deep}/steps.1~1@1`)).err).toContain(`fork that run, "sentinel fork deep/${deep} --at steps.1~1@1"`);
+    expect(await sentinel('fork', 'deep', '--at', 'steps.9@1', '--json')).toMatchObject({ code: 2, out: expect.stringContaining('"FORK_KEY_NOT_REACHED"') as string });
+  });
+});
