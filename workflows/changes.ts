@@ -56,7 +56,8 @@ export const CHANGES = {
     isOnlyForNew: true,
     reason:
       'Each branch of a parallel step was driven by promises of its own, in a cancellation scope of its own: fifteen promises a branch, ' +
-      'nearly twice the processor time of a hand-written fan. Now the branches are driven together, and what a failure cancels is one scope.',
+      'nearly twice the processor time of a hand-written fan. Now the branches are driven together, and what a failure cancels is one scope; ' +
+      'a nested run that nobody awaits is in none.',
     since: '2026-11-22',
   },
 } as const satisfies { readonly [name: string]: BehaviourChange };

@@ -16,6 +16,8 @@ import {
 import type { Paused, RunEvent, RunStatus } from '../language/run-event.ts';
 import { CHECK_FORM } from '../activities/contract.ts';
 import { answerOptions } from './activity-options.ts';
+import { CHANGES } from './changes.ts';
+import { hasChange } from './has-change.ts';
 import { firstAnswer, refusalOf, takeAnswer, type AnswerReply, type AnswerRequest } from './interpreter/answers.ts';
 import { record, type Walk } from './interpreter/ledger.ts';
 import { lastInTurn } from './last-in-turn.ts';
@@ -33,6 +35,7 @@ export class Control {
   readonly current = new Map<string, string>();
   /** Handles of nested runs that are under way and awaited. */
   readonly nested = new Set<string>();
+  private isBeginning = true;
   private readonly recent: RunEvent[] = [];
   private readonly walk: Walk;
 
@@ -140,7 +143,8 @@ export class Control {
       description: 'Answer what the run asks',
     });
     setHandler(defineSignal<[ControlVerb, number?]>(SIGNALS.control), async (verb, word) => {
-      await lastInTurn(this.walk, () => undefined, () => this.hear(verb, word));
+      if (this.isBeginning) this.hear(verb, word);
+      else await lastInTurn(this.walk, () => undefined, () => this.hear(verb, word));
     });
     setHandler(defineSignal(SIGNALS.event), () => {
       this.heard += 1;
@@ -150,11 +154,12 @@ export class Control {
     setHandler(defineQuery<ReturnType<Messages['position']>>(QUERIES.position), () => this.walk.position, {
       description: 'Where it stands, as the value it would continue from',
     });
+    this.isBeginning = false;
   }
 
-  /** Checked again when its turn comes: the run may have ended meanwhile. */
+  /** Checked again when its turn comes: the run may have ended meanwhile. What came before the first step is heard before it. */
   private say(verb: ControlVerb, work: () => RunState): RunState | Promise<RunState> {
-    return lastInTurn(this.walk, () => this.refuseEnded(verb), work);
+    return this.isBeginning ? work() : lastInTurn(this.walk, () => this.refuseEnded(verb), work);
   }
 
   private refuseEnded(verb: ControlVerb): void {
@@ -188,7 +193,7 @@ export class Control {
   /** Words to another run are not delivered in the order they were said in. */
   private hear(verb: ControlVerb, word: number | undefined): void {
     const { position } = this.walk;
-    if (this.ended !== null || (word !== undefined && word < (position.heardFromParent ?? 0))) return;
+    if ((this.ended !== null && hasChange(this.walk.input, CHANGES.handlersLast)) || (word !== undefined && word < (position.heardFromParent ?? 0))) return;
     if (word !== undefined) position.heardFromParent = word;
     this.apply(verb);
   }

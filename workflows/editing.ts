@@ -24,7 +24,7 @@ export class Editing {
   constructor(walk: Walk, run: { readonly ended: RunStatus | null }) {
     this.walk = walk;
     this.run = run;
-    setHandler(defineUpdate<EditReply, [EditRequest]>(EDIT), (request) => CancellationScope.nonCancellable(async () => lastInTurn(this.walk, () => this.refuse(request), () => this.edit(request))), {
+    setHandler(defineUpdate<EditReply, [EditRequest]>(EDIT), (request) => CancellationScope.nonCancellable(() => Promise.resolve(lastInTurn(this.walk, () => this.refuse(request), () => this.edit(request)))), {
       validator: (request: EditRequest) => this.refuse(request),
       description: 'Change the steps that are still ahead',
     });

@@ -11,10 +11,11 @@ import { hasChange } from './has-change.ts';
 import type { Walk } from './interpreter/ledger.ts';
 
 /**
- * How often the conditions of the run are looked at before a handler goes on: what was resolved lets
- * a line of execution go on to a gate, and the gate lets it go on to where it rests.
+ * How often the conditions of the run are looked at before a handler goes on. One thing that is
+ * resolved may open a gate, that one another, and so on; the longest such chain there is, from the end
+ * of a segment over an edit that waited for it to a rest that ends, has three.
  */
-const looks = 3;
+const looks = 5;
 
 /** `refuse` throws where, when its turn comes, the run is past what was accepted before. */
 export function lastInTurn<Result>({ input }: Walk, refuse: () => void, work: () => Result | Promise<Result>): Result | Promise<Result> {

@@ -13,7 +13,9 @@ import {
   WorkflowIdReusePolicy,
   type ChildWorkflowHandle,
 } from '@temporalio/workflow';
+import { CHANGES } from './changes.ts';
 import type { Control } from './control.ts';
+import { hasChange } from './has-change.ts';
 import { shieldOf, type NestedEffect, type Reply, type RunLimits, type Strand } from './interpreter/host.ts';
 import { plus } from './interpreter/budget.ts';
 import type { Walk } from './interpreter/ledger.ts';
@@ -66,15 +68,18 @@ async function tryNested(walk: Walk, control: Control, strand: Strand, effect: N
   // What is said to the run stops at a clean-up, and so at the runs that it starts.
   const isShielded = shieldOf(strand) !== null;
   const input = nestedInput(walk, { ...effect, limits }, attempt);
-  const child = await startChild<Child>(WORKFLOW_TYPE, {
-    workflowId: workflowIdOf(input.handle),
-    args: [startInputOf(input, limits)],
-    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-    parentClosePolicy: effect.wait ? ParentClosePolicy.TERMINATE : ParentClosePolicy.ABANDON,
-    typedSearchAttributes: searchAttributesOf(input),
-    memo: memoOf(input.definition, input.project, walk.input.handle),
-    staticSummary: `${input.definition.name} (${effect.key} of ${walk.input.handle})`.slice(0, 100),
-  });
+  const start = (): Promise<ChildWorkflowHandle<Child>> =>
+    startChild<Child>(WORKFLOW_TYPE, {
+      workflowId: workflowIdOf(input.handle),
+      args: [startInputOf(input, limits)],
+      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      parentClosePolicy: effect.wait ? ParentClosePolicy.TERMINATE : ParentClosePolicy.ABANDON,
+      typedSearchAttributes: searchAttributesOf(input),
+      memo: memoOf(input.definition, input.project, walk.input.handle),
+      staticSummary: `${input.definition.name} (${effect.key} of ${walk.input.handle})`.slice(0, 100),
+    });
+  // What is let go is cancelled with the run, not with a branch or the time of a step.
+  const child = await (effect.wait || !hasChange(walk.input, CHANGES.fansAsOne) ? start() : CancellationScope.nonCancellable(start));
   if (!effect.wait) {
     detach(walk, input.handle, child);
     if (!isShielded) await catchUp(walk, child);

@@ -86,6 +86,17 @@ test.concurrent('what a segment has ended is not shown as under way', async () =
   await harness.result(handle);
 });
 
+test.concurrent('a run that a branch let go is left alone when another branch fails', async () => {
+  const letGo: Step = { type: 'sentinel', definition: once('let-go', [shell('sleep 3'), create('let-go', { ended: true })]), await: false };
+  const fails: Step[] = [shell('sleep 1'), { type: 'command', command: 'code/read', params: { path: 'no-such-file' } }];
+  const handle = await harness.start(
+    once('fails-fast', [{ type: 'parallel', failFast: true, onError: 'skip', branches: [[letGo], fails, [shell('sleep 60')]] }, shell('true')]),
+  );
+  await until(() => hasEnded(handle), 30_000);
+  await until(() => hasEnded(`${handle}/steps.0.branches.0.0@1`), 30_000);
+  expect(await harness.rows('let-go')).toHaveLength(1);
+});
+
 test.concurrent('of two words that a parent said the later one holds, in whichever order they arrive', async () => {
   const handle = await harness.start(once('heard', [shell('sleep 1'), shell('true')]));
   await harness.workflow(handle).signal(SIGNALS.control, 'resume', 2);

@@ -22,8 +22,10 @@ interface Fan {
   branches: BranchFrame[];
   walkBranch: (branch: Strand) => Walking<Flow>;
   cancels: Map<BranchFrame, () => void>;
-  /** Cancels the effects of every branch; only called once the branch that failed has ended. */
+  /** Cancels the effects of every branch, of which those that have ended have none; set once the branches have begun. */
   cancelEffects?: () => void;
+  /** A branch failed while the others were still being begun. */
+  mustCancel?: boolean;
   /** What a branch ended with that ends the whole fan: a stop, a cancellation, a yield. */
   interrupted: Flow | null;
   /** Branches that went back to continue as new. */
@@ -99,7 +101,9 @@ function* together(fan: Fan, runners: Walking<void>[]): Walking<void> {
   }
   const group = fan.walk.host.group(() => driveAll(runners, suspended));
   fan.cancelEffects = group.cancel;
+  if (fan.mustCancel === true) group.cancel();
   yield group.ended;
+  delete fan.cancelEffects;
 }
 
 /** One of `maxConcurrency` runners: takes the next branch that is under way or waiting, in order. */
@@ -112,7 +116,10 @@ function* takeBranches(fan: Fan): Walking<void> {
       branch.status = 'cancelled';
       continue;
     }
-    if (yield* runBranch(fan, branch, index)) return;
+    const isLeftOpen = yield* runBranch(fan, branch, index);
+    // Replays must find as many turns between the end of one branch and the start of the next as there were.
+    if (isApart(fan)) yield Promise.resolve();
+    if (isLeftOpen) return;
   }
 }
 
@@ -191,15 +198,13 @@ function* walkApart(fan: Fan, branch: BranchFrame, child: Strand): Walking<Flow>
     child.cancelled = true;
     cancel();
   });
-  const flow = yield* wait(ended);
-  // Replays must find as many turns between the end of one branch and the start of the next as there were.
-  yield Promise.resolve();
-  return flow;
+  return yield* wait(ended);
 }
 
 function cancelOthers(fan: Fan, failed: BranchFrame): void {
   for (const [branch, cancel] of fan.cancels) {
     if (branch !== failed && branch.status === 'open') cancel();
   }
+  fan.mustCancel = true;
   fan.cancelEffects?.();
 }

@@ -44,8 +44,12 @@ export function driveAll(walks: readonly Walking<void>[], suspended: () => void)
       }
     };
     const rest = (): void => {
-      suspended();
-      if (open === 0) resolve();
+      try {
+        suspended();
+        if (open === 0) resolve();
+      } catch (error) {
+        reject(error);
+      }
     };
     const goOn = (walk: Walking<void>, next: () => IteratorResult<Promise<unknown>, void>): void => {
       take(walk, next);

@@ -2,6 +2,11 @@
 import { readNestedDefinition, type GivenDefinition, type ReadDefinition } from '../../language/read/nested-definition.ts';
 
 export class PlainAnswers {
+  /** A scripted run has every change of the ledger. */
+  keepsAttempts = (): boolean => true;
+  carriesWaits = (): boolean => true;
+  drivesAsOne = (): boolean => true;
+
   /** Two texts have the same digest when they are the same, which is all that the walk relies on. */
   digest(text: string): Promise<string> {
     return Promise.resolve(text);

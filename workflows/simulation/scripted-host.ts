@@ -95,10 +95,16 @@ export class ScriptedHost extends PlainAnswers implements Host {
     return this.world.simulation.now;
   }
 
-  async gate(strand: Strand, key: string, step: Step, isOpen: boolean): Promise<Gate> {
+  gate(strand: Strand, key: string, step: Step, isOpen: boolean): Gate | Promise<Gate> {
     this.interrupt(key, 'before');
-    const held = this.interruption(strand) ?? (await this.untilResumed(strand));
-    if (held) return held;
+    const ends = this.interruption(strand);
+    if (ends !== null) return ends;
+    // Where steps may continue as new, each branch is to have its turn before the first of them does.
+    if (this.walk.position.paused === null && this.world.mode.yieldEvery === undefined) return this.wayOf(strand, step, isOpen);
+    return this.untilResumed(strand).then((held) => held ?? this.wayOf(strand, step, isOpen));
+  }
+
+  private wayOf(strand: Strand, step: Step, isOpen: boolean): Gate {
     const { yieldEvery, segments, pureStepsMax = 500 } = this.world.mode;
     if (shieldOf(strand) === null && yieldEvery !== undefined && this.walk.position.steps - this.stepsBefore >= yieldEvery) {
       this.yielding = true;
@@ -251,11 +257,6 @@ export class ScriptedHost extends PlainAnswers implements Host {
     };
     return boundScope(this.world.simulation, strand, leftMs, untilRunning, walk);
   }
-
-  keepsAttempts = (): boolean => true;
-
-  carriesWaits = (): boolean => true;
-  drivesAsOne = (): boolean => true;
 
   async ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd> {
     const { id, askedAt } = question;
