@@ -13,6 +13,21 @@ export interface HistoryCase {
   say?: 'pause-resume' | 'stop' | 'cancel' | 'stop-later';
 }
 
+const fans = once('fans', [
+  {
+    type: 'parallel',
+    maxConcurrency: 2,
+    branches: [[shell('true'), shell('sleep 0.2')], [shell('true')], [create('history', { branch: 2 }), shell('true')], [shell('sleep 0.1'), create('history', { branch: 3 })], [shell('true')]],
+  },
+  {
+    type: 'parallel',
+    failFast: true,
+    onError: 'skip',
+    branches: [[shell('true'), shell('sleep 60')], [{ type: 'sentinel', definition: once('child', [shell('sleep 60')]) }], [shell('sleep 1'), { type: 'command', command: 'code/read', params: { path: 'no-such-file' } }]],
+  },
+  create('history', { after: 'fans' }),
+]);
+
 export const CASES: readonly HistoryCase[] = [
   {
     name: 'sequence',
@@ -122,19 +137,8 @@ export const CASES: readonly HistoryCase[] = [
   },
   {
     name: 'fans',
-    definition: once('fans', [
-      {
-        type: 'parallel',
-        maxConcurrency: 2,
-        branches: [[shell('true'), shell('sleep 0.2')], [shell('true')], [create('history', { branch: 2 }), shell('true')], [shell('sleep 0.1'), create('history', { branch: 3 })], [shell('true')]],
-      },
-      {
-        type: 'parallel',
-        failFast: true,
-        onError: 'skip',
-        branches: [[shell('true'), shell('sleep 60')], [{ type: 'sentinel', definition: once('child', [shell('sleep 60')]) }], [shell('sleep 1'), { type: 'command', command: 'code/read', params: { path: 'no-such-file' } }]],
-      },
-      create('history', { after: 'fans' }),
-    ]),
+    definition: fans,
   },
+  // With the branches driven as one.
+  { name: 'fans-as-one', definition: fans },
 ];

@@ -131,9 +131,9 @@ test('what was used of a budget is used in the fork, too', async () => {
   const forked = await fork(handle, 'steps.1@1');
   expect(await harness.result(forked.handle)).toMatchObject({ outcome: 'stopped', limit: 'budget.steps' });
   expect(done()).toEqual(['a', 'b', 'c', 'b', 'c']);
-  const larger = await fork(handle, 'steps.3@1', { definition: frugal(4) });
+  const larger = await fork(handle, 'steps.2@1', { definition: frugal(4) });
   expect(await harness.result(larger.handle)).toMatchObject({ outcome: 'completed' });
-  expect(done()).toEqual(['d']);
+  expect(done()).toEqual(['c', 'd']);
 });
 
 test('a run that was changed while it ran is forked as it was changed', async () => {

@@ -99,6 +99,8 @@ test('a commit that was on its way when its worker died counts as made', async (
 
 /** Statements of workers that wait for a lock this test holds. */
 async function waitingWrites(): Promise<number> {
+  // Within a transaction, which connections there are would be looked up once only.
+  await sql.query('select pg_stat_clear_snapshot()');
   const { rows } = await sql.query<{ count: string }>(
     `select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
   );
