@@ -60,4 +60,13 @@ export const CHANGES = {
       'a nested run that nobody awaits is in none.',
     since: '2026-11-22',
   },
+  digestsKept: {
+    id: 'digests-kept',
+    level: 1,
+    isOnlyForNew: true,
+    reason:
+      'A branch cancelled while the digest of its question was made threw out of the walk, and the run ended as if it had been cancelled. ' +
+      'Now the digest is finished, and the branch ends where it would ask.',
+    since: '2026-11-22',
+  },
 } as const satisfies { readonly [name: string]: BehaviourChange };

@@ -3,10 +3,17 @@ import { CancellationScope, scheduleLocalActivity } from '@temporalio/workflow';
 import { DIGEST, READ_DEFINITION } from '../activities/contract.ts';
 import type { GivenDefinition, ReadDefinition } from '../language/read/nested-definition.ts';
 import { answerOptions, segmentOptions } from './activity-options.ts';
+import { CHANGES } from './changes.ts';
+import { hasChange } from './has-change.ts';
+import type { Walk } from './interpreter/ledger.ts';
 
-export class LocalAnswers {
+export abstract class LocalAnswers {
+  abstract readonly walk: Walk;
+
+  /** A branch that is cancelled meanwhile ends when it comes to ask. */
   digest(text: string): Promise<string> {
-    return scheduleLocalActivity<string>(DIGEST, [text], answerOptions);
+    const ask = (): Promise<string> => scheduleLocalActivity<string>(DIGEST, [text], answerOptions);
+    return hasChange(this.walk.input, CHANGES.digestsKept) ? CancellationScope.nonCancellable(ask) : ask();
   }
 
   /** A run that is cancelled meanwhile ends when the nested run is to begin. */

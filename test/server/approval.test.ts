@@ -136,3 +136,11 @@ test('a stop does not wait for attempts that are left, and a time bounds what ru
   const cancelled = (await harness.events(timed)).filter((event) => event.type === 'step-finished' && event.outcome === 'cancelled');
   expect(cancelled.map((event) => event.key)).toEqual(['steps.0.then.0@1', 'steps.0#2.then.0@1']);
 });
+
+test('a question whose branch is cancelled while it is being put ends with its branch, not with the run', async () => {
+  const fails = { type: 'condition' as const, check: 'JSON.parse($text)', then: [shell('true')] };
+  const fan = { type: 'parallel' as const, failFast: true, onError: 'skip' as const, branches: [[{ type: 'approval' as const, message: 'Go on?' }], [fails]] };
+  const { handle, result } = await harness.run(once('cancelled-question', [fan, shell('true')], { inputs: { text: 'no JSON' } }));
+  expect(result.outcome).toBe('completed');
+  expect(await open(handle, 0)).toEqual([]);
+});
