@@ -74,6 +74,8 @@ export async function createSchedule(parts: StartParts, request: ScheduleRequest
   const { id } = request;
   const { secrets } = parts.store;
   const before = await secrets.tokensOf(scheduleOwner(id));
+  // Asked first: a schedule that is made anew has started nothing.
+  const mayBeHeld = before.length > 0 && (await hasRunsUnderWay(parts.client, id));
   const after = async (): Promise<string[]> => (await secrets.tokensOf(scheduleOwner(id))).filter((token) => !before.includes(token));
   try {
     await put(parts, request, await optionsOf(parts, request));
@@ -83,7 +85,7 @@ export async function createSchedule(parts: StartParts, request: ScheduleRequest
     if (refusal instanceof ClientError) await secrets.retire(await after(), { mayBeHeld: false });
     throw refusal;
   }
-  await secrets.retire(before, { mayBeHeld: before.length > 0 && (await hasRunsUnderWay(parts.client, id)) });
+  await secrets.retire(before, { mayBeHeld });
   return describeSchedule(parts.client, id);
 }
 
@@ -183,10 +185,15 @@ export async function steerSchedule({ client, store }: Pick<StartParts, 'client'
   await store.secrets.retire(tokens, { mayBeHeld });
 }
 
-/** Of the latest ones; a run that waits for its first worker has no row in the store yet, and only Temporal knows of it. */
+/**
+ * A run that waits for its first worker has no row in the store yet, and only Temporal knows of it: its
+ * index of all, which may lag, and the schedule itself of its latest.
+ */
 async function hasRunsUnderWay({ schedule, workflow }: StartParts['client'], id: string): Promise<boolean> {
-  const { info } = await schedule.getHandle(id).describe();
-  const statuses = info.recentActions.map(async ({ action: { workflow: { workflowId } } }) => {
+  const { count } = await workflow.count(`TemporalScheduledById = ${JSON.stringify(id)} AND ExecutionStatus = "Running"`);
+  if (count > 0) return true;
+  const described = await schedule.getHandle(id).describe().catch(() => null);
+  const statuses = (described?.info.recentActions ?? []).map(async ({ action: { workflow: { workflowId } } }) => {
     const { status } = await workflow.getHandle(workflowId).describe();
     return status.name;
   });

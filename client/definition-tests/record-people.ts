@@ -1,6 +1,6 @@
 /** What people did to a run, as a test says it: answers to its questions, and where somebody stepped in. */
 import type { Json, JsonObject } from '../../language/json.ts';
-import type { RunEvent, StepStarted } from '../../language/run-event.ts';
+import type { RunEvent, StepFinished, StepStarted } from '../../language/run-event.ts';
 import { attemptsFirst } from './attempts-first.ts';
 
 /** Events of one run; `under` is what leads to it from the outermost. */
@@ -58,11 +58,17 @@ function openAt(events: readonly RunEvent[], index: number): StepStarted | undef
 function endedBy(events: readonly RunEvent[]): Json | null {
   const end = events.findLast((event) => event.type === 'run-finished');
   if (end?.outcome === 'cancelled') {
-    const cut = events.find((event) => event.type === 'step-finished' && event.outcome === 'cancelled');
+    // A step that was cut short before others began was not what the run met its end at.
+    const begun = events.findLastIndex((event) => isOwn(event) && (event.type === 'step-started' || event.outcome !== 'cancelled'));
+    const cut = events.slice(begun + 1).find((event) => isOwn(event) && event.type === 'step-finished');
     return cut === undefined ? null : { at: cut.key, when: 'during', do: 'cancel' };
   }
   if (end?.outcome !== 'stopped' || end.limit !== 'stop') return null;
-  const last = events.findLast((event) => event.type === 'step-finished');
+  const last = events.findLast((event) => isOwn(event) && event.type === 'step-finished');
   if (last?.type !== 'step-finished') return null;
   return { at: last.key, when: last.outcome === 'cancelled' ? 'before' : 'during', do: 'stop' };
 }
+
+/** Of a step that is no clean-up: those run whatever was said. */
+const isOwn = (event: RunEvent): event is StepStarted | StepFinished =>
+  (event.type === 'step-started' || event.type === 'step-finished') && !/(?:^|\.)always\./.test(event.key);

@@ -85,7 +85,7 @@ function envOf({ definition, library, nested, events }: StoredRun): { [name: str
   const definitions = [definition, ...Object.values(library), ...nested.flatMap((part) => part.definition ?? [])];
   const missing = [events, ...nested.map((part) => part.events)].flat().flatMap((event) => (event.type === 'warning' ? [event.message] : []));
   const names = new Set(definitions.flatMap(({ env = [] }) => env));
-  const set = [...names].filter((name) => !missing.some((message) => message.includes(`env.${name}`)));
+  const set = [...names].filter((name) => !missing.some((message) => new RegExp(`\\benv\\.${name}\\b`).test(message)));
   return Object.fromEntries(set.map((name) => [name, `[env ${name}]`]));
 }
 

@@ -130,9 +130,19 @@ const lived: [string, Scenario][] = [
     },
   ],
   ['reads environment variables, of which one is not set', { definition: once([shell('echo {{env.TOKEN}} {{env.NONE}}', { outputTo: 'said' })], { env: ['TOKEN', 'NONE'] }), env: { TOKEN: 'sesame' } }],
+  ['reads environment variables, of which the one with the longer name is not set', { definition: once([shell('echo {{env.API}} {{env.API_KEY}}', { outputTo: 'said' })], { env: ['API', 'API_KEY'] }), env: { API: 'sesame' } }],
   ['failed', { definition: once([shell('a'), { type: 'command', command: 'code/read', params: { path: 'a' } }], twice), replies: { 'code/read': { ok: false, failure: { code: 'FILE_NOT_FOUND', message: 'no a' } } } }],
   ['was stopped', { definition: once([shell('a'), shell('b')], twice), interruptions: [{ at: 'steps.0@2', when: 'during', do: 'stop' }] }],
   ['was cancelled', { definition: once([shell('a'), shell('b')], { ...twice, always: [shell('z')] }), interruptions: [{ at: 'steps.1@2', when: 'during', do: 'cancel' }] }],
+  ['was stopped, and cleaned up', { definition: once([shell('a'), shell('b')], { ...twice, always: [shell('z')] }), interruptions: [{ at: 'steps.0@2', when: 'during', do: 'stop' }] }],
+  [
+    'was cancelled after a branch had been cut short',
+    {
+      definition: once([{ type: 'parallel', failFast: true, onError: 'skip', branches: [[shell('bad')], [shell('slow')]] }, shell('b')], twice),
+      replies: { slow: { ok: true, tookMs: 60_000 }, bad: { ok: false, failure: { code: 'SHELL_NOT_STARTED' } } },
+      interruptions: [{ at: 'steps.1@2', when: 'during', do: 'cancel' }],
+    },
+  ],
   [
     'was edited',
     {

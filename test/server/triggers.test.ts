@@ -113,8 +113,10 @@ test('what was sealed for a schedule goes when it is replaced or removed, but no
   await steerSchedule(parts, id, 'trigger');
   await until(() => existsSync(join(harness.project, 'begun')));
   const { runs } = await describeSchedule(harness.client, id);
+  await createSchedule(parts, { ...given, cron: '@monthly', replace: true });
+  expect(await kept()).toHaveLength(2);
   await steerSchedule(parts, id, 'delete');
-  expect(await kept()).toHaveLength(1);
+  expect(await kept()).toHaveLength(2);
   writeFileSync(join(harness.project, 'on'), '');
   const { outputs } = await harness.result(runs[0]?.handle ?? '');
   expect((outputs['said'] as { stdout: string }).stdout.trim()).toBe('6');
