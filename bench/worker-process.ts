@@ -47,7 +47,7 @@ export function twinBundle(): Promise<{ code: string }> {
   return bundleWorkflowCode({
     workflowsPath,
     logger: new DefaultLogger('ERROR'),
-    webpackConfigHook: (config) => ({ ...config, mode: 'production', devtool: 'inline-nosources-source-map', performance: { hints: false }, optimization: { minimize: false } }),
+    webpackConfigHook: (config) => ({ ...config, mode: 'production', devtool: 'inline-nosources-cheap-module-source-map', performance: { hints: false }, optimization: { minimize: false } }),
   });
 }
 

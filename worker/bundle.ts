@@ -29,7 +29,7 @@ export async function buildBundle(): Promise<string> {
     webpackConfigHook: (config) => ({
       ...config,
       mode: 'production',
-      devtool: 'inline-nosources-source-map',
+      devtool: 'inline-nosources-cheap-module-source-map',
       performance: { hints: false },
       optimization: { minimize: false },
     }),
