@@ -60,7 +60,8 @@ function addedSteps(events: readonly RunEvent[]): Pick<Definition, 'steps'>[] {
   return events.flatMap((event) => (event.type === 'edited' && event.after !== null ? [{ steps: [event.after] }] : []));
 }
 
-async function storedLibrary(from: readonly Pick<Definition, 'steps' | 'always'>[], find: (name: string) => Promise<Definition | undefined>): Promise<Map<string, Definition>> {
+/** What the definitions name, and what that names, until nothing new is named. */
+export async function storedLibrary(from: readonly Pick<Definition, 'steps' | 'always'>[], find: (name: string) => Promise<Definition | undefined>): Promise<Map<string, Definition>> {
   const found = new Map<string, Definition>();
   const asked = new Set<string>();
   for (const waiting = from.flatMap(referencesOf); waiting.length > 0; ) {

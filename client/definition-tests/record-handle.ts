@@ -2,9 +2,9 @@
 import type { Definition } from '../../language/model.ts';
 import type { SentinelClient } from '../client.ts';
 import { ClientError } from '../client-error.ts';
-import { libraryOf, referencesOf } from '../library.ts';
+import { libraryOf } from '../library.ts';
 import { nestedEvents } from '../nested-events.ts';
-import { definitionWithin } from '../run-graph.ts';
+import { definitionWithin, storedLibrary } from '../run-graph.ts';
 import { recordRun, type Recorded, type StoredRun } from './record.ts';
 
 export async function recordHandle(client: SentinelClient, handle: string): Promise<Recorded & { name: string }> {
@@ -15,24 +15,12 @@ export async function recordHandle(client: SentinelClient, handle: string): Prom
   const { definitions } = await client.store();
   const definition = (await definitions.find(run.definitionHash))?.definition;
   if (definition === undefined) throw new ClientError('DEFINITION_NOT_FOUND', `The store has no definition of the run ${handle}; record a newer run.`);
-  const library = await storedLibrary(definition, async (name) => (await definitions.find(name))?.definition);
+  const stored = await storedLibrary([definition], async (name) => (await definitions.find(name))?.definition);
+  const library = libraryOf(definition, (name) => stored.get(name));
   const events = await client.events(handle);
   const below = await nestedEvents(client, handle, events);
   const around = new Map([['', events], ...below]);
   const known = (name: string): Definition | undefined => library[name];
   const nested = [...below].map(([under, inner]) => ({ under, events: inner, definition: definitionWithin(definition, under.split('/'), known, around) ?? null }));
   return { name: run.name, ...(await recordRun({ run, definition, library, events, nested } satisfies StoredRun)) };
-}
-
-/** Names are looked up until nothing new is named. */
-async function storedLibrary(definition: Definition, find: (name: string) => Promise<Definition | undefined>): Promise<{ [name: string]: Definition }> {
-  const found = new Map<string, Definition | undefined>();
-  const waiting = referencesOf(definition);
-  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-    if (found.has(name)) continue;
-    const stored = await find(name);
-    found.set(name, stored);
-    if (stored !== undefined) waiting.push(...referencesOf(stored));
-  }
-  return libraryOf(definition, (name) => found.get(name));
 }
