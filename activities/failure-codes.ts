@@ -43,7 +43,7 @@ export const FAILURE_CODES = {
   STEP_UNDER_WAY: 'An edit names a step that is under way',
   STORE_UNAVAILABLE: 'The database does not answer',
   UNKNOWN_COMMAND: 'There is no command with that name',
-  UNKNOWN_DEFINITION: 'A `$ref` names a definition that the run was started without',
+  UNKNOWN_DEFINITION: 'A `$ref` names a definition that the run was started without, or a variable one that is not stored',
   UNRESOLVED_REFERENCE: 'A reference has no value where it is used',
   VALUE_TOO_LARGE: 'A value is larger than a run can hold',
 } as const;

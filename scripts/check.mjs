@@ -2,7 +2,8 @@
 //
 // Uses nothing but Node at first, because it also installs: dependencies where they are missing, and,
 // where it may, the Debian packages that some tests need. Every step runs even when an earlier one
-// failed. A step that this machine cannot do is named as skipped. The last line sums up the whole run.
+// failed. A step that this machine cannot do is named as skipped. What failed is said again, with its
+// reason, before the last line, which sums up the whole run.
 //
 //   npm test                     types, lint, build, all quick tests
 //   npm test -- --slow           and the slow ones
@@ -10,7 +11,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -18,7 +19,7 @@ const argv = process.argv.slice(2);
 const only = argv.includes('--only') ? argv.slice(argv.indexOf('--only') + 1) : null;
 const projects = ['fast', 'store', 'services', 'server', 'browser', ...(argv.includes('--slow') ? ['slow'] : [])];
 const reports = mkdtempSync(join(tmpdir(), 'sentinel-check-'));
-const totals = { passed: 0, failed: 0, skipped: /** @type {string[]} */ ([]) };
+const totals = { passed: 0, failures: /** @type {string[]} */ ([]), skipped: /** @type {string[]} */ ([]) };
 
 const wanted = (name) => only === null || only.includes(name);
 const call = (command, args, env = {}) =>
@@ -29,7 +30,8 @@ function step(name, run) {
   const startedAt = Date.now();
   process.stdout.write(`\n── ${name}\n`);
   const isOk = run();
-  totals[isOk ? 'passed' : 'failed'] += 1;
+  if (isOk) totals.passed += 1;
+  else totals.failures.push(name);
   process.stdout.write(`── ${name}: ${isOk ? 'ok' : 'FAILED'} (${Math.round((Date.now() - startedAt) / 1000)} s)\n`);
 }
 
@@ -66,25 +68,36 @@ function runProject(project) {
   const args = ['node_modules/vitest/vitest.mjs', 'run', '--project', project, '--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
   const { status } = call(process.execPath, args);
   if (!existsSync(file)) {
-    totals.failed += 1;
-    process.stdout.write(`── tests: ${project}: no report was written\n`);
+    totals.failures.push(`${project}: no report was written`);
     return;
   }
-  const report = JSON.parse(readFileSync(file, 'utf8'));
-  const brokenFiles = report.testResults.filter((result) => result.status === 'failed' && result.assertionResults.length === 0).length;
+  addReport(project, JSON.parse(readFileSync(file, 'utf8')), status);
+}
+
+function addReport(project, report, status) {
+  const failures = report.testResults.flatMap((file) => failuresOf(project, file));
   totals.passed += report.numPassedTests;
-  totals.failed += report.numFailedTests + brokenFiles;
+  totals.failures.push(...failures);
   for (const result of report.testResults) {
     for (const test of result.assertionResults) {
       if (test.status === 'pending' || test.status === 'skipped') totals.skipped.push(test.fullName);
     }
   }
-  const isQuiet = report.numFailedTests + brokenFiles === 0;
-  if (isQuiet && (status !== 0 || report.numPassedTests === 0)) {
-    totals.failed += 1;
-    process.stdout.write(`── tests: ${project}: ended with ${status}, although no test failed\n`);
+  if (failures.length === 0 && (status !== 0 || report.numPassedTests === 0)) {
+    totals.failures.push(`${project}: ended with ${status}, although no test failed`);
   }
 }
+
+/** The failed tests of one file, or the file itself when it could not be run at all. */
+function failuresOf(project, { name: path, status, message, assertionResults: tests }) {
+  const name = `${project}: ${relative(root, path)}`;
+  if (status === 'failed' && tests.length === 0) return [`${name}\n${indented(message)}`];
+  return tests
+    .filter((test) => test.status === 'failed')
+    .map((test) => `${name}: ${test.fullName}\n${indented(test.failureMessages.join('\n'))}`);
+}
+
+const indented = (text) => text.split('\n').slice(0, 20).map((line) => `    ${line}`).join('\n');
 
 if (!isInstalled()) step('install', () => call('npm', ['ci', '--include=dev', '--no-audit', '--no-fund']).status === 0);
 installBrowser();
@@ -97,5 +110,6 @@ for (const project of projects) runProject(project);
 rmSync(reports, { recursive: true, force: true });
 process.stdout.write('\n');
 for (const name of totals.skipped) process.stdout.write(`skipped: ${name}\n`);
-process.stdout.write(`${totals.passed} passed, ${totals.failed} failed\n`);
-process.exit(totals.failed === 0 ? 0 : 1);
+for (const failure of totals.failures) process.stdout.write(`FAILED: ${failure}\n`);
+process.stdout.write(`${totals.passed} passed, ${totals.failures.length} failed\n`);
+process.exit(totals.failures.length === 0 ? 0 : 1);

@@ -12,9 +12,10 @@ test('every code of a failure has a page, and every page a code', () => {
   expect(pages).toEqual(Object.keys(FAILURE_CODES).toSorted());
 });
 
-test('every page has its code and its meaning at the top', () => {
-  const unlike = pages.filter((code) => !read(`docs/failures/${code}.md`).startsWith(`# ${code}`));
-  expect(unlike).toEqual([]);
+test.each(Object.entries(FAILURE_CODES))('the page of %s begins with its meaning, and says what happened and what to do', (code, meaning) => {
+  const page = read(`docs/failures/${code}.md`);
+  expect(page.startsWith(`# ${code}\n\n${meaning}.\n`)).toBe(true);
+  expect(page).toMatch(/## What happened\n\n\S[\s\S]*\n\n## What to do\n\n\S/);
 });
 
 /** A failure that a definition's own text causes is explained where the same problem is. */
