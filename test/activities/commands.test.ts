@@ -123,23 +123,3 @@ describe('code/read and code/write', () => {
   });
 
 });
-
-describe('the price of code/read', () => {
-  it('is below 0.3 ms of processor time for a small file', async () => {
-    const project = await temporaryFolder();
-    await writeFile(join(project, 'a'), 'a'.repeat(1000));
-    const context = commandContext(project);
-    const read = async (count: number): Promise<void> => {
-      for (let done = 0; done < count; done += 1) await registry.run('code/read', { path: 'a' }, context);
-    };
-    await read(300);
-    const rounds: number[] = [];
-    for (let round = 0; round < 5; round += 1) {
-      const before = process.cpuUsage();
-      await read(200);
-      const { user, system } = process.cpuUsage(before);
-      rounds.push((user + system) / 1000 / 200);
-    }
-    expect(Math.min(...rounds)).toBeLessThan(0.3);
-  });
-});

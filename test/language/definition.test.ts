@@ -10,6 +10,7 @@ import type { Definition } from '../../language/model.ts';
 import { PROBLEMS } from '../../language/problems.ts';
 import { FAULT_CODES } from '../../language/scope.ts';
 import { parseDefinition, parseDefinitionText, type ReadResult } from '../../language/read/definition.ts';
+import { processorMs } from '../elapsed.ts';
 
 interface BadCase {
   definition?: { generate?: 'steps' | 'text' } & Record<string, Json>;
@@ -116,18 +117,16 @@ describe('refused in well under a second', () => {
     ['an expression of 1 MB', JSON.stringify({ name: 'x', steps: [shell], loop: { type: 'until', check: '('.repeat(1_000_000), max: 1 } }), 'BAD_EXPRESSION'],
     ['many values', JSON.stringify({ name: 'x', steps: [{ ...shell, args: Array.from({ length: 200_000 }, () => 1) }] }), 'TOO_LARGE'],
   ])('%s', (_what, text, code) => {
-    const began = performance.now();
-    const result = parseDefinitionText(text);
-    expect(performance.now() - began).toBeLessThan(900);
+    let result = parseDefinitionText('');
+    expect(processorMs(() => void (result = parseDefinitionText(text)))).toBeLessThan(900);
     expect(result.problems.map((problem) => problem.code)).toContain(code);
     expect(result.ok).toBe(false);
   });
 
   test('the largest that is accepted is read in a few seconds on a busy machine', () => {
     const steps = Array.from({ length: stepsMax }, (_, index) => ({ ...shell, command: `echo $step${index} $currentThing`, outputTo: `step${index}`, name: `s${index}` }));
-    const began = performance.now();
-    const result = parseDefinition({ name: 'x', steps });
-    expect(performance.now() - began).toBeLessThan(3_000);
+    let result = parseDefinition(null);
+    expect(processorMs(() => void (result = parseDefinition({ name: 'x', steps })))).toBeLessThan(3_000);
     expect(sentence(result).slice(0, 3)).toEqual([]);
   });
 

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { eventMatcher, eventPrefix, eventRegex, matchesEvent } from '../../language/event-glob.ts';
+import { processorMs } from '../elapsed.ts';
 
 interface GlobCase {
   pattern: string;
@@ -24,8 +25,9 @@ describe.each(cases)('$pattern', ({ pattern, matches, refuses }) => {
 });
 
 test('a pattern of many stars takes no longer than its length', () => {
-  const began = performance.now();
-  expect(matchesEvent(`${'*a'.repeat(200)}b`, 'a'.repeat(500))).toBe(false);
-  expect(matchesEvent(`${'**a'.repeat(200)}b`, 'a'.repeat(500))).toBe(false);
-  expect(performance.now() - began).toBeLessThan(1000);
+  const spent = processorMs(() => {
+    expect(matchesEvent(`${'*a'.repeat(200)}b`, 'a'.repeat(500))).toBe(false);
+    expect(matchesEvent(`${'**a'.repeat(200)}b`, 'a'.repeat(500))).toBe(false);
+  });
+  expect(spent).toBeLessThan(1000);
 });

@@ -6,6 +6,7 @@ import { interpolateText, interpolateValue } from '../../language/interpolation.
 import type { Json, JsonObject } from '../../language/json.ts';
 import { interpolationLengthMax, valueDepthMax } from '../../language/limits.ts';
 import { scopeOf } from '../../language/scope.ts';
+import { processorMs } from '../elapsed.ts';
 
 interface Suite {
   scope: JsonObject;
@@ -51,12 +52,13 @@ test('a value that is nested too deeply to be written down is a fault, and text 
 });
 
 test('a long template of half references ends quickly', () => {
-  const began = performance.now();
-  interpolateText('$a.at($a.at('.repeat(40_000), scopeOf({ a: 'x' }));
-  interpolateText('$a.replace('.repeat(40_000), scopeOf({ a: 'x' }));
-  interpolateText('${a '.repeat(60_000), scopeOf({ a: 'x' }));
-  interpolateText('{{a {'.repeat(60_000), scopeOf({ a: 'x' }));
-  expect(performance.now() - began).toBeLessThan(5_000);
+  const spent = processorMs(() => {
+    interpolateText('$a.at($a.at('.repeat(40_000), scopeOf({ a: 'x' }));
+    interpolateText('$a.replace('.repeat(40_000), scopeOf({ a: 'x' }));
+    interpolateText('${a '.repeat(60_000), scopeOf({ a: 'x' }));
+    interpolateText('{{a {'.repeat(60_000), scopeOf({ a: 'x' }));
+  });
+  expect(spent).toBeLessThan(5_000);
 });
 
 test('canonical text sorts keys at every depth and survives deep values', () => {

@@ -1,13 +1,10 @@
 /** The verbs that look at a run and change it, as a person uses them: on a run under way, through its handle. */
-import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '../../language/json.ts';
 import { counted, once, shell } from './definitions.ts';
-import { Harness, sharedAddresses, until } from './harness.ts';
-
-const PROGRAM = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
+import { Harness, until, type Said } from './harness.ts';
 
 let harness: Harness;
 beforeAll(async () => {
@@ -16,21 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-interface Said {
-  code: number;
-  out: string;
-  err: string;
-}
-
-function sentinel(...args: string[]): Promise<Said> {
-  const env = { ...process.env, TEMPORAL_ADDRESS: sharedAddresses().temporalAddress, DATABASE_URL: harness.databaseUrl, SENTINEL_TASK_QUEUES: harness.taskQueue, SENTINEL_HOME: join(harness.project, '.sentinel'), USER: 'ada' };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [PROGRAM, ...args], { cwd: harness.project, env, timeout: 60_000 }, (error, out, err) => {
-      resolve({ code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1, out, err });
-    });
-  });
-}
-
+const sentinel = (...args: string[]): Promise<Said> => harness.command(...args);
 const documentOf = async (...args: string[]): Promise<Json> => JSON.parse((await sentinel(...args, '--json')).out) as Json;
 const open = (name: string): void => writeFileSync(join(harness.project, name), '');
 const waitsFor = (name: string): ReturnType<typeof shell> => shell(`while [ ! -e ${name} ]; do sleep 0.1; done`);

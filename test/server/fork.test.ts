@@ -1,8 +1,6 @@
 /** Time travel on a real server: what was done before the fork happens no second time, what follows does. */
-import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { forkRun, type Fork, type ForkRequest } from '../../client/fork/fork-run.ts';
@@ -12,9 +10,7 @@ import type { RunResult } from '../../workflows/interpreter/outcome.ts';
 import { ANSWER, EDIT } from '../../workflows/messages.ts';
 import { buildBundle } from '../../worker/bundle.ts';
 import { counted, create, once, shell } from './definitions.ts';
-import { Harness, sharedAddresses, steady, until } from './harness.ts';
-
-const cli = join(fileURLToPath(new URL('../..', import.meta.url)), 'dist', 'cli', 'main.js');
+import { Harness, steady, until } from './harness.ts';
 
 let harness: Harness;
 let bundle: { code: string };
@@ -177,13 +173,8 @@ test('a run that continued as new, and one that is under way, are forked by the 
 });
 
 /** The last JSON document on stdout. */
-function sentinel(args: readonly string[]): Promise<{ code: number; report: unknown; stderr: string }> {
-  const env = { ...process.env, TEMPORAL_ADDRESS: sharedAddresses().temporalAddress, DATABASE_URL: harness.databaseUrl, SENTINEL_TASK_QUEUES: harness.taskQueue };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [cli, ...args], { cwd: harness.project, env }, (error, stdout, stderr) => {
-      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
-      const last = stdout.trim().startsWith('{\n') ? stdout : (stdout.trim().split('\n').at(-1) ?? '');
-      resolve({ code, report: last.trim() === '' ? null : JSON.parse(last), stderr });
-    });
-  });
+async function sentinel(args: readonly string[]): Promise<{ code: number; report: unknown; stderr: string }> {
+  const { code, out, err } = await harness.command(...args);
+  const last = out.trim().startsWith('{\n') ? out : (out.trim().split('\n').at(-1) ?? '');
+  return { code, report: last.trim() === '' ? null : JSON.parse(last), stderr: err };
 }

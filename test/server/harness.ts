@@ -3,13 +3,14 @@
  * services, workers as processes, and runs that are started, watched and compared.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { execa } from 'execa';
 import { inject } from 'vitest';
 import { startRun, type StartRequest } from '../../client/start-run.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
@@ -23,6 +24,15 @@ import type { RunResult } from '../../workflows/interpreter/outcome.ts';
 import { QUERIES, UPDATES, workflowIdOf, type ControlVerb, type RunState } from '../../workflows/messages.ts';
 import { createDatabase } from '../postgres.ts';
 import { WorkerProcess } from './worker-process.ts';
+
+/** The command line as it is built. */
+export const CLI = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
+
+export interface Said {
+  code: number;
+  out: string;
+  err: string;
+}
 
 export interface Addresses {
   temporalAddress: string;
@@ -61,19 +71,36 @@ export class Harness {
 
   async close(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.kill9()));
+    // The command line may have brought up a supervisor, which would outlive the tests.
+    if (existsSync(join(this.home, 'services.json'))) await this.command('down');
     await this.client.connection.close();
     await this.store.close();
     rmSync(this.project, { recursive: true, force: true });
   }
 
-  async startWorker(env: NodeJS.ProcessEnv = {}): Promise<WorkerProcess> {
-    const worker = await WorkerProcess.start({
+  private get home(): string {
+    return join(this.project, '.sentinel');
+  }
+
+  /** What makes a program of Sentinel's work on these services. */
+  get env(): Record<string, string> {
+    return {
       TEMPORAL_ADDRESS: this.addresses.temporalAddress,
       DATABASE_URL: this.databaseUrl,
       SENTINEL_TASK_QUEUES: this.taskQueue,
-      SENTINEL_HOME: join(this.project, '.sentinel'),
-      ...env,
-    });
+      SENTINEL_HOME: this.home,
+    };
+  }
+
+  /** The command line, said by ada in the project's folder. */
+  async command(...args: string[]): Promise<Said> {
+    const env = { ...this.env, USER: 'ada' };
+    const { exitCode = -1, stdout, stderr } = await execa(process.execPath, [CLI, ...args], { cwd: this.project, env, reject: false, timeout: 60_000 });
+    return { code: exitCode, out: stdout, err: stderr };
+  }
+
+  async startWorker(env: NodeJS.ProcessEnv = {}): Promise<WorkerProcess> {
+    const worker = await WorkerProcess.start({ ...this.env, ...env });
     this.workers.push(worker);
     return worker;
   }

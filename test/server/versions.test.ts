@@ -2,13 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { once, shell } from './definitions.ts';
-import { Harness, sharedAddresses } from './harness.ts';
+import { CLI, Harness } from './harness.ts';
 import { WorkerProcess } from './worker-process.ts';
 
-const cli = join(fileURLToPath(new URL('../..', import.meta.url)), 'dist', 'cli', 'main.js');
 const deployment = `test-${randomUUID()}`;
 const started: WorkerProcess[] = [];
 let harness: Harness;
@@ -22,9 +20,7 @@ afterAll(async () => {
 });
 
 async function startVersion(buildId: string, ...options: string[]): Promise<WorkerProcess> {
-  const { temporalAddress } = sharedAddresses();
-  const env = { TEMPORAL_ADDRESS: temporalAddress, DATABASE_URL: harness.databaseUrl, SENTINEL_TASK_QUEUES: harness.taskQueue, SENTINEL_HOME: join(harness.project, '.sentinel') };
-  const worker = await WorkerProcess.start(env, [cli, 'worker', '--build-id', buildId, '--deployment', deployment, ...options]);
+  const worker = await WorkerProcess.start(harness.env, [CLI, 'worker', '--build-id', buildId, '--deployment', deployment, ...options]);
   started.push(worker);
   return worker;
 }
