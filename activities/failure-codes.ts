@@ -27,7 +27,7 @@ export const FAILURE_CODES = {
   PROJECT_MISSING: 'The run\'s project is not on this host',
   RECORD_EXISTS: 'Another record has that id',
   RUN_ABORTED: 'A persona ended the run at a question',
-  RUN_ENDED: 'A run that has ended cannot be held or let go on',
+  RUN_ENDED: 'A run that has ended cannot be held, let go on or edited',
   RUN_LOST: 'The workflow of a run was ended from outside',
   RUN_NOT_FOUND: 'There is no run with that handle',
   RUN_NOT_STARTED: 'A run could not be started',

@@ -17,6 +17,7 @@ import type { EditReply, EditRequest } from '../workflows/interpreter/edits.ts';
 import type { StepList } from '../workflows/interpreter/step-list.ts';
 import type { RunEvent, RunStatus } from '../language/run-event.ts';
 import type { InboxItem, Run, Store } from '../prisma/store/contract.ts';
+import { everyEvent } from '../prisma/store/every-event.ts';
 import type { ControlVerb, RunState } from '../workflows/messages.ts';
 import { ClientError } from './client-error.ts';
 import { runAt } from './run-at.ts';
@@ -150,11 +151,8 @@ export class SentinelClient {
   async events(handle: string): Promise<RunEvent[]> {
     const store = await this.store();
     const events: RunEvent[] = [];
-    for (;;) {
-      const page = await store.events.after(handle, events.at(-1)?.seq ?? -1);
-      if (page.length === 0) return events;
-      events.push(...page);
-    }
+    for await (const event of everyEvent(store, handle)) events.push(event);
+    return events;
   }
 
   /** Waits for the end of the run. */

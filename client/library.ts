@@ -1,6 +1,6 @@
 /** The definitions that a definition's `$ref`s lead to: a run carries them all from its start. */
+import { blocksOf } from '../language/blocks.ts';
 import type { Definition, Step } from '../language/model.ts';
-import { blocksOf } from '../workflows/interpreter/program.ts';
 
 /** By name, with those that a variable may name `besides`; a name that `known` does not have is left out, and fails its step when it is reached. */
 export function libraryOf(definition: Definition, known: (name: string) => Definition | undefined, besides: readonly string[] = []): { [name: string]: Definition } {
@@ -22,6 +22,6 @@ export function referencesOf({ steps, always = [] }: Pick<Definition, 'steps' | 
 }
 
 function namedIn(step: Step): string[] {
-  if (step.type !== 'sentinel') return blocksOf(step).flatMap((block) => block.flatMap((inner) => namedIn(inner)));
+  if (step.type !== 'sentinel') return blocksOf(step).flatMap(({ steps }) => steps.flatMap((inner) => namedIn(inner)));
   return '$ref' in step.definition ? [step.definition.$ref] : referencesOf(step.definition);
 }

@@ -1,5 +1,6 @@
 /** What is said of a handle that no run has; for one of a nested run, which runs the one around it has started. */
 import type { Store } from '../prisma/store/contract.ts';
+import { everyEvent } from '../prisma/store/every-event.ts';
 import { ClientError } from './client-error.ts';
 
 const NAMED_MAX = 10;
@@ -17,10 +18,6 @@ const notFound = (message: string): ClientError => new ClientError('RUN_NOT_FOUN
 
 async function startedBy(store: Store, handle: string): Promise<string[]> {
   const keys: string[] = [];
-  for (let seq = -1; ; ) {
-    const page = await store.events.after(handle, seq);
-    if (page.length === 0) return keys;
-    for (const event of page) if (event.type === 'step-started' && event.step === 'sentinel') keys.push(event.key);
-    seq = page.at(-1)?.seq ?? seq;
-  }
+  for await (const event of everyEvent(store, handle)) if (event.type === 'step-started' && event.step === 'sentinel') keys.push(event.key);
+  return keys;
 }

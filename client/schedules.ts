@@ -19,6 +19,7 @@ import { ClientError } from './client-error.ts';
 import { readCron } from './cron.ts';
 import { sealEnvironment } from './seal-environment.ts';
 import { collectLibrary, environmentFor, summaryOf, type StartParts, type StartRequest } from './start-run.ts';
+import { namespaceId } from './temporal.ts';
 
 /** How late a run may start that was missed while the server was away, where the definition does not say. */
 export const CATCHUP_WINDOW_MS = 10 * 60_000;
@@ -81,7 +82,7 @@ export async function createSchedule(parts: StartParts, request: ScheduleRequest
     await put(parts, request, await optionsOf(parts, request));
   } catch (error) {
     const refusal = refusalOf(error, request);
-    // After any other failure nobody can tell whether the server made it all the same.
+    // After any other failure nobody can tell whether the server made it all the same: sweepSchedules asks it later.
     if (refusal instanceof ClientError) await secrets.retire(await after(), { mayBeHeld: false });
     throw refusal;
   }
@@ -124,7 +125,7 @@ async function optionsOf(parts: StartParts, request: ScheduleRequest): Promise<S
   const library = await collectLibrary(parts.store, definition, request.known);
   const inputs: JsonObject = { ...definition.inputs, ...request.inputs };
   // No run has this handle: the values stay for as long as the schedule may need them.
-  const env = await sealEnvironment(parts.store, scheduleOwner(id), environmentFor(definition, library));
+  const env = await sealEnvironment(parts.store, scheduleOwner(id), environmentFor(definition, library), await namespaceId(parts.client));
   const start: StartInput = withoutEmpty({
     definition, definitionHash: contentHash(definition), project, persona, inputs, library, env, origin: { type: 'schedule', schedule: id }, level: LEVEL_NOW,
   });
@@ -189,7 +190,7 @@ export async function steerSchedule({ client, store }: Pick<StartParts, 'client'
  * A run that waits for its first worker has no row in the store yet, and only Temporal knows of it: its
  * index of all, which may lag, and the schedule itself of its latest.
  */
-async function hasRunsUnderWay({ schedule, workflow }: StartParts['client'], id: string): Promise<boolean> {
+export async function hasRunsUnderWay({ schedule, workflow }: StartParts['client'], id: string): Promise<boolean> {
   const { count } = await workflow.count(`TemporalScheduledById = ${JSON.stringify(id)} AND ExecutionStatus = "Running"`);
   if (count > 0) return true;
   const described = await schedule.getHandle(id).describe().catch(() => null);

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { looksSecret } from '../language/secrets.ts';
 import type { Store } from '../prisma/store/contract.ts';
 
-export async function sealEnvironment(store: Pick<Store, 'secrets'>, handle: string, env: { [name: string]: string }): Promise<{ [name: string]: string }> {
+export async function sealEnvironment(store: Pick<Store, 'secrets'>, handle: string, env: { [name: string]: string }, namespace?: string): Promise<{ [name: string]: string }> {
   const values = new Map<string, string>();
   const sealed = Object.entries(env).map(([name, value]) => {
     if (!looksSecret(name) || value === '') return [name, value] as const;
@@ -11,6 +11,6 @@ export async function sealEnvironment(store: Pick<Store, 'secrets'>, handle: str
     values.set(token, value);
     return [name, token] as const;
   });
-  await store.secrets.keep(handle, values);
+  await store.secrets.keep(handle, values, namespace);
   return Object.fromEntries(sealed);
 }

@@ -6,15 +6,15 @@ import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy, type Client } from '@temporalio/client';
 import type { RunStarter } from '../activities/commands/command.ts';
 import { Failure } from '../activities/failures.ts';
+import { blocksOf } from '../language/blocks.ts';
 import type { JsonObject } from '../language/json.ts';
 import type { Definition, Step } from '../language/model.ts';
 import { parseDefinition } from '../language/read/definition.ts';
 import type { RunOrigin } from '../language/run-event.ts';
 import { contentHash } from '../prisma/store/content-hash.ts';
 import type { Store } from '../prisma/store/contract.ts';
-import { referredDefinitions } from '../prisma/store/referred-definitions.ts';
+import { reachedDefinitions, referredDefinitions } from '../prisma/store/referred-definitions.ts';
 import type { Position } from '../workflows/interpreter/position.ts';
-import { blocksOf } from '../workflows/interpreter/program.ts';
 import { workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages.ts';
 import { memoOf, searchAttributesOf } from '../workflows/search-attributes.ts';
 import { referencesOf } from './library.ts';
@@ -109,16 +109,8 @@ export async function collectLibrary(
   definition: Definition,
   known: StartRequest['known'],
 ): Promise<{ [name: string]: Definition }> {
-  const library: { [name: string]: Definition } = {};
-  const waiting = referencesOf(definition);
-  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-    if (Object.hasOwn(library, name)) continue;
-    const found = known?.(name) ?? (await store.definitions.find(name))?.definition;
-    if (found === undefined) continue;
-    library[name] = found;
-    waiting.push(...referencesOf(found));
-  }
-  return library;
+  const find = async (name: string): Promise<Definition | undefined> => known?.(name) ?? (await store.definitions.find(name))?.definition;
+  return Object.fromEntries(await reachedDefinitions(referencesOf(definition), find, referencesOf));
 }
 
 /** The values of the variables that the definition, or one it may start, lists; a run keeps those it was started with. */
@@ -130,7 +122,7 @@ export function environmentFor(definition: Definition, library: { [name: string]
 function listedBy({ env = [], steps, always = [] }: Definition): string[] {
   const nested = (block: readonly Step[]): string[] =>
     block.flatMap((step) => {
-      if (step.type !== 'sentinel') return blocksOf(step).flatMap((inner) => nested(inner));
+      if (step.type !== 'sentinel') return blocksOf(step).flatMap((inner) => nested(inner.steps));
       return '$ref' in step.definition ? [] : listedBy(step.definition);
     });
   return [...env, ...nested(steps), ...nested(always)];
@@ -139,7 +131,7 @@ function listedBy({ env = [], steps, always = [] }: Definition): string[] {
 /** The port through which commands start runs. */
 export function runStarter(parts: StartParts): RunStarter {
   return {
-    ...stepEditor(parts.client),
+    ...stepEditor(parts),
     ...runController(parts.client),
     async start(request) {
       const stored = await referredDefinitions(parts.store, request.definition);

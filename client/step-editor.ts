@@ -1,25 +1,32 @@
-/** The port through which commands see and edit the steps of runs. */
-import type { Client } from '@temporalio/client';
+/**
+ * The port through which commands see and edit the steps of runs. Temporal knows no difference between a
+ * run that has ended and one that never was; the store does.
+ */
 import type { RunStarter } from '../activities/commands/command.ts';
 import { Failure } from '../activities/failures.ts';
 import { ClientError } from './client-error.ts';
+import type { StartParts } from './start-run.ts';
 import { editRefusals, editRun, stepsOfRun } from './steer-run.ts';
 
-export function stepEditor(client: Client): Pick<RunStarter, 'steps' | 'edit'> {
+type Parts = Pick<StartParts, 'client' | 'store'>;
+
+export function stepEditor(parts: Parts): Pick<RunStarter, 'steps' | 'edit'> {
+  const { client } = parts;
   return {
-    steps: (handle) => asFailure(handle, () => stepsOfRun(client, handle)),
-    edit: (handle, request, id) => asFailure(handle, () => editRun(client, handle, request, id)),
+    steps: (handle) => asFailure(parts, handle, () => stepsOfRun(client, handle)),
+    edit: (handle, request, id) => asFailure(parts, handle, () => editRun(client, handle, request, id)),
   };
 }
 
 const isRefusal = (code: string): boolean => (editRefusals as readonly string[]).includes(code);
 
-async function asFailure<Result>(handle: string, ask: () => Promise<Result>): Promise<Result> {
+async function asFailure<Result>({ store }: Parts, handle: string, ask: () => Promise<Result>): Promise<Result> {
   try {
     return await ask();
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    if (error.code === 'RUN_ENDED') throw new Failure('RUN_NOT_FOUND', `no run "${handle}" is under way: ${error.message}`, { cause: error });
-    throw isRefusal(error.code) ? new Failure(error.code, error.message, { cause: error }) : error;
+    if (error.code !== 'RUN_ENDED') throw isRefusal(error.code) ? new Failure(error.code, error.message, { cause: error }) : error;
+    if ((await store.runs.find(handle)) !== null) throw new Failure('RUN_ENDED', error.message, { cause: error });
+    throw new Failure('RUN_NOT_FOUND', `there is no run "${handle}"; sentinel/list names the runs there are`, { cause: error });
   }
 }

@@ -11,6 +11,13 @@ export interface Temporal {
   client: Client;
 }
 
+/** Of the namespace that the client works in. Its name may be that of another, on another server; its id never is. */
+export async function namespaceId(client: Client): Promise<string> {
+  const { namespace } = client.options;
+  const { namespaceInfo } = await client.workflowService.describeNamespace({ namespace });
+  return namespaceInfo?.id ?? '';
+}
+
 export async function connectTemporal(config: Config, store: Store): Promise<Temporal> {
   const connection = await Connection.connect({ ...connectionOptions(config), connectTimeout: CONNECT_MAX_MS });
   const { namespace } = config.temporal;

@@ -7,12 +7,13 @@
  *   same numbers, which lie behind all that a run gives out itself.
  * - A workflow that Temporal does not know is left alone: this may be another Temporal.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { TerminatedFailure } from '@temporalio/common';
 import { type Client, WorkflowFailedError, type WorkflowExecutionInfo } from '@temporalio/client';
 import { outsideSeq, type RunEvent, type StepStarted } from '../language/run-event.ts';
 import type { Run, Store } from '../prisma/store/contract.ts';
+import { everyEvent } from '../prisma/store/every-event.ts';
 import { handleOf, WORKFLOW_TYPE } from '../workflows/messages.ts';
+import { Duty, rest } from './duty.ts';
 
 const LOOK_MS = 10_000;
 /** What a run wrote before it was ended may still be on its way to the store. */
@@ -27,37 +28,31 @@ export interface LostRunsParts {
 
 export class LostRuns {
   readonly #parts: LostRunsParts;
-  readonly #closing = new AbortController();
-  readonly #done: Promise<void>;
+  readonly #duty: Duty;
   /** Everything that ended before has been looked at. */
   #since = 0;
 
   constructor(parts: LostRunsParts) {
     this.#parts = parts;
-    this.#done = this.#run();
+    this.#duty = new Duty({ turn: (signal) => this.#turn(signal), retryMs: LOOK_MS });
   }
 
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#done;
+  close(): Promise<void> {
+    return this.#duty.close();
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      // Where Temporal or the store is away, the next look finds what this one did not.
-      await this.#look().catch(() => undefined);
-      await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => undefined);
-    }
+  async #turn(signal: AbortSignal): Promise<void> {
+    await this.#look(signal);
+    await rest(LOOK_MS, signal);
   }
 
-  async #look(): Promise<void> {
+  async #look(signal: AbortSignal): Promise<void> {
     const before = Date.now() - GRACE_MS;
     const closed = `CloseTime >= '${new Date(this.#since).toISOString()}' AND CloseTime <= '${new Date(before).toISOString()}'`;
     const query = `WorkflowType = '${WORKFLOW_TYPE}' AND (ExecutionStatus = 'Terminated' OR ExecutionStatus = 'TimedOut') AND ${closed}`;
     let isDone = true;
     for await (const workflow of this.#parts.client.workflow.list({ query })) {
-      if (this.#closing.signal.aborted) return;
+      if (signal.aborted) return;
       // One that cannot be settled keeps none of the others from it.
       await this.#settle(workflow).catch(() => (isDone = false));
     }
@@ -72,25 +67,20 @@ export class LostRuns {
     // A start may have taken the handle up again since.
     const { runId } = await client.workflow.getHandle(workflow.workflowId).describe();
     if (runId !== workflow.runId) return;
-    const asked = (await store.inbox.list({ handle, all: true })).filter((item) => item.handle === handle && item.state === 'open');
     const message = `the workflow of ${handle} ${await howItEnded(client, workflow)}, so the run has no result; start it anew, or fork it where it was`;
     const at = workflow.closeTime?.getTime() ?? Date.now();
-    const end = { at, message, asked: asked.map(({ id }) => id), open: await this.#openSteps(handle) };
+    const end = { at, message, asked: await store.inbox.open(handle), open: await openSteps(store, handle) };
     await store.events.append(handle, lastEvents(run, end));
   }
+}
 
-  async #openSteps(handle: string): Promise<StepStarted[]> {
-    const open = new Map<string, StepStarted>();
-    for (let seq = -1; ; ) {
-      const page = await this.#parts.store.events.after(handle, seq);
-      for (const event of page) {
-        if (event.type === 'step-started') open.set(event.key, event);
-        if (event.type === 'step-finished') open.delete(event.key);
-        seq = event.seq;
-      }
-      if (page.length === 0) return [...open.values()];
-    }
+async function openSteps(store: LostRunsParts['store'], handle: string): Promise<StepStarted[]> {
+  const open = new Map<string, StepStarted>();
+  for await (const event of everyEvent(store, handle)) {
+    if (event.type === 'step-started') open.set(event.key, event);
+    if (event.type === 'step-finished') open.delete(event.key);
   }
+  return [...open.values()];
 }
 
 async function howItEnded(client: LostRunsParts['client'], { workflowId, runId, status }: WorkflowExecutionInfo): Promise<string> {
@@ -108,14 +98,14 @@ const openMax = 1_000_000;
 interface End {
   at: number;
   message: string;
-  /** Ids of its open questions. */
+  /** Ids of its open questions, in an order that every worker finds. */
   asked: string[];
   /** Steps that had begun, innermost last. */
   open: StepStarted[];
 }
 
 function lastEvents(run: Run, { at, message, asked, open }: End): RunEvent[] {
-  const withdrawn = asked.toSorted().map((id, index) => ({ type: 'withdrawn', key: id, id, open: asked.length - index - 1, held: false }) as const);
+  const withdrawn = asked.map((id, index) => ({ type: 'withdrawn', key: id, id, open: asked.length - index - 1, held: false }) as const);
   const cut = open.toReversed().map(({ key, step, label, at: began }) => ({ type: 'step-finished', key, step, label, outcome: 'cancelled', durationMs: Math.max(0, at - began) }) as const);
   const before = [...withdrawn, ...cut].slice(0, openMax).map((event, index): RunEvent => ({ seq: outsideSeq + index, at, ...event }));
   const end: RunEvent = {

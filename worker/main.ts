@@ -49,7 +49,7 @@ export async function runWorkerProcess(options: WorkerProcessOptions = {}): Prom
     },
   });
   const triggers = openTriggers(worker.starting, config);
-  const sweeping = keepSwept(store);
+  const sweeping = keepSwept(worker.starting);
   const stop = (): void => {
     void triggers.close();
     void worker.shutdown().catch(() => undefined);

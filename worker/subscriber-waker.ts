@@ -4,10 +4,10 @@
  * are woken by all workers together. The signal only says "look": the run reads the event itself, so
  * a signal that comes twice, or too late, costs one look.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store } from '../prisma/store/contract.ts';
 import type { ClaimedRun } from '../prisma/store/event-contract.ts';
 import type { Ear } from '../prisma/store/wakeups.ts';
+import { Duty, rest } from './duty.ts';
 
 /** Small enough that other workers find something to do. */
 const batchMax = 100;
@@ -24,45 +24,34 @@ export interface WakerParts {
 
 export class SubscriberWaker {
   readonly #parts: WakerParts;
-  readonly #closing = new AbortController();
-  readonly #done: Promise<void>;
+  readonly #ear: Ear;
+  readonly #duty: Duty;
   #restedAt = 0;
   /** Runs woken so far. */
   woken = 0;
 
   constructor(parts: WakerParts) {
     this.#parts = parts;
-    this.#done = this.#run();
+    this.#ear = parts.signals.listen();
+    // Where the store is away, what is claimed now is claimed again later.
+    this.#duty = new Duty({ turn: (signal) => this.#turn(signal), retryMs: outageMs });
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#done;
+    await this.#duty.close();
+    this.#ear.close();
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#closing;
-    const ear = this.#parts.signals.listen();
-    try {
-      while (!signal.aborted) {
-        try {
-          const claims = await this.#parts.signals.claim(batchMax);
-          if (claims.length > 0) await this.#wakeAll(claims);
-          else if (!signal.aborted) await this.#rest(ear);
-        } catch {
-          // The store is away: what is claimed now is claimed again later.
-          await sleep(outageMs, undefined, { ref: false });
-        }
-      }
-    } finally {
-      ear.close();
-    }
+  async #turn(signal: AbortSignal): Promise<void> {
+    const claims = await this.#parts.signals.claim(batchMax);
+    if (claims.length > 0) await this.#wakeAll(claims);
+    else if (!signal.aborted) await this.#rest(signal);
   }
 
-  async #rest(ear: Ear): Promise<void> {
-    await ear.next(this.#closing.signal);
+  async #rest(signal: AbortSignal): Promise<void> {
+    await this.#ear.next(signal);
     const early = vainMs - (Date.now() - this.#restedAt);
-    if (early > 0 && !this.#closing.signal.aborted) await sleep(early);
+    if (early > 0) await rest(early, signal);
     this.#restedAt = Date.now();
   }
 

@@ -1,12 +1,15 @@
-/** Takes away what runs that ended long ago have left in the store: when a worker starts, and while it lives. */
-import type { Store } from '../prisma/store/contract.ts';
+/** Takes away what nothing needs any more: when a worker starts, and while it lives. */
+import type { StartParts } from '../client/start-run.ts';
+import { sweepSchedules } from '../client/sweep-schedules.ts';
 
 const everyMs = 3_600_000;
 
-export function keepSwept({ journal, executions, secrets }: Pick<Store, 'journal' | 'executions' | 'secrets'>): { end(): void } {
+export function keepSwept(parts: Pick<StartParts, 'client' | 'store'>): { end(): void } {
+  const { journal, executions, secrets } = parts.store;
   const sweep = (): void => {
-    // What one round could not take away, because the store was away, the next one does.
+    // What one round could not take away, because the store or Temporal was away, the next one does.
     for (const part of [journal, executions, secrets]) void part.sweep().catch(() => undefined);
+    void sweepSchedules(parts).catch(() => undefined);
   };
   sweep();
   const timer = setInterval(sweep, everyMs).unref();

@@ -25,13 +25,19 @@ async function tell(verb: RunVerb, given: z.infer<typeof WithReason>, context: C
   const told = await runs.control(handle, verb, { reason, id: `${verb} ${run.handle} ${key}` });
   if (told !== null) return { handle, ...told };
   const ended = (await store.runs.find(handle)) ?? found;
-  return { handle, ...afterEnd(verb, ended, key) };
+  return { handle, ...(ended.finishedAt === null ? beforeNews(verb, ended, key) : afterEnd(verb, ended, key)) };
 }
 
 /** Who wants a run to end has what they want; a run that has ended cannot be held or let go on. */
 function afterEnd(verb: RunVerb, { handle, status, outcome }: Run, key: string): Told {
   if (verb === 'stop' || verb === 'cancel') return { status, reason: null, ending: false };
   throw new Failure('RUN_ENDED', `step ${key}: ${handle} has ended (${outcome ?? status}); there is nothing to ${verb}`);
+}
+
+/** Temporal says that it has ended, and how is still on its way to the store: ended from outside, it takes some seconds. */
+function beforeNews(verb: RunVerb, { handle, status }: Run, key: string): Told {
+  if (verb === 'stop' || verb === 'cancel') return { status, reason: null, ending: true };
+  throw new Failure('RUN_ENDED', `step ${key}: ${handle} has ended, so there is nothing to ${verb}; "sentinel/status" says in a few seconds how it ended`);
 }
 
 export const controlCommands: Command[] = [

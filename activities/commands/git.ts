@@ -98,7 +98,8 @@ async function diff({ base, staged, paths }: ParamsOf<'diff'>, context: CommandC
   const options = ['diff', '--no-ext-diff', '--no-textconv', ...(staged === true ? ['--cached'] : []), '--end-of-options'];
   const limits = confined(paths ?? [], context);
   const { stdout, truncated } = await git({ args: [...options, ...(base === undefined ? [] : [base]), '--', ...limits] }, context);
-  return { operation: 'diff', output: stdout, diff: stdout, ...(truncated === true ? { truncated } : {}) };
+  // Like the text that it stands for, the result says whether there is anything in it.
+  return { operation: 'diff', output: stdout, diff: stdout, length: stdout.length, ...(truncated === true ? { truncated } : {}) };
 }
 
 const FIELD = '\u001f';

@@ -18,10 +18,10 @@ import type { Execution, Holding, RunningExecution } from '../../prisma/store/ex
 import { secretsOf } from '../secrets.ts';
 import { BackgroundProcess } from './background-process.ts';
 import { SHELL_BOUNDS } from './bounds.ts';
-import { clip } from './clip.ts';
 import { memoryFailure } from './memory.ts';
 import { endStep, isWorkerGone, stepMarker, workerMarker } from './orphans.ts';
 import { endGroups, findMarked, type MarkedProcess } from './processes.ts';
+import { quoteCommand } from './quote-command.ts';
 import { endChild, startChild, type ShellContext, type ShellRequest } from './run-shell.ts';
 
 export type BackgroundRequest = Pick<ShellRequest, 'command' | 'args' | 'cwd' | 'env' | 'stdin'>;
@@ -108,7 +108,7 @@ export class BackgroundProcesses {
     const child = await startChild({ ...secrets.unseal(request), timeoutMs: SHELL_BOUNDS.timeoutMsMax }, held);
     const process = new BackgroundProcess(context.store, execution, child, secrets.logs);
     void child.overMemory.then((usedMb) => {
-      process.blame(memoryFailure(key, clip(request.command), { usedMb, maxMemoryMb: confinement?.memoryMb ?? 0 }));
+      process.blame(memoryFailure(key, quoteCommand(request.command), { usedMb, maxMemoryMb: confinement?.memoryMb ?? 0 }));
       return this.#end(process);
     });
     this.#held.set(execution.id, process);

@@ -19,12 +19,12 @@ import { Failure } from '../failures.ts';
 import { SHELL_BOUNDS } from './bounds.ts';
 import { Capture } from './capture.ts';
 import { checkSizes, childEnvironment } from './child-environment.ts';
-import { clip } from './clip.ts';
 import { confined } from './confined.ts';
 import { guardMemory, memoryFailure } from './memory.ts';
 import { endStep, groupsOfStep, stepMarker, workerMarker } from './orphans.ts';
 import { groupsBelow } from './process-table.ts';
 import { endGroups } from './processes.ts';
+import { quoteCommand } from './quote-command.ts';
 import { sandboxComplaint } from './sandbox.ts';
 import type { Secrets } from '../secrets.ts';
 import { StepLog, type StreamName } from './step-log.ts';
@@ -258,7 +258,7 @@ function checkSandbox(exit: Exit, request: ShellRequest, context: ShellContext, 
 }
 
 /** Masked before it is cut: half of a value is found by nobody. */
-const quoted = ({ command }: ShellRequest, { secrets }: ShellContext): string => clip(maskText(command, secrets?.results ?? []));
+const quoted = ({ command }: ShellRequest, { secrets }: ShellContext): string => quoteCommand(maskText(command, secrets?.results ?? []));
 
 function tailsOf({ stdout, stderr }: Captures): { stdout: string; stderr: string } {
   const { failureTailBytes } = SHELL_BOUNDS;

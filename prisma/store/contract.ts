@@ -160,6 +160,8 @@ export interface Store {
   inbox: {
     /** Newest first; without `all` what waits for an answer or has not been seen. `handle` includes nested runs. */
     list(query: { persona?: string; handle?: string; all?: boolean }): Promise<InboxItem[]>;
+    /** Ids of the questions that the run itself has open: all of them, in order. */
+    open(handle: string): Promise<string[]>;
     /** Marks what a persona was told as seen; how many. */
     clear(persona: string): Promise<number>;
   };
@@ -185,7 +187,8 @@ export interface Store {
   };
   /** Values of secret environment variables, by the token that stands for them in a run. */
   secrets: {
-    keep(handle: string, values: ReadonlyMap<string, string>): Promise<void>;
+    /** `namespace`: whose schedule they are sealed for, by its id in Temporal. */
+    keep(handle: string, values: ReadonlyMap<string, string>, namespace?: string): Promise<void>;
     /** Those that are kept, by token. */
     find(tokens: readonly string[]): Promise<Map<string, string>>;
     /** What is kept for a run, or for a schedule (`scheduleOwner`). */
@@ -195,6 +198,8 @@ export interface Store {
      * on holds one, or may hold one without its row being there yet.
      */
     retire(tokens: readonly string[], how: { mayBeHeld: boolean }): Promise<void>;
+    /** Sealed for schedules of the namespace a day ago or earlier and not retired: a page of them, in the order of schedules, behind one. */
+    ofSchedules(namespace: string, after: string): Promise<{ schedule: string; tokens: string[] }[]>;
     /** Removes the values of runs that ended more than a day ago, retired ones, and those of starts that came to nothing. */
     sweep(): Promise<void>;
   };

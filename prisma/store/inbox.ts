@@ -136,6 +136,11 @@ export function inbox(database: Database): Store['inbox'] {
       return rows.map(toItem);
     },
 
+    async open(handle) {
+      const rows = await database.query<{ id: string }>(`select id from inbox where handle = $1 and state = 'open' order by id collate "C"`, [withoutNul(handle)]);
+      return rows.map(({ id }) => id);
+    },
+
     async clear(persona) {
       const rows = await database.query(`update inbox set state = 'seen' where persona = $1 and state = 'told' returning 1`, [withoutNul(persona)]);
       return rows.length;

@@ -13,6 +13,7 @@ import type { Database } from './database.ts';
 const VALUES_MAX = 10_000;
 const KEPT = `interval '1 day'`;
 const SCHEDULE = '@schedule ';
+const PAGE = 100;
 
 /** Whose values those of a schedule are: no run can have such a handle. */
 export const scheduleOwner = (id: string): string => `${SCHEDULE}${id}`;
@@ -31,12 +32,13 @@ const SWEEP = `delete from sealed_values s where not ${IS_HELD} and (
 export function secrets(database: Database): Store['secrets'] {
   const known = new BoundedMap<string, string>(VALUES_MAX);
   return {
-    async keep(handle, values) {
+    async keep(handle, values, namespace) {
       const tokens = [...values.keys()];
       if (tokens.length === 0) return;
       await database.query(
-        `insert into sealed_values (token, handle, value) select t.token, $1, t.value from unnest($2::text[], $3::text[]) as t(token, value) on conflict (token) do nothing`,
-        [handle, tokens, [...values.values()]],
+        `insert into sealed_values (token, handle, value, namespace) select t.token, $1, t.value, $4
+         from unnest($2::text[], $3::text[]) as t(token, value) on conflict (token) do nothing`,
+        [handle, tokens, [...values.values()], namespace ?? null],
       );
     },
     async find(tokens) {
@@ -57,6 +59,14 @@ export function secrets(database: Database): Store['secrets'] {
       if (tokens.length === 0) return;
       await database.query('update sealed_values set retired_at = now() where token = any($1::text[])', [tokens]);
       if (!mayBeHeld) await database.query(`delete from sealed_values s where s.token = any($1::text[]) and not ${IS_HELD}`, [tokens]);
+    },
+    async ofSchedules(namespace, after) {
+      return database.query<{ schedule: string; tokens: string[] }>(
+        `select substr(handle, ${SCHEDULE.length + 1}) as schedule, array_agg(token) as tokens from sealed_values
+         where namespace = $1 and handle collate "C" > $2 and retired_at is null and created_at < now() - ${KEPT}
+         group by handle order by handle collate "C" limit ${PAGE}`,
+        [namespace, scheduleOwner(after)],
+      );
     },
     async sweep() {
       await database.query(SWEEP, []);

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { builtInCommands, createRegistry } from '../../activities/commands/registry.ts';
+import { tryEvaluate } from '../../language/expression/evaluate.ts';
+import { scopeOf } from '../../language/scope.ts';
 import { commandContext } from './command-context.ts';
 import { temporaryFolder } from './step-context.ts';
 
@@ -82,4 +84,17 @@ describe('code/git', () => {
     await mkdir(join(project, '.git'));
     await expect(run(project, { operation: 'log' })).rejects.toMatchObject({ code: 'GIT_FAILED', message: expect.stringContaining('not a git repository') });
   });
+});
+
+it('code/git says with a diff whether there is one, as a condition asks', async () => {
+  const project = await repository();
+  const hasChanges = async (): Promise<unknown> => {
+    const diff = await run(project, { operation: 'diff', staged: true });
+    return tryEvaluate('$diff.length > 0', scopeOf({ diff }));
+  };
+  expect(await hasChanges()).toEqual({ ok: true, value: false });
+  await writeFile(join(project, 'a.txt'), 'two\n');
+  expect(await run(project, { operation: 'diff' })).toMatchObject({ length: expect.any(Number) });
+  await run(project, { operation: 'add', paths: ['a.txt'] });
+  expect(await hasChanges()).toEqual({ ok: true, value: true });
 });

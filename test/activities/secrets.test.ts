@@ -19,7 +19,8 @@ function vault(): Pick<Store, 'secrets'> {
       find: async (tokens) => new Map(tokens.flatMap((token) => (kept.has(token) ? [[token, kept.get(token) ?? '']] : []))),
       tokensOf: async () => [...kept.keys()],
       retire: async (tokens) => tokens.forEach((token) => kept.delete(token)),
-      sweep: async () => undefined,
+      ofSchedules: async () => [],
+    sweep: async () => undefined,
     },
   };
 }

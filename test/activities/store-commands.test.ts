@@ -150,7 +150,12 @@ describe('sentinel/pause, resume, stop and cancel', () => {
     for (const verb of ['stop', 'cancel']) expect(await run(`sentinel/${verb}`, { handle })).toMatchObject({ handle, status: 'completed', ending: false });
     for (const verb of ['pause', 'resume']) await expect(run(`sentinel/${verb}`, { handle })).rejects.toMatchObject({ code: 'RUN_ENDED' });
     await opened.store.runs.create(rowOf('run-closing'));
-    await expect(run('sentinel/resume', { handle: 'run-closing' }, { runs: told(true).runs })).rejects.toMatchObject({ code: 'RUN_ENDED' });
+    // How it ended is not in the store yet.
+    const gone = { runs: told(true).runs };
+    for (const verb of ['pause', 'resume']) {
+      await expect(run(`sentinel/${verb}`, { handle: 'run-closing' }, gone)).rejects.toMatchObject({ code: 'RUN_ENDED', message: expect.stringMatching(/run-closing has ended, .*"sentinel\/status" says/) });
+    }
+    expect(await run('sentinel/stop', { handle: 'run-closing' }, gone)).toEqual({ handle: 'run-closing', status: 'running', reason: null, ending: true });
     await expect(run('sentinel/stop', { handle: 'run-nobody' })).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
     await expect(run('sentinel/pause', { handle: null })).rejects.toMatchObject({ code: 'COMMAND_PARAMS_INVALID' });
   });

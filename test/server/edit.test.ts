@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Json } from '../../language/json.ts';
+import type { Step } from '../../language/model.ts';
 import type { EditReply, EditRequest } from '../../workflows/interpreter/edits.ts';
 import type { StepList } from '../../workflows/interpreter/step-list.ts';
 import { EDIT, QUERIES } from '../../workflows/messages.ts';
@@ -28,6 +29,7 @@ const edit = async (handle: string, given: Given): Promise<EditReply> => {
   return harness.workflow(handle).executeUpdate<EditReply, [EditRequest]>(EDIT, { args: [request] });
 };
 
+const remove = (sentinelId: string): Step => ({ type: 'command', command: 'sentinel/step/remove', params: { sentinelId, index: 0 }, onError: 'skip' });
 const line = (command: string): Json => ({ type: 'shell', command });
 const written = (file: string): string => readFileSync(join(harness.project, file), 'utf8').replaceAll('\n', ' ').trim();
 const finished = async (handle: string): Promise<string[]> => (await harness.events(handle)).flatMap((event) => (event.type === 'step-finished' ? [event.key] : []));
@@ -94,4 +96,6 @@ test('a step edits another run', async () => {
   expect(result).toMatchObject({ outcome: 'completed', outputs: { added: { revision: 1, from: 'now' } } });
   expect(await harness.result(target)).toMatchObject({ outcome: 'completed' });
   expect(written('told')).toBe('1 new');
+  const late = await harness.run(once('late', [remove(target), remove('nobody')]));
+  expect(late.events.flatMap((event) => (event.type === 'step-finished' ? [event.failure?.code] : []))).toEqual(['RUN_ENDED', 'RUN_NOT_FOUND']);
 });

@@ -2,9 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createSchedule, describeSchedule, listSchedules, steerSchedule } from '../../client/schedules.ts';
+import { sealEnvironment } from '../../client/seal-environment.ts';
 import type { StartParts } from '../../client/start-run.ts';
+import { sweepSchedules } from '../../client/sweep-schedules.ts';
+import { namespaceId } from '../../client/temporal.ts';
 import { addTrigger, type TriggerRequest } from '../../client/triggers.ts';
 import type { Json } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
@@ -121,6 +125,43 @@ test('what was sealed for a schedule goes when it is replaced or removed, but no
   const { outputs } = await harness.result(runs[0]?.handle ?? '');
   expect((outputs['said'] as { stdout: string }).stdout.trim()).toBe('6');
 });
+
+test('what was sealed for a schedule that Temporal does not have goes, a day later; what one holds stays', async () => {
+  process.env['SCHEDULED_TOKEN'] = 's3cret';
+  onTestFinished(() => void Reflect.deleteProperty(process.env, 'SCHEDULED_TOKEN'));
+  const [kept = '', removed = '', changed = ''] = ['kept', 'removed', 'changed'].map((name) => `${name}-${randomUUID().slice(0, 8)}`);
+  const given = { ...request(once('sealed', [shell('true', { env: { A: '{{env.SCHEDULED_TOKEN}}' } })], { env: ['SCHEDULED_TOKEN'] })), cron: '@yearly' };
+  for (const id of [kept, removed, changed]) await createSchedule(parts, { ...given, id });
+  const own = (id: string): Promise<string[]> => harness.store.secrets.tokensOf(scheduleOwner(id));
+  // As a creation leaves one of which nobody knows whether it was made.
+  await sealEnvironment(harness.store, scheduleOwner(changed), { SCHEDULED_TOKEN: 'other' }, await namespaceId(harness.client));
+  await harness.client.schedule.getHandle(removed).delete();
+  const before = await own(changed);
+  expect(before).toHaveLength(2);
+  await sweepSchedules(parts);
+  await harness.store.secrets.sweep();
+  expect(await own(removed)).toHaveLength(1);
+  for (const _ of ['retired', 'gone']) {
+    await aDayLater();
+    await sweepSchedules(parts);
+    await harness.store.secrets.sweep();
+  }
+  expect(await own(removed)).toEqual([]);
+  expect(await own(kept)).toHaveLength(1);
+  const after = await own(changed);
+  expect(after).toEqual(before.slice(0, 1));
+  const { action } = await harness.client.schedule.getHandle(changed).describe();
+  expect(JSON.stringify(action.args)).toContain(after[0]);
+  for (const id of [kept, changed]) await steerSchedule(parts, id, 'delete');
+});
+
+/** To the values that were sealed. */
+async function aDayLater(): Promise<void> {
+  const client = new Client({ connectionString: harness.databaseUrl });
+  await client.connect();
+  await client.query(`update sealed_values set created_at = created_at - interval '25 hours', retired_at = retired_at - interval '25 hours'`);
+  await client.end();
+}
 
 test('each event starts one run, with its data as $event, whoever publishes it and how often', async () => {
   const id = await addEvent(noting('noted'), 'order:*', { inputs: { who: 'ada' } });

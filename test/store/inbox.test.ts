@@ -52,6 +52,14 @@ test('nested runs are found through those around them, and nobody else is', asyn
   expect((await inbox.list({ handle: 'r3' })).map(({ handle }) => handle)).toEqual(['r3/steps.0@1']);
 });
 
+test('all questions that a run itself has open are found, however many', async () => {
+  const { events, inbox } = opened.store;
+  const ids = Array.from({ length: 1_100 }, (_, nth) => `steps.${nth + 1_000}@1`);
+  await events.append('r5', [...ids.map((id, nth) => asked(nth, id)), answered(2_000, 'steps.1000@1')]);
+  await events.append('r5/steps.0@1', [asked(1, 'a@1')]);
+  expect(await inbox.open('r5')).toEqual(ids.slice(1));
+});
+
 test('what was told is shown until it is cleared', async () => {
   const { events, inbox } = opened.store;
   await events.append('r4', [{ type: 'notified', seq: 1, at: 1, key: 'a@1', condition: 'error', priority: 'low', assignee: 'eve', message: 'it broke' }]);

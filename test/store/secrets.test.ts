@@ -7,10 +7,10 @@ import { finished, started, useStore } from './opened.ts';
 const opened = useStore();
 let seals = 0;
 
-async function seal(owner: string): Promise<string> {
+async function seal(owner: string, namespace?: string): Promise<string> {
   seals += 1;
   const token = `sealed_A_TOKEN_${seals}`;
-  await opened.store.secrets.keep(owner, new Map([[token, 'value']]));
+  await opened.store.secrets.keep(owner, new Map([[token, 'value']]), namespace);
   return token;
 }
 
@@ -96,4 +96,23 @@ test('a run of another schedule, or one by hand, whose handle only begins alike 
   await begin('a-by-hand');
   await opened.store.secrets.retire([token], { mayBeHeld: false });
   expect(await isKept(owner, token)).toBe(false);
+});
+
+test('those of a namespace\'s schedules are listed after a day, in pages, but not those of runs, retired ones, or another\'s', async () => {
+  const { secrets } = opened.store;
+  const schedules = Array.from({ length: 150 }, (_, nth) => `s-${String(nth).padStart(3, '0')}`);
+  for (const id of schedules) await seal(scheduleOwner(id), 'here');
+  const second = await seal(scheduleOwner('s-000'), 'here');
+  await seal(scheduleOwner('s-other'), 'there');
+  await seal(scheduleOwner('s-older'));
+  await secrets.retire([await seal(scheduleOwner('s-retired'), 'here')], { mayBeHeld: true });
+  expect(await secrets.ofSchedules('here', '')).toEqual([]);
+  await pass(25);
+  await seal(scheduleOwner('s-new'), 'here');
+  const first = await secrets.ofSchedules('here', '');
+  const rest = await secrets.ofSchedules('here', first.at(-1)?.schedule ?? '');
+  expect([...first, ...rest].map(({ schedule }) => schedule)).toEqual(schedules);
+  expect(first[0]?.tokens).toHaveLength(2);
+  expect(first[0]?.tokens).toContain(second);
+  expect(await secrets.ofSchedules('here', 's-149')).toEqual([]);
 });

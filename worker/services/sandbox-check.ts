@@ -3,8 +3,8 @@
  * definition in it, and with those its `$ref`s name.
  */
 import { findSandbox } from '../../activities/shell/sandbox.ts';
+import { blocksOf } from '../../language/blocks.ts';
 import type { Definition, Step } from '../../language/model.ts';
-import { blocksOf } from '../../workflows/interpreter/program.ts';
 
 /** What is in the way, with the remedy; null when nothing is. */
 export async function sandboxProblem(definitions: readonly Definition[]): Promise<string | null> {
@@ -18,7 +18,7 @@ export async function sandboxProblem(definitions: readonly Definition[]): Promis
 function wantsSandbox(definition: Definition): boolean {
   const inside = (steps: readonly Step[]): boolean =>
     steps.some((step) => {
-      if (step.type !== 'sentinel') return blocksOf(step).some((block) => inside(block));
+      if (step.type !== 'sentinel') return blocksOf(step).some((block) => inside(block.steps));
       return !('$ref' in step.definition) && wantsSandbox(step.definition);
     });
   return definition.mode === 'sandboxed' || inside(definition.steps) || inside(definition.always ?? []);

@@ -7,7 +7,6 @@
  * for; what cannot be started for another reason is tried a few times and then refused, with the reason.
  * A definition whose own loop is over those events has one run at a time (prisma/store/trigger-turns.ts).
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startRun, type StartParts } from '../../client/start-run.ts';
 import { matchesEvent } from '../../language/event-glob.ts';
 import type { Definition } from '../../language/model.ts';
@@ -15,6 +14,8 @@ import { valueOfEvent } from '../../language/published-event.ts';
 import { BoundedMap } from '../../prisma/store/bounded-map.ts';
 import type { ClaimedStart } from '../../prisma/store/trigger-contract.ts';
 import { isUnavailable } from '../../prisma/store/unavailable.ts';
+import type { Ear } from '../../prisma/store/wakeups.ts';
+import { Duty } from '../duty.ts';
 
 const STARTS_AT_ONCE = 20;
 const LEASE_MS = 15_000;
@@ -27,45 +28,32 @@ export class Dispatcher {
   readonly #starting: StartParts;
   readonly #say: (text: string) => void;
   readonly #definitions = new BoundedMap<string, Definition>(DEFINITIONS_MAX);
-  readonly #over = new AbortController();
-  readonly #done: Promise<void>;
+  readonly #ear: Ear;
+  readonly #duty: Duty;
 
   constructor(starting: StartParts, say: (text: string) => void) {
     this.#starting = starting;
     this.#say = say;
-    this.#done = this.#run();
+    this.#ear = starting.store.triggers.listen();
+    this.#duty = new Duty({
+      turn: (signal) => this.#turn(signal),
+      retryMs: RETRY_MS,
+      failing: (error) => say(`events start no runs for now (${messageOf(error)}); trying again`),
+    });
   }
 
   /** Returns when the starts under way have ended. */
   async close(): Promise<void> {
-    this.#over.abort();
-    await this.#done;
+    await this.#duty.close();
+    this.#ear.close();
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#over;
-    const ear = this.#starting.store.triggers.listen();
-    let wasAway = false;
-    while (!signal.aborted) {
-      try {
-        if (!(await this.#turn())) await ear.next(signal);
-        wasAway = false;
-      } catch (error) {
-        if (!wasAway) this.#say(`events start no runs for now (${messageOf(error)}); trying again`);
-        wasAway = true;
-        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
-      }
-    }
-    ear.close();
-  }
-
-  /** False when there was nothing to do. */
-  async #turn(): Promise<boolean> {
+  async #turn(signal: AbortSignal): Promise<void> {
     const { triggers } = this.#starting.store;
     const spread = await triggers.spread();
     const claimed = await triggers.claim(STARTS_AT_ONCE, LEASE_MS);
     await Promise.all(claimed.map((start) => this.#start(start)));
-    return spread > 0 || claimed.length > 0;
+    if (spread === 0 && claimed.length === 0 && !signal.aborted) await this.#ear.next(signal);
   }
 
   async #start(start: ClaimedStart): Promise<void> {
