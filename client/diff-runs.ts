@@ -54,18 +54,20 @@ export interface RunDiff {
 }
 
 export function diffRuns(a: RunSide, b: RunSide): RunDiff {
-  const [left, right] = [stepsOf(a), stepsOf(b)];
+  const called = namesIn(a, b);
+  const [left, right] = [stepsOf(a, called.a), stepsOf(b, called.b)];
   const keys = [...new Set([...left.keys(), ...right.keys()])].toSorted(compareKeys);
-  const shared = new Set([...sharedWith(a, b), ...sharedWith(b, a)]);
+  const shared = new Set([...sharedWith(a, b, called.a), ...sharedWith(b, a, called.b)]);
   const steps = keys.map((key) => diffStep(key, left.get(key), right.get(key), shared.has(key.split('/')[0] ?? '')));
   const run = { a: endOf(a.events), b: endOf(b.events) };
   const sameEnd = run.a.outcome === run.b.outcome && run.a.iterations === run.b.iterations;
   return { same: sameEnd && steps.every(({ status }) => status === 'same' || status === 'shared'), run, steps };
 }
 
-function stepsOf({ events, nested = new Map() }: RunSide): Map<string, SeenStep> {
+type Called = (key: string) => string;
+
+function stepsOf({ events, nested = new Map() }: RunSide, called: Called): Map<string, SeenStep> {
   const steps = new Map<string, SeenStep>();
-  const called = namesOf([['', events], ...nested]);
   const add = (under: string, own: readonly RunEvent[]): void => {
     for (const event of own) {
       if (event.type !== 'step-started' && event.type !== 'step-finished') continue;
@@ -79,29 +81,41 @@ function stepsOf({ events, nested = new Map() }: RunSide): Map<string, SeenStep>
   return steps;
 }
 
-/** Keys without the revisions they began in; where two of a run would be one, the later one keeps them. */
-function namesOf(parts: readonly (readonly [string, readonly RunEvent[]])[]): (key: string) => string {
+/**
+ * Keys without the revisions they began in. Where two of a run would be one, the later one keeps them,
+ * and where the other run has just that key, too, both call it the same.
+ */
+function namesIn(a: RunSide, b: RunSide): { a: Called; b: Called } {
+  const [left, right] = [keysOf(a), keysOf(b)];
+  const kept = new Set<string>();
+  const own = { a: namesOf(left, kept), b: namesOf(right, kept) };
+  for (const key of left) if (right.has(key) && own.a.get(key) !== own.b.get(key)) kept.add(key);
+  const names = kept.size === 0 ? own : { a: namesOf(left, kept), b: namesOf(right, kept) };
+  return { a: (key) => names.a.get(key) ?? key, b: (key) => names.b.get(key) ?? key };
+}
+
+function keysOf({ events, nested = new Map() }: RunSide): Set<string> {
+  const own = events.flatMap(({ key }) => (key === '' ? [] : [key]));
+  return new Set([...own, ...[...nested].flatMap(([under, below]) => below.flatMap(({ key }) => (key === '' ? [] : [`${under}/${key}`])))]);
+}
+
+function namesOf(keys: ReadonlySet<string>, kept: ReadonlySet<string>): Map<string, string> {
   const names = new Map<string, string>();
   const taken = new Set<string>();
-  for (const [under, events] of parts) {
-    for (const event of events) {
-      const key = under === '' ? event.key : `${under}/${event.key}`;
-      if (event.key === '' || names.has(key)) continue;
-      const plain = key.replaceAll(/~\d+/g, '');
-      const name = taken.has(plain) ? key : plain;
-      taken.add(name);
-      names.set(key, name);
-    }
+  for (const key of keys) {
+    const plain = key.replaceAll(/~\d+/g, '');
+    const name = kept.has(key) || taken.has(plain) ? key : plain;
+    taken.add(name);
+    names.set(key, name);
   }
-  return (key) => names.get(key) ?? key;
+  return names;
 }
 
 /** Names of the steps of a run that had begun when the other was forked from it. */
-function sharedWith({ handle, events }: RunSide, fork: RunSide): string[] {
+function sharedWith({ handle, events }: RunSide, fork: RunSide, called: Called): string[] {
   const origin = fork.events.find((event) => event.type === 'run-started')?.origin;
   if (origin?.type !== 'fork' || origin.of !== handle) return [];
   const at = events.find(({ key }) => key === origin.at)?.seq ?? Number.POSITIVE_INFINITY;
-  const called = namesOf([['', events]]);
   return events.flatMap((event) => (event.key !== '' && event.seq < at ? [called(event.key)] : []));
 }
 

@@ -56,6 +56,14 @@ export interface StepFinished extends Stamp {
   /** At most 200 characters of the value. */
   preview?: string;
   failure?: FailureInfo;
+  /** Present where it cost something; of a nested run, all that the run cost. */
+  usage?: StepUsage;
+}
+
+/** What a step cost: tokens, and money in dollars. */
+export interface StepUsage {
+  tokens: number;
+  usd: number;
 }
 
 /** One pass of the run's own loop ended (inner loops show theirs in the keys of their steps). */

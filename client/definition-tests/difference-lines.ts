@@ -8,11 +8,12 @@ import type { CaseReport } from './run-case.ts';
 /** Lines shown around a change. */
 const AROUND = 2;
 
-export function differenceLines({ differences, problems, outcome, stuck }: CaseReport, paint: Paint): string[] {
+export function differenceLines({ differences, problems, outcome, mistake, stuck }: CaseReport, paint: Paint): string[] {
   const lines = differences.flatMap((difference) => oneDifference(difference, paint));
   const { failure } = outcome?.result ?? {};
   const failing = failure !== undefined && differences.some(({ part }) => part === 'outcome' || part === 'status' || part === 'failure');
   if (failing) lines.push(`it failed: ${paint.bad(failure.code)} ${failure.message}`);
+  if (mistake !== undefined) lines.push(paint.bad(mistake));
   if (stuck !== undefined) lines.push(paint.bad(`it broke down: ${stuck}`));
   if (outcome === null && stuck === undefined) {
     for (const { code, path, message, severity } of problems) if (severity === 'error') lines.push(`${paint.bad(code)}${path === '' ? '' : ` at ${path}`}: ${message}`);

@@ -35,7 +35,7 @@ export function interruptionsIn(parts: readonly RunPart[]): Json[] {
       return met === null ? [] : [{ ...met, at: keyIn(under, met.at), do: 'edit', edit }];
     });
     // What ends the outermost run ends those nested in it.
-    const end = under === '' ? endedBy(inOrder) : null;
+    const end = under === '' ? endedBy(inOrder, parts) : null;
     return [...edits, ...(end === null ? [] : [end])];
   });
 }
@@ -55,20 +55,34 @@ function openAt(events: readonly RunEvent[], index: number): StepStarted | undef
   return begun.findLast(({ key, step }) => !ended.has(key) && step !== 'loop' && step !== 'parallel' && step !== 'sentinel');
 }
 
-function endedBy(events: readonly RunEvent[]): Json | null {
+function endedBy(events: readonly RunEvent[], parts: readonly RunPart[]): Json | null {
   const end = events.findLast((event) => event.type === 'run-finished');
-  if (end?.outcome === 'cancelled') {
-    // A step that was cut short before others began was not what the run met its end at.
-    const begun = events.findLastIndex((event) => isOwn(event) && (event.type === 'step-started' || event.outcome !== 'cancelled'));
-    const cut = events.slice(begun + 1).find((event) => isOwn(event) && event.type === 'step-finished');
-    return cut === undefined ? null : { at: cut.key, when: 'during', do: 'cancel' };
-  }
+  if (end?.outcome === 'cancelled') return cancelledAt(events, parts, end.at);
   if (end?.outcome !== 'stopped' || end.limit !== 'stop') return null;
-  const last = events.findLast((event) => isOwn(event) && event.type === 'step-finished');
+  const last = events.findLast((event) => isOwn('', event) && event.type === 'step-finished');
   if (last?.type !== 'step-finished') return null;
   return { at: last.key, when: last.outcome === 'cancelled' ? 'before' : 'during', do: 'stop' };
 }
 
+/** The moment is counted from the step of the outermost run that began last. */
+function cancelledAt(events: readonly RunEvent[], parts: readonly RunPart[], endedAt: number): Json | null {
+  const began = events.flatMap((event) => (isOwn('', event) && HEARS.has(event.step) ? [{ at: event.key, ms: beganAt(event) }] : [])).toSorted((a, b) => b.ms - a.ms)[0];
+  if (began === undefined) return null;
+  const own = parts.flatMap(({ under, events: inner }) => inner.filter((event) => isOwn(under, event)));
+  // A step that was cut short before others began was not what the run met its end at.
+  const wentOn = Math.max(...own.filter((event) => !isCutShort(event)).map(({ at }) => at));
+  const cut = own.filter((event) => isCutShort(event) && event.at >= wentOn).map(({ at }) => at);
+  const afterMs = (cut.length === 0 ? endedAt : Math.min(...cut)) - began.ms;
+  return { at: began.at, when: 'during', ...(afterMs > 0 ? { afterMs } : {}), do: 'cancel' };
+}
+
+export const isCutShort = (event: RunEvent): boolean => event.type === 'step-finished' && event.outcome === 'cancelled';
+
+const beganAt = (event: StepStarted | StepFinished): number => (event.type === 'step-started' ? event.at : event.at - event.durationMs);
+
+/** Steps that somebody can step in during. */
+const HEARS = new Set<StepStarted['step']>(['shell', 'command', 'emit', 'watch', 'approval', 'sentinel']);
+
 /** Of a step that is no clean-up: those run whatever was said. */
-const isOwn = (event: RunEvent): event is StepStarted | StepFinished =>
-  (event.type === 'step-started' || event.type === 'step-finished') && !/(?:^|\.)always\./.test(event.key);
+const isOwn = (under: string, event: RunEvent): event is StepStarted | StepFinished =>
+  (event.type === 'step-started' || event.type === 'step-finished') && !/(?:^|[./])always\./.test(keyIn(under, event.key));

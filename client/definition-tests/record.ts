@@ -16,7 +16,7 @@ import { stepsAt } from '../../workflows/interpreter/program.ts';
 import { stage } from '../simulate/stage.ts';
 import { attemptsFirst } from './attempts-first.ts';
 import { cutDown } from './compare.ts';
-import { answersIn, interruptionsIn, keyIn } from './record-people.ts';
+import { answersIn, interruptionsIn, isCutShort, keyIn } from './record-people.ts';
 import { readReplies } from './test-file.ts';
 
 /** A run of the store with the runs nested in it, outermost first; `under` is what leads from the run to a nested one. */
@@ -37,8 +37,9 @@ export interface Recorded {
 export async function recordRun(stored: StoredRun): Promise<Recorded> {
   const { run, definition, library, events, nested } = stored;
   const unknown: string[] = [];
-  const isTimed = run.limit === 'timeoutMs';
   const parts = [{ under: '', definition, events }, ...nested];
+  // Where time decided how far the run came, the replies take theirs.
+  const isTimed = run.limit === 'timeoutMs' || run.outcome === 'cancelled' || parts.some((part) => part.events.some(isCutShort));
   const replies = attemptsFirst(parts.flatMap((part) => repliesOf(part, part.under === '' ? (run.outputs ?? {}) : outputsIn(part.events), isTimed, unknown)));
   const below = nested.map((part) => tracedRun(`${run.handle}/${part.under}`, part.events, true));
   const whole = traceOf(tracedRun(run.handle, events, false), below);
@@ -109,6 +110,9 @@ function outputsIn(events: readonly RunEvent[]): { [name: string]: Json } {
   return events.find((event) => event.type === 'run-finished')?.outputs ?? {};
 }
 
+/** What was cut short would have taken longer than whatever cut it short. */
+const longerMs = 86_400_000;
+
 const ASKING = new Set<Step['type']>(['shell', 'command', 'llm', 'watch']);
 
 function repliesOf(
@@ -117,22 +121,26 @@ function repliesOf(
   isTimed: boolean,
   unknown: string[],
 ): [string, Json][] {
-  const finished = events.filter((event) => event.type === 'step-finished').filter(({ step, outcome }) => ASKING.has(step) && outcome !== 'cancelled');
+  const finished = events.filter((event) => event.type === 'step-finished').filter(({ step }) => ASKING.has(step));
   // After an edit a key tells where its step stood then, not where it stands in the definition.
   const setters = settersOf(finished, events.some(({ type }) => type === 'edited') ? null : definition);
   const replies: [string, Json][] = [];
   for (const event of finished) {
     const key = keyIn(under, event.key);
-    const timing = isTimed ? { tookMs: event.durationMs } : {};
+    const frame = { ...(isTimed ? { tookMs: event.durationMs } : {}), ...(event.usage === undefined ? {} : { usage: { ...event.usage } }) };
+    if (isCutShort(event)) {
+      replies.push([key, { ok: true, ...frame, tookMs: event.durationMs + longerMs }]);
+      continue;
+    }
     if (event.failure !== undefined) {
       const { code, message, retryable } = event.failure;
-      replies.push([key, { ok: false, failure: { code, message, retryable }, ...timing }]);
+      replies.push([key, { ok: false, failure: { code, message, retryable }, ...frame }]);
       continue;
     }
     const variable = setters.get(event.key);
     const value = (variable === undefined ? undefined : wholeValue(outputs[variable])) ?? previewed(event.preview);
     if (value === undefined) unknown.push(`what ${key} ("${event.label}") gave is too long for the run's events; write its reply`);
-    replies.push([key, { ok: true, ...(value === undefined ? {} : { value: event.step === 'shell' ? withoutNoise(value) : value }), ...timing }]);
+    replies.push([key, { ok: true, ...(value === undefined ? {} : { value: event.step === 'shell' ? withoutNoise(value) : value }), ...frame }]);
   }
   return replies;
 }

@@ -1,4 +1,5 @@
 /** One case of a test file, run by the scripted host: no server, nothing outside this process. */
+import { readFileSync } from 'node:fs';
 import { isAbsolute, join, dirname } from 'node:path';
 import type { Json } from '../../language/json.ts';
 import { Definition } from '../../language/model.ts';
@@ -10,7 +11,7 @@ import { libraryOf } from '../library.ts';
 import { readDefinitionFile, type Known } from '../read-definition.ts';
 import { stage } from '../simulate/stage.ts';
 import { compareProblems, compareRun, type Difference } from './compare.ts';
-import type { TestCase } from './test-file.ts';
+import { mistakesOf, type TestCase } from './test-file.ts';
 
 export interface CaseReport {
   name: string;
@@ -23,6 +24,8 @@ export interface CaseReport {
   durationMs: number;
   /** Null where it did not run. */
   outcome: Outcome | null;
+  /** What of the case cannot be read, in a sentence. */
+  mistake?: string;
   /** How the simulated run itself broke down, where it did. */
   stuck?: string;
 }
@@ -33,6 +36,8 @@ export interface Subject {
   known: Known;
   /** The file the definition is in, when it is in one. */
   file: string | null;
+  /** Why there is no definition, where its problems do not say it. */
+  mistake?: string;
 }
 
 export async function runTestCase(test: TestCase, subject: Subject): Promise<CaseReport> {
@@ -40,6 +45,7 @@ export async function runTestCase(test: TestCase, subject: Subject): Promise<Cas
   const { definition, problems } = subject;
   const differences = compareProblems(test.expect.problems ?? [], problems);
   const nothing = { name: test.name, problems, unused: [], outcome: null };
+  if (subject.mistake !== undefined) return { ...nothing, ok: false, differences: [], durationMs: performance.now() - began, mistake: subject.mistake };
   if (definition === null) {
     const ok = test.expect.problems !== undefined && differences.length === 0;
     return { ...nothing, ok, differences: test.expect.problems === undefined ? [] : differences, durationMs: performance.now() - began };
@@ -63,14 +69,40 @@ export function scenarioOf(test: TestCase, definition: Definition, known: Known)
 }
 
 /** What a case is about: a definition in the case, in the file it names, or in the file the test is named after. */
-export function subjectOf({ definition, library, unchecked }: TestCase, testFile: string, around: Known): Subject {
-  if (unchecked) return { definition: Definition.parse(definition), problems: [], known: (name) => (Object.hasOwn(library, name) ? Definition.parse(library[name]) : undefined), file: null };
+export function subjectOf(test: TestCase, testFile: string, around: Known): Subject {
+  if (test.unchecked) return uncheckedSubject(test, testFile);
+  const { definition, library } = test;
   const known: Known = (name) => (Object.hasOwn(library, name) ? readLibrary(library[name] ?? {}, library, around) : around(name));
   if (typeof definition === 'object') return { ...readValue(definition, known), known, file: null };
-  const named = definition ?? testFile.replace(/\.sentinel-test\.json$/, '.json');
-  const file = isAbsolute(named) ? named : definition === undefined ? named : join(dirname(testFile), named);
+  const file = fileNamed(definition, testFile);
   const { definition: found, problems } = readDefinitionFile(file, known);
   return { definition: found, problems, known, file };
+}
+
+function fileNamed(named: string | undefined, testFile: string): string {
+  if (named === undefined) return testFile.replace(/\.sentinel-test\.json$/, '.json');
+  return isAbsolute(named) ? named : join(dirname(testFile), named);
+}
+
+/** As it stands: no reader makes it canonical. */
+function uncheckedSubject({ definition, library }: TestCase, testFile: string): Subject {
+  const file = typeof definition === 'object' ? null : fileNamed(definition, testFile);
+  const refused = (mistake: string): Subject => ({ definition: null, problems: [], known: () => undefined, file, mistake });
+  let value: unknown = definition;
+  try {
+    if (file !== null) value = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    return refused(`${file} cannot be read as JSON (${error instanceof Error ? error.message : String(error)})`);
+  }
+  const read = Definition.safeParse(value);
+  const findings = [...findingsIn('the definition', value), ...Object.entries(library).flatMap(([name, other]) => findingsIn(`library.${name}`, other))];
+  if (!read.success || findings.length > 0) return refused(`nothing checks the case ("unchecked"), and ${findings.join('; ')}; write it as "sentinel normalize" prints it, or leave "unchecked" out`);
+  return { definition: read.data, problems: [], known: (name) => (Object.hasOwn(library, name) ? Definition.parse(library[name]) : undefined), file };
+}
+
+function findingsIn(what: string, value: unknown): string[] {
+  const { error } = Definition.safeParse(value);
+  return error === undefined ? [] : [`${what} is not canonical (${mistakesOf(error).join('; ')})`];
 }
 
 function readValue(value: Json, known: Known): { definition: Definition | null; problems: Problem[] } {

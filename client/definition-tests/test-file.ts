@@ -39,10 +39,12 @@ const Interruption = z
     at: z.string().min(1),
     when: z.enum(['before', 'during']).optional(),
     do: z.enum(['pause', 'stop', 'cancel', 'edit']),
+    afterMs: z.number().nonnegative().optional(),
     forMs: z.number().nonnegative().optional(),
     edit: Edit.optional(),
   })
-  .refine(({ do: deed, edit }) => (deed === 'edit') === (edit !== undefined), '"edit" says what is edited where "do" is "edit", and stands nowhere else');
+  .refine(({ do: deed, edit }) => (deed === 'edit') === (edit !== undefined), '"edit" says what is edited where "do" is "edit", and stands nowhere else')
+  .refine(({ when, afterMs }) => afterMs === undefined || when === 'during', '"afterMs" counts from the beginning of a step, so "when" is "during"');
 
 const Answer = z.strictObject({
   choice: z.enum(CHOICES),
@@ -177,6 +179,7 @@ function readReply(pattern: string, given: Json): ScriptedReply {
   return full.data as ScriptedReply;
 }
 
-function mistakesOf(error: z.ZodError): string[] {
+/** A sentence for each finding of the schema. */
+export function mistakesOf(error: z.ZodError): string[] {
   return error.issues.map(({ path, message }) => (path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`));
 }

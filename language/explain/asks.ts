@@ -11,8 +11,9 @@ export function asksOf(definition: Definition, known: KnownRefs): string[] {
   });
   const { safety = {}, escalateOn = [], reportTo } = definition;
   const { requireApproval = [], onTimeout } = safety;
-  if (requireApproval.length > 0) asks.push(`Before every step that needs the permission ${requireApproval.map((kind) => `"${kind}"`).join(' or ')} it asks for approval.`);
-  asks.push(...escalateOn.map(ruleSentence));
+  const unasked = escalateOn.find(({ condition, action }) => condition === 'approval_needed' && action !== 'pause');
+  if (requireApproval.length > 0) asks.push(approvalSentence(requireApproval, unasked));
+  asks.push(...escalateOn.filter((rule) => rule !== unasked).map(ruleSentence));
   if (onTimeout === 'pause') asks.push('At a bound it pauses and waits to be resumed or stopped.');
   if (reportTo === 'inbox') asks.push('At its end it puts a report into its owner\'s inbox.');
   return asks.length === 0 ? ['Nothing.'] : asks;
@@ -32,8 +33,19 @@ const WHEN: Readonly<Record<EscalationRule['condition'], string>> = {
   complete: 'When it is complete',
 };
 
-function ruleSentence({ condition, action, priority }: EscalationRule): string {
-  const urgency = priority === undefined || priority === 'normal' ? '' : ` (${priority})`;
-  const does = { pause: 'it pauses and asks', notify: 'it tells its persona and goes on', abort: 'it is ended' }[action];
-  return `${WHEN[condition]}, ${does}${urgency}.`;
+function approvalSentence(permissions: readonly string[], unasked: EscalationRule | undefined): string {
+  const named = `needs the permission ${permissions.map((kind) => `"${kind}"`).join(' or ')}`;
+  if (unasked === undefined) return `Before every step that ${named} it asks for approval.`;
+  if (unasked.action === 'abort') return `A step that ${named} fails, and nobody is asked.`;
+  return `Before every step that ${named} it tells its persona${urgencyOf(unasked)} and does not wait.`;
+}
+
+const urgencyOf = ({ priority = 'normal' }: EscalationRule): string => (priority === 'normal' ? '' : ` (${priority})`);
+
+function ruleSentence(rule: EscalationRule): string {
+  const { condition, action } = rule;
+  const goesOn = condition === 'complete' || condition === 'approval_needed';
+  const told = goesOn ? 'it tells its persona and goes on' : 'it tells its persona, and the failure stands';
+  const does = { pause: 'it pauses and asks', notify: told, abort: 'it is ended' }[action];
+  return `${WHEN[condition]}, ${does}${urgencyOf(rule)}.`;
 }

@@ -1,4 +1,5 @@
 /** Every step of a definition and of the definitions nested in it, each with its path; bounded. */
+import { blocksOf } from '../blocks.ts';
 import type { Definition, Step } from '../model.ts';
 
 export type KnownRefs = (name: string) => Definition | undefined;
@@ -37,26 +38,4 @@ export function visitSteps(definition: Definition, known: KnownRefs, visit: (vis
     steps(found.always ?? [], `${prefix}always`, depth);
   };
   whole(definition, '', 0);
-}
-
-/** The lists of steps inside a step, by the key that holds each. */
-export function blocksOf(step: Step): Array<{ key: string; steps: readonly Step[] }> {
-  switch (step.type) {
-    case 'condition':
-      return (['then', 'else', 'always'] as const).flatMap((key) => (step[key] === undefined ? [] : [{ key, steps: step[key] }]));
-    case 'loop':
-      return [{ key: 'steps', steps: step.steps }];
-    case 'parallel':
-      return step.branches.map((branch, index) => ({ key: `branches.${index}`, steps: branch }));
-    case 'shell':
-    case 'command':
-    case 'llm':
-    case 'watch':
-    case 'emit':
-    case 'sentinel':
-    case 'approval':
-      return [];
-    default:
-      return step satisfies never;
-  }
 }

@@ -6,7 +6,7 @@ import type { Definition, Step } from '../model.ts';
 import { graphOf } from './draw.ts';
 import type { Graph, GraphNode } from './graph.ts';
 import type { StepState } from './run-states.ts';
-import { withBlocks, withSteps, type Place, type RunTree, type Standing } from './run-tree.ts';
+import { withBlocks, withSteps, type Entry, type RunTree, type Standing } from './run-tree.ts';
 
 /** What is laid over the node that is drawn at a path. */
 interface Overlay {
@@ -18,32 +18,32 @@ interface Overlay {
 
 export function drawRunTree({ root }: RunTree, known: (name: string) => Definition | undefined): Graph {
   const overlays = new Map<string, Overlay>();
-  const { definition } = root.place;
+  const { definition } = root.entry;
   if (definition === undefined) throw new Error('bug: a run without a definition');
-  overlays.set('run', { path: 'run', ...stateIn(root.place.run) });
-  const drawn = withSteps(definition, (name) => drawnSteps(overlays, { place: root.place, standing: root, block: name, drawn: '', path: '' }));
+  overlays.set('run', { path: 'run', ...stateIn(root.entry.run) });
+  const drawn = withSteps(definition, (name) => drawnSteps(overlays, { entry: root.entry, standing: root, block: name, drawn: '', path: '' }));
   return laidOver(graphOf(drawn, { knownRefs: known }), overlays);
 }
 
 interface Block {
-  place: Place;
-  /** How the place stands; undefined for one that stands no longer. */
+  entry: Entry;
+  /** How the entry stands; undefined for one that stands no longer. */
   standing: Standing | undefined;
-  /** The block's name inside the place. */
+  /** The block's name inside the entry. */
   block: string;
   /** What the paths of the block begin with, as drawn and in the run. */
   drawn: string;
   path: string;
 }
 
-function drawnSteps(overlays: Map<string, Overlay>, { place, standing, block, drawn, path }: Block): Step[] | undefined {
+function drawnSteps(overlays: Map<string, Overlay>, { entry, standing, block, drawn, path }: Block): Step[] | undefined {
   const standings = standing?.blocks.get(block) ?? [];
-  const places = place.blocks.get(block);
-  if (places === undefined) return undefined;
+  const entries = entry.blocks.get(block);
+  if (entries === undefined) return undefined;
   const called = block.replace(/^definition\./, '');
-  const shown = places.filter((inner) => standings.some((other) => other.place === inner) || hasRun(inner));
+  const shown = entries.filter((inner) => standings.some((other) => other.entry === inner) || hasRun(inner));
   return shown.map((inner, index) => {
-    const at = standings.findIndex((other) => other.place === inner);
+    const at = standings.findIndex((other) => other.entry === inner);
     return drawnStep(overlays, inner, standings[at], {
       drawn: `${drawn}${called}.${index}`,
       path: `${path}${called}.${at === -1 ? (inner.was ?? index) : at}`,
@@ -51,25 +51,25 @@ function drawnSteps(overlays: Map<string, Overlay>, { place, standing, block, dr
   });
 }
 
-function drawnStep(overlays: Map<string, Overlay>, place: Place, standing: Standing | undefined, { drawn, path }: { drawn: string; path: string }): Step {
-  const { step, state, definition, newest, run } = place;
+function drawnStep(overlays: Map<string, Overlay>, entry: Entry, standing: Standing | undefined, { drawn, path }: { drawn: string; path: string }): Step {
+  const { step, state, definition, newest, run } = entry;
   if (step === null) throw new Error('bug: a run is no step');
-  overlays.set(drawn, { path, ...stateIn(state), ...changeOf(place, standing !== undefined) });
+  overlays.set(drawn, { path, ...stateIn(state), ...changeOf(entry, standing !== undefined) });
   const isNested = step.type === 'sentinel';
   if (isNested) overlays.set(`${drawn}/run`, { path: `${path}/run`, ...stateIn(run) });
   const mark = isNested ? '/' : '.';
   const inside = newest === undefined || standing === undefined ? standing : newest;
-  return withBlocks(step, definition, (block) => drawnSteps(overlays, { place, standing: inside, block, drawn: `${drawn}${mark}`, path: `${path}${mark}` }));
+  return withBlocks(step, definition, (block) => drawnSteps(overlays, { entry, standing: inside, block, drawn: `${drawn}${mark}`, path: `${path}${mark}` }));
 }
 
 const stateIn = (state: StepState | undefined): { state?: StepState } => (state === undefined ? {} : { state });
 
-function changeOf({ change }: Place, stands: boolean): Pick<Overlay, 'change'> {
+function changeOf({ change }: Entry, stands: boolean): Pick<Overlay, 'change'> {
   if (!stands) return { change: change === 'replaced' ? 'replaced' : 'removed' };
   return change === 'added' || change === 'updated' ? { change } : {};
 }
 
-function hasRun({ state, run, blocks }: Place): boolean {
+function hasRun({ state, run, blocks }: Entry): boolean {
   return state !== undefined || run !== undefined || [...blocks.values()].some((inner) => inner.some(hasRun));
 }
 

@@ -2,12 +2,14 @@
  * The steps of a run as a tree over which its events are laid, in the order of their numbers. The
  * tree begins as the definition that the run was started with; edits change how it stands.
  *
- * - A place is a step at a place of the definition. It is never taken away: what is removed or
+ * - An entry is a step with all that is known of it. It is never taken away: what is removed or
  *   replaced only stands no longer, so what it did stays known.
- * - A key leads to its place through the words of its path (`steps.2~3.then.0~5`). A word never
+ * - A key leads to its entry through the words of its path (`steps.2~3.then.0~5`). A word never
  *   changes its meaning, so each is looked up once, in the tree as it stands when it first comes.
- * - A nested run has a standing of its own over the places that all runs of its step share.
+ * - A nested run has a standing of its own over the entries that all runs of its step share. Each run
+ *   of a definition that is named (`$ref`) begins alike: nothing around it can change its steps.
  */
+import { blocksOf } from '../blocks.ts';
 import type { Definition, Step } from '../model.ts';
 import type { Edited, RunEvent } from '../run-event.ts';
 import { foldRunEvent, foldStep, type StepState } from './run-states.ts';
@@ -15,10 +17,10 @@ import { foldRunEvent, foldStep, type StepState } from './run-states.ts';
 /** What edits made of a step while the run went on. */
 export type StepChange = 'added' | 'updated' | 'replaced' | 'removed';
 
-export interface Place {
+export interface Entry {
   step: Step | null;
-  /** Every place that ever was in a block, in order, by the block's name inside the step (`then`, `branches.0`). */
-  blocks: Map<string, Place[]>;
+  /** Every entry that ever was in a block, in order, by the block's name inside the step (`then`, `branches.0`). */
+  blocks: Map<string, Entry[]>;
   state?: StepState;
   /** Of the run that the step starts, or of the run itself. */
   run?: StepState;
@@ -27,13 +29,15 @@ export interface Place {
   was?: number;
   /** Of a nested sentinel: its definition without the steps, once it is known. */
   definition?: Definition;
+  /** Of a definition that is named: how its steps stand when a run of it begins, once it is known. */
+  named?: Standing['blocks'];
   /** How the newest run of a nested sentinel stands, until the run around it changes its definition. */
   newest?: Standing;
 }
 
 /** How the steps stand now; `blocks` holds what stands in each. */
 export interface Standing {
-  place: Place;
+  entry: Entry;
   blocks: Map<string, Standing[]>;
 }
 
@@ -54,8 +58,8 @@ export class RunTree {
   constructor({ definition, known, nested }: TreeParts, events: readonly RunEvent[]) {
     this.#known = known;
     this.#nested = nested;
-    const place: Place = { step: null, blocks: new Map(), definition };
-    this.root = { place, blocks: blocksOfDefinition(place, definition, '') };
+    const entry: Entry = { step: null, blocks: new Map(), definition };
+    this.root = { entry, blocks: blocksOfDefinition(entry, definition, '') };
     this.#fold(this.root, '', '', events);
   }
 
@@ -64,87 +68,80 @@ export class RunTree {
     return this.#started.get(under);
   }
 
-  /** `prefix`: what the blocks of the run are called in the place that holds them. */
+  /** `prefix`: what the blocks of the run are called in the entry that holds them. */
   #fold(top: Standing, under: string, prefix: string, events: readonly RunEvent[]): void {
-    const places = new Map<string, Place>();
+    const entries = new Map<string, Entry>();
     const running = new Set<string>();
     for (const event of events.toSorted((a, b) => a.seq - b.seq)) {
-      foldRunEvent(top.place, event);
+      foldRunEvent(top.entry, event);
       if (event.type === 'edited') edit(top, prefix, event);
       if (event.type !== 'step-started' && event.type !== 'step-finished') continue;
-      const place = placeOf(places, top, prefix, pathOf(event.key));
-      if (place === undefined) continue;
-      place.state = foldStep(place.state, event, running);
-      if (event.step === 'sentinel' && event.type === 'step-started') this.#foldNested(top, place, under === '' ? event.key : `${under}/${event.key}`);
+      const entry = entryOf(entries, top, prefix, pathOf(event.key));
+      if (entry === undefined) continue;
+      entry.state = foldStep(entry.state, event, running);
+      if (event.step === 'sentinel' && event.type === 'step-started') this.#foldNested(top, entry, under === '' ? event.key : `${under}/${event.key}`);
     }
   }
 
   /** Where a nested run's step begins, nothing around it changes what it runs until it has ended. */
-  #foldNested(top: Standing, place: Place, under: string): void {
-    const standing = standingOf(top, place);
-    if (standing === undefined || !this.#know(standing)) return;
-    const own = copyOf(standing);
+  #foldNested(top: Standing, entry: Entry, under: string): void {
     const events = this.#nested.get(under);
-    if (events === undefined) return;
+    const standing = standingOf(top, entry);
+    if (events === undefined || standing === undefined) return;
+    const own = this.#beginning(standing);
+    if (own === undefined) return;
     this.#started.set(under, definitionOf(own));
-    place.newest = own;
+    entry.newest = own;
     this.#fold(own, under, 'definition.', events);
   }
 
-  /** The steps of a definition that is named are drawn from where it is known. */
-  #know({ place, blocks }: Standing): boolean {
-    if (place.definition !== undefined) return true;
-    if (place.step?.type !== 'sentinel' || !('$ref' in place.step.definition)) return false;
-    const definition = this.#known(place.step.definition.$ref);
-    if (definition === undefined) return false;
-    place.definition = definition;
-    for (const [name, inner] of blocksOfDefinition(place, definition, 'definition.')) blocks.set(name, inner);
-    return true;
+  /** How a run of the step stands when it begins; undefined where its definition is named and not known. */
+  #beginning(standing: Standing): Standing | undefined {
+    const { entry } = standing;
+    if (entry.step?.type !== 'sentinel') return undefined;
+    if (!('$ref' in entry.step.definition)) return copyOf(standing);
+    const definition = entry.definition ?? this.#known(entry.step.definition.$ref);
+    if (definition === undefined) return undefined;
+    entry.definition = definition;
+    entry.named ??= blocksOfDefinition(entry, definition, 'definition.');
+    return copyOf({ entry, blocks: entry.named });
   }
 }
 
-function blocksOfDefinition(place: Place, { steps, always }: Definition, prefix: string): Map<string, Standing[]> {
+function blocksOfDefinition(entry: Entry, { steps, always }: Definition, prefix: string): Map<string, Standing[]> {
   const blocks = new Map<string, Standing[]>();
-  for (const [name, inner] of Object.entries({ steps, always })) if (inner !== undefined) put(place, blocks, `${prefix}${name}`, inner);
+  for (const [name, inner] of Object.entries({ steps, always })) if (inner !== undefined) put(entry, blocks, `${prefix}${name}`, inner);
   return blocks;
 }
 
-function put(place: Place, blocks: Map<string, Standing[]>, name: string, steps: readonly Step[]): void {
+function put(entry: Entry, blocks: Map<string, Standing[]>, name: string, steps: readonly Step[]): void {
   const inner = steps.map((step) => standingFor(step));
-  place.blocks.set(name, inner.map((standing) => standing.place));
+  entry.blocks.set(name, inner.map((standing) => standing.entry));
   blocks.set(name, inner);
 }
 
 function standingFor(step: Step): Standing {
-  const place: Place = { step, blocks: new Map() };
-  const standing: Standing = { place, blocks: new Map() };
+  const entry: Entry = { step, blocks: new Map() };
+  const standing: Standing = { entry, blocks: new Map() };
   if (step.type === 'sentinel' && !('$ref' in step.definition)) {
-    place.definition = step.definition;
-    standing.blocks = blocksOfDefinition(place, step.definition, 'definition.');
+    entry.definition = step.definition;
+    standing.blocks = blocksOfDefinition(entry, step.definition, 'definition.');
   }
-  for (const [name, steps] of blocksIn(step)) put(place, standing.blocks, name, steps);
+  for (const { key, steps } of blocksOf(step)) put(entry, standing.blocks, key, steps);
   return standing;
 }
 
-/** The blocks that a step holds itself, by name. */
-function blocksIn(step: Step): [string, readonly Step[]][] {
-  if (step.type === 'loop') return [['steps', step.steps]];
-  if (step.type === 'parallel') return step.branches.map((branch, index) => [`branches.${index}`, branch]);
-  if (step.type !== 'condition') return [];
-  return (['then', 'else', 'always'] as const).flatMap((name) => (step[name] === undefined ? [] : [[name, step[name]]]));
+function copyOf({ entry, blocks }: Standing): Standing {
+  return { entry, blocks: new Map([...blocks].map(([name, inner]) => [name, inner.map(copyOf)])) };
 }
 
-function copyOf({ place, blocks }: Standing): Standing {
-  return { place, blocks: new Map([...blocks].map(([name, inner]) => [name, inner.map(copyOf)])) };
+/** The step as it stands, with what it holds; a definition that is named stays a name. */
+export function stepOf({ entry, blocks }: Standing): Step {
+  if (entry.step === null) throw new Error('bug: a run is no step');
+  return withBlocks(entry.step, blocks.has('definition.steps') ? entry.definition : undefined, (name) => blocks.get(name)?.map(stepOf));
 }
 
-/** The step as it stands, with what it holds. */
-export function stepOf({ place, blocks }: Standing): Step {
-  if (place.step === null) throw new Error('bug: a run is no step');
-  return withBlocks(place.step, place.definition, (name) => blocks.get(name)?.map(stepOf));
-}
-
-function definitionOf({ place: { definition }, blocks }: Standing): Definition {
+function definitionOf({ entry: { definition }, blocks }: Standing): Definition {
   if (definition === undefined) throw new Error('bug: a nested run without a definition');
   return withSteps(definition, (name) => blocks.get(`definition.${name}`)?.map(stepOf));
 }
@@ -183,44 +180,44 @@ export function withBlocks(step: Step, definition: Definition | undefined, steps
 }
 
 /** `steps.2.branches.0.3` is at 2 in `steps`, and in that at 3 in `branches.0`. */
-function placesOn(path: string): { block: string; word: string }[] {
-  const places: { block: string; word: string }[] = [];
+function partsOf(path: string): { block: string; word: string }[] {
+  const parts: { block: string; word: string }[] = [];
   let block: string[] = [];
   for (const word of path.split('.')) {
     if (/^\d/.test(word) && block.at(-1) !== 'branches') {
-      places.push({ block: block.join('.'), word });
+      parts.push({ block: block.join('.'), word });
       block = [];
     } else block.push(word);
   }
-  return places;
+  return parts;
 }
 
 const pathOf = (key: string): string => key.slice(0, key.lastIndexOf('@') === -1 ? key.length : key.lastIndexOf('@'));
 
-/** The place that a key's path leads to; the words up to it are kept in `places`. */
-function placeOf(places: Map<string, Place>, top: Standing, prefix: string, path: string): Place | undefined {
+/** The entry that a key's path leads to; the words up to it are kept in `entries`. */
+function entryOf(entries: Map<string, Entry>, top: Standing, prefix: string, path: string): Entry | undefined {
   let here: Standing | undefined = top;
-  let place: Place | undefined = top.place;
+  let entry: Entry | undefined = top.entry;
   let words = '';
-  for (const { block, word } of placesOn(path)) {
+  for (const { block, word } of partsOf(path)) {
     const called = word.replace(/#\d+$/, '');
     words = `${words}.${block}.${called}`;
     const name: string = here === top ? `${prefix}${block}` : block;
-    const kept = places.get(words);
-    const next: Standing | undefined = kept === undefined ? here?.blocks.get(name)?.[Number.parseInt(called, 10)] : here?.blocks.get(name)?.find((standing) => standing.place === kept);
-    place = kept ?? next?.place;
-    if (place === undefined) return undefined;
-    places.set(words, place);
+    const kept = entries.get(words);
+    const next: Standing | undefined = kept === undefined ? here?.blocks.get(name)?.[Number.parseInt(called, 10)] : here?.blocks.get(name)?.find((standing) => standing.entry === kept);
+    entry = kept ?? next?.entry;
+    if (entry === undefined) return undefined;
+    entries.set(words, entry);
     here = next;
   }
-  return place;
+  return entry;
 }
 
-function standingOf(top: Standing, place: Place): Standing | undefined {
-  if (top.place === place) return top;
+function standingOf(top: Standing, entry: Entry): Standing | undefined {
+  if (top.entry === entry) return top;
   for (const inner of top.blocks.values()) {
     for (const standing of inner) {
-      const found = standingOf(standing, place);
+      const found = standingOf(standing, entry);
       if (found !== undefined) return found;
     }
   }
@@ -228,7 +225,7 @@ function standingOf(top: Standing, place: Place): Standing | undefined {
 }
 
 function edit(top: Standing, prefix: string, { op, path, before, after }: Edited): void {
-  const words = placesOn(path);
+  const words = partsOf(path);
   const last = words.pop();
   if (op === 'skip' || last === undefined) return;
   let here: Standing | undefined = top;
@@ -237,19 +234,19 @@ function edit(top: Standing, prefix: string, { op, path, before, after }: Edited
     here = here?.blocks.get(`${inBlock}${block}`)?.[Number(word)];
     inBlock = '';
     // The run around a nested one says anew what the next one runs.
-    if (here !== undefined && here.place.newest !== undefined) delete here.place.newest;
+    if (here !== undefined && here.entry.newest !== undefined) delete here.entry.newest;
   }
   if (here === undefined) return;
   const name = `${inBlock}${last.block}`;
   const standing = here.blocks.get(name) ?? [];
-  const places = here.place.blocks.get(name) ?? [];
+  const entries = here.entry.blocks.get(name) ?? [];
   const index = Number(last.word);
   const old = op === 'add' || before === null ? undefined : standing[index];
-  if (old !== undefined) Object.assign(old.place, { change: op === 'update' ? 'replaced' : 'removed', was: index } satisfies Partial<Place>);
+  if (old !== undefined) Object.assign(old.entry, { change: op === 'update' ? 'replaced' : 'removed', was: index } satisfies Partial<Entry>);
   const added = after === null || op === 'remove' ? [] : [standingFor(after)];
-  for (const { place } of added) place.change = op === 'add' ? 'added' : 'updated';
+  for (const { entry } of added) entry.change = op === 'add' ? 'added' : 'updated';
   const next = standing[index];
-  const at = next === undefined ? places.length : places.indexOf(next.place) + (old === undefined ? 0 : 1);
-  here.place.blocks.set(name, places.toSpliced(at, 0, ...added.map(({ place }) => place)));
+  const at = next === undefined ? entries.length : entries.indexOf(next.entry) + (old === undefined ? 0 : 1);
+  here.entry.blocks.set(name, entries.toSpliced(at, 0, ...added.map(({ entry }) => entry)));
   here.blocks.set(name, standing.toSpliced(index, old === undefined ? 0 : 1, ...added));
 }

@@ -81,6 +81,15 @@ test('what a run did before it was forked is no difference, whichever of the two
   expect(diffLines(diffRuns(fork, old), { a: 'new', b: 'old', all: false, paint: PLAIN }).at(-1)).toBe('1 the same, 0 different, 0 only in new, 1 only in old, 3 done before the fork');
 });
 
+test('a key that both runs have is one step, whatever it would be without its revisions', () => {
+  const old = [step(1, 'steps.0@1'), step(2, 'steps.1@1', { step: 'approval' }), step(3, 'steps.1~3@1'), step(4, 'steps.2~3@1'), end(5)];
+  const started: RunEvent = { seq: 1, at: 0, type: 'run-started', key: '', name: 'n', definitionHash: '', project: '', persona: '', parent: null, inputs: {}, origin: { type: 'fork', of: 'old', at: 'steps.1~3@1' } };
+  const fork = [started, step(2, 'steps.1~3@1'), step(3, 'steps.2~3@1'), end(4)];
+  const lines = ['steps.0@1 shared', 'steps.1@1 shared', 'steps.2@1 same', 'steps.1~3@1 same'];
+  expect(seen(diffRuns({ handle: 'old', events: old }, { handle: 'new', events: fork }))).toEqual(lines);
+  expect(seen(diffRuns({ handle: 'new', events: fork }, { handle: 'old', events: old }))).toEqual(lines);
+});
+
 test('steps stand in the order of the definition, those of a nested run after the step that holds it', () => {
   const { steps } = diffRuns(
     { events: [step(1, 'steps.10@1'), step(2, 'steps.2@1', { step: 'sentinel' }), step(3, 'steps.9@1')], nested: new Map([['steps.2@1', [step(1, 'steps.0@2'), step(2, 'steps.0@1')]]]) },

@@ -31,7 +31,7 @@ const replies: NonNullable<Scenario['replies']> = {
   'data/list': { ok: true, value: [{ n: 1 }] },
 };
 
-const ended = ({ events, result }: ScriptedHost): RunEvent[] => (result === null ? events : [...events, { type: 'run-finished', seq: 1e6, at: STARTS_AT, key: '', ...result }]);
+const ended = ({ events, result }: ScriptedHost): RunEvent[] => (result === null ? events : [...events, { type: 'run-finished', seq: 1e6, at: STARTS_AT + result.durationMs, key: '', ...result }]);
 
 /** The run as the store would hold it: its row, and the events of all runs with their ends. */
 async function stored(scenario: Scenario): Promise<StoredRun> {
@@ -67,6 +67,7 @@ interface File {
   inputs: { [name: string]: Json };
   replies: { [key: string]: Json };
   notes?: string[];
+  interruptions?: Json[];
 }
 
 async function passes(file: unknown): Promise<boolean> {
@@ -143,6 +144,35 @@ const lived: [string, Scenario][] = [
       interruptions: [{ at: 'steps.1@2', when: 'during', do: 'cancel' }],
     },
   ],
+  ['was cancelled a while after its step began', { definition: once([shell('a'), shell('b')]), replies: { a: { ok: true, tookMs: 700 }, b: { ok: true, tookMs: 60_000 } }, interruptions: [{ at: 'steps.1@1', when: 'during', afterMs: 5000, do: 'cancel' }] }],
+  [
+    'was cancelled when one branch had come further than another',
+    {
+      definition: once([{ type: 'parallel', branches: [[shell('a')], [shell('b'), shell('c')], [shell('d')]] }]),
+      replies: { a: { ok: true, tookMs: 10_000 }, b: { ok: true, tookMs: 1000 }, c: { ok: true, tookMs: 9000 }, d: { ok: true, tookMs: 2000 } },
+      interruptions: [{ at: 'steps.0.branches.0.0@1', when: 'during', afterMs: 5000, do: 'cancel' }],
+    },
+  ],
+  [
+    'was cancelled in the middle of a nested run, which cleaned up',
+    {
+      definition: once([{ type: 'sentinel', definition: once([shell('a'), shell('b'), shell('c')], { always: [shell('z')] }) }]),
+      replies: { a: { ok: true, tookMs: 1000 }, b: { ok: true, tookMs: 9000 }, z: { ok: true, tookMs: 300 } },
+      interruptions: [{ at: 'steps.0@1', when: 'during', afterMs: 5000, do: 'cancel' }],
+    },
+  ],
+  ['was cancelled between two passes', { definition: once([shell('a')], { loop: { type: 'continuous', intervalMs: 1000, maxIterations: 9 } }), interruptions: [{ at: 'steps.0@2', when: 'during', afterMs: 500, do: 'cancel' }] }],
+  ['was cancelled while nobody answered', { definition: once([shell('a'), { type: 'approval', message: 'On?' }]), interruptions: [{ at: 'steps.1@1', when: 'during', afterMs: 500, do: 'cancel' }] }],
+  ['was cancelled while it waited for an event', { definition: once([shell('a'), { type: 'watch', event: 'go' }]), interruptions: [{ at: 'steps.1@1', when: 'during', afterMs: 500, do: 'cancel' }] }],
+  [
+    'cut a branch short that had come far',
+    {
+      definition: once([{ type: 'parallel', failFast: true, onError: 'skip', branches: [[shell('a'), shell('slow')], [shell('b'), shell('bad')]] }, shell('c')]),
+      replies: { slow: { ok: true, tookMs: 60_000 }, b: { ok: true, tookMs: 40 }, bad: { ok: false, failure: { code: 'SHELL_NOT_STARTED' }, tookMs: 40 } },
+    },
+  ],
+  ['ran out of the time of a step that holds others', { definition: once([{ type: 'condition', check: 'true', timeoutMs: 500, onError: 'skip', then: [shell('a'), shell('slow')] }, shell('b')]), replies: { slow: { ok: true, tookMs: 60_000 } } }],
+  ['used up its tokens', { definition: once([shell('a')], { loop: { type: 'count', max: 9 }, safety: { budget: { tokens: 1000 } } }), replies: { a: { ok: true, usage: { tokens: 400, usd: 0.01 } } } }],
   [
     'was edited',
     {
@@ -155,12 +185,26 @@ const lived: [string, Scenario][] = [
       replies: { a: { ok: true, value: { stdout: 'a' } }, new: { ok: true, value: { stdout: 'new' } }, b: { ok: true, value: { stdout: 'b' } } },
     },
   ],
+  [
+    'was edited while it asked, in a nested run, too',
+    {
+      definition: once([{ type: 'approval', message: 'On?' }, shell('b'), { type: 'sentinel', definition: once([{ type: 'approval', message: 'In?' }, shell('d')]) }]),
+      answers: { '**': { choice: 'approve', by: 'ada' } },
+      interruptions: [
+        { at: 'steps.0@1', when: 'during', do: 'edit', edit: { op: 'update', path: 'steps.1', step: { type: 'shell', command: 'new' } } },
+        { at: 'steps.2~1@1/steps.0@1', when: 'during', do: 'edit', edit: { op: 'add', path: 'steps.2', step: { type: 'shell', command: 'last' } } },
+      ],
+      replies: { new: { ok: true, value: { stdout: 'new' } }, last: { ok: true, value: { stdout: 'last' } } },
+    },
+  ],
+  ['was cancelled while it asked', { definition: asks, interruptions: [{ at: 'steps.1@1', when: 'during', do: 'cancel' }] }],
 ];
 
 describe('a run that', () => {
   it.each(lived)('%s comes out again', async (_title, scenario) => {
     const { file, unknown } = await recordRun(await stored(scenario));
     expect(unknown).toEqual([]);
+    expect((file as unknown as File).interruptions ?? []).toHaveLength(scenario.interruptions?.length ?? 0);
     expect(await passes(file)).toBe(true);
     expect(JSON.stringify(file)).not.toContain('sesame');
   });

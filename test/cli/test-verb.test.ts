@@ -100,6 +100,7 @@ describe('what does not hold', () => {
     { title: 'a problem that is not there', given: { expect: { problems: ['UNKNOWN_KEY'] } }, says: /problems: / },
     { title: 'a reply nobody asked for', given: { replies: { compil: { exitCode: 1 } }, expect: { outcome: 'stopped' } }, says: /the reply "compil" was never asked for/ },
     { title: 'a definition with problems', given: { definition: { ...BUILD, colour: 1 } }, says: /UNKNOWN_KEY at colour/, code: 2 },
+    { title: 'a case that is not canonical and unchecked', given: { definition: { name: 'x' }, unchecked: true }, says: /✖ one\.sentinel-test\.json {2}one.*\n.*the definition is not canonical \(steps: .*write it as "sentinel normalize" prints it/, code: 2 },
     { title: 'a key nobody knows', given: { expects: {} }, says: /Unrecognized key: "expects"/, code: 2 },
     { title: 'a reply that is not one', given: { replies: { compile: { ok: true, valeu: 1 } } }, says: /replies\."compile": Unrecognized key: "valeu"/, code: 2 },
   ];

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { explain } from '../../language/explain/explain.ts';
 import { touchesOf } from '../../language/explain/touches.ts';
-import type { Definition, Step } from '../../language/model.ts';
+import type { Definition, EscalationRule, Step } from '../../language/model.ts';
 
 const shell = (command: string, rest: Partial<Extract<Step, { type: 'shell' }>> = {}): Step => ({ type: 'shell', command, ...rest });
 const once = (steps: Step[], rest: Partial<Definition> = {}): Definition => ({ name: 'x', steps, loop: { type: 'once' }, ...rest });
@@ -122,6 +122,15 @@ describe('what bounds it, what it asks, what starts it', () => {
       "At its end it puts a report into its owner's inbox.",
     ]);
     expect(explain(once([shell('true')])).asks).toEqual(['Nothing.']);
+  });
+
+  test.each<[EscalationRule, string[]]>([
+    [{ condition: 'approval_needed', action: 'pause' }, ['Before every step that needs the permission "shell" it asks for approval.', 'When approval is needed, it pauses and asks.']],
+    [{ condition: 'approval_needed', action: 'notify', priority: 'urgent' }, ['Before every step that needs the permission "shell" it tells its persona (urgent) and does not wait.']],
+    [{ condition: 'approval_needed', action: 'abort' }, ['A step that needs the permission "shell" fails, and nobody is asked.']],
+    [{ condition: 'error', action: 'notify' }, ['Before every step that needs the permission "shell" it asks for approval.', 'When a step fails, it tells its persona, and the failure stands.']],
+  ])('what %j makes of it', (rule, asks) => {
+    expect(explain(once([shell('true')], { safety: { requireApproval: ['shell'] }, escalateOn: [rule] })).asks).toEqual(asks);
   });
 
   test.each<[Definition['trigger'], string]>([

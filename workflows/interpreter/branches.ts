@@ -102,6 +102,8 @@ function* together(fan: Fan, runners: Walking<void>[]): Walking<void> {
   const group = fan.walk.host.group(() => driveAll(runners, suspended));
   fan.cancelEffects = group.cancel;
   if (fan.mustCancel === true) group.cancel();
+  // Who closes branches afterwards is no longer among those that the failure cancelled.
+  delete fan.mustCancel;
   yield group.ended;
   delete fan.cancelEffects;
 }
@@ -205,6 +207,6 @@ function cancelOthers(fan: Fan, failed: BranchFrame): void {
   for (const [branch, cancel] of fan.cancels) {
     if (branch !== failed && branch.status === 'open') cancel();
   }
-  fan.mustCancel = true;
-  fan.cancelEffects?.();
+  if (fan.cancelEffects === undefined) fan.mustCancel = true;
+  else fan.cancelEffects();
 }

@@ -11,6 +11,7 @@
  *   run continues as new.
  */
 import { segmentStepsMax } from '../../language/limits.ts';
+import type { StepUsage } from '../../language/run-event.ts';
 import { wait, type Walking } from './drive.ts';
 import { isCancelled, shieldOf, type Effect, type Flow, type NestedEffect, type Reply, type RunBudget, type Strand } from './host.ts';
 import type { Walk } from './ledger.ts';
@@ -131,6 +132,11 @@ export function settle(walk: Walk, key: string, reply: Reply): void {
   const isSilent = !reply.ok && 'cancelled' in reply && reply.usage === undefined;
   spend(walk, reply.usage ?? (isSilent ? (reserved?.price ?? {}) : {}));
   if (reserved !== undefined) books.release(key);
+}
+
+/** What is told of an effect's cost when its step ends: nothing where it had none. */
+export function costOf({ usage: { tokens = 0, usd = 0 } = {} }: Reply): { usage?: StepUsage } {
+  return tokens === 0 && usd === 0 ? {} : { usage: { tokens, usd } };
 }
 
 export function spend(walk: Walk, price: Price): void {

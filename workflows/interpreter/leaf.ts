@@ -4,11 +4,11 @@
  */
 import type { Step } from '../../language/model.ts';
 import { actionAsked, approveAction, edited, permissionToAsk } from './approval.ts';
-import { askBudget, begin, priceOf, settle } from './budget.ts';
+import { askBudget, begin, costOf, priceOf, settle } from './budget.ts';
 import { wait, type Walking } from './drive.ts';
 import { effectOf, isQuick, labelOf, refusedByMode, type Built } from './effects.ts';
 import { isGiven, readGiven } from './given-definition.ts';
-import type { Effect, Flow, Strand } from './host.ts';
+import type { Effect, Flow, Reply, Strand } from './host.ts';
 import { finish, record, type Ending, type Place, type Walk } from './ledger.ts';
 import { holdAtLimit, limitReached, remainingMs, timeoutOf } from './limits.ts';
 import type { BlockFrame } from './position.ts';
@@ -19,7 +19,7 @@ type Leaf = Extract<Step, { type: 'shell' | 'command' | 'emit' | 'sentinel' | 'w
 export function* walkLeaf(walk: Walk, strand: Strand, step: Leaf, place: Place, frame: BlockFrame): Walking<Flow> {
   for (;;) {
     const startedAt = walk.host.now();
-    const given = step.type === 'sentinel' && isGiven(step.definition) ? yield* readGiven(walk, strand, step, place, step.definition.$ref) : null;
+    const given = step.type === 'sentinel' && isGiven(step.definition, walk.input.library) ? yield* readGiven(walk, strand, step, place, step.definition.$ref) : null;
     const built = given !== null && 'failure' in given ? { ...given, unresolved: [] } : build(walk, strand, given?.step ?? step, place, frame);
     if ('failure' in built) return finish(walk, strand, step, place, startedAt, { failure: built.failure }, labelOf(step));
     let action: Effect = given === null || 'failure' in given || built.effect.type !== 'sentinel' ? built.effect : { ...built.effect, library: given.library };
@@ -42,13 +42,17 @@ export function* walkLeaf(walk: Walk, strand: Strand, step: Leaf, place: Place, 
     const reply = yield* wait(walk.host.perform(strand, effect));
     settle(walk, effect.key, reply);
     noteWatched(walk, effect, reply);
-    const ending: Ending = reply.ok ? { value: reply.value } : 'cancelled' in reply ? { cancelled: true } : { failure: reply.failure };
-    const flow = finish(walk, strand, step, place, startedAt, ending, effect.label);
+    const flow = finish(walk, strand, step, place, startedAt, { ...endingOf(reply), ...costOf(reply) }, effect.label);
     const limit = flow.kind === 'failed' ? limitReached(walk) : null;
     if (limit === null) return flow;
     const held = yield* holdAtLimit(walk, limit);
     if (held) return held;
   }
+}
+
+function endingOf(reply: Reply): Ending {
+  if (reply.ok) return { value: reply.value };
+  return 'cancelled' in reply ? { cancelled: true } : { failure: reply.failure };
 }
 
 /** The action: the one that was asked about, or the step's as its references say now. */

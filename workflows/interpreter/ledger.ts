@@ -5,7 +5,7 @@
 import { isAbort, isPermanent, type FailureInfo } from '../../language/failure.ts';
 import type { Json } from '../../language/json.ts';
 import type { Step } from '../../language/model.ts';
-import type { RunEvent, StepOutcome } from '../../language/run-event.ts';
+import type { RunEvent, StepOutcome, StepUsage } from '../../language/run-event.ts';
 import { maskJson, masksOf, type Mask } from '../../language/secrets.ts';
 import type { Flow, Host, RunInput, Strand } from './host.ts';
 import type { Position } from './position.ts';
@@ -60,7 +60,8 @@ export function setVariable(walk: Walk, strand: Strand, name: string, value: Jso
   if (strand.path === '' && !walk.position.tally.touched.includes(name)) walk.position.tally.touched.push(name);
 }
 
-export type Ending = { value: Json } | { failure: FailureInfo } | { cancelled: true };
+/** `usage` only where the step cost something. */
+export type Ending = ({ value: Json } | { failure: FailureInfo } | { cancelled: true }) & { usage?: StepUsage };
 
 /** Closes a step: its event, its variable, and what its `onError` makes of a failure. */
 export function finish(
@@ -81,6 +82,7 @@ export function finish(
       outcome,
       durationMs: walk.host.now() - startedAt,
       ...extra,
+      ...(ending.usage === undefined ? {} : { usage: ending.usage }),
     });
   keepResult(walk, strand, step, place.path, ending, walk.host.now() - startedAt);
   if ('cancelled' in ending) {

@@ -1,4 +1,5 @@
 /** Facts of a definition that a walk looks up. */
+import { blocksOf } from '../../language/blocks.ts';
 import { findCommand } from '../../language/commands.ts';
 import type { Definition, LoopConfig, ParallelStep, Step } from '../../language/model.ts';
 import { definitionPath } from './keys.ts';
@@ -36,7 +37,7 @@ export function textFieldsOf(definition: Definition): Map<string, string> {
   const fields = new Map<string, string>();
   const visit = (steps: readonly Step[]): void => {
     for (const step of steps) {
-      for (const block of blocksOf(step)) visit(block);
+      for (const { steps: inner } of blocksOf(step)) visit(inner);
       if (step.type === 'loop') visitLoop(step.loop);
       if (!('outputTo' in step) || step.outputTo === undefined) continue;
       const field = textFieldOf(step);
@@ -68,26 +69,4 @@ export function readsField(definition: Definition, name: string, field: string):
     if (!isWord(text.charAt(at - 1)) && !isWord(text.charAt(at + read.length))) return true;
   }
   return false;
-}
-
-/** The blocks of steps inside a step, as the walk knows them; a nested definition's are its own run's. */
-export function blocksOf(step: Step): readonly (readonly Step[])[] {
-  switch (step.type) {
-    case 'condition':
-      return [step.then ?? [], step.else ?? [], step.always ?? []];
-    case 'loop':
-      return [step.steps];
-    case 'parallel':
-      return step.branches;
-    case 'shell':
-    case 'command':
-    case 'emit':
-    case 'llm':
-    case 'watch':
-    case 'approval':
-    case 'sentinel':
-      return [];
-    default:
-      return step satisfies never;
-  }
 }

@@ -1,4 +1,4 @@
-/** Time that passes while nothing is done: how long a wait lasts, and pauses that outlast their run. */
+/** Time that passes while nothing is done: how long a wait lasts, and rests that outlast their run. */
 import { wait, type Walking } from './drive.ts';
 import { isCancelled, type Gate, type Strand } from './host.ts';
 import type { Walk } from './ledger.ts';

@@ -100,13 +100,14 @@ function documentOf({ file, mistakes, cases }: FileReport): unknown {
   return {
     file,
     mistakes,
-    cases: cases.map(({ name, ok, differences, problems, unused, durationMs, outcome, stuck }) => ({
+    cases: cases.map(({ name, ok, differences, problems, unused, durationMs, outcome, mistake, stuck }) => ({
       name,
       ok,
       differences,
       problems,
       unused,
       durationMs: Math.round(durationMs * 10) / 10,
+      ...(mistake === undefined ? {} : { mistake }),
       ...(stuck === undefined ? {} : { stuck }),
       ...(outcome === null ? {} : { outcome: outcome.result.outcome, trace: outcome.trace }),
     })),
@@ -119,8 +120,8 @@ function countsOf(reports: readonly FileReport[]): { passed: number; failed: num
   return { passed, failed: cases.length - passed };
 }
 
-/** Its definition has problems that it did not expect. */
-const isBroken = (report: FileReport['cases'][number]): boolean => report.outcome === null && report.problems.length > 0 && report.test.expect.problems === undefined;
+/** It cannot be read, or its definition has problems that it did not expect. */
+const isBroken = (report: FileReport['cases'][number]): boolean => report.mistake !== undefined || (report.outcome === null && report.problems.length > 0 && report.test.expect.problems === undefined);
 
 function exitCodeOf(reports: readonly FileReport[]): number {
   if (reports.some(({ mistakes, cases }) => mistakes.length > 0 || cases.some((report) => isBroken(report)))) return EXIT.usage;
