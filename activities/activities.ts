@@ -1,5 +1,6 @@
 /**
- * The activities a worker offers: `segment`, `shell`, `emit`, and every command under its own name.
+ * The activities a worker offers: `segment`, `shell`, `emit`, and every command under its own name;
+ * one for every other name, too, which says that there is no such command.
  *
  * The workflow id names the run and the activity id is the step's key. A `Failure` becomes an
  * `ApplicationFailure` whose type is its code: final, unless the step states retries and attempts are
@@ -67,10 +68,15 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
         return once(parts, context, (session) => publishEvent(store, session, { handle: run.handle, key, name, data }));
       }),
   };
-  for (const name of registry.names()) {
-    activities[name] = (params: JsonObject, options?: StepOptions) => guarded(options, () => runCommand(parts, name, params, options));
-  }
+  for (const name of registry.names()) activities[name] = commandActivity(parts, () => name);
+  // Temporal asks this for every name it finds no activity for: a command that this worker does not
+  // have fails its step. Without it such a step would be tried again for ever.
+  activities['default'] = commandActivity(parts, () => activityInfo().activityType);
   return activities;
+}
+
+function commandActivity(parts: ActivityParts, nameOf: () => string): Activity {
+  return (params: JsonObject, options?: StepOptions) => guarded(options, () => runCommand(parts, nameOf(), params, options));
 }
 
 async function runCommand(parts: ActivityParts, name: string, params: JsonObject, options: StepOptions | undefined): Promise<Json> {

@@ -17,6 +17,8 @@ export interface CommandEntry {
   timeoutMs?: number;
   /** The field that stands for the result where it is used as text. */
   text?: string;
+  /** Parameters that are text: what they refer to stands for its text there. */
+  textParams?: readonly string[];
   /** False for commands that are part of the format but not built yet. */
   built: boolean;
 }
@@ -26,8 +28,8 @@ const planned = (permission: Permission): CommandEntry => ({ permission, speed: 
 
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   'code/read': quickRead('content'),
-  'code/write': { permission: 'write', speed: 'long', built: true },
-  'code/git': { permission: 'write', operations: { diff: 'read', log: 'read', push: 'network' }, speed: 'long', text: 'output', built: true },
+  'code/write': { permission: 'write', speed: 'long', textParams: ['content'], built: true },
+  'code/git': { permission: 'write', operations: { diff: 'read', log: 'read', push: 'network' }, speed: 'long', text: 'output', textParams: ['message'], built: true },
   'code/shell/execute': { permission: 'shell', speed: 'long', text: 'stdout', built: true },
   'code/shell/sentinel': { permission: 'read', speed: 'long', built: true },
   'code/shell/watch': { permission: 'read', speed: 'long', timeoutMs: watchTimeoutMs, built: true },

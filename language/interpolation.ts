@@ -3,7 +3,7 @@
  *
  * - A text that is nothing but one reference becomes the value itself; otherwise values become text.
  * - A text that is JSON is read first and its references are resolved inside, so that quotes and
- *   newlines of the data survive.
+ *   newlines of the data survive. In an object they may stand without quotes where a value stands.
  * - Keys are never touched (`$ref`, `$gte`), data is never read as a template again, and `\$name`
  *   is the way to write a `$name` that is meant literally.
  */
@@ -71,7 +71,7 @@ function renderString(text: string, work: Work, depth: number, mayBeJson: boolea
     note(whole, work);
     return whole.value ?? null;
   }
-  const parsed = mayBeJson ? parseJsonText(text) : undefined;
+  const parsed = mayBeJson ? (parseJsonText(text) ?? parseJsonText(withQuotes(text, work))) : undefined;
   return parsed === undefined ? renderText(text, work) : renderValue(parsed, work, depth, false);
 }
 
@@ -79,6 +79,31 @@ function renderString(text: string, work: Work, depth: number, mayBeJson: boolea
 function parseJsonText(text: string): Json | undefined {
   if (!/^\s*[[{]/.test(text) || !/[\]}]\s*$/.test(text)) return undefined;
   return readJson(text);
+}
+
+/** An object, or a list that begins with one: only there can a bare reference mean nothing but a value. */
+const OBJECT_TEXT = /^\s*\[?\s*\{\s*"/;
+
+/** The text with its bare references (`{"n": $count}`) in quotes, as if the author had written them so. */
+function withQuotes(text: string, { scope, budget }: Work): string {
+  if (!OBJECT_TEXT.test(text)) return '';
+  const out: string[] = [];
+  let from = 0;
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charAt(at);
+    if (char === '"') isQuoted = !isQuoted;
+    if (isQuoted) {
+      if (char === '\\') at += 1;
+      continue;
+    }
+    const reference = char === '$' || char === '{' ? readReference(text, at, scope, budget) : undefined;
+    if (reference === undefined) continue;
+    out.push(text.slice(from, at), JSON.stringify(text.slice(at, reference.end)));
+    from = reference.end;
+    at = from - 1;
+  }
+  return [...out, text.slice(from)].join('');
 }
 
 function renderText(text: string, work: Work): string {

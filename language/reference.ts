@@ -62,6 +62,15 @@ export function readReference(text: string, at: number, scope: ScopeReader, budg
 /** Whether what a text stands for is known only when a run reaches it. */
 export const isTemplate = (text: string): boolean => referencesIn(text).length > 0;
 
+/**
+ * Whether a `$ref` stands for what a run finds in its variables. A definition may have a name that reads
+ * like one (`cost$eur`), and is meant by it; a text that is nothing but a reference never is a name.
+ */
+export function isReferredLater(ref: string, isName: (name: string) => boolean): boolean {
+  const found = referencesIn(ref);
+  return found.some(({ written }) => written === ref) || (found.length > 0 && !isName(ref));
+}
+
 /** The references a text is written with, whatever they stand for: name, plain path, and the text. */
 export function referencesIn(text: string): Array<FoundReference & { written: string }> {
   const found: Array<FoundReference & { written: string }> = [];

@@ -71,7 +71,8 @@ export function property(value: Json | undefined, key: string | number): Json | 
     return Number.isInteger(index) && index >= 0 && index < value.length ? value[index] : undefined;
   }
   if (typeof value !== 'object') return undefined;
-  return ownProperty(value, String(key)) ?? listOf(value)?.[typeof key === 'number' ? key : indexOf(key)];
+  const own = ownProperty(value, String(key));
+  return own === undefined ? listOf(value)?.[typeof key === 'number' ? key : indexOf(key)] : own;
 }
 
 /**

@@ -17,7 +17,10 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const argv = process.argv.slice(2);
 const only = argv.includes('--only') ? argv.slice(argv.indexOf('--only') + 1) : null;
-const projects = ['fast', 'store', 'services', 'server', 'browser', ...(argv.includes('--slow') ? ['slow'] : [])];
+const isSlow = argv.includes('--slow');
+const projects = ['fast', 'store', 'services', 'server', 'browser', ...(isSlow ? ['slow'] : [])];
+// Slowly, a database that stays away does so for a minute (test/server/kill-services.test.ts).
+const patience = isSlow ? { SENTINEL_TEST_AWAY_MS: '60000' } : {};
 const reports = mkdtempSync(join(tmpdir(), 'sentinel-check-'));
 const totals = { passed: 0, failures: /** @type {string[]} */ ([]), skipped: /** @type {string[]} */ ([]) };
 
@@ -66,7 +69,7 @@ function runProject(project) {
   process.stdout.write(`\n── tests: ${project}\n`);
   const file = join(reports, `${project}.json`);
   const args = ['node_modules/vitest/vitest.mjs', 'run', '--project', project, '--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-  const { status } = call(process.execPath, args);
+  const { status } = call(process.execPath, args, patience);
   if (!existsSync(file)) {
     totals.failures.push(`${project}: no report was written`);
     return;

@@ -73,10 +73,15 @@ export async function simulate({ definition, known, inputs, replies, project, pe
   const overlay = new Overlay(project);
   const answers = new Predictions({ replies }, overlay, SIMULATED_EFFECTS_MAX);
   const scenario = { definition, library: libraryOf(definition, known), inputs };
-  const outcome = await runScenario(scenario, { stage, answers, project, persona });
+  const waits: SimulationReport['warnings'] = [];
+  const whenStuck = (runs: readonly ScriptedHost[]): void => {
+    waits.push(...waitsOf(runs));
+    runs[0]?.stop();
+  };
+  const outcome = await runScenario(scenario, { stage, answers, project, persona, stored: known, whenStuck });
   const steps = stepsOf(outcome, answers);
   const { result } = outcome;
-  const warnings = warningsOf(outcome);
+  const warnings = [...warningsOf(outcome), ...waits];
   if (answers.isCut) warnings.push({ key: '', code: 'CUT', message: `the simulation was ended after ${SIMULATED_EFFECTS_MAX} effects` });
   return {
     ok: steps.every(({ verdict }) => verdict !== 'denied'),
@@ -161,6 +166,11 @@ function verdictOn(
   if (type === 'approval') return { verdict: 'needs approval', why: 'the step asks for one' };
   if (permission !== null && policy.approvals.has(permission)) return { verdict: 'needs approval', why: `"requireApproval" names ${permission}` };
   return { verdict: 'allowed' };
+}
+
+/** Nobody publishes anything while it is simulated but the run itself. */
+function waitsOf(runs: readonly ScriptedHost[]): SimulationReport['warnings'] {
+  return runs.flatMap((run) => Array.from(run.awaited, ([key, pattern]) => ({ key: run.keyOf(key), code: 'WAITS', message: `a run would wait here for the event "${pattern}"; the simulation ends` })));
 }
 
 function warningsOf({ runs }: Outcome): SimulationReport['warnings'] {

@@ -65,3 +65,11 @@ export function keysOfPath(text: string): string[] | undefined {
   if (PATH.test(text)) return text.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
   return LABELLED.test(text) ? Array.from(text.matchAll(LABELLED_KEYS), ([key, quoted, single]) => quoted ?? single ?? key) : undefined;
 }
+
+/** How a step of that label is referred to in quotes; undefined for a label that no braces can hold. */
+export function quotedLabel(label: string): string | undefined {
+  if (/[{}\r\n]/.test(label)) return undefined;
+  const path = [`named["${label}"]`, `named['${label}']`].find((written) => keysOfPath(written)?.[1] === label);
+  // What is no path is an expression, in which a backslash marks what follows it.
+  return path ?? `named[${JSON.stringify(label)}]`;
+}

@@ -1,5 +1,6 @@
 /** Names across steps: labels that references ask for, environment variables they may read, and branches that set the same variable. */
 import type { ParallelStep } from '../model.ts';
+import { quotedLabel } from '../expression/braces.ts';
 import type { Problem } from '../problems.ts';
 import { nearestFix } from './check-schema.ts';
 import type { ReferenceSite } from './collect-references.ts';
@@ -36,7 +37,8 @@ function checkNamed(reference: ReferenceSite, labels: Labels): Problem[] {
   const known = [...chain(reference.place.definition)].flatMap((site) => [...(labels.get(site) ?? [])]);
   if (known.includes(label)) return [];
   const longer = known.find((name) => name.startsWith(`${label} `));
-  const fix = longer === undefined ? nearestFix(label, known) : { fix: `write the label in quotes: named["${longer}"]` };
+  const quoted = longer === undefined ? undefined : quotedLabel(longer);
+  const fix = quoted === undefined ? nearestFix(label, known) : { fix: `write the label in quotes: ${quoted}` };
   const message = `no step here is called "${label}" (${reference.written}); ${fix.fix ?? `give a step the "name": "${label}"`}`;
   return [{ code: 'UNKNOWN_LABEL', severity: 'warning', path: reference.at, message, ...fix }];
 }

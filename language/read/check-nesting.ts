@@ -2,7 +2,7 @@
 import { nestingSentinelsMax } from '../limits.ts';
 import type { Definition, Step } from '../model.ts';
 import type { Problem } from '../problems.ts';
-import { isTemplate } from '../reference.ts';
+import { isReferredLater } from '../reference.ts';
 import { isPlain, join, type Origins, type Plain } from './draft.ts';
 import type { DefinitionSite, Sites } from './sites.ts';
 
@@ -12,11 +12,12 @@ export type KnownRefs = (name: string) => Definition | undefined;
 const definitionsFollowedMax = 1_000;
 
 export function checkNesting(sites: Sites, origins: Origins, knownRefs: KnownRefs): Problem[] {
+  const isName = (name: string): boolean => knownRefs(name) !== undefined;
   const depthMax = depthLimit(sites.definitions[0]?.value);
   const tooDeep = sites.definitions.filter((site) => site.depth === depthMax + 1).map((site) => nestingTooDeep(site.path, depthMax));
   const references = sites.steps.flatMap(({ step, path, place }) => {
     if (step.type !== 'sentinel' || !('$ref' in step.definition) || typeof step.definition.$ref !== 'string') return [];
-    if (isTemplate(step.definition.$ref)) return [];
+    if (isReferredLater(step.definition.$ref, isName)) return [];
     const at = join(origins.locate(step, path, ['definition']), '$ref');
     const around = namesAround(place.definition);
     return follow(step.definition.$ref, { path: at, around, depth: place.definition.depth + 1, depthMax, knownRefs });
@@ -70,7 +71,7 @@ function follow(name: string, start: Trail): Problem[] {
     if (definition === undefined || followed.has(next.name)) continue;
     followed.add(next.name);
     const around = [...next.around, next.name];
-    for (const inner of referencesOf(definition)) pending.push({ name: inner.name, around, depth: next.depth + inner.depth });
+    for (const inner of referencesOf(definition, (ref) => start.knownRefs(ref) !== undefined)) pending.push({ name: inner.name, around, depth: next.depth + inner.depth });
   }
   return problems;
 }
@@ -87,7 +88,7 @@ function unknown(path: string, name: string, missing: string): Problem {
 }
 
 /** The `$ref`s inside a definition, with how many sentinels deep each stands. */
-function referencesOf(definition: Definition): Array<{ name: string; depth: number }> {
+function referencesOf(definition: Definition, isName: (name: string) => boolean): Array<{ name: string; depth: number }> {
   const found: Array<{ name: string; depth: number }> = [];
   const pending: Array<{ steps: readonly Step[]; depth: number }> = [{ steps: stepsOf(definition), depth: 1 }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -96,7 +97,7 @@ function referencesOf(definition: Definition): Array<{ name: string; depth: numb
       for (const steps of listsOf(step)) pending.push({ steps, depth });
       if (step.type !== 'sentinel') continue;
       if (!('$ref' in step.definition)) pending.push({ steps: stepsOf(step.definition), depth: depth + 1 });
-      else if (!isTemplate(step.definition.$ref)) found.push({ name: step.definition.$ref, depth });
+      else if (!isReferredLater(step.definition.$ref, isName)) found.push({ name: step.definition.$ref, depth });
     }
   }
   return found;

@@ -1,4 +1,5 @@
 /** Texts that look like references to something that is there, cannot be read, and so would stay text unnoticed. */
+import { quotedLabel } from '../expression/braces.ts';
 import type { Problem } from '../problems.ts';
 import { BUILT_INS } from '../scope.ts';
 import { BRACE_ROOTS } from './check-references.ts';
@@ -14,11 +15,16 @@ export function checkUnread(sites: Sites, unread: readonly UnreadSite[]): Proble
     const label = labels.find((known) => begins(content, known) || begins(content, `named.${known}`));
     if (label === undefined && !names.has(name)) return [];
     const isQuoted = name === 'named' || (label !== undefined && label !== name);
-    const fix = isQuoted ? `write {{named["${label ?? 'LABEL'}"].data}}` : `write {{${name}}}, with a path behind the name`;
+    const fix = isQuoted ? quotedFix(label) : `write {{${name}}}, with a path behind the name`;
     const literally = written.startsWith('$') ? '\\$' : '\\{{';
     const message = `${written} looks like a reference and stays text: ${finding}; ${fix}, or ${literally} where the text is meant`;
     return [{ code: 'BAD_REFERENCE', severity: 'warning', path: at, message, fix }];
   });
+}
+
+function quotedFix(label = 'LABEL'): string {
+  const quoted = quotedLabel(label);
+  return quoted === undefined ? 'give the step a name of plain words, and write {{named.NAME.data}} with that name' : `write {{${quoted}.data}}`;
 }
 
 const begins = (content: string, label: string): boolean => content === label || content.startsWith(`${label}.`);

@@ -2,7 +2,7 @@
 import { parseExpression, referencesOf } from '../expression/parse.ts';
 import type { Step } from '../model.ts';
 import type { Problem } from '../problems.ts';
-import { referencesIn, unreadIn, type Unread } from '../reference.ts';
+import { isReferredLater, referencesIn, unreadIn, type Unread } from '../reference.ts';
 import { join, type Origins } from './draft.ts';
 import type { Place, Sites, StepSite } from './sites.ts';
 
@@ -30,7 +30,7 @@ export interface Collected {
   problems: Problem[];
 }
 
-export function collectReferences(sites: Sites, origins: Origins): Collected {
+export function collectReferences(sites: Sites, origins: Origins, isDefinition: (name: string) => boolean): Collected {
   const unread: UnreadSite[] = [];
   const references: ReferenceSite[] = [];
   const problems: Problem[] = [];
@@ -38,7 +38,10 @@ export function collectReferences(sites: Sites, origins: Origins): Collected {
     if (typeof text !== 'string') return;
     const parsed = parseExpression(text);
     if (!parsed.ok) problems.push({ code: 'BAD_EXPRESSION', severity: 'error', path: at, message: parsed.problem.message });
-    else for (const found of referencesOf(parsed.expression)) references.push({ ...found, written: `$${[found.name, ...found.path].join('.')}`, at, place, reader, from: 'expression' });
+    else {
+      unread.push(...quotedIn(text).map((quoted) => ({ ...quoted, at })));
+      for (const found of referencesOf(parsed.expression)) references.push({ ...found, written: `$${[found.name, ...found.path].join('.')}`, at, place, reader, from: 'expression' });
+    }
   };
   for (const site of sites.loops) {
     const { loop, path, place } = site;
@@ -50,12 +53,21 @@ export function collectReferences(sites: Sites, origins: Origins): Collected {
   }
   for (const site of sites.steps) {
     if (site.step.type === 'condition') expression(site.step.check, origins.locate(site.step, site.path, ['check']), site.place, site.step);
-    readTemplates(site, origins, references, unread);
+    readTemplates(site, origins, isDefinition, references, unread);
   }
   return { references, unread, problems };
 }
 
-function readTemplates({ step, path, place }: StepSite, origins: Origins, references: ReferenceSite[], unread: UnreadSite[]): void {
+const QUOTED = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/g;
+
+/** An expression does not look into its texts: `'{{build.stdout}}' == 'ok'` compares the braces themselves. */
+function quotedIn(expression: string): Unread[] {
+  const texts = Array.from(expression.matchAll(QUOTED), ([quoted]) => quoted.slice(1, -1));
+  const finding = 'in quotes it is text, so take the quotes off';
+  return texts.flatMap((text) => referencesIn(text).map(({ name, written }) => ({ name, written, finding, content: written.replace(/^[${]+/, '').replace(/\}+$/, '').trim() })));
+}
+
+function readTemplates({ step, path, place }: StepSite, origins: Origins, isDefinition: (name: string) => boolean, references: ReferenceSite[], unread: UnreadSite[]): void {
   const read = (value: unknown, where: string, from: ReferenceSite['from']): void =>
     eachText(value, where, (text, at) => {
       for (const reference of referencesIn(text)) references.push({ ...reference, at, place, reader: step, from });
@@ -65,7 +77,11 @@ function readTemplates({ step, path, place }: StepSite, origins: Origins, refere
   for (const { key, value } of templatesOf(step)) {
     read(value, origins.locate(step, path, [key]), step.type === 'shell' && key === 'command' ? 'shell' : 'template');
   }
-  if (step.type === 'sentinel' && '$ref' in step.definition) read(step.definition.$ref, origins.locate(step, path, ['definition', '$ref']), 'template');
+  const line = shellLineOf(step);
+  if (line !== undefined) read(line, origins.locate(step, path, ['params', 'command']), 'shell');
+  if (step.type !== 'sentinel' || !('$ref' in step.definition)) return;
+  const { $ref } = step.definition;
+  if (typeof $ref !== 'string' || isReferredLater($ref, isDefinition)) read($ref, origins.locate(step, path, ['definition', '$ref']), 'template');
 }
 
 /** The keys of a step that are templates. */
@@ -76,7 +92,7 @@ function templatesOf(step: Step): Array<{ key: string; value: unknown }> {
     case 'shell':
       return pick('command', 'args', 'cwd', 'env', 'stdin');
     case 'command':
-      return step.command.startsWith('sentinel/') ? [{ key: 'params', value: withoutDefinitions(step.params) }] : pick('params', 'command');
+      return shellLineOf(step) !== undefined ? [{ key: 'params', value: { ...step.params, command: null } }] : step.command.startsWith('sentinel/') ? [{ key: 'params', value: withoutDefinitions(step.params) }] : pick('params', 'command');
     case 'llm':
       return pick('prompt', 'system', 'model');
     case 'watch':
@@ -94,6 +110,13 @@ function templatesOf(step: Step): Array<{ key: string; value: unknown }> {
     default:
       return step satisfies never;
   }
+}
+
+/** What a command hands to a shell. */
+function shellLineOf(step: Step): string | undefined {
+  if (step.type !== 'command' || !['code/shell/execute', 'sentinel/run', 'sentinel/start'].includes(step.command)) return undefined;
+  const { command, args } = step.params ?? {};
+  return typeof command === 'string' && args === undefined ? command : undefined;
 }
 
 /** A definition that is handed on is read by the run that it starts, not by this one. */

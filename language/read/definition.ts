@@ -65,7 +65,8 @@ export function parseDefinition(value: unknown, options: ReadOptions = {}): Read
   const grown = checkShape(canonical);
   if (grown !== undefined) return refused({ ...grown, path: origins.locate(canonical, '', grown.path === '' ? [] : grown.path.split('.')) });
   const sites = collectSites(canonical, origins, problems);
-  const { references, unread, problems: badExpressions } = collectReferences(sites, origins);
+  const knownRefs = options.knownRefs ?? (() => undefined);
+  const { references, unread, problems: badExpressions } = collectReferences(sites, origins, (name) => knownRefs(name) !== undefined);
   const setters = collectSetters(sites);
   problems.push(
     ...badExpressions,
@@ -80,7 +81,7 @@ export function parseDefinition(value: unknown, options: ReadOptions = {}): Read
     ...checkFlow(sites, references, setters, origins),
     ...checkResults(references, setters),
     ...checkExposure(sites, origins),
-    ...checkNesting(sites, origins, options.knownRefs ?? (() => undefined)),
+    ...checkNesting(sites, origins, knownRefs),
   );
   const { inferred, persona } = origins;
   const listed = problems.map(inKeyOrder);

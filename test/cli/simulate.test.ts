@@ -23,6 +23,8 @@ async function report(given: object, ...args: string[]): Promise<SimulationRepor
   return document;
 }
 
+const writeDefinition = (name: string, steps: object[]): void => writeFileSync(join(cli.folder, `${name}.json`), JSON.stringify({ ...definition(steps), name }));
+
 const step = ({ steps }: SimulationReport, key: string): SimulationReport['steps'][number] | undefined => steps.find((one) => one.key === key);
 
 beforeAll(async () => {
@@ -105,11 +107,67 @@ describe('effects', () => {
     expect(step(simulated, 'steps.1@1')).toMatchObject({ branch: 'else' });
     expect(simulated.unused).toEqual(['nobody']);
   });
+});
+
+describe('where it ends', () => {
+  it('ends where the run would wait for others', async () => {
+    const pass = [{ type: 'emit', event: 'seen' }];
+    const simulated = await report({ ...definition(pass), loop: { type: 'event', event: 'file:changed', max: 3 } });
+    expect(simulated).toMatchObject({ ok: true, outcome: 'stopped', warnings: [{ code: 'WAITS', message: expect.stringContaining('"file:changed"') as string }] });
+    const inner = { type: 'loop', loop: { type: 'event', event: 'x:*', max: 2 }, steps: pass };
+    const nested = await report(definition([{ type: 'emit', event: 'x:1' }, { type: 'sentinel', definition: definition([inner]) }]));
+    expect(nested.warnings).toMatchObject([{ code: 'WAITS', key: expect.stringMatching(/^steps\.1@1\/steps\.0\b/) as string }]);
+  });
 
   it('ends what goes round too long', async () => {
     const simulated = await report({ ...definition([{ type: 'emit', event: 'e' }]), loop: { type: 'continuous', max: 5000 } });
     expect(simulated.warnings.map(({ code }) => code)).toContain('CUT');
     expect(simulated.outcome).toBe('stopped');
+  });
+});
+
+describe('definitions that a variable gives', () => {
+  const given = { type: 'sentinel', definition: '$chosen', outputTo: 'child' };
+
+  beforeAll(() => {
+    writeDefinition('greet', [{ type: 'shell', command: 'echo hello', outputTo: 'said' }]);
+    writeDefinition('greet-twice', [{ type: 'sentinel', definition: { $ref: 'greet' } }, { type: 'sentinel', definition: { $ref: 'greet' } }]);
+  });
+
+  it.each([
+    ['a name in an input', 'chosen=greet'],
+    ['a name in a default', undefined, { inputs: { chosen: 'greet' } }],
+    ['the object of a reference', 'chosen={"$ref": "greet"}'],
+    ['a definition', 'chosen={"name": "drafted", "steps": [{"type": "shell", "command": "echo hello"}]}'],
+    ['steps as JSON text', 'chosen=[{"type": "shell", "command": "echo hello"}]'],
+  ])('%s', async (_title, input?: string, more: object = {}) => {
+    const simulated = await report(definition([given], more), ...(input === undefined ? [] : ['--input', input]));
+    expect(simulated).toMatchObject({ ok: true, outcome: 'completed', outputs: { child: { success: true } } });
+    expect(step(simulated, 'steps.0@1/steps.0@1')).toMatchObject({ effect: 'runs echo hello', permission: 'shell' });
+  });
+
+  it('are found by the name that an earlier step answers, with all that they refer to', async () => {
+    writeFileSync(join(cli.folder, 'replies.json'), JSON.stringify({ pick: { definition: 'greet-twice' }, greet: { ok: true, value: { said: 'hello' } } }));
+    const simulated = await report(
+      definition([{ ...command('data/read', { collection: 'c', id: 'a' }), name: 'pick', outputTo: 'picked' }, { type: 'sentinel', definition: { $ref: '$picked.definition' } }]),
+      '--replies',
+      'replies.json',
+    );
+    expect(simulated).toMatchObject({ outcome: 'completed', unused: [] });
+    expect(step(simulated, 'steps.1@1/steps.0@1')).toMatchObject({ source: 'replies', outcome: 'ok' });
+    expect(step(simulated, 'steps.1@1/steps.1@1')).toMatchObject({ source: 'replies', outcome: 'ok' });
+    const walked = await report(definition([{ type: 'sentinel', definition: '$chosen' }]), '--input', 'chosen=greet-twice');
+    expect(step(walked, 'steps.0@1/steps.1@1/steps.0@1')).toMatchObject({ effect: 'runs echo hello' });
+  });
+
+  it('fail the step where there is none of that name', async () => {
+    const simulated = await report(definition([given]), '--input', 'chosen=nowhere');
+    expect(simulated).toMatchObject({ outcome: 'failed', failure: { code: 'UNKNOWN_DEFINITION' } });
+  });
+
+  it('keep to the mode of the run around them', async () => {
+    const simulated = await report(definition([given], { mode: 'readonly' }), '--input', 'chosen=greet');
+    expect(step(simulated, 'steps.0@1/steps.0@1')).toMatchObject({ verdict: 'denied' });
   });
 });
 

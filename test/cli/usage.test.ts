@@ -5,7 +5,7 @@ import { buildCli, type BuiltCli } from './built-cli.ts';
 
 const VERBS = [
   'validate', 'test', 'simulate', 'run', 'status', 'list', 'trace', 'logs', 'follow', 'pause', 'resume', 'stop', 'cancel', 'schedule', 'trigger', 'emit', 'hooks', 'up', 'down', 'doctor', 'worker',
-  'fork', 'replay', 'step',
+  'fork', 'replay', 'step', 'diff', 'inbox', 'answer', 'normalize', 'schema', 'explain', 'graph',
 ];
 
 const HELLO = { name: 'hello', steps: [{ type: 'emit', event: 'x' }], loop: { type: 'once' } };
@@ -72,6 +72,7 @@ describe('usage errors', () => {
     { args: ['list', '--status', 'done'], says: /--status is "done"; write one of running, paused, completed, failed, cancelled\.\n$/ },
     { args: ['list', '--limit', '0'], says: /--limit is "0"; write a whole number from 1 to 10000\.\n$/ },
     { args: ['logs', 'x', '--lines', 'ten'], says: /--lines is "ten"/ },
+    { args: ['logs', 'x', '--stream', 'stdot'], says: /--stream is "stdot"; write one of combined, stdout, stderr\.\n$/ },
   ];
 
   it.each(cases)('$args', async ({ args, says }) => {

@@ -12,7 +12,9 @@ import { runTestCase, scenarioOf, subjectOf } from '../../client/definition-test
 import { SUFFIX } from '../../client/definition-tests/run-suite.ts';
 import { readCases, type TestCase } from '../../client/definition-tests/test-file.ts';
 import { PLAIN } from '../../client/paint.ts';
-import type { StepType } from '../../language/model.ts';
+import { Definition, LoopConfig, Step, type StepType } from '../../language/model.ts';
+import { parseDefinition } from '../../language/read/definition.ts';
+import { Budget, EscalationRule, Retry, Rule, Safety } from '../../language/settings.ts';
 import { MODES, runCase, type Outcome } from '../interpreter/run-case.ts';
 
 const folder = import.meta.dirname;
@@ -69,5 +71,30 @@ const LOOPS = ['once', 'count', 'until', 'while', 'continuous', 'event'];
 test('every form of step and of loop is in it', () => {
   const text = JSON.stringify(cases.map(([, , { definition }]) => definition));
   const missing = [...STEP_TYPES, ...LOOPS].filter((type) => !text.includes(`"type":"${type}"`));
+  expect(missing).toEqual([]);
+});
+
+/** What a run does not depend on, or what no run without a model and an operating system can show. */
+const BESIDE: ReadonlySet<string> = new Set(['$schema', 'id', 'description', 'recipe', 'ragSources', 'tools', 'reportTo', 'maxMemoryMb']);
+
+/** The objects of all canonical definitions in the kit, by what they are: a type of step or loop, or the key they stand under. */
+function objectsIn(value: unknown, under: string, found: Map<string, Set<string>>): Map<string, Set<string>> {
+  if (Array.isArray(value)) for (const item of value) objectsIn(item, under, found);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return found;
+  const type = 'type' in value && under !== 'data' && under !== 'params' ? `${under === 'loop' ? 'loop' : 'step'} ${String(value.type)}` : under;
+  const keys = found.get(type) ?? new Set();
+  for (const [key, inner] of Object.entries(value)) objectsIn(inner, keys.add(key) && key, found);
+  return found.set(type, keys);
+}
+
+const known = (): Definition => ({ name: 'known', steps: [], loop: { type: 'once' } });
+
+test('every key of the language is in it', () => {
+  const read = cases.map(([, , { definition }]) => parseDefinition(definition, { knownRefs: known })).flatMap((result) => (result.ok ? [result.definition] : []));
+  const found = objectsIn(read, 'definition', new Map());
+  const typed = [...Step.options.filter(({ shape }) => [...shape.type.values].join() !== 'llm').map((option) => ['step', option] as const), ...LoopConfig.options.map((option) => ['loop', option] as const)];
+  const kinds: [string, { shape: object }][] = typed.map(([kind, option]) => [`${kind} ${[...option.shape.type.values].join()}`, option]);
+  kinds.push(['definition', Definition], ['safety', Safety], ['budget', Budget], ['retry', Retry], ['rules', Rule], ['escalateOn', EscalationRule]);
+  const missing = kinds.flatMap(([kind, { shape }]) => Object.keys(shape).filter((key) => !BESIDE.has(key) && found.get(kind)?.has(key) !== true).map((key) => `${kind}: ${key}`));
   expect(missing).toEqual([]);
 });

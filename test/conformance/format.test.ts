@@ -44,6 +44,16 @@ test('a definition that a check would refuse runs when nothing is to check it', 
   expect((await run({ ...refused, unchecked: true })).ok).toBe(true);
 });
 
+test.each([
+  ['a step of another form', { definition: { ...definition, steps: [{ $: 'shell' }] } }, /the definition is not canonical \(steps\.0\.type: /],
+  ['a definition of the library', { library: { child: { name: 'child' } } }, /library\.child is not canonical \(steps: /],
+  ['a file that is not there', { definition: 'nowhere.json' }, /nowhere\.json cannot be read as JSON \(ENOENT/],
+])('%s that nothing is to check fails its case, and says why', async (_what, value, says) => {
+  const { ok, mistake, outcome } = await run({ ...value, unchecked: true, expect: { trace: [] } });
+  expect({ ok, outcome }).toEqual({ ok: false, outcome: null });
+  expect(mistake).toMatch(says);
+});
+
 test('an edit is made where the script says', async () => {
   const edit = { op: 'update', path: 'steps.1', step: shell('B') };
   const { ok, differences } = await run({

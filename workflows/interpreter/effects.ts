@@ -11,8 +11,8 @@ import { renderShellLine } from '../../language/shell-line.ts';
 import type { Effect, RunLimits, Strand } from './host.ts';
 import { limitsLeft, remainingMs, timeoutOf } from './limits.ts';
 import { namesAt } from './names.ts';
+import { paramsOf } from './parameters.ts';
 import { previewOf } from './preview.ts';
-import { readsField } from './program.ts';
 import type { Variables } from './position.ts';
 import { withoutResults } from './results.ts';
 import type { Place, Walk } from './ledger.ts';
@@ -132,7 +132,7 @@ export function effectOf(
       case 'shell':
         return shellEffect(step, reader, frame);
       case 'command':
-        return { type: 'command', command: step.command, params: { ...portOf(walk, step), ...paramsOf(step, reader) }, ...frame };
+        return { type: 'command', command: step.command, params: paramsOf(walk.input.definition, step, reader), ...frame };
       case 'emit':
         return { type: 'emit', event: reader.text(step.event), data: step.data === undefined ? null : reader.value(step.data), ...frame };
       case 'sentinel':
@@ -174,24 +174,6 @@ function strictFailure(key: string, unresolved: readonly string[]): FailureInfo 
   const names = unresolved.join(', ');
   const message = `${key}: ${names} ${unresolved.length === 1 ? 'has' : 'have'} no value here; set it before this step, or remove "strict"`;
   return { code: 'UNRESOLVED_REFERENCE', message, retryable: false };
-}
-
-/** A definition handed to `sentinel/run`, or a step to another run, is a program of its own: its references are not this run's. */
-const programsOf: { readonly [command: string]: readonly string[] } = { 'sentinel/run': ['definition', 'steps'], 'sentinel/start': ['definition', 'steps'], 'sentinel/step/add': ['step'], 'sentinel/step/update': ['step'] };
-
-function paramsOf(step: CommandStep, reader: Reader): JsonObject {
-  const { params = {} } = step;
-  const names = programsOf[step.command];
-  if (names === undefined) return reader.object(params);
-  const programs = Object.entries(params).filter(([name, value]) => names.includes(name) && typeof value !== 'string');
-  const rest = Object.entries(params).filter((entry) => !programs.some(([name]) => name === entry[0]));
-  return { ...reader.object(Object.fromEntries(rest)), ...Object.fromEntries(programs) };
-}
-
-/** A process whose port the definition reads is waited for until it serves one. */
-function portOf({ input }: Walk, { command, params, outputTo }: CommandStep): { port?: true } {
-  const isStarted = command === 'code/shell/execute' && params?.['wait'] === false;
-  return isStarted && outputTo !== undefined && readsField(input.definition, outputTo, 'port') ? { port: true } : {};
 }
 
 function watchEffect(walk: Walk, step: WatchStep, reader: Reader, frame: EffectFrame): Effect {

@@ -6,7 +6,7 @@
  * - `unfamiliar` is a failure without a code of its own; `timeout` one of a step's time, or a limit of
  *   the run. Where no rule names them, the rule for `error` holds for such failures too.
  */
-import { isPermanent, type FailureInfo } from '../../language/failure.ts';
+import { isAbort, isPermanent, type FailureInfo } from '../../language/failure.ts';
 import type { EscalationRule, Step } from '../../language/model.ts';
 import type { Answer, Choice, Priority } from '../../language/question.ts';
 import { wait, type Walking } from './drive.ts';
@@ -103,10 +103,13 @@ export function notify(walk: Walk, key: string, condition: Condition, priority: 
  * run's end is its parent's business.
  */
 export function reportOf({ definition, parent, persona }: RunInput, { outcome, failure, limit }: RunResult): RunFinished['notify'] | undefined {
-  if (parent !== null || definition.reportTo === 'silent' || failure?.asked === true) return undefined;
+  const failureRule = failure === undefined ? null : ruleForFailure(definition, failure);
+  // What a rule ended without a question, nobody has heard of.
+  const isKnown = failure?.asked === true && (isAbort(failure) || failureRule?.action !== 'abort');
+  if (parent !== null || definition.reportTo === 'silent' || isKnown) return undefined;
   const condition = outcome === 'completed' ? 'complete' : outcome === 'failed' ? 'error' : limit === 'stop' || outcome === 'cancelled' ? null : 'timeout';
   if (condition === null) return undefined;
-  const rule = (failure === undefined ? null : ruleForFailure(definition, failure)) ?? ruleFor(definition, condition);
+  const rule = failureRule ?? ruleFor(definition, condition);
   if (rule === null && condition === 'complete' && definition.reportTo !== 'inbox') return undefined;
   return { condition, priority: rule?.priority ?? (condition === 'complete' ? 'low' : 'high'), assignee: persona };
 }

@@ -5,10 +5,10 @@
 import type { FailureInfo } from '../../language/failure.ts';
 import type { Definition, SentinelStep } from '../../language/model.ts';
 import type { Finding } from '../../language/read/nested-definition.ts';
-import { isTemplate } from '../../language/reference.ts';
+import { isReferredLater } from '../../language/reference.ts';
 import { wait, type Walking } from './drive.ts';
 import { Reader, visible } from './effects.ts';
-import type { Strand } from './host.ts';
+import type { RunInput, Strand } from './host.ts';
 import type { Place, Walk } from './ledger.ts';
 import { remainingMs } from './limits.ts';
 import { namesAt } from './names.ts';
@@ -18,8 +18,9 @@ export type Given = { step: SentinelStep; library: { [name: string]: Definition 
 const findingsShownMax = 20;
 const findingsSaidMax = 3;
 
-export function isGiven(definition: SentinelStep['definition']): definition is { $ref: string } {
-  return '$ref' in definition && isTemplate(definition.$ref);
+/** What the run carries under a name is meant by it, as it was in runs from before a `$ref` could be a reference. */
+export function isGiven(definition: SentinelStep['definition'], library: RunInput['library']): definition is { $ref: string } {
+  return '$ref' in definition && isReferredLater(definition.$ref, (name) => Object.hasOwn(library, name));
 }
 
 export function* readGiven(walk: Walk, strand: Strand, step: SentinelStep, place: Place, written: string): Walking<Given> {

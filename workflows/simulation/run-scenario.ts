@@ -1,6 +1,7 @@
 /** A definition, run by the scripted host from its start to its end: the trace, what was asked of the world, and how it ended. */
 import type { Json } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
+import { valueOfEvent } from '../../language/published-event.ts';
 import type { Effect } from '../interpreter/host.ts';
 import { limitsOf } from '../interpreter/limits.ts';
 import type { RunResult } from '../interpreter/outcome.ts';
@@ -26,11 +27,14 @@ export interface Outcome {
   runs: ScriptedHost[];
 }
 
-/** How a scenario is run; `answers` and `project` take the place of the scenario's own and of a made-up one. */
+/** How a scenario is run; `answers` and `project` take the place of the scenario's own and of a made-up one, `stored` that of an empty store. */
 export interface Staging {
   stage: Stage;
   mode?: Mode;
   segment?: World['segment'];
+  stored?: World['stored'];
+  /** What is done about runs that wait for what never comes; without it, that is an error. */
+  whenStuck?: (runs: readonly ScriptedHost[]) => void;
   answers?: Answers;
   project?: string;
   persona?: string;
@@ -43,9 +47,9 @@ export const STARTS_AT = Date.parse('2026-01-01T00:00:00Z');
 
 export async function runScenario(scenario: Scenario, staging: Staging): Promise<Outcome> {
   const { definition, library = {}, inputs = {}, env = {} } = throughJson({ ...scenario, answer: undefined });
-  const { stage, mode = STRAIGHT, segment, answers = new Script(scenario), project = '/project', persona = 'tester' } = staging;
+  const { stage, mode = STRAIGHT, segment, stored, whenStuck, answers = new Script(scenario), project = '/project', persona = 'tester' } = staging;
   const simulation = new Simulation(STARTS_AT, stage);
-  const world: World = { simulation, script: answers, mode, board: boardOf(scenario, simulation), runs: [], effects: [], ...(segment === undefined ? {} : { segment }) };
+  const world: World = { simulation, script: answers, mode, board: boardOf(scenario, simulation), runs: [], effects: [], ...(segment === undefined ? {} : { segment }), ...(stored === undefined ? {} : { stored }) };
   const host = new ScriptedHost(world, {
     handle: 'run',
     definition,
@@ -53,14 +57,14 @@ export async function runScenario(scenario: Scenario, staging: Staging): Promise
     definitionHash: 'hash',
     project,
     persona,
-    base: { ...definition.inputs, ...inputs },
+    base: { ...definition.inputs, ...inputs, ...causeIn(scenario) },
     limits: limitsOf(definition, null),
     depth: 1,
     parent: null,
     startedAt: STARTS_AT,
     env,
   });
-  const { durationMs: _durationMs, ...result } = await simulation.drive(host.run());
+  const { durationMs: _durationMs, ...result } = await simulation.drive(host.run(), whenStuck === undefined ? undefined : () => whenStuck(world.runs));
   const traced = world.runs.map((run) => tracedRun(run));
   return { trace: traceOf(tracedRun(host), traced), effects: effectsOf(world), result: throughJson(result), runs: world.runs };
 }
@@ -71,6 +75,11 @@ function boardOf({ events = [], cause }: ScriptSource, simulation: Simulation): 
   if (cause !== undefined) publish('cause', cause);
   for (const [index, event] of events.entries()) simulation.schedule(event.afterMs ?? 0, () => publish(`event-${index}`, event));
   return board;
+}
+
+/** What a trigger hands to the run it starts. */
+function causeIn({ cause }: ScriptSource): { [name: string]: Json } {
+  return cause === undefined ? {} : { event: valueOfEvent({ id: 'cause', name: cause.name, data: cause.data ?? null, at: STARTS_AT }) };
 }
 
 function tracedRun({ walk, events, result }: ScriptedHost): TracedRun {

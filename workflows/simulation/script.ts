@@ -25,7 +25,7 @@ export interface ScriptedReply {
   usage?: Partial<Usage>;
 }
 
-/** `before` a step's gate, or `during` its effect; a pause ends by itself after `forMs`. */
+/** `before` a step's gate, or `during` its effect, so long `afterMs` it began; a pause ends by itself after `forMs`. */
 export interface Interruption {
   at: string;
   when?: 'before' | 'during';
@@ -33,6 +33,7 @@ export interface Interruption {
   do: 'pause' | 'stop' | 'cancel' | 'answer' | 'edit';
   /** Of the run that the step belongs to, made for the revision that it is at. */
   edit?: Partial<EditRequest> & Pick<EditRequest, 'op' | 'path'>;
+  afterMs?: number;
   forMs?: number;
 }
 

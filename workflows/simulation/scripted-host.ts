@@ -51,9 +51,11 @@ export class ScriptedHost extends PlainAnswers implements Host {
   /** A line of execution returned its position to continue as new; the others follow. */
   private yielding = false;
   readonly questions = new Questions();
+  /** Patterns of events that are waited for, by the keys of those who wait. */
+  readonly awaited = new Map<string, string>();
 
   constructor(world: World, input: RunInput) {
-    super();
+    super(world);
     this.world = world;
     this.walk = this.walkFrom(input, firstPosition(input.startedAt));
     this.since = world.board.head;
@@ -136,7 +138,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
   private interrupt(key: string, when: 'before' | 'during'): void {
     for (const entry of this.world.script.interruptionsAt(this.keyOf(key), when)) {
       if (when === 'before') this.apply(entry);
-      else this.world.simulation.schedule(0, () => this.apply(entry));
+      else this.world.simulation.schedule(entry.afterMs ?? 0, () => this.apply(entry));
     }
   }
 
@@ -177,7 +179,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
     for (const child of this.children) child.resume();
   }
 
-  private stop(): void {
+  stop(): void {
     this.resume();
     this.walk.position.stopping = true;
     this.waking.wake();
@@ -231,8 +233,6 @@ export class ScriptedHost extends PlainAnswers implements Host {
     return world.segment({ world, host: this, strand, key, scope, stepsLeft, budget });
   }
 
-  suspended(): void {}
-
   async hold(reason: string): Promise<Gate> {
     if (this.walk.position.paused === null) {
       this.pause(reason);
@@ -261,6 +261,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
   async ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd> {
     const { id, askedAt } = question;
     const { script, simulation, mode } = this.world;
+    this.interrupt(id, 'during');
     this.questions.pose(question, this.keyOf(id), script, simulation, (request) => this.answer(request));
     if (mode.yieldAsking === true && shieldOf(strand) === null && this.questions.carry(question)) return 'yield';
     for (;;) {
@@ -282,7 +283,9 @@ export class ScriptedHost extends PlainAnswers implements Host {
       if (found !== null) return found;
       if (this.yielding && shieldOf(strand) === null) return 'yield';
       if (wanted.untilMs !== null && this.now() >= wanted.untilMs) return 'late';
+      this.awaited.set(wanted.key, wanted.pattern);
       await this.waking.untilWoken(this.world.simulation.scope, wanted.untilMs);
+      this.awaited.delete(wanted.key);
     }
   }
 

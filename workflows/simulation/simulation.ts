@@ -81,19 +81,26 @@ export class Simulation {
     });
   }
 
-  /** Moves time until everything that was started has ended. */
-  async drive<Result>(main: Promise<Result>): Promise<Result> {
+  /** Moves time until everything that was started has ended; `whenStuck` may end, once, what waits for nothing. */
+  async drive<Result>(main: Promise<Result>, whenStuck?: () => void): Promise<Result> {
     let ended: { ok: true; value: Result } | { ok: false; error: unknown } | null = null;
     main.then(
       (value) => (ended = { ok: true, value }),
       (error: unknown) => (ended = { ok: false, error }),
     );
-    await this.stage.settled();
-    for (let due = this.queue.shift(); due !== undefined && !isFailed(ended); due = this.queue.shift()) {
-      this.now = due.at;
-      this.stage.clockMoved?.(due.at);
-      await due.run();
+    const untilQuiet = async (): Promise<void> => {
       await this.stage.settled();
+      for (let due = this.queue.shift(); due !== undefined && !isFailed(ended); due = this.queue.shift()) {
+        this.now = due.at;
+        this.stage.clockMoved?.(due.at);
+        await due.run();
+        await this.stage.settled();
+      }
+    };
+    await untilQuiet();
+    if (ended === null && whenStuck !== undefined) {
+      whenStuck();
+      await untilQuiet();
     }
     if (ended === null) throw new Error('the run waits for something that never comes');
     return main;

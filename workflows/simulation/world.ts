@@ -1,9 +1,14 @@
 /** What the runs of one scripted tree share, and the ways in which they can be run. */
+import type { Definition } from '../../language/model.ts';
 import type { Effect, RunBudget, SegmentReport, Strand } from '../interpreter/host.ts';
 import type { EventBoard } from './event-board.ts';
 import type { Answers } from './script.ts';
 import type { ScriptedHost } from './scripted-host.ts';
 import type { Scope, Simulation } from './simulation.ts';
+
+export interface Library {
+  [name: string]: Definition;
+}
 
 export interface Mode {
   name: string;
@@ -35,6 +40,8 @@ export interface World {
   /** Needed where the mode has segments. */
   segment?: (asked: SegmentAsked) => Promise<SegmentReport>;
   board: EventBoard;
+  /** Definitions that a variable may name, besides those that the run was started with. */
+  stored?: (name: string) => Definition | undefined;
   /** Every run that was started, in order. */
   runs: ScriptedHost[];
   /** Every effect that was asked for, by the key of its run and step. */

@@ -1,12 +1,14 @@
 /** `sentinel logs HANDLE`. */
 import type { Command } from 'commander';
 import { openOutput } from '../output.ts';
-import { wholeNumber } from '../usage.ts';
+import { oneOf, wholeNumber } from '../usage.ts';
 import { withClient } from '../with-client.ts';
+
+const STREAMS = ['combined', 'stdout', 'stderr'] as const;
 
 interface Options {
   json?: boolean;
-  stream: string;
+  stream: (typeof STREAMS)[number];
   lines: number;
   follow?: boolean;
 }
@@ -15,7 +17,7 @@ export function define(command: Command): void {
   command
     .description('Shows what the steps of a run printed. Exit code 4 when there is no such run.')
     .argument('<handle>', 'the run')
-    .option('--stream <name>', 'stdout, stderr, or combined', 'combined')
+    .option('--stream <name>', 'stdout, stderr, or combined', oneOf('--stream', STREAMS), 'combined')
     .option('--lines <n>', 'the last so many lines', wholeNumber('--lines', { min: 0, max: 100_000 }), 200)
     .option('--follow', 'everything from the beginning, and then what comes until the run has ended')
     .addHelpText('after', `

@@ -102,10 +102,11 @@ function nameFor(kind: string, value: Plain): string {
   return `${kind}-${hash.toString(16).padStart(8, '0')}`;
 }
 
-/** Where a definition handed over as it is has no name, it gets one. */
+/** Where a definition handed over as it is has no name, it gets one; a nested one that of its step. */
 export function rewriteMissingName(draft: Draft, kind: string | undefined, label: string | undefined): void {
-  if (kind === undefined || Object.hasOwn(draft.value, 'name')) return;
-  const name = label ?? nameFor(kind, { steps: draft.value['steps'] ?? null });
+  if (Object.hasOwn(draft.value, 'name')) return;
+  const name = label ?? (kind === undefined ? undefined : nameFor(kind, { steps: draft.value['steps'] ?? null }));
+  if (name === undefined) return;
   draft.value['name'] = name;
-  draft.origins.inferred.push(`${join(draft.path, 'name')} is "${name}": the ${kind} has none`);
+  draft.origins.inferred.push(`${join(draft.path, 'name')} is "${name}": the ${kind ?? 'definition'} has none`);
 }

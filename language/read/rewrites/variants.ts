@@ -26,7 +26,7 @@ export const LOOP_TAGS: Tags = { once: 'type', count: 'max', until: 'check', whi
 
 export const TRIGGER_TAGS: Tags = { immediate: 'type', manual: 'type', event: 'event', schedule: 'cronExpression' };
 
-/** Keys that a tag may stand for in lower case too, because no step has a key of that name with an object in it. */
+/** Keys that a tag may stand for in lower case too, because no step has a key of that name with an object in it; `loop` only where its steps are inside. */
 const LOWER_CASE: ReadonlySet<string> = new Set(['shell', 'command', 'llm', 'watch', 'emit', 'condition', 'parallel', 'sentinel', 'approval']);
 
 export function rewriteTag(draft: Draft, tags: Tags): void {
@@ -38,7 +38,7 @@ export function rewriteTag(draft: Draft, tags: Tags): void {
   const content = draft.value[tag];
   const at = pathOf(draft, tag);
   delete draft.value[tag];
-  if (isPlain(content)) spread(draft, content, at);
+  if (isPlain(content)) spread(draft, content, at, type);
   else if (content !== null && tags[type] !== 'type') put(draft, tags[type] ?? 'type', content, at);
   if (draft.value['type'] === undefined) put(draft, 'type', type, at);
 }
@@ -47,13 +47,21 @@ function isTag(key: string, value: Plain, tags: Tags): boolean {
   const word = key.toLowerCase();
   if (!Object.hasOwn(tags, word)) return false;
   if (/^[A-Z]/.test(key)) return true;
-  return tags === STEP_TAGS && LOWER_CASE.has(key) && isPlain(value[key]) && Object.keys(value).length === 1;
+  const content = value[key];
+  if (tags !== STEP_TAGS || !isPlain(content) || Object.keys(value).length > 1) return false;
+  return LOWER_CASE.has(key) || (key === 'loop' && Object.hasOwn(content, 'steps'));
 }
 
-function spread(draft: Draft, content: Plain, at: string): void {
+function spread(draft: Draft, content: Plain, at: string, tag: string): void {
   for (const [key, value] of Object.entries(content)) {
-    if (!Object.hasOwn(draft.value, key)) put(draft, key, value, join(at, key));
+    const name = tag === 'loop' && key === 'type' && isKindOfLoop(value) ? 'mode' : key;
+    if (!Object.hasOwn(draft.value, name)) put(draft, name, value, join(at, key));
   }
+}
+
+/** The type inside a loop in capitals says how it repeats. */
+function isKindOfLoop(type: unknown): boolean {
+  return typeof type === 'string' && Object.hasOwn(LOOP_TAGS, type.toLowerCase());
 }
 
 function put(draft: Draft, key: string, value: unknown, path: string): void {
