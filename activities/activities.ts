@@ -127,7 +127,7 @@ async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<C
     timeoutMs: info.startToCloseTimeoutMs - TIMEOUT_MARGIN_MS,
     now: () => Date.now(),
     heartbeat: (details) => Context.current().heartbeat(details),
-    secrets: await secretsOf(parts.store, options?.secrets, info.activityId),
+    secrets: await secretsOf(parts.store, options?.secrets),
     ...(options?.confinement === undefined ? {} : { confinement: options.confinement }),
   };
 }

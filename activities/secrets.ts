@@ -22,14 +22,14 @@ export interface Secrets {
 export const noSecrets: Secrets = { env: {}, results: [], logs: [], unseal: (value) => value, unsealShell: (request) => request };
 
 /** `env` as the run holds it: a token or a value by name. */
-export async function secretsOf(store: Pick<Store, 'secrets'>, env: { readonly [name: string]: string } | undefined, key: string): Promise<Secrets> {
+export async function secretsOf(store: Pick<Store, 'secrets'>, env: { readonly [name: string]: string } | undefined): Promise<Secrets> {
   const entries = Object.entries(env ?? {});
   if (entries.length === 0) return noSecrets;
   const tokens = entries.filter(([, value]) => isToken(value));
   const found = await store.secrets.find(tokens.map(([, token]) => token));
   const lost = tokens.find(([, token]) => !found.has(token));
   if (lost !== undefined) {
-    throw new Failure('SECRET_GONE', `step ${key}: the value of the environment variable "${lost[0]}" is no longer kept; start the run anew where it is set`);
+    throw new Failure('SECRET_GONE', `the value of the environment variable "${lost[0]}" is no longer kept; start the run anew where it is set`);
   }
   const values = Object.fromEntries(entries.map(([name, value]) => [name, found.get(value) ?? value]));
   const secret = Object.fromEntries(Object.entries(values).filter(([name]) => looksSecret(name)));

@@ -16,6 +16,8 @@ export interface RunSide {
   /** Tells whether the other is a fork of this one. */
   handle?: string;
   events: readonly RunEvent[];
+  /** How long the run took, where its row is at hand, as its report says it; its last event counts from where the workflow began. */
+  durationMs?: number;
   /** Events of nested runs, by what their handle adds to the run's own. */
   nested?: ReadonlyMap<string, readonly RunEvent[]>;
 }
@@ -59,7 +61,7 @@ export function diffRuns(a: RunSide, b: RunSide): RunDiff {
   const keys = [...new Set([...left.keys(), ...right.keys()])].toSorted(compareKeys);
   const shared = new Set([...sharedWith(a, b, called.a), ...sharedWith(b, a, called.b)]);
   const steps = keys.map((key) => diffStep(key, left.get(key), right.get(key), shared.has(key.split('/')[0] ?? '')));
-  const run = { a: endOf(a.events), b: endOf(b.events) };
+  const run = { a: endOf(a), b: endOf(b) };
   const sameEnd = run.a.outcome === run.b.outcome && run.a.iterations === run.b.iterations;
   return { same: sameEnd && steps.every(({ status }) => status === 'same' || status === 'shared'), run, steps };
 }
@@ -174,8 +176,8 @@ function compareKeys(left: string, right: string): number {
   return leftParts.length - rightParts.length;
 }
 
-function endOf(events: readonly RunEvent[]): RunEnd {
+function endOf({ events, durationMs }: RunSide): RunEnd {
   const end = events.findLast((event) => event.type === 'run-finished');
   if (end?.type !== 'run-finished') return { outcome: 'running', iterations: events.filter(({ type }) => type === 'pass-finished').length, durationMs: null };
-  return { outcome: end.limit === undefined ? end.outcome : `${end.outcome} (${end.limit})`, iterations: end.iterations, durationMs: end.durationMs };
+  return { outcome: end.limit === undefined ? end.outcome : `${end.outcome} (${end.limit})`, iterations: end.iterations, durationMs: durationMs ?? end.durationMs };
 }

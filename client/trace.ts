@@ -6,8 +6,11 @@
  * - A step that holds others begins before them and ends after them; a condition decides before them.
  * - Events that belong to no place (paused, resumed) stand after the one they came after.
  */
+import { costWords } from '../language/cost-words.ts';
+import type { Json } from '../language/json.ts';
 import type { StepType } from '../language/model.ts';
 import type { RunEvent, StepFinished, StepOutcome } from '../language/run-event.ts';
+import { answeredWords, editWords } from './change-words.ts';
 import { PLAIN, type Paint } from './paint.ts';
 import { comparePlaces, depthOf, placeOf } from './step-keys.ts';
 
@@ -17,6 +20,8 @@ export interface TraceOptions {
   durations?: boolean;
   /** Events of nested runs by what their handle adds to the run's own: `steps.2@1`, `steps.2@1/steps.0@1`. */
   nested?: ReadonlyMap<string, readonly RunEvent[]>;
+  /** What questions showed, by their ids, where the event that asked is at hand. */
+  shown?: ReadonlyMap<string, Json>;
 }
 
 interface Placed {
@@ -47,9 +52,10 @@ export function traceLines(events: readonly RunEvent[], options: TraceOptions = 
 function linesOf(events: readonly RunEvent[], prefix: string, depth: number, options: TraceOptions): string[] {
   const lines: string[] = [];
   const ended = new Set(events.filter(({ type }) => type === 'step-finished').map(({ key }) => key));
+  const shown = new Map(events.flatMap((event): [string, Json][] => (event.type === 'asked' ? [[event.question.id, event.question.show]] : [])));
   for (const event of orderEvents(events)) {
     if (depth > 0 && isOfRun(event)) continue;
-    const line = eventLine(event, depth, options);
+    const line = eventLine(event, depth, { ...options, shown });
     if (line !== null) lines.push(line);
     else if (event.type === 'step-started' && !ended.has(event.key)) lines.push(startLine(event, depth, options.paint ?? PLAIN));
     const nested = event.type === 'step-started' ? options.nested?.get(prefix + event.key) : undefined;
@@ -83,8 +89,9 @@ export function eventLine(event: RunEvent, depth: number, options: TraceOptions 
     case 'asked':
       return `${indent}${paint.warn(`? ${event.question.id} asks ${event.question.assignee}: ${oneLine(event.question.message)}`)}`;
     case 'answered': {
-      const { choice, by, note } = event.answer;
-      return `${indent}${paint.good(`! ${event.id} ${choice} by ${by}${note === null ? '' : `: ${oneLine(note)}`}`)}`;
+      const { choice, by, note, data } = event.answer;
+      const change = choice === 'edit' ? `: ${answeredWords(options.shown?.get(event.id), data)}` : '';
+      return `${indent}${paint.good(`! ${event.id} ${choice} by ${by}${change}${note === null ? '' : change === '' ? `: ${oneLine(note)}` : ` (${oneLine(note)})`}`)}`;
     }
     case 'expired':
       return `${indent}${paint.warn(`! ${event.id} was not answered in time`)}`;
@@ -95,7 +102,7 @@ export function eventLine(event: RunEvent, depth: number, options: TraceOptions 
     case 'edited': {
       const { revision, op, path, by, note, from } = event;
       const when = from === 'now' ? '' : ' from the next pass';
-      return `${indent}${paint.warn(`± revision ${revision}: ${op} ${path}${when} by ${by}${note === undefined ? '' : `: ${oneLine(note)}`}`)}`;
+      return `${indent}${paint.warn(`± revision ${revision} by ${by}${when}: ${op} ${path}: ${editWords(event)}${note === undefined ? '' : ` (${oneLine(note)})`}`)}`;
     }
     case 'run-finished': {
       const text = event.limit === undefined ? event.outcome : `${event.outcome} (${event.limit})`;
@@ -124,6 +131,7 @@ function finishLine(event: StepFinished, indent: string, paint: Paint, durations
   parts.push(colour(exitCode === 0 ? event.outcome : `exit ${exitCode}`));
   if (event.step === 'condition' && event.preview !== undefined) parts.push(`→ ${event.preview}`);
   if (durations) parts.push(paint.dim(durationText(event.durationMs)));
+  if (event.usage !== undefined) parts.push(...costWords(event.usage).map((cost) => paint.dim(cost)));
   if (event.failure !== undefined) parts.push(colour(`${event.failure.code}: ${event.failure.message}`));
   return parts.join('  ');
 }

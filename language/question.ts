@@ -7,12 +7,12 @@ import type { EscalationRule } from './settings.ts';
 
 /**
  * approval: an approval step. action: a step that may not act without approval. The others are the
- * conditions of `escalateOn` rules.
+ * conditions of `escalateOn` rules; a limit that holds the run is `timeout`.
  */
 export type QuestionKind = 'approval' | 'action' | EscalationRule['condition'];
 
-export type Choice = 'approve' | 'reject' | 'retry' | 'skip' | 'edit' | 'abort';
-export const CHOICES: readonly Choice[] = ['approve', 'reject', 'retry', 'skip', 'edit', 'abort'];
+export type Choice = 'approve' | 'reject' | 'retry' | 'skip' | 'edit' | 'abort' | 'extend' | 'stop';
+export const CHOICES: readonly Choice[] = ['approve', 'reject', 'retry', 'skip', 'edit', 'abort', 'extend', 'stop'];
 
 export type Priority = NonNullable<EscalationRule['priority']>;
 

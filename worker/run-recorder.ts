@@ -14,12 +14,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { InjectedSinks } from '@temporalio/worker';
 import type { Json, JsonObject } from '../language/json.ts';
 import { inlineBytesMax } from '../language/limits.ts';
+import type { Definition } from '../language/model.ts';
 import type { RunEvent } from '../language/run-event.ts';
+import { contentHash } from '../prisma/store/content-hash.ts';
 import type { Store } from '../prisma/store/contract.ts';
 import { previewOf } from '../workflows/interpreter/preview.ts';
 
 type RecorderSinks = {
-  recorder: { append(handle: string, events: RunEvent[]): void; settle(handle: string): void };
+  recorder: { append(handle: string, events: RunEvent[], definition?: Definition): void; settle(handle: string): void };
 };
 
 const batchMs = 100;
@@ -47,7 +49,7 @@ export class RunRecorder {
       recorder: {
         append: {
           callDuringReplay: true,
-          fn: (info, handle, events) => this.append(handle, events, info.unsafe.isReplaying),
+          fn: (info, handle, events, definition) => this.append(handle, named(events, definition), info.unsafe.isReplaying),
         },
         settle: {
           callDuringReplay: false,
@@ -137,6 +139,12 @@ export class RunRecorder {
     this.closed = true;
     await this.flushing;
   }
+}
+
+/** A run's start, with the hash of what it runs: history, where each byte counts, has the definition itself. */
+function named(events: RunEvent[], definition: Definition | undefined): RunEvent[] {
+  if (definition === undefined) return events;
+  return events.map((event) => (event.type === 'run-started' && event.definitionHash === '' ? { ...event, definitionHash: contentHash(definition) } : event));
 }
 
 function mustBeWritten(event: RunEvent): boolean {

@@ -21,7 +21,7 @@ export interface BehaviourChange {
 }
 
 /** What runs of today begin with. */
-export const LEVEL_NOW = 1;
+export const LEVEL_NOW = 2;
 
 export const CHANGES = {
   attemptsInWalk: {
@@ -67,6 +67,23 @@ export const CHANGES = {
     reason:
       'A branch cancelled while the digest of its question was made threw out of the walk, and the run ended as if it had been cancelled. ' +
       'Now the digest is finished, and the branch ends where it would ask.',
+    since: '2026-11-22',
+  },
+  nestedTime: {
+    id: 'nested-time',
+    level: 2,
+    reason:
+      "The timeoutMs of a sentinel step was a limit of the nested run, which ended stopped, and the step ended well: onError and retry " +
+      'were never asked. Now a timer bounds the step, as it bounds steps that hold others: the nested run is cancelled and cleans up, and the step fails.',
+    since: '2026-11-22',
+  },
+  askedAtLimits: {
+    id: 'asked-at-limits',
+    level: 2,
+    isOnlyForNew: true,
+    reason:
+      'A run that a limit held told its owner and asked nothing: only resuming it, by the same amount, let it go on. Now it asks, and the ' +
+      'answer says whether it is extended, and by how much; the digest of the question is made by a local activity.',
     since: '2026-11-22',
   },
 } as const satisfies { readonly [name: string]: BehaviourChange };

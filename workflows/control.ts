@@ -13,13 +13,16 @@ import {
   setHandler,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
+import type { Choice } from '../language/question.ts';
 import type { Paused, RunEvent, RunStatus } from '../language/run-event.ts';
 import { CHECK_FORM } from '../activities/contract.ts';
 import { answerOptions } from './activity-options.ts';
 import { CHANGES } from './changes.ts';
 import { hasChange } from './has-change.ts';
-import { firstAnswer, refusalOf, takeAnswer, type AnswerReply, type AnswerRequest } from './interpreter/answers.ts';
+import { firstAnswer, refusalOf, takeAnswer, unfit, type AnswerReply, type AnswerRequest } from './interpreter/answers.ts';
 import { record, type Walk } from './interpreter/ledger.ts';
+import { limitAsked } from './interpreter/limit-questions.ts';
+import { withdrawLimits } from './interpreter/questions.ts';
 import { lastInTurn } from './last-in-turn.ts';
 import { ANSWER, QUERIES, SIGNALS, UPDATES, workflowIdOf, type ControlVerb, type Messages, type RunState } from './messages.ts';
 import { SEARCH_ATTRIBUTES } from './search-attributes.ts';
@@ -100,9 +103,11 @@ export class Control {
     return this.state();
   }
 
-  resume(): RunState {
+  /** `asked`: by the answer to one question about a limit, which leaves others as they are. */
+  resume(asked = false): RunState {
     const { position, host } = this.walk;
     if (position.paused !== null) {
+      if (!asked) withdrawLimits(this.walk);
       position.pausedMs += host.now() - position.paused.since;
       position.paused = null;
       const open = position.questions.length;
@@ -181,13 +186,21 @@ export class Control {
     const form = this.walk.position.questions.find(({ id }) => id === request.id)?.form ?? null;
     if (form !== null && request.choice === 'approve') {
       const finding = await scheduleLocalActivity<string | null>(CHECK_FORM, [form, request.data ?? null], answerOptions);
-      if (finding !== null) throw ApplicationFailure.nonRetryable(`the data of the answer to "${request.id}" does not fit its form: ${finding}`, 'ANSWER_INVALID');
+      const refusal = finding === null ? null : unfit(request.id, finding);
+      if (refusal !== null) throw ApplicationFailure.nonRetryable(refusal.message, refusal.code);
       // It may have been answered, or have expired, meanwhile.
       this.refuse(request);
     }
     const reply = takeAnswer(this.walk, request);
+    if (!reply.already && limitAsked(reply.id) !== null) this.goOn(reply.answer.choice);
     this.walk.host.suspended();
     return reply;
+  }
+
+  /** What the answer at a limit does to the run that is held there. */
+  private goOn(choice: Choice): void {
+    if (choice === 'stop') this.stop();
+    else this.resume(true);
   }
 
   /** Words to another run are not delivered in the order they were said in. */

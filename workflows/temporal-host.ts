@@ -27,7 +27,7 @@ import {
   type SegmentRequest,
   type SegmentResult,
 } from '../activities/contract.ts';
-import type { Step } from '../language/model.ts';
+import type { Definition, Step } from '../language/model.ts';
 import type { Question } from '../language/question.ts';
 import type { RunEvent } from '../language/run-event.ts';
 import { activityOptions, segmentOptions, stepOptions, type ActivityEffect } from './activity-options.ts';
@@ -54,7 +54,7 @@ import {
   type WantedEvent,
 } from './interpreter/host.ts';
 import type { Walk } from './interpreter/ledger.ts';
-import { holdReport } from './interpreter/escalation.ts';
+import { holdReport } from './interpreter/limit-questions.ts';
 import { turnsGranted } from './interpreter/limits.ts';
 import type { Position } from './interpreter/position.ts';
 import { textFieldsOf } from './interpreter/program.ts';
@@ -66,7 +66,7 @@ import { replyOf } from './replies.ts';
 import { Waiting } from './waiting.ts';
 
 interface RunSinks extends Sinks {
-  recorder: { append(handle: string, events: RunEvent[]): void; settle(handle: string): void };
+  recorder: { append(handle: string, events: RunEvent[], definition?: Definition): void; settle(handle: string): void };
 }
 
 const { recorder } = proxySinks<RunSinks>();
@@ -236,7 +236,7 @@ export class TemporalHost extends LocalAnswers implements Host {
   }
 
   async hold(reason: string): Promise<Gate> {
-    this.control.pause(reason, holdReport(this.walk.input));
+    this.control.pause(reason, this.asksAtLimits() ? undefined : holdReport(this.walk.input));
     return (await this.waiting.untilResumed()) ?? 'go';
   }
 
@@ -251,6 +251,8 @@ export class TemporalHost extends LocalAnswers implements Host {
   keepsAttempts = (): boolean => hasChange(this.walk.input, CHANGES.attemptsInWalk);
 
   carriesWaits = (): boolean => hasChange(this.walk.input, CHANGES.carriedWaits);
+  asksAtLimits = (): boolean => hasChange(this.walk.input, CHANGES.askedAtLimits);
+  timesNested = (): boolean => hasChange(this.walk.input, CHANGES.nestedTime);
   drivesAsOne = (): boolean => hasChange(this.walk.input, CHANGES.fansAsOne);
 
   ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd> {
@@ -275,7 +277,9 @@ export class TemporalHost extends LocalAnswers implements Host {
   /** Hands the events to the worker, which writes them in batches; nothing of it enters history. */
   suspended(): void {
     if (this.unsent.length === 0) return;
-    recorder.append(this.walk.input.handle, this.unsent);
+    const [first] = this.unsent;
+    const isNameless = first?.type === 'run-started' && first.definitionHash === '';
+    recorder.append(this.walk.input.handle, this.unsent, isNameless ? this.walk.input.definition : undefined);
     this.unsent = [];
     setCurrentDetails(this.details());
   }

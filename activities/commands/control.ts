@@ -19,25 +19,25 @@ async function tell(verb: RunVerb, given: z.infer<typeof WithReason>, context: C
   const { run, key, runs, store } = context;
   const handle = given.handle ?? given.sentinelId ?? run.handle;
   const found = await store.runs.find(handle);
-  if (found === null) throw new Failure('RUN_NOT_FOUND', `step ${key}: there is no run "${handle}"; sentinel/list names the runs there are`);
-  if (found.finishedAt !== null) return { handle, ...afterEnd(verb, found, key) };
+  if (found === null) throw new Failure('RUN_NOT_FOUND', `there is no run "${handle}"; sentinel/list names the runs there are`);
+  if (found.finishedAt !== null) return { handle, ...afterEnd(verb, found) };
   const reason = given.reason ?? `step ${key} of ${run.handle} paused it`;
   const told = await runs.control(handle, verb, { reason, id: `${verb} ${run.handle} ${key}` });
   if (told !== null) return { handle, ...told };
   const ended = (await store.runs.find(handle)) ?? found;
-  return { handle, ...(ended.finishedAt === null ? beforeNews(verb, ended, key) : afterEnd(verb, ended, key)) };
+  return { handle, ...(ended.finishedAt === null ? beforeNews(verb, ended) : afterEnd(verb, ended)) };
 }
 
 /** Who wants a run to end has what they want; a run that has ended cannot be held or let go on. */
-function afterEnd(verb: RunVerb, { handle, status, outcome }: Run, key: string): Told {
+function afterEnd(verb: RunVerb, { handle, status, outcome }: Run): Told {
   if (verb === 'stop' || verb === 'cancel') return { status, reason: null, ending: false };
-  throw new Failure('RUN_ENDED', `step ${key}: ${handle} has ended (${outcome ?? status}); there is nothing to ${verb}`);
+  throw new Failure('RUN_ENDED', `${handle} has ended (${outcome ?? status}); there is nothing to ${verb}`);
 }
 
 /** Temporal says that it has ended, and how is still on its way to the store: ended from outside, it takes some seconds. */
-function beforeNews(verb: RunVerb, { handle, status }: Run, key: string): Told {
+function beforeNews(verb: RunVerb, { handle, status }: Run): Told {
   if (verb === 'stop' || verb === 'cancel') return { status, reason: null, ending: true };
-  throw new Failure('RUN_ENDED', `step ${key}: ${handle} has ended, so there is nothing to ${verb}; "sentinel/status" says in a few seconds how it ended`);
+  throw new Failure('RUN_ENDED', `${handle} has ended, so there is nothing to ${verb}; "sentinel/status" says in a few seconds how it ended`);
 }
 
 export const controlCommands: Command[] = [

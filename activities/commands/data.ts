@@ -73,7 +73,7 @@ async function create({ collection, data, id }: z.infer<typeof CreateParams>, co
   const record = await context.store.records.create(context.session, collection, chosen, data);
   // The store keeps what it has, and that may be another record.
   if (isDeepStrictEqual(record.data, data)) return view(record);
-  throw new Failure('RECORD_EXISTS', `step ${context.key}: collection "${collection}" has a record "${chosen}" with other data; choose another id or leave it out`);
+  throw new Failure('RECORD_EXISTS', `collection "${collection}" has a record "${chosen}" with other data; choose another id or leave it out`);
 }
 
 /** Ids are text, whatever the definition wrote. */

@@ -59,7 +59,7 @@ async function git(run: GitRun, context: CommandContext): Promise<ShellResult> {
   const result = await runGit(run, context);
   if (result.success) return result;
   const said = (result.stderr.trim() || result.output.trim()).slice(0, 2000);
-  throw new Failure('GIT_FAILED', `step ${context.key}: git ${run.args[0] ?? ''} ended with ${result.exitCode}: ${said || 'no message'}; repair the repository's state or the step's params`, {
+  throw new Failure('GIT_FAILED', `git ${run.args[0] ?? ''} ended with ${result.exitCode}: ${said || 'no message'}; repair the repository's state or the step's params`, {
     details: { exitCode: result.exitCode, stderr: result.stderr.slice(-SHELL_BOUNDS.failureTailBytes) },
   });
 }

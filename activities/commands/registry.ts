@@ -36,7 +36,7 @@ export function createRegistry(commands: readonly Command[], metrics: Metrics = 
     names: () => [...byName.keys()],
     async run(name, params, context) {
       const command = byName.get(name);
-      if (command === undefined) throw notFound(name, context.key);
+      if (command === undefined) throw notFound(name);
       const startedAt = performance.now();
       let isError = true;
       try {
@@ -52,22 +52,22 @@ export function createRegistry(commands: readonly Command[], metrics: Metrics = 
 
 async function runCommand(command: Command, params: Json, context: CommandContext): Promise<Json> {
   const read = command.params.safeParse(params ?? {});
-  if (!read.success) throw invalidParams(command.name, context.key, read.error);
+  if (!read.success) throw invalidParams(command.name, read.error);
   const result = await command.run(read.data, context);
   const checked = command.result.safeParse(result);
   if (!checked.success) throw new Error(`bug: ${command.name} returned what its schema refuses: ${describe(checked.error)}`, { cause: checked.error });
-  checkSize(command.name, context.key, result);
+  checkSize(command.name, result);
   return result;
 }
 
-function checkSize(name: string, key: string, result: Json): void {
+function checkSize(name: string, result: Json): void {
   const bytes = Buffer.byteLength(JSON.stringify(result));
   if (bytes <= COMMAND_BOUNDS.valueBytesMax) return;
-  throw new Failure('VALUE_TOO_LARGE', `step ${key}: ${name} returned ${bytes} bytes, at most ${COMMAND_BOUNDS.valueBytesMax} fit in a run; ask for less or write it to a file`);
+  throw new Failure('VALUE_TOO_LARGE', `${name} returned ${bytes} bytes, at most ${COMMAND_BOUNDS.valueBytesMax} fit in a run; ask for less or write it to a file`);
 }
 
-function invalidParams(name: string, key: string, error: z.ZodError): Failure {
-  return new Failure('COMMAND_PARAMS_INVALID', `step ${key}: ${name}: ${describe(error)}; correct the step's params`, {
+function invalidParams(name: string, error: z.ZodError): Failure {
+  return new Failure('COMMAND_PARAMS_INVALID', `${name}: ${describe(error)}; correct the step's params`, {
     details: { problems: error.issues.map(({ path, message }) => ({ path: pathOf(path), message })) },
   });
 }
@@ -78,10 +78,10 @@ function describe(error: z.ZodError): string {
 
 const pathOf = (path: readonly PropertyKey[]): string => ['params', ...path.map(String)].join('.');
 
-function notFound(name: string, key: string): Failure {
+function notFound(name: string): Failure {
   if (findCommand(name) !== undefined) {
-    return new Failure('COMMAND_NOT_BUILT', `step ${key}: command "${name}" is part of the format but not built yet; use another command or a shell step`);
+    return new Failure('COMMAND_NOT_BUILT', `command "${name}" is part of the format but not built yet; use another command or a shell step`);
   }
   const built = Object.keys(COMMANDS).filter((known) => COMMANDS[known]?.built === true);
-  return new Failure('UNKNOWN_COMMAND', `step ${key}: there is no command "${name}"; the commands are ${built.join(', ')}`);
+  return new Failure('UNKNOWN_COMMAND', `there is no command "${name}"; the commands are ${built.join(', ')}`);
 }

@@ -38,7 +38,7 @@ async function definitionOf(params: RunParams, context: CommandContext): Promise
   if (typeof wanted !== 'string') return wanted;
   const found = await context.store.definitions.find(wanted);
   if (found === null) {
-    throw new Failure('RUN_NOT_STARTED', `step ${context.key}: there is no stored definition "${wanted}"; run or save it once, or give the definition itself`);
+    throw new Failure('RUN_NOT_STARTED', `there is no stored definition "${wanted}"; run or save it once, or give the definition itself`);
   }
   return found.definition as Json;
 }
@@ -59,7 +59,7 @@ function summary(run: Run): JsonObject {
 async function findRun(handle: string, context: CommandContext): Promise<Run> {
   const run = await context.store.runs.find(handle);
   if (run !== null) return run;
-  throw new Failure('RUN_NOT_FOUND', `step ${context.key}: there is no run "${handle}"; sentinel/list names the runs there are`);
+  throw new Failure('RUN_NOT_FOUND', `there is no run "${handle}"; sentinel/list names the runs there are`);
 }
 
 async function readStatus({ handle }: { handle: string }, context: CommandContext): Promise<JsonObject> {

@@ -87,10 +87,10 @@ const SentinelParams = z.strictObject({ executionId: z.string().min(1), rules: R
 
 /** The rules hold for all lines, printed before or after; what they publish of the earlier ones is published now. */
 async function installRules({ executionId, rules }: z.infer<typeof SentinelParams>, context: CommandContext): Promise<Json> {
-  const { store, key } = context;
+  const { store } = context;
   const classifier = classifierOf(rules);
   const execution = await store.executions.setRules(executionId, rules);
-  if (execution === null) throw unknown(key, executionId);
+  if (execution === null) throw unknown(executionId);
   if (classifier.emits) await emitLines(store, execution, classifier, await store.executions.lines(executionId, 0));
   return { executionId, rules: rules.length };
 }

@@ -40,7 +40,7 @@ async function update(given: z.infer<typeof Update>, context: CommandContext): P
   const { revision, steps } = await context.runs.steps(given.sentinelId);
   const path = pathOf(given);
   const step = steps.find((listed) => listed.path === path)?.step;
-  if (step === undefined) throw new Failure('STEP_NOT_FOUND', `step ${context.key}: ${given.sentinelId} has no step "${path}"; sentinel/step/list names those there are`);
+  if (step === undefined) throw new Failure('STEP_NOT_FOUND', `${given.sentinelId} has no step "${path}"; sentinel/step/list names those there are`);
   return edit(context, given, { op: 'update', revision, step: withParams(step as unknown as JsonObject, given.params) });
 }
 

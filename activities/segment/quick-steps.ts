@@ -17,7 +17,7 @@ export function quickSteps(store: Store, registry: Registry, runs: RunStarter): 
     async perform(input, session, effect) {
       switch (effect.type) {
         case 'command': {
-          const secrets = await secretsOf(store, input.env, effect.key);
+          const secrets = await secretsOf(store, input.env);
           const params = unsealedFor(effect.command, effect.params, secrets);
           const context = contextOf(store, runs, input, session, effect);
           const value = await withMaskedFailures(secrets, () => registry.run(effect.command, params, context));

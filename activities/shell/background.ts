@@ -103,12 +103,12 @@ export class BackgroundProcesses {
     const { handle, key } = execution;
     if (execution.attempt > 1) await endStep(handle, key);
     const { confinement, secrets: env, ...request } = execution.request as unknown as Kept;
-    const secrets = await secretsOf(context.store, env, key);
+    const secrets = await secretsOf(context.store, env);
     const held = { ...context, secrets, ...(confinement === undefined ? {} : { confinement }) };
     const child = await startChild({ ...secrets.unseal(request), timeoutMs: SHELL_BOUNDS.timeoutMsMax }, held);
     const process = new BackgroundProcess(context.store, execution, child, secrets.logs);
     void child.overMemory.then((usedMb) => {
-      process.blame(memoryFailure(key, quoteCommand(request.command), { usedMb, maxMemoryMb: confinement?.memoryMb ?? 0 }));
+      process.blame(memoryFailure(quoteCommand(request.command), { usedMb, maxMemoryMb: confinement?.memoryMb ?? 0 }));
       return this.#end(process);
     });
     this.#held.set(execution.id, process);

@@ -30,7 +30,7 @@ export function childEnvironment(
 }
 
 /** The system refuses large arguments with a bare `E2BIG`; this says which one, and what to do. */
-export function checkSizes(at: string, args: readonly string[], environment: Readonly<Record<string, string>>): void {
+export function checkSizes(args: readonly string[], environment: Readonly<Record<string, string>>): void {
   const sizes = [
     ...args.map((value, index) => ({ name: index === 0 ? 'the command' : `args.${index - 1}`, bytes: Buffer.byteLength(value) })),
     ...Object.entries(environment).map(([name, value]) => ({ name: `variable ${name}`, bytes: Buffer.byteLength(value) + name.length })),
@@ -42,7 +42,7 @@ export function checkSizes(at: string, args: readonly string[], environment: Rea
     largest.bytes > SHELL_BOUNDS.argumentBytesMax
       ? `${largest.name} has ${largest.bytes} bytes, at most ${SHELL_BOUNDS.argumentBytesMax} fit`
       : `arguments and variables have ${total} bytes together (the largest: ${largest.name}), at most ${SHELL_BOUNDS.argumentsBytesMax} fit`;
-  throw new Failure('SHELL_ARGUMENT_TOO_LARGE', `${at}: ${finding}; pass the value by stdin or write it to a file first`, {
+  throw new Failure('SHELL_ARGUMENT_TOO_LARGE', `${finding}; pass the value by stdin or write it to a file first`, {
     details: { name: largest.name, bytes: largest.bytes },
   });
 }

@@ -7,14 +7,14 @@ import { Failure } from '../failures.ts';
 import { limitedMemory } from './memory.ts';
 import { sandboxed, type Launch } from './sandbox.ts';
 
-export async function confined(launch: Launch, at: string, project: string, how: Confinement = {}, readable: readonly string[] = []): Promise<Launch> {
+export async function confined(launch: Launch, project: string, how: Confinement = {}, readable: readonly string[] = []): Promise<Launch> {
   const isBare = how.sandboxed !== true && how.memoryMb === undefined;
   if (isBare) return launch;
   // What starts a program for another cannot say that there is none.
   if (!(await isThere(launch))) {
-    throw new Failure('SHELL_NOT_STARTED', `${at}: there is no program "${launch.file}" to start; check its name, PATH and permissions`);
+    throw new Failure('SHELL_NOT_STARTED', `there is no program "${launch.file}" to start; check its name, PATH and permissions`);
   }
-  const inside = how.sandboxed === true ? await sandboxed(launch, at, project, readable) : launch;
+  const inside = how.sandboxed === true ? await sandboxed(launch, project, readable) : launch;
   return how.memoryMb === undefined ? inside : limitedMemory(inside, how.memoryMb);
 }
 

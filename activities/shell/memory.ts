@@ -52,8 +52,8 @@ export function guardMemory(leader: number, memoryMb: number, ended: Promise<unk
 }
 
 /** What a step fails with, and what is kept of a process that no step waits for; `command` as a message quotes it. */
-export function memoryFailure(key: string, command: string, { usedMb, maxMemoryMb }: { usedMb: number; maxMemoryMb: number }, details: JsonObject = {}): Failure {
-  const message = `step ${key}: "${command}" held ${usedMb} MB and was ended; raise safety.maxMemoryMb (${maxMemoryMb}) or make it use less`;
+export function memoryFailure(command: string, { usedMb, maxMemoryMb }: { usedMb: number; maxMemoryMb: number }, details: JsonObject = {}): Failure {
+  const message = `"${command}" held ${usedMb} MB and was ended; raise safety.maxMemoryMb (${maxMemoryMb}) or make it use less`;
   return new Failure('MEMORY_LIMIT', message, { details: { usedMb, maxMemoryMb, ...details } });
 }
 

@@ -23,7 +23,7 @@ export async function endStep(handle: string, key: string, graceMs: number = SHE
   if (left.length === 0) return;
   throw new Failure(
     'SHELL_ORPHAN_ALIVE',
-    `step ${key}: process group ${left.join(', ')} of an earlier attempt did not end; end it by hand, then retry the step`,
+    `process group ${left.join(', ')} of an earlier attempt did not end; end it by hand, then retry the step`,
     { retryable: true },
   );
 }

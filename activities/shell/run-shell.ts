@@ -152,18 +152,17 @@ export interface Child {
 }
 
 export async function startChild(request: ShellRequest, context: ShellContext): Promise<Child> {
-  const at = `step ${context.key}`;
-  const cwd = await findFolder(at, request.cwd ?? '.', context);
+  const cwd = await findFolder(request.cwd ?? '.', context);
   const [file, args] = request.args === undefined ? ['/bin/sh', ['-c', request.command]] : [request.command, request.args];
   const markers = { step: stepMarker(context.run.handle, context.key), worker: await workerMarker() };
   const env = childEnvironment(process.env, request.env ?? {}, markers);
-  checkSizes(at, request.args === undefined ? [request.command] : [request.command, ...request.args], env);
-  const launch = await confined({ file, args, cwd, env }, at, context.run.project, context.confinement, request.readable);
+  checkSizes(request.args === undefined ? [request.command] : [request.command, ...request.args], env);
+  const launch = await confined({ file, args, cwd, env }, context.run.project, context.confinement, request.readable);
   const child = spawn(launch.file, launch.args, { cwd: launch.cwd, env: launch.env, ...(request.stdin === undefined ? {} : { input: request.stdin }) });
   if (child instanceof Error || child.pid === undefined) {
     const cause = child instanceof Error ? child : (await child).cause;
     const reason = cause instanceof Error ? cause.message : 'for no stated reason';
-    throw new Failure('SHELL_NOT_STARTED', `${at}: "${quoted(request, context)}" could not be started (${reason}); check the program's name, PATH and permissions`, { cause });
+    throw new Failure('SHELL_NOT_STARTED', `"${quoted(request, context)}" could not be started (${reason}); check the program's name, PATH and permissions`, { cause });
   }
   const exit = new Promise<Exit>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
@@ -205,11 +204,11 @@ function spawn(file: string, args: string[], { input, ...options }: { cwd: strin
   }
 }
 
-async function findFolder(at: string, path: string, context: ShellContext): Promise<string> {
+async function findFolder(path: string, context: ShellContext): Promise<string> {
   const cwd = resolveInside(context.run.project, path);
   const found = await stat(cwd).catch(() => null);
   if (found?.isDirectory() === true) return cwd;
-  throw new Failure('SHELL_NOT_STARTED', `${at}: cwd "${path}" is ${found === null ? 'missing' : 'not a folder'}; create it first or correct the path`);
+  throw new Failure('SHELL_NOT_STARTED', `cwd "${path}" is ${found === null ? 'missing' : 'not a folder'}; create it first or correct the path`);
 }
 
 function waitForEnding({ exit, overMemory }: Child, timeoutMs: number, signal: AbortSignal): Promise<Ending> {
@@ -240,13 +239,13 @@ function openCaptures(bytes: number): Captures {
 }
 
 function timedOut(request: ShellRequest, context: ShellContext, captures: Captures): Failure {
-  const message = `step ${context.key}: "${quoted(request, context)}" ran longer than ${request.timeoutMs} ms and was ended; raise timeoutMs or make it faster`;
+  const message = `"${quoted(request, context)}" ran longer than ${request.timeoutMs} ms and was ended; raise timeoutMs or make it faster`;
   return new Failure('STEP_TIMEOUT', message, { details: tailsOf(captures) });
 }
 
 function outOfMemory(request: ShellRequest, context: ShellContext, captures: Captures, usedMb: number): Failure {
   const maxMemoryMb = context.confinement?.memoryMb ?? 0;
-  return memoryFailure(context.key, quoted(request, context), { usedMb, maxMemoryMb }, tailsOf(captures));
+  return memoryFailure(quoted(request, context), { usedMb, maxMemoryMb }, tailsOf(captures));
 }
 
 /** What bwrap could not do is not the program's result. */
@@ -254,7 +253,7 @@ function checkSandbox(exit: Exit, request: ShellRequest, context: ShellContext, 
   if (context.confinement?.sandboxed !== true) return;
   const complaint = sandboxComplaint(exit.code, captures.stderr.text());
   if (complaint === null) return;
-  throw new Failure('SHELL_NOT_STARTED', `step ${context.key}: "${quoted(request, context)}" could not be started in the sandbox (${complaint}); what it needs has to be in the project or among the system's programs`);
+  throw new Failure('SHELL_NOT_STARTED', `"${quoted(request, context)}" could not be started in the sandbox (${complaint}); what it needs has to be in the project or among the system's programs`);
 }
 
 /** Masked before it is cut: half of a value is found by nobody. */

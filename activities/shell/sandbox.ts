@@ -63,13 +63,13 @@ async function probe(path: string): Promise<SandboxFinding> {
 }
 
 /** The same process, inside. `readable` names further files and folders it may see. */
-export async function sandboxed(launch: Launch, at: string, project: string, readable: readonly string[] = []): Promise<Launch> {
+export async function sandboxed(launch: Launch, project: string, readable: readonly string[] = []): Promise<Launch> {
   const finding = await findSandbox();
-  if (!finding.ok) throw unavailable(`${at}: the run is "sandboxed", and ${finding.reason}. ${finding.remedy}`);
+  if (!finding.ok) throw unavailable(`the run is "sandboxed", and ${finding.reason}. ${finding.remedy}`);
   const root = realpathSync(project);
   const exposed = [homedir(), '/root', '/tmp', ...systemFolders].find((folder) => isInside(folder, root));
   if (exposed !== undefined) {
-    throw unavailable(`${at}: the run is "sandboxed", and its project ${project} holds ${exposed}, which a sandbox has to hide; start the run in a folder of its own`);
+    throw unavailable(`the run is "sandboxed", and its project ${project} holds ${exposed}, which a sandbox has to hide; start the run in a folder of its own`);
   }
   const args = [
     ...isolation(),

@@ -83,14 +83,14 @@ export async function watchExecution(request: WatchRequest, context: WatchContex
 }
 
 /** Looks at what is new since the last time. */
-function lookOf({ executionId, rules, until = 'finished', after = 0 }: WatchRequest, { key, store }: WatchContext): () => Promise<Hit | null> {
+function lookOf({ executionId, rules, until = 'finished', after = 0 }: WatchRequest, { store }: WatchContext): () => Promise<Hit | null> {
   const from = until === 'finished' ? 0 : after;
   let seen = from;
   let attempt = 0;
   return async () => {
     // Read first: when it had ended by then, all its lines are in what follows.
     const execution = await store.executions.find(executionId);
-    if (execution === null) throw unknown(key, executionId);
+    if (execution === null) throw unknown(executionId);
     if (execution.attempt !== attempt) seen = from;
     attempt = execution.attempt;
     const classifier = classifierOf(rules ?? execution.rules ?? []);
@@ -150,11 +150,11 @@ function bounded(lines: ClassifiedLine[]): ClassifiedLine[] {
   return lines.filter((line) => chosen.has(line.n));
 }
 
-export function unknown(key: string, executionId: string): Failure {
-  return new Failure('EXECUTION_NOT_FOUND', `step ${key}: there is no execution "${executionId}"; start the process with code/shell/execute and "wait": false, and use the executionId it returns`);
+export function unknown(executionId: string): Failure {
+  return new Failure('EXECUTION_NOT_FOUND', `there is no execution "${executionId}"; start the process with code/shell/execute and "wait": false, and use the executionId it returns`);
 }
 
-function timedOut({ executionId, until = 'finished' }: WatchRequest, { key, timeoutMs }: WatchContext): Failure {
+function timedOut({ executionId, until = 'finished' }: WatchRequest, { timeoutMs }: WatchContext): Failure {
   const awaited = until === 'finished' ? 'did not finish' : until === 'error' ? 'printed no error' : 'printed no line that a rule matches';
-  return new Failure('STEP_TIMEOUT', `step ${key}: the process ${executionId} ${awaited} within ${timeoutMs} ms; raise timeoutMs or look into its log`);
+  return new Failure('STEP_TIMEOUT', `the process ${executionId} ${awaited} within ${timeoutMs} ms; raise timeoutMs or look into its log`);
 }

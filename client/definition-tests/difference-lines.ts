@@ -1,6 +1,7 @@
 /** Why a case failed, as lines to read: what is expected is marked `-`, what came `+`. */
 import { diffArrays } from 'diff';
 import type { Json } from '../../language/json.ts';
+import { refusalsIn } from '../../workflows/simulation/run-scenario.ts';
 import type { Paint } from '../paint.ts';
 import type { Difference } from './compare.ts';
 import type { CaseReport } from './run-case.ts';
@@ -13,6 +14,7 @@ export function differenceLines({ differences, problems, outcome, mistake, stuck
   const { failure } = outcome?.result ?? {};
   const failing = failure !== undefined && differences.some(({ part }) => part === 'outcome' || part === 'status' || part === 'failure');
   if (failing) lines.push(`it failed: ${paint.bad(failure.code)} ${failure.message}`);
+  if (differences.length > 0) lines.push(...refusalsIn(outcome?.runs ?? []).map((refusal) => `an answer was refused: ${refusal}`));
   if (mistake !== undefined) lines.push(paint.bad(mistake));
   if (stuck !== undefined) lines.push(paint.bad(`it broke down: ${stuck}`));
   if (outcome === null && stuck === undefined) {

@@ -40,9 +40,10 @@ export function interruptionsIn(parts: readonly RunPart[]): Json[] {
   });
 }
 
-/** The step that was under way at an event, else the one that came next. */
+/** The step that was under way at an event or the question that was open, whichever began last, else the step that came next. */
 function metAt(events: readonly RunEvent[], index: number): { at: string; when: 'before' | 'during' } | null {
-  const open = openAt(events, index);
+  const [open, asked] = [openAt(events, index), askedAt(events, index)];
+  if (asked !== undefined && (open === undefined || asked.seq > open.seq)) return { at: asked.question.id, when: 'during' };
   if (open !== undefined) return { at: open.key, when: 'during' };
   const next = events.slice(index).find((event) => event.type === 'step-started' || event.type === 'step-finished');
   return next === undefined ? null : { at: next.key, when: 'before' };
@@ -55,12 +56,21 @@ function openAt(events: readonly RunEvent[], index: number): StepStarted | undef
   return begun.findLast(({ key, step }) => !ended.has(key) && step !== 'loop' && step !== 'parallel' && step !== 'sentinel');
 }
 
+function askedAt(events: readonly RunEvent[], index: number): Extract<RunEvent, { type: 'asked' }> | undefined {
+  const before = events.slice(0, index);
+  const isOpen = (id: string, from: number): boolean =>
+    !before.some((event) => (event.type === 'answered' || event.type === 'expired' || event.type === 'withdrawn') && event.id === id && event.seq > from);
+  return before.filter((event) => event.type === 'asked').findLast(({ question, seq }) => isOpen(question.id, seq));
+}
+
 function endedBy(events: readonly RunEvent[], parts: readonly RunPart[]): Json | null {
   const end = events.findLast((event) => event.type === 'run-finished');
   if (end?.outcome === 'cancelled') return cancelledAt(events, parts, end.at);
   if (end?.outcome !== 'stopped' || end.limit !== 'stop') return null;
   const last = events.findLast((event) => isOwn('', event) && event.type === 'step-finished');
   if (last?.type !== 'step-finished') return null;
+  const question = events.findLast((event) => event.type === 'withdrawn' && event.key === last.key);
+  if (question?.type === 'withdrawn') return { at: question.id, when: 'during', do: 'stop' };
   return { at: last.key, when: last.outcome === 'cancelled' ? 'before' : 'during', do: 'stop' };
 }
 

@@ -54,7 +54,7 @@ export async function runTestCase(test: TestCase, subject: Subject): Promise<Cas
   const scenario = scenarioOf(test, definition, subject.known);
   try {
     const { project, persona } = test;
-    const outcome = await runScenario(scenario, { stage, answers, ...(project === undefined ? {} : { project }), ...(persona === undefined ? {} : { persona }) });
+    const outcome = await runScenario(scenario, { stage, answers, stored: subject.known, ...(project === undefined ? {} : { project }), ...(persona === undefined ? {} : { persona }) });
     differences.push(...compareRun(test.expect, outcome));
     return { ...nothing, ok: differences.length === 0, differences, unused: answers.unused(), durationMs: performance.now() - began, outcome };
   } catch (error) {

@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../../activities/failures.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { Effect } from '../../workflows/interpreter/host.ts';
+import { limitAsked } from '../../workflows/interpreter/limit-questions.ts';
 import { deedOf, Script, type Interruption, type ScriptedAnswer, type ScriptedReply, type ScriptSource } from '../../workflows/simulation/script.ts';
 import type { Overlay } from './overlay.ts';
 
@@ -57,7 +58,8 @@ export class Predictions extends Script {
   /** Whoever is asked agrees; where agreeing is no choice, the run is given up. */
   override answersTo(key: string): ScriptedAnswer[] {
     const given = super.answersTo(key);
-    return given.length > 0 ? given : [{ choice: 'approve', by: 'the simulation' }, { choice: 'abort', by: 'the simulation', afterMs: 20 }];
+    // At a limit it is resumed, as the scripted host does by itself.
+    return given.length > 0 || limitAsked(key.split('/').at(-1) ?? key) !== null ? given : [{ choice: 'approve', by: 'the simulation' }, { choice: 'abort', by: 'the simulation', afterMs: 20 }];
   }
 
   #predict(effect: Effect): Predicted {

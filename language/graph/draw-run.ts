@@ -21,7 +21,7 @@ export function drawRunTree({ root }: RunTree, known: (name: string) => Definiti
   const { definition } = root.entry;
   if (definition === undefined) throw new Error('bug: a run without a definition');
   overlays.set('run', { path: 'run', ...stateIn(root.entry.run) });
-  const drawn = withSteps(definition, (name) => drawnSteps(overlays, { entry: root.entry, standing: root, block: name, drawn: '', path: '' }));
+  const drawn = withSteps(definition, (name) => drawnSteps(overlays, { entry: root.entry, standing: root, isGone: false, block: name, drawn: '', path: '' }));
   return laidOver(graphOf(drawn, { knownRefs: known }), overlays);
 }
 
@@ -29,6 +29,8 @@ interface Block {
   entry: Entry;
   /** How the entry stands; undefined for one that stands no longer. */
   standing: Standing | undefined;
+  /** Whether it was taken out, or what holds it. What only an earlier run of a nested definition had was not. */
+  isGone: boolean;
   /** The block's name inside the entry. */
   block: string;
   /** What the paths of the block begin with, as drawn and in the run. */
@@ -36,7 +38,7 @@ interface Block {
   path: string;
 }
 
-function drawnSteps(overlays: Map<string, Overlay>, { entry, standing, block, drawn, path }: Block): Step[] | undefined {
+function drawnSteps(overlays: Map<string, Overlay>, { entry, standing, isGone, block, drawn, path }: Block): Step[] | undefined {
   const standings = standing?.blocks.get(block) ?? [];
   const entries = entry.blocks.get(block);
   if (entries === undefined) return undefined;
@@ -44,28 +46,30 @@ function drawnSteps(overlays: Map<string, Overlay>, { entry, standing, block, dr
   const shown = entries.filter((inner) => standings.some((other) => other.entry === inner) || hasRun(inner));
   return shown.map((inner, index) => {
     const at = standings.findIndex((other) => other.entry === inner);
+    const gone = isGone || (at === -1 && (inner.change === 'removed' || inner.change === 'replaced'));
     return drawnStep(overlays, inner, standings[at], {
+      isGone: gone,
       drawn: `${drawn}${called}.${index}`,
       path: `${path}${called}.${at === -1 ? (inner.was ?? index) : at}`,
     });
   });
 }
 
-function drawnStep(overlays: Map<string, Overlay>, entry: Entry, standing: Standing | undefined, { drawn, path }: { drawn: string; path: string }): Step {
+function drawnStep(overlays: Map<string, Overlay>, entry: Entry, standing: Standing | undefined, { isGone, drawn, path }: Pick<Block, 'isGone' | 'drawn' | 'path'>): Step {
   const { step, state, definition, newest, run } = entry;
   if (step === null) throw new Error('bug: a run is no step');
-  overlays.set(drawn, { path, ...stateIn(state), ...changeOf(entry, standing !== undefined) });
+  overlays.set(drawn, { path, ...stateIn(state), ...changeOf(entry, isGone) });
   const isNested = step.type === 'sentinel';
   if (isNested) overlays.set(`${drawn}/run`, { path: `${path}/run`, ...stateIn(run) });
   const mark = isNested ? '/' : '.';
   const inside = newest === undefined || standing === undefined ? standing : newest;
-  return withBlocks(step, definition, (block) => drawnSteps(overlays, { entry, standing: inside, block, drawn: `${drawn}${mark}`, path: `${path}${mark}` }));
+  return withBlocks(step, definition, (block) => drawnSteps(overlays, { entry, standing: inside, isGone, block, drawn: `${drawn}${mark}`, path: `${path}${mark}` }));
 }
 
 const stateIn = (state: StepState | undefined): { state?: StepState } => (state === undefined ? {} : { state });
 
-function changeOf({ change }: Entry, stands: boolean): Pick<Overlay, 'change'> {
-  if (!stands) return { change: change === 'replaced' ? 'replaced' : 'removed' };
+function changeOf({ change }: Entry, isGone: boolean): Pick<Overlay, 'change'> {
+  if (isGone) return { change: change === 'replaced' ? 'replaced' : 'removed' };
   return change === 'added' || change === 'updated' ? { change } : {};
 }
 

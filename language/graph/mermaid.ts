@@ -3,6 +3,7 @@
  * for Mermaid, for HTML, for mathematics or for a directive: every label is quoted, and whatever is not
  * plain in a quoted label stands as its number (`#34;`).
  */
+import { costWords } from '../cost-words.ts';
 import type { Graph, GraphEdge, GraphGroup, GraphNode, NodeKind } from './graph.ts';
 import { durationWords } from './describe-loop.ts';
 import type { StepState } from './run-states.ts';
@@ -82,17 +83,7 @@ function stateWords(node: GraphNode): string[] {
   // Elsewhere the colour says it.
   if (isGone(node) ? state.outcome !== 'ok' : state.outcome !== 'ok' && state.outcome !== 'failed') words.push(state.outcome);
   if (state.durationMs > 0) words.push(shortDuration(state.durationMs));
-  return [...words, ...costWords(state)];
-}
-
-function costWords({ usage: { tokens, usd } = { tokens: 0, usd: 0 } }: StepState): string[] {
-  return [...(tokens === 0 ? [] : [`${tokens.toLocaleString('en-US')} token${tokens === 1 ? '' : 's'}`]), ...(usd === 0 ? [] : [dollars(usd)])];
-}
-
-/** A step may well cost less than a cent. */
-function dollars(usd: number): string {
-  if (usd < 0.0001) return 'under $0.0001';
-  return `$${usd.toFixed(usd < 0.1 ? 4 : 2)}`;
+  return [...words, ...(state.usage === undefined ? [] : costWords(state.usage))];
 }
 
 function shortDuration(ms: number): string {

@@ -59,7 +59,7 @@ function isFixed({ name }: ReferenceSite, loop: LoopSite, sites: Sites, setters:
   if (own.length > 0) return own.every(({ site }) => !site.place.loops.some(({ owner }) => owner === loop.owner));
   const inputs = loop.place.definition.value['inputs'];
   const isInput = typeof inputs === 'object' && inputs !== null && Object.hasOwn(inputs, name);
-  return isInput && !sites.steps.some(({ step }) => step.name === name || ('outputTo' in step && step.outputTo === name)) && !sites.loops.some((site) => 'as' in site.loop && site.loop.as === name);
+  return isInput && !sites.steps.some(({ step }) => step.name === name || ('outputTo' in step && step.outputTo === name)) && !sites.refused.some((one) => one.name === name) && !sites.loops.some((site) => 'as' in site.loop && site.loop.as === name);
 }
 
 function stuck({ loop, path }: LoopSite, at: string, read: readonly ReferenceSite[]): Problem {

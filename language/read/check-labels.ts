@@ -19,6 +19,7 @@ type Labels = ReadonlyMap<DefinitionSite, ReadonlySet<string>>;
 
 function labelsOf(sites: Sites): Labels {
   const labels = new Map<DefinitionSite, Set<string>>(sites.definitions.map((site) => [site, new Set()]));
+  for (const { name, definition } of sites.refused) labels.get(definition)?.add(name);
   for (const { step, place } of sites.steps) {
     const own = labels.get(place.definition);
     if (step.name !== undefined) own?.add(step.name);

@@ -15,7 +15,7 @@ export const BRACE_ROOTS: ReadonlySet<string> = new Set(['steps', 'named', 'loop
 
 export function checkReferences(sites: Sites, references: readonly ReferenceSite[], origins: Origins): Problem[] {
   const names = namesSet(sites);
-  const unbound = new Set<string>();
+  const [unbound, hyphened] = [new Set<string>(), new Set<string>()];
   const problems: Problem[] = [];
   for (const reference of references) {
     if (isSet(reference.name, reference.place.definition, names)) continue;
@@ -27,7 +27,13 @@ export function checkReferences(sites: Sites, references: readonly ReferenceSite
       if (bindItem(item, reference.name, loops, names, references, origins) || unbound.has(reference.name)) continue;
       unbound.add(reference.name);
       problems.push(unboundItem(reference, item));
-    } else if (reference.from !== 'shell') problems.push(unknownReference(reference));
+      continue;
+    }
+    const label = hyphenedLabel(reference, names);
+    // Its parts are names that nothing sets, each of them.
+    if (label !== undefined && hyphened.has(`${reference.at} ${label}`)) continue;
+    hyphened.add(`${reference.at} ${label}`);
+    if (reference.from !== 'shell' || label !== undefined) problems.push(unknownReference(reference, label));
   }
   return problems;
 }
@@ -41,6 +47,7 @@ function namesSet(sites: Sites): Names {
     const inputs = site.value['inputs'];
     names.set(site, new Set(isPlain(inputs) ? Object.keys(inputs) : []));
   }
+  for (const { name, definition } of sites.refused) names.get(definition)?.add(name);
   for (const { step, place } of sites.steps) {
     if ('outputTo' in step && step.outputTo !== undefined) names.get(place.definition)?.add(step.outputTo);
     if (step.name !== undefined) names.get(place.definition)?.add(step.name);
@@ -128,7 +135,22 @@ function unboundItem(reference: ReferenceSite, item: string): Problem {
   };
 }
 
-function unknownReference(reference: ReferenceSite): Problem {
+/** `{{run-tests.stdout}}`, where a step is called so: behind a bare name a hyphen is a minus. */
+function hyphenedLabel({ written, place }: ReferenceSite, names: Names): string | undefined {
+  const content = /^\{\{\s*(.+?)\s*\}\}$/.exec(written)?.[1];
+  if (content === undefined) return undefined;
+  for (let at: DefinitionSite | undefined = place.definition; at !== undefined; at = at.parent?.definition) {
+    for (const name of names.get(at) ?? []) if (name.includes('-') && (content === name || content.startsWith(`${name}.`))) return content;
+  }
+  return undefined;
+}
+
+function unknownReference(reference: ReferenceSite, label: string | undefined): Problem {
+  const fix = `write {{named.${label}}}`;
+  if (label !== undefined) {
+    const message = `${reference.written} is read as "${label.replace(/\..*$/, '').split('-').join(' minus ')}", and nothing sets "${reference.name}"; ${fix}`;
+    return { code: 'UNKNOWN_REFERENCE', severity: 'warning', path: reference.at, message, fix };
+  }
   return {
     code: 'UNKNOWN_REFERENCE',
     severity: 'warning',

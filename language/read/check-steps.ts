@@ -4,6 +4,7 @@ import { COMMANDS, findCommand } from '../commands.ts';
 import { regexLengthMax } from '../limits.ts';
 import type { Rule } from '../model.ts';
 import type { Problem } from '../problems.ts';
+import { isTemplate } from '../reference.ts';
 import { BUILT_INS, isSafeName } from '../scope.ts';
 import { BRACE_ROOTS } from './check-references.ts';
 import { nearestFix } from './check-schema.ts';
@@ -46,8 +47,9 @@ function notAvailable(path: string, what: string): Problem {
 }
 
 function checkCommand({ step, path }: StepSite, options: StepOptions, origins: Origins): Problem[] {
-  if (step.type !== 'command' || /\$|\{\{/.test(step.command) || options.extraCommands.includes(step.command)) return [];
+  if (step.type !== 'command' || options.extraCommands.includes(step.command)) return [];
   const at = origins.locate(step, path, ['command']);
+  if (isTemplate(step.command)) return [commandFromVariable(step.command, at)];
   const entry = findCommand(step.command);
   if (entry === undefined) {
     const fix = nearestFix(step.command, [...Object.keys(COMMANDS), ...options.extraCommands]);
@@ -57,6 +59,12 @@ function checkCommand({ step, path }: StepSite, options: StepOptions, origins: O
   if (entry.built) return [];
   const message = `"${step.command}" is not available in this version; the step fails when it is reached`;
   return [{ code: 'COMMAND_NOT_BUILT', severity: 'warning', path: at, message }];
+}
+
+/** What a step may do is known before a run starts, so the command is no variable's. */
+function commandFromVariable(command: string, path: string): Problem {
+  const fix = 'write the name of the command, and choose between several with a condition step; a line of shell is a step of type "shell"';
+  return { code: 'UNKNOWN_COMMAND', severity: 'error', path, message: `"${command}" is no command: its name cannot come from a variable; ${fix}`, fix };
 }
 
 function checkCondition({ step, path }: StepSite): Problem[] {

@@ -11,11 +11,11 @@ export function checkUnread(sites: Sites, unread: readonly UnreadSite[]): Proble
   if (unread.length === 0) return [];
   const labels = sites.steps.flatMap(({ step }) => [step.name, 'outputTo' in step ? step.outputTo : undefined]).filter((label) => label !== undefined);
   const names = new Set([...labels, ...inputsOf(sites), ...itemsOf(sites), ...BRACE_ROOTS, ...BUILT_INS]);
-  return unread.flatMap(({ name, content, written, finding, at }): Problem[] => {
+  return unread.flatMap(({ name, content, written, finding, at, inQuotes }): Problem[] => {
     const label = labels.find((known) => begins(content, known) || begins(content, `named.${known}`));
     if (label === undefined && !names.has(name)) return [];
-    const isQuoted = name === 'named' || (label !== undefined && label !== name);
-    const fix = isQuoted ? quotedFix(label) : `write {{${name}}}, with a path behind the name`;
+    const isLabel = name === 'named' || (label !== undefined && label !== name);
+    const fix = inQuotes === true ? `take the quotes off: ${written}` : isLabel ? quotedFix(label) : `write {{${name}}}, with a path behind the name`;
     const literally = written.startsWith('$') ? '\\$' : '\\{{';
     const message = `${written} looks like a reference and stays text: ${finding}; ${fix}, or ${literally} where the text is meant`;
     return [{ code: 'BAD_REFERENCE', severity: 'warning', path: at, message, fix }];

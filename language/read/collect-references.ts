@@ -22,6 +22,7 @@ export interface ReferenceSite {
 /** A text that looks like a reference and is none. */
 export interface UnreadSite extends Unread {
   at: string;
+  inQuotes?: true;
 }
 
 export interface Collected {
@@ -39,8 +40,13 @@ export function collectReferences(sites: Sites, origins: Origins, isDefinition: 
     const parsed = parseExpression(text);
     if (!parsed.ok) problems.push({ code: 'BAD_EXPRESSION', severity: 'error', path: at, message: parsed.problem.message });
     else {
-      unread.push(...quotedIn(text).map((quoted) => ({ ...quoted, at })));
-      for (const found of referencesOf(parsed.expression)) references.push({ ...found, written: `$${[found.name, ...found.path].join('.')}`, at, place, reader, from: 'expression' });
+      unread.push(...quotedIn(text).map((quoted) => ({ ...quoted, at, inQuotes: true as const })));
+      const inBraces = referencesIn(text).filter(({ written }) => written.startsWith('{{'));
+      for (const found of referencesOf(parsed.expression)) {
+        const dotted = [found.name, ...found.path].join('.');
+        const written = inBraces.find(({ name, path }) => [name, ...path].join('.') === dotted)?.written ?? `$${dotted}`;
+        references.push({ ...found, written, at, place, reader, from: 'expression' });
+      }
     }
   };
   for (const site of sites.loops) {
@@ -63,7 +69,7 @@ const QUOTED = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/g;
 /** An expression does not look into its texts: `'{{build.stdout}}' == 'ok'` compares the braces themselves. */
 function quotedIn(expression: string): Unread[] {
   const texts = Array.from(expression.matchAll(QUOTED), ([quoted]) => quoted.slice(1, -1));
-  const finding = 'in quotes it is text, so take the quotes off';
+  const finding = 'in quotes it is text';
   return texts.flatMap((text) => referencesIn(text).map(({ name, written }) => ({ name, written, finding, content: written.replace(/^[${]+/, '').replace(/\}+$/, '').trim() })));
 }
 
@@ -92,7 +98,7 @@ function templatesOf(step: Step): Array<{ key: string; value: unknown }> {
     case 'shell':
       return pick('command', 'args', 'cwd', 'env', 'stdin');
     case 'command':
-      return shellLineOf(step) !== undefined ? [{ key: 'params', value: { ...step.params, command: null } }] : step.command.startsWith('sentinel/') ? [{ key: 'params', value: withoutDefinitions(step.params) }] : pick('params', 'command');
+      return shellLineOf(step) !== undefined ? [{ key: 'params', value: { ...step.params, command: null } }] : step.command.startsWith('sentinel/') ? [{ key: 'params', value: withoutDefinitions(step.params) }] : pick('params');
     case 'llm':
       return pick('prompt', 'system', 'model');
     case 'watch':

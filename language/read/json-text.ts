@@ -1,13 +1,16 @@
 /**
- * JSON text to a value, or the place where it stops being JSON. The platform's parser does the work;
+ * JSON text to a value, or why not: it is past a bound, or the place where it stops being JSON. The platform's parser does the work;
  * its messages do not always say where, so a refused text is walked once more to find out.
  */
 import type { Problem } from '../problems.ts';
+import { checkTextBounds } from './text-bounds.ts';
 
 export type JsonText = { ok: true; value: unknown } | { ok: false; problem: Problem };
 
 export function readJsonText(text: string): JsonText {
   const source = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  const beyond = checkTextBounds(source);
+  if (beyond !== undefined) return { ok: false, problem: beyond };
   try {
     return { ok: true, value: JSON.parse(source) };
   } catch {
@@ -17,15 +20,25 @@ export function readJsonText(text: string): JsonText {
 
 function notJson(source: string): Problem {
   const { at, wanted } = firstError(source);
-  const before = source.slice(0, at).split('\n');
-  const place = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
   const char = String.fromCodePoint(source.codePointAt(at) ?? 0);
   const found = at >= source.length ? 'the text ends' : `${JSON.stringify(char)} stands`;
-  return { code: 'NOT_JSON', severity: 'error', path: '', message: `${place}: ${found} where ${wanted} should be` };
+  return { code: 'NOT_JSON', severity: 'error', path: '', message: `${placeOf(source, at)}: ${found} where ${wanted} should be` };
+}
+
+const LINE_END = 10;
+
+function placeOf(source: string, at: number): string {
+  let [line, begin] = [1, 0];
+  for (let here = 0; here < at; here += 1) {
+    if (source.charCodeAt(here) !== LINE_END) continue;
+    line += 1;
+    begin = here + 1;
+  }
+  return `line ${line}, column ${at - begin + 1}`;
 }
 
 // oxlint-disable-next-line no-control-regex -- JSON refuses control characters inside texts
-const TOKEN = /\s*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001F]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![A-Za-z0-9_.]))/y;
+const TOKEN = /(?:([{}[\],:])|("(?:[^"\\\u0000-\u001F]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![A-Za-z0-9_.]))/y;
 
 type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | 'colon' | 'comma' | 'end';
 
@@ -44,9 +57,10 @@ function firstError(source: string): { at: number; wanted: string } {
   let expected: Expected = 'value';
   let at = 0;
   for (;;) {
+    at = afterSpace(source, at);
     const token = nextToken(source, at);
     const next: Expected | undefined = token === null ? undefined : advance(expected, token[1], token[2], open);
-    if (token === null || next === undefined) return { at: afterSpace(source, at), wanted: WANTED[expected] };
+    if (token === null || next === undefined) return { at, wanted: WANTED[expected] };
     expected = next;
     at += token[0].length;
   }
@@ -54,19 +68,22 @@ function firstError(source: string): { at: number; wanted: string } {
 
 type Token = readonly [all: string, mark: string | undefined, text: string | undefined];
 
-/** The pattern is slow on long runs of brackets, so a mark that stands right here goes without it. */
+const MARKS: ReadonlyMap<number, Token> = new Map(Array.from('{}[],:', (mark) => [mark.charCodeAt(0), [mark, mark, undefined]]));
+
+/** The pattern is slow on long runs of brackets, so a mark goes without it. */
 function nextToken(source: string, at: number): Token | null {
-  const char = source.charAt(at);
-  if (char !== '' && '{}[],:'.includes(char)) return [char, char, undefined];
+  const mark = MARKS.get(source.charCodeAt(at));
+  if (mark !== undefined) return mark;
   TOKEN.lastIndex = at;
   const found = TOKEN.exec(source);
   return found === null ? null : [found[0], found[1], found[2]];
 }
 
-function afterSpace(source: string, at: number): number {
-  let start = at;
-  while (start < source.length && ' \t\n\r'.includes(source.charAt(start))) start += 1;
-  return start;
+function afterSpace(source: string, from: number): number {
+  for (let at = from; ; at += 1) {
+    const code = source.charCodeAt(at);
+    if (code !== 32 && code !== 9 && code !== LINE_END && code !== 13) return at;
+  }
 }
 
 /** What may follow this token, or undefined when the token may not stand here. */
@@ -74,7 +91,7 @@ function advance(expected: Expected, mark: string | undefined, text: string | un
   if (expected === 'colon') return mark === ':' ? 'value' : undefined;
   if (expected === 'comma' && mark === ',') return open.at(-1) === '{' ? 'key' : 'value';
   const closes = (mark === '}' && open.at(-1) === '{' && expected !== 'key') || (mark === ']' && open.at(-1) === '[' && expected !== 'value');
-  if (closes && (expected === 'comma' || expected.includes(' or '))) {
+  if (closes && (expected === 'comma' || expected === 'key or }' || expected === 'value or ]')) {
     open.pop();
     return open.length === 0 ? 'end' : 'comma';
   }

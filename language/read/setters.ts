@@ -29,6 +29,7 @@ export function collectSetters(sites: Sites): Setters {
     elsewhere.set(site, new Set(isPlain(site.value['inputs']) ? Object.keys(site.value['inputs']) : []));
   }
   for (const { loop, place } of sites.loops) if ('as' in loop && loop.as !== undefined) elsewhere.get(place.definition)?.add(loop.as);
+  for (const { name, definition } of sites.refused) elsewhere.get(definition)?.add(name);
   sites.steps.forEach((site, order) => {
     const setter = { site, order };
     const { step } = site;

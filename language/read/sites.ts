@@ -1,7 +1,8 @@
 /**
  * The canonical tree as flat lists: every definition, loop and step with the author's path of it and
  * what encloses it. The checks that follow each walk these lists. A step or loop that the schema
- * refused is not listed, so that a check never meets a value it cannot trust; its inner steps are.
+ * refused is not listed, so that a check never meets a value it cannot trust; its inner steps are, and
+ * the names it would set.
  */
 import { LoopConfig, type Step } from '../model.ts';
 import type { Problem } from '../problems.ts';
@@ -40,12 +41,14 @@ export interface Sites {
   definitions: DefinitionSite[];
   loops: LoopSite[];
   steps: StepSite[];
+  /** What steps that the schema refused would set: their names are not missing once those are mended. */
+  refused: Array<{ name: string; definition: DefinitionSite }>;
   /** Every list of steps, to find the empty ones. */
   lists: Array<{ path: string; length: number }>;
 }
 
 export function collectSites(root: unknown, origins: Origins, problems: Problem[]): Sites {
-  const sites: Sites = { definitions: [], loops: [], steps: [], lists: [] };
+  const sites: Sites = { definitions: [], loops: [], steps: [], refused: [], lists: [] };
   new Walk(sites, { origins, problems }).definition(root, '', undefined);
   return sites;
 }
@@ -93,6 +96,7 @@ class Walk {
     const known = checkStepSchema(value, path, this.#found);
     if (!isPlain(value)) return;
     if (known && this.#found.problems.length === before) this.#sites.steps.push({ step: value as Step, path, place });
+    else this.#sites.refused.push(...[value['name'], value['outputTo']].flatMap((name) => (typeof name === 'string' ? [{ name, definition: place.definition }] : [])));
     const inside = value['type'] === 'loop' ? this.#withLoop(value, path, place) : place;
     for (const key of ['then', 'else', 'always', 'steps']) this.#steps(value, key, path, inside);
     const branches = value['branches'];

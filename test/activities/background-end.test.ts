@@ -24,7 +24,7 @@ test('one that passes its bound on memory says so: in what a watch gives, as its
   expect(result).toMatchObject({
     reason: 'finished',
     success: false,
-    failure: { code: 'MEMORY_LIMIT', message: expect.stringMatching(/^step steps\.1@1: .* held \d+ MB and was ended; raise safety\.maxMemoryMb \(150\)/) },
+    failure: { code: 'MEMORY_LIMIT', message: expect.stringMatching(/^".*" held \d+ MB and was ended; raise safety\.maxMemoryMb \(150\)/) },
   });
   expect(result.failure?.details).toMatchObject({ maxMemoryMb: 150, usedMb: expect.any(Number) });
   expect(Number(result.failure?.details?.['usedMb'])).toBeGreaterThan(150);
@@ -44,7 +44,7 @@ test('a secret is given to it, also by the worker that starts it again, and is k
   const { handle, run, start, background } = await openRun(opened);
   const env = await sealEnvironment(opened.store, handle, { DEPLOY_TOKEN: 's3cret-value', STAGE: 'production' });
   const token = env['DEPLOY_TOKEN'] ?? '';
-  const secrets = await secretsOf(opened.store, env, 'steps.1@1');
+  const secrets = await secretsOf(opened.store, env);
   const { executionId } = await start('echo "$A $B" "${#A}"; sleep 1.5', { env: { A: token, B: env['STAGE'] ?? '' } }, { secrets });
   const watching = run<WatchResult>('code/shell/watch', { executionId });
   const expected = [`${token} production 12`];
@@ -67,7 +67,7 @@ test('a secret is given to it, also by the worker that starts it again, and is k
 test('one whose secret is gone is not started again, and says why', async () => {
   const { handle, run, start, background } = await openRun(opened);
   const env = await sealEnvironment(opened.store, handle, { DEPLOY_TOKEN: 's3cret-value' });
-  const secrets = await secretsOf(opened.store, env, 'steps.1@1');
+  const secrets = await secretsOf(opened.store, env);
   const { executionId } = await start('sleep 60', { env: { A: env['DEPLOY_TOKEN'] ?? '' } }, { secrets });
   await background.close();
   const client = new Client({ connectionString: opened.database.url });

@@ -36,7 +36,7 @@ describe('the registry', () => {
   it('names the place, the finding and the remedy', async () => {
     const running = registry.run('code/read', { path: 7 }, commandContext(await temporaryFolder()));
     await expect(running).rejects.toMatchObject({
-      message: expect.stringMatching(/^step steps\.0@1: code\/read: params\.path: .*string.*; correct the step's params$/),
+      message: expect.stringMatching(/^code\/read: params\.path: .*string.*; correct the step's params$/),
       details: { problems: [{ path: 'params.path' }] },
     });
   });

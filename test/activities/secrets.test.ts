@@ -31,7 +31,7 @@ const plain = 'production';
 async function opened() {
   const store = vault();
   const env = await sealEnvironment(store, 'run', { DEPLOY_TOKEN: value, STAGE: plain });
-  return { store, env, token: env['DEPLOY_TOKEN'] ?? '', secrets: await secretsOf(store, env, 'steps.0@1') };
+  return { store, env, token: env['DEPLOY_TOKEN'] ?? '', secrets: await secretsOf(store, env) };
 }
 
 async function run(request: Partial<ShellRequest>, opening: Awaited<ReturnType<typeof opened>>) {
@@ -83,7 +83,7 @@ describe('a run with listed environment variables', () => {
 
   it('fails clearly when a value is gone', async () => {
     const { env } = await opened();
-    await expect(secretsOf(vault(), env, 'steps.0@1')).rejects.toMatchObject({ code: 'SECRET_GONE' });
+    await expect(secretsOf(vault(), env)).rejects.toMatchObject({ code: 'SECRET_GONE' });
   });
 });
 

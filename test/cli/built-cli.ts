@@ -1,5 +1,5 @@
 /** The command line as one built program, so that it is tested the way it runs: as a process. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,18 @@ export interface BuiltCli {
   /** An empty folder that is the command's home and current folder. */
   folder: string;
   run(args: readonly string[], options?: { cwd?: string; env?: Record<string, string> }): Promise<Finished>;
+  /** One that goes on until it is interrupted. */
+  spawn(args: readonly string[]): Running;
   remove(): void;
+}
+
+export interface Running {
+  /** Rejects when it ends, or 20 s pass, without having said so. */
+  says(what: RegExp): Promise<void>;
+  /** Does something once a second until it is answered. */
+  repeat(deed: () => void, answer: RegExp): Promise<void>;
+  interrupt(): void;
+  ended: Promise<number | null>;
 }
 
 export async function buildCli(): Promise<BuiltCli> {
@@ -40,6 +51,7 @@ export async function buildCli(): Promise<BuiltCli> {
   return {
     folder,
     run: (args, { cwd = folder, env = {} } = {}) => finish(program, args, cwd, { SENTINEL_HOME: join(folder, 'home'), ...env }),
+    spawn: (args) => start(program, args, folder, { SENTINEL_HOME: join(folder, 'home') }),
     remove() {
       rmSync(outdir, { recursive: true, force: true });
       rmSync(folder, { recursive: true, force: true });
@@ -47,13 +59,33 @@ export async function buildCli(): Promise<BuiltCli> {
   };
 }
 
-function finish(program: string, args: readonly string[], cwd: string, env: Record<string, string>): Promise<Finished> {
+/** Nothing here may start a service: addresses nobody serves make an attempt fail at once. */
+function environment(env: Record<string, string>): Record<string, string> {
   const { PATH = '', HOME = '' } = process.env;
-  // Nothing here may start a service: addresses nobody serves make an attempt fail at once.
-  const nowhere = { TEMPORAL_ADDRESS: '127.0.0.1:9', DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' };
+  return { PATH, HOME, TEMPORAL_ADDRESS: '127.0.0.1:9', DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none', ...env };
+}
+
+function start(program: string, args: readonly string[], cwd: string, env: Record<string, string>): Running {
+  const child = spawn(process.execPath, [program, ...args], { cwd, env: environment(env), stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const says = async (what: RegExp, meanwhile = (): void => undefined): Promise<void> => {
+    for (let turn = 0; turn < 200; turn += 1) {
+      if (what.test(said)) return;
+      if (child.exitCode !== null) break;
+      if (turn % 10 === 0) meanwhile();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    throw new Error(`it never said ${what.source}, but: ${said}`);
+  };
+  return { says: (what) => says(what), repeat: (deed, answer) => says(answer, deed), interrupt: () => child.kill('SIGINT'), ended };
+}
+
+function finish(program: string, args: readonly string[], cwd: string, env: Record<string, string>): Promise<Finished> {
   const began = performance.now();
   return new Promise((resolve) => {
-    execFile(process.execPath, [program, ...args], { cwd, env: { PATH, HOME, ...nowhere, ...env }, timeout: 60_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, [program, ...args], { cwd, env: environment(env), timeout: 60_000 }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
       resolve({ code, stdout, stderr, durationMs: performance.now() - began });
     });

@@ -23,6 +23,12 @@ const statuses = (a: RunEvent[], b: RunEvent[]): string[] => diffRuns({ events: 
 const value = (id: string, at: number, ms: number): string => JSON.stringify({ id, createdAt: at, durationMs: ms, n: 1 });
 const cut = (ms: string): string => `{"durationMs":${ms},"a":"${'x'.repeat(50)}","b":"${'y'.repeat(120 - ms.length)}…`;
 
+test('how long a run took is what its report says, where that is known', () => {
+  const { run } = diffRuns({ events: [end(1)], durationMs: 665 }, { events: [end(1)] });
+  expect([run.a.durationMs, run.b.durationMs]).toEqual([665, 10]);
+  expect(diffRuns({ events: [], durationMs: 5 }, { events: [] }).run.a.durationMs).toBeNull();
+});
+
 describe('a run compared with itself', () => {
   test.each(['family', 'fan-out', 'failure'])('%s is the same, whatever it took', (name) => {
     const slower = recorded(name, (event) => (event.type === 'step-finished' ? { ...event, durationMs: event.durationMs * 3 + 1, at: event.at + 99 } : event));

@@ -57,6 +57,19 @@ describe('the shipped definitions', () => {
   });
 });
 
+describe('a file of replies', () => {
+  it.each([
+    ['some other file', { type: 'object', properties: { a: {} } }, /--replies replies\.json: nothing asked for "type", "properties"; a reply stands under a step's key.*steps\.0@1 \(make all\)/],
+    ['a reply that is none', { 'steps.0@1': { ok: true, valeu: 1 } }, /replies\."steps\.0@1": Unrecognized key: "valeu"/],
+    ['a list', [1], /does not hold an object/],
+  ])('refuses --replies that hold %s', async (_title, replies, says) => {
+    writeFileSync(join(cli.folder, 'replies.json'), JSON.stringify(replies));
+    const { code, stdout, stderr } = await simulate(definition([{ type: 'shell', command: 'make all' }]), '--replies', 'replies.json');
+    expect(stderr).toMatch(says);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+});
+
 describe('effects', () => {
   it('reads from the project and writes over it, in memory', async () => {
     const simulated = await report(

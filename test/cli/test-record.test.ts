@@ -197,6 +197,16 @@ const lived: [string, Scenario][] = [
       replies: { new: { ok: true, value: { stdout: 'new' } }, last: { ok: true, value: { stdout: 'last' } } },
     },
   ],
+  [
+    'was edited while it asked to act',
+    {
+      definition: once([shell('a'), shell('b')], { safety: { requireApproval: ['shell'] } }),
+      answers: { '**': { choice: 'approve', by: 'ada' } },
+      interruptions: [{ at: 'steps.0@1', when: 'during', do: 'edit', edit: { op: 'update', path: 'steps.1', step: { type: 'shell', command: 'new' } } }],
+      replies: { new: { ok: true, value: { stdout: 'new' } } },
+    },
+  ],
+  ['was stopped while it asked', { definition: asks, interruptions: [{ at: 'steps.1@2', when: 'during', do: 'stop' }] }],
   ['was cancelled while it asked', { definition: asks, interruptions: [{ at: 'steps.1@1', when: 'during', do: 'cancel' }] }],
 ];
 

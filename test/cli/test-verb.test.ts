@@ -125,6 +125,43 @@ describe('what does not hold', () => {
   });
 });
 
+const greet = (line: string): object => ({ name: 'greet-named', steps: [{ type: 'shell', command: line, outputTo: 'said' }], loop: { type: 'once' } });
+
+describe('definitions that a variable names', () => {
+  const given = { name: 'outer', inputs: { chosen: 'greet-named' }, steps: [{ type: 'sentinel', definition: { $ref: '$chosen' }, outputTo: 'child' }], loop: { type: 'once' } };
+
+  it.each([
+    ['beside the test', {}, 'echo hello'],
+    ['of its library first', { library: { 'greet-named': greet('echo from the library') } }, 'echo from the library'],
+  ])('are those %s', async (_title, more, line) => {
+    write('greet-named.json', greet('echo hello'));
+    write('one.sentinel-test.json', { definition: given, ...more, expect: { outcome: 'completed', effects: { 'steps.0@1/steps.0@1': { command: line } } } });
+    const { code, stdout } = await cli.run(['test', 'one.sentinel-test.json']);
+    expect({ code, stdout }).toMatchObject({ code: 0 });
+  });
+
+  it('are found in what an earlier step answers, too', async () => {
+    write('greet-named.json', greet('echo hello'));
+    const steps = [{ type: 'command', command: 'data/read', params: { collection: 'c', id: 'a' }, name: 'pick', outputTo: 'picked' }, { type: 'sentinel', definition: { $ref: '$picked.definition' } }];
+    write('one.sentinel-test.json', { definition: { ...given, steps }, replies: { pick: { definition: 'greet-named' } }, expect: { outcome: 'completed' } });
+    expect(await cli.run(['test', 'one.sentinel-test.json'])).toMatchObject({ code: 0 });
+  });
+});
+
+describe('--watch', () => {
+  it('runs the tests again when a file they read changes, until it is interrupted', async () => {
+    mkdirSync(join(cli.folder, 'watched'), { recursive: true });
+    write('watched/build.json', BUILD);
+    write('watched/build.sentinel-test.json', { inputs: { target: 'all' }, expect: { trace: LINES } });
+    const watching = cli.spawn(['test', 'watched', '--watch']);
+    await watching.says(/1 passed, 0 failed in 1 file/);
+    // The watch begins after the first report.
+    await watching.repeat(() => write('watched/build.json', { ...BUILD, steps: BUILD.steps.slice(0, 1) }), /0 passed, 1 failed in 1 file/);
+    watching.interrupt();
+    expect(await watching.ended).toBe(0);
+  });
+});
+
 describe('--update', () => {
   it('writes what a new case gives, and mends what is named', async () => {
     write('one.sentinel-test.json', {

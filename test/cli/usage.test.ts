@@ -71,6 +71,7 @@ describe('usage errors', () => {
     { args: ['run', 'helo'], says: /no definition "helo".*; write "hello", or give the path of a JSON file\.\n$/ },
     { args: ['list', '--status', 'done'], says: /--status is "done"; write one of running, paused, completed, failed, cancelled\.\n$/ },
     { args: ['list', '--limit', '0'], says: /--limit is "0"; write a whole number from 1 to 10000\.\n$/ },
+    { args: ['logs', 'x', '--lines', '5', '--follow'], says: /--follow shows everything from the beginning and --lines only the end; give one of them\.\n$/ },
     { args: ['logs', 'x', '--lines', 'ten'], says: /--lines is "ten"/ },
     { args: ['logs', 'x', '--stream', 'stdot'], says: /--stream is "stdot"; write one of combined, stdout, stderr\.\n$/ },
   ];

@@ -9,8 +9,8 @@ export interface HistoryCase {
   name: string;
   definition: Definition;
   continueEvery?: number;
-  /** What is said to the run once its first shell step has begun. */
-  say?: 'pause-resume' | 'stop' | 'cancel' | 'stop-later';
+  /** What is said to the run once its first shell step has begun; `resume-held` and `extend-held`: each time that it is held. */
+  say?: 'pause-resume' | 'stop' | 'cancel' | 'stop-later' | 'resume-held' | 'extend-held';
 }
 
 const fans = once('fans', [
@@ -27,6 +27,22 @@ const fans = once('fans', [
   },
   create('history', { after: 'fans' }),
 ]);
+
+const nestedTime = once('nested-time', [
+  { type: 'sentinel', definition: once('child', [shell('sleep 60')], { always: [shell('true')] }), timeoutMs: 1500, onError: 'skip', outputTo: 'child' },
+  { type: 'sentinel', definition: once('quick', [shell('true')]), timeoutMs: 60_000 },
+  { type: 'sentinel', definition: once('let-go', [shell('true')]), timeoutMs: 60_000, await: false },
+  create('history', { after: 'nested' }),
+]);
+
+const heldTwice = once(
+  'held-twice',
+  [
+    { type: 'sentinel', definition: once('child', [shell('true'), shell('true')]) },
+    { type: 'parallel', branches: [[shell('true'), create('history', { branch: 0 })], [shell('true'), shell('true')]] },
+  ],
+  { safety: { budget: { steps: 4 }, onTimeout: 'pause' } },
+);
 
 export const CASES: readonly HistoryCase[] = [
   {
@@ -141,4 +157,10 @@ export const CASES: readonly HistoryCase[] = [
   },
   // With the branches driven as one.
   { name: 'fans-as-one', definition: fans },
+  // The time of a step was the nested run's own limit, which ended it as stopped and the step well.
+  { name: 'nested-time-as-limit', definition: nestedTime },
+  { name: 'nested-time', definition: nestedTime },
+  // Held at a limit, a run told its owner and asked nothing.
+  { name: 'held-at-a-limit', definition: heldTwice, say: 'resume-held' },
+  { name: 'asked-at-a-limit', definition: heldTwice, say: 'extend-held' },
 ];

@@ -8,6 +8,9 @@ import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { answerRun } from '../../client/steer-run.ts';
+import type { Question } from '../../language/question.ts';
+import type { RunEvent } from '../../language/run-event.ts';
 import { Harness } from '../server/harness.ts';
 import { shapeOf } from '../server/trace-shape.ts';
 import { CASES, type HistoryCase } from './cases.ts';
@@ -35,8 +38,27 @@ async function historiesOf(handle: string): Promise<unknown[]> {
 /** What a step that just ended leads to has happened by then. */
 const laterMs = 1000;
 
+async function goOnWhenHeld(handle: string, say: 'resume-held' | 'extend-held'): Promise<void> {
+  const held = say === 'resume-held' ? 'paused' : 'asked';
+  for (let heard = 0; ; ) {
+    const isNews = ({ type, seq }: RunEvent): boolean => type === 'run-finished' || (type === held && seq > heard);
+    await harness.untilEvent(handle, isNews);
+    const news = (await harness.events(handle)).find(isNews);
+    if (news === undefined || news.type === 'run-finished') return;
+    heard = news.seq;
+    if (news.type === 'asked') await extend(handle, news.question);
+    else await harness.say(handle, 'resume');
+  }
+}
+
+/** By a step more than is needed for the next one. */
+async function extend(handle: string, { id, digest }: Question): Promise<void> {
+  await answerRun(harness.client, handle, { id, digest, choice: 'extend', data: { steps: 2 }, by: 'ada' });
+}
+
 async function steer(entry: HistoryCase, handle: string): Promise<void> {
   if (entry.say === undefined) return;
+  if (entry.say === 'resume-held' || entry.say === 'extend-held') return goOnWhenHeld(handle, entry.say);
   await harness.untilEvent(handle, (event) => event.type === 'step-started' && event.step === 'shell');
   if (entry.say === 'cancel') await harness.workflow(handle).cancel();
   else if (entry.say === 'stop') await harness.say(handle, 'stop');

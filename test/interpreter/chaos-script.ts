@@ -75,6 +75,8 @@ export class ChaosScript implements Answers {
 
   answersTo(key: string): ScriptedAnswer[] {
     const number = this.mixed(key);
+    // Where nobody answers at a limit, the run is resumed or stopped there.
+    if (/(?:^|\/)limit\./.test(key)) return number % 4 === 0 ? [{ choice: 'extend', afterMs: 1 + (number % 50) }] : [];
     const first: ScriptedAnswer = { choice: this.choiceAt(key), afterMs: 1 + (number % 50) };
     // Whoever comes later is told the first answer.
     const again: ScriptedAnswer[] = number % 3 === 0 ? [{ choice: 'abort', by: 'another', afterMs: 51 }] : [];

@@ -2,8 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import type { FailureInfo } from '../../language/failure.ts';
 import type { Definition, EscalationRule } from '../../language/model.ts';
-import { holdReport, reportOf } from '../../workflows/interpreter/escalation.ts';
+import { reportOf } from '../../workflows/interpreter/escalation.ts';
 import type { RunInput } from '../../workflows/interpreter/host.ts';
+import { holdReport } from '../../workflows/interpreter/limit-questions.ts';
 import type { RunResult } from '../../workflows/interpreter/outcome.ts';
 
 const broken: FailureInfo = { code: 'BROKEN', message: 'it broke', retryable: false };

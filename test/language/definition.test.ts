@@ -101,6 +101,9 @@ describe('good definitions', () => {
   });
 });
 
+/** About as long as a definition may be. */
+const filled = (piece: string, before = ''): string => before + piece.repeat(Math.floor((definitionBytesMax - 10) / piece.length));
+
 describe('refused in well under a second', () => {
   const deepSteps = (depth: number): unknown => {
     let step: unknown = shell;
@@ -113,7 +116,7 @@ describe('refused in well under a second', () => {
     ['200 levels of steps', JSON.stringify(deepSteps(200)), 'TOO_DEEP'],
     ['100,000 levels of arrays', '['.repeat(100_000) + ']'.repeat(100_000), 'TOO_DEEP'],
     ['an open text of 1 MB', `{"a": "${'x'.repeat(1_000_000)}`, 'NOT_JSON'],
-    ['brackets that never close', '['.repeat(1_000_000), 'NOT_JSON'],
+    ['brackets that never close', '['.repeat(1_000_000), 'TOO_DEEP'],
     ['an expression of 1 MB', JSON.stringify({ name: 'x', steps: [shell], loop: { type: 'until', check: '('.repeat(1_000_000), max: 1 } }), 'BAD_EXPRESSION'],
     ['many values', JSON.stringify({ name: 'x', steps: [{ ...shell, args: Array.from({ length: 200_000 }, () => 1) }] }), 'TOO_LARGE'],
   ])('%s', (_what, text, code) => {
@@ -121,6 +124,22 @@ describe('refused in well under a second', () => {
     expect(processorMs(() => void (result = parseDefinitionText(text)))).toBeLessThan(900);
     expect(result.problems.map((problem) => problem.code)).toContain(code);
     expect(result.ok).toBe(false);
+  });
+
+  test.each<[string, string, string]>([
+    ['brackets', filled('['), 'TOO_DEEP'],
+    ['objects within objects', filled('{"a":[{"b":'), 'TOO_DEEP'],
+    ['empty objects', filled('{},', '['), 'TOO_LARGE'],
+    ['numbers', filled('1,', '['), 'TOO_LARGE'],
+    ['keys', filled('"":1,', '{'), 'TOO_LARGE'],
+    ['words', filled('true,', '['), 'TOO_LARGE'],
+    ['as many values as may be', `${'{},'.repeat(99_990).replace('{}', '[{}')}${' '.repeat(700_000)}`, 'NOT_JSON'],
+    ['brackets in a text that never ends', filled('[', '"'), 'NOT_JSON'],
+    ['marked characters', filled(String.raw`\"`, '["'), 'NOT_JSON'],
+    ['line ends', filled('\n'), 'NOT_JSON'],
+  ])('a text at the bound of its size, and no JSON, within 50 ms: %s', (_what, text, code) => {
+    const times = Array.from({ length: 5 }, () => processorMs(() => expect(parseDefinitionText(text).problems[0]?.code).toBe(code)));
+    expect(Math.min(...times)).toBeLessThan(50);
   });
 
   test('the largest that is accepted is read in a few seconds on a busy machine', () => {

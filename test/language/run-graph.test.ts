@@ -183,3 +183,23 @@ describe('the graph of an edited run', () => {
     expect(definitionWithin(definition, ['steps.0.then.1~2@1'], known, around)?.steps).toEqual([shell('x')]);
   });
 });
+
+describe('the graph of a nested run that ran twice, of which only the first was edited,', () => {
+  const child = once([shell('x'), shell('y')], { name: 'child', loop: { type: 'count', max: 2 } });
+  const library = (name: string): Definition | undefined => (name === 'child' ? child : undefined);
+  const events = ['steps.0@1', 'steps.0@2'].flatMap((key, index) => [begun(2 * index + 1, key), ended(2 * index + 2, key, { step: 'sentinel' })]);
+  const plain = ['steps.0@1', 'steps.1@1', 'steps.0@2', 'steps.1@2'].map((key, index) => ended(index + 1, key));
+  const update: RunEvent = { ...stamp, seq: 2, key: '', type: 'edited', op: 'update', path: 'steps.1', revision: 1, before: shell('y'), after: shell('Y') };
+
+  test.each<[string, RunEvent[], string[]]>([
+    ['an added step', [ended(1, 'steps.0@1'), edited(2, 1, 'add', 'steps.1', shell('new')), ended(3, 'steps.1~1@1'), ended(4, 'steps.2~1@1'), ended(5, 'steps.0~1@2'), ended(6, 'steps.1~1@2'), ended(7, 'steps.2~1@2')], ['x 4 ok', 'new 2 ok added', 'y 4 ok']],
+    ['an updated one', [ended(1, 'steps.0@1'), update, ended(3, 'steps.1~1@1'), ended(4, 'steps.0~1@2'), ended(5, 'steps.1~1@2')], ['x 4 ok', 'y 2 ok', 'Y 2 ok updated']],
+    ['one that was taken out', [ended(1, 'steps.0@1'), ended(2, 'steps.1@1'), edited(3, 1, 'remove', 'steps.1', shell('y')), ended(4, 'steps.0~1@2')], ['x 4 ok', 'y 3 ok']],
+    ['one that came and was taken out', [ended(1, 'steps.0@1'), edited(2, 1, 'add', 'steps.1', shell('new')), ended(3, 'steps.1~1@1'), edited(4, 2, 'remove', 'steps.1', shell('new'))], ['x 3 ok', 'new 1 ok removed', 'y 2 ok']],
+  ])('shows %s as what it was in its run', (_title, first, lines) => {
+    const nested = new Map([['steps.0@1', first], ['steps.0@2', plain]]);
+    for (const definition of [once([named('child')], { loop: { type: 'count', max: 2 } }), once([{ type: 'sentinel', definition: child }], { loop: { type: 'count', max: 2 } })]) {
+      expect(shown({ definition, known: library, events, nested }).slice(3).map((line) => line.replace(/^\S+ /, ''))).toEqual(lines);
+    }
+  });
+});

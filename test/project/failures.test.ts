@@ -28,3 +28,8 @@ test('no failure is raised under a code that nothing explains', () => {
   expect(raised.length).toBeGreaterThan(10);
   expect(raised.filter(({ code }) => !explained.has(code)).map(({ path, code }) => `${path}: ${code}`)).toEqual([]);
 });
+
+test('no message of an activity names its step: whoever asked for it puts the key before it', () => {
+  const named = files.filter((path) => isSource(path) && path.startsWith('activities/') && /\$\{(?:\w+\.)*key\}: /.test(codeOf(path).replaceAll('`${effect.key}: ${error.message}`', '')));
+  expect(named).toEqual([]);
+});

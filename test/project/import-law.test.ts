@@ -16,7 +16,7 @@ const laws: Law[] = [
   {
     folder: 'language/',
     ours: ['language/'],
-    packages: ['zod', 'jsep', '@jsep-plugin', 're2js', 'fastest-levenshtein', 'croner'],
+    packages: ['zod', 'ajv', 'jsep', '@jsep-plugin', 're2js', 'fastest-levenshtein', 'croner'],
   },
   { folder: 'workflows/interpreter/', ours: ['language/', 'workflows/interpreter/'], packages: [] },
   { folder: 'workflows/simulation/', ours: ['language/', 'workflows/interpreter/', 'workflows/simulation/'], packages: [] },

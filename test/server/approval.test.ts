@@ -1,6 +1,8 @@
 /** Questions on a real server: asked, shown, refused, answered, over dead workers and continue-as-new. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { questionFor } from '../../client/find-question.ts';
 import type { InboxItem } from '../../prisma/store/contract.ts';
@@ -143,4 +145,29 @@ test('a question whose branch is cancelled while it is being put ends with its b
   const { handle, result } = await harness.run(once('cancelled-question', [fan, shell('true')], { inputs: { text: 'no JSON' } }));
   expect(result.outcome).toBe('completed');
   expect(await open(handle, 0)).toEqual([]);
+});
+
+/** What a run has in Temporal and in the tables that grow with what it does. */
+async function holdings(handle: string): Promise<unknown> {
+  const { historyLength, historySize } = await harness.workflow(handle).describe();
+  const client = new Client({ connectionString: harness.databaseUrl });
+  await client.connect();
+  try {
+    const count = async (table: string): Promise<unknown> => (await client.query(`SELECT count(*)::int AS rows FROM ${table} WHERE handle = $1`, [handle])).rows[0];
+    return { historyLength, historySize, events: await count('run_events'), journal: await count('journal'), logs: await count('log_chunks') };
+  } finally {
+    await client.end();
+  }
+}
+
+test('a run that waits for an answer costs nothing: no event of its history, no row', async () => {
+  const handle = await harness.start(once('waits', [create('before', { n: 1 }), { type: 'approval', message: 'Go on?' }]));
+  await open(handle);
+  await sleep(1000);
+  const before = await holdings(handle);
+  expect(before).toMatchObject({ events: { rows: 4 }, journal: { rows: 1 } });
+  await sleep(10_000);
+  expect(await holdings(handle)).toEqual(before);
+  await answer(handle, { id: 'steps.1@1', choice: 'approve', by: 'ada' });
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
 });

@@ -40,6 +40,7 @@ describe('a run that is edited where it waits, three runs deep', () => {
     expect(updated.out).toContain('-  "command": "echo old >> deep"\n+  "command": "echo new >> deep"');
     expect(updated.out).toContain('deep/steps.1@1/steps.0@1 is at revision 1.');
     expect(await documentOf('step', 'add', 'deep', `${deep}/steps.2`, '--step', '{"type": "shell", "command": "echo added >> deep"}')).toMatchObject({ ok: true, handle: `deep/${deep}`, revision: 2, from: 'now', before: null });
+    expect(await documentOf('step', 'update', 'deep', 'steps.2', '--params', '{"command": "echo over >> deep"}')).toMatchObject({ handle: 'deep', before: { command: 'echo done >> deep' }, after: { type: 'shell', command: 'echo over >> deep' } });
     expect((await sentinel('step', 'skip', 'deep', `${deep}/steps.3`)).out).toContain('steps.3 is skipped the next time it is reached');
     // The run around it goes on to a second pass, so what it has passed can still be changed there.
     expect(await documentOf('step', 'list', 'deep', 'steps.1@1')).toMatchObject({ steps: [{ path: 'steps.0', state: 'under-way', editable: null }, {}, {}, {}, { path: 'steps.1', editable: 'now' }] });
@@ -62,7 +63,7 @@ describe('a run that is edited where it waits, three runs deep', () => {
   test('does what it was edited to do, is drawn so, and comes out again as a test', async () => {
     open('gate');
     await harness.result('deep');
-    expect(readFileSync(join(harness.project, 'deep'), 'utf8').trim().split('\n')).toEqual(['new', 'added', 'middle', 'old', 'last', 'middle', 'done']);
+    expect(readFileSync(join(harness.project, 'deep'), 'utf8').trim().split('\n')).toEqual(['new', 'added', 'middle', 'old', 'last', 'middle', 'over']);
     const graph = (await documentOf('graph', `deep/${deep}`)) as unknown as { nodes: { path: string; label: string; change?: string; state?: { outcome: string } }[] };
     const drawn = graph.nodes.flatMap(({ path, label, change, state }) => (path.startsWith('steps.') ? [[path, label.slice(0, 10), state?.outcome, change].join(' ')] : []));
     expect(drawn).toEqual(['steps.0 while [ !  ok ', 'steps.1 echo new > ok updated', 'steps.2 echo added ok added', 'steps.3 echo last  skipped ']);

@@ -3,7 +3,7 @@
  * real signals. One home for the whole file, because the tests follow one life in order.
  */
 import { Connection } from '@temporalio/client';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -18,30 +18,13 @@ import { isAlive } from '../../worker/services/process-identity.ts';
 import { readServicesState, type ServicesState, writeServicesState } from '../../worker/services/services-state.ts';
 import { lockHolder } from '../../worker/services/supervisor-lock.ts';
 import { medianMs } from '../elapsed.ts';
-import { buildSupervisor } from './supervisor-build.ts';
+import { freshServices } from './fresh-services.ts';
 
 let home: string;
 let options: ServicesOptions & { env: NodeJS.ProcessEnv };
 
 beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'sentinel-services-'));
-  // Reachable for the user Postgres runs as where the tests run as root.
-  chmodSync(home, 0o755);
-  const temporal = await choosePort([]);
-  const ui = await choosePort([], new Set([temporal]));
-  const postgres = await choosePort([], new Set([temporal, ui]));
-  const { TEMPORAL_ADDRESS: _address, DATABASE_URL: _url, ...rest } = process.env;
-  options = {
-    withWorker: false,
-    supervisorProgram: await buildSupervisor(),
-    env: {
-      ...rest,
-      SENTINEL_HOME: home,
-      SENTINEL_TEMPORAL_PORT: String(temporal),
-      SENTINEL_TEMPORAL_UI_PORT: String(ui),
-      SENTINEL_POSTGRES_PORT: String(postgres),
-    },
-  };
+  ({ home, options } = await freshServices());
 }, 60_000);
 
 afterAll(async () => {
@@ -231,7 +214,6 @@ describe('services that are killed', { timeout: 120_000 }, () => {
     expect(processes(after).postgres.pid).toBe(processes(before).postgres.pid);
     await ensureServices(options);
   });
-
 });
 
 describe('services that are stopped', { timeout: 120_000 }, () => {

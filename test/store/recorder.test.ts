@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Question } from '../../language/question.ts';
+import type { Definition } from '../../language/model.ts';
 import type { RunEvent } from '../../language/run-event.ts';
+import { contentHash } from '../../prisma/store/content-hash.ts';
 import { RunRecorder } from '../../worker/run-recorder.ts';
 import { finished, started, useStore, warning } from './opened.ts';
 
@@ -48,4 +50,19 @@ test('events that a replay hands over again are written once', async () => {
   await recorder.append('again', events, false);
   await recorder.close();
   expect(await store.events.after('again', -1)).toEqual(events);
+});
+
+test('a start that does not say what it runs is written with the hash of what the run holds', async () => {
+  const { store } = opened;
+  const recorder = new RunRecorder(store);
+  const definition: Definition = { name: 'child', loop: { type: 'once' }, steps: [] };
+  const { append } = recorder.sinks().recorder;
+  type Info = Parameters<typeof append.fn>[0];
+  const info = { unsafe: { isReplaying: false } } as unknown as Info;
+  await append.fn(info, 'unnamed', [{ ...started(1, 'child'), definitionHash: '', parent: 'outer' }], definition);
+  await append.fn(info, 'named', [started(1)], undefined);
+  await recorder.close();
+  expect(await store.events.after('unnamed', -1)).toMatchObject([{ definitionHash: contentHash(definition) }]);
+  expect(await store.runs.find('unnamed')).toMatchObject({ definitionHash: contentHash(definition), parent: 'outer' });
+  expect(await store.events.after('named', -1)).toMatchObject([{ definitionHash: 'h' }]);
 });

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, type Environment, readConfig, settingsFingerprint } from '../config.ts';
 import { logFile, openLog, quoteLog } from './home-files.ts';
+import { changedSettings, dropSettings, withKeptSettings } from './kept-settings.ts';
 import { accepts, LOOPBACK } from './ports.ts';
 import { isGoneWithin, seemsAlive, signalProcess, stopProcess } from './process-identity.ts';
 import { type ProcessRecord, readServicesState, type ServicesState, writeServicesState } from './services-state.ts';
@@ -29,6 +30,8 @@ export interface ServicesOptions {
   env?: Environment;
   /** False: only the servers, no background worker. */
   withWorker?: boolean;
+  /** True: what `env` tells the worker replaces what it was told before; otherwise that is kept. */
+  replacesSettings?: boolean;
   /** The supervisor's program; by default the built one. */
   supervisorProgram?: string;
 }
@@ -38,8 +41,12 @@ export class ServicesError extends Error {
   override readonly name = 'ServicesError';
 }
 
-export async function ensureServices(options: ServicesOptions = {}): Promise<ServicesState> {
-  const config = readConfig(options.env);
+export async function ensureServices(given: ServicesOptions = {}): Promise<ServicesState> {
+  const { env: own = process.env } = given;
+  const { home } = readConfig(own);
+  const env = given.replacesSettings === true ? own : withKeptSettings(home, own);
+  const options = { ...given, env };
+  const config = readConfig(env);
   const withWorker = options.withWorker ?? true;
   const state = readServicesState(config.home);
   if (state !== null && (await areServing(state, config, withWorker))) return state;
@@ -71,6 +78,7 @@ async function stopLeftovers(home: string): Promise<void> {
     for (const { name, process } of livingServices(state)) {
       await stopProcess(process, name === 'postgres' ? 'SIGINT' : 'SIGTERM', 30_000);
     }
+    dropSettings(home);
     writeServicesState(home, { ...state, phase: 'stopped', progress: null });
   } finally {
     lock.release();
@@ -104,7 +112,7 @@ async function startAndWait(config: Config, withWorker: boolean, options: Servic
       say('starting the services');
       child = startSupervisor(config, withWorker, options);
     } else if (holder !== null && state?.phase === 'ready' && !isAsWanted(state, config, withWorker)) {
-      say('settings or build have changed, starting the services anew');
+      say(`${changeOf(state, config, withWorker, options.env)}; starting the services anew`);
       signalProcess(holder, 'SIGHUP');
       if (!(await isGoneWithin(holder, STOP_MAX_MS))) throw new ServicesError(`The old supervisor does not end; ${quoteLog(log)}`);
     } else if (state?.phase !== 'ready') {
@@ -153,6 +161,11 @@ async function areServing(state: ServicesState, config: Config, withWorker: bool
 function isAsWanted(state: ServicesState, config: Config, withWorker: boolean): boolean {
   if (state.settings !== settingsFingerprint(config)) return false;
   return !withWorker || state.worker?.build === buildStamp(config.packageRoot);
+}
+
+function changeOf(state: ServicesState, config: Config, withWorker: boolean, env: Environment = process.env): string {
+  if (withWorker && state.worker?.build !== buildStamp(config.packageRoot)) return 'the build has changed';
+  return changedSettings(config.home, env) ?? 'settings have changed';
 }
 
 /** What ought to run here and does not answer. What is external is asked when it is used. */

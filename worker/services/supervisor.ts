@@ -9,6 +9,7 @@ import { mkdirSync } from 'node:fs';
 import { type Config, settingsFingerprint } from '../config.ts';
 import { prepareDatabase, prepareTemporal } from './external-services.ts';
 import { logFile } from './home-files.ts';
+import { dropSettings, keepSettings } from './kept-settings.ts';
 import { KeptProcess } from './kept-process.ts';
 import { choosePort } from './ports.ts';
 import { locatePostgres } from './postgres-programs.ts';
@@ -66,6 +67,7 @@ export class Supervisor {
   /** Rejects after having recorded the failure and ended whatever had been started. */
   async start(): Promise<void> {
     this.save();
+    keepSettings(this.config.home, process.env);
     try {
       await this.dropStrangers();
       await Promise.all([this.startPostgres(), this.startTemporal()]);
@@ -88,6 +90,7 @@ export class Supervisor {
     await this.worker?.stop();
     await this.temporal?.stop();
     await this.postgres?.stop();
+    dropSettings(this.config.home);
     this.state.phase = phase;
     this.progress(null);
   }

@@ -26,13 +26,17 @@ export function freshPosition(old: Position, { takenAt, now }: { takenAt: number
     segments: 0,
     pausedMs: 0,
     // Passes, and what was used, stay what they were, so what was granted beyond their limits does, too.
-    extensions: { ...kept.extensions, timeoutMs: 0 },
+    extensions: withoutTime(kept.extensions),
     paused: null,
     stopping: false,
     detached: [],
     questions: [],
     answered: [],
   };
+}
+
+function withoutTime({ 'more.timeoutMs': _more, ...extensions }: Position['extensions']): Position['extensions'] {
+  return { ...extensions, timeoutMs: 0 };
 }
 
 const heldUntil = ({ pausedMs, paused }: Position, at: number): number => pausedMs + (paused === null ? 0 : at - paused.since);

@@ -2,6 +2,7 @@
 import { isJsonObject, type Json } from '../../language/json.ts';
 import { answersKeptMax, type Answer, type Choice, type Question } from '../../language/question.ts';
 import { record, type Walk } from './ledger.ts';
+import { extensionFault, takeExtension } from './limit-questions.ts';
 import { keyOf } from './questions.ts';
 
 export interface AnswerRequest {
@@ -37,6 +38,9 @@ export function firstAnswer(walk: Walk, { id }: AnswerRequest): AnswerReply | nu
   return settled === undefined ? null : { id, answer: settled.answer, already: true };
 }
 
+/** Whoever can hold data against a form has found that they do not fit. */
+export const unfit = (id: string, finding: string): Refusal => refuse('ANSWER_INVALID', `the data of the answer to "${id}" does not fit its form: ${finding}`);
+
 /** Null when the request answers an open question, or one that has been answered. */
 export function refusalOf(walk: Walk, request: AnswerRequest): Refusal | null {
   const { id, choice, digest, data = null } = request;
@@ -57,6 +61,8 @@ export function refusalOf(walk: Walk, request: AnswerRequest): Refusal | null {
   if (!question.choices.includes(choice)) {
     return refuse('ANSWER_INVALID', `"${choice}" is no choice of "${id}"; choose one of ${question.choices.join(', ')}`);
   }
+  const fault = choice === 'extend' ? extensionFault(id, data) : null;
+  if (fault !== null) return refuse('ANSWER_INVALID', fault);
   return choice === 'edit' ? editRefusal(question, data) : null;
 }
 
@@ -104,6 +110,7 @@ export function takeAnswer(walk: Walk, request: AnswerRequest): AnswerReply {
   if (question === undefined) throw new Error(`bug: no open question "${request.id}"`);
   const { id, choice, note = null, data = null, by } = request;
   const answer: Answer = { choice, note, data, by, at: host.now() };
+  takeExtension(walk, id, answer);
   position.questions = position.questions.filter((open) => open !== question);
   position.answered = [...position.answered, { id, digest: question.digest, answer }].slice(-answersKeptMax);
   record(walk, { type: 'answered', key: keyOf(id), id, answer, open: position.questions.length, held: position.paused !== null });

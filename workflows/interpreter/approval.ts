@@ -93,6 +93,8 @@ function decided({ key }: Place, effect: Effect, answer: Answer): Decision {
     case 'abort':
       return { failure: aborted(key, answer), skip: false };
     case 'retry':
+    case 'extend':
+    case 'stop':
       throw new Error(`bug: "${answer.choice}" was no choice of "${key}"`);
     default:
       return answer.choice satisfies never;

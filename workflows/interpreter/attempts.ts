@@ -145,7 +145,7 @@ export function* walkInside(
   frame.since ??= runningMs(walk);
   const { since } = frame;
   const leftMs = (): number => timeoutMs - (runningMs(walk) - since);
-  const inner: Strand = { ...strand, cancelled: leftMs() <= 0, within: strand, forgiven: isForgiven };
+  const inner: Strand = { ...strand, cancelled: leftMs() <= 0, within: strand, forgiven: isForgiven, leftMs };
   const flow = yield* wait(walk.host.bound(inner, leftMs, () => drive(inside(inner), () => walk.host.suspended())));
   if (flow.kind !== 'cancelled' || !inner.cancelled || isCancelled(strand)) return flow;
   const message = `${place.key}: it did not end within its timeoutMs ${timeoutMs}; what ran inside was cancelled. Raise timeoutMs, or do less in it`;

@@ -15,7 +15,7 @@ import type { StepUsage } from '../../language/run-event.ts';
 import { wait, type Walking } from './drive.ts';
 import { isCancelled, shieldOf, type Effect, type Flow, type NestedEffect, type Reply, type RunBudget, type Strand } from './host.ts';
 import type { Walk } from './ledger.ts';
-import { holdAtLimit, limitsOf, timeLimitsLeft, wallMsOf } from './limits.ts';
+import { extended, holdAtLimit, limitsOf, timeLimitsLeft, wallMsOf } from './limits.ts';
 import type { Usage } from './position.ts';
 import { branchesAtOnce } from './program.ts';
 import { whereIs } from './whereabouts.ts';
@@ -73,8 +73,8 @@ function left(walk: Walk, kind: Kind): number | null {
   const { budget } = walk.input.limits;
   const bound = budget?.[kind];
   if (budget === undefined || bound === undefined) return null;
-  const turns = budget.isShare === true ? 1 : 1 + (walk.position.extensions[`budget.${kind}`] ?? 0);
-  return bound * turns - usageOf(walk)[kind] - booksOf(walk).sum(kind);
+  const whole = budget.isShare === true ? bound : extended(walk, `budget.${kind}`, bound);
+  return whole - usageOf(walk)[kind] - booksOf(walk).sum(kind);
 }
 
 function lacking(walk: Walk, price: Price): Kind | null {

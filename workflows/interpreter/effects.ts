@@ -11,6 +11,7 @@ import { renderShellLine } from '../../language/shell-line.ts';
 import type { Effect, RunLimits, Strand } from './host.ts';
 import { limitsLeft, remainingMs, timeoutOf } from './limits.ts';
 import { namesAt } from './names.ts';
+import { isTimed } from './nested.ts';
 import { paramsOf } from './parameters.ts';
 import { previewOf } from './preview.ts';
 import type { Variables } from './position.ts';
@@ -248,7 +249,7 @@ function nestedEffect(
     definition,
     base: { ...definition.inputs, ...visible(walk, strand), ...reader.object(step.inputs) },
     wait: step.await !== false,
-    limits: limitsLeft(walk, step.timeoutMs, strand),
+    limits: limitsLeft(walk, isTimed(walk, step) ? undefined : step.timeoutMs, strand),
     depth: walk.input.depth + 1,
     ...frame,
   };

@@ -11,7 +11,7 @@ import type { EscalationRule, Step } from '../../language/model.ts';
 import type { Answer, Choice, Priority } from '../../language/question.ts';
 import { wait, type Walking } from './drive.ts';
 import { labelOf } from './effects.ts';
-import type { Paused, RunFinished } from '../../language/run-event.ts';
+import type { RunFinished } from '../../language/run-event.ts';
 import type { Flow, RunInput, Strand } from './host.ts';
 import type { RunResult } from './outcome.ts';
 import { record, type Place, type Walk } from './ledger.ts';
@@ -112,10 +112,4 @@ export function reportOf({ definition, parent, persona }: RunInput, { outcome, f
   const rule = failureRule ?? ruleFor(definition, condition);
   if (rule === null && condition === 'complete' && definition.reportTo !== 'inbox') return undefined;
   return { condition, priority: rule?.priority ?? (condition === 'complete' ? 'low' : 'high'), assignee: persona };
-}
-
-/** Who is told that a run is held at a limit; a nested run's limit is its owner's business too. */
-export function holdReport({ definition, persona }: RunInput): Paused['notify'] {
-  if (definition.reportTo === 'silent') return undefined;
-  return { condition: 'timeout', priority: ruleFor(definition, 'timeout')?.priority ?? 'high', assignee: persona };
 }

@@ -157,6 +157,8 @@ export interface Strand {
   within: Strand | null;
   /** A step around it tries again or skips what fails here, so nobody is asked about it. */
   forgiven?: boolean;
+  /** What is left of the time that a step around it has; nothing inside it outlasts that. */
+  leftMs?: () => number;
   /** A clean-up: no stop, cancellation or limit of the run reaches it, but it ends by `until`. */
   shield?: { until: number };
 }
@@ -168,6 +170,13 @@ export function isCancelled(strand: Strand): boolean {
 /** The clean-up that the strand belongs to, if it is part of one. */
 export function shieldOf(strand: Strand): { until: number } | null {
   return strand.shield ?? (strand.within === null ? null : shieldOf(strand.within));
+}
+
+/** What the steps around the strand have left of their times; null where none has any. */
+export function leftAround({ leftMs, within }: Strand): number | null {
+  const around = within === null ? null : leftAround(within);
+  const own = leftMs === undefined ? null : leftMs();
+  return own === null || around === null ? (own ?? around) : Math.min(own, around);
 }
 
 /** What of a strand travels to a segment. */
@@ -230,8 +239,10 @@ export interface Host {
   perform(strand: Strand, effect: Effect): Promise<Reply>;
   /** Lets a quick-step segment advance the strand; only after `gate` said segment. */
   segment(strand: Strand, key: string, budget?: RunBudget): Promise<SegmentReport>;
-  /** Holds the run until it is resumed; `yield` where the host cannot wait. */
-  hold(reason: string): Promise<Gate>;
+  /** Holds the run, at once, until it is resumed, or its question `id` is answered; `yield` where the host cannot wait. */
+  hold(reason: string, id: string): Promise<Gate>;
+  /** True where a run that is held at a limit asks about it (changes.ts). */
+  asksAtLimits(): boolean;
   /** The pause between two passes or attempts; `yield` where the host cannot wait. */
   rest(key: string, ms: number, strand: Strand): Promise<RestEnd>;
   /**
@@ -243,6 +254,8 @@ export interface Host {
   keepsAttempts(): boolean;
   /** True where waiting is closed, counted and timed as it is now (changes.ts); asked only where that makes a difference. */
   carriesWaits(): boolean;
+  /** True where a nested run is ended by the time of its step, which then has failed (changes.ts); asked only of steps that have a time. */
+  timesNested(): boolean;
   /** True where the branches of a parallel step are driven together (changes.ts). */
   drivesAsOne(): boolean;
   /** SHA-256 of a text, in hexadecimal; null where the host cannot wait. */

@@ -11,6 +11,7 @@ import { isGiven, readGiven } from './given-definition.ts';
 import type { Effect, Flow, Reply, Strand } from './host.ts';
 import { finish, record, type Ending, type Place, type Walk } from './ledger.ts';
 import { holdAtLimit, limitReached, remainingMs, timeoutOf } from './limits.ts';
+import { performInTime } from './nested.ts';
 import type { BlockFrame } from './position.ts';
 import { noteWatched } from './watching.ts';
 
@@ -39,7 +40,7 @@ export function* walkLeaf(walk: Walk, strand: Strand, step: Leaf, place: Place, 
     if (bounded) return bounded;
     const effect = begin(walk, strand, action);
     if (!isQuick(step, walk.input.limits)) record(walk, { type: 'step-started', key: place.key, step: step.type, label: effect.label });
-    const reply = yield* wait(walk.host.perform(strand, effect));
+    const reply = yield* wait(performInTime(walk, strand, step, effect));
     settle(walk, effect.key, reply);
     noteWatched(walk, effect, reply);
     const flow = finish(walk, strand, step, place, startedAt, { ...endingOf(reply), ...costOf(reply) }, effect.label);

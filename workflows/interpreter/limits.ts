@@ -1,14 +1,15 @@
 /**
  * What bounds a run, and what happens at a bound: the run stops, or, with `onTimeout: "pause"`, it
- * is held; resuming it grants the same amount once more. Time spent held counts against nothing.
+ * is held and asks; resuming it grants the same amount once more. Time spent held counts against nothing.
  */
 import { findCommand } from '../../language/commands.ts';
 import { commandTimeoutMs, continuousPassesMax, shellTimeoutMs, watchTimeoutMs } from '../../language/limits.ts';
 import type { Definition, LoopConfig, Step } from '../../language/model.ts';
 import { wait, type Walking } from './drive.ts';
 import { stricter } from '../../language/permissions.ts';
-import { shieldOf, type Flow, type RunBudget, type RunLimits, type Strand } from './host.ts';
+import { shieldOf, type Flow, type Gate, type RunBudget, type RunLimits, type Strand } from './host.ts';
 import type { Walk } from './ledger.ts';
+import { askAtLimit, isOpen, limitQuestionId } from './limit-questions.ts';
 import { ruleFor } from './rules.ts';
 
 export type Limit = 'maxIterations' | 'timeoutMs' | `budget.${'steps' | 'tokens' | 'usd' | 'wallMs'}`;
@@ -68,13 +69,18 @@ export function remainingMs(walk: Walk, strand?: Strand): number | null {
   return smallest(timeoutLeft(walk), timeLimitsLeft(walk).wallMs);
 }
 
+/** What is left of the time after which the run ends; null where it is held then, or has all the time. */
+export function endingMs(walk: Walk): number | null {
+  return smallest(pausesAt(walk, 'timeoutMs') ? null : timeoutLeft(walk), pausesAt(walk, 'budget.wallMs') ? null : timeLimitsLeft(walk).wallMs);
+}
+
 function timeoutLeft(walk: Walk): number | null {
-  return timeLeft(walk, walk.input.limits.timeoutMs, walk.position.extensions.timeoutMs);
+  return timeLeft(walk, walk.input.limits.timeoutMs, 'timeoutMs');
 }
 
 /** The part of the budget that is time: it passes for everyone at once, so nobody reserves any. */
 export function timeLimitsLeft(walk: Walk): { wallMs?: number } {
-  const wallMs = timeLeft(walk, wallMsOf(walk), walk.position.extensions['budget.wallMs'] ?? 0);
+  const wallMs = timeLeft(walk, wallMsOf(walk), 'budget.wallMs');
   return wallMs === null ? {} : { wallMs };
 }
 
@@ -84,8 +90,13 @@ export function wallMsOf({ input: { limits }, position: { extensions, earlierMs 
   return bound === undefined ? null : bound - earlierMs / (1 + (extensions['budget.wallMs'] ?? 0));
 }
 
-function timeLeft(walk: Walk, bound: number | null, extensions: number): number | null {
-  return bound === null ? null : Math.max(0, bound * (1 + extensions) - (runningMs(walk) - walk.input.startedAt));
+function timeLeft(walk: Walk, bound: number | null, limit: Limit): number | null {
+  return bound === null ? null : Math.max(0, extended(walk, limit, bound) - (runningMs(walk) - walk.input.startedAt));
+}
+
+/** A bound with what was granted beyond it. */
+export function extended({ position: { extensions } }: Walk, limit: Limit, bound: number): number {
+  return bound * (1 + (extensions[limit] ?? 0)) + (extensions[`more.${limit}`] ?? 0);
 }
 
 /** How long the run has been held so far, also while it is. */
@@ -98,7 +109,7 @@ export function runningMs(walk: Walk): number {
   return walk.host.now() - heldMs(walk);
 }
 
-/** The limits a nested run inherits now; `timeoutMs` is the step's own bound on it. */
+/** The limits a nested run inherits now; `timeoutMs` is what the step bounds it by, where nobody waits for its end. */
 export function limitsLeft(walk: Walk, timeoutMs: number | undefined, strand: Strand): RunLimits {
   return { ...walk.input.limits, timeoutMs: smallest(timeoutMs, shieldOf(strand) === null ? timeoutLeft(walk) : remainingMs(walk, strand)) };
 }
@@ -118,14 +129,21 @@ export function turnsGranted({ extensions }: Walk['position']): number {
 export function passesSpent(walk: Walk, config: LoopConfig, pass: number): boolean {
   const given = walk.input.limits.maxIterations;
   const bound = given ?? (config.type === 'continuous' ? continuousPassesMax : null);
-  return bound !== null && pass >= bound * (1 + walk.position.extensions.maxIterations);
+  return bound !== null && pass >= extended(walk, 'maxIterations', bound);
 }
 
 /** The flow that ends the run, or null when it may go on. */
 export function* holdAtLimit(walk: Walk, limit: Limit): Walking<Flow | null> {
   if (!pausesAt(walk, limit)) return { kind: 'stopped', limit };
   const granted = walk.position.extensions[limit] ?? 0;
-  const gate = yield* wait(walk.host.hold(`the limit ${limit} is reached`));
+  const id = limitQuestionId(limit, granted);
+  let gate: Gate;
+  do {
+    // It is held before anything is waited for.
+    const held = walk.host.hold(`the limit ${limit} is reached`, id);
+    if (walk.host.asksAtLimits()) yield* askAtLimit(walk, limit, id);
+    gate = yield* wait(held);
+  } while (gate === 'go' && isOpen(walk, id));
   switch (gate) {
     case 'go':
       // Branches held together are resumed together: the first to go on takes the one extension.

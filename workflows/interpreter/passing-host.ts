@@ -23,6 +23,14 @@ export class PassingHost {
     return true;
   }
 
+  asksAtLimits(): boolean {
+    return true;
+  }
+
+  timesNested(): boolean {
+    return true;
+  }
+
   drivesAsOne(): boolean {
     return true;
   }

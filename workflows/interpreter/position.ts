@@ -116,8 +116,8 @@ export interface Position {
   segments: number;
   /** Time spent paused: it counts against no limit. */
   pausedMs: number;
-  /** How often each limit has been extended by resuming a run that paused on it. */
-  extensions: { maxIterations: number; timeoutMs: number; [limit: `budget.${string}`]: number };
+  /** How often each limit has been extended, and by how much `more` or less than it was, where that was said. */
+  extensions: { maxIterations: number; timeoutMs: number; [limit: `budget.${string}`]: number; [granted: `more.${string}`]: number };
   /** Why the run is held, if it is. */
   paused: { reason: string; since: number } | null;
   stopping: boolean;

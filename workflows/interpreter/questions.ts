@@ -12,9 +12,10 @@ import { canonicalText } from '../../language/canonical.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import type { Answer, Choice, Priority, Question, QuestionKind } from '../../language/question.ts';
 import { wait, type Walking } from './drive.ts';
-import { isCancelled, shieldOf, type AskEnd, type Flow, type Strand } from './host.ts';
+import { isCancelled, leftAround, shieldOf, type AskEnd, type Flow, type Strand } from './host.ts';
 import { record, type Walk } from './ledger.ts';
-import { holdAtLimit, limitReached, remainingMs } from './limits.ts';
+import { limitAsked } from './limit-questions.ts';
+import { endingMs, holdAtLimit, limitReached, remainingMs } from './limits.ts';
 
 export interface Draft {
   id: string;
@@ -49,7 +50,7 @@ export function* ask(walk: Walk, strand: Strand, draft: Draft): Walking<Verdict>
     withdrawOpen(walk, draft.id);
     return { flow: { kind: 'cancelled' } };
   }
-  const question = openQuestion(walk, draft.id) ?? (yield* pose(walk, draft));
+  const question = openQuestion(walk, draft.id) ?? (yield* pose(walk, strand, draft));
   if (question === null) return { flow: { kind: 'yield' } };
   for (;;) {
     const end = yield* wait(walk.host.ask(strand, question, endOf(walk, strand, question)));
@@ -59,7 +60,7 @@ export function* ask(walk: Walk, strand: Strand, draft: Draft): Walking<Verdict>
 }
 
 /** Null where the host cannot wait: then nothing was asked. */
-function* pose(walk: Walk, draft: Draft): Walking<Question | null> {
+function* pose(walk: Walk, strand: Strand, draft: Draft): Walking<Question | null> {
   const { id, key, kind, message, choices, show, form = null, assignee = walk.input.persona, priority, expiresAt = null, about } = draft;
   const digest = yield* wait(walk.host.digest(canonicalText({ run: walk.input.handle, id, about })));
   if (digest === null) return null;
@@ -68,8 +69,19 @@ function* pose(walk: Walk, draft: Draft): Walking<Question | null> {
   if (other !== undefined) return other;
   const question: Question = { id, kind, message, choices, show, form, assignee, priority, askedAt: walk.host.now(), expiresAt, digest };
   walk.position.questions.push(question);
-  record(walk, { type: 'asked', key, question });
+  record(walk, { type: 'asked', key, question: { ...question, expiresAt: lastMoment(walk, strand, question) } });
   return question;
+}
+
+/**
+ * Until when it can be answered, as things stand: its own expiry, or the end of the run or of a step
+ * around it. Time that the run will be held comes on top, so only its own expiry refuses an answer.
+ */
+function lastMoment(walk: Walk, strand: Strand, { expiresAt }: Question): number | null {
+  const shield = shieldOf(strand);
+  const lefts = [shield === null ? endingMs(walk) : shield.until - walk.host.now(), leftAround(strand)].filter((left) => left !== null);
+  const ends = [...(expiresAt === null ? [] : [expiresAt]), ...lefts.map((left) => walk.host.now() + Math.max(0, left))];
+  return ends.length === 0 ? null : Math.min(...ends);
 }
 
 /** When waiting ends at the latest: the question's expiry, or the end of the run's time. */
@@ -121,6 +133,11 @@ export const withdraw = (walk: Walk, question: Question): void => close(walk, qu
 export function withdrawOpen(walk: Walk, id: string): void {
   const question = openQuestion(walk, id);
   if (question !== undefined) withdraw(walk, question);
+}
+
+/** Who resumes a run has answered what it asked at its limits. */
+export function withdrawLimits(walk: Walk): void {
+  for (const question of walk.position.questions) if (limitAsked(question.id) !== null) withdraw(walk, question);
 }
 
 function close(walk: Walk, question: Question, how: 'expired' | 'withdrawn'): void {

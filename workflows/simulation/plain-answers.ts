@@ -1,18 +1,31 @@
 /** What a scripted host can answer by itself, without a script. */
 import { readJsonText } from '../../language/read/json-text.ts';
 import { programOf, readNestedDefinition, type GivenDefinition, type ReadDefinition } from '../../language/read/nested-definition.ts';
+import { Scope } from './simulation.ts';
 import type { Library, World } from './world.ts';
 
 export class PlainAnswers {
-  private readonly stored: NonNullable<World['stored']>;
+  protected readonly world: World;
 
-  constructor({ stored = () => undefined }: World) {
-    this.stored = stored;
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  now(): number {
+    return this.world.simulation.now;
+  }
+
+  group<Result>(walk: () => Promise<Result>): { ended: Promise<Result>; cancel: () => void } {
+    const { simulation } = this.world;
+    const scope = new Scope(simulation.scope);
+    return { ended: simulation.within(scope, walk), cancel: () => scope.cancel() };
   }
 
   /** A scripted run has every change of the ledger. */
   keepsAttempts = (): boolean => true;
   carriesWaits = (): boolean => true;
+  asksAtLimits = (): boolean => true;
+  timesNested = (): boolean => true;
   drivesAsOne = (): boolean => true;
   suspended = (): void => undefined;
 
@@ -39,7 +52,7 @@ export class PlainAnswers {
       waiting.push(...Object.values(next));
       const name: unknown = '$ref' in next ? next.$ref : undefined;
       if (typeof name !== 'string' || Object.hasOwn(library, name) || Object.hasOwn(found, name)) continue;
-      const definition = this.stored(name);
+      const definition = this.world.stored?.(name);
       if (definition === undefined) continue;
       found[name] = definition;
       waiting.push(definition.steps, definition.always);

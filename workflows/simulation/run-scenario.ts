@@ -64,9 +64,24 @@ export async function runScenario(scenario: Scenario, staging: Staging): Promise
     startedAt: STARTS_AT,
     env,
   });
-  const { durationMs: _durationMs, ...result } = await simulation.drive(host.run(), whenStuck === undefined ? undefined : () => whenStuck(world.runs));
+  const driven = simulation.drive(host.run(), whenStuck === undefined ? undefined : () => whenStuck(world.runs));
+  const { durationMs: _durationMs, ...result } = await driven.catch((error: unknown) => {
+    throw withRefusals(error, world.runs);
+  });
   const traced = world.runs.map((run) => tracedRun(run));
   return { trace: traceOf(tracedRun(host), traced), effects: effectsOf(world), result: throughJson(result), runs: world.runs };
+}
+
+/** Why answers were not taken. */
+export function refusalsIn(runs: readonly ScriptedHost[]): string[] {
+  return runs.flatMap(({ questions }) => questions.replies.flatMap((reply) => ('code' in reply ? [`${reply.code}: ${reply.message}`] : [])));
+}
+
+/** What waits in vain may have been given an answer that it cannot take. */
+function withRefusals(error: unknown, runs: readonly ScriptedHost[]): unknown {
+  const refusals = refusalsIn(runs);
+  if (refusals.length === 0 || !(error instanceof Error)) return error;
+  return new Error(`${error.message}; answers were refused: ${refusals.join('; ')}`, { cause: error });
 }
 
 function boardOf({ events = [], cause }: ScriptSource, simulation: Simulation): EventBoard {

@@ -13,6 +13,8 @@ import { isQuick } from '../interpreter/effects.ts';
 import { isCancelled, shieldOf, type AskEnd, type Effect, type Flow, type Gate, type Host, type NestedEffect, type Reply, type RestEnd, type RunBudget, type RunInput, type SegmentReport, type Strand, type WantedEvent } from '../interpreter/host.ts';
 import { record, type Walk } from '../interpreter/ledger.ts';
 import { drive } from '../interpreter/drive.ts';
+import { limitAsked } from '../interpreter/limit-questions.ts';
+import { withdrawLimits } from '../interpreter/questions.ts';
 import { nestedInput, nestedReply } from '../interpreter/nested.ts';
 import { resultOf, type RunResult } from '../interpreter/outcome.ts';
 import { firstPosition, type Position } from '../interpreter/position.ts';
@@ -30,8 +32,6 @@ import type { World } from './world.ts';
 
 export type { Mode, SegmentAsked, World } from './world.ts';
 
-const holdMs = 10;
-
 export class ScriptedHost extends PlainAnswers implements Host {
   readonly events: RunEvent[] = [];
   /** Results of the run's segments, by their keys. */
@@ -40,7 +40,6 @@ export class ScriptedHost extends PlainAnswers implements Host {
   /** Times the run continued as new. */
   continued = 0;
   walk: Walk;
-  private readonly world: World;
   /** Events before the run began are not seen. */
   private readonly since: number;
   private readonly root = new Scope();
@@ -56,7 +55,6 @@ export class ScriptedHost extends PlainAnswers implements Host {
 
   constructor(world: World, input: RunInput) {
     super(world);
-    this.world = world;
     this.walk = this.walkFrom(input, firstPosition(input.startedAt));
     this.since = world.board.head;
     this.waking = new Waking(world.simulation);
@@ -91,10 +89,6 @@ export class ScriptedHost extends PlainAnswers implements Host {
   keyOf(key: string): string {
     const [, ...nested] = this.walk.input.handle.split('/');
     return [...nested, key].join('/');
-  }
-
-  now(): number {
-    return this.world.simulation.now;
   }
 
   gate(strand: Strand, key: string, step: Step, isOpen: boolean): Gate | Promise<Gate> {
@@ -146,14 +140,14 @@ export class ScriptedHost extends PlainAnswers implements Host {
     switch (entry.do) {
       case 'pause':
         this.pause('asked');
-        this.world.simulation.schedule(entry.forMs ?? holdMs, () => this.resume());
+        this.world.simulation.schedule(entry.forMs ?? 10, () => this.resume());
         return;
       case 'stop':
         return this.stop();
       case 'cancel':
         return this.cancel();
       case 'answer':
-        return this.answer({ id: entry.at.split('/').at(-1) ?? entry.at, choice: 'approve', by: 'someone' });
+        return void this.answer({ id: entry.at.split('/').at(-1) ?? entry.at, choice: 'approve', by: 'someone' });
       case 'edit':
         return makeScriptedEdit(() => this.walk, this.world.simulation, entry);
       default:
@@ -169,9 +163,10 @@ export class ScriptedHost extends PlainAnswers implements Host {
     for (const child of this.children) child.pause('the run that started this one is paused');
   }
 
-  private resume(): void {
+  private resume(asked = false): void {
     const { position } = this.walk;
     if (position.paused === null) return;
+    if (!asked) withdrawLimits(this.walk);
     position.pausedMs += this.now() - position.paused.since;
     position.paused = null;
     record(this.walk, { type: 'resumed', key: '' });
@@ -191,9 +186,14 @@ export class ScriptedHost extends PlainAnswers implements Host {
     for (const child of this.children) child.cancel();
   }
 
-  private answer(request: AnswerRequest): void {
-    this.questions.answer(this.walk, request);
-    this.waking.wake();
+  private answer(request: AnswerRequest): void | Promise<void> {
+    return this.questions.answer(() => this.walk, this.world.simulation, request, (reply) => {
+      if ('answer' in reply && !reply.already && limitAsked(reply.id) !== null) {
+        if (reply.answer.choice === 'stop') this.stop();
+        else this.resume(true);
+      }
+      this.waking.wake();
+    });
   }
 
   async perform(strand: Strand, effect: Effect): Promise<Reply> {
@@ -233,13 +233,21 @@ export class ScriptedHost extends PlainAnswers implements Host {
     return world.segment({ world, host: this, strand, key, scope, stepsLeft, budget });
   }
 
-  async hold(reason: string): Promise<Gate> {
-    if (this.walk.position.paused === null) {
-      this.pause(reason);
+  async hold(reason: string, id: string): Promise<Gate> {
+    const isHeld = this.walk.position.paused !== null;
+    this.pause(reason);
+    if (!this.put({ id, askedAt: 0 }) && !isHeld) {
       const answer = this.world.script.nextHold();
-      this.world.simulation.schedule(holdMs, () => (answer === 'resume' ? this.resume() : this.apply({ at: '', do: answer })));
+      const give = (): void => (answer === 'resume' ? this.resume() : this.apply({ at: '', do: answer }));
+      this.world.simulation.schedule(10, () => (this.result === null ? give() : undefined));
     }
     return (await this.untilResumed()) ?? 'go';
+  }
+
+  /** Has the script answer a question; whether that can let go on a run that is held. */
+  private put(question: Pick<Question, 'id' | 'askedAt'>): boolean {
+    const { script, simulation } = this.world;
+    return this.questions.pose(question, this.keyOf(question.id), script, simulation, (request) => this.answer(request));
   }
 
   async rest(_key: string, ms: number, strand: Strand): Promise<RestEnd> {
@@ -260,10 +268,9 @@ export class ScriptedHost extends PlainAnswers implements Host {
 
   async ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd> {
     const { id, askedAt } = question;
-    const { script, simulation, mode } = this.world;
     this.interrupt(id, 'during');
-    this.questions.pose(question, this.keyOf(id), script, simulation, (request) => this.answer(request));
-    if (mode.yieldAsking === true && shieldOf(strand) === null && this.questions.carry(question)) return 'yield';
+    this.put(question);
+    if (this.world.mode.yieldAsking === true && shieldOf(strand) === null && this.questions.carry(question)) return 'yield';
     for (;;) {
       const held = this.interruption(strand) ?? (await this.untilResumed(strand));
       if (held) return held;
@@ -287,12 +294,6 @@ export class ScriptedHost extends PlainAnswers implements Host {
       await this.waking.untilWoken(this.world.simulation.scope, wanted.untilMs);
       this.awaited.delete(wanted.key);
     }
-  }
-
-  group<Result>(walk: () => Promise<Result>): { ended: Promise<Result>; cancel: () => void } {
-    const { simulation } = this.world;
-    const scope = new Scope(simulation.scope);
-    return { ended: simulation.within(scope, walk), cancel: () => scope.cancel() };
   }
 
   record = (event: RunEvent): void => void this.events.push(event);

@@ -4,11 +4,14 @@
  * Time stands still while anything can still go on by itself, so the order of two replies depends on
  * what they took and never on the machine. What a machine has to give for that is a `Stage`.
  */
+import type { Json, JsonObject } from '../../language/json.ts';
 
 /** What simulated time needs of the machine it runs on. */
 export interface Stage {
   /** Resolves when nothing is left that can go on without time passing. */
   settled(): Promise<void>;
+  /** What is wrong with the data of an answer by its question's form; null where it fits. */
+  formFault(form: JsonObject, data: Json): Promise<string | null>;
   /** Told whenever simulated time moves. */
   clockMoved?(now: number): void;
   /** The scope that the code now running belongs to, as an `AsyncLocalStorage` keeps it. */
@@ -46,7 +49,7 @@ const dueMax = 200_000;
 
 export class Simulation {
   now: number;
-  private readonly stage: Stage;
+  readonly stage: Stage;
   private queue: Due[] = [];
   private asked = 0;
 

@@ -22,7 +22,7 @@ export function define(command: Command): void {
     .argument('<handle>', 'the run')
     .argument('<words...>', `[ID] CHOICE: the question, as "inbox" shows it, and one of ${CHOICES.join(', ')}`)
     .option('--note <text>', 'why, kept with the answer')
-    .option('--data <json>', 'data of the answer: what a form asks for, or with "edit" the fields of the action to change')
+    .option('--data <json>', 'data of the answer: what a form asks for, with "edit" the fields of the action to change, with "extend" how much more is granted')
     .option('--by <persona>', 'who answers (default: the user)')
     .addHelpText('after', `
 Examples:

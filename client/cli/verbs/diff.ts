@@ -40,9 +40,9 @@ async function compare(a: string, b: string, options: Options): Promise<void> {
 }
 
 async function sideOf(client: SentinelClient, handle: string): Promise<RunSide> {
-  await client.find(handle);
+  const { durationMs } = await client.status(handle);
   const events = await client.events(handle);
-  return { handle, events, nested: await nestedEvents(client, handle, events) };
+  return { handle, events, durationMs, nested: await nestedEvents(client, handle, events) };
 }
 
 export function diffLines(diff: RunDiff, { a, b, all, paint }: { a: string; b: string; all: boolean; paint: Paint }): string[] {

@@ -1,7 +1,7 @@
 /** `sentinel logs HANDLE`. */
 import type { Command } from 'commander';
 import { openOutput } from '../output.ts';
-import { oneOf, wholeNumber } from '../usage.ts';
+import { oneOf, usage, wholeNumber } from '../usage.ts';
 import { withClient } from '../with-client.ts';
 
 const STREAMS = ['combined', 'stdout', 'stderr'] as const;
@@ -25,7 +25,11 @@ Examples:
   sentinel logs nightly
   sentinel logs nightly --stream stderr --lines 20
   sentinel logs nightly --follow --json    {"line": …} a line`)
-    .action((handle: string, options: Options) => (options.follow === true ? follow(handle, options) : tail(handle, options)));
+    .action((handle: string, options: Options, self: Command) => {
+      if (options.follow !== true) return tail(handle, options);
+      if (self.getOptionValueSource('lines') !== 'default') throw usage('--follow shows everything from the beginning and --lines only the end; give one of them.');
+      return follow(handle, options);
+    });
 }
 
 async function tail(handle: string, options: Options): Promise<void> {

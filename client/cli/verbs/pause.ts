@@ -1,10 +1,10 @@
 /** `sentinel pause HANDLE`. */
 import type { Command } from 'commander';
-import { control } from '../control.ts';
+import { control, refuseStopping } from '../control.ts';
 
 export function define(command: Command): void {
   command
-    .description('Holds a run before its next step; the steps under way end first. Exit code 4 when there is no such run, 1 when it has ended.')
+    .description('Holds a run before its next step; the steps under way end first. Exit code 4 when there is no such run, 1 when it has ended or was told to stop.')
     .argument('<handle>', 'the run')
     .option('--reason <text>', 'why, for whoever looks at the run')
     .addHelpText('after', `
@@ -12,6 +12,6 @@ Examples:
   sentinel pause nightly
   sentinel pause nightly --reason 'the build machine is down'`)
     .action((handle: string, options: { json?: boolean; reason?: string }) =>
-      control(handle, options, 'is held', (client) => client.pause(handle, options.reason)),
+      control(handle, options, 'is held', async (client) => refuseStopping(await client.pause(handle, options.reason), 'pause')),
     );
 }

@@ -1,14 +1,14 @@
 /** `sentinel resume HANDLE`. */
 import type { Command } from 'commander';
-import { control } from '../control.ts';
+import { control, refuseStopping } from '../control.ts';
 
 export function define(command: Command): void {
   command
-    .description('Lets a held run go on. Exit code 4 when there is no such run, 1 when it has ended.')
+    .description('Lets a held run go on. Exit code 4 when there is no such run, 1 when it has ended or was told to stop.')
     .argument('<handle>', 'the run')
     .addHelpText('after', `
 Examples:
   sentinel resume nightly
   sentinel resume nightly --json`)
-    .action((handle: string, options: { json?: boolean }) => control(handle, options, 'goes on', (client) => client.resume(handle)));
+    .action((handle: string, options: { json?: boolean }) => control(handle, options, 'goes on', async (client) => refuseStopping(await client.resume(handle), 'resume')));
 }

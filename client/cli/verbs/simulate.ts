@@ -54,6 +54,7 @@ async function show(file: string, options: Options): Promise<number> {
   if (good === null) return EXIT.usage;
   const persona = options.persona ?? process.env['USER'] ?? 'local';
   const report = await simulate({ ...good, inputs, replies, project, persona });
+  if (options.replies !== undefined) refuseUnasked(options.replies, Object.keys(replies), report);
   output.object(report);
   showReport(report, output);
   return report.ok ? EXIT.ok : EXIT.failed;
@@ -73,6 +74,17 @@ async function repliesIn(file: string): Promise<Replies> {
   } catch (error) {
     throw usage(`--replies ${file}: ${error instanceof Error ? error.message : String(error)}.`);
   }
+}
+
+/** Any object can be read as replies; one of which nothing was asked for is some other file, or misspelt throughout. */
+function refuseUnasked(file: string, patterns: readonly string[], { unused, steps }: SimulationReport): void {
+  if (patterns.length === 0 || unused.length < patterns.length) return;
+  const keys = steps.filter(({ step }) => step !== 'condition').map(({ key, label }) => `${key} (${label})`);
+  const asked = keys.length === 0 ? 'no step asked for any' : `what asked was ${keys.slice(0, 5).join(', ')}${keys.length > 5 ? ', …' : ''}`;
+  throw usage(
+    `--replies ${file}: nothing asked for ${patterns.slice(0, 5).map((pattern) => `"${pattern}"`).join(', ')}${patterns.length > 5 ? ', …' : ''}; ` +
+      `a reply stands under a step's key, its name, a command, or "shell LINE", and ${asked}.`,
+  );
 }
 
 function showReport(report: SimulationReport, output: Output): void {

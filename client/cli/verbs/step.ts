@@ -39,7 +39,7 @@ Examples:
   defineGroup(group, {
     list: { summary: 'show every step with its path and how it stands', define: defineList },
     add: { summary: 'put a step before the one at PATH, or at the end', define: (command) => defineEdit(command, 'add') },
-    update: { summary: 'replace a step, or the params of a command', define: (command) => defineEdit(command, 'update') },
+    update: { summary: 'replace a step, the params of a command, or fields of another step', define: (command) => defineEdit(command, 'update') },
     remove: { summary: 'take a step out', define: (command) => defineEdit(command, 'remove') },
     skip: { summary: 'pass a step over the next time it is reached', define: (command) => defineEdit(command, 'skip') },
   });
@@ -77,7 +77,7 @@ function rowOf({ path, state, pass, editable, type, label }: ListedStep, paint: 
 
 const descriptions: Readonly<Record<EditRequest['op'], string>> = {
   add: 'Puts a step before the one at PATH; one place behind the last step, it becomes the last.',
-  update: 'Replaces the step at PATH, or with --params the params of a command.',
+  update: 'Replaces the step at PATH, or with --params the params of a command, and of any other step the fields that are given.',
   remove: 'Takes the step at PATH out.',
   skip: 'Passes the step at PATH over the next time it is reached, once.',
 };
@@ -95,7 +95,7 @@ function defineEdit(command: Command, op: EditRequest['op']): void {
     .argument('<handle>', 'the run')
     .argument('<path>', 'the place of the step');
   if (op === 'add' || op === 'update') command.option('--step <json>', 'the step, in any spelling').option('--file <file>', 'the step in a JSON file');
-  if (op === 'update') command.option('--params <json>', 'the params, of a step that is a command');
+  if (op === 'update') command.option('--params <json>', 'the params of a command, or of any other step the fields to replace');
   command
     .option('--revision <n>', 'the revision that was seen (default: the one that is)', wholeNumber('--revision', { min: 0, max: 1_000_000_000 }))
     .option('--note <text>', 'why, kept with the edit')
@@ -161,8 +161,8 @@ async function seenBy(client: SentinelClient, handle: string, path: string, { re
 function withParams({ handle, steps }: StepList, path: string, params: JsonObject): Json {
   const step = steps.find((listed) => listed.path === path)?.step;
   if (step === undefined) throw notFound(handle, path);
-  if (step.type !== 'command') throw usage(`${path} of ${handle} is a "${step.type}" step, which has no params; replace it with --step.`);
-  return { ...step, params } as unknown as Json;
+  // As the command sentinel/step/update: what other steps do stands in fields of their own.
+  return (step.type === 'command' ? { ...step, params } : { ...step, ...params }) as unknown as Json;
 }
 
 const notFound = (handle: string, path: string) => usage(`${handle} has no step "${path}"; "sentinel step list ${handle}" shows those there are.`);

@@ -6,7 +6,10 @@ import { Progress } from '../with-client.ts';
 
 export function define(command: Command): void {
   command
-    .description('Starts the services that are not up: Temporal, Postgres, and a worker in the background.')
+    .description(
+      'Starts the services that are not up: Temporal, Postgres, and a worker in the background. What the environment tells the worker (SENTINEL_WEBHOOK_SECRET and the like) ' +
+        'holds until another "up" or "down": other verbs leave it as it is.',
+    )
     .addHelpText('after', `
 Examples:
   sentinel up
@@ -20,7 +23,7 @@ async function up(options: { json?: boolean }): Promise<void> {
   const progress = new Progress(output);
   let state: ServicesState;
   try {
-    state = await ensureServices({ onProgress: (text) => progress.say(text) });
+    state = await ensureServices({ replacesSettings: true, onProgress: (text) => progress.say(text) });
   } finally {
     progress.end();
   }

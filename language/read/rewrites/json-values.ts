@@ -41,6 +41,6 @@ export function readJson(draft: Draft, key: string, how?: 'leniently'): void {
   if (read.ok && problem === undefined) draft.value[key] = read.value;
   if (problem === undefined || how === 'leniently') return;
   draft.origins.refused.add(path);
-  const code = read.ok ? problem.code : 'BAD_JSON_TEXT';
+  const code = problem.code === 'NOT_JSON' ? 'BAD_JSON_TEXT' : problem.code;
   draft.problems.push({ code, severity: 'error', path, message: `"${key}" is text that should hold JSON: ${problem.message}` });
 }

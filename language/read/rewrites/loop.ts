@@ -3,7 +3,7 @@
  * spellings, and the flat form of a loop step (`mode`, `count`, `while`, `maxIterations` beside `steps`).
  * A definition without a loop runs once.
  */
-import { conflict, infer, pathOf, rename, standIn, within, type Draft, type Plain } from '../draft.ts';
+import { conflict, infer, isPlain, join, pathOf, rename, setOwn, standIn, within, type Draft, type Plain } from '../draft.ts';
 import { renameAll, rewriteCheck, rewriteSpelling } from './spelling.ts';
 import { LOOP_TAGS, rewriteTag, rewriteTypeWord } from './variants.ts';
 
@@ -33,6 +33,7 @@ export function rewriteLoop(draft: Draft): void {
 }
 
 function rewriteLoopKeys(loop: Draft): void {
+  spreadMode(loop);
   rewriteTag(loop, LOOP_TAGS);
   rewriteSpelling(loop);
   rename(loop, 'mode', 'type');
@@ -43,6 +44,19 @@ function rewriteLoopKeys(loop: Draft): void {
   rewriteCheck(loop);
   if (loop.value['type'] === undefined) inferType(loop);
   if (loop.value['type'] === 'count') rewriteCount(loop);
+}
+
+/** `"mode": {"Count": {"max": 2}}`: what it holds stands in the loop itself. */
+function spreadMode(loop: Draft): void {
+  const { mode } = loop.value;
+  if (!isPlain(mode)) return;
+  const at = pathOf(loop, 'mode');
+  delete loop.value['mode'];
+  for (const [key, value] of Object.entries(mode)) {
+    if (Object.hasOwn(loop.value, key)) continue;
+    setOwn(loop.value, key, value);
+    loop.moved.set(key, join(at, key));
+  }
 }
 
 /** `{"until": "…"}`: the key is the kind, its value the check. */

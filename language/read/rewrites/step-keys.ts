@@ -24,6 +24,7 @@ export function rewriteByType(draft: Draft): void {
   rewriteCheck(draft);
   if (value['type'] !== 'loop') rewriteWords(draft);
   if (value['type'] === 'llm') rewriteModel(draft);
+  if (value['type'] === 'condition') dropEmptyBranch(draft);
   if (value['type'] === 'watch') rewriteEach(draft, 'rules', rewriteSpelling);
   if (typeof value['retry'] === 'number') standIn(draft, 'retry', { attempts: value['retry'] });
   for (const key of ['retry', 'autoCompact']) {
@@ -31,6 +32,14 @@ export function rewriteByType(draft: Draft): void {
       rewriteSpelling(inner);
       rewriteWords(inner);
     });
+  }
+}
+
+/** Writers that always write both branches leave one empty; with nothing in the other either, it is a mistake. */
+function dropEmptyBranch({ value }: Draft): void {
+  for (const [key, other] of [['else', 'then'], ['then', 'else']] as const) {
+    const [branch, rest] = [value[key], value[other]];
+    if (Array.isArray(branch) && branch.length === 0 && Array.isArray(rest) && rest.length > 0) delete value[key];
   }
 }
 

@@ -1,0 +1,46 @@
+/** What the worker was told by its environment stays until somebody says otherwise. */
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ensureServices, stopServices } from '../../worker/services/ensure-services.ts';
+import { freshServices, type FreshServices } from './fresh-services.ts';
+
+let home: string;
+let options: FreshServices['options'];
+beforeAll(async () => {
+  ({ home, options } = await freshServices());
+});
+afterAll(async () => {
+  await stopServices(options);
+  rmSync(home, { recursive: true, force: true });
+});
+
+const file = (): string => join(home, 'worker-settings.json');
+const told = { SENTINEL_WEBHOOK_SECRET: 'sesame-sesame-sesame' };
+
+test('stays when a verb comes that knows nothing of it, whatever has to be started anew', async () => {
+  const before = await ensureServices(options);
+  const up = await ensureServices({ ...options, replacesSettings: true, env: { ...options.env, ...told } });
+  expect(up.supervisor.pid).not.toBe(before.supervisor.pid);
+  expect(JSON.parse(readFileSync(file(), 'utf8'))).toEqual(told);
+  expect(statSync(file()).mode & 0o777).toBe(0o600);
+  const said: string[] = [];
+  for (const env of [options.env, { ...options.env, SENTINEL_WEBHOOK_SECRET: 'another-another-another' }]) {
+    expect((await ensureServices({ ...options, env, onProgress: (text) => said.push(text) })).supervisor).toEqual(up.supervisor);
+  }
+  expect(said).toEqual([]);
+  process.kill(up.supervisor.pid, 'SIGKILL');
+  await ensureServices(options);
+  expect(JSON.parse(readFileSync(file(), 'utf8'))).toEqual(told);
+});
+
+test('changes with "up", which says what, and ends with "down"', async () => {
+  const before = await ensureServices(options);
+  const said: string[] = [];
+  const after = await ensureServices({ ...options, replacesSettings: true, onProgress: (text) => said.push(text) });
+  expect(after.supervisor.pid).not.toBe(before.supervisor.pid);
+  expect(said).toContain('SENTINEL_WEBHOOK_SECRET is no longer set; starting the services anew');
+  expect(readFileSync(file(), 'utf8')).toBe('{}\n');
+  await stopServices(options);
+  expect(existsSync(file())).toBe(false);
+});
