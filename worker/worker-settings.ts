@@ -15,6 +15,9 @@ export interface WorkerVersion {
   buildId: string;
 }
 
+/** What a worker is of when nothing else is said. */
+export const DEPLOYMENT = 'sentinel';
+
 const SECRET_LENGTH_MIN = 16;
 const WEBHOOK_PORT = 7246;
 
@@ -51,7 +54,7 @@ export function webhookSettings(settings: Settings): WebhookSettings | null {
   return { host: settings.SENTINEL_WEBHOOK_HOST ?? '127.0.0.1', port: settings.SENTINEL_WEBHOOK_PORT ?? WEBHOOK_PORT, secrets: [first, ...rest] };
 }
 
-export function workerVersion({ SENTINEL_DEPLOYMENT: deploymentName = 'sentinel', SENTINEL_BUILD_ID: buildId }: Settings): WorkerVersion | null {
+export function workerVersion({ SENTINEL_DEPLOYMENT: deploymentName = DEPLOYMENT, SENTINEL_BUILD_ID: buildId }: Settings): WorkerVersion | null {
   return buildId === undefined ? null : { deploymentName, buildId };
 }
 

@@ -9,11 +9,13 @@ import { BackgroundProcesses } from '../activities/shell/background.ts';
 import { runStarter, type StartParts } from '../client/start-run.ts';
 import type { Store } from '../prisma/store/contract.ts';
 import { payloadStorage } from '../prisma/store/payload-driver.ts';
+import { buildIdOf } from './bundle.ts';
 import type { WorkerVersion } from './config.ts';
 import { LostRuns } from './lost-runs.ts';
 import { RunRecorder } from './run-recorder.ts';
 import { askRunOf, wakeRun } from './run-signals.ts';
 import { SubscriberWaker } from './subscriber-waker.ts';
+import { DEPLOYMENT } from './worker-settings.ts';
 
 /** Each may hold one connection of the store and need a second: the pool is larger than this. */
 export const SEGMENTS_AT_ONCE_MAX = 32;
@@ -43,9 +45,12 @@ export interface RunningWorker {
   shutdown(): Promise<void>;
 }
 
-/** Pinned: what a run began with can replay it; a newer version need not. */
-function versioning(version: WorkerVersion | null): Pick<WorkerOptions, 'workerDeploymentOptions'> {
-  if (version === null) return {};
+/** Pinned: what a run began with can replay it; a newer version need not. Without a version the build is only named. */
+async function versioning(version: WorkerVersion | null, bundle: WorkflowBundleOption): Promise<Pick<WorkerOptions, 'workerDeploymentOptions'>> {
+  if (version === null) {
+    const named = { deploymentName: DEPLOYMENT, buildId: await buildIdOf(bundle) };
+    return { workerDeploymentOptions: { useWorkerVersioning: false, version: named } };
+  }
   return { workerDeploymentOptions: { useWorkerVersioning: true, version, defaultVersioningBehavior: 'PINNED' } };
 }
 
@@ -58,6 +63,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const registry = createRegistry([...builtInCommands(processMetrics, background), ...(parts.commands ?? [])]);
   const starting: StartParts = { store, client, taskQueue: parts.taskQueues[0] ?? '', isEager: true };
   const activities = createActivities({ store, registry, runs: runStarter(starting) });
+  const deployment = await versioning(parts.version ?? null, parts.bundle);
   const workers = await Promise.all(
     parts.taskQueues.map((taskQueue) =>
       Worker.create({
@@ -73,7 +79,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
         defaultHeartbeatThrottleInterval: '2s',
         maxHeartbeatThrottleInterval: '5s',
         stickyQueueScheduleToStartTimeout: '5s',
-        ...versioning(parts.version ?? null),
+        ...deployment,
         ...parts.options,
       }),
     ),
