@@ -44,13 +44,19 @@ export default defineConfig({
       project('services', { include: ['test/services/**/*.test.ts'], timeoutMs: 5 * minute, maxWorkers: 1 }),
       project('server', {
         include: ['test/server/**/*.test.ts', 'test/histories/record.test.ts'],
-        exclude: ['test/server/slow/**'],
+        exclude: ['test/server/{slow,chaos}/**'],
         timeoutMs: 5 * minute,
         globalSetup: ['test/server/global-setup.ts'],
         maxWorkers: 1,
       }),
       project('slow', {
         include: ['test/server/slow/**/*.test.ts'],
+        timeoutMs: 30 * minute,
+        globalSetup: ['test/server/global-setup.ts'],
+        maxWorkers: 1,
+      }),
+      project('chaos', {
+        include: ['test/server/chaos/**/*.test.ts'],
         timeoutMs: 30 * minute,
         globalSetup: ['test/server/global-setup.ts'],
         maxWorkers: 1,

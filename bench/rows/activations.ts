@@ -62,7 +62,7 @@ async function activationsFor(world: World, definition: Definition, repeats: num
   const { workflowId } = await world.runSentinel(definition);
   const history = await world.client.workflow.getHandle(workflowId).fetchHistory();
   const { sentinel } = await replayOptions(world);
-  const calls = await noting(() => replayCpuMs(sentinel, history, workflowId, repeats));
+  const calls = await noting(() => replayCpuMs(sentinel, history, workflowId, { warmUp: 5, times: repeats }));
   const replays = activationsOf(calls).slice(2);
   const length = Math.max(...replays.map((replay) => replay.length));
   return Array.from({ length }, (_, index) => Math.min(...replays.map((replay) => replay[index] ?? Infinity)));

@@ -4,10 +4,13 @@
  */
 import type { Definition } from '../../language/model.ts';
 import { shaped, SHAPES, type Shape } from '../definitions.ts';
+import { inParallel } from '../lanes.ts';
 import { bounded, informed, median, type Row } from '../report.ts';
 import type { TwinWorkflow } from '../twin/workflows.ts';
 import type { Side } from '../worker-process.ts';
 import type { Timed, World } from '../world.ts';
+
+const warmUpSteps = 400;
 
 interface Sample {
   wallMs: number;
@@ -30,8 +33,10 @@ interface Comparison {
   twin: Sample[];
 }
 
-async function compare(world: World, pairs: number, sentinel: () => Promise<Timed>, twin: () => Promise<Timed>): Promise<Comparison> {
+/** Both sides' code is warm before anything is measured: a worker lives for days. */
+async function compare(world: World, { pairs, warmUp }: { pairs: number; warmUp: number }, sentinel: () => Promise<Timed>, twin: () => Promise<Timed>): Promise<Comparison> {
   const found: Comparison = { sentinel: [], twin: [] };
+  for (const run of [sentinel, twin]) await inParallel(warmUp, 4, run);
   for (let pair = 0; pair <= pairs; pair += 1) {
     const sides = pair % 2 === 0 ? (['sentinel', 'twin'] as const) : (['twin', 'sentinel'] as const);
     for (const side of sides) {
@@ -52,7 +57,8 @@ const bytesOf = (definition: Definition): number => Buffer.byteLength(JSON.strin
 
 async function shapeRows(world: World, shape: Shape, count: number, pairs: number): Promise<Row[]> {
   const definition = shaped(shape, count);
-  const found = await compare(world, pairs, () => world.runSentinel(definition), () => world.runTwin(shape, [count]));
+  const effort = { pairs, warmUp: Math.ceil(warmUpSteps / count) };
+  const found = await compare(world, effort, () => world.runSentinel(definition), () => world.runTwin(shape, [count]));
   const definitionBytes = bytesOf(definition);
   const middle = (side: Side, pick: (sample: Sample) => number): number => median(found[side].map(pick));
   const name = `${shape} of ${count}`;
@@ -76,7 +82,7 @@ const perStep = (samples: readonly Sample[], count: number): string => (median(s
 async function childLoopRow(world: World, pairs: number): Promise<Row> {
   const count = 40;
   const twin: TwinWorkflow = 'childLoop';
-  const found = await compare(world, pairs, () => world.runSentinel(shaped('loop', count)), () => world.runTwin(twin, [count]));
+  const found = await compare(world, { pairs, warmUp: 2 }, () => world.runSentinel(shaped('loop', count)), () => world.runTwin(twin, [count]));
   const times = 1 / ratio(found, (one) => one.wallMs);
   return bounded('loop of 40 against a child workflow a pass', { value: times, unit: 'x faster', atLeast: 4 });
 }

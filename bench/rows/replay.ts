@@ -8,13 +8,17 @@ import { bounded, median, type Row } from '../report.ts';
 import { twinBundle } from '../worker-process.ts';
 import { packageRoot, type World } from '../world.ts';
 
-const warmUp = 5;
+/**
+ * V8 goes on learning for some thousand steps. A worker that replays has as a rule lived for days, so what is
+ * measured is code that is warm, on both sides.
+ */
+const warmUpSteps = 2000;
 
 /** A worker takes the events during replay too, and drops those it has written. */
 const sinks = { recorder: { append: { callDuringReplay: true, fn: () => undefined } } };
 
-/** Milliseconds of this process for one replay of the history, after a few to warm up. */
-export async function replayCpuMs(options: ReplayWorkerOptions, history: History, workflowId: string, times: number): Promise<number> {
+/** Milliseconds of this process for one replay of the history, after `warmUp` others. */
+export async function replayCpuMs(options: ReplayWorkerOptions, history: History, workflowId: string, { warmUp, times }: { warmUp: number; times: number }): Promise<number> {
   const histories = Array.from({ length: warmUp + times }, () => ({ workflowId, history }));
   let replayed = 0;
   let before = process.cpuUsage();
@@ -45,8 +49,8 @@ export async function replay(world: World, quick: boolean): Promise<Row[]> {
       const theirs = await world.runTwin(shape, [count]);
       const [ourHistory, theirHistory] = [await fetch(world, ours.workflowId), await fetch(world, theirs.workflowId)];
       const pairs: { ours: number; theirs: number }[] = [];
-      for (let pair = 0; pair < (quick ? 3 : 5); pair += 1) {
-        const times = Math.max(10, Math.ceil(800 / count));
+      for (let pair = 0; pair < 3; pair += 1) {
+        const times = { warmUp: Math.ceil(warmUpSteps / count), times: Math.max(10, Math.ceil(800 / count)) };
         pairs.push({
           ours: await replayCpuMs(options.sentinel, ourHistory, ours.workflowId, times),
           theirs: await replayCpuMs(options.twin, theirHistory, theirs.workflowId, times),
