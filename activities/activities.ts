@@ -14,7 +14,7 @@ import { JournalConflict } from '../prisma/store/journal-conflict.ts';
 import { checkForm, digestOf } from './answers.ts';
 import type { CommandContext, RunStarter } from './commands/command.ts';
 import type { Registry } from './commands/registry.ts';
-import { CHECK_EDIT, CHECK_FORM, DIGEST, EMIT, NEXT_EVENT, READ_DEFINITION, SEGMENT, SHELL, TIMEOUT_MARGIN_MS, WATCH, type SegmentRequest, type SegmentResult, type EventRequest, type ShellRequest, type StepOptions } from './contract.ts';
+import { CHECK_EDIT, CHECK_FORM, DIGEST, EMIT, IS_BEHIND, NEXT_EVENT, READ_DEFINITION, SEGMENT, SHELL, TIMEOUT_MARGIN_MS, WATCH, type SegmentRequest, type SegmentResult, type EventRequest, type ShellRequest, type StepOptions } from './contract.ts';
 import { checkEdit } from './edits.ts';
 import { Failure } from './failures.ts';
 import { readGivenDefinition } from './nested-definition.ts';
@@ -59,6 +59,7 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
     [DIGEST]: digestOf,
     [CHECK_FORM]: checkForm,
     [CHECK_EDIT]: checkEdit,
+    [IS_BEHIND]: async (seq: number) => store.journal.isBeyond((await ownRun(store)).handle, seq),
     [READ_DEFINITION]: (given: GivenDefinition) => readGivenDefinition(store, given),
     [EMIT]: (request: { event: string; data: Json }, options?: StepOptions) =>
       guarded(options, async () => {

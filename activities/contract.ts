@@ -25,6 +25,8 @@ export const DIGEST = 'digest';
 export const CHECK_FORM = 'check-form';
 /** Holds an edit against the reader; local. */
 export const CHECK_EDIT = 'check-edit';
+/** Whether segments were committed that the run does not know of: a worker that was lost did them. */
+export const IS_BEHIND = 'is-behind';
 
 /** Reads a definition that a step took from a variable; local. */
 export const READ_DEFINITION = 'read-definition';

@@ -8,6 +8,7 @@ export const FAILURE_CODES = {
   COMMAND_NOT_BUILT: 'The command is part of the format but not built yet',
   COMMAND_PARAMS_INVALID: 'A command got parameters it does not accept',
   DEFINITION_INVALID: 'A definition that a step took from a variable has problems',
+  EDIT_BEHIND: 'An edit came where steps ahead had been done already, by a worker that was lost',
   EDIT_INVALID: 'An edit would leave a run with steps that are not valid',
   EDIT_STALE: 'An edit was made for a revision that is no more',
   EVENT_NAME_INVALID: 'The name of an event to wait for cannot be one',

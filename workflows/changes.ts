@@ -21,7 +21,7 @@ export interface BehaviourChange {
 }
 
 /** What runs of today begin with. */
-export const LEVEL_NOW = 2;
+export const LEVEL_NOW = 3;
 
 export const CHANGES = {
   attemptsInWalk: {
@@ -84,6 +84,24 @@ export const CHANGES = {
     reason:
       'A run that a limit held told its owner and asked nothing: only resuming it, by the same amount, let it go on. Now it asks, and the ' +
       'answer says whether it is extended, and by how much; the digest of the question is made by a local activity.',
+    since: '2026-11-22',
+  },
+  editsBehind: {
+    id: 'edits-behind',
+    level: 3,
+    reason:
+      'An edit was made although a lost worker had committed segments beyond the place where history knows the run to be; their steps ' +
+      'had other keys after it, and what they do happened a second time. Now a local activity looks, and the edit waits for the run to ' +
+      'come past them, or is refused.',
+    since: '2026-11-22',
+  },
+  heardBeforeEnd: {
+    id: 'heard-before-end',
+    level: 3,
+    isOnlyForNew: true,
+    reason:
+      'A run that ended, or continued as new, in the workflow task in which it was answered lost the answer when a signal arrived ' +
+      'meanwhile: Temporal refuses such a task, and the inbox had the question as answered. Now the task with the answer ends first.',
     since: '2026-11-22',
   },
 } as const satisfies { readonly [name: string]: BehaviourChange };

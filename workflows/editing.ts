@@ -1,19 +1,26 @@
 /**
  * Edits of a run's steps, as an update whose validator refuses what cannot be done
  * (interpreter/edits.ts). What needs the reader is asked of a local activity: zod never enters
- * workflow code. An edit waits until no segment is in flight, and no segment starts while one waits.
+ * workflow code. An edit waits until no segment is in flight, and no segment starts while one waits;
+ * nor is one made before the run has come past what a lost worker had done: those steps have their keys.
  */
 import { ApplicationFailure, CancellationScope, condition, defineQuery, defineUpdate, isCancellation, scheduleLocalActivity, setHandler } from '@temporalio/workflow';
-import { CHECK_EDIT, type EditCheck } from '../activities/contract.ts';
+import { CHECK_EDIT, IS_BEHIND, type EditCheck } from '../activities/contract.ts';
 import type { Step } from '../language/model.ts';
 import type { RunStatus } from '../language/run-event.ts';
 import { answerOptions } from './activity-options.ts';
+import { CHANGES } from './changes.ts';
+import { hasChange } from './has-change.ts';
 import { editRefusal, isSegmentInFlight, takeEdit, type EditReply, type EditRequest } from './interpreter/edits.ts';
 import type { Gate } from './interpreter/host.ts';
 import type { Walk } from './interpreter/ledger.ts';
 import { listSteps, type StepList } from './interpreter/step-list.ts';
 import { lastInTurn } from './last-in-turn.ts';
 import { EDIT, QUERIES } from './messages.ts';
+
+/** A lost worker had come a few segments further, never many: each workflow task has a bound. */
+const turnsMax = 20;
+const movesOnMs = 2000;
 
 export class Editing {
   private waiting = 0;
@@ -55,17 +62,38 @@ export class Editing {
 
   private async edit(request: EditRequest): Promise<EditReply> {
     const step = await this.checked(request);
+    for (let turn = 0; turn < turnsMax; turn += 1) {
+      const reply = await this.inTurn(request, step);
+      if (reply !== null) return reply;
+      if (!(await this.movesOn())) break;
+    }
+    const { handle } = this.walk.input;
+    const message = `steps of ${handle} that are ahead were done already by a worker that was lost; let the run go on past them, and edit it then`;
+    throw ApplicationFailure.nonRetryable(message, 'EDIT_BEHIND');
+  }
+
+  /** Null where the run has to go on before it can be edited. */
+  private async inTurn(request: EditRequest, step: Step | null): Promise<EditReply | null> {
+    const { walk } = this;
     this.waiting += 1;
     try {
-      await condition(() => !isSegmentInFlight(this.walk));
+      await condition(() => !isSegmentInFlight(walk));
+      if (hasChange(walk.input, CHANGES.editsBehind) && (await scheduleLocalActivity<boolean>(IS_BEHIND, [walk.position.seq], answerOptions))) return null;
       // Another edit, or the run itself, may have come before it.
       this.refuse(request);
-      const reply = takeEdit(this.walk, request, step);
-      this.walk.host.suspended();
+      const reply = takeEdit(walk, request, step);
+      walk.host.suspended();
       return reply;
     } finally {
       this.waiting -= 1;
     }
+  }
+
+  /** Whether the run comes to the next of its steps soon. */
+  private async movesOn(): Promise<boolean> {
+    const { position } = this.walk;
+    const { seq, paused } = position;
+    return paused === null && condition(() => position.seq > seq, movesOnMs);
   }
 
   /** The step in its canonical form; null where the edit has none. */

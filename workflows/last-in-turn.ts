@@ -5,7 +5,7 @@
  * the first task had resolved; a later replay keeps the two apart, so the handler finds the run
  * further on. Taking the last turn, it finds the same run both times.
  */
-import { CancellationScope, condition } from '@temporalio/workflow';
+import { CancellationScope, condition, sleep, workflowInfo } from '@temporalio/workflow';
 import { CHANGES } from './changes.ts';
 import { hasChange } from './has-change.ts';
 import type { Walk } from './interpreter/ledger.ts';
@@ -17,11 +17,28 @@ import type { Walk } from './interpreter/ledger.ts';
  */
 const looks = 5;
 
+/** The workflow task, by the length of history at its start, in which something was last said to a run. */
+const heardIn = new WeakMap<Walk, number>();
+
+/**
+ * Before a run ends or continues as new. What was said in this very workflow task is in no history
+ * yet, and Temporal refuses a task that ends a run while something arrives: it would be lost, although
+ * the store has what came of it. So the task ends first.
+ */
+export async function keepWhatWasHeard(walk: Walk): Promise<void> {
+  while (wasHeardNow(walk)) await CancellationScope.nonCancellable(() => sleep(1));
+}
+
+export function wasHeardNow(walk: Walk): boolean {
+  return hasChange(walk.input, CHANGES.heardBeforeEnd) && heardIn.get(walk) === workflowInfo().historyLength;
+}
+
 /** `refuse` throws where, when its turn comes, the run is past what was accepted before. */
-export function lastInTurn<Result>({ input }: Walk, refuse: () => void, work: () => Result | Promise<Result>): Result | Promise<Result> {
-  if (!hasChange(input, CHANGES.handlersLast)) return work();
+export function lastInTurn<Result>(walk: Walk, refuse: () => void, work: () => Result | Promise<Result>): Result | Promise<Result> {
+  if (!hasChange(walk.input, CHANGES.handlersLast)) return work();
   return CancellationScope.nonCancellable(othersFirst).then(() => {
     refuse();
+    heardIn.set(walk, workflowInfo().historyLength);
     return work();
   });
 }

@@ -23,6 +23,7 @@ import { record, type Walk } from './interpreter/ledger.ts';
 import { resultOf, type RunResult } from './interpreter/outcome.ts';
 import { firstPosition, readPosition, type Position } from './interpreter/position.ts';
 import { walkRun } from './interpreter/walk.ts';
+import { keepWhatWasHeard, wasHeardNow } from './last-in-turn.ts';
 import { cancelDetached } from './nested-run.ts';
 import { handleOf } from './messages.ts';
 import { SEARCH_ATTRIBUTES } from './search-attributes.ts';
@@ -46,9 +47,11 @@ export async function sentinel(start: StartInput, carried?: Position, target?: R
   if (flow.kind === 'yield' && control.cancelled) flow = await walkOn();
   if (flow.kind === 'yield') {
     await condition(allHandlersFinished);
+    if (wasHeardNow(walk)) await keepWhatWasHeard(walk);
     host.settle();
     return continueAsNew<typeof sentinel>(startInputOf(walk.input, walk.input.limits), walk.position);
   }
+  if (wasHeardNow(walk)) await keepWhatWasHeard(walk);
   return end(host, flow);
 }
 

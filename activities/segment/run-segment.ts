@@ -50,7 +50,7 @@ export async function runSegment(store: Store, quick: QuickSteps, input: RunInpu
     };
     if (host.events.length === 0) return (await journaled(store, input, key)) ?? result;
     const forget = request.forget.map(journalKey);
-    await session.commit({ handle: input.handle, key, result: result as unknown as Json, events: host.events, forget });
+    await session.commit({ handle: input.handle, key, result: result as unknown as Json, events: host.events, forget, seq: request.seq });
     return result;
   } catch (error) {
     if (!(error instanceof JournalConflict)) throw error;

@@ -103,9 +103,10 @@ export interface OpenSession extends Session {
   /**
    * Commits the session's writes together with one journal row and the run's events, and forgets
    * the journal rows of the run named in `forget`. Rejects with `JournalConflict` when another
-   * attempt already journaled `key`; then nothing of this session was kept.
+   * attempt already journaled `key`; then nothing of this session was kept. `seq`: of a segment, the
+   * first number its events may have.
    */
-  commit(entry: { handle: string; key: string; result: Json; events: RunEvent[]; forget?: string[] }): Promise<void>;
+  commit(entry: { handle: string; key: string; result: Json; events: RunEvent[]; forget?: string[]; seq?: number }): Promise<void>;
   /** Undoes everything; safe to call after commit. */
   close(): Promise<void>;
 }
@@ -208,6 +209,8 @@ export interface Store {
   triggers: TriggerStore;
   journal: {
     find(handle: string, key: string): Promise<Json | null>;
+    /** Whether the run has a segment whose events are numbered from `seq` or further on. */
+    isBeyond(handle: string, seq: number): Promise<boolean>;
     /** Removes the rows of runs that ended more than a day ago: no attempt of theirs can be alive. */
     sweep(): Promise<void>;
   };

@@ -47,6 +47,10 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
         const [row] = await database.query<{ result: Json }>('select result from journal where handle = $1 and key = $2', [handle, key]);
         return row?.result ?? null;
       },
+      async isBeyond(handle, seq) {
+        const rows = await database.query('select 1 from journal where handle = $1 and seq >= $2 limit 1', [handle, seq]);
+        return rows.length > 0;
+      },
       async sweep() {
         await database.query(
           `delete from journal using runs where journal.handle = runs.handle and runs.finished_at < now() - interval '1 day'`,

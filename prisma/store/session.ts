@@ -64,12 +64,12 @@ export class StoreSession implements OpenSession {
     return taken;
   }
 
-  async commit(entry: { handle: string; key: string; result: Json; events: RunEvent[]; forget?: string[] }): Promise<void> {
-    const { handle, key, result, events, forget } = entry;
+  async commit(entry: { handle: string; key: string; result: Json; events: RunEvent[]; forget?: string[]; seq?: number }): Promise<void> {
+    const { handle, key, result, events, forget, seq } = entry;
     await this.#afterOthers(async () => {
       this.#assertOpen();
       this.#ended = true;
-      const statement = commitStatement({ handle, events, journal: { key, result }, inserts: this.#takeRows(), ...(forget === undefined ? {} : { forget }) });
+      const statement = commitStatement({ handle, events, journal: { key, result, ...(seq === undefined ? {} : { seq }) }, inserts: this.#takeRows(), ...(forget === undefined ? {} : { forget }) });
       if (statement === null) throw new Error('bug: a commit always journals');
       try {
         await this.#finish(statement);

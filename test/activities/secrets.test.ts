@@ -98,7 +98,7 @@ describe('a secret beside a process', () => {
 
   it.each(Array.from({ length: 10 }, (_, at) => 180 + 3 * at))('quotes no part of a value either, where a long line is cut (%d characters before it)', async (length) => {
     const opening = await opened();
-    const failing = run({ command: `: ${'x'.repeat(length - 8)}; sleep 9 '${opening.token}'`, timeoutMs: 1 }, opening);
+    const failing = run({ command: `: ${'x'.repeat(length + 1)} '${opening.token}'; sleep 9`, timeoutMs: 1 }, opening);
     const failure: unknown = await failing.catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'STEP_TIMEOUT' });
     expect(String(failure)).not.toContain('s3');

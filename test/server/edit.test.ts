@@ -99,3 +99,24 @@ test('a step edits another run', async () => {
   const late = await harness.run(once('late', [remove(target), remove('nobody')]));
   expect(late.events.flatMap((event) => (event.type === 'step-finished' ? [event.failure?.code] : []))).toEqual(['RUN_ENDED', 'RUN_NOT_FOUND']);
 });
+
+/** As a worker leaves it that was lost before Temporal heard of its segment. */
+async function committed(handle: string, text: string): Promise<void> {
+  const session = harness.store.session();
+  await session.write(text, [handle]);
+  await session.commit({ handle, key: `then ${text.slice(0, 6)}`, result: null, events: [] });
+}
+
+test('no edit is made where a lost worker had been further than history knows', async () => {
+  const handle = await harness.start(once('behind', [shell('while [ ! -e behind-on ]; do sleep 0.1; done'), create('behind', { n: 1 }), shell('echo end >> behind')]));
+  await harness.untilEvent(handle, (event) => event.type === 'step-started');
+  await harness.say(handle, 'pause');
+  await committed(handle, `insert into journal (handle, key, result, seq) values ($1, 'segment lost@1', 'null', 1000000)`);
+  expect(await refusal(edit(handle, { op: 'skip', path: 'steps.2' }))).toMatch(/^EDIT_BEHIND: steps of .* were done already by a worker that was lost/);
+  await committed(handle, `delete from journal where handle = $1 and key = 'segment lost@1'`);
+  await edit(handle, { op: 'skip', path: 'steps.2' });
+  await harness.run(once('lets', [shell('touch behind-on')]));
+  await harness.say(handle, 'resume');
+  expect((await harness.result(handle)).status).toBe('completed');
+  expect(await harness.rows('behind')).toEqual([{ n: 1 }]);
+});

@@ -95,7 +95,7 @@ export class Harness {
   /** The command line, said by ada in the project's folder. */
   async command(...args: string[]): Promise<Said> {
     const env = { ...this.env, USER: 'ada' };
-    const { exitCode = -1, stdout, stderr } = await execa(process.execPath, [CLI, ...args], { cwd: this.project, env, reject: false, timeout: 60_000 });
+    const { exitCode = -1, stdout, stderr } = await execa(process.execPath, [CLI, ...args], { cwd: this.project, env, reject: false, timeout: 60_000, stripFinalNewline: false });
     return { code: exitCode, out: stdout, err: stderr };
   }
 

@@ -49,7 +49,7 @@ test('a start that fails leaves the row of another one alone', async () => {
 
 test('a run that has ended is not run again, although its events are not there yet', async () => {
   const before = (await harness.rows('started')).length;
-  await harness.run(definition, { handle: 'ended' });
+  expect((await harness.run(definition, { handle: 'ended' })).result).toMatchObject({ outcome: 'completed' });
   await sql.query(`delete from run_events where handle = 'ended'`);
   const { store, client, taskQueue, project } = harness;
   const again = await startRun({ store, client, taskQueue }, { definition, inputs: {}, project, persona: 'tester', handle: 'ended' });

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ensureServices, stopServices } from '../../worker/services/ensure-services.ts';
+import { isAlive } from '../../worker/services/process-identity.ts';
 import { freshServices, type FreshServices } from './fresh-services.ts';
 
 let home: string;
@@ -30,6 +31,7 @@ test('stays when a verb comes that knows nothing of it, whatever has to be start
   }
   expect(said).toEqual([]);
   process.kill(up.supervisor.pid, 'SIGKILL');
+  await expect.poll(() => isAlive(up.supervisor)).toBe(false);
   await ensureServices(options);
   expect(JSON.parse(readFileSync(file(), 'utf8'))).toEqual(told);
 });

@@ -50,6 +50,7 @@ const METHODS: Record<string, (store: Store) => Promise<unknown>> = {
   'records.list': (it) => reading(it, (session) => it.records.list(session, { collection: 'c' })),
   'signals.publish': (it) => reading(it, (session) => it.signals.publish(session, { handle: 'h', key: 'k', name: 'n', data: null })),
   'journal.find': (it) => it.journal.find('h', 'k'),
+  'journal.isBeyond': (it) => it.journal.isBeyond('h', 1),
   'session.read': (it) => reading(it, (session) => session.read('select 1', [])),
   'session.write': (it) => reading(it, (session) => session.write('select 1', [])),
   'session.commit': (it) => it.session().commit({ handle: 'h', key: 'k', result: 1, events: [] }),
