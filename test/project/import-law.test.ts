@@ -110,3 +110,9 @@ test.each(impure)('language/ and the interpreter do without %s', (_what, pattern
   const pure = sources.filter((path) => pureFolders.some((folder) => path.startsWith(folder)));
   expect(pure.filter((path) => pattern.test(codeOf(path)))).toEqual([]);
 });
+
+test('no module that all workflows of a worker share keeps state of its own', () => {
+  const shared = files.filter((path) => isSource(path) && /^(?:language|workflows)\//.test(path));
+  expect(shared.length).toBeGreaterThan(100);
+  expect(shared.filter((path) => /^(?:export )?(?:let|var) /m.test(codeOf(path)))).toEqual([]);
+});
