@@ -53,7 +53,7 @@ function metAt(events: readonly RunEvent[], index: number): { at: string; when: 
 function openAt(events: readonly RunEvent[], index: number): StepStarted | undefined {
   const ended = new Set(events.slice(0, index).flatMap((event) => (event.type === 'step-finished' ? [event.key] : [])));
   const begun = events.slice(0, index).filter((event) => event.type === 'step-started');
-  return begun.findLast(({ key, step }) => !ended.has(key) && step !== 'loop' && step !== 'parallel' && step !== 'sentinel');
+  return begun.findLast(({ key, step }) => !ended.has(key) && step !== 'loop' && step !== 'parallel');
 }
 
 function askedAt(events: readonly RunEvent[], index: number): Extract<RunEvent, { type: 'asked' }> | undefined {

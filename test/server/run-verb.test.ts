@@ -151,8 +151,8 @@ describe('steering', () => {
   });
 
   test.each(['pause', 'resume', 'stop', 'cancel'])('%s: a run that has ended', async (verb) => {
-    if ((await harness.store.runs.find('ended')) === null) await harness.run(once('ended', [shell('true')]), { handle: 'ended' });
-    expect(await sentinel(verb, 'ended')).toMatchObject({ code: 1, out: '', err: expect.stringContaining(`nothing to ${verb}`) as string });
+    if ((await harness.store.runs.find('verb-over')) === null) await harness.run(once('over', [shell('true')]), { handle: 'verb-over' });
+    expect(await sentinel(verb, 'verb-over')).toMatchObject({ code: 1, out: '', err: expect.stringContaining(`nothing to ${verb}`) as string });
   });
 });
 
