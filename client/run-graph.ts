@@ -7,6 +7,7 @@ import type { Graph } from '../language/graph/graph.ts';
 import { RunTree } from '../language/graph/run-tree.ts';
 import type { Definition } from '../language/model.ts';
 import type { RunEvent } from '../language/run-event.ts';
+import { reachedDefinitions } from '../prisma/store/referred-definitions.ts';
 import { ClientError, type SentinelClient } from './client.ts';
 import { referencesOf } from './library.ts';
 import { nestedEvents } from './nested-events.ts';
@@ -33,14 +34,14 @@ export async function runGraph(client: SentinelClient, handle: string, inFiles: 
   if (root === undefined) throw notKept(handle);
   const around = await eventsOnTheWay(client, outermost, keys);
   const find = async (name: string): Promise<Definition | undefined> => (await store.definitions.find(name))?.definition ?? inFiles(name);
-  const stored = await storedLibrary([root, ...addedSteps([...around.values()].flat())], find);
+  const stored = await reachedDefinitions([root, ...addedSteps([...around.values()].flat())].flatMap(referencesOf), find, referencesOf);
   const known = (name: string): Definition | undefined => stored.get(name);
   const definition = definitionWithin(root, keys, known, around);
   if (definition === undefined) throw notKept(handle);
   const events = await client.events(handle);
   const nested = await nestedEvents(client, handle, events);
   const edits = addedSteps([...events, ...[...nested.values()].flat()]);
-  for (const [name, found] of await storedLibrary(edits, find)) stored.set(name, found);
+  for (const [name, found] of await reachedDefinitions(edits.flatMap(referencesOf), find, referencesOf)) stored.set(name, found);
   return drawRun({ definition, known, events, nested });
 }
 
@@ -58,22 +59,6 @@ async function eventsOnTheWay(client: SentinelClient, outermost: string, keys: r
 /** Steps that edits brought in may name definitions, too. */
 function addedSteps(events: readonly RunEvent[]): Pick<Definition, 'steps'>[] {
   return events.flatMap((event) => (event.type === 'edited' && event.after !== null ? [{ steps: [event.after] }] : []));
-}
-
-/** What the definitions name, and what that names, until nothing new is named. */
-export async function storedLibrary(from: readonly Pick<Definition, 'steps' | 'always'>[], find: (name: string) => Promise<Definition | undefined>): Promise<Map<string, Definition>> {
-  const found = new Map<string, Definition>();
-  const asked = new Set<string>();
-  for (const waiting = from.flatMap(referencesOf); waiting.length > 0; ) {
-    const name = waiting.pop() ?? '';
-    if (asked.has(name)) continue;
-    asked.add(name);
-    const definition = await find(name);
-    if (definition === undefined) continue;
-    found.set(name, definition);
-    waiting.push(...referencesOf(definition));
-  }
-  return found;
 }
 
 /** What a nested run was started with, from the keys of the steps that lead to it and what went on around it. */

@@ -4,6 +4,7 @@
  * changing `speed` of a built command is a change of behaviour (workflows/interpreter/changes.ts).
  */
 import { watchTimeoutMs } from './limits.ts';
+import type { CommandStep } from './model.ts';
 
 export type Permission = 'read' | 'write' | 'shell' | 'delete' | 'network';
 
@@ -97,4 +98,13 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
 
 export function findCommand(name: string): CommandEntry | undefined {
   return Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+}
+
+/** Commands whose `command` is a line for the shell; all but the first hand it to a run of its own. */
+const takesShellLine: ReadonlySet<string> = new Set(['code/shell/execute', 'sentinel/run', 'sentinel/start']);
+
+/** The line that a command hands to a shell; with `args` no shell reads it. */
+export function shellLineOf({ command, params = {} }: Pick<CommandStep, 'command' | 'params'>): string | undefined {
+  const { command: line, args } = params;
+  return takesShellLine.has(command) && args === undefined && typeof line === 'string' ? line : undefined;
 }

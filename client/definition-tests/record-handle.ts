@@ -2,9 +2,10 @@
 import type { Definition } from '../../language/model.ts';
 import type { SentinelClient } from '../client.ts';
 import { ClientError } from '../client-error.ts';
-import { libraryOf } from '../library.ts';
+import { libraryOf, referencesOf } from '../library.ts';
 import { nestedEvents } from '../nested-events.ts';
-import { definitionWithin, storedLibrary } from '../run-graph.ts';
+import { reachedDefinitions } from '../../prisma/store/referred-definitions.ts';
+import { definitionWithin } from '../run-graph.ts';
 import { recordRun, type Recorded, type StoredRun } from './record.ts';
 
 export async function recordHandle(client: SentinelClient, handle: string): Promise<Recorded & { name: string }> {
@@ -15,7 +16,7 @@ export async function recordHandle(client: SentinelClient, handle: string): Prom
   const { definitions } = await client.store();
   const definition = (await definitions.find(run.definitionHash))?.definition;
   if (definition === undefined) throw new ClientError('DEFINITION_NOT_FOUND', `The store has no definition of the run ${handle}; record a newer run.`);
-  const stored = await storedLibrary([definition], async (name) => (await definitions.find(name))?.definition);
+  const stored = await reachedDefinitions(referencesOf(definition), async (name) => (await definitions.find(name))?.definition, referencesOf);
   const library = libraryOf(definition, (name) => stored.get(name));
   const events = await client.events(handle);
   const below = await nestedEvents(client, handle, events);

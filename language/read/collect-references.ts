@@ -1,4 +1,5 @@
 /** Every place where a definition reads a variable, and the expressions that cannot be read. */
+import { shellLineOf } from '../commands.ts';
 import { parseExpression, referencesOf } from '../expression/parse.ts';
 import type { Step } from '../model.ts';
 import type { Problem } from '../problems.ts';
@@ -83,7 +84,7 @@ function readTemplates({ step, path, place }: StepSite, origins: Origins, isDefi
   for (const { key, value } of templatesOf(step)) {
     read(value, origins.locate(step, path, [key]), step.type === 'shell' && key === 'command' ? 'shell' : 'template');
   }
-  const line = shellLineOf(step);
+  const line = step.type === 'command' ? shellLineOf(step) : undefined;
   if (line !== undefined) read(line, origins.locate(step, path, ['params', 'command']), 'shell');
   if (step.type !== 'sentinel' || !('$ref' in step.definition)) return;
   const { $ref } = step.definition;
@@ -116,13 +117,6 @@ function templatesOf(step: Step): Array<{ key: string; value: unknown }> {
     default:
       return step satisfies never;
   }
-}
-
-/** What a command hands to a shell. */
-function shellLineOf(step: Step): string | undefined {
-  if (step.type !== 'command' || !['code/shell/execute', 'sentinel/run', 'sentinel/start'].includes(step.command)) return undefined;
-  const { command, args } = step.params ?? {};
-  return typeof command === 'string' && args === undefined ? command : undefined;
 }
 
 /** A definition that is handed on is read by the run that it starts, not by this one. */

@@ -17,6 +17,7 @@ import type { Json, JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import type { RunEvent } from '../../language/run-event.ts';
 import type { Store } from '../../prisma/store/contract.ts';
+import { everyEvent } from '../../prisma/store/every-event.ts';
 import { migrate } from '../../prisma/store/migrate.ts';
 import { openStore } from '../../prisma/store/open-store.ts';
 import { payloadStorage } from '../../prisma/store/payload-driver.ts';
@@ -147,11 +148,8 @@ export class Harness {
 
   async events(handle: string): Promise<RunEvent[]> {
     const all: RunEvent[] = [];
-    for (;;) {
-      const page = await this.store.events.after(handle, all.at(-1)?.seq ?? -1);
-      all.push(...page);
-      if (page.length === 0) return all;
-    }
+    for await (const event of everyEvent(this.store, handle)) all.push(event);
+    return all;
   }
 
   state(handle: string): Promise<RunState> {

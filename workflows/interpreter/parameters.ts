@@ -2,7 +2,7 @@
  * The parameters of a command with their references in place. Most are values; some are read as what
  * they are: text, a line for the shell, or a program whose references are not this run's.
  */
-import { findCommand } from '../../language/commands.ts';
+import { findCommand, shellLineOf } from '../../language/commands.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { CommandStep, Definition } from '../../language/model.ts';
 import type { Reader } from './effects.ts';
@@ -11,12 +11,9 @@ import { readsField } from './program.ts';
 /** A definition handed to `sentinel/run`, or a step to another run. */
 const programsOf: { readonly [command: string]: readonly string[] } = { 'sentinel/run': ['definition', 'steps'], 'sentinel/start': ['definition', 'steps'], 'sentinel/step/add': ['step'], 'sentinel/step/update': ['step'] };
 
-/** Commands whose `command` is a line for the shell; all but the first hand it to a run of its own. */
-const shellsOf: ReadonlySet<string> = new Set(['code/shell/execute', 'sentinel/run', 'sentinel/start']);
-
 export function paramsOf(definition: Definition, step: CommandStep, reader: Reader): JsonObject {
   const { command, params = {} } = step;
-  const line = lineOf(step);
+  const line = shellLineOf(step);
   const names = programsOf[command] ?? [];
   const entries = Object.entries(params).map(([name, raw]): [string, Json] => {
     if (names.includes(name) && typeof raw !== 'string') return [name, raw];
@@ -35,12 +32,6 @@ function isText({ command, params }: CommandStep, name: string): boolean {
 /** What has no value stays null, for the command to refuse: a file is not emptied because a name was mistyped. */
 function textIn(raw: Json, reader: Reader): Json {
   return reader.value(raw) === null ? null : reader.asText(raw);
-}
-
-/** With `args` no shell reads it. */
-function lineOf({ command, params = {} }: CommandStep): string | undefined {
-  const { command: line, args } = params;
-  return shellsOf.has(command) && args === undefined && typeof line === 'string' ? line : undefined;
 }
 
 /** As in a shell step, data never becomes code: it travels in the environment. */
