@@ -95,8 +95,8 @@ async function end(host: TemporalHost, flow: Flow): Promise<RunResult> {
     { key: SEARCH_ATTRIBUTES.iteration, value: iterations },
   ]);
   host.suspended();
-  // Whoever is still being answered hears how the run ended.
-  await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+  // Whoever is still being answered hears how the run ended. Most runs have nobody: a scope is dear (docs/decisions/0004).
+  if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   return closeWith(walk, result);
 }
 

@@ -10,7 +10,7 @@ import type { TwinWorkflow } from '../twin/workflows.ts';
 import type { Side } from '../worker-process.ts';
 import type { Timed, World } from '../world.ts';
 
-const warmUpSteps = 400;
+const warmUpSteps = 2000;
 
 interface Sample {
   wallMs: number;

@@ -56,6 +56,15 @@ function toRun(row: Row): Run {
 
 export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
   const contexts = new BoundedMap<string, RunContext>(CONTEXTS_MAX);
+  const asking = new Map<string, Promise<RunContext | null>>();
+  const lookUp = async (handle: string): Promise<RunContext | null> => {
+    const [context] = await database.query<RunContext>(
+      'select handle, project, persona, definition_hash as "definitionHash" from runs where handle = $1',
+      [withoutNul(handle)],
+    );
+    if (context !== undefined) contexts.set(handle, context);
+    return context ?? null;
+  };
   return {
     async create(run, sinceSeq) {
       const created = await database.query(
@@ -92,15 +101,12 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
     },
 
     async context(handle) {
-      const cached = contexts.get(handle);
-      if (cached !== undefined) return cached;
-      const [context] = await database.query<RunContext>(
-        'select handle, project, persona, definition_hash as "definitionHash" from runs where handle = $1',
-        [withoutNul(handle)],
-      );
-      if (context === undefined) return null;
-      contexts.set(handle, context);
-      return context;
+      const known = contexts.get(handle);
+      if (known !== undefined) return known;
+      // The steps of a fan ask together, and are answered by one query.
+      const asked = asking.get(handle) ?? lookUp(handle).finally(() => asking.delete(handle));
+      asking.set(handle, asked);
+      return asked;
     },
   };
 }

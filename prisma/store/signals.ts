@@ -41,7 +41,7 @@ export function signals(database: Database, announcer: Announcer, listener: List
     },
 
     next: (wanted) => next(database, wanted),
-    claim: (limit) => claim(database, limit),
+    claim: claimer(database),
 
     async told(claims) {
       await database.query(
@@ -126,19 +126,26 @@ async function look(database: Database, { handle, glob, withCause, consumed }: W
   return row === undefined ? null : toEvent(row);
 }
 
-async function claim(database: Database, limit: number): Promise<ClaimedRun[]> {
-  for (;;) {
-    await database.query('select place_events()', []);
-    const fresh = await database.query<{ seq: number }>(
-      `select seq from published_events where not dispatched and position is not null order by position limit ${FRESH_MAX}`,
-      [],
-    );
-    if (fresh.length === 0) return claimForgotten(database, limit);
-    const seqs = fresh.map(({ seq }) => seq);
-    const claims = await claimFor(database, seqs, limit);
-    // Where nothing could be marked, others hold the rest and will go on with it.
-    if (claims.length > 0 || (await markDispatched(database, seqs)) === 0) return claims;
-  }
+/** Looks for claims whose claimer has died now and then only, however many events there are. */
+function claimer(database: Database): (limit: number) => Promise<ClaimedRun[]> {
+  let forgottenAt = Number.NEGATIVE_INFINITY;
+  const forgotten = (limit: number): Promise<ClaimedRun[]> => {
+    forgottenAt = performance.now();
+    return claimForgotten(database, limit);
+  };
+  return async (limit) => {
+    for (;;) {
+      const fresh = await database.query<{ seq: number }>('select f as seq from fresh_events($1) f', [FRESH_MAX]);
+      if (fresh.length === 0) return forgotten(limit);
+      const seqs = fresh.map(({ seq }) => seq);
+      const claims = await claimFor(database, seqs, limit);
+      if (claims.length > 0) return claims;
+      // Where not all could be marked, others hold the rest and will go on with it.
+      const marked = await markDispatched(database, seqs);
+      const isDone = marked < seqs.length || seqs.length < FRESH_MAX;
+      if (isDone) return performance.now() - forgottenAt < LOOK_MS ? [] : forgotten(limit);
+    }
+  };
 }
 
 const CLAIMED = 'returning s.handle, s.glob, s.claimed_at as "claimedAt"';
