@@ -21,7 +21,7 @@ export interface BehaviourChange {
 }
 
 /** What runs of today begin with. */
-export const LEVEL_NOW = 3;
+export const LEVEL_NOW = 4;
 
 export const CHANGES = {
   attemptsInWalk: {
@@ -102,6 +102,25 @@ export const CHANGES = {
     reason:
       'A run that ended, or continued as new, in the workflow task in which it was answered lost the answer when a signal arrived ' +
       'meanwhile: Temporal refuses such a task, and the inbox had the question as answered. Now the task with the answer ends first.',
+    since: '2026-11-22',
+  },
+  handlersSettled: {
+    id: 'handlers-settled',
+    level: 4,
+    isOnlyForNew: true,
+    reason:
+      'What was said to a run while a local activity of it outlasted a workflow task was heard after that activity had ended, and by a ' +
+      'replay before, even before the first step: the worker core folds a task that led to no command into the next one. Now it is heard ' +
+      'when no local activity is under way, and never before the first step, in the order in which it was said.',
+    since: '2026-11-22',
+  },
+  heardAtAll: {
+    id: 'heard-at-all',
+    level: 4,
+    isOnlyForNew: true,
+    reason:
+      'Whether something was heard in the task that ends a run was told by the length of history, which a replay sees otherwise while a ' +
+      'local activity outlasts a task. Now whatever was heard since the run last rested lets a task end before the run does.',
     since: '2026-11-22',
   },
 } as const satisfies { readonly [name: string]: BehaviourChange };

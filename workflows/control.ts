@@ -7,9 +7,7 @@ import {
   ApplicationFailure,
   defineQuery,
   defineSignal,
-  defineUpdate,
   getExternalWorkflowHandle,
-  scheduleLocalActivity,
   setHandler,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
@@ -24,8 +22,10 @@ import { record, type Walk } from './interpreter/ledger.ts';
 import { limitAsked } from './interpreter/limit-questions.ts';
 import { withdrawLimits } from './interpreter/questions.ts';
 import { lastInTurn } from './last-in-turn.ts';
+import { askLocally } from './local-activity.ts';
 import { ANSWER, QUERIES, SIGNALS, UPDATES, workflowIdOf, type ControlVerb, type Messages, type RunState } from './messages.ts';
 import { SEARCH_ATTRIBUTES } from './search-attributes.ts';
+import { Updates } from './updates.ts';
 
 const traceKeptMax = 100;
 
@@ -41,9 +41,11 @@ export class Control {
   private isBeginning = true;
   private readonly recent: RunEvent[] = [];
   private readonly walk: Walk;
+  readonly updates: Updates;
 
   constructor(walk: Walk) {
     this.walk = walk;
+    this.updates = new Updates(walk);
   }
 
   remember(event: RunEvent): void {
@@ -131,24 +133,24 @@ export class Control {
   /** Registers the handlers; called once, before the first step. */
   listen(): void {
     const { pause, resume, stop } = UPDATES;
-    setHandler(defineUpdate<RunState, [string]>(pause), (reason: string) => this.say('pause', () => this.pause(reason)), {
+    this.updates.on<RunState, [string]>(pause, (reason: string) => this.say('pause', () => this.pause(reason)), {
       validator: (_reason: string) => this.refuseEnded('pause'),
       description: 'Hold the run before its next step',
     });
-    setHandler(defineUpdate<RunState>(resume), () => this.say('resume', () => this.resume()), {
+    this.updates.on<RunState, []>(resume, () => this.say('resume', () => this.resume()), {
       validator: () => this.refuseEnded('resume'),
       description: 'Let a held run go on',
     });
-    setHandler(defineUpdate<RunState>(stop), () => this.say('stop', () => this.stop()), {
+    this.updates.on<RunState, []>(stop, () => this.say('stop', () => this.stop()), {
       validator: () => this.refuseEnded('stop'),
       description: 'End the run after the step under way',
     });
-    setHandler(defineUpdate<AnswerReply, [AnswerRequest]>(ANSWER), (request) => lastInTurn(this.walk, () => this.refuse(request), () => this.answer(request)), {
+    this.updates.on<AnswerReply, [AnswerRequest]>(ANSWER, (request) => lastInTurn(this.walk, () => this.refuse(request), () => this.answer(request)), {
       validator: (request: AnswerRequest) => this.refuse(request),
       description: 'Answer what the run asks',
     });
     setHandler(defineSignal<[ControlVerb, number?]>(SIGNALS.control), async (verb, word) => {
-      if (this.isBeginning) this.hear(verb, word);
+      if (this.isHeardAtOnce()) this.hear(verb, word);
       else await lastInTurn(this.walk, () => undefined, () => this.hear(verb, word));
     });
     setHandler(defineSignal(SIGNALS.event), () => {
@@ -160,11 +162,17 @@ export class Control {
       description: 'Where it stands, as the value it would continue from',
     });
     this.isBeginning = false;
+    this.updates.complete();
   }
 
-  /** Checked again when its turn comes: the run may have ended meanwhile. What came before the first step is heard before it. */
+  /** Older runs heard what came before the first step before it. */
+  private isHeardAtOnce(): boolean {
+    return this.isBeginning && !hasChange(this.walk.input, CHANGES.handlersSettled);
+  }
+
+  /** Checked again when its turn comes: the run may have ended meanwhile. */
   private say(verb: ControlVerb, work: () => RunState): RunState | Promise<RunState> {
-    return this.isBeginning ? work() : lastInTurn(this.walk, () => this.refuseEnded(verb), work);
+    return this.isHeardAtOnce() ? work() : lastInTurn(this.walk, () => this.refuseEnded(verb), work);
   }
 
   private refuseEnded(verb: ControlVerb): void {
@@ -185,7 +193,7 @@ export class Control {
   private async answer(request: AnswerRequest): Promise<AnswerReply> {
     const form = this.walk.position.questions.find(({ id }) => id === request.id)?.form ?? null;
     if (form !== null && request.choice === 'approve') {
-      const finding = await scheduleLocalActivity<string | null>(CHECK_FORM, [form, request.data ?? null], answerOptions);
+      const finding = await askLocally<string | null>(this.walk, CHECK_FORM, [form, request.data ?? null], answerOptions);
       const refusal = finding === null ? null : unfit(request.id, finding);
       if (refusal !== null) throw ApplicationFailure.nonRetryable(refusal.message, refusal.code);
       // It may have been answered, or have expired, meanwhile.

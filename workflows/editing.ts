@@ -4,7 +4,7 @@
  * workflow code. An edit waits until no segment is in flight, and no segment starts while one waits;
  * nor is one made before the run has come past what a lost worker had done: those steps have their keys.
  */
-import { ApplicationFailure, CancellationScope, condition, defineQuery, defineUpdate, isCancellation, scheduleLocalActivity, setHandler } from '@temporalio/workflow';
+import { ApplicationFailure, CancellationScope, condition, defineQuery, isCancellation, setHandler } from '@temporalio/workflow';
 import { CHECK_EDIT, IS_BEHIND, type EditCheck } from '../activities/contract.ts';
 import type { Step } from '../language/model.ts';
 import type { RunStatus } from '../language/run-event.ts';
@@ -16,7 +16,9 @@ import type { Gate } from './interpreter/host.ts';
 import type { Walk } from './interpreter/ledger.ts';
 import { listSteps, type StepList } from './interpreter/step-list.ts';
 import { lastInTurn } from './last-in-turn.ts';
+import { askLocally } from './local-activity.ts';
 import { EDIT, QUERIES } from './messages.ts';
+import type { Updates } from './updates.ts';
 
 /** A lost worker had come a few segments further, never many: each workflow task has a bound. */
 const turnsMax = 20;
@@ -28,10 +30,10 @@ export class Editing {
   private readonly run: { readonly ended: RunStatus | null };
 
   /** Registers the handlers, so before the first step. */
-  constructor(walk: Walk, run: { readonly ended: RunStatus | null }) {
+  constructor(walk: Walk, run: { readonly ended: RunStatus | null; readonly updates: Updates }) {
     this.walk = walk;
     this.run = run;
-    setHandler(defineUpdate<EditReply, [EditRequest]>(EDIT), (request) => CancellationScope.nonCancellable(() => Promise.resolve(lastInTurn(this.walk, () => this.refuse(request), () => this.edit(request)))), {
+    run.updates.on<EditReply, [EditRequest]>(EDIT, (request) => CancellationScope.nonCancellable(() => Promise.resolve(lastInTurn(this.walk, () => this.refuse(request), () => this.edit(request)))), {
       validator: (request: EditRequest) => this.refuse(request),
       description: 'Change the steps that are still ahead',
     });
@@ -78,7 +80,7 @@ export class Editing {
     this.waiting += 1;
     try {
       await condition(() => !isSegmentInFlight(walk));
-      if (hasChange(walk.input, CHANGES.editsBehind) && (await scheduleLocalActivity<boolean>(IS_BEHIND, [walk.position.seq], answerOptions))) return null;
+      if (hasChange(walk.input, CHANGES.editsBehind) && (await askLocally<boolean>(walk, IS_BEHIND, [walk.position.seq], answerOptions))) return null;
       // Another edit, or the run itself, may have come before it.
       this.refuse(request);
       const reply = takeEdit(walk, request, step);
@@ -101,7 +103,7 @@ export class Editing {
     const { op, path, step = null } = request;
     if (op === 'skip') return null;
     const { definition, library } = this.walk.input;
-    const check = await scheduleLocalActivity<EditCheck>(CHECK_EDIT, [definition, library, { op, path, step }], answerOptions);
+    const check = await askLocally<EditCheck>(this.walk, CHECK_EDIT, [definition, library, { op, path, step }], answerOptions);
     if ('problems' in check) throw ApplicationFailure.nonRetryable(`the steps would not be valid: ${check.problems.join('; ')}`, 'EDIT_INVALID');
     return check.step;
   }

@@ -3,13 +3,14 @@
  * before the wait, or with the end of this history, is not missed, because every wait begins with a
  * look, which also subscribes the run.
  */
-import { condition, isCancellation, scheduleLocalActivity } from '@temporalio/workflow';
+import { condition, isCancellation } from '@temporalio/workflow';
 import { NEXT_EVENT, type EventRequest } from '../activities/contract.ts';
 import type { PublishedEvent } from '../language/published-event.ts';
 import { lookOptions } from './activity-options.ts';
 import type { Control } from './control.ts';
 import { shieldOf, type AskEnd, type Strand, type WantedEvent } from './interpreter/host.ts';
 import type { Walk } from './interpreter/ledger.ts';
+import { askLocally } from './local-activity.ts';
 
 /** What the host knows of the run. */
 export interface Waiter {
@@ -54,5 +55,5 @@ async function lookAndWait(waiter: Waiter, strand: Strand, wanted: WantedEvent):
 
 function look(walk: Walk, { key, pattern, withCause }: WantedEvent): Promise<PublishedEvent | null> {
   const request: EventRequest = { glob: pattern, withCause, consumed: walk.position.consumed ?? {} };
-  return scheduleLocalActivity<PublishedEvent | null>(NEXT_EVENT, [request], lookOptions(key, pattern));
+  return askLocally<PublishedEvent | null>(walk, NEXT_EVENT, [request], lookOptions(key, pattern));
 }

@@ -48,6 +48,8 @@ export async function sentinel(start: StartInput, carried?: Position, target?: R
   if (flow.kind === 'yield') {
     await condition(allHandlersFinished);
     if (wasHeardNow(walk)) await keepWhatWasHeard(walk);
+    // Whoever came during that rest is heard, too.
+    if (!allHandlersFinished()) await condition(allHandlersFinished);
     host.settle();
     return continueAsNew<typeof sentinel>(startInputOf(walk.input, walk.input.limits), walk.position);
   }

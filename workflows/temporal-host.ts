@@ -11,7 +11,6 @@ import {
   isCancellation,
   proxySinks,
   scheduleActivity,
-  scheduleLocalActivity,
   setCurrentDetails,
   sleep,
   workflowInfo,
@@ -59,6 +58,7 @@ import { turnsGranted } from './interpreter/limits.ts';
 import type { Position } from './interpreter/position.ts';
 import { textFieldsOf } from './interpreter/program.ts';
 import { editedStrand } from './interpreter/whereabouts.ts';
+import { askLocally } from './local-activity.ts';
 import { LocalAnswers } from './local-answers.ts';
 import { runNested } from './nested-run.ts';
 import { nextEvent, type EventEnd } from './next-event.ts';
@@ -202,7 +202,7 @@ export class TemporalHost extends LocalAnswers implements Host {
     position.seq += SEGMENT_EVENTS_MAX;
     this.pureSteps = 0;
     try {
-      const result = await scheduleLocalActivity<SegmentResult>(SEGMENT, [input, request], segmentOptions(key));
+      const result = await askLocally<SegmentResult>(this.walk, SEGMENT, [input, request], segmentOptions(key));
       this.ended.push({ key: journalKey, historyLength: workflowInfo().historyLength });
       this.segmentMs += result.durationMs;
       if (result.flow.kind === 'yield' && this.segmentMs >= taskMs) {

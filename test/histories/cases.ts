@@ -163,4 +163,7 @@ export const CASES: readonly HistoryCase[] = [
   // Held at a limit, a run told its owner and asked nothing.
   { name: 'held-at-a-limit', definition: heldTwice, say: 'resume-held' },
   { name: 'asked-at-a-limit', definition: heldTwice, say: 'extend-held' },
+  // What was said in the task in which the run ends was known by the length of history.
+  { name: 'heard-before-end', definition: once('heard-before-end', [shell('sleep 0.5'), create('history', { after: 'pause' })]), say: 'pause-resume' },
+  { name: 'heard-before-continuing', definition: once('heard-before-continuing', [shell('sleep 0.5'), create('history', { after: 'pause' }), shell('true')]), continueEvery: 2, say: 'pause-resume' },
 ];

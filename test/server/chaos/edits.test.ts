@@ -21,6 +21,7 @@ import { Harness } from '../harness.ts';
 import type { WorkerProcess } from '../worker-process.ts';
 import { retold } from './as-scripted.ts';
 import { Chance, COLLECTION, EMITTED, RandomDefinitions } from './chaos-definitions.ts';
+import { keepHistories, notReplayed } from './replayed.ts';
 
 const seed = Number(process.env['SENTINEL_CHAOS_SEED'] ?? Date.now() % 1_000_000);
 const runsMade = Number(process.env['SENTINEL_CHAOS_RUNS'] ?? 200);
@@ -156,6 +157,7 @@ test(`seed ${seed}: kills, pauses, answers and edits change nothing but what the
   await Promise.all(others);
   await untilNothingMoves();
   await expectAsScripted();
+  expect(await notReplayed(harness, (await harness.store.runs.list({ limit: 10_000 })).map(({ handle }) => handle), seed)).toEqual([]);
   // A property holds easily of runs that nothing happened to.
   if (runsMade >= 100) expect(Object.entries(counts).filter(([, count]) => count < runsMade / 50)).toEqual([]);
 });
@@ -213,7 +215,7 @@ async function standing(handle: string): Promise<unknown> {
     open.map(async (place) => {
       const { events } = await harness.history(place);
       const failed = events?.findLast((event) => event.workflowTaskFailedEventAttributes)?.workflowTaskFailedEventAttributes?.failure?.message;
-      return { place, failed: failed ?? null, state: await harness.state(place).catch(String) };
+      return { place, failed: failed ?? null, state: await harness.state(place).catch(String), kept: await keepHistories(harness, place, seed) };
     }),
   );
 }
