@@ -24,6 +24,7 @@ import { withdrawLimits } from './interpreter/questions.ts';
 import { lastInTurn } from './last-in-turn.ts';
 import { askLocally } from './local-activity.ts';
 import { ANSWER, QUERIES, SIGNALS, UPDATES, workflowIdOf, type ControlVerb, type Messages, type RunState } from './messages.ts';
+import { answerBetweenLocalActivities } from './queries.ts';
 import { SEARCH_ATTRIBUTES } from './search-attributes.ts';
 import { Updates } from './updates.ts';
 
@@ -163,6 +164,7 @@ export class Control {
     });
     this.isBeginning = false;
     this.updates.complete();
+    answerBetweenLocalActivities(this.walk);
   }
 
   /** Older runs heard what came before the first step before it. */

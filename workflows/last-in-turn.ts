@@ -10,13 +10,7 @@ import { CHANGES } from './changes.ts';
 import { hasChange } from './has-change.ts';
 import type { Walk } from './interpreter/ledger.ts';
 import { asksLocally } from './local-activity.ts';
-
-/**
- * How often the conditions of the run are looked at before a handler goes on. One thing that is
- * resolved may open a gate, that one another, and so on; the longest such chain there is, from the end
- * of a segment over an edit that waited for it to a rest that ends, has three.
- */
-const looks = 5;
+import { othersFirst } from './others-first.ts';
 
 /** The workflow task, by the length of history at its start, in which something was last said to a run. */
 const heardIn = new WeakMap<Walk, number>();
@@ -50,7 +44,7 @@ export function wasHeardNow(walk: Walk): boolean {
 export function lastInTurn<Result>(walk: Walk, refuse: () => void, work: () => Result | Promise<Result>): Result | Promise<Result> {
   if (!hasChange(walk.input, CHANGES.handlersLast)) return work();
   told(walk);
-  const turn = hasChange(walk.input, CHANGES.handlersSettled) ? (): Promise<void> => settled(walk) : othersFirst;
+  const turn = hasChange(walk.input, CHANGES.handlersSettled) ? (): Promise<void> => settled(walk) : (): Promise<void> => othersFirst();
   return CancellationScope.nonCancellable(turn).then(() => {
     refuse();
     heardIn.set(walk, workflowInfo().historyLength);
@@ -67,18 +61,5 @@ async function settled(walk: Walk): Promise<void> {
   while (asksLocally(walk)) {
     await condition(() => !asksLocally(walk));
     await othersFirst();
-  }
-}
-
-async function othersFirst(): Promise<void> {
-  // No promise is continued before all of the activation has been handed over.
-  await Promise.resolve();
-  for (let look = 0; look < looks; look += 1) {
-    let wasAsked = false;
-    await condition(() => {
-      const isAskedAgain = wasAsked;
-      wasAsked = true;
-      return isAskedAgain;
-    });
   }
 }

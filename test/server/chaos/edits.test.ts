@@ -21,7 +21,7 @@ import { Harness } from '../harness.ts';
 import type { WorkerProcess } from '../worker-process.ts';
 import { retold } from './as-scripted.ts';
 import { Chance, COLLECTION, EMITTED, RandomDefinitions } from './chaos-definitions.ts';
-import { keepHistories, notReplayed } from './replayed.ts';
+import { keepHistories, notReplayed } from '../replayed.ts';
 
 const seed = Number(process.env['SENTINEL_CHAOS_SEED'] ?? Date.now() % 1_000_000);
 const runsMade = Number(process.env['SENTINEL_CHAOS_RUNS'] ?? 200);

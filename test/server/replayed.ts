@@ -7,14 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker, type ReplayHistoriesIterable, type ReplayWorkerOptions } from '@temporalio/worker';
-import { historyOf, partsOf } from '../../../client/replay/histories.ts';
-import { payloadStorage } from '../../../prisma/store/payload-driver.ts';
-import { loadBundle } from '../../../worker/bundle.ts';
-import { handleOf, workflowIdOf } from '../../../workflows/messages.ts';
-import type { Harness } from '../harness.ts';
+import { historyOf, partsOf } from '../../client/replay/histories.ts';
+import { payloadStorage } from '../../prisma/store/payload-driver.ts';
+import { loadBundle } from '../../worker/bundle.ts';
+import { handleOf, workflowIdOf } from '../../workflows/messages.ts';
+import type { Harness } from './harness.ts';
 
 const kept = join(tmpdir(), 'sentinel-chaos');
-const packageRoot = join(import.meta.dirname, '..', '..', '..');
+const packageRoot = join(import.meta.dirname, '..', '..');
 
 async function* histories(harness: Harness, handles: readonly string[]): ReplayHistoriesIterable {
   for (const handle of handles) {
@@ -24,9 +24,17 @@ async function* histories(harness: Harness, handles: readonly string[]): ReplayH
   }
 }
 
+let isQuiet = false;
+
+/** A divergence is a finding here, not a fault to warn of. */
+function keepQuiet(): void {
+  if (!isQuiet) Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } } });
+  isQuiet = true;
+}
+
 /** What the SDK says of each history that does not replay, with the file where it is kept. */
 export async function notReplayed(harness: Harness, handles: readonly string[], seed: number): Promise<string[]> {
-  Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } } });
+  keepQuiet();
   const options: ReplayWorkerOptions = {
     workflowBundle: await loadBundle(packageRoot),
     replayName: 'sentinel',
