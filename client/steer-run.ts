@@ -1,6 +1,7 @@
 /** What is said to a run through Temporal, and what its refusals mean. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
-import { type Client, isGrpcDeadlineError, WorkflowNotFoundError, WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
+import { type Client, isGrpcDeadlineError, isGrpcServiceError, ServiceError, WorkflowNotFoundError, WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
 import type { AnswerReply, AnswerRequest } from '../workflows/interpreter/answers.ts';
 import type { EditRefusal, EditReply, EditRequest } from '../workflows/interpreter/edits.ts';
 import type { StepList } from '../workflows/interpreter/step-list.ts';
@@ -8,6 +9,7 @@ import { ANSWER, EDIT, QUERIES, UPDATES, workflowIdOf, type ControlVerb, type Ru
 import { ClientError } from './client-error.ts';
 
 const ANSWER_MAX_MS = 30_000;
+const AGAIN_MS = 500;
 
 /** The run's state after the update; a worker must be there to give it. */
 export async function updateRun(client: Client, handle: string, verb: ControlVerb, reason?: string, updateId?: string): Promise<RunState> {
@@ -42,11 +44,24 @@ export async function cancelRun(client: Client, handle: string): Promise<void> {
 }
 
 async function asking<Answer>(client: Client, handle: string, verb: string, ask: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await client.withDeadline(Date.now() + ANSWER_MAX_MS, ask);
-  } catch (error) {
-    throw refusalOf(error, handle, verb);
+  const deadline = Date.now() + ANSWER_MAX_MS;
+  for (;;) {
+    try {
+      return await client.withDeadline(deadline, ask);
+    } catch (error) {
+      if (!wasDropped(error) || Date.now() + AGAIN_MS > deadline) throw refusalOf(error, handle, verb);
+      await sleep(AGAIN_MS);
+    }
   }
+}
+
+/**
+ * Temporal drops an update whose workflow task fails or times out again and again, as it does when
+ * workers are lost. Whatever is said to a run may be said twice, and the store may have heard it already.
+ */
+function wasDropped(error: unknown): boolean {
+  if (!(error instanceof ServiceError) || !isGrpcServiceError(error.cause)) return false;
+  return error.cause.details.startsWith('Unable to perform workflow execution update');
 }
 
 function refusalOf(error: unknown, handle: string, verb: string): unknown {

@@ -11,12 +11,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { answerRun } from '../../../client/steer-run.ts';
 import { isJsonObject, type Json } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { AnswerReply, AnswerRequest } from '../../../workflows/interpreter/answers.ts';
 import type { EditReply, EditRequest } from '../../../workflows/interpreter/edits.ts';
 import type { StepList } from '../../../workflows/interpreter/step-list.ts';
-import { ANSWER, EDIT, QUERIES } from '../../../workflows/messages.ts';
+import { EDIT, QUERIES } from '../../../workflows/messages.ts';
 import { Harness } from '../harness.ts';
 import type { WorkerProcess } from '../worker-process.ts';
 import { retold } from './as-scripted.ts';
@@ -64,8 +65,7 @@ async function openRuns(): Promise<string[]> {
 
 async function answerAll(share: number): Promise<void> {
   const open = (await harness.store.inbox.list({})).filter((item) => item.state === 'open' && chance.isLess(share));
-  const answer = (handle: string, request: AnswerRequest): Promise<AnswerReply> =>
-    harness.workflow(handle).executeUpdate<AnswerReply, [AnswerRequest]>(ANSWER, { args: [request] });
+  const answer = (handle: string, request: AnswerRequest): Promise<AnswerReply> => answerRun(harness.client, handle, request);
   const said = open.flatMap(({ handle, id }) => {
     const request: AnswerRequest = { id, choice: chance.isLess(0.8) ? 'approve' : 'reject', by: 'ada' };
     return chance.isLess(0.3) ? [answer(handle, request), answer(handle, { ...request, choice: 'approve', by: 'bob' })] : [answer(handle, request)];
