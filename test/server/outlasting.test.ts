@@ -5,10 +5,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { contentHash } from '../../prisma/store/content-hash.ts';
+import { answerRun } from '../../client/steer-run.ts';
 import type { Definition } from '../../language/model.ts';
+import { contentHash } from '../../prisma/store/content-hash.ts';
 import { LEVEL_NOW } from '../../workflows/changes.ts';
-import { ANSWER, QUERIES, SIGNALS, WORKFLOW_TYPE, workflowIdOf, type ControlVerb } from '../../workflows/messages.ts';
+import { QUERIES, SIGNALS, WORKFLOW_TYPE, workflowIdOf, type ControlVerb } from '../../workflows/messages.ts';
 import type { StartInput } from '../../workflows/start-input.ts';
 import { create, once, shell } from './definitions.ts';
 import { Harness } from './harness.ts';
@@ -28,11 +29,11 @@ const runs = 30;
 const betweenMs = 40;
 const sayAfterMs = 100;
 
-async function start(handle: string, definition: Definition, level: number): Promise<void> {
+async function start(handle: string, definition: Definition): Promise<void> {
   const { store, project, client, taskQueue } = harness;
   const row = { handle, name: definition.name, definitionHash: contentHash(definition), project, persona: 'tester', parent: null, inputs: {}, startedAt: Date.now() };
   await store.runs.create(row);
-  const input: StartInput = { definition, project, persona: 'tester', level };
+  const input: StartInput = { definition, project, persona: 'tester', level: LEVEL_NOW };
   await client.workflow.start(WORKFLOW_TYPE, { workflowId: workflowIdOf(handle), taskQueue, workflowTaskTimeout, args: [input] });
 }
 
@@ -55,7 +56,7 @@ async function outlast(handles: readonly string[], definition: Definition, say: 
   const letGo = await recordsHeld();
   const said = handles.map(async (handle, n) => {
     await sleep(n * betweenMs);
-    await start(handle, definition, LEVEL_NOW);
+    await start(handle, definition);
     await sleep(sayAfterMs);
     await say(handle);
   });
@@ -79,7 +80,7 @@ test('pauses and resumes said in the first steps', async () => {
     await heard(handle, 'resume');
     await harness.untilEvent(handle, (event) => event.type === 'asked');
     const { questions } = await harness.state(handle);
-    await harness.workflow(handle).executeUpdate(ANSWER, { args: [{ id: questions[0]?.id, choice: 'approve', by: 'ada' }] });
+    await answerRun(harness.client, handle, { id: questions[0]?.id ?? '', choice: 'approve', by: 'ada' });
     expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
   }
   expect(await notReplayed(harness, handles, 0)).toEqual([]);
