@@ -21,6 +21,8 @@ import { EVENT_CHANNEL } from './wakeups.ts';
 import type { Announcer, Listener } from './wakeups.ts';
 
 const EVENTS_AT_ONCE = 100;
+/** The column keeps milliseconds, rounded: what is due at once may stand half of one later. */
+const IS_DUE = `not_before <= now() + interval '1 ms'`;
 /** Runs that start runs by their events: how long such a chain may become. */
 export const CHAIN_MAX = 16;
 
@@ -216,13 +218,13 @@ export function startHandle(name: string, triggerId: string, seq: number): strin
 }
 
 async function claim(database: Database, limit: number, leaseMs: number): Promise<ClaimedStart[]> {
-  const [due] = await database.query("select 1 from trigger_starts where state = 'waiting' and not_before <= now() limit 1", []);
+  const [due] = await database.query(`select 1 from trigger_starts where state = 'waiting' and ${IS_DUE} limit 1`, []);
   if (due === undefined) return [];
   // A run sees the events after the one that started it, which must have its place in the order by then.
   await database.query('select place_events()', []);
   const rows = await database.query<StartRow & { attempts: number; trigger: TriggerRow & { createdAt: string } }>(
     `with due as (
-       select trigger_id, seq from trigger_starts where state = 'waiting' and not_before <= now()
+       select trigger_id, seq from trigger_starts where state = 'waiting' and ${IS_DUE}
        order by not_before, seq limit $1 for update skip locked),
      s as (
        update trigger_starts set not_before = now() + $2 * interval '1 ms', attempts = attempts + 1
