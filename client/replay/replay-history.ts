@@ -12,20 +12,20 @@ export interface ReplayParts {
 }
 
 /** Null when it went the same way, else what the SDK says of the first place where it did not. */
-export async function replayHistory(
-  { bundle, store }: ReplayParts,
-  { history, workflowId }: { history: History; workflowId: string },
-  sinks: InjectedSinks<Sinks>,
-): Promise<Error | null> {
+export async function replayHistory(parts: ReplayParts, { history, workflowId }: { history: History; workflowId: string }, sinks: InjectedSinks<Sinks>): Promise<Error | null> {
+  for await (const { error } of Worker.runReplayHistories(replayOptions(parts, sinks), [{ history, workflowId }])) return error ?? null;
+  return null;
+}
+
+/** For one history or many; quiets the runtime of this process. */
+export function replayOptions({ bundle, store }: ReplayParts, sinks: InjectedSinks<Sinks>): ReplayWorkerOptions {
   keepQuiet();
-  const options: ReplayWorkerOptions = {
+  return {
     workflowBundle: bundle,
     replayName: 'sentinel',
     sinks,
     ...(store === null ? {} : { dataConverter: { externalStorage: payloadStorage(store) } }),
   };
-  for await (const { error } of Worker.runReplayHistories(options, [{ history, workflowId }])) return error ?? null;
-  return null;
 }
 
 /** A divergence is a finding here, not a fault to warn of. A process that has its own runtime keeps that. */

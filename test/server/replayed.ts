@@ -6,9 +6,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker, type ReplayHistoriesIterable, type ReplayWorkerOptions } from '@temporalio/worker';
+import { Worker, type ReplayHistoriesIterable } from '@temporalio/worker';
 import { historyOf, partsOf } from '../../client/replay/histories.ts';
-import { payloadStorage } from '../../prisma/store/payload-driver.ts';
+import { replayOptions } from '../../client/replay/replay-history.ts';
 import { loadBundle } from '../../worker/bundle.ts';
 import { handleOf, workflowIdOf } from '../../workflows/messages.ts';
 import type { Harness } from './harness.ts';
@@ -24,23 +24,10 @@ async function* histories(harness: Harness, handles: readonly string[]): ReplayH
   }
 }
 
-let isQuiet = false;
-
-/** A divergence is a finding here, not a fault to warn of. */
-function keepQuiet(): void {
-  if (!isQuiet) Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } } });
-  isQuiet = true;
-}
-
 /** What the SDK says of each history that does not replay, with the file where it is kept. */
 export async function notReplayed(harness: Harness, handles: readonly string[], seed: number): Promise<string[]> {
-  keepQuiet();
-  const options: ReplayWorkerOptions = {
-    workflowBundle: await loadBundle(packageRoot),
-    replayName: 'sentinel',
-    sinks: { recorder: { append: { callDuringReplay: true, fn: () => undefined }, settle: { fn: () => undefined } } },
-    dataConverter: { externalStorage: payloadStorage(harness.store) },
-  };
+  const sinks = { recorder: { append: { callDuringReplay: true, fn: () => undefined }, settle: { fn: () => undefined } } };
+  const options = replayOptions({ bundle: await loadBundle(packageRoot), store: harness.store }, sinks);
   const said: string[] = [];
   for await (const { workflowId, runId, error } of Worker.runReplayHistories(options, histories(harness, handles))) {
     if (error === undefined) continue;
