@@ -21,7 +21,7 @@ export interface BehaviourChange {
 }
 
 /** What runs of today begin with. */
-export const LEVEL_NOW = 4;
+export const LEVEL_NOW = 5;
 
 export const CHANGES = {
   attemptsInWalk: {
@@ -121,6 +121,16 @@ export const CHANGES = {
     reason:
       'Whether something was heard in the task that ends a run was told by the length of history, which a replay sees otherwise while a ' +
       'local activity outlasts a task. Now whatever was heard since the run last rested lets a task end before the run does.',
+    since: '2026-11-22',
+  },
+  localEnds: {
+    id: 'local-ends',
+    level: 5,
+    isOnlyForNew: true,
+    reason:
+      'What ends in several activations of a task, a replay is handed in one: local activities of several branches led to commands in ' +
+      'another order where the ways from the one to the other differ in length, more often still when they outlasted the task together. Now ' +
+      'one end is taken after the other, what would outlast its task is asked of a regular activity, and branches rest together.',
     since: '2026-11-22',
   },
 } as const satisfies { readonly [name: string]: BehaviourChange };

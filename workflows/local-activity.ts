@@ -1,5 +1,18 @@
-/** Local activities of a run, and whether one is under way. */
-import { CancellationScope, scheduleLocalActivity, type LocalActivityOptions } from '@temporalio/workflow';
+/**
+ * Local activities of a run, and whether one is under way. Their ends are taken one after the other, and
+ * one that would outlast its workflow task is given up in time and asked of a regular activity: a replay
+ * is handed together what came apart (docs/decisions/0012).
+ */
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  scheduleActivity,
+  scheduleLocalActivity,
+  TimeoutFailure,
+  workflowInfo,
+  type LocalActivityOptions,
+} from '@temporalio/workflow';
 import { CHANGES } from './changes.ts';
 import { hasChange } from './has-change.ts';
 import type { Walk } from './interpreter/ledger.ts';
@@ -7,28 +20,94 @@ import { othersFirst } from './others-first.ts';
 
 interface UnderWay {
   count: number;
+  /** How often one was given up. */
+  late: number;
   waiting: (() => void)[];
+  /** Ends of local activities that have not been taken yet, in their order. */
+  ends: (() => void)[];
+  isTaking: boolean;
 }
 
 /** Handlers that waited, too, have then begun what they begin. */
 const looks = 12;
+/**
+ * Of the time of a workflow task; the worker lets a task go on in another one after four fifths of it.
+ * Until a run rests, the local activities of a task take a tenth (task-time.ts).
+ */
+const shareOfTask = 0.4;
 
 const runs = new WeakMap<Walk, UnderWay>();
 
 /** Rejects where the activity does, or when its scope is cancelled. */
 export function askLocally<Result>(walk: Walk, type: string, args: unknown[], options: LocalActivityOptions): Promise<Result> {
+  if (!hasChange(walk.input, CHANGES.handlersSettled)) return scheduleLocalActivity<Result>(type, args, options);
+  const run = runs.get(walk) ?? { count: 0, late: 0, waiting: [], ends: [], isTaking: false };
+  runs.set(walk, run);
+  run.count += 1;
+  if (hasChange(walk.input, CHANGES.localEnds)) return askInTask(run, type, args, options);
   const result = scheduleLocalActivity<Result>(type, args, options);
-  if (hasChange(walk.input, CHANGES.handlersSettled)) {
-    const run = runs.get(walk) ?? { count: 0, waiting: [] };
-    runs.set(walk, run);
-    run.count += 1;
-    const ended = (): void => {
-      run.count -= 1;
-      if (run.count === 0 && run.waiting.length > 0) void tellWaiting(run);
-    };
-    result.then(ended, ended);
-  }
+  const ended = (): void => endOne(run);
+  result.then(ended, ended);
   return result;
+}
+
+async function askInTask<Result>(run: UnderWay, type: string, args: unknown[], options: LocalActivityOptions): Promise<Result> {
+  const scheduleToCloseTimeout = workflowInfo().taskTimeoutMs * shareOfTask;
+  try {
+    return await inOrder(run, scheduleLocalActivity<Result>(type, args, { ...options, scheduleToCloseTimeout }));
+  } catch (error) {
+    if (!isLate(error)) throw error;
+    run.late += 1;
+    const { startToCloseTimeout = '2m', retry, summary, cancellationType } = options;
+    return scheduleActivity<Result>(type, args, {
+      // A step's key is an activity id, too, and a number is one of the SDK's own.
+      activityId: `${type} ${run.late}`,
+      startToCloseTimeout,
+      ...(retry === undefined ? {} : { retry }),
+      ...(summary === undefined ? {} : { summary }),
+      ...(cancellationType === undefined ? {} : { cancellationType }),
+    });
+  }
+}
+
+/**
+ * What ends in several activations is handed to a replay in one. So one end is taken after the other,
+ * each once the run has done what follows from the one before, as it did when they came apart.
+ */
+function inOrder<Result>(run: UnderWay, result: Promise<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    result.then(
+      (value) => take(run, () => resolve(value)),
+      (error: unknown) => take(run, () => reject(error instanceof Error ? error : new Error(String(error)))),
+    );
+  });
+}
+
+function take(run: UnderWay, end: () => void): void {
+  run.ends.push(end);
+  if (!run.isTaking) void takeEnds(run);
+}
+
+async function takeEnds(run: UnderWay): Promise<void> {
+  run.isTaking = true;
+  for (let end = run.ends.shift(); end !== undefined; end = run.ends.shift()) {
+    end();
+    endOne(run);
+    // With none under way there is none to come.
+    if (run.count > 0) await CancellationScope.nonCancellable(() => othersFirst());
+  }
+  run.isTaking = false;
+}
+
+function endOne(run: UnderWay): void {
+  run.count -= 1;
+  if (run.count === 0 && run.waiting.length > 0) void tellWaiting(run);
+}
+
+/** Its time was over, or its last attempt failed so late that there was none for another. The worker core hands a replay the cause alone. */
+function isLate(error: unknown): boolean {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  return cause instanceof TimeoutFailure || (cause instanceof ApplicationFailure && cause.nonRetryable !== true);
 }
 
 export const asksLocally = (walk: Walk): boolean => (runs.get(walk)?.count ?? 0) > 0;

@@ -2,9 +2,7 @@
  * The durable host: activities, timers and child workflows answer the interpreter.
  *
  * Long steps are regular activities; a quick step opens a segment, one local activity that walks on
- * until it meets a long step (activities/segment). Everything local must leave the workflow task now
- * and then, or signals and updates would wait: after `taskMs` of segments, and after `pureStepsMax`
- * steps without any effect, a timer ends the task.
+ * until it meets a long step (activities/segment).
  */
 import {
   CancellationScope,
@@ -12,7 +10,6 @@ import {
   proxySinks,
   scheduleActivity,
   setCurrentDetails,
-  sleep,
   workflowInfo,
   type Sinks,
 } from '@temporalio/workflow';
@@ -63,6 +60,7 @@ import { LocalAnswers } from './local-answers.ts';
 import { runNested } from './nested-run.ts';
 import { nextEvent, type EventEnd } from './next-event.ts';
 import { replyOf } from './replies.ts';
+import { TaskTime } from './task-time.ts';
 import { Waiting } from './waiting.ts';
 
 interface RunSinks extends Sinks {
@@ -71,8 +69,6 @@ interface RunSinks extends Sinks {
 
 const { recorder } = proxySinks<RunSinks>();
 
-const taskMs = 1000;
-const pureStepsMax = 500;
 /** Past these a run waits for its long steps to end before it continues as new. */
 const historyEventsMax = 20_000;
 const historyBytesMax = 20 * 1024 * 1024;
@@ -82,10 +78,9 @@ export class TemporalHost extends LocalAnswers implements Host {
   readonly control: Control;
   private readonly waiting: Waiting;
   private readonly editing: Editing;
+  private readonly time: TaskTime;
   private readonly root = CancellationScope.current();
   private unsent: RunEvent[] = [];
-  private pureSteps = 0;
-  private segmentMs = 0;
   private longSteps = 0;
   private readonly stepsBefore: number;
   /** Segments that ended, with the history's length then: known to history once it has grown. */
@@ -97,6 +92,7 @@ export class TemporalHost extends LocalAnswers implements Host {
     this.control = new Control(this.walk);
     this.waiting = new Waiting(this.walk, this.control);
     this.editing = new Editing(this.walk, this.control);
+    this.time = new TaskTime(this.walk);
     this.stepsBefore = position.steps;
     this.root.cancelRequested.catch(() => {
       this.control.cancelled = true;
@@ -112,24 +108,31 @@ export class TemporalHost extends LocalAnswers implements Host {
     if (held) return held;
     if (this.walk.position.paused !== null) return this.waiting.untilResumed(strand).then((gate) => gate ?? this.gate(strand, key, step, isOpen));
     // That a branch was cancelled is not in the position, so a clean-up ends before the run continues.
-    if (shieldOf(strand) !== null || !this.shouldContinueAsNew()) return this.wayOf(step, isOpen);
-    this.waiting.beginToYield();
-    return 'yield';
+    if (shieldOf(strand) === null && this.shouldContinueAsNew()) {
+      this.waiting.beginToYield();
+      return 'yield';
+    }
+    if (this.time.isResting() && this.beginsSegment(step, isOpen)) return this.time.untilRested().then(() => this.gate(strand, key, step, isOpen));
+    return this.wayOf(step, isOpen);
   }
 
   /** No segment begins at a step that is open: it has or waits for an answer, or a segment had its key already. */
+  private beginsSegment(step: Step, isOpen: boolean): boolean {
+    return this.hasSegments() && !isOpen && isQuick(step, this.walk.input.limits);
+  }
+
+  private hasSegments(): boolean {
+    return this.walk.input.definition.durability !== 'step';
+  }
+
   private wayOf(step: Step, isOpen: boolean): Gate | Promise<Gate> {
-    const segments = this.walk.input.definition.durability !== 'step';
-    if (segments && !isOpen && isQuick(step, this.walk.input.limits)) return this.editing.segmentGate();
+    if (this.beginsSegment(step, isOpen)) return this.editing.segmentGate();
     if (step.type !== 'condition' && step.type !== 'loop' && step.type !== 'parallel') {
-      this.pureSteps = 0;
+      this.time.hadEffect();
       return 'go';
     }
-    if (isOpen) return 'go';
-    this.pureSteps += 1;
-    if (this.pureSteps < pureStepsMax) return 'go';
-    this.pureSteps = 0;
-    return segments ? this.editing.segmentGate() : this.pauseTask().then((gate) => gate ?? 'go');
+    if (isOpen || !this.time.isSpentByPureStep()) return 'go';
+    return this.hasSegments() ? this.editing.segmentGate() : this.time.rest().then(() => this.waiting.interruption() ?? 'go');
   }
 
   private shouldContinueAsNew(): boolean {
@@ -139,16 +142,6 @@ export class TemporalHost extends LocalAnswers implements Host {
     const every = this.walk.input.continueEvery;
     const isDue = every === undefined ? info.continueAsNewSuggested : this.walk.position.steps - this.stepsBefore >= every;
     return isDue && (this.longSteps === 0 || info.historyLength > historyEventsMax || info.historySize > historyBytesMax);
-  }
-
-  /** Ends the workflow task, so that what waits outside is delivered. */
-  private async pauseTask(): Promise<Gate | null> {
-    try {
-      await sleep(1);
-    } catch (error) {
-      if (!isCancellation(error)) throw error;
-    }
-    return this.waiting.interruption();
   }
 
   perform(strand: Strand, effect: Effect): Promise<Reply> {
@@ -200,15 +193,11 @@ export class TemporalHost extends LocalAnswers implements Host {
       forget: this.forgettable(),
     };
     position.seq += SEGMENT_EVENTS_MAX;
-    this.pureSteps = 0;
+    this.time.hadEffect();
     try {
       const result = await askLocally<SegmentResult>(this.walk, SEGMENT, [input, request], segmentOptions(key));
       this.ended.push({ key: journalKey, historyLength: workflowInfo().historyLength });
-      this.segmentMs += result.durationMs;
-      if (result.flow.kind === 'yield' && this.segmentMs >= taskMs) {
-        this.segmentMs = 0;
-        await this.pauseTask();
-      }
+      if (this.time.isSpentBySegment(result)) await this.time.rest();
       return result;
     } catch (error) {
       if (!isCancellation(error) && !CancellationScope.current().consideredCancelled) throw error;

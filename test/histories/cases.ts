@@ -2,7 +2,7 @@
  * The cases whose histories are recorded: one for each way a run proceeds. A case is never changed
  * once recorded; what a run does differently gets a case of its own.
  */
-import type { Definition } from '../../language/model.ts';
+import type { Definition, Step } from '../../language/model.ts';
 import { counted, create, once, shell } from '../server/definitions.ts';
 
 export interface HistoryCase {
@@ -43,6 +43,9 @@ const heldTwice = once(
   ],
   { safety: { budget: { steps: 4 }, onTimeout: 'pause' } },
 );
+
+const bigRead: Step = { type: 'command', command: 'code/read', params: { path: 'big.txt' } };
+const readOften: Step = { type: 'loop', loop: { type: 'count', max: 40 }, steps: [bigRead] };
 
 export const CASES: readonly HistoryCase[] = [
   {
@@ -166,4 +169,9 @@ export const CASES: readonly HistoryCase[] = [
   // What was said in the task in which the run ends was known by the length of history.
   { name: 'heard-before-end', definition: once('heard-before-end', [shell('sleep 0.5'), create('history', { after: 'pause' })]), say: 'pause-resume' },
   { name: 'heard-before-continuing', definition: once('heard-before-continuing', [shell('sleep 0.5'), create('history', { after: 'pause' }), shell('true')]), continueEvery: 2, say: 'pause-resume' },
+  // Each branch rested for itself, so that together they could go on in one task until it was over.
+  {
+    name: 'side-by-side',
+    definition: once('side-by-side', [shell("head -c 3000000 /dev/zero | tr '\\0' a > big.txt"), { type: 'parallel', branches: [[readOften], [readOften], [readOften, shell('true')]] }]),
+  },
 ];

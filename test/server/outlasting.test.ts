@@ -1,11 +1,11 @@
 /**
- * What is said to a run while a local activity of it outlasts its workflow task: the live run and every
- * replay hear it at the same place, in the order in which it was said.
+ * What is said to a run, and asked of it, while its local activities would outlast their workflow task: the
+ * live run and every replay hear it at the same place, in the order in which it was said.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { answerRun } from '../../client/steer-run.ts';
-import { SIGNALS } from '../../workflows/messages.ts';
+import { QUERIES, SIGNALS } from '../../workflows/messages.ts';
 import { create, once, shell } from './definitions.ts';
 import { Harness } from './harness.ts';
 import { heard, many, outlast } from './outlasted-runs.ts';
@@ -41,5 +41,20 @@ test('words of a parent in the last steps', async () => {
     for (const verb of ['pause', 'resume'] as const) await harness.workflow(handle).signal(SIGNALS.control, verb).catch(() => undefined);
   });
   for (const handle of handles) expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
+  expect(await notReplayed(harness, handles, 0)).toEqual([]);
+});
+
+test('branches that wait side by side, looked at as the Web UI does, paused and resumed', async () => {
+  const handles = many('asked');
+  const branches = [[create('kept', { n: 4 }), shell('true')], [shell('true'), create('kept', { n: 5 })], [create('kept', { n: 6 })]];
+  await outlast(harness, handles, once('asked', [{ type: 'parallel', branches }, create('kept', { n: 7 })]), async (handle) => {
+    const asked = [QUERIES.status, QUERIES.steps, '__temporal_workflow_metadata'].map((query) => harness.workflow(handle).query(query).catch(() => undefined));
+    await Promise.all([...asked, heard(harness, handle, 'pause')]);
+    await heard(harness, handle, 'resume');
+  });
+  for (const handle of handles) {
+    await heard(harness, handle, 'resume');
+    expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
+  }
   expect(await notReplayed(harness, handles, 0)).toEqual([]);
 });
