@@ -10,6 +10,7 @@ import type { Confinement } from '../language/permissions.ts';
 import type { RunEvent } from '../language/run-event.ts';
 import type { WantedEvent } from '../prisma/store/event-contract.ts';
 import type { RunBudget, RunInput, SegmentReport, Strand } from '../workflows/interpreter/host.ts';
+import { PART_SIZE } from '../language/event-numbers.ts';
 import type { Position, Tally } from '../workflows/interpreter/position.ts';
 import type { EditedStrand } from '../workflows/interpreter/whereabouts.ts';
 
@@ -34,8 +35,8 @@ export const READ_DEFINITION = 'read-definition';
 /** The step in its canonical form, or what is wrong with the definition that the edit would make. */
 export type EditCheck = { step: Step | null } | { problems: string[] };
 
-/** Numbers of events a segment may use; the workflow goes on counting after them. */
-export const SEGMENT_EVENTS_MAX = 1024;
+/** Numbers of events a segment may use. */
+export const SEGMENT_EVENTS_MAX = PART_SIZE;
 export const SEGMENT_STEPS_MAX = segmentStepsMax;
 export const SEGMENT_MS = 250;
 
@@ -46,8 +47,10 @@ export interface SegmentRequest {
   strand: Pick<Strand, 'path' | 'passes' | 'frame' | 'own' | 'outer' | 'shield'>;
   /** Key of the step it begins with: its journal key. */
   key: string;
-  /** First free event number. */
+  /** Its events have the numbers after it. */
   seq: number;
+  /** How many places there are for them, one after the other; absent, the one. */
+  places?: number;
   stepsMax: number;
   tally: Tally | null;
   pausedMs: number;

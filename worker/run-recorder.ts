@@ -19,10 +19,7 @@ import type { RunEvent } from '../language/run-event.ts';
 import { contentHash } from '../prisma/store/content-hash.ts';
 import type { Store } from '../prisma/store/contract.ts';
 import { previewOf } from '../workflows/interpreter/preview.ts';
-
-type RecorderSinks = {
-  recorder: { append(handle: string, events: RunEvent[], definition?: Definition): void; settle(handle: string): void };
-};
+import type { RunSinks } from '../workflows/recording.ts';
 
 const batchMs = 100;
 const startMs = 200;
@@ -31,6 +28,8 @@ const handlesKeptMax = 10_000;
 
 export class RunRecorder {
   private readonly pending = new Map<string, RunEvent[]>();
+  /** From which number on a run's rows are of an attempt that was lost. */
+  private readonly lost = new Map<string, number>();
   /** Highest number written, by run, oldest use first. */
   private readonly written = new Map<string, number>();
   /** The latest write of each run that is under way. */
@@ -44,12 +43,12 @@ export class RunRecorder {
     this.store = store;
   }
 
-  sinks(): InjectedSinks<RecorderSinks> {
+  sinks(): InjectedSinks<RunSinks> {
     return {
       recorder: {
         append: {
           callDuringReplay: true,
-          fn: (info, handle, events, definition) => this.append(handle, named(events, definition), info.unsafe.isReplaying),
+          fn: (info, handle, events, definition, lostFrom) => this.append(handle, named(events, definition), info.unsafe.isReplaying, lostFrom),
         },
         settle: {
           callDuringReplay: false,
@@ -59,11 +58,13 @@ export class RunRecorder {
     };
   }
 
-  async append(handle: string, events: RunEvent[], isReplaying: boolean): Promise<void> {
+  /** `lostFrom`: what has this number, or a higher one, is to be taken back first. */
+  async append(handle: string, events: RunEvent[], isReplaying: boolean, lostFrom?: number): Promise<void> {
     const known = isReplaying ? (this.written.get(handle) ?? -1) : -1;
     const fresh = events.filter((event) => event.seq > known);
     if (fresh.length === 0) return;
     this.pending.set(handle, [...(this.pending.get(handle) ?? []), ...fresh]);
+    if (lostFrom !== undefined) this.lost.set(handle, Math.min(lostFrom, this.lost.get(handle) ?? lostFrom));
     if (fresh.some(mustBeWritten)) return this.write(handle);
     // The start of a run of its own can wait: its row is there already, and short runs write it with their end.
     const isStart = fresh.every((event) => event.type === 'run-started');
@@ -92,8 +93,11 @@ export class RunRecorder {
     const events = this.pending.get(handle);
     if (events === undefined) return;
     this.pending.delete(handle);
+    const lostFrom = this.lost.get(handle);
+    this.lost.delete(handle);
     for (;;) {
       try {
+        if (lostFrom !== undefined) await this.store.events.takeBack(handle, lostFrom);
         await this.store.events.append(handle, await Promise.all(events.map((event) => this.slim(event))));
         break;
       } catch (error) {

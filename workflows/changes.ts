@@ -133,4 +133,14 @@ export const CHANGES = {
       'one end is taken after the other, what would outlast its task is asked of a regular activity, and branches rest together.',
     since: '2026-11-22',
   },
+  numbersApart: {
+    id: 'numbers-apart',
+    level: 5,
+    isOnlyForNew: true,
+    reason:
+      'Events of the workflow and of its segments had numbers of one kind, which a worker that was lost had given out in another order: ' +
+      'rows of one step were written over by those of another, or stayed although nothing came of them. Now each kind has its own, and ' +
+      'whoever goes on first takes back what was lost.',
+    since: '2026-11-22',
+  },
 } as const satisfies { readonly [name: string]: BehaviourChange };

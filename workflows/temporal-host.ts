@@ -7,23 +7,20 @@
 import {
   CancellationScope,
   isCancellation,
-  proxySinks,
   scheduleActivity,
   setCurrentDetails,
   workflowInfo,
-  type Sinks,
 } from '@temporalio/workflow';
 import {
   EMIT,
   SEGMENT,
-  SEGMENT_EVENTS_MAX,
   SEGMENT_STEPS_MAX,
   SHELL,
   WATCH,
   type SegmentRequest,
   type SegmentResult,
 } from '../activities/contract.ts';
-import type { Definition, Step } from '../language/model.ts';
+import type { Step } from '../language/model.ts';
 import type { Question } from '../language/question.ts';
 import type { RunEvent } from '../language/run-event.ts';
 import { activityOptions, segmentOptions, stepOptions, type ActivityEffect } from './activity-options.ts';
@@ -33,6 +30,7 @@ import { hasChange } from './has-change.ts';
 import { Control } from './control.ts';
 import { Editing } from './editing.ts';
 import { isQuick } from './interpreter/effects.ts';
+import { PLACES, segmentNumbers } from '../language/event-numbers.ts';
 import {
   portionOf,
   shieldOf,
@@ -59,15 +57,10 @@ import { askLocally } from './local-activity.ts';
 import { LocalAnswers } from './local-answers.ts';
 import { runNested } from './nested-run.ts';
 import { nextEvent, type EventEnd } from './next-event.ts';
+import { Recording } from './recording.ts';
 import { replyOf } from './replies.ts';
 import { TaskTime } from './task-time.ts';
 import { Waiting } from './waiting.ts';
-
-interface RunSinks extends Sinks {
-  recorder: { append(handle: string, events: RunEvent[], definition?: Definition): void; settle(handle: string): void };
-}
-
-const { recorder } = proxySinks<RunSinks>();
 
 /** Past these a run waits for its long steps to end before it continues as new. */
 const historyEventsMax = 20_000;
@@ -80,7 +73,7 @@ export class TemporalHost extends LocalAnswers implements Host {
   private readonly editing: Editing;
   private readonly time: TaskTime;
   private readonly root = CancellationScope.current();
-  private unsent: RunEvent[] = [];
+  private readonly recording: Recording;
   private longSteps = 0;
   private readonly stepsBefore: number;
   /** Segments that ended, with the history's length then: known to history once it has grown. */
@@ -89,6 +82,7 @@ export class TemporalHost extends LocalAnswers implements Host {
   constructor(input: RunInput, position: Position) {
     super();
     this.walk = { input, position, host: this, textFields: textFieldsOf(input.definition) };
+    this.recording = new Recording(this.walk);
     this.control = new Control(this.walk);
     this.waiting = new Waiting(this.walk, this.control);
     this.editing = new Editing(this.walk, this.control);
@@ -177,13 +171,14 @@ export class TemporalHost extends LocalAnswers implements Host {
   async segment(strand: Strand, key: string, budget?: RunBudget): Promise<SegmentReport> {
     const { position, input } = this.walk;
     // A lost attempt of this task may have committed the segment already, and what arrives meanwhile
-    // (a pause) records events before it. Numbered in blocks, they never take the segment's numbers.
-    position.seq = (Math.floor(position.seq / SEGMENT_EVENTS_MAX) + 1) * SEGMENT_EVENTS_MAX;
+    // (a pause) records events before it. They never take the segment's numbers.
+    const numbers = segmentNumbers(position.seq, this.numbersApart());
     const journalKey = this.journalKey(key);
     const request: SegmentRequest = {
       strand: portionOf(strand),
       key: journalKey,
-      seq: position.seq,
+      seq: numbers.from,
+      ...(this.numbersApart() ? { places: PLACES } : {}),
       stepsMax: this.stepsLeft(),
       tally: strand.path === '' ? position.tally : null,
       pausedMs: position.pausedMs,
@@ -192,7 +187,7 @@ export class TemporalHost extends LocalAnswers implements Host {
       ...editedStrand(this.walk, strand),
       forget: this.forgettable(),
     };
-    position.seq += SEGMENT_EVENTS_MAX;
+    position.seq = numbers.taken;
     this.time.hadEffect();
     try {
       const result = await askLocally<SegmentResult>(this.walk, SEGMENT, [input, request], segmentOptions(key));
@@ -242,6 +237,7 @@ export class TemporalHost extends LocalAnswers implements Host {
   carriesWaits = (): boolean => hasChange(this.walk.input, CHANGES.carriedWaits);
   asksAtLimits = (): boolean => hasChange(this.walk.input, CHANGES.askedAtLimits);
   timesNested = (): boolean => hasChange(this.walk.input, CHANGES.nestedTime);
+  numbersApart = (): boolean => hasChange(this.walk.input, CHANGES.numbersApart);
   drivesAsOne = (): boolean => hasChange(this.walk.input, CHANGES.fansAsOne);
 
   ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd> {
@@ -260,23 +256,17 @@ export class TemporalHost extends LocalAnswers implements Host {
 
   record(event: RunEvent): void {
     this.control.remember(event);
-    this.unsent.push(event);
+    this.recording.add(event);
   }
 
-  /** Hands the events to the worker, which writes them in batches; nothing of it enters history. */
   suspended(): void {
-    if (this.unsent.length === 0) return;
-    const [first] = this.unsent;
-    const isNameless = first?.type === 'run-started' && first.definitionHash === '';
-    recorder.append(this.walk.input.handle, this.unsent, isNameless ? this.walk.input.definition : undefined);
-    this.unsent = [];
-    setCurrentDetails(this.details());
+    if (this.recording.send()) setCurrentDetails(this.details());
   }
 
   /** Before history is left behind: nothing will replay the events that are still on their way. */
   settle(): void {
     this.suspended();
-    recorder.settle(this.walk.input.handle);
+    this.recording.settle();
   }
 
   private details(): string {

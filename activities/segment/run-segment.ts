@@ -10,10 +10,10 @@
  * - S3 of two attempts at once, one commits; the other meets the journal row and returns it;
  * - S4 no step that writes outside the store runs in a segment (language/commands.ts: `long`).
  */
-import type { SegmentRequest, SegmentResult } from '../contract.ts';
+import { SEGMENT_EVENTS_MAX, type SegmentRequest, type SegmentResult } from '../contract.ts';
 import type { Json } from '../../language/json.ts';
 import type { Store } from '../../prisma/store/contract.ts';
-import { JournalConflict } from '../../prisma/store/journal-conflict.ts';
+import { JournalConflict, PlaceTaken } from '../../prisma/store/journal-conflict.ts';
 import { drive } from '../../workflows/interpreter/drive.ts';
 import type { RunInput, Strand } from '../../workflows/interpreter/host.ts';
 import { firstPosition, type Position, type Variables } from '../../workflows/interpreter/position.ts';
@@ -27,6 +27,18 @@ import type { QuickSteps } from './quick-steps.ts';
 const journalKey = (key: string): string => `segment ${key}`;
 
 export async function runSegment(store: Store, quick: QuickSteps, input: RunInput, request: SegmentRequest): Promise<SegmentResult> {
+  const { places = 0, seq } = request;
+  for (let place = 0; ; place += 1) {
+    try {
+      // In the last one it may write over another's events: better than not to go on.
+      return await attempt(store, quick, input, { ...request, seq: seq + place * SEGMENT_EVENTS_MAX }, place + 1 < places);
+    } catch (error) {
+      if (!(error instanceof PlaceTaken)) throw error;
+    }
+  }
+}
+
+async function attempt(store: Store, quick: QuickSteps, input: RunInput, request: SegmentRequest, mayMove: boolean): Promise<SegmentResult> {
   const key = journalKey(request.key);
   const session = store.session();
   try {
@@ -50,7 +62,8 @@ export async function runSegment(store: Store, quick: QuickSteps, input: RunInpu
     };
     if (host.events.length === 0) return (await journaled(store, input, key)) ?? result;
     const forget = request.forget.map(journalKey);
-    await session.commit({ handle: input.handle, key, result: result as unknown as Json, events: host.events, forget, seq: request.seq });
+    const numbers = { seq: request.seq, ...(mayMove ? { place: request.seq } : {}) };
+    await session.commit({ handle: input.handle, key, result: result as unknown as Json, events: host.events, forget, ...numbers });
     return result;
   } catch (error) {
     if (!(error instanceof JournalConflict)) throw error;

@@ -16,7 +16,7 @@ import { statusEvents } from './status-events.ts';
 export interface Commit {
   handle: string;
   events: readonly RunEvent[];
-  journal?: { key: string; result: Json; seq?: number };
+  journal?: { key: string; result: Json; seq?: number; place?: number };
   forget?: readonly string[];
   /** Inserts of rows, each with an array of them as JSON text. */
   inserts?: readonly { text: (rows: string) => string; rows: string }[];
@@ -49,7 +49,8 @@ export function commitStatement(commit: Commit): Statement | null {
     const key = parameters.add(commit.journal.key);
     const result = parameters.add(JSON.stringify(commit.journal.result));
     const seq = parameters.add(commit.journal.seq ?? null);
-    parts.push(`journaled as (insert into journal (handle, key, result, seq) values (${handle}, ${key}, ${result}::json, ${seq}))`);
+    const place = parameters.add(commit.journal.place ?? null);
+    parts.push(`journaled as (insert into journal (handle, key, result, seq, place) values (${handle}, ${key}, ${result}::json, ${seq}, ${place}))`);
   }
   if (events.length > 0) parts.push(`appended as (${appendEvents(parameters, handle, events)})`);
   for (const [index, { text, rows }] of (commit.inserts ?? []).entries()) parts.push(`inserted${index} as (${text(parameters.add(rows))})`);

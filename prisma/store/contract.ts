@@ -99,14 +99,25 @@ export interface Session {
   write<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]>;
 }
 
+export interface SessionEntry {
+  handle: string;
+  key: string;
+  result: Json;
+  events: RunEvent[];
+  forget?: string[];
+  seq?: number;
+  place?: number;
+}
+
 export interface OpenSession extends Session {
   /**
    * Commits the session's writes together with one journal row and the run's events, and forgets
    * the journal rows of the run named in `forget`. Rejects with `JournalConflict` when another
-   * attempt already journaled `key`; then nothing of this session was kept. `seq`: of a segment, the
-   * first number its events may have.
+   * attempt already journaled `key`, and with `PlaceTaken` when one journaled another key at this
+   * `place`; then nothing of this session was kept. `seq`: of a segment, what its events have numbers
+   * after; `place`: the same, to be no other's.
    */
-  commit(entry: { handle: string; key: string; result: Json; events: RunEvent[]; forget?: string[]; seq?: number }): Promise<void>;
+  commit(entry: SessionEntry): Promise<void>;
   /** Undoes everything; safe to call after commit. */
   close(): Promise<void>;
 }
@@ -150,6 +161,11 @@ export interface Store {
   events: {
     /** Upserts by (handle, seq) and keeps the run's row in step (started, paused, finished). */
     append(handle: string, events: readonly RunEvent[]): Promise<void>;
+    /**
+     * Takes back what an attempt that was lost had recorded of the workflow's own from this number on,
+     * and what came of it: the run's status and end, and what stood in the inbox.
+     */
+    takeBack(handle: string, from: number): Promise<void>;
     /** Events after `seq`, in order, at most `limit` (1,000): go on from the last one's `seq`. */
     after(handle: string, seq: number, limit?: number): Promise<RunEvent[]>;
     /**

@@ -11,7 +11,7 @@ import { withoutNul } from './jsonb-text.ts';
 
 const LIST_MAX = 1_000;
 
-interface Folded {
+export interface Folded {
   id: string;
   seq: number;
   state: InboxItem['state'];
@@ -21,12 +21,17 @@ interface Folded {
 
 /** The statements that bring the inbox up to date with a batch of events, in the order of `seq`. */
 export function inboxStatements(add: (value: unknown) => string, handle: string, events: readonly RunEvent[]): string[] {
-  const rows = new Map<string, Folded>();
-  for (const event of events) foldInto(rows, event);
-  const all = [...rows.values()];
+  const all = foldedInbox(events);
   const asked = all.filter((row) => row.item !== null);
   const settled = all.filter((row) => row.item === null);
   return [...(asked.length === 0 ? [] : [upsert(add, handle, asked)]), ...(settled.length === 0 ? [] : [settle(add, handle, settled)])];
+}
+
+/** What events in the order of `seq` make of the items that they ask, tell or settle. */
+export function foldedInbox(events: readonly RunEvent[]): Folded[] {
+  const rows = new Map<string, Folded>();
+  for (const event of events) foldInto(rows, event);
+  return [...rows.values()];
 }
 
 function foldInto(rows: Map<string, Folded>, event: RunEvent): void {

@@ -9,3 +9,11 @@ export class JournalConflict extends Error {
 export function isJournalConflict(error: unknown): error is JournalConflict {
   return error instanceof JournalConflict;
 }
+
+/** Another segment's events have the numbers that this one's would have had. */
+export class PlaceTaken extends Error {
+  constructor(handle: string, key: string, cause?: unknown) {
+    super(`the numbers for the events of ${key} of run ${handle} were taken by another segment; take the next place`, { cause });
+    this.name = 'PlaceTaken';
+  }
+}

@@ -5,6 +5,7 @@ import type { RunEvent } from '../../language/run-event.ts';
 import { commitStatement } from './commit-statement.ts';
 import type { Store } from './contract.ts';
 import type { Database } from './database.ts';
+import { takeBack } from './lost-events.ts';
 import { FINISHED_SQL, isAborted, ridingOut } from './riding-out.ts';
 import { SeqGaps } from './seq-gaps.ts';
 import { RUN_CHANNEL } from './wakeups.ts';
@@ -20,6 +21,8 @@ export function runEvents(database: Database, announcer: Announcer, listener: Li
       await database.query(statement.text, statement.values);
       announcer.announceEvents(handle, events);
     },
+
+    takeBack: (handle, from) => takeBack(database, handle, from),
 
     async after(handle, seq, limit = PAGE) {
       const rows = await database.query<{ event: RunEvent }>(

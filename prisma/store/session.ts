@@ -9,14 +9,13 @@
  */
 import { DatabaseError } from 'pg';
 import type { PoolClient } from 'pg';
-import type { Json } from '../../language/json.ts';
 import type { RunEvent } from '../../language/run-event.ts';
 import { commitStatement } from './commit-statement.ts';
 import type { Statement } from './commit-statement.ts';
-import type { BulkInsert, OpenSession } from './contract.ts';
+import type { BulkInsert, OpenSession, SessionEntry } from './contract.ts';
 import { queryOn, rollback } from './database.ts';
 import type { Database } from './database.ts';
-import { JournalConflict } from './journal-conflict.ts';
+import { JournalConflict, PlaceTaken } from './journal-conflict.ts';
 
 /**
  * A segment lasts a quarter of a second. A transaction whose host vanished must not hold its locks
@@ -64,17 +63,17 @@ export class StoreSession implements OpenSession {
     return taken;
   }
 
-  async commit(entry: { handle: string; key: string; result: Json; events: RunEvent[]; forget?: string[]; seq?: number }): Promise<void> {
-    const { handle, key, result, events, forget, seq } = entry;
+  async commit({ handle, key, result, events, forget, ...numbers }: SessionEntry): Promise<void> {
     await this.#afterOthers(async () => {
       this.#assertOpen();
       this.#ended = true;
-      const statement = commitStatement({ handle, events, journal: { key, result, ...(seq === undefined ? {} : { seq }) }, inserts: this.#takeRows(), ...(forget === undefined ? {} : { forget }) });
+      const statement = commitStatement({ handle, events, journal: { key, result, ...numbers }, inserts: this.#takeRows(), ...(forget === undefined ? {} : { forget }) });
       if (statement === null) throw new Error('bug: a commit always journals');
       try {
         await this.#finish(statement);
       } catch (error) {
-        if (isJournalViolation(error)) throw new JournalConflict(handle, key, error);
+        if (isViolation(error, 'journal_pkey')) throw new JournalConflict(handle, key, error);
+        if (isViolation(error, 'journal_handle_place_key')) throw new PlaceTaken(handle, key, error);
         throw error;
       }
     });
@@ -157,6 +156,6 @@ export class StoreSession implements OpenSession {
   }
 }
 
-function isJournalViolation(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code === '23505' && error.constraint === 'journal_pkey';
+function isViolation(error: unknown, constraint: string): boolean {
+  return error instanceof DatabaseError && error.code === '23505' && error.constraint === constraint;
 }

@@ -25,7 +25,7 @@ const laws: Law[] = [
     ours: ['language/', 'workflows/', 'activities/contract.ts'],
     packages: ['@temporalio/workflow', '@temporalio/common'],
   },
-  { folder: 'prisma/', ours: ['prisma/', 'types:language/', 'language/canonical.ts', 'language/event-glob.ts', 'language/json.ts', 'language/limits.ts'] },
+  { folder: 'prisma/', ours: ['prisma/', 'types:language/', 'language/canonical.ts', 'language/event-glob.ts', 'language/event-numbers.ts', 'language/json.ts', 'language/limits.ts'] },
   { folder: 'activities/', ours: ['activities/', 'language/', 'prisma/', 'workflows/interpreter/'] },
   {
     folder: 'client/',

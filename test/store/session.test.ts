@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { canonicalText } from '../../language/canonical.ts';
-import { JournalConflict } from '../../prisma/store/journal-conflict.ts';
+import { JournalConflict, PlaceTaken } from '../../prisma/store/journal-conflict.ts';
 import { isUnavailable, openStore } from '../../prisma/store/open-store.ts';
 import { finished, reading, started, useStore, warning } from './opened.ts';
 
@@ -96,6 +96,22 @@ describe('attempts at the same step', () => {
     expect(await store.events.after(handle, -1)).toEqual([warning(1, 'first')]);
     expect(await records(handle)).toEqual([]);
     await second.close();
+  });
+
+  test('of two segments with the same numbers for their events the second keeps nothing, and may take the next place', async () => {
+    const { store } = opened;
+    const handle = 'places';
+    await store.session().commit({ handle, key: 'a', result: 1, events: [warning(1025)], seq: 1024, place: 1024 });
+    await store.session().commit({ handle: 'other-run', key: 'b', result: 1, events: [warning(1025)], seq: 1024, place: 1024 });
+    const second = store.session();
+    await store.records.create(second, handle, 'a', {});
+    await expect(second.commit({ handle, key: 'b', result: 2, events: [warning(1025, 'over it')], seq: 1024, place: 1024 })).rejects.toThrow(PlaceTaken);
+    expect(await records(handle)).toEqual([]);
+    await store.session().commit({ handle, key: 'b', result: 2, events: [warning(2049)], seq: 2048, place: 2048 });
+    expect(await store.events.after(handle, -1)).toEqual([warning(1025), warning(2049)]);
+    await expect(store.session().commit({ handle, key: 'b', result: 3, events: [], seq: 3072, place: 3072 })).rejects.toThrow(JournalConflict);
+    expect(await store.journal.isBeyond(handle, 2048)).toBe(true);
+    expect(await store.journal.isBeyond(handle, 2 ** 40)).toBe(false);
   });
 
   test('of two at once exactly one wins', async () => {

@@ -1,10 +1,10 @@
 /**
  * What a replay recorded against what the store has of the same run: the same events under the same
- * numbers. A segment's events are in the store alone; each segment has blocks of numbers to itself,
- * so a block in which the replay recorded anything is one of the workflow's own.
+ * numbers. A segment's events are in the store alone; each segment has parts of the numbers to itself,
+ * so a part in which the replay recorded anything is one of the workflow's own.
  */
-import { SEGMENT_EVENTS_MAX } from '../../activities/contract.ts';
 import type { RunEvent } from '../../language/run-event.ts';
+import { PART_SIZE } from '../../language/event-numbers.ts';
 
 export interface EventDifference {
   seq: number;
@@ -17,9 +17,9 @@ export interface EventDifference {
 export function compareEvents(replayed: readonly RunEvent[], stored: readonly RunEvent[], isWhole: boolean): EventDifference[] {
   const left = new Map(replayed.map((event) => [event.seq, event]));
   const right = new Map(stored.map((event) => [event.seq, event]));
-  const own = new Set(replayed.map(({ seq }) => blockOf(seq)));
+  const own = new Set(replayed.map(({ seq }) => partOf(seq)));
   const lastStored = stored.at(-1)?.seq ?? -1;
-  const seqs = [...new Set([...left.keys(), ...[...right.keys()].filter((seq) => own.has(blockOf(seq)))])].toSorted((a, b) => a - b);
+  const seqs = [...new Set([...left.keys(), ...[...right.keys()].filter((seq) => own.has(partOf(seq)))])].toSorted((a, b) => a - b);
   return seqs.flatMap((seq) => {
     const [mine, theirs] = [left.get(seq), right.get(seq)];
     // What is still on its way to the store, or came after the history was read, is no difference.
@@ -29,7 +29,7 @@ export function compareEvents(replayed: readonly RunEvent[], stored: readonly Ru
   });
 }
 
-const blockOf = (seq: number): number => Math.floor((seq - 1) / SEGMENT_EVENTS_MAX);
+const partOf = (seq: number): number => Math.floor((seq - 1) / PART_SIZE);
 
 function essence(event: RunEvent): string {
   const outcome = 'outcome' in event ? event.outcome : '';

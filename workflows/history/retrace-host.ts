@@ -5,8 +5,8 @@
  * something up provide.
  */
 import { proxySinks, type Sinks } from '@temporalio/workflow';
-import { SEGMENT_EVENTS_MAX } from '../../activities/contract.ts';
 import type { Step } from '../../language/model.ts';
+import { isOfSegment, segmentNumbers } from '../../language/event-numbers.ts';
 import type { Effect, Gate, Reply, RunBudget, RunInput, SegmentReport, Strand } from '../interpreter/host.ts';
 import type { Position } from '../interpreter/position.ts';
 import { throughJson } from '../simulation/through-json.ts';
@@ -40,9 +40,8 @@ export class RetraceHost extends TemporalHost {
   }
 
   override segment(strand: Strand, key: string, budget?: RunBudget): Promise<SegmentReport> {
-    const block = Math.floor(this.walk.position.seq / SEGMENT_EVENTS_MAX) + 1;
     const { seq } = this.target;
-    if (seq !== null && Math.floor((seq - 1) / SEGMENT_EVENTS_MAX) === block) this.tell(key);
+    if (seq !== null && isOfSegment(seq, segmentNumbers(this.walk.position.seq, this.numbersApart()))) this.tell(key);
     return this.watched(key, super.segment(strand, key, budget), (report) => ({ key, report }));
   }
 
