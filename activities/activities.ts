@@ -43,7 +43,7 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
   const { store, registry, runs } = parts;
   const quick = quickSteps(store, registry, runs);
   const activities: Record<string, Activity> = {
-    [SEGMENT]: (input: RunInput, request: SegmentRequest): Promise<SegmentResult> => runSegment(store, quick, input, request),
+    [SEGMENT]: (input: RunInput, request: SegmentRequest): Promise<SegmentResult> => runSegment(store, quick, input, request, activityInfo().attempt),
     [SHELL]: (request: ShellRequest, options?: StepOptions) =>
       guarded(options, async () => {
         const context = await contextOf(parts, options);

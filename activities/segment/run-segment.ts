@@ -13,7 +13,7 @@
 import { SEGMENT_EVENTS_MAX, type SegmentRequest, type SegmentResult } from '../contract.ts';
 import type { Json } from '../../language/json.ts';
 import type { Store } from '../../prisma/store/contract.ts';
-import { JournalConflict, PlaceTaken } from '../../prisma/store/journal-conflict.ts';
+import { JournalConflict } from '../../prisma/store/journal-conflict.ts';
 import { drive } from '../../workflows/interpreter/drive.ts';
 import type { RunInput, Strand } from '../../workflows/interpreter/host.ts';
 import { firstPosition, type Position, type Variables } from '../../workflows/interpreter/position.ts';
@@ -26,19 +26,11 @@ import type { QuickSteps } from './quick-steps.ts';
 
 const journalKey = (key: string): string => `segment ${key}`;
 
-export async function runSegment(store: Store, quick: QuickSteps, input: RunInput, request: SegmentRequest): Promise<SegmentResult> {
-  const { places = 0, seq } = request;
-  for (let place = 0; ; place += 1) {
-    try {
-      // In the last one it may write over another's events: better than not to go on.
-      return await attempt(store, quick, input, { ...request, seq: seq + place * SEGMENT_EVENTS_MAX }, place + 1 < places);
-    } catch (error) {
-      if (!(error instanceof PlaceTaken)) throw error;
-    }
-  }
-}
-
-async function attempt(store: Store, quick: QuickSteps, input: RunInput, request: SegmentRequest, mayMove: boolean): Promise<SegmentResult> {
+/** `attempt`, from 1: each takes the next place for its events, in case that another segment's have the one before. */
+export async function runSegment(store: Store, quick: QuickSteps, input: RunInput, asked: SegmentRequest, attempt: number): Promise<SegmentResult> {
+  const { places = 0 } = asked;
+  const place = Math.min(attempt, Math.max(places, 1)) - 1;
+  const request = { ...asked, seq: asked.seq + place * SEGMENT_EVENTS_MAX };
   const key = journalKey(request.key);
   const session = store.session();
   try {
@@ -62,7 +54,8 @@ async function attempt(store: Store, quick: QuickSteps, input: RunInput, request
     };
     if (host.events.length === 0) return (await journaled(store, input, key)) ?? result;
     const forget = request.forget.map(journalKey);
-    const numbers = { seq: request.seq, ...(mayMove ? { place: request.seq } : {}) };
+    // After the last one it may write over another's events: better than not to go on.
+    const numbers = { seq: request.seq, ...(attempt <= places ? { place: request.seq } : {}) };
     await session.commit({ handle: input.handle, key, result: result as unknown as Json, events: host.events, forget, ...numbers });
     return result;
   } catch (error) {

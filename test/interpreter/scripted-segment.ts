@@ -67,12 +67,12 @@ async function perform(asked: SegmentAsked, request: SegmentRequest): Promise<{ 
   const events: RunEvent[] = [];
   const store = journalIn(host.journal, events);
   const first = attemptOf(asked, (key, effect) => world.script.find(key, effect));
-  await runSegment(store, first.quick, input, throughJson(request));
+  await runSegment(store, first.quick, input, throughJson(request), 1);
   world.effects.push(...first.effects);
   // The second attempt gets the same answers; what it did is undone when it meets the journal row.
   const answers = new Map(first.answers);
   const second = attemptOf(asked, (key) => answers.get(key) ?? null);
-  const result = throughJson(await runSegment(store, second.quick, input, throughJson(request)));
+  const result = throughJson(await runSegment(store, second.quick, input, throughJson(request), 2));
   vi.setSystemTime(world.simulation.now);
   host.events.push(...events);
   return { result, tookMs: first.clock - world.simulation.now };

@@ -1,0 +1,46 @@
+/** Segments of two attempts of a run, which gave out the numbers for their events in another order. */
+import { expect, test } from 'vitest';
+import type { SegmentRequest, SegmentResult } from '../../activities/contract.ts';
+import { runSegment } from '../../activities/segment/run-segment.ts';
+import { PART_SIZE, PLACES, segmentNumbers } from '../../language/event-numbers.ts';
+import { PlaceTaken } from '../../prisma/store/journal-conflict.ts';
+import { portionOf } from '../../workflows/interpreter/host.ts';
+import type { Walk } from '../../workflows/interpreter/ledger.ts';
+import { firstPosition } from '../../workflows/interpreter/position.ts';
+import { textFieldsOf } from '../../workflows/interpreter/program.ts';
+import { rootStrand } from '../../workflows/interpreter/walk.ts';
+import { runInputOf } from '../../workflows/start-input.ts';
+import { create, once } from '../server/definitions.ts';
+import { useStore } from '../store/opened.ts';
+
+const opened = useStore();
+const definition = once('places', [create('places', { n: 1 }), create('places', { n: 2 })]);
+const handle = 'two-attempts';
+
+function segment(key: string, attempt: number): Promise<SegmentResult> {
+  const input = runInputOf({ definition, project: '/', persona: 'ada' }, handle, 0);
+  const position = firstPosition(0);
+  const walk = { input, position, textFields: textFieldsOf(definition) } as unknown as Walk;
+  const { from: seq } = segmentNumbers(0, true);
+  const request: SegmentRequest = { strand: portionOf(rootStrand(walk)), key, seq, stepsMax: 10, tally: position.tally, pausedMs: 0, extensions: position.extensions, forget: [], places: PLACES };
+  return runSegment(opened.store, { perform: () => Promise.resolve({ ok: true, value: { key } }) }, input, request, attempt);
+}
+
+const partsTaken = async (): Promise<number[]> => [...new Set((await opened.store.events.after(handle, -1)).map(({ seq }) => Math.floor((seq - 1) / PART_SIZE)))];
+
+test('none writes over what another committed, and each is done once', async () => {
+  await segment('steps.0@1', 1);
+  const { length } = await opened.store.events.after(handle, -1);
+  expect(length).toBeGreaterThan(1);
+  await expect(segment('steps.1@1', 1)).rejects.toThrow(PlaceTaken);
+  await segment('steps.1@1', 2);
+  expect(await partsTaken()).toEqual([1, 2]);
+  for (const attempt of [1, 2, 3, 4]) expect(await segment('steps.0@1', attempt)).toMatchObject({ steps: 2, flow: { kind: 'done' } });
+  expect(await opened.store.events.after(handle, -1)).toHaveLength(2 * length);
+  await segment('steps.2@1', 3);
+  await expect(segment('steps.3@1', 3)).rejects.toThrow(PlaceTaken);
+  // There is no other place, and the run has to go on.
+  await segment('steps.3@1', 4);
+  expect(await partsTaken()).toEqual([1, 2, 3]);
+  expect(await opened.store.events.after(handle, -1)).toHaveLength(3 * length);
+});
