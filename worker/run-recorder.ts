@@ -2,8 +2,8 @@
  * Takes the events that workflow code hands over and writes them to the store in batches.
  *
  * The sink is called again for the same events whenever a run is replayed, and appending is
- * idempotent by (handle, seq), so nothing is lost with a worker and nothing is written twice. Events
- * seen before are left out while replaying. The worker waits for `run-finished`, for the start of a
+ * idempotent by (handle, seq), so nothing is lost with a worker and nothing is written twice. What this
+ * worker handed over before, in tasks that history has, is left out while replaying. The worker waits for `run-finished`, for the start of a
  * nested run, for what makes a run wait for somebody, and for everything before a run continues as new,
  * before it answers the workflow task: a run that has ended in Temporal has ended in the store, a step
  * finds its run there, and a question that nothing would replay is in the inbox. A schedule's run has no
@@ -21,6 +21,23 @@ import type { Store } from '../prisma/store/contract.ts';
 import { previewOf } from '../workflows/interpreter/preview.ts';
 import type { RunSinks } from '../workflows/recording.ts';
 
+/** What a worker was handed of a run. */
+interface Taken {
+  /** The highest number that another attempt cannot give out otherwise. */
+  inHistory: number;
+  latest: number;
+  /** The task, by the length of history at its start. */
+  task: number;
+}
+
+interface At {
+  isReplaying: boolean;
+  /** In events, when the task began. */
+  historyLength: number;
+  /** What has this number, or a higher one, is to be taken back first. */
+  lostFrom?: number | undefined;
+}
+
 const batchMs = 100;
 const startMs = 200;
 const retryMs = 500;
@@ -30,8 +47,8 @@ export class RunRecorder {
   private readonly pending = new Map<string, RunEvent[]>();
   /** From which number on a run's rows are of an attempt that was lost. */
   private readonly lost = new Map<string, number>();
-  /** Highest number written, by run, oldest use first. */
-  private readonly written = new Map<string, number>();
+  /** By run, oldest use first. */
+  private readonly taken = new Map<string, Taken>();
   /** The latest write of each run that is under way. */
   private readonly writing = new Map<string, Promise<void>>();
   private timer: NodeJS.Timeout | undefined;
@@ -48,7 +65,7 @@ export class RunRecorder {
       recorder: {
         append: {
           callDuringReplay: true,
-          fn: (info, handle, events, definition, lostFrom) => this.append(handle, named(events, definition), info.unsafe.isReplaying, lostFrom),
+          fn: (info, handle, events, definition, lostFrom) => this.append(handle, named(events, definition), { isReplaying: info.unsafe.isReplaying, historyLength: info.historyLength, lostFrom }),
         },
         settle: {
           callDuringReplay: false,
@@ -58,11 +75,11 @@ export class RunRecorder {
     };
   }
 
-  /** `lostFrom`: what has this number, or a higher one, is to be taken back first. */
-  async append(handle: string, events: RunEvent[], isReplaying: boolean, lostFrom?: number): Promise<void> {
-    const known = isReplaying ? (this.written.get(handle) ?? -1) : -1;
+  async append(handle: string, events: RunEvent[], { isReplaying, historyLength, lostFrom }: At): Promise<void> {
+    const known = isReplaying ? (this.taken.get(handle)?.inHistory ?? -1) : -1;
     const fresh = events.filter((event) => event.seq > known);
     if (fresh.length === 0) return;
+    if (!isReplaying) this.note(handle, fresh.at(-1)?.seq ?? 0, historyLength, lostFrom);
     this.pending.set(handle, [...(this.pending.get(handle) ?? []), ...fresh]);
     if (lostFrom !== undefined) this.lost.set(handle, Math.min(lostFrom, this.lost.get(handle) ?? lostFrom));
     if (fresh.some(mustBeWritten)) return this.write(handle);
@@ -105,16 +122,17 @@ export class RunRecorder {
         await sleep(retryMs);
       }
     }
-    this.note(handle, events.at(-1)?.seq ?? 0);
   }
 
-  private note(handle: string, seq: number): void {
-    const highest = Math.max(seq, this.written.get(handle) ?? 0);
-    this.written.delete(handle);
-    this.written.set(handle, highest);
-    if (this.written.size <= handlesKeptMax) return;
-    const [oldest] = this.written.keys();
-    if (oldest !== undefined) this.written.delete(oldest);
+  /** A run that comes to a longer history has it from the tasks before; one whose task was lost begins anew. */
+  private note(handle: string, latest: number, task: number, lostFrom: number | undefined): void {
+    const before = this.taken.get(handle);
+    const inHistory = before !== undefined && lostFrom === undefined && task > before.task ? before.latest : (before?.inHistory ?? -1);
+    this.taken.delete(handle);
+    this.taken.set(handle, { inHistory, latest, task });
+    if (this.taken.size <= handlesKeptMax) return;
+    const [oldest] = this.taken.keys();
+    if (oldest !== undefined) this.taken.delete(oldest);
   }
 
   /** Values too large for a row are kept by content hash; the event holds a reference and a preview. */

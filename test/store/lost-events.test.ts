@@ -53,9 +53,9 @@ test('whoever goes on with a run says where, and what is lost goes before the ne
   const { store } = opened;
   await store.events.append('taken-over', [started(1), warning(2, 'known'), warning(3, 'lost'), finished(4), warning(nextBlock, 'lost, too')]);
   const recorder = new RunRecorder(store);
-  await recorder.append('taken-over', [started(1), warning(2, 'known')], true);
-  await recorder.append('taken-over', [warning(3, 'new')], false, 3);
-  await recorder.append('taken-over', [warning(4, 'newer')], false);
+  await recorder.append('taken-over', [started(1), warning(2, 'known')], { isReplaying: true, historyLength: 9 });
+  await recorder.append('taken-over', [warning(3, 'new')], { isReplaying: false, historyLength: 9, lostFrom: 3 });
+  await recorder.append('taken-over', [warning(4, 'newer')], { isReplaying: false, historyLength: 15 });
   await recorder.close();
   expect(await store.events.after('taken-over', -1)).toEqual([started(1), warning(2, 'known'), warning(3, 'new'), warning(4, 'newer')]);
   expect(await store.runs.find('taken-over')).toMatchObject({ status: 'running', outcome: null });

@@ -10,6 +10,9 @@ import { finished, started, useStore, warning } from './opened.ts';
 
 const opened = useStore();
 
+const live = (historyLength: number, lostFrom?: number) => ({ isReplaying: false, historyLength, lostFrom });
+const replaying = { isReplaying: true, historyLength: 3 };
+
 const question: Question = { id: 'steps.0@1', kind: 'approval', message: 'Ship it?', choices: ['approve'], show: null, form: null, assignee: 'ada', priority: 'normal', askedAt: 1, expiresAt: null, digest: 'd' };
 
 const large = 'x'.repeat(40_000);
@@ -18,7 +21,7 @@ const reference = { $payload: createHash('sha256').update(JSON.stringify(large))
 test('large inputs and outputs are references, and what they stand for can be read', async () => {
   const { store } = opened;
   const recorder = new RunRecorder(store);
-  await recorder.append('large', [{ ...started(1), inputs: { small: 1, large } }, warning(2), finished(3, { outputs: { large, small: [2] } })], false);
+  await recorder.append('large', [{ ...started(1), inputs: { small: 1, large } }, warning(2), finished(3, { outputs: { large, small: [2] } })], live(3));
   await recorder.close();
   const events = await store.events.after('large', -1);
   expect(events.map((event) => event.seq)).toEqual([1, 2, 3]);
@@ -36,7 +39,7 @@ test.each<RunEvent>([
   const { store } = opened;
   const recorder = new RunRecorder(store);
   const handle = `waits-${event.type}`;
-  await recorder.append(handle, [started(1), event], false);
+  await recorder.append(handle, [started(1), event], live(3));
   expect((await store.events.after(handle, -1)).map(({ seq }) => seq)).toEqual([1, 2]);
   await recorder.close();
 });
@@ -45,9 +48,9 @@ test('events that a replay hands over again are written once', async () => {
   const { store } = opened;
   const recorder = new RunRecorder(store);
   const events = [started(1), warning(2), finished(3)];
-  await recorder.append('again', events, false);
-  await recorder.append('again', events, true);
-  await recorder.append('again', events, false);
+  await recorder.append('again', events, live(3));
+  await recorder.append('again', events, replaying);
+  await recorder.append('again', events, live(3));
   await recorder.close();
   expect(await store.events.after('again', -1)).toEqual(events);
 });
@@ -58,11 +61,29 @@ test('a start that does not say what it runs is written with the hash of what th
   const definition: Definition = { name: 'child', loop: { type: 'once' }, steps: [] };
   const { append } = recorder.sinks().recorder;
   type Info = Parameters<typeof append.fn>[0];
-  const info = { unsafe: { isReplaying: false } } as unknown as Info;
+  const info = { unsafe: { isReplaying: false }, historyLength: 3 } as unknown as Info;
   await append.fn(info, 'unnamed', [{ ...started(1, 'child'), definitionHash: '', parent: 'outer' }], definition);
   await append.fn(info, 'named', [started(1)], undefined);
   await recorder.close();
   expect(await store.events.after('unnamed', -1)).toMatchObject([{ definitionHash: contentHash(definition) }]);
   expect(await store.runs.find('unnamed')).toMatchObject({ definitionHash: contentHash(definition), parent: 'outer' });
   expect(await store.events.after('named', -1)).toMatchObject([{ definitionHash: 'h' }]);
+});
+
+test('what another worker took back is written again, whatever was written here before', async () => {
+  const { store } = opened;
+  const [first, second] = [new RunRecorder(store), new RunRecorder(store)];
+  await first.append('twice', [started(1)], live(3));
+  await first.append('twice', [warning(2)], live(9));
+  await first.append('twice', [warning(3, 'lost'), warning(4, 'lost')], live(15));
+  await first.close();
+  // Killed before it wrote what came of it.
+  await second.append('twice', [started(1), warning(2)], replaying);
+  await second.close();
+  await store.events.takeBack('twice', 3);
+  const known = [started(1), warning(2), warning(3, 'new')];
+  await first.append('twice', known, replaying);
+  await first.append('twice', [warning(4, 'newer')], live(27, 4));
+  await first.close();
+  expect(await store.events.after('twice', -1)).toEqual([...known, warning(4, 'newer')]);
 });
