@@ -37,12 +37,14 @@ export async function notReplayed(harness: Harness, handles: readonly string[], 
   return said;
 }
 
-/** For whoever looks into what went wrong. */
+/** For whoever looks into what went wrong: what history has of the run, and the store. */
 export async function keepHistories(harness: Harness, handle: string, seed: number): Promise<string[]> {
   mkdirSync(kept, { recursive: true });
-  const files: string[] = [];
+  const named = (rest: string): string => join(kept, `${seed}-${handle.replaceAll('/', '_')}-${rest}.json`);
+  const files = [named('events')];
+  writeFileSync(named('events'), JSON.stringify(await harness.events(handle), null, 1));
   for (const [part, { runId }] of (await partsOf(harness.client, handle)).entries()) {
-    const file = join(kept, `${seed}-${handle.replaceAll('/', '_')}-${part}.history.json`);
+    const file = named(`${part}.history`);
     writeFileSync(file, historyToJSON(await historyOf(harness.client, handle, runId)));
     files.push(file);
   }

@@ -171,7 +171,7 @@ async function expectAsScripted(): Promise<void> {
     if (typeof run?.finishedAt !== 'number') throw new Error(told('did not end', { handle, stuck: await standing(handle), definition }));
     const { difference, effects, events } = await retold(harness, handle, definition);
     const edits = events.filter((event) => event.type === 'edited');
-    if (difference !== null) throw new Error(told('is not as scripted', { handle, difference, edits, definition }));
+    if (difference !== null) throw new Error(told('is not as scripted', { handle, difference, edits, definition, kept: await keepHistories(harness, handle, seed) }));
     wanted.push(...effects);
   }
   expectSame('rows', await harness.rows(COLLECTION), wanted.flatMap(rowOf));
