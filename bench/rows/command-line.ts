@@ -50,6 +50,7 @@ export async function commandLine(_world: World, quick: boolean): Promise<Row[]>
       bounded('./sentinel run of a trivial sentinel', { value: (await several('run', file, '--project', home)) / 1000, unit: 's', atMost: 1.5 }),
       bounded("the command line's own start", { value: await several('--help'), unit: 'ms', atMost: 500 }),
       bounded('./sentinel validate of 500 steps', { value: await several('validate', largeFile), unit: 'ms', atMost: 300 }),
+      bounded('./sentinel test of the shipped definitions', { value: await several('test', join(packageRoot, 'sentinels')), unit: 'ms', atMost: 700 }),
     ];
   } finally {
     await sentinel('down').catch(() => undefined);
