@@ -11,7 +11,6 @@ export interface Finished {
   code: number;
   stdout: string;
   stderr: string;
-  durationMs: number;
 }
 
 export interface BuiltCli {
@@ -83,11 +82,10 @@ function start(program: string, args: readonly string[], cwd: string, env: Recor
 }
 
 function finish(program: string, args: readonly string[], cwd: string, env: Record<string, string>): Promise<Finished> {
-  const began = performance.now();
   return new Promise((resolve) => {
     execFile(process.execPath, [program, ...args], { cwd, env: environment(env), timeout: 60_000 }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
-      resolve({ code, stdout, stderr, durationMs: performance.now() - began });
+      resolve({ code, stdout, stderr });
     });
   });
 }
