@@ -169,7 +169,9 @@ async function expectAsScripted(): Promise<void> {
   for (const [handle, definition] of definitions) {
     const run = await harness.store.runs.find(handle);
     if (typeof run?.finishedAt !== 'number') throw new Error(told('did not end', { handle, stuck: await standing(handle), definition }));
-    const { difference, effects, events } = await retold(harness, handle, definition);
+    const { difference, effects, events } = await retold(harness, handle, definition).catch(async (error: unknown) => {
+      throw new Error(told('cannot be retold', { handle, error: String(error), definition, kept: await keepHistories(harness, handle, seed) }));
+    });
     const edits = events.filter((event) => event.type === 'edited');
     if (difference !== null) throw new Error(told('is not as scripted', { handle, difference, edits, definition, kept: await keepHistories(harness, handle, seed) }));
     wanted.push(...effects);

@@ -3,7 +3,8 @@
  * they came: each reply takes as long as it needs to come after what it came after.
  *
  * - O1 What is made at an edit has a key with the edit's number. So a step that the scripted walk is
- *      about to begin under a key that the lived one never had began after the next edit, which is made there.
+ *      about to begin under a key that the lived one never had began after the next edit, which is made there,
+ *      with those that came right after it.
  * - O2 Every other edit is made at its place among the ends of the run's steps.
  * - O3 A nested run lives right before the end of the step that waits for it: nothing that happens in one
  *      run depends on when it does in the other.
@@ -51,8 +52,15 @@ export class LivedScript implements Answers {
     const [under, key] = split(at);
     if (when === 'during') return this.announce(under, at);
     if (this.keys.get(under)?.has(key) !== false) return [];
-    const next = this.editsOf(under)[revisionIn(key)];
-    return next === undefined ? [] : [editing(at, 'before', next)];
+    return this.editsFrom(under, revisionIn(key)).map((edit) => editing(at, 'before', edit));
+  }
+
+  /** The edit that is next, and those that were made before the run went a step further: there may be no other step to make them at. */
+  private editsFrom(under: string, revision: number): Edited[] {
+    const edits = this.editsOf(under).slice(revision);
+    const steps = (this.parts.get(under) ?? []).filter(({ type }) => type === 'step-started' || type === 'step-finished' || type === 'pass-finished');
+    const apart = edits.findIndex((edit, index) => steps.some(({ seq }) => seq > (edits[index - 1]?.seq ?? edit.seq) && seq < edit.seq));
+    return apart === -1 ? edits : edits.slice(0, apart);
   }
 
   /** The edits that are made while something of the run is under way; of one that was made at a gate, this is too late. */
