@@ -7,7 +7,6 @@ import type { Json, JsonObject } from '../language/json.ts';
 import { segmentStepsMax } from '../language/limits.ts';
 import type { Step } from '../language/model.ts';
 import type { Confinement } from '../language/permissions.ts';
-import type { RunEvent } from '../language/run-event.ts';
 import type { WantedEvent } from '../prisma/store/event-contract.ts';
 import type { RunBudget, RunInput, SegmentReport, Strand } from '../workflows/interpreter/host.ts';
 import { PART_SIZE } from '../language/event-numbers.ts';
@@ -97,8 +96,3 @@ export interface Activities {
 }
 
 export type CommandActivity = (params: JsonObject, options?: StepOptions) => Promise<Json>;
-
-/** Calls out of workflow code that leave no trace in history: the run's events on their way to the store. */
-export interface Recorder {
-  append(handle: string, events: RunEvent[]): void;
-}

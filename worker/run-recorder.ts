@@ -45,8 +45,8 @@ const handlesKeptMax = 10_000;
 
 export class RunRecorder {
   private readonly pending = new Map<string, RunEvent[]>();
-  /** From which number on a run's rows are of an attempt that was lost. */
-  private readonly lost = new Map<string, number>();
+  /** From which number on a run's rows are of an attempt that was lost, and how long history was. */
+  private readonly lost = new Map<string, { from: number; history: number }>();
   /** By run, oldest use first. */
   private readonly taken = new Map<string, Taken>();
   /** The latest write of each run that is under way. */
@@ -80,8 +80,9 @@ export class RunRecorder {
     const fresh = events.filter((event) => event.seq > known);
     if (fresh.length === 0) return;
     if (!isReplaying) this.note(handle, fresh.at(-1)?.seq ?? 0, historyLength, lostFrom);
-    this.pending.set(handle, [...(this.pending.get(handle) ?? []), ...fresh]);
-    if (lostFrom !== undefined) this.lost.set(handle, Math.min(lostFrom, this.lost.get(handle) ?? lostFrom));
+    const waiting = this.pending.get(handle) ?? [];
+    this.pending.set(handle, [...waiting.filter(({ seq }) => lostFrom === undefined || seq < lostFrom), ...fresh]);
+    if (lostFrom !== undefined) this.lost.set(handle, { from: lostFrom, history: historyLength });
     if (fresh.some(mustBeWritten)) return this.write(handle);
     // The start of a run of its own can wait: its row is there already, and short runs write it with their end.
     const isStart = fresh.every((event) => event.type === 'run-started');
@@ -110,11 +111,12 @@ export class RunRecorder {
     const events = this.pending.get(handle);
     if (events === undefined) return;
     this.pending.delete(handle);
-    const lostFrom = this.lost.get(handle);
+    const lost = this.lost.get(handle);
     this.lost.delete(handle);
     for (;;) {
       try {
-        if (lostFrom !== undefined) await this.store.events.takeBack(handle, lostFrom);
+        // Somebody else goes on with the run.
+        if (lost !== undefined && !(await this.store.events.takeBack(handle, lost.from, lost.history))) return;
         await this.store.events.append(handle, await Promise.all(events.map((event) => this.slim(event))));
         break;
       } catch (error) {
@@ -127,7 +129,8 @@ export class RunRecorder {
   /** A run that comes to a longer history has it from the tasks before; one whose task was lost begins anew. */
   private note(handle: string, latest: number, task: number, lostFrom: number | undefined): void {
     const before = this.taken.get(handle);
-    const inHistory = before !== undefined && lostFrom === undefined && task > before.task ? before.latest : (before?.inHistory ?? -1);
+    const isLater = before !== undefined && lostFrom === undefined && task > before.task;
+    const inHistory = isLater ? before.latest : Math.min(before?.inHistory ?? -1, (lostFrom ?? Number.POSITIVE_INFINITY) - 1);
     this.taken.delete(handle);
     this.taken.set(handle, { inHistory, latest, task });
     if (this.taken.size <= handlesKeptMax) return;

@@ -20,7 +20,7 @@ import { othersFirst } from './others-first.ts';
 
 interface UnderWay {
   count: number;
-  /** How often one was given up. */
+  /** How many were asked of regular activities. */
   late: number;
   waiting: (() => void)[];
   /** Ends of local activities that have not been taken yet, in their order. */
@@ -34,7 +34,9 @@ const looks = 12;
  * Of the time of a workflow task; the worker lets a task go on in another one after four fifths of it.
  * Until a run rests, the local activities of a task take a tenth (task-time.ts).
  */
-const shareOfTask = 0.4;
+const shares = { toStart: 0.2, toEnd: 0.3 };
+/** A regular activity whose worker vanished is tried again after it. */
+const startToCloseTimeout = '45s';
 
 const runs = new WeakMap<Walk, UnderWay>();
 
@@ -52,13 +54,15 @@ export function askLocally<Result>(walk: Walk, type: string, args: unknown[], op
 }
 
 async function askInTask<Result>(run: UnderWay, type: string, args: unknown[], options: LocalActivityOptions): Promise<Result> {
-  const scheduleToCloseTimeout = workflowInfo().taskTimeoutMs * shareOfTask;
+  const { retry, summary, cancellationType } = options;
+  const { taskTimeoutMs } = workflowInfo();
+  // Tried once: the worker core forgets the time of one that waits to be tried again.
+  const limits = { scheduleToStartTimeout: taskTimeoutMs * shares.toStart, startToCloseTimeout: taskTimeoutMs * shares.toEnd, retry: { maximumAttempts: 1 } };
   try {
-    return await inOrder(run, scheduleLocalActivity<Result>(type, args, { ...options, scheduleToCloseTimeout }));
+    return await inOrder(run, scheduleLocalActivity<Result>(type, args, { ...options, ...limits }));
   } catch (error) {
-    if (!isLate(error)) throw error;
+    if (!isForRegular(error)) throw error;
     run.late += 1;
-    const { startToCloseTimeout = '2m', retry, summary, cancellationType } = options;
     return scheduleActivity<Result>(type, args, {
       // A step's key is an activity id, too, and a number is one of the SDK's own.
       activityId: `${type} ${run.late}`,
@@ -104,8 +108,8 @@ function endOne(run: UnderWay): void {
   if (run.count === 0 && run.waiting.length > 0) void tellWaiting(run);
 }
 
-/** Its time was over, or its last attempt failed so late that there was none for another. The worker core hands a replay the cause alone. */
-function isLate(error: unknown): boolean {
+/** Its time was over, or it failed for another reason than that it never can succeed. The worker core hands a replay the cause alone. */
+function isForRegular(error: unknown): boolean {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   return cause instanceof TimeoutFailure || (cause instanceof ApplicationFailure && cause.nonRetryable !== true);
 }

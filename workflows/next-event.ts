@@ -3,7 +3,7 @@
  * before the wait, or with the end of this history, is not missed, because every wait begins with a
  * look, which also subscribes the run.
  */
-import { condition, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import { NEXT_EVENT, type EventRequest } from '../activities/contract.ts';
 import type { PublishedEvent } from '../language/published-event.ts';
 import { lookOptions } from './activity-options.ts';
@@ -30,7 +30,8 @@ export async function nextEvent(waiter: Waiter, strand: Strand, wanted: WantedEv
       if (end !== null) return end;
     }
   } catch (error) {
-    if (!isCancellation(error)) throw error;
+    // A look that was under way may have failed instead.
+    if (!isCancellation(error) && !CancellationScope.current().consideredCancelled) throw error;
     return waiter.interruption(strand) ?? 'cancel';
   }
 }

@@ -10,8 +10,8 @@ import { hasChange } from './has-change.ts';
 import type { Walk } from './interpreter/ledger.ts';
 
 const shareOfTask = 0.1;
-/** What a local activity takes in which nothing happens. */
-const fixedMs = 20;
+/** What a segment takes besides: it waits, commits and is handed over. */
+const fixedMs = 60;
 /** Runs of before rested for each branch alone. */
 const apartMs = 1000;
 const pureStepsMax = 500;

@@ -26,11 +26,13 @@ import type { QuickSteps } from './quick-steps.ts';
 
 const journalKey = (key: string): string => `segment ${key}`;
 
-/** `attempt`, from 1: each takes the next place for its events, in case that another segment's have the one before. */
+/** So often the places were all taken, or the store was away for long. */
+const guardedAttemptsMax = 30;
+
+/** `attempt`, from 1: each takes another place for its events, in case that another segment's have the one before. */
 export async function runSegment(store: Store, quick: QuickSteps, input: RunInput, asked: SegmentRequest, attempt: number): Promise<SegmentResult> {
-  const { places = 0 } = asked;
-  const place = Math.min(attempt, Math.max(places, 1)) - 1;
-  const request = { ...asked, seq: asked.seq + place * SEGMENT_EVENTS_MAX };
+  const { places } = asked;
+  const request = { ...asked, seq: asked.seq + ((attempt - 1) % (places ?? 1)) * SEGMENT_EVENTS_MAX };
   const key = journalKey(request.key);
   const session = store.session();
   try {
@@ -54,8 +56,8 @@ export async function runSegment(store: Store, quick: QuickSteps, input: RunInpu
     };
     if (host.events.length === 0) return (await journaled(store, input, key)) ?? result;
     const forget = request.forget.map(journalKey);
-    // After the last one it may write over another's events: better than not to go on.
-    const numbers = { seq: request.seq, ...(attempt <= places ? { place: request.seq } : {}) };
+    // In the end it may write over another's events: better than not to go on.
+    const numbers = { seq: request.seq, ...(places !== undefined && attempt <= guardedAttemptsMax ? { place: request.seq } : {}) };
     await session.commit({ handle: input.handle, key, result: result as unknown as Json, events: host.events, forget, ...numbers });
     return result;
   } catch (error) {

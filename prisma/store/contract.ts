@@ -163,9 +163,10 @@ export interface Store {
     append(handle: string, events: readonly RunEvent[]): Promise<void>;
     /**
      * Takes back what an attempt that was lost had recorded of the workflow's own from this number on,
-     * and what came of it: the run's status and end, and what stood in the inbox.
+     * and what came of it: the run's status and end, and what stood in the inbox. False where a later
+     * attempt has gone on with the run: then nothing of this one counts. `history`: its length then.
      */
-    takeBack(handle: string, from: number): Promise<void>;
+    takeBack(handle: string, from: number, history: number): Promise<boolean>;
     /** Events after `seq`, in order, at most `limit` (1,000): go on from the last one's `seq`. */
     after(handle: string, seq: number, limit?: number): Promise<RunEvent[]>;
     /**

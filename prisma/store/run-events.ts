@@ -22,7 +22,7 @@ export function runEvents(database: Database, announcer: Announcer, listener: Li
       announcer.announceEvents(handle, events);
     },
 
-    takeBack: (handle, from) => takeBack(database, handle, from),
+    takeBack: (handle, from, history) => takeBack(database, { handle, from, history }),
 
     async after(handle, seq, limit = PAGE) {
       const rows = await database.query<{ event: RunEvent }>(

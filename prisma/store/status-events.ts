@@ -54,7 +54,8 @@ function statusAfter(event: RunEvent): { status: RunStatus; reason?: string; que
 /** Whether the event is one for others. */
 export const changesStatus = (event: RunEvent): boolean => event.type === 'run-finished' || statusAfter(event) !== null;
 
-const keyOf = ({ seq }: RunEvent): string => `@status:${seq}`;
+/** Of the event that tells of a change. */
+export const keyOf = ({ seq }: Pick<RunEvent, 'seq'>): string => `@status:${seq}`;
 
 function changesIn(handle: string, events: readonly RunEvent[]): Change[] {
   const ends = events.some(({ type }) => type === 'run-finished');

@@ -80,10 +80,10 @@ test('what another worker took back is written again, whatever was written here 
   // Killed before it wrote what came of it.
   await second.append('twice', [started(1), warning(2)], replaying);
   await second.close();
-  await store.events.takeBack('twice', 3);
+  await store.events.takeBack('twice', 3, 27);
   const known = [started(1), warning(2), warning(3, 'new')];
   await first.append('twice', known, replaying);
-  await first.append('twice', [warning(4, 'newer')], live(27, 4));
+  await first.append('twice', [warning(4, 'newer')], live(33, 4));
   await first.close();
   expect(await store.events.after('twice', -1)).toEqual([...known, warning(4, 'newer')]);
 });

@@ -8,7 +8,7 @@ import type { StartInput } from '../start-input.ts';
 
 export interface RetraceTarget {
   key: string;
-  /** The step's first event; one that a segment ran has a number of the segment's block. Null where it has none. */
+  /** The step's first event; one that a segment ran has a number of one of its places. Null where it has none. */
   seq: number | null;
 }
 

@@ -96,7 +96,8 @@ export class LivedScript implements Answers {
   private inTurn(under: string): string[] {
     const events = this.parts.get(under) ?? [];
     const happenings = events.filter(isHappening).map((event) => {
-      const revision = events.filter((other) => other.type === 'edited' && other.seq < event.seq).length;
+      const toldAt = event.type === 'answered' ? endOfAsking(events, event) : event.seq;
+      const revision = events.filter((other) => other.type === 'edited' && other.seq < toldAt).length;
       const lateness = event.type === 'edited' ? 2 : isEditedAfter(events, event, revision) ? 1 : 0;
       return { event, rank: [revision, lateness, event.seq] as const };
     });
@@ -112,6 +113,11 @@ export class LivedScript implements Answers {
 }
 
 const isHappening = (event: RunEvent): event is Happening => event.type === 'step-finished' || event.type === 'answered' || event.type === 'edited';
+
+/** A run that is held hears an answer at once, and goes on from it when it is resumed: what was edited meanwhile comes first. */
+function endOfAsking(events: readonly RunEvent[], { key, seq }: RunEvent): number {
+  return events.find((other) => other.type === 'step-finished' && other.key === key && other.seq > seq)?.seq ?? seq;
+}
 
 /** Whether the step that comes after an event in its line of execution began with a later edit. */
 function isEditedAfter(events: readonly RunEvent[], event: Happening, revision: number): boolean {
