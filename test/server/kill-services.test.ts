@@ -6,8 +6,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { counted, create, shell } from './definitions.ts';
+import type { Step } from '../../language/model.ts';
+import { counted, create, once, shell } from './definitions.ts';
 import { Harness, steady, until } from './harness.ts';
+import { notReplayed } from './replayed.ts';
 import { startServices, type Services } from './services.ts';
 import { shapeOf } from './trace-shape.ts';
 
@@ -81,3 +83,20 @@ test(`the database is away for ${awayMs / 1000} s`, { timeout: 240_000 + awayMs 
     await sleep(awayMs);
     await services.postgres.start();
   }));
+
+test('branches that wait for the database side by side lead on as a replay does', { timeout: 240_000 }, async () => {
+  const row = create('waited', { n: 1 });
+  const branches = (n: number): Step[][] => [
+    [shell(`sleep 0.${n}`), row, shell('true'), row],
+    [shell(`sleep 0.${(n * 3) % 10}`), { type: 'approval', message: 'Go on?', timeoutMs: 20_000, onTimeout: 'approve' }, row],
+    [shell(`sleep 1.${n}`), { type: 'loop', loop: { type: 'count', max: 30 }, steps: [row] }, shell('true')],
+    [row, { type: 'watch', event: 'waited:never', timeoutMs: 15_000, onError: 'skip' }],
+  ];
+  const handles = await Promise.all(Array.from({ length: 10 }, (_, n) => harness.start(once('waited', [{ type: 'parallel', branches: branches(n) }, row]))));
+  await services.postgres.kill();
+  await sleep(9000);
+  await services.postgres.start();
+  for (const handle of handles) expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
+  expect(await harness.rows('waited')).toHaveLength(10 * (2 + 1 + 30 + 1 + 1));
+  expect(await notReplayed(harness, handles, 0)).toEqual([]);
+});

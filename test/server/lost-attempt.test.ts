@@ -1,0 +1,41 @@
+/**
+ * What a worker had recorded when it was killed, in a task that history does not have: whoever goes on
+ * with the run otherwise takes it back.
+ */
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { once } from './definitions.ts';
+import { Harness, until } from './harness.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await Harness.open();
+});
+afterAll(() => harness.close());
+
+test('a question that a lost worker had asked is not in the inbox of a run that never asked it', async () => {
+  const lost = await harness.startWorker();
+  const holder = new Client({ connectionString: harness.databaseUrl });
+  await holder.connect();
+  await holder.query('begin');
+  await holder.query('lock table inbox in exclusive mode');
+  const handle = await harness.start(once('lost', [{ type: 'approval', message: 'Go on?' }]), { handle: 'lost-attempt' });
+  // The worker answers its task once the question is written.
+  const isWaiting = async (): Promise<boolean> => {
+    const { rows } = await holder.query("select 1 from pg_locks where not granted and relation = 'inbox'::regclass");
+    return rows.length > 0;
+  };
+  await until(isWaiting);
+  await lost.kill9();
+  // Nobody tells Postgres that whoever asked is gone.
+  await holder.query('commit');
+  await holder.end();
+  await harness.untilEvent(handle, (event) => event.type === 'asked');
+  expect(await harness.store.inbox.open(handle)).toHaveLength(1);
+  await harness.workflow(handle).cancel();
+  await harness.startWorker();
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'cancelled' });
+  expect((await harness.events(handle)).map(({ type }) => type)).toEqual(['run-started', 'run-finished']);
+  expect(await harness.store.inbox.list({ handle, all: true })).toEqual([]);
+  await until(async () => (await harness.store.runs.find(handle))?.outcome === 'cancelled');
+});
