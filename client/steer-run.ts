@@ -1,11 +1,11 @@
 /** What is said to a run through Temporal, and what its refusals mean. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
-import { type Client, isGrpcDeadlineError, isGrpcServiceError, ServiceError, WorkflowNotFoundError, WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
+import { type Client, isGrpcDeadlineError, isGrpcServiceError, QueryNotRegisteredError, ServiceError, WorkflowNotFoundError, WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
 import type { AnswerReply, AnswerRequest } from '../workflows/interpreter/answers.ts';
 import type { EditRefusal, EditReply, EditRequest } from '../workflows/interpreter/edits.ts';
 import type { StepList } from '../workflows/interpreter/step-list.ts';
-import { ANSWER, EDIT, QUERIES, UPDATES, workflowIdOf, type ControlVerb, type RunState } from '../workflows/messages.ts';
+import { ANSWER, EDIT, NOT_YET, QUERIES, UPDATES, workflowIdOf, type ControlVerb, type RunState } from '../workflows/messages.ts';
 import { ClientError } from './client-error.ts';
 
 const ANSWER_MAX_MS = 30_000;
@@ -49,7 +49,7 @@ async function asking<Answer>(client: Client, handle: string, verb: string, ask:
     try {
       return await client.withDeadline(deadline, ask);
     } catch (error) {
-      if (!wasDropped(error) || Date.now() + AGAIN_MS > deadline) throw refusalOf(error, handle, verb);
+      if (!(wasDropped(error) || wasTooEarly(error)) || Date.now() + AGAIN_MS > deadline) throw refusalOf(error, handle, verb);
       await sleep(AGAIN_MS);
     }
   }
@@ -63,6 +63,9 @@ function wasDropped(error: unknown): boolean {
   if (!(error instanceof ServiceError) || !isGrpcServiceError(error.cause)) return false;
   return error.cause.details.startsWith('Unable to perform workflow execution update');
 }
+
+/** A query that comes before the run's next task is done. */
+const wasTooEarly = (error: unknown): boolean => error instanceof QueryNotRegisteredError && error.message.includes(NOT_YET);
 
 function refusalOf(error: unknown, handle: string, verb: string): unknown {
   if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure && error.cause.type === 'RUN_ENDED') {

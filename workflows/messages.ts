@@ -26,6 +26,9 @@ export const EDIT = 'edit';
 /** `control`: between a parent and its nested runs. `event`: one that the run waits for may be there. */
 export const SIGNALS = { control: 'control', event: 'event' } as const;
 
+/** What the failure of a query says that came before the run's task was done. */
+export const NOT_YET = 'the run has not come to what happened last; ask again';
+
 export const QUERIES = { status: 'status', trace: 'trace', position: 'position', steps: 'steps' } as const;
 
 export type ControlVerb = keyof typeof UPDATES;

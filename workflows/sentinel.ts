@@ -29,12 +29,14 @@ import { handleOf } from './messages.ts';
 import { SEARCH_ATTRIBUTES } from './search-attributes.ts';
 import { runInputOf, startInputOf, type StartInput } from './start-input.ts';
 import { TemporalHost } from './temporal-host.ts';
+import { goOnInTasksOnly } from './whole-tasks.ts';
 
 /**
  * `carried`: from where the run goes on, itself continued as new or a fork of another. `target`: only
  * when its history is walked again to look something up.
  */
 export async function sentinel(start: StartInput, carried?: Position, target?: RetraceTarget): Promise<RunResult> {
+  goOnInTasksOnly();
   const position = carried === undefined ? firstPosition(Date.now()) : readPosition(carried);
   const input = runInputOf(start, handleOf(workflowInfo().workflowId), position.loop.startedAt);
   const host = target === undefined ? new TemporalHost(input, position) : new RetraceHost(input, position, target);
