@@ -17,30 +17,44 @@ type Job = NonNullable<Activation['jobs']>[number];
 /** What comes without a task of its own, or is no event of history. */
 const otherJobs: ReadonlySet<keyof Job> = new Set(['queryWorkflow', 'removeFromCache', 'doUpdate', 'notifyHasPatch', 'updateRandomSeed']);
 
+interface Seen {
+  /** In nanoseconds; of the first activation in milliseconds. */
+  time: bigint;
+  isExact: boolean;
+  historyLength: number;
+}
+
+const nanosPerMs = 1_000_000n;
+
 /** To be called in the run's first activation. */
 export function goOnInTasksOnly(): void {
   const { interceptors, now, info } = getActivator();
-  let latest = { ms: now, historyLength: info.historyLength };
+  let latest: Seen = { time: BigInt(Math.trunc(now)) * nanosPerMs, isExact: false, historyLength: info.historyLength };
   interceptors.internals.push({
     activate(input, next) {
       const { activation } = input;
-      const current = { ms: msOf(activation), historyLength: activation.historyLength ?? 0 };
-      if (activation.isReplaying !== true && isAhead(current, latest) && hasHappened(activation)) throw new Error(NOT_YET);
-      if (current.ms !== null) latest = { ms: current.ms, historyLength: current.historyLength };
+      const seen = seenIn(activation);
+      if (seen !== null) {
+        if (activation.isReplaying !== true && isAhead(seen, latest) && hasHappened(activation)) throw new Error(NOT_YET);
+        latest = seen;
+      }
       next(input);
     },
   });
 }
 
-function isAhead(current: { ms: number | null; historyLength: number }, latest: { ms: number; historyLength: number }): boolean {
-  return current.ms === latest.ms && current.historyLength > latest.historyLength;
+/** Null of queries, which have no time. */
+function seenIn({ timestamp, historyLength }: Activation): Seen | null {
+  if (timestamp === null || timestamp === undefined) return null;
+  const time = BigInt(String(timestamp.seconds ?? 0)) * 1000n * nanosPerMs + BigInt(timestamp.nanos ?? 0);
+  return { time, isExact: true, historyLength: historyLength ?? 0 };
+}
+
+function isAhead(seen: Seen, latest: Seen): boolean {
+  const time = latest.isExact ? seen.time : seen.time - (seen.time % nanosPerMs);
+  return time === latest.time && seen.historyLength > latest.historyLength;
 }
 
 function hasHappened({ jobs }: Activation): boolean {
   return (jobs ?? []).some((job) => (Object.keys(job) as (keyof Job)[]).some((kind) => !otherJobs.has(kind)));
-}
-
-function msOf({ timestamp }: Activation): number | null {
-  if (timestamp === null || timestamp === undefined) return null;
-  return Number(timestamp.seconds ?? 0) * 1000 + Math.floor((timestamp.nanos ?? 0) / 1_000_000);
 }
