@@ -3,13 +3,13 @@
  * `emit` or `segment`; the activity id is the step's key and the workflow id names the run, so the
  * inputs hold only what those do not say.
  */
+import { PART_SIZE } from '../language/event-numbers.ts';
 import type { Json, JsonObject } from '../language/json.ts';
 import { segmentStepsMax } from '../language/limits.ts';
 import type { Step } from '../language/model.ts';
 import type { Confinement } from '../language/permissions.ts';
 import type { WantedEvent } from '../prisma/store/event-contract.ts';
 import type { RunBudget, RunInput, SegmentReport, Strand } from '../workflows/interpreter/host.ts';
-import { PART_SIZE } from '../language/event-numbers.ts';
 import type { Position, Tally } from '../workflows/interpreter/position.ts';
 import type { EditedStrand } from '../workflows/interpreter/whereabouts.ts';
 

@@ -101,23 +101,31 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 export interface TestDatabase {
   url: string;
+  /** The rows of one statement, over a connection of its own. */
+  query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>;
   /** Drops it; rejects when somebody is still connected, so that a leaked connection fails its test. */
   drop(): Promise<void>;
 }
 
 export async function createDatabase(serverUrl: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await onServer(serverUrl, `create database ${name}`);
+  await queryAt(serverUrl, `create database ${name}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => onServer(serverUrl, `drop database ${name}`) };
+  return {
+    url: url.href,
+    query: (text, values) => queryAt(url.href, text, values),
+    async drop() {
+      await queryAt(serverUrl, `drop database ${name}`);
+    },
+  };
 }
 
-async function onServer(url: string, sql: string): Promise<void> {
+async function queryAt<Row extends object>(url: string, text: string, values: unknown[] = []): Promise<Row[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(sql);
+    return (await client.query<Row>(text, values)).rows;
   } finally {
     await client.end();
   }

@@ -3,11 +3,12 @@
  *
  * The sink is called again for the same events whenever a run is replayed, and appending is
  * idempotent by (handle, seq), so nothing is lost with a worker and nothing is written twice. What this
- * worker handed over before, in tasks that history has, is left out while replaying. The worker waits for `run-finished`, for the start of a
- * nested run, for what makes a run wait for somebody, and for everything before a run continues as new,
- * before it answers the workflow task: a run that has ended in Temporal has ended in the store, a step
- * finds its run there, and a question that nothing would replay is in the inbox. A schedule's run has no
- * row before its start is written, so that is waited for, too. A run's batches are written one after another.
+ * worker handed over before, in tasks that history has, is left out while replaying. The worker waits for
+ * `run-finished`, for the start of a nested run, for what makes a run wait for somebody, and for everything
+ * before a run continues as new, before it answers the workflow task: a run that has ended in Temporal has
+ * ended in the store, a step finds its run there, and a question that nothing would replay is in the inbox.
+ * A schedule's run has no row before its start is written, so that is waited for, too. A run's batches are
+ * written one after another.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -4,11 +4,11 @@
  * goes on from where history ends has that taken back.
  */
 import { proxySinks, workflowInfo, type Sinks } from '@temporalio/workflow';
+import { withRoom } from '../language/event-numbers.ts';
 import type { Definition } from '../language/model.ts';
 import type { RunEvent } from '../language/run-event.ts';
 import { CHANGES } from './changes.ts';
 import { hasChange } from './has-change.ts';
-import { withRoom } from '../language/event-numbers.ts';
 import type { Walk } from './interpreter/ledger.ts';
 
 export interface RunSinks extends Sinks {

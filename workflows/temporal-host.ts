@@ -20,6 +20,7 @@ import {
   type SegmentRequest,
   type SegmentResult,
 } from '../activities/contract.ts';
+import { PLACES, segmentNumbers } from '../language/event-numbers.ts';
 import type { Step } from '../language/model.ts';
 import type { Question } from '../language/question.ts';
 import type { RunEvent } from '../language/run-event.ts';
@@ -30,7 +31,6 @@ import { hasChange } from './has-change.ts';
 import { Control } from './control.ts';
 import { Editing } from './editing.ts';
 import { isQuick } from './interpreter/effects.ts';
-import { PLACES, segmentNumbers } from '../language/event-numbers.ts';
 import {
   portionOf,
   shieldOf,

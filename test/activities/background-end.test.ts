@@ -1,7 +1,6 @@
 /** How processes that outlive their step end: by a bound, by their run, with their worker; and what of a secret is kept with them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { secretsOf } from '../../activities/secrets.ts';
 import { BackgroundProcesses } from '../../activities/shell/background.ts';
@@ -56,10 +55,7 @@ test('a secret is given to it, also by the worker that starts it again, and is k
   second.open(opened.store, () => Promise.resolve(null));
   expect(texts(await watching)).toEqual(expected);
   expect(await opened.store.logs.read(handle, 'stdout', 0, 10)).toEqual(['[env DEPLOY_TOKEN] [env STAGE] 12', '[env DEPLOY_TOKEN] [env STAGE] 12']);
-  const client = new Client({ connectionString: opened.database.url });
-  await client.connect();
-  const { rows } = await client.query('select * from executions e left join execution_lines l on l.execution_id = e.id left join log_chunks c on c.handle = e.handle where e.id = $1', [executionId]);
-  await client.end();
+  const rows = await opened.database.query('select * from executions e left join execution_lines l on l.execution_id = e.id left join log_chunks c on c.handle = e.handle where e.id = $1', [executionId]);
   expect(rows.length).toBeGreaterThan(0);
   expect(JSON.stringify(rows)).not.toContain('s3cret');
 });
@@ -70,10 +66,7 @@ test('one whose secret is gone is not started again, and says why', async () => 
   const secrets = await secretsOf(opened.store, env);
   const { executionId } = await start('sleep 60', { env: { A: env['DEPLOY_TOKEN'] ?? '' } }, { secrets });
   await background.close();
-  const client = new Client({ connectionString: opened.database.url });
-  await client.connect();
-  await client.query('delete from sealed_values');
-  await client.end();
+  await opened.database.query('delete from sealed_values');
   // Of a process that has never seen the value.
   const store = openStore({ url: opened.database.url });
   const second = new BackgroundProcesses();

@@ -2,10 +2,10 @@
  * What a worker had recorded when it was killed, in a task that history does not have: whoever goes on
  * with the run otherwise takes it back.
  */
-import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { once } from './definitions.ts';
 import { Harness, until } from './harness.ts';
+import { holdTable } from './held-table.ts';
 
 let harness: Harness;
 beforeAll(async () => {
@@ -15,21 +15,13 @@ afterAll(() => harness.close());
 
 test('a question that a lost worker had asked is not in the inbox of a run that never asked it', async () => {
   const lost = await harness.startWorker();
-  const holder = new Client({ connectionString: harness.databaseUrl });
-  await holder.connect();
-  await holder.query('begin');
-  await holder.query('lock table inbox in exclusive mode');
+  const inbox = await holdTable(harness, 'inbox');
   const handle = await harness.start(once('lost', [{ type: 'approval', message: 'Go on?' }]), { handle: 'lost-attempt' });
   // The worker answers its task once the question is written.
-  const isWaiting = async (): Promise<boolean> => {
-    const { rows } = await holder.query("select 1 from pg_locks where not granted and relation = 'inbox'::regclass");
-    return rows.length > 0;
-  };
-  await until(isWaiting);
+  await until(() => inbox.isAwaited());
   await lost.kill9();
   // Nobody tells Postgres that whoever asked is gone.
-  await holder.query('commit');
-  await holder.end();
+  await inbox.letGo();
   await harness.untilEvent(handle, (event) => event.type === 'asked');
   expect(await harness.store.inbox.open(handle)).toHaveLength(1);
   await harness.workflow(handle).cancel();

@@ -3,13 +3,13 @@
  * and somebody who says something to each of them meanwhile.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import type { Definition } from '../../language/model.ts';
 import { contentHash } from '../../prisma/store/content-hash.ts';
 import { LEVEL_NOW } from '../../workflows/changes.ts';
 import { WORKFLOW_TYPE, workflowIdOf, type ControlVerb } from '../../workflows/messages.ts';
 import type { StartInput } from '../../workflows/start-input.ts';
 import type { Harness } from './harness.ts';
+import { holdTable } from './held-table.ts';
 
 /** So short that a task is over while its local activity waits for the store. */
 const workflowTaskTimeout = '1 second';
@@ -26,23 +26,11 @@ async function start(harness: Harness, handle: string, definition: Definition): 
   await client.workflow.start(WORKFLOW_TYPE, { workflowId: workflowIdOf(handle), taskQueue, workflowTaskTimeout, args: [input] });
 }
 
-/** Nobody can write records until it is called. */
-async function recordsHeld(harness: Harness): Promise<() => Promise<void>> {
-  const holder = new Client({ connectionString: harness.databaseUrl });
-  await holder.connect();
-  await holder.query('begin');
-  await holder.query('lock table records in exclusive mode');
-  return async () => {
-    await holder.query('commit');
-    await holder.end();
-  };
-}
-
 export const many = (name: string): string[] => Array.from({ length: runs }, (_, n) => `outlasted-${name}-${n}`);
 
 /** Starts one run after the other, says something to each while it waits for the store, and lets the store go on. */
 export async function outlast(harness: Harness, handles: readonly string[], definition: Definition, say: (handle: string) => Promise<unknown>): Promise<void> {
-  const letGo = await recordsHeld(harness);
+  const records = await holdTable(harness, 'records');
   const said = handles.map(async (handle, n) => {
     await sleep(n * betweenMs);
     await start(harness, handle, definition);
@@ -50,7 +38,7 @@ export async function outlast(harness: Harness, handles: readonly string[], defi
     await say(handle);
   });
   await sleep(runs * betweenMs + 200);
-  await letGo();
+  await records.letGo();
   await Promise.all(said);
 }
 

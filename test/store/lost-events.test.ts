@@ -1,10 +1,9 @@
 /** What a worker that was lost had recorded is taken back, with what came of it; what segments committed stays. */
-import { Client } from 'pg';
 import { expect, test } from 'vitest';
+import { PART_SIZE } from '../../language/event-numbers.ts';
 import type { Question } from '../../language/question.ts';
 import type { RunEvent } from '../../language/run-event.ts';
 import { RunRecorder } from '../../worker/run-recorder.ts';
-import { PART_SIZE } from '../../language/event-numbers.ts';
 import { finished, started, useStore, warning } from './opened.ts';
 
 const opened = useStore();
@@ -16,15 +15,6 @@ const told = (seq: number): RunEvent => ({ type: 'notified', seq, at: 3, key: 's
 
 const ofSegment = PART_SIZE + 1;
 const nextBlock = 4 * PART_SIZE + 1;
-async function query(text: string): Promise<unknown[]> {
-  const client = new Client({ connectionString: opened.database.url });
-  await client.connect();
-  try {
-    return (await client.query<object>(text)).rows;
-  } finally {
-    await client.end();
-  }
-}
 
 const seqs = async (handle: string): Promise<number[]> => (await opened.store.events.after(handle, -1)).map(({ seq }) => seq);
 
@@ -67,7 +57,7 @@ test('what happens instead is told of, though it has the number of what was lost
   await events.append('tells', [asked(2, 'a@1')]);
   await events.takeBack('tells', 2, 9);
   await events.append('tells', [finished(2)]);
-  const published = await query("select data->>'status' as status from published_events where name = 'sentinel:tells:status' order by seq");
+  const published = await opened.database.query("select data->>'status' as status from published_events where name = 'sentinel:tells:status' order by seq");
   expect(published).toEqual([{ status: 'running' }, { status: 'completed' }]);
 });
 
@@ -88,11 +78,11 @@ test('an earlier attempt that comes late takes nothing back, and writes nothing'
 test('what fails half way is undone, and done anew', async () => {
   const { store } = opened;
   await store.events.append('half', [started(1), finished(2)]);
-  await query("create function refuse() returns trigger language plpgsql as $$ begin raise exception 'not now'; end $$");
-  await query("create trigger refused before update of finished_at on runs for each row when (new.handle = 'half') execute function refuse()");
+  await opened.database.query("create function refuse() returns trigger language plpgsql as $$ begin raise exception 'not now'; end $$");
+  await opened.database.query("create trigger refused before update of finished_at on runs for each row when (new.handle = 'half') execute function refuse()");
   await expect(store.events.takeBack('half', 2, 9)).rejects.toThrow('not now');
   expect(await seqs('half')).toEqual([1, 2]);
-  await query('drop trigger refused on runs');
+  await opened.database.query('drop trigger refused on runs');
   await store.events.takeBack('half', 2, 9);
   expect(await store.runs.find('half')).toMatchObject({ status: 'running', finishedAt: null });
 });

@@ -1,6 +1,5 @@
 /** The migrations and schema.prisma describe one database: Prisma can read and write every table. */
 import { PrismaPg } from '@prisma/adapter-pg';
-import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { PrismaClient } from '../../prisma/generated/client.ts';
 import { useStore } from './opened.ts';
@@ -35,10 +34,7 @@ test('Prisma reads every table with all its columns', async () => {
 });
 
 test('no table is missing from the schema', async () => {
-  const client = new Client({ connectionString: opened.database.url });
-  await client.connect();
-  const { rows } = await client.query<{ name: string }>(`select tablename as name from pg_tables where schemaname = 'public' order by 1`);
-  await client.end();
+  const rows = await opened.database.query<{ name: string }>(`select tablename as name from pg_tables where schemaname = 'public' order by 1`);
   expect(rows.map((row) => row.name)).toEqual([
     '_prisma_migrations', 'definitions', 'event_subscriptions', 'execution_lines', 'executions', 'inbox', 'journal', 'log_chunks', 'payloads', 'published_events', 'records', 'run_events', 'runs',
     'sealed_values', 'trigger_queue', 'trigger_starts', 'triggers',

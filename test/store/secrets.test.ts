@@ -1,5 +1,4 @@
 /** Sealed values: kept while a run under way may hold their token, and no longer. */
-import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { scheduleOwner } from '../../prisma/store/secrets.ts';
 import { finished, started, useStore } from './opened.ts';
@@ -24,11 +23,9 @@ async function end(handle: string): Promise<void> {
 
 /** Everything that happened so far was so many hours earlier. */
 async function pass(hours: number): Promise<void> {
-  const client = new Client({ connectionString: opened.database.url });
-  await client.connect();
-  await client.query(`update runs set finished_at = finished_at - $1 * interval '1 hour'`, [hours]);
-  await client.query(`update sealed_values set created_at = created_at - $1 * interval '1 hour', retired_at = retired_at - $1 * interval '1 hour'`, [hours]);
-  await client.end();
+  const { database } = opened;
+  await database.query(`update runs set finished_at = finished_at - $1 * interval '1 hour'`, [hours]);
+  await database.query(`update sealed_values set created_at = created_at - $1 * interval '1 hour', retired_at = retired_at - $1 * interval '1 hour'`, [hours]);
   await opened.store.secrets.sweep();
 }
 
