@@ -47,6 +47,31 @@ test('a question is found in the inbox of whom it is put to, refused what does n
   expect(await documentOf('inbox', '--persona', 'bob', '--all')).toMatchObject([{ state: 'answered', answer: given }]);
 });
 
+test('a run that is held at a limit goes on by as much as it is granted, and ends where it is stopped', async () => {
+  const steps = [1, 2, 3].map((n) => create('granted', { n }));
+  const isAsked = (handle: string, id: string) => until(async () => ((await documentOf('inbox')) as JsonObject[]).some((item) => item['handle'] === handle && item['id'] === id));
+  await harness.start(once('counted', steps, { safety: { onTimeout: 'pause', budget: { steps: 1 } } }), { handle: 'grants-steps' });
+  await isAsked('grants-steps', 'limit.budget.steps');
+  const refused = await harness.command('answer', 'grants-steps', 'extend', '--data', '{"steps": -1}');
+  expect(refused).toMatchObject({ code: 1, out: '' });
+  expect(refused.err).toMatch(/\{"steps": N\}, N a whole number above 0/);
+  expect(await documentOf('answer', 'grants-steps', 'limit.budget.steps', 'extend', '--data', '{"steps": 2}')).toMatchObject({ ok: true, answer: { choice: 'extend', data: { steps: 2 } } });
+  expect(await harness.result('grants-steps')).toMatchObject({ outcome: 'completed' });
+  expect(await harness.rows('granted')).toHaveLength(3);
+
+  const hour = 3_600_000;
+  const waits = once('timed', [{ type: 'shell', command: 'sleep 2; echo done', outputTo: 'said' }], { safety: { onTimeout: 'pause', timeoutMs: 500 } });
+  await harness.start(waits, { handle: 'grants-time' });
+  await isAsked('grants-time', 'limit.timeoutMs');
+  await documentOf('answer', 'grants-time', 'extend', '--data', `{"timeoutMs": ${hour}}`);
+  expect(await harness.result('grants-time')).toMatchObject({ outcome: 'completed', outputs: { said: { stdout: 'done\n' } } });
+
+  await harness.start(once('ended', steps, { safety: { onTimeout: 'pause', budget: { steps: 1 } } }), { handle: 'grants-nothing' });
+  await isAsked('grants-nothing', 'limit.budget.steps');
+  await documentOf('answer', 'grants-nothing', 'stop');
+  expect(await harness.result('grants-nothing')).toMatchObject({ outcome: 'stopped', limit: 'budget.steps' });
+});
+
 test('a schedule is made, listed, held, started by hand and removed', async () => {
   const id = `planned-${Date.now()}`;
   const file = write(once('planned', [create('planned', { n: 1 })]));
