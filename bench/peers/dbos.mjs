@@ -47,11 +47,13 @@ async function inParallel(count, width) {
   return { times: times.sort((a, b) => a - b), wallMs: performance.now() - startedAt };
 }
 
-const [alone, together] = size === 'quick' ? [15, 64] : [60, 480];
+const [alone, together, turns] = size === 'quick' ? [15, 64, 1] : [60, 320, 3];
 await inParallel(size === 'quick' ? 8 : 40, 8);
 const { times } = await inParallel(alone, 1);
-const many = await inParallel(together, 32);
-process.stdout.write(`\n${JSON.stringify({ p50: times[Math.floor(times.length / 2)], stepsPerSecond: (together * steps * 1000) / many.wallMs })}\n`);
+const wallMs = [];
+for (let turn = 0; turn < turns; turn += 1) wallMs.push((await inParallel(together, 32)).wallMs);
+const middle = wallMs.sort((a, b) => a - b)[Math.floor(turns / 2)];
+process.stdout.write(`\n${JSON.stringify({ p50: times[Math.floor(times.length / 2)], stepsPerSecond: (together * steps * 1000) / middle })}\n`);
 await DBOS.shutdown();
 await pool.end();
 process.exit(0);

@@ -15,6 +15,7 @@ import { packageRoot, type World } from '../world.ts';
 const RUNS = 1_000;
 const PROCESSES = 4;
 const startedAtOnce = 32;
+/** Of 1,000 runs. */
 const withinMs = 600_000;
 
 interface Woken {
@@ -66,11 +67,12 @@ async function wakeAll({ store, client, stage }: World, database: Client, worker
     next += 1;
     await startRun({ store, client, taskQueue: 'sentinel' }, { definition, inputs: {}, project: stage.project, persona: 'bench', handle: `${prefix}${next}` });
   });
-  await until('they wait', async () => (await numbered('select count(*) as number from event_subscriptions where glob = $1', [event])) === count);
+  const within = withinMs * Math.max(1, count / RUNS);
+  await until('they wait', within, async () => (await numbered('select count(*) as number from event_subscriptions where glob = $1', [event])) === count);
   const before = await countsOf(workers);
   const publishedAt = Date.now();
   await store.signals.publishAll([{ handle: '@bench', key: event, name: event, data: null }]);
-  await until('they have ended', async () => (await numbered('select count(*) as number from runs where starts_with(handle, $1) and finished_at is not null', [prefix])) === count);
+  await until('they have ended', within, async () => (await numbered('select count(*) as number from runs where starts_with(handle, $1) and finished_at is not null', [prefix])) === count);
   const wallMs = Date.now() - publishedAt;
   const { rows } = await database.query<{ at: string }>(
     `select event->>'at' as at from run_events where starts_with(handle, $1) and type = 'step-finished'`,
@@ -84,8 +86,8 @@ function countsOf(workers: readonly WorkerHandle[]): Promise<number[]> {
   return Promise.all(workers.map(async (worker) => (await worker.usage()).woken));
 }
 
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + withinMs;
+async function until(what: string, within: number, holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + within;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`the benchmark waited in vain until ${what}`);
     await sleep(50);

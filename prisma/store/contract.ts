@@ -92,10 +92,17 @@ export interface BulkInsert {
  * SQL of one quick command. Reads need no transaction until the first write opens one; from then on
  * both go through it, so a segment reads its own writes and commits as one.
  */
+/** One row by its key: of which texts, in which order, `text` takes an array each; a row says at which `place`, from 1, its key stands. */
+export interface KeyedRead {
+  text: string;
+}
+
 export interface Session {
   /** A row, as JSON text, that goes out with the commit, or before the next statement. It must not be able to fail. */
   later(insert: BulkInsert, row: string): void;
   read<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]>;
+  /** Undefined where there is no such row. Until the session writes, sessions that ask at the same time share a statement. */
+  find<Row extends object>(read: KeyedRead, key: readonly string[]): Promise<Row | undefined>;
   write<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]>;
 }
 

@@ -15,6 +15,7 @@ import { runEvents } from './run-events.ts';
 import { runs } from './runs.ts';
 import { secrets } from './secrets.ts';
 import { StoreSession } from './session.ts';
+import { SharedReads } from './shared-reads.ts';
 import { signals } from './signals.ts';
 import { triggers } from './triggers.ts';
 import { Announcer, Listener } from './wakeups.ts';
@@ -30,6 +31,7 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
   const announcer = new Announcer(database);
   const listener = new Listener(options.url);
   const transactions = new Set<StoreSession>();
+  const sharedReads = new SharedReads((text, values) => database.query(text, values));
   return {
     definitions: definitions(database, prisma),
     runs: runs(database, prisma),
@@ -58,7 +60,7 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
         );
       },
     },
-    session: () => new StoreSession(database, transactions, (handle, events) => announcer.announceEvents(handle, events)),
+    session: () => new StoreSession(database, sharedReads, transactions, (handle, events) => announcer.announceEvents(handle, events)),
     async ping() {
       await database.query('select 1', []);
     },

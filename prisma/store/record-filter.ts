@@ -17,8 +17,6 @@ const COMPARISONS = { $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' } as const;
 const OPERATORS = ['$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$in', '$contains'];
 
 export function recordQuery(query: RecordQuery): { text: string; values: unknown[] } {
-  const only = onlyId(query);
-  if (only !== null) return { text: `select ${COLUMNS} from records where collection = $1 and id = $2`, values: [toJsonbString(query.collection), toJsonbString(only)] };
   const values: unknown[] = [toJsonbString(query.collection)];
   const add = (value: unknown): string => `$${values.push(value)}`;
   const conditions = ['collection = $1'];
@@ -35,7 +33,7 @@ export function recordQuery(query: RecordQuery): { text: string; values: unknown
 }
 
 /** The id, when the query asks for one record by it: the common case, and one look at the key. */
-function onlyId({ filter = {}, orderBy = [], limit = 1, offset = 0 }: RecordQuery): string | null {
+export function onlyId({ filter = {}, orderBy = [], limit = 1, offset = 0 }: RecordQuery): string | null {
   const { id, ...others } = filter;
   return typeof id === 'string' && Object.keys(others).length === 0 && orderBy.length === 0 && limit > 0 && offset === 0 ? id : null;
 }

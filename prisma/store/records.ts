@@ -3,9 +3,9 @@
  * the row is there already: that would abort the segment's transaction.
  */
 import type { JsonObject } from '../../language/json.ts';
-import type { BulkInsert, DataRecord, Session, Store } from './contract.ts';
+import type { BulkInsert, DataRecord, KeyedRead, Session, Store } from './contract.ts';
 import { fromJsonbText, toJsonbString } from './jsonb-text.ts';
-import { COLUMNS, recordData, recordQuery } from './record-filter.ts';
+import { COLUMNS, onlyId, recordData, recordQuery } from './record-filter.ts';
 
 /** What a btree entry holds is bounded; past it the insert would fail inside the transaction. */
 const ID_BYTES_MAX = 1_000;
@@ -39,6 +39,11 @@ const ROWS: BulkInsert = {
     on conflict (collection, id) do nothing`,
 };
 
+const BY_KEY: KeyedRead = {
+  text: `select place::integer, ${COLUMNS} from records
+    join unnest($1::text[], $2::text[]) with ordinality as asked(collection_asked, id_asked, place) on collection = collection_asked and id = id_asked`,
+};
+
 function add(session: Session, { collection, id, data, createdAt }: DataRecord): void {
   checkKey(collection, id);
   const [place, key] = [toJsonbString(collection), toJsonbString(id)].map((text) => JSON.stringify(text));
@@ -54,7 +59,7 @@ async function create(session: Session, collection: string, id: string, data: Js
     [...key, recordData(data)],
   );
   if (created !== undefined) return toRecord(created);
-  const [existing] = await session.read<Row>(`select ${COLUMNS} from records where collection = $1 and id = $2`, key);
+  const existing = await session.find<Row>(BY_KEY, key);
   if (existing === undefined) throw new Error(`record ${collection}/${id} was deleted while it was being created; run the step again`);
   return toRecord(existing);
 }
@@ -63,6 +68,11 @@ export const records: Store['records'] = {
   create,
   add,
   async list(session, query) {
+    const id = onlyId(query);
+    if (id !== null) {
+      const found = await session.find<Row>(BY_KEY, [toJsonbString(query.collection), toJsonbString(id)]);
+      return found === undefined ? [] : [toRecord(found)];
+    }
     const { text, values } = recordQuery(query);
     return (await session.read<Row>(text, values)).map(toRecord);
   },

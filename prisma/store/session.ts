@@ -1,8 +1,8 @@
 /**
  * The SQL of one segment or one quick command (contract.ts: OpenSession).
  *
- * Invariants: from the first statement on the session has one connection, and from the first write on
- * one transaction, in which every statement waits for the one before. Rows handed to `later` go out
+ * Invariants: from the first statement on that is not shared the session has one connection, and from the
+ * first write on one transaction, in which every statement waits for the one before. Rows handed to `later` go out
  * before the next statement, or within the commit when there is none. A statement that fails inside
  * the transaction breaks the session: all later calls reject and nothing is kept. The connection goes
  * back to the pool exactly once.
@@ -12,10 +12,11 @@ import type { PoolClient } from 'pg';
 import type { RunEvent } from '../../language/run-event.ts';
 import { commitStatement } from './commit-statement.ts';
 import type { Statement } from './commit-statement.ts';
-import type { BulkInsert, OpenSession, SessionEntry } from './contract.ts';
+import type { BulkInsert, KeyedRead, OpenSession, SessionEntry } from './contract.ts';
 import { queryOn, rollback } from './database.ts';
 import type { Database } from './database.ts';
 import { JournalConflict, PlaceTaken } from './journal-conflict.ts';
+import type { SharedReads } from './shared-reads.ts';
 
 /**
  * A segment lasts a quarter of a second. A transaction whose host vanished must not hold its locks
@@ -25,6 +26,7 @@ const BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '15s'; SET
 
 export class StoreSession implements OpenSession {
   readonly #database: Database;
+  readonly #sharedReads: SharedReads;
   readonly #committed: (handle: string, events: readonly RunEvent[]) => void;
   /** Sessions with an open transaction, for the store to undo when it closes. */
   readonly #open: Set<StoreSession>;
@@ -36,18 +38,28 @@ export class StoreSession implements OpenSession {
   /** The statement in flight; the next one starts after it. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(database: Database, open: Set<StoreSession>, committed: (handle: string, events: readonly RunEvent[]) => void) {
+  constructor(database: Database, sharedReads: SharedReads, open: Set<StoreSession>, committed: (handle: string, events: readonly RunEvent[]) => void) {
     this.#database = database;
+    this.#sharedReads = sharedReads;
     this.#open = open;
     this.#committed = committed;
   }
 
   read<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
-    return this.#run<Row>(text, values, false);
+    return this.#run(false, (client) => queryOn<Row>(client, text, values));
+  }
+
+  find<Row extends object>(read: KeyedRead, key: readonly string[]): Promise<Row | undefined> {
+    return this.#afterOthers(async () => {
+      const isOwn = this.#isTransaction || this.#rows.size > 0;
+      if (!isOwn) return await this.#share<Row>(read, key);
+      const [row] = await this.#ask(false, (client) => queryOn<Row>(client, read.text, key.map((part) => [part])));
+      return row;
+    });
   }
 
   write<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
-    return this.#run<Row>(text, values, true);
+    return this.#run(true, (client) => queryOn<Row>(client, text, values));
   }
 
   later(insert: BulkInsert, row: string): void {
@@ -87,21 +99,33 @@ export class StoreSession implements OpenSession {
     });
   }
 
-  #run<Row extends object>(text: string, values: readonly unknown[], isWrite: boolean): Promise<Row[]> {
-    return this.#afterOthers(async () => {
-      this.#assertOpen();
-      const waiting = this.#takeRows();
-      try {
-        const client = await this.#connected();
-        if ((isWrite || waiting.length > 0) && !this.#isTransaction) await this.#begin(client);
-        for (const insert of waiting) await queryOn(client, insert.text('$1'), [insert.rows]);
-        return await queryOn<Row>(client, text, values);
-      } catch (error) {
-        this.#broken = { cause: error };
-        await this.#rollback();
-        throw error;
-      }
-    });
+  #run<Result>(isWrite: boolean, ask: (client: PoolClient) => Promise<Result>): Promise<Result> {
+    return this.#afterOthers(() => this.#ask(isWrite, ask));
+  }
+
+  async #ask<Result>(isWrite: boolean, ask: (client: PoolClient) => Promise<Result>): Promise<Result> {
+    this.#assertOpen();
+    const waiting = this.#takeRows();
+    try {
+      const client = await this.#connected();
+      if ((isWrite || waiting.length > 0) && !this.#isTransaction) await this.#begin(client);
+      for (const insert of waiting) await queryOn(client, insert.text('$1'), [insert.rows]);
+      return await ask(client);
+    } catch (error) {
+      this.#broken = { cause: error };
+      await this.#rollback();
+      throw error;
+    }
+  }
+
+  async #share<Row extends object>(read: KeyedRead, key: readonly string[]): Promise<Row | undefined> {
+    this.#assertOpen();
+    try {
+      return await this.#sharedReads.find<Row>(read, key);
+    } catch (error) {
+      this.#broken = { cause: error };
+      throw error;
+    }
   }
 
   async #connected(): Promise<PoolClient> {

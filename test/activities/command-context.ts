@@ -18,7 +18,7 @@ export function commandContext(project: string, over: Partial<CommandContext> = 
     key: step.key,
     attempt: 1,
     store,
-    session: { read: () => absent('session'), write: () => absent('session'), later: () => absent('session') },
+    session: { read: () => absent('session'), find: () => absent('session'), write: () => absent('session'), later: () => absent('session') },
     runs: { start: () => absent('runs'), steps: () => absent('runs'), edit: () => absent('runs'), control: () => absent('runs') },
     signal: step.signal,
     timeoutMs: 60_000,

@@ -13,12 +13,21 @@ import { describeNamespace, serverVersion, withTemporal } from './temporal-probe
 /**
  * The server's defaults suit a cluster. With one shard, 20 polls a second make an activity cost
  * 83 ms instead of 13 to 27, and the timer queue's time shift makes a 1 ms timer cost a second.
+ * The CLI's own let every start of a run read the namespace and the cluster from the database, for
+ * search attributes that are made while it runs; those of ours are made with it. Rows of the list of
+ * runs are written one after the other: that a run began need not be written once it has ended. A
+ * queue looks, at each poll, through all it has done since it noted how far it was: two seconds'
+ * worth, where the default is half a minute's.
  */
 const DYNAMIC_CONFIG = [
   'history.transferProcessorMaxPollRPS=2000',
   'history.timerProcessorMaxPollRPS=2000',
   'history.timerProcessorMaxTimeShift="10ms"',
   'system.enableActivityEagerExecution=true',
+  'system.forceSearchAttributesCacheRefreshOnRead=false',
+  'history.visibilityProcessorSchedulerWorkerCount=1',
+  'history.transferProcessorUpdateAckInterval="2s"',
+  'history.visibilityProcessorUpdateAckInterval="2s"',
 ];
 
 /**

@@ -1,0 +1,74 @@
+/** Rows read by their key, of several sessions at once. */
+import { beforeAll, expect, test } from 'vitest';
+import type { DataRecord, KeyedRead } from '../../prisma/store/contract.ts';
+import { Database } from '../../prisma/store/database.ts';
+import { SharedReads } from '../../prisma/store/shared-reads.ts';
+import { reading, useStore } from './opened.ts';
+
+const opened = useStore();
+const SQUARES: KeyedRead = { text: 'select asked.place::integer, n, n * n as square from unnest($1::integer[]) with ordinality as asked(n, place) where n <> 13' };
+const THIRDS: KeyedRead = { text: 'select asked.place::integer, 3 / n as third from unnest($1::integer[]) with ordinality as asked(n, place)' };
+
+interface Square {
+  n: number;
+  square: number;
+}
+
+/** Counts the keys of each statement that is sent. */
+function counting(): { reads: SharedReads; sent: number[]; end: () => Promise<void> } {
+  const database = new Database(opened.database.url, 4);
+  const sent: number[] = [];
+  const reads = new SharedReads((text, values) => {
+    sent.push((values[0] as unknown[]).length);
+    return database.query(text, values);
+  });
+  return { reads, sent, end: () => database.close() };
+}
+
+const recordOf = (id: string): Promise<DataRecord[]> => reading(opened.store, (session) => opened.store.records.list(session, { collection: 'shared', filter: { id } }));
+
+beforeAll(async () => {
+  const session = opened.store.session();
+  for (let n = 0; n < 300; n += 1) await opened.store.records.create(session, 'shared', `row ${n}`, { n });
+  await session.commit({ handle: 'shared', key: 'k', result: null, events: [] });
+});
+
+test('what is asked for at once goes out together, and each has its own answer', async () => {
+  const { reads, sent, end } = counting();
+  const asked = Array.from({ length: 250 }, (_, n) => n);
+  const found = await Promise.all(asked.map((n) => reads.find<Square>(SQUARES, [String(n)])));
+  expect(found.map((row) => row?.square)).toEqual(asked.map((n) => (n === 13 ? undefined : n * n)));
+  expect(sent).toEqual([100, 100, 50]);
+  expect(await reads.find<Square>(SQUARES, ['7'])).toMatchObject({ n: 7, square: 49 });
+  expect(sent).toHaveLength(4);
+  const [one, other] = await Promise.all([reads.find(SQUARES, ['5']), reads.find(SQUARES, ['5'])]);
+  expect(one).not.toBe(other);
+  await end();
+});
+
+test('what fails, fails for those who shared the statement and for nobody else', async () => {
+  const { reads, end } = counting();
+  const answers = await Promise.allSettled([reads.find(THIRDS, ['1']), reads.find(THIRDS, ['0']), reads.find<Square>(SQUARES, ['3'])]);
+  expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
+  expect(await reads.find(THIRDS, ['3'])).toMatchObject({ third: 1 });
+  await end();
+  await expect(reads.find(SQUARES, ['1'])).rejects.toThrow('Cannot use a pool after calling end');
+});
+
+test('records are found by their id, in many sessions at once', async () => {
+  const ids = Array.from({ length: 301 }, (_, n) => `row ${n}`);
+  const found = await Promise.all(ids.map(recordOf));
+  expect(found.map(([record]) => record?.id)).toEqual([...ids.slice(0, 300), undefined]);
+  expect(found[42]).toMatchObject([{ collection: 'shared', data: { n: 42 } }]);
+});
+
+test('a session that has written finds what it wrote, and others do not before its commit', async () => {
+  const session = opened.store.session();
+  const found = (): Promise<DataRecord[]> => opened.store.records.list(session, { collection: 'shared', filter: { id: 'late' } });
+  expect(await found()).toEqual([]);
+  opened.store.records.add(session, { collection: 'shared', id: 'late', data: { n: -1 }, createdAt: Date.now() });
+  expect(await found()).toMatchObject([{ data: { n: -1 } }]);
+  expect(await recordOf('late')).toEqual([]);
+  await session.commit({ handle: 'shared', key: 'late', result: null, events: [] });
+  expect(await recordOf('late')).toHaveLength(1);
+});
