@@ -191,7 +191,7 @@ export class SentinelClient {
    */
   async answer(handle: string, answer: AnswerOptions): Promise<AnsweredQuestion> {
     await this.find(handle);
-    const [store, { questionFor }] = await Promise.all([this.store(), import('./find-question.ts')]);
+    const [store, { answerKept, questionFor }] = await Promise.all([this.store(), import('./find-question.ts')]);
     const { handle: asking, id, digest, answer: first } = await questionFor(store, handle, answer.id);
     if (first !== null) return { handle: asking, id, answer: first, already: true };
     const { choice, by, note, data, digest: seen = digest } = answer;
@@ -203,6 +203,11 @@ export class SentinelClient {
       ...(note === undefined ? {} : { note }),
       ...(data === undefined ? {} : { data }),
       ...(seen === null ? {} : { digest: seen }),
+    }).catch(async (error: unknown) => {
+      // Somebody else's answer, given at the same time, may have ended the run.
+      const kept = error instanceof ClientError && error.code === 'RUN_ENDED' ? await answerKept(store, asking, id) : null;
+      if (kept === null) throw error;
+      return { id, answer: kept, already: true };
     });
     return { handle: asking, ...reply };
   }

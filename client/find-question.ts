@@ -1,7 +1,11 @@
 /** Which question an answer is for: of the run itself, or of a run nested in it. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from '../language/question.ts';
 import type { InboxItem, Store } from '../prisma/store/contract.ts';
 import { ClientError } from './client-error.ts';
+
+const KEPT_MS = 5000;
+const AGAIN_MS = 50;
 
 export interface FoundQuestion {
   handle: string;
@@ -31,6 +35,17 @@ export async function questionFor(store: Store, handle: string, id: string | und
   const found = asked.find((item) => idWithin(handle, item) === id);
   // The row may be on its way: what the run says counts.
   return found ?? { ...split(handle, id), digest: null, answer: null };
+}
+
+/** The answer of a question whose run has ended since: the store hears of it a moment later. Null where it had none. */
+export async function answerKept(store: Store, handle: string, id: string): Promise<Answer | null> {
+  const deadline = Date.now() + KEPT_MS;
+  for (;;) {
+    const found = (await store.inbox.list({ handle, all: true })).find((item) => item.handle === handle && item.id === id);
+    if (found?.answer != null) return found.answer;
+    if (found?.state !== 'open' || Date.now() > deadline) return null;
+    await sleep(AGAIN_MS);
+  }
 }
 
 /** `steps.2@1/steps.0@1` is the question `steps.0@1` of the run that step 2 started. */

@@ -56,3 +56,7 @@ export interface Settled {
 
 /** How a question ended. `withdrawn`: the run no longer needs to know. */
 export type QuestionState = 'open' | 'answered' | 'expired' | 'withdrawn';
+
+/** Why a run is held that has come to a limit; who reports to somebody asks about it next. */
+export const reasonAtLimit = (limit: string): string => `the limit ${limit} is reached`;
+export const isAtLimit = (reason: string): boolean => /^the limit \S+ is reached$/.test(reason);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
-import { create, once } from './definitions.ts';
+import { create, once, shell } from './definitions.ts';
 import { Harness, until } from './harness.ts';
 
 let harness: Harness;
@@ -70,6 +70,29 @@ test('a run that is held at a limit goes on by as much as it is granted, and end
   await isAsked('grants-nothing', 'limit.budget.steps');
   await documentOf('answer', 'grants-nothing', 'stop');
   expect(await harness.result('grants-nothing')).toMatchObject({ outcome: 'stopped', limit: 'budget.steps' });
+});
+
+test('of two who answer at once, also where that ends the run, the second is told the first answer', async () => {
+  for (const handle of ['raced-1', 'raced-2', 'raced-3']) {
+    await harness.start(once('raced', [{ type: 'approval', message: 'Go on?' }]), { handle });
+    await until(async () => ((await documentOf('inbox')) as JsonObject[]).some((item) => item['handle'] === handle));
+    const said = (await Promise.all([documentOf('answer', handle, 'approve', '--by', 'ada'), documentOf('answer', handle, 'reject', '--by', 'bob')])) as JsonObject[];
+    expect(said.map(({ already }) => already).toSorted()).toEqual([false, true]);
+    expect(said[0]?.['answer']).toEqual(said[1]?.['answer']);
+  }
+});
+
+test('whoever follows a run sees what it asks now, however often it was held before', async () => {
+  await harness.start(once('held', [shell('sleep 1.5'), { type: 'approval', message: 'Go on?' }]), { handle: 'held' });
+  await harness.untilEvent('held', ({ type }) => type === 'step-started');
+  for (const verb of ['pause', 'resume', 'pause', 'resume']) await documentOf(verb, 'held');
+  await harness.untilEvent('held', ({ type }) => type === 'asked');
+  const followed = await harness.command('follow', 'held', '--json');
+  expect(followed.code).toBe(3);
+  expect(followed.err).toContain('sentinel answer held steps.1@1 approve');
+  expect(followed.out).toContain('"type":"asked"');
+  await harness.start(once('limited', [create('limited', { n: 1 }), create('limited', { n: 2 })], { safety: { onTimeout: 'pause', budget: { steps: 1 } } }), { handle: 'limited' });
+  expect((await harness.command('follow', 'limited')).err).toContain('sentinel answer limited limit.budget.steps extend');
 });
 
 test('a schedule is made, listed, held, started by hand and removed', async () => {

@@ -7,6 +7,7 @@ import { commandTimeoutMs, continuousPassesMax, shellTimeoutMs, watchTimeoutMs }
 import type { Definition, LoopConfig, Step } from '../../language/model.ts';
 import { wait, type Walking } from './drive.ts';
 import { stricter } from '../../language/permissions.ts';
+import { reasonAtLimit } from '../../language/question.ts';
 import { shieldOf, type Flow, type Gate, type RunBudget, type RunLimits, type Strand } from './host.ts';
 import type { Walk } from './ledger.ts';
 import { askAtLimit, isOpen, limitQuestionId } from './limit-questions.ts';
@@ -140,7 +141,7 @@ export function* holdAtLimit(walk: Walk, limit: Limit): Walking<Flow | null> {
   let gate: Gate;
   do {
     // It is held before anything is waited for.
-    const held = walk.host.hold(`the limit ${limit} is reached`, id);
+    const held = walk.host.hold(reasonAtLimit(limit), id);
     if (walk.host.asksAtLimits()) yield* askAtLimit(walk, limit, id);
     gate = yield* wait(held);
   } while (gate === 'go' && isOpen(walk, id));
