@@ -21,7 +21,7 @@ export interface BehaviourChange {
 }
 
 /** What runs of today begin with. */
-export const LEVEL_NOW = 5;
+export const LEVEL_NOW = 6;
 
 export const CHANGES = {
   attemptsInWalk: {
@@ -143,4 +143,16 @@ export const CHANGES = {
       'whoever goes on first takes back what was lost.',
     since: '2026-11-22',
   },
+  readAsWritten: {
+    id: 'read-as-written',
+    level: 6,
+    isOnlyForNew: true,
+    reason:
+      'The data of a shell that printed neither an object nor a list was its whole result, so that a number it printed compared with ' +
+      'nothing; and the check of `while` saw the number of the pass before. Now data is what was printed, and the check sees the pass it decides upon.',
+    since: '2026-11-22',
+  },
 } as const satisfies { readonly [name: string]: BehaviourChange };
+
+/** Of a change that only new runs have: whether the run is one. Pure, for the walk. */
+export const isNewFor = ({ level = 0 }: { readonly level?: number }, change: BehaviourChange): boolean => level >= change.level;

@@ -174,4 +174,15 @@ export const CASES: readonly HistoryCase[] = [
     name: 'side-by-side',
     definition: once('side-by-side', [shell("head -c 3000000 /dev/zero | tr '\\0' a > big.txt"), { type: 'parallel', branches: [[readOften], [readOften], [readOften, shell('true')]] }]),
   },
+  // What a shell printed was data only where it was an object or a list; `$` knew one spelling of a field; `while` saw the pass before.
+  {
+    name: 'results-by-name',
+    definition: once('results-by-name', [
+      { ...shell('echo 91'), name: 'coverage' },
+      { type: 'condition', check: '{{named.coverage.data}} >= 80', then: [shell('echo enough')], else: [create('history', { enough: false }), shell('echo little')] },
+      { type: 'command', command: 'health-check', outputTo: 'health' },
+      { type: 'condition', check: '$health.duration_ms >= 0', then: [shell('echo timed')], else: [shell('echo untimed')] },
+      { type: 'loop', loop: { type: 'while', check: '$iteration <= 2', max: 5 }, steps: [shell('echo pass')] },
+    ]),
+  },
 ];

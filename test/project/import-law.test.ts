@@ -18,8 +18,8 @@ const laws: Law[] = [
     ours: ['language/'],
     packages: ['zod', 'ajv', 'jsep', '@jsep-plugin', 're2js', 'fastest-levenshtein', 'croner'],
   },
-  { folder: 'workflows/interpreter/', ours: ['language/', 'workflows/interpreter/'], packages: [] },
-  { folder: 'workflows/simulation/', ours: ['language/', 'workflows/interpreter/', 'workflows/simulation/'], packages: [] },
+  { folder: 'workflows/interpreter/', ours: ['language/', 'workflows/interpreter/', 'workflows/changes.ts'], packages: [] },
+  { folder: 'workflows/simulation/', ours: ['language/', 'workflows/interpreter/', 'workflows/simulation/', 'workflows/changes.ts'], packages: [] },
   {
     folder: 'workflows/',
     ours: ['language/', 'workflows/', 'activities/contract.ts'],

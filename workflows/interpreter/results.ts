@@ -4,12 +4,13 @@
  * nothing of their own; they are no outputs of the run, and a nested run does not inherit them.
  */
 import { Budget } from '../../language/expression/budget.ts';
-import { parsedText } from '../../language/expression/json-text.ts';
+import { parsedText, readJson } from '../../language/expression/json-text.ts';
 import { findCommand } from '../../language/commands.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { Step } from '../../language/model.ts';
 import { isSafeName, ownProperty, textOf } from '../../language/scope.ts';
-import type { Strand } from './host.ts';
+import { CHANGES, isNewFor } from '../changes.ts';
+import type { RunInput, Strand } from './host.ts';
 import { isResultKey, keptResultsOf, WHOLE } from './kept-results.ts';
 import type { Ending, Walk } from './ledger.ts';
 import type { Variables } from './position.ts';
@@ -26,21 +27,21 @@ export function keepResult(walk: Walk, strand: Strand, step: Step, path: string,
       kept.push(['output', outputOf(step, value)]);
     }
     for (const name of fields) {
-      const field = name === WHOLE || !isSafeName(name) ? undefined : fieldOf(step, value, name, durationMs);
+      const field = name === WHOLE || !isSafeName(name) ? undefined : fieldOf(walk.input, step, value, name, durationMs);
       if (field !== undefined) kept.push([name, field]);
     }
     strand.own[key] = Object.fromEntries(kept);
   }
 }
 
-function fieldOf(step: Step, value: Json, name: string, durationMs: number): Json | undefined {
+function fieldOf(input: RunInput, step: Step, value: Json, name: string, durationMs: number): Json | undefined {
   const own = isJsonObject(value) ? ownProperty(value, name) : undefined;
   if (own !== undefined) return own;
   switch (name) {
     case 'output':
       return outputOf(step, value);
     case 'data':
-      return dataOf(step, value);
+      return step.type === 'shell' && isJsonObject(value) ? printed(input, value) : (parsedText(value, new Budget()) ?? value);
     case 'success':
       return true;
     case 'exit_code':
@@ -67,10 +68,10 @@ function outputOf(step: Step, value: Json): Json {
   return ownProperty(value, 'output') ?? (field === undefined ? undefined : ownProperty(value, field)) ?? value;
 }
 
-/** What was printed or answered, as a value where it is JSON. */
-function dataOf(step: Step, value: Json): Json {
-  const text = step.type === 'shell' && isJsonObject(value) ? textOf(value['stdout']).trim() : value;
-  return parsedText(text, new Budget()) ?? value;
+/** What a shell printed, as a value where it is JSON. */
+function printed(input: RunInput, value: JsonObject): Json {
+  const text = textOf(value['stdout']).trim();
+  return isNewFor(input, CHANGES.readAsWritten) ? (readJson(text) ?? text) : (parsedText(text, new Budget()) ?? value);
 }
 
 /** The kept results whose keys begin like this, by what follows. */

@@ -1,5 +1,6 @@
 /** A definition, run by the scripted host from its start to its end: the trace, what was asked of the world, and how it ended. */
 import type { Json } from '../../language/json.ts';
+import { LEVEL_NOW } from '../changes.ts';
 import type { Definition } from '../../language/model.ts';
 import { valueOfEvent } from '../../language/published-event.ts';
 import type { Effect } from '../interpreter/host.ts';
@@ -63,6 +64,7 @@ export async function runScenario(scenario: Scenario, staging: Staging): Promise
     parent: null,
     startedAt: STARTS_AT,
     env,
+    level: LEVEL_NOW,
   });
   const driven = simulation.drive(host.run(), whenStuck === undefined ? undefined : () => whenStuck(world.runs));
   const { durationMs: _durationMs, ...result } = await driven.catch((error: unknown) => {
