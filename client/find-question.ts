@@ -42,8 +42,8 @@ export async function answerKept(store: Store, handle: string, id: string): Prom
   const deadline = Date.now() + KEPT_MS;
   for (;;) {
     const found = (await store.inbox.list({ handle, all: true })).find((item) => item.handle === handle && item.id === id);
-    if (found?.answer != null) return found.answer;
-    if (found?.state !== 'open' || Date.now() > deadline) return null;
+    if (found === undefined || found.answer !== null) return found?.answer ?? null;
+    if (found.state !== 'open' || Date.now() > deadline) return null;
     await sleep(AGAIN_MS);
   }
 }

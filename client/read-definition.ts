@@ -3,11 +3,12 @@
  * beside it, then among the shipped ones. A file that cannot be read is a problem like any other.
  */
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { definitionBytesMax } from '../language/limits.ts';
 import type { Definition } from '../language/model.ts';
 import type { Problem } from '../language/problems.ts';
-import { parseDefinitionText } from '../language/read/definition.ts';
+import type { RefusedRefs } from '../language/read/check-nesting.ts';
+import { parseDefinitionText, type ReadOptions } from '../language/read/definition.ts';
 
 /** Files of one folder that are looked into for a name. */
 const filesSearchedMax = 500;
@@ -23,10 +24,14 @@ export interface DefinitionRead {
 
 export type Known = (name: string) => Definition | undefined;
 
-export function readDefinitionFile(file: string, known: Known): DefinitionRead {
+export function readDefinitionFile(file: string, known: Known, refused: RefusedRefs = () => undefined): DefinitionRead {
+  return readWith(file, { knownRefs: known, refusedRefs: refused });
+}
+
+function readWith(file: string, options: ReadOptions): DefinitionRead {
   const read = readText(file);
   if ('problem' in read) return { definition: null, problems: [read.problem], inferred: [] };
-  const { problems, inferred, ...rest } = parseDefinitionText(read.text, { knownRefs: known });
+  const { problems, inferred, ...rest } = parseDefinitionText(read.text, options);
   if (!rest.ok) return { definition: null, problems, inferred };
   return { definition: rest.definition, problems, inferred, ...(rest.persona === undefined ? {} : { persona: rest.persona }) };
 }
@@ -36,7 +41,7 @@ export class DefinitionFiles {
   readonly #folders: readonly { path: string; deep: boolean }[];
   readonly #found = new Map<string, string | null>();
   readonly #names = new Map<string, string | null>();
-  readonly #read = new Map<string, Definition | undefined>();
+  readonly #read = new Map<string, DefinitionRead>();
 
   constructor(folders: readonly { path: string; deep: boolean }[]) {
     this.#folders = folders;
@@ -44,9 +49,15 @@ export class DefinitionFiles {
 
   readonly known: Known = (name) => {
     const file = this.find(name);
+    return file === null ? undefined : (this.#readOnce(file).definition ?? undefined);
+  };
+
+  /** What keeps the file of that name from being a definition. */
+  readonly refused: RefusedRefs = (name) => {
+    const file = this.find(name);
     if (file === null) return undefined;
-    if (!this.#read.has(file)) this.#read.set(file, readLeniently(file));
-    return this.#read.get(file);
+    const { definition, problems } = this.#readOnce(file);
+    return definition === null ? { where: relative('.', file), problems } : undefined;
   };
 
   /** The file called `name`.json, or the one whose definition is named so. */
@@ -61,6 +72,12 @@ export class DefinitionFiles {
   /** Names under which something would be found, for suggestions. */
   names(): string[] {
     return this.#folders.flatMap(jsonFilesIn).map((file) => basename(file, '.json'));
+  }
+
+  #readOnce(file: string): DefinitionRead {
+    const read = this.#read.get(file) ?? readLeniently(file);
+    this.#read.set(file, read);
+    return read;
   }
 
   #search(name: string): string | null {
@@ -120,9 +137,9 @@ function nameIn(file: string): string | null {
 
 const anything: Known = (name) => ({ name, steps: [], loop: { type: 'once' } });
 
-/** What a referenced definition itself refers to is checked by whoever follows the references. */
-function readLeniently(file: string): Definition | undefined {
-  return readDefinitionFile(file, anything).definition ?? undefined;
+/** What a referenced definition itself refers to, and whether its loops are bounded, is checked by whoever follows the references. */
+function readLeniently(file: string): DefinitionRead {
+  return readWith(file, { knownRefs: anything, isBounded: true });
 }
 
 function readText(file: string): { text: string } | { problem: Problem } {

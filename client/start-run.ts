@@ -10,6 +10,7 @@ import { blocksOf } from '../language/blocks.ts';
 import type { JsonObject } from '../language/json.ts';
 import type { Definition, Step } from '../language/model.ts';
 import { parseDefinition } from '../language/read/definition.ts';
+import { unboundedReference } from '../language/read/referred-bounds.ts';
 import type { RunOrigin } from '../language/run-event.ts';
 import { contentHash } from '../prisma/store/content-hash.ts';
 import type { Store } from '../prisma/store/contract.ts';
@@ -103,14 +104,20 @@ export function summaryOf({ name, description }: Definition): { staticSummary?: 
   return description === undefined ? {} : { staticSummary: `${name}: ${description}`.slice(0, 60) };
 }
 
-/** Every definition that `$ref`s reach from here, by name. A missing one fails its step when reached. */
+/**
+ * Every definition that `$ref`s reach from here, by name. A missing one fails its step when reached; a
+ * loop that nothing bounds, as when a definition was stored again since, is refused.
+ */
 export async function collectLibrary(
   store: Store,
   definition: Definition,
   known: StartRequest['known'],
 ): Promise<{ [name: string]: Definition }> {
   const find = async (name: string): Promise<Definition | undefined> => known?.(name) ?? (await store.definitions.find(name))?.definition;
-  return Object.fromEntries(await reachedDefinitions(referencesOf(definition), find, referencesOf));
+  const reached = await reachedDefinitions(referencesOf(definition), find, referencesOf);
+  const unbounded = unboundedReference(definition, (name) => reached.get(name));
+  if (unbounded !== undefined) throw new Failure('RUN_NOT_STARTED', `${unbounded}, or a "safety" with one of them to "${definition.name}"`);
+  return Object.fromEntries(reached);
 }
 
 /** The values of the variables that the definition, or one it may start, lists; a run keeps those it was started with. */

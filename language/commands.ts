@@ -96,6 +96,14 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   search_tools: planned('read'),
 };
 
+/** Other names of commands; the reader writes the one of the catalogue. */
+const ALIASES: Readonly<Record<string, string>> = { 'shell/execute': 'code/shell/execute' };
+
+/** The name that the catalogue has for a command. */
+export function commandNamed(name: string): string {
+  return Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? name) : name;
+}
+
 export function findCommand(name: string): CommandEntry | undefined {
   return Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
 }

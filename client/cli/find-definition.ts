@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Definition } from '../../language/model.ts';
+import type { RefusedRefs } from '../../language/read/check-nesting.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
 import { readConfig } from '../../worker/config.ts';
 import { ClientError, type SentinelClient } from '../client.ts';
@@ -26,7 +27,7 @@ export async function findDefinition(given: string, project: string, client: Sen
   const file = isPath ? resolve(given) : files.find(given);
   if (file !== null) {
     const around = filesAround(file, packageRoot);
-    return resolveReferences((known) => readDefinitionFile(file, known), around.known, client);
+    return resolveReferences((known) => readDefinitionFile(file, known, around.refused), around, client);
   }
   const store = await client.storeIfUp();
   const stored = (await store?.definitions.find(given)) ?? null;
@@ -35,26 +36,26 @@ export async function findDefinition(given: string, project: string, client: Sen
     const hint = nearestOf(given, files.names(), (name) => `write "${name}", or `);
     throw new ClientError('DEFINITION_NOT_FOUND', `There is no file and no definition "${given}"${where}; ${hint}give the path of a JSON file.`);
   }
-  return resolveReferences((known) => readStored(stored.definition, known), files.known, client);
+  return resolveReferences((known) => readStored(stored.definition, known, files.refused), files, client);
 }
 
-function readStored(definition: Definition, known: Known): DefinitionRead {
-  const { problems, inferred, ...rest } = parseDefinition(definition, { knownRefs: known });
+function readStored(definition: Definition, known: Known, refused: RefusedRefs): DefinitionRead {
+  const { problems, inferred, ...rest } = parseDefinition(definition, { knownRefs: known, refusedRefs: refused });
   return { definition: 'definition' in rest ? rest.definition : null, problems, inferred };
 }
 
-/** Reads again with what the store holds of the names that no file has. */
+/** Reads again with what the store holds of the names that no file has; a file that cannot be read still is what its name means. */
 async function resolveReferences(
   read: (known: Known) => DefinitionRead,
-  inFiles: Known,
+  files: DefinitionFiles,
   client: SentinelClient,
 ): Promise<FoundDefinition> {
   const stored = new Map<string, Definition | null>();
   for (let round = 0; ; round += 1) {
     const missing = new Set<string>();
     const known: Known = (name) => {
-      const definition = inFiles(name) ?? stored.get(name) ?? undefined;
-      if (definition === undefined && !stored.has(name)) missing.add(name);
+      const definition = files.known(name) ?? stored.get(name) ?? undefined;
+      if (definition === undefined && !stored.has(name) && files.refused(name) === undefined) missing.add(name);
       return definition;
     };
     const result = read(known);

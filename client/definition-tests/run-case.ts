@@ -4,7 +4,8 @@ import { isAbsolute, join, dirname } from 'node:path';
 import type { Json } from '../../language/json.ts';
 import { Definition } from '../../language/model.ts';
 import { hasErrors, type Problem } from '../../language/problems.ts';
-import { parseDefinition } from '../../language/read/definition.ts';
+import type { RefusedRefs } from '../../language/read/check-nesting.ts';
+import { parseDefinition, type ReadOptions } from '../../language/read/definition.ts';
 import { runScenario, type Outcome, type Scenario } from '../../workflows/simulation/run-scenario.ts';
 import { Script } from '../../workflows/simulation/script.ts';
 import { libraryOf } from '../library.ts';
@@ -69,13 +70,18 @@ export function scenarioOf(test: TestCase, definition: Definition, known: Known)
 }
 
 /** What a case is about: a definition in the case, in the file it names, or in the file the test is named after. */
-export function subjectOf(test: TestCase, testFile: string, around: Known): Subject {
+export function subjectOf(test: TestCase, testFile: string, around: Known, refusedAround: RefusedRefs = () => undefined): Subject {
   if (test.unchecked) return uncheckedSubject(test, testFile);
   const { definition, library } = test;
-  const known: Known = (name) => (Object.hasOwn(library, name) ? readLibrary(library[name] ?? {}, library, around) : around(name));
-  if (typeof definition === 'object') return { ...readValue(definition, known), known, file: null };
+  const known: Known = (name) => (Object.hasOwn(library, name) ? (readLibrary(library[name] ?? {}, library, around).definition ?? undefined) : around(name));
+  const refused: RefusedRefs = (name) => {
+    if (!Object.hasOwn(library, name)) return refusedAround(name);
+    const { problems } = readLibrary(library[name] ?? {}, library, around);
+    return hasErrors(problems) ? { where: `library.${name}`, problems } : undefined;
+  };
+  if (typeof definition === 'object') return { ...readValue(definition, { knownRefs: known, refusedRefs: refused }), known, file: null };
   const file = fileNamed(definition, testFile);
-  const { definition: found, problems } = readDefinitionFile(file, known);
+  const { definition: found, problems } = readDefinitionFile(file, known, refused);
   return { definition: found, problems, known, file };
 }
 
@@ -105,13 +111,13 @@ function findingsIn(what: string, value: unknown): string[] {
   return error === undefined ? [] : [`${what} is not canonical (${mistakesOf(error).join('; ')})`];
 }
 
-function readValue(value: Json, known: Known): { definition: Definition | null; problems: Problem[] } {
-  const read = parseDefinition(value, { knownRefs: known });
+function readValue(value: Json, options: ReadOptions): Pick<Subject, 'definition' | 'problems'> {
+  const read = parseDefinition(value, options);
   return { definition: read.ok ? read.definition : null, problems: read.problems };
 }
 
-function readLibrary(value: Json, library: TestCase['library'], around: Known): Definition | undefined {
+/** What refers to it bounds its loops, or is told that nothing does. */
+function readLibrary(value: Json, library: TestCase['library'], around: Known): Pick<Subject, 'definition' | 'problems'> {
   const anything: Known = (name) => (Object.hasOwn(library, name) ? { name, steps: [], loop: { type: 'once' } } : around(name));
-  const { definition, problems } = readValue(value, anything);
-  return hasErrors(problems) ? undefined : (definition ?? undefined);
+  return readValue(value, { knownRefs: anything, isBounded: true });
 }

@@ -78,7 +78,7 @@ async function runCases(tests: readonly TestCase[], file: string, around: Defini
   const cases: FileReport['cases'] = [];
   const reads = new Set([file]);
   for (const test of tests) {
-    const subject = subjectOf(test, resolve(file), around.known);
+    const subject = subjectOf(test, resolve(file), around.known, around.refused);
     if (subject.file !== null) reads.add(relative('.', subject.file));
     cases.push({ ...(await runTestCase(test, subject)), test });
   }

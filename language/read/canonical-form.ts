@@ -61,7 +61,7 @@ export function canonicalForm(raw: unknown): CanonicalForm {
 function rewriteDefinition(raw: unknown, path: string, origins: Origins, problems: Problem[], label?: string): unknown {
   if (!isPlain(raw)) return raw;
   if (Object.hasOwn(raw, '$ref')) {
-    origins.set(raw, path);
+    origins.copy(raw, raw, path);
     return raw;
   }
   const draft = origins.begin(raw, path, problems);
@@ -104,11 +104,10 @@ function rewriteNested(draft: Draft): void {
   const { value, origins, problems } = draft;
   const path = pathOf(draft, 'definition');
   const given = value['definition'];
-  if (typeof given === 'string' && isTemplate(given)) return standIn(draft, 'definition', { $ref: given });
+  if (typeof given === 'string' && (isTemplate(given) || /^[\w./:-]+$/.test(given))) return standIn(draft, 'definition', { $ref: given });
   const isPipeline = Array.isArray(given) || path.endsWith('pipeline');
   let definition: unknown = Array.isArray(given) ? { steps: given } : given;
   if (Array.isArray(given)) origins.set(definition as Plain, path, new Map([['steps', path]]));
-  if (typeof given === 'string' && /^[\w./:-]+$/.test(given)) definition = { $ref: given };
   if (isPipeline && isPlain(definition) && definition['type'] === undefined && !Object.hasOwn(definition, '$ref')) {
     const typed = { type: 'pipeline', ...definition };
     origins.copy(definition, typed, path);

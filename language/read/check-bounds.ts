@@ -4,25 +4,51 @@
  * looks at its own bounds only between its passes, so it bounds nothing inside.
  */
 import type { Problem } from '../problems.ts';
-import { isPlain, type Plain } from './draft.ts';
+import { isReferredLater } from '../reference.ts';
+import type { KnownRefs } from './check-nesting.ts';
+import type { Origins } from './draft.ts';
+import { hasLimit, isLoopBounded, unboundedBehind, unboundedSentence, type UnboundedLoop } from './referred-bounds.ts';
 import type { DefinitionSite, LoopSite, Sites } from './sites.ts';
 
-export function checkBounds(sites: Sites): Problem[] {
-  return sites.loops.filter((site) => !isBounded(site)).map(({ loop, path }) => ({
+export function checkBounds(sites: Sites, origins: Origins, knownRefs: KnownRefs): Problem[] {
+  return [...sites.loops.filter((site) => !isBounded(site)).map(unboundedHere), ...checkReferred(sites, origins, knownRefs)];
+}
+
+function unboundedHere({ loop, path }: LoopSite): Problem {
+  return {
     code: 'UNBOUNDED_LOOP',
     severity: 'error',
     path,
     message: `"${loop.type}" can run for ever here; add "maxIterations" or "timeoutMs" to the loop, or a "safety" with one of them to the definition`,
     fix: 'add "maxIterations": 100 to the loop',
-  }));
+  };
 }
 
-function isBounded(site: LoopSite): boolean {
-  const { loop, owner } = site;
-  if (loop.type === 'once' || loop.type === 'count') return true;
-  if (loop.max !== undefined || loop.maxIterations !== undefined || loop.timeoutMs !== undefined) return true;
-  if (typeof owner['timeoutMs'] === 'number') return true;
-  return isRunBounded(site.place.definition);
+function checkReferred(sites: Sites, origins: Origins, knownRefs: KnownRefs): Problem[] {
+  const isName = (name: string): boolean => knownRefs(name) !== undefined;
+  const behind = new Map<string, UnboundedLoop | undefined>();
+  return sites.steps.flatMap(({ step, path, place }) => {
+    if (step.type !== 'sentinel' || !('$ref' in step.definition) || typeof step.definition.$ref !== 'string') return [];
+    const { $ref } = step.definition;
+    if (isRunBounded(place.definition) || isReferredLater($ref, isName)) return [];
+    if (!behind.has($ref)) behind.set($ref, unboundedBehind($ref, knownRefs));
+    const found = behind.get($ref);
+    return found === undefined ? [] : [unboundedThere($ref, found, origins.locate(step, path, ['definition', '$ref']))];
+  });
+}
+
+function unboundedThere(ref: string, { loop, definition }: UnboundedLoop, path: string): Problem {
+  return {
+    code: 'UNBOUNDED_LOOP',
+    severity: 'error',
+    path,
+    message: `${unboundedSentence(ref, { loop, definition })}, or a "safety" with one of them to this definition`,
+    fix: 'add "safety": { "timeoutMs": 3600000 } to this definition',
+  };
+}
+
+function isBounded({ loop, owner, place }: LoopSite): boolean {
+  return isLoopBounded(loop, owner) || isRunBounded(place.definition);
 }
 
 function isRunBounded(definition: DefinitionSite): boolean {
@@ -30,10 +56,4 @@ function isRunBounded(definition: DefinitionSite): boolean {
     if (hasLimit(at.value)) return true;
   }
   return false;
-}
-
-function hasLimit(definition: Plain): boolean {
-  const safety = definition['safety'];
-  if (typeof definition['timeoutMs'] === 'number') return true;
-  return isPlain(safety) && (typeof safety['maxIterations'] === 'number' || typeof safety['timeoutMs'] === 'number');
 }

@@ -3,24 +3,35 @@ import { nestingSentinelsMax } from '../limits.ts';
 import type { Definition, Step } from '../model.ts';
 import type { Problem } from '../problems.ts';
 import { isReferredLater } from '../reference.ts';
-import { isPlain, join, type Origins, type Plain } from './draft.ts';
+import { isPlain, type Origins, type Plain } from './draft.ts';
 import type { DefinitionSite, Sites } from './sites.ts';
 
 export type KnownRefs = (name: string) => Definition | undefined;
 
+export interface RefusedRef {
+  /** The file it is in, or what else tells an author where to mend it. */
+  where: string;
+  problems: readonly Problem[];
+}
+
+export type RefusedRefs = (name: string) => RefusedRef | undefined;
+
+/** Problems of another definition that are told here: the rest is seen by checking that one. */
+const refusedShownMax = 5;
+
 /** Stored definitions looked at on behalf of one definition. */
 const definitionsFollowedMax = 1_000;
 
-export function checkNesting(sites: Sites, origins: Origins, knownRefs: KnownRefs): Problem[] {
+export function checkNesting(sites: Sites, origins: Origins, knownRefs: KnownRefs, refusedRefs: RefusedRefs = () => undefined): Problem[] {
   const isName = (name: string): boolean => knownRefs(name) !== undefined;
   const depthMax = depthLimit(sites.definitions[0]?.value);
   const tooDeep = sites.definitions.filter((site) => site.depth === depthMax + 1).map((site) => nestingTooDeep(site.path, depthMax));
   const references = sites.steps.flatMap(({ step, path, place }) => {
     if (step.type !== 'sentinel' || !('$ref' in step.definition) || typeof step.definition.$ref !== 'string') return [];
     if (isReferredLater(step.definition.$ref, isName)) return [];
-    const at = join(origins.locate(step, path, ['definition']), '$ref');
+    const at = origins.locate(step, path, ['definition', '$ref']);
     const around = namesAround(place.definition);
-    return follow(step.definition.$ref, { path: at, around, depth: place.definition.depth + 1, depthMax, knownRefs });
+    return follow(step.definition.$ref, { path: at, around, depth: place.definition.depth + 1, depthMax, knownRefs, refusedRefs });
   });
   return [...tooDeep, ...references];
 }
@@ -50,6 +61,7 @@ interface Trail {
   depth: number;
   depthMax: number;
   knownRefs: KnownRefs;
+  refusedRefs: RefusedRefs;
 }
 
 /** Follows the references of stored definitions; reports the first thing wrong on each trail. */
@@ -67,7 +79,7 @@ function follow(name: string, start: Trail): Problem[] {
       break;
     }
     const definition = start.knownRefs(next.name);
-    if (definition === undefined) problems.push(unknown(start.path, name, next.name));
+    if (definition === undefined) problems.push(...notFound(start, name, next.name));
     if (definition === undefined || followed.has(next.name)) continue;
     followed.add(next.name);
     const around = [...next.around, next.name];
@@ -81,10 +93,17 @@ function cycle(path: string, names: readonly string[]): Problem {
   return { code: 'REFERENCE_CYCLE', severity: 'error', path, message };
 }
 
-function unknown(path: string, name: string, missing: string): Problem {
+function notFound({ path, refusedRefs }: Trail, name: string, missing: string): Problem[] {
   const through = name === missing ? '' : ` (reached through "${name}")`;
-  const message = `there is no definition "${missing}"${through}; save it first, or write it inline`;
-  return { code: 'UNKNOWN_DEFINITION', severity: 'error', path, message };
+  const refused = refusedRefs(missing);
+  const errors = refused?.problems.filter(({ severity }) => severity === 'error') ?? [];
+  if (refused !== undefined && errors.length > 0) {
+    return errors.slice(0, refusedShownMax).map(({ code, path: at, message }) => {
+      const place = at === '' ? '' : `, at ${at}`;
+      return { code, severity: 'error', path, message: `"${missing}"${through} has a problem (${refused.where}${place}): ${message}` };
+    });
+  }
+  return [{ code: 'UNKNOWN_DEFINITION', severity: 'error', path, message: `there is no definition "${missing}"${through}; save it first, or write it inline` }];
 }
 
 /** The `$ref`s inside a definition, with how many sentinels deep each stands. */

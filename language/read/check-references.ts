@@ -1,34 +1,22 @@
-/**
- * Variables that nothing sets, and the current item of a loop. A definition that reads `$currentFile`
- * without setting it means the item of the current pass: the array is the one `max` counts
- * (`$plan.files.length`), else the variable or field that is the plural of the name.
- */
-import type { LoopConfig } from '../model.ts';
+/** Variables that nothing sets. */
 import type { Problem } from '../problems.ts';
 import { BUILT_INS } from '../scope.ts';
 import type { ReferenceSite } from './collect-references.ts';
-import { isPlain, type Origins } from './draft.ts';
-import type { DefinitionSite, LoopSite, Sites } from './sites.ts';
+import { isPlain } from './draft.ts';
+import type { DefinitionSite, Sites } from './sites.ts';
 
 /** Roots of the brace dialect, which the engine supplies. */
 export const BRACE_ROOTS: ReadonlySet<string> = new Set(['steps', 'named', 'loop', 'env']);
 
-export function checkReferences(sites: Sites, references: readonly ReferenceSite[], origins: Origins): Problem[] {
+/** `reported`: references that another check has spoken of. */
+export function checkReferences(sites: Sites, references: readonly ReferenceSite[], reported: ReadonlySet<ReferenceSite>): Problem[] {
   const names = namesSet(sites);
-  const [unbound, hyphened] = [new Set<string>(), new Set<string>()];
+  const hyphened = new Set<string>();
   const problems: Problem[] = [];
   for (const reference of references) {
     if (isSet(reference.name, reference.place.definition, names)) continue;
     if (BUILT_INS.has(reference.name) || BRACE_ROOTS.has(reference.name)) continue;
-    if (isBound(reference.name, reference)) continue;
-    const item = /^current([A-Z][A-Za-z0-9_]*)$/.exec(reference.name)?.[1];
-    const loops = item === undefined ? [] : loopsFor(reference);
-    if (item !== undefined && loops.length > 0) {
-      if (bindItem(item, reference.name, loops, names, references, origins) || unbound.has(reference.name)) continue;
-      unbound.add(reference.name);
-      problems.push(unboundItem(reference, item));
-      continue;
-    }
+    if (reported.has(reference) || isBound(reference.name, reference)) continue;
     const label = hyphenedLabel(reference, names);
     // Its parts are names that nothing sets, each of them.
     if (label !== undefined && hyphened.has(`${reference.at} ${label}`)) continue;
@@ -38,10 +26,10 @@ export function checkReferences(sites: Sites, references: readonly ReferenceSite
   return problems;
 }
 
-type Names = ReadonlyMap<DefinitionSite, ReadonlySet<string>>;
+export type Names = ReadonlyMap<DefinitionSite, ReadonlySet<string>>;
 
 /** What each definition sets by itself: inputs and outputs. */
-function namesSet(sites: Sites): Names {
+export function namesSet(sites: Sites): Names {
   const names = new Map<DefinitionSite, Set<string>>();
   for (const site of sites.definitions) {
     const inputs = site.value['inputs'];
@@ -59,80 +47,15 @@ function namesSet(sites: Sites): Names {
 }
 
 /** A child sees its parent's variables. */
-function isSet(name: string, definition: DefinitionSite, names: Names): boolean {
+export function isSet(name: string, definition: DefinitionSite, names: Names): boolean {
   for (let at: DefinitionSite | undefined = definition; at !== undefined; at = at.parent?.definition) {
     if (names.get(at)?.has(name) === true) return true;
   }
   return false;
 }
 
-function isBound(name: string, reference: ReferenceSite): boolean {
+export function isBound(name: string, reference: ReferenceSite): boolean {
   return reference.place.loops.some(({ loop }) => 'as' in loop && loop.as === name);
-}
-
-/** Loops that could bind an item here, innermost first. */
-function loopsFor(reference: ReferenceSite): LoopSite[] {
-  return reference.place.loops.filter(({ loop }) => loop.type !== 'once' && loop.type !== 'event').toReversed();
-}
-
-type ItemLoop = Exclude<LoopConfig, { type: 'once' } | { type: 'event' }>;
-
-function bindItem(
-  item: string,
-  name: string,
-  loops: readonly LoopSite[],
-  names: Names,
-  references: readonly ReferenceSite[],
-  origins: Origins,
-): boolean {
-  const free = loops.filter((site): site is LoopSite & { loop: ItemLoop } => 'type' in site.loop && (site.loop as ItemLoop).as === undefined);
-  const plurals = pluralsOf(item);
-  const named = free.find((site) => plurals.includes(lastField(countedArray(site.loop))));
-  const counted = named ?? free.find((site) => site.loop.type === 'count' && countedArray(site.loop) !== '');
-  const target = counted ?? free.find((site) => site.loop.type === 'count') ?? free[0];
-  if (target === undefined) return false;
-  const over = target.loop.over ?? (countedArray(target.loop) || arrayNamed(plurals, target, names, references));
-  if (over === undefined) return false;
-  target.loop.over = over;
-  target.loop.as = name;
-  origins.inferred.push(`${target.path}: $${name} is the item of ${over} in each pass ("over": "${over}", "as": "${name}")`);
-  return true;
-}
-
-/** `$plan.files.length` counts `$plan.files`; empty when `max` counts no array. */
-function countedArray(loop: ItemLoop): string {
-  return typeof loop.max === 'string' ? (/^\s*(\$[A-Za-z_][\w.[\]]*)\.length\s*$/.exec(loop.max)?.[1] ?? '') : '';
-}
-
-function lastField(path: string): string {
-  return path.slice(path.lastIndexOf('.') + 1).replace('$', '');
-}
-
-function arrayNamed(plurals: readonly string[], target: LoopSite, names: Names, references: readonly ReferenceSite[]): string | undefined {
-  const variable = plurals.find((plural) => isSet(plural, target.place.definition, names));
-  if (variable !== undefined) return `$${variable}`;
-  for (const { name, path } of references) {
-    if (plurals.includes(name)) return `$${name}`;
-    const at = path.findIndex((field) => plurals.includes(field));
-    if (at !== -1) return `$${[name, ...path.slice(0, at + 1)].join('.')}`;
-  }
-  return undefined;
-}
-
-function pluralsOf(item: string): string[] {
-  const one = item.charAt(0).toLowerCase() + item.slice(1);
-  return [`${one}s`, `${one}es`, ...(one.endsWith('y') ? [`${one.slice(0, -1)}ies`] : [])];
-}
-
-function unboundItem(reference: ReferenceSite, item: string): Problem {
-  const [plural = ''] = pluralsOf(item);
-  return {
-    code: 'UNBOUND_ITEM',
-    severity: 'error',
-    path: reference.at,
-    message: `$${reference.name} is the item of no array that is known; add "over" (the array) and "as" to the loop`,
-    fix: `add "over": "$${plural}", "as": "${reference.name}" to the loop`,
-  };
 }
 
 /** `{{run-tests.stdout}}`, where a step is called so: behind a bare name a hyphen is a minus. */

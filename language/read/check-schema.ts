@@ -23,7 +23,7 @@ import {
   type StepType,
 } from '../model.ts';
 import type { Problem } from '../problems.ts';
-import { isPlain, type Origins, type Plain } from './draft.ts';
+import { isPlain, lastKey, type Origins, type Plain } from './draft.ts';
 
 const STEPS = {
   shell: ShellStep,
@@ -83,22 +83,32 @@ export function checkStepSchema(step: unknown, path: string, found: Found): step
 
 /**
  * The schema library words some issues by calling what it finds in the value (`constructor`, `toString`),
- * which a hostile definition may have filled; only ranges are worded by it, and they are numbers.
+ * which a hostile definition may have filled; so it words none of them.
  */
-export const OWN_WORDS = {
-  error: ({ code }: { code?: string }): string | undefined => (code === 'too_small' || code === 'too_big' ? undefined : 'not as it should be'),
-};
+export const OWN_WORDS = { error: (): string => 'not as it should be' };
 
 /** Returns whether the value is as the schema wants it; what a rewrite has reported already is not said again. */
 function report(schema: z.ZodType, value: unknown, path: string, found: Found): boolean {
   const result = schema.safeParse(isPlain(value) ? withoutInner(value) : value, OWN_WORDS);
-  for (const issue of result.error?.issues ?? []) {
+  for (const issue of withoutConsequences(result.error?.issues ?? [])) {
     const at = found.origins.locate(value, path, issue.path);
     if (found.origins.refused.has(at)) continue;
     if (issue.code === 'unrecognized_keys') reportUnknownKeys(issue.keys, keysAt(schema, value, issue.path), value, path, issue.path, found);
-    else push(found, { path: at, ...describe(issue, valueAt(value, issue.path)) });
+    else push(found, { path: at, ...describe(issue, valueAt(value, issue.path), at) });
   }
   return result.success;
+}
+
+/** What has the wrong type has no size that could be wrong too. */
+function withoutConsequences(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+  const wrong = new Set(issues.filter(({ code }) => code === 'invalid_type').map(({ path }) => path.join('.')));
+  return issues.filter((issue) => !isRange(issue) || !wrong.has(issue.path.join('.')));
+}
+
+type Range = z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig;
+
+function isRange(issue: z.core.$ZodIssue): issue is Range {
+  return issue.code === 'too_small' || issue.code === 'too_big';
 }
 
 function withoutInner(value: Plain): Plain {
@@ -110,7 +120,7 @@ function withoutInner(value: Plain): Plain {
 function reportUnknownKeys(keys: string[], legal: string[], value: unknown, path: string, at: PropertyKey[], found: Found): void {
   for (const key of keys) {
     const place = found.origins.locate(value, path, [...at, key]);
-    const own = place.slice(place.lastIndexOf('.') + 1);
+    const own = lastKey(place, key);
     const fix = nearestFix(own, legal);
     const message = `"${own}" is not a key here; ${fix.fix === undefined ? `there are ${legal.join(', ')}` : fix.fix}`;
     push(found, { code: 'UNKNOWN_KEY', path: place, message, ...fix });
@@ -148,15 +158,23 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 
 type Described = Pick<Problem, 'code' | 'message' | 'fix'>;
 
-function describe(issue: z.core.$ZodIssue, value: unknown): Described {
-  const name = issue.path.at(-1) === undefined ? 'the definition' : `"${String(issue.path.at(-1))}"`;
+/** A key is called what the author called it; one that is missing, what it is called here. */
+function describe(issue: z.core.$ZodIssue, value: unknown, at: string): Described {
+  const key = issue.path.at(-1);
+  const own = typeof key === 'number' ? at.split('.').slice(-2).join('.') : lastKey(at, String(key));
+  const name = key === undefined ? 'the definition' : `"${value === undefined ? String(key) : own}"`;
   if (value === undefined && issue.code !== 'unrecognized_keys') return { code: 'MISSING_KEY', message: `${name} is missing; ${wanted(issue)} is needed` };
   const options = optionsOf(issue);
   if (options !== undefined) return wrongValue(name, value, options);
-  if (issue.code === 'too_small' || issue.code === 'too_big') {
-    return { code: 'OUT_OF_RANGE', message: `${name} is out of range: ${issue.message}` };
-  }
+  if (isRange(issue)) return { code: 'OUT_OF_RANGE', message: outOfRange(name, issue) };
   return { code: 'WRONG_TYPE', message: `${name} is ${kindOf(value)}; ${wanted(issue)} is needed` };
+}
+
+function outOfRange(name: string, issue: Range): string {
+  const isText = issue.origin === 'string';
+  if (isText && issue.code === 'too_small') return `${name} is empty; write at least one character`;
+  if (issue.code === 'too_big') return `${name} is too ${isText ? 'long' : 'large'}; at most ${issue.maximum}${isText ? ' characters are' : ' is'} allowed`;
+  return `${name} is too small; a number ${issue.inclusive === false ? 'greater than' : 'of at least'} ${issue.minimum} is needed`;
 }
 
 /** The values that are allowed, where the schema lists them. */
@@ -176,7 +194,7 @@ function wanted(issue: z.core.$ZodIssue): string {
   const options = optionsOf(issue);
   if (options !== undefined) return `one of ${options.join(', ')}`;
   if (issue.code === 'invalid_type') return issue.expected === 'int' ? 'a whole number' : article(issue.expected);
-  const kinds = issue.code === 'invalid_union' ? issue.errors.flat().map((inner) => wanted(inner)) : [];
+  const kinds = issue.code === 'invalid_union' ? withoutConsequences(issue.errors.flat()).map((inner) => wanted(inner)) : [];
   return kinds.length === 0 ? 'another value' : [...new Set(kinds)].join(' or ');
 }
 

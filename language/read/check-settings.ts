@@ -3,7 +3,7 @@ import { Cron } from 'croner';
 import type { Problem } from '../problems.ts';
 import { isBadEvent } from './check-events.ts';
 import { nearestFix } from './check-schema.ts';
-import { isPlain, type Origins } from './draft.ts';
+import { isPlain, lastKey, type Origins } from './draft.ts';
 import type { DefinitionSite, Sites } from './sites.ts';
 
 export function checkSettings(sites: Sites, origins: Origins): Problem[] {
@@ -95,11 +95,26 @@ function checkLimits({ value }: DefinitionSite, at: At): Problem[] {
   const problems: Problem[] = [];
   const never = (path: string, name: string, limit: unknown, by: string, less: unknown): void => {
     if (typeof limit !== 'number' || typeof less !== 'number' || limit <= less) return;
-    problems.push({ code: 'UNREACHABLE_LIMIT', severity: 'warning', path, message: `"${name}" is ${limit} and is never reached: ${by} ends the run at ${less}`, fix: `write ${less}` });
+    const own = lastKey(path, name);
+    problems.push({ code: 'UNREACHABLE_LIMIT', severity: 'warning', path, message: `"${own}" is ${limitAsRead(own, name, limit)} and is never reached: ${by} ends the run at ${less}`, fix: limitFix(own, name, less) });
   };
   never(at('timeoutMs'), 'timeoutMs', value['timeoutMs'], '"safety.timeoutMs"', safety['timeoutMs']);
   never(at('safety', 'timeoutMs'), 'timeoutMs', safety['timeoutMs'], 'the definition\'s "timeoutMs"', value['timeoutMs']);
   for (const key of ['max', 'maxIterations']) never(at('loop', key), key, loop[key], '"safety.maxIterations"', safety['maxIterations']);
   never(at('safety', 'maxStepTimeoutMs'), 'maxStepTimeoutMs', safety['maxStepTimeoutMs'], '"safety.timeoutMs"', safety['timeoutMs']);
   return problems;
+}
+
+/** A limit as it is read, with its unit where the author wrote a time in another. */
+export function limitAsRead(own: string, key: string, limit: number): string {
+  return isOtherUnit(own, key) ? `${limit} ms` : String(limit);
+}
+
+/** The canonical key says the unit, where the author's own may count in another. */
+export function limitFix(own: string, key: string, limit: number): string {
+  return isOtherUnit(own, key) ? `write "${key}": ${limit}` : `write ${limit}`;
+}
+
+function isOtherUnit(own: string, key: string): boolean {
+  return key.endsWith('Ms') && own !== key;
 }

@@ -1,8 +1,8 @@
 /** What the schema cannot say of a step by itself: what it asks for, and keys that do nothing where they stand. */
 import type { LlmStep, WatchStep } from '../model.ts';
 import type { Problem } from '../problems.ts';
-import { badEnvName } from './check-settings.ts';
-import { isPlain, join, type Origins } from './draft.ts';
+import { badEnvName, limitAsRead, limitFix } from './check-settings.ts';
+import { isPlain, join, lastKey, type Origins } from './draft.ts';
 import type { Sites, StepSite } from './sites.ts';
 
 type At = (...path: string[]) => string;
@@ -84,8 +84,10 @@ function checkTimeout({ step, place }: StepSite, at: At): Problem[] {
   const safety = place.definition.value['safety'];
   const most = isPlain(safety) ? safety['maxStepTimeoutMs'] : undefined;
   if (typeof most !== 'number' || step.timeoutMs === undefined || step.timeoutMs <= most) return [];
-  const message = `"timeoutMs" is ${step.timeoutMs} and is never reached: "safety.maxStepTimeoutMs" ends the step at ${most}`;
-  return [{ code: 'UNREACHABLE_LIMIT', severity: 'warning', path: at('timeoutMs'), message, fix: `write ${most}` }];
+  const path = at('timeoutMs');
+  const own = lastKey(path, 'timeoutMs');
+  const message = `"${own}" is ${limitAsRead(own, 'timeoutMs', step.timeoutMs)} and is never reached: "safety.maxStepTimeoutMs" ends the step at ${most}`;
+  return [{ code: 'UNREACHABLE_LIMIT', severity: 'warning', path, message, fix: limitFix(own, 'timeoutMs', most) }];
 }
 
 const SCHEMA_TYPES: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']);
@@ -107,8 +109,9 @@ function badSchema(schema: unknown, path: string, wanted?: 'object'): Problem[] 
   return [];
 }
 
-function withoutEffect(key: string, at: At, why: string, fix = `remove "${key}"`): Problem {
-  return { code: 'KEY_WITHOUT_EFFECT', severity: 'warning', path: at(key), message: `"${key}" has no effect: ${why}`, fix };
+function withoutEffect(key: string, at: At, why: string, fix?: string): Problem {
+  const own = lastKey(at(key), key);
+  return { code: 'KEY_WITHOUT_EFFECT', severity: 'warning', path: at(key), message: `"${own}" has no effect: ${why}`, fix: fix ?? `remove "${own}"` };
 }
 
 function error(code: Problem['code'], path: string, message: string): Problem {

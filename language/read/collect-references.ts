@@ -42,12 +42,7 @@ export function collectReferences(sites: Sites, origins: Origins, isDefinition: 
     if (!parsed.ok) problems.push({ code: 'BAD_EXPRESSION', severity: 'error', path: at, message: parsed.problem.message });
     else {
       unread.push(...quotedIn(text).map((quoted) => ({ ...quoted, at, inQuotes: true as const })));
-      const inBraces = referencesIn(text).filter(({ written }) => written.startsWith('{{'));
-      for (const found of referencesOf(parsed.expression)) {
-        const dotted = [found.name, ...found.path].join('.');
-        const written = inBraces.find(({ name, path }) => [name, ...path].join('.') === dotted)?.written ?? `$${dotted}`;
-        references.push({ ...found, written, at, place, reader, from: 'expression' });
-      }
+      references.push(...expressionReferences(text, at, place, reader));
     }
   };
   for (const site of sites.loops) {
@@ -63,6 +58,18 @@ export function collectReferences(sites: Sites, origins: Origins, isDefinition: 
     readTemplates(site, origins, isDefinition, references, unread);
   }
   return { references, unread, problems };
+}
+
+/** What an expression reads; nothing where it cannot be read. */
+export function expressionReferences(text: string, at: string, place: Place, reader: object): ReferenceSite[] {
+  const parsed = parseExpression(text);
+  if (!parsed.ok) return [];
+  const inBraces = referencesIn(text).filter(({ written }) => written.startsWith('{{'));
+  return referencesOf(parsed.expression).map((found) => {
+    const dotted = [found.name, ...found.path].join('.');
+    const written = inBraces.find(({ name, path }) => [name, ...path].join('.') === dotted)?.written ?? `$${dotted}`;
+    return { ...found, written, at, place, reader, from: 'expression' };
+  });
 }
 
 const QUOTED = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/g;

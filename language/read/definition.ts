@@ -5,13 +5,14 @@
 import type { Definition } from '../model.ts';
 import { definitionBytesMax } from '../limits.ts';
 import { hasErrors, type Problem } from '../problems.ts';
+import { bindItems } from './bind-items.ts';
 import { canonicalForm } from './canonical-form.ts';
 import { checkBounds } from './check-bounds.ts';
 import { checkEvents } from './check-events.ts';
 import { checkExposure } from './check-exposure.ts';
 import { checkFlow } from './check-flow.ts';
 import { checkLabels } from './check-labels.ts';
-import { checkNesting, type KnownRefs } from './check-nesting.ts';
+import { checkNesting, type KnownRefs, type RefusedRefs } from './check-nesting.ts';
 import { checkReferences } from './check-references.ts';
 import { checkResults } from './check-results.ts';
 import { checkSettings } from './check-settings.ts';
@@ -34,6 +35,10 @@ export type ReadResult =
 export interface ReadOptions {
   /** Finds a stored definition for `$ref`; without it no `$ref` resolves. */
   knownRefs?: KnownRefs;
+  /** What is wrong with a definition that is there and that `knownRefs` does not give for it. */
+  refusedRefs?: RefusedRefs;
+  /** It is read for a run that bounds what it starts, as whoever refers to it may: loops need no bound of their own. */
+  isBounded?: boolean;
   /** Commands that exist besides the catalogue. */
   extraCommands?: readonly string[];
 }
@@ -66,7 +71,9 @@ export function parseDefinition(value: unknown, options: ReadOptions = {}): Read
   if (grown !== undefined) return refused({ ...grown, path: origins.locate(canonical, '', grown.path === '' ? [] : grown.path.split('.')) });
   const sites = collectSites(canonical, origins, problems);
   const knownRefs = options.knownRefs ?? (() => undefined);
-  const { references, unread, problems: badExpressions } = collectReferences(sites, origins, (name) => knownRefs(name) !== undefined);
+  const { references: written, unread, problems: badExpressions } = collectReferences(sites, origins, (name) => knownRefs(name) !== undefined);
+  const items = bindItems(sites, written, origins, knownRefs);
+  const references = [...written, ...items.references];
   const setters = collectSetters(sites);
   problems.push(
     ...badExpressions,
@@ -74,14 +81,15 @@ export function parseDefinition(value: unknown, options: ReadOptions = {}): Read
     ...checkStepDetails(sites, origins),
     ...checkSettings(sites, origins),
     ...checkEvents(sites, origins),
-    ...checkBounds(sites),
-    ...checkReferences(sites, references, origins),
+    ...(options.isBounded === true ? [] : checkBounds(sites, origins, knownRefs)),
+    ...items.problems,
+    ...checkReferences(sites, written, items.unbound),
     ...checkUnread(sites, unread),
     ...checkLabels(sites, references, origins),
     ...checkFlow(sites, references, setters, origins),
     ...checkResults(references, setters),
     ...checkExposure(sites, origins),
-    ...checkNesting(sites, origins, knownRefs),
+    ...checkNesting(sites, origins, knownRefs, options.refusedRefs),
   );
   const { inferred, persona } = origins;
   const listed = problems.map(inKeyOrder);

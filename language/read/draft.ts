@@ -25,6 +25,10 @@ export class Origins {
     this.#of.set(value, { path, keys: new Map(keys) });
   }
 
+  has(value: object): boolean {
+    return this.#of.has(value);
+  }
+
   /** The copy is found where the original is, by default at `path`. */
   copy(from: object, to: object, path: string): void {
     this.#of.set(to, this.#of.get(from) ?? { path, keys: new Map() });
@@ -82,6 +86,17 @@ export function pathOf(draft: Draft, key: string): string {
   return draft.moved.get(key) ?? join(draft.path, key);
 }
 
+/** The last key of a path, as the author spelled it; `key` may hold dots itself. */
+export function lastKey(path: string, key: string): string {
+  return path === key || path.endsWith(`.${key}`) ? key : path.slice(path.lastIndexOf('.') + 1);
+}
+
+/** The author's own word for a key of the draft. */
+export function spelled(draft: Draft, key: string): string {
+  const path = draft.moved.get(key);
+  return path === undefined ? key : lastKey(path, key);
+}
+
 /** Sets a key the author chose: as an own property, whatever its name means to the language. */
 export function setOwn(value: Plain, key: string, item: unknown): void {
   Object.defineProperty(value, key, { value: item, writable: true, enumerable: true, configurable: true });
@@ -100,8 +115,9 @@ export function rename(draft: Draft, from: string, to: string): void {
 }
 
 export function conflict(draft: Draft, key: string, other: string): void {
-  const message = `"${key}" and "${other}" say the same thing; keep one of them`;
-  draft.problems.push({ code: 'CONFLICTING_KEYS', severity: 'error', path: pathOf(draft, key), message, fix: `remove "${key}"` });
+  const own = spelled(draft, key);
+  const message = `"${own}" and "${spelled(draft, other)}" say the same thing; keep one of them`;
+  draft.problems.push({ code: 'CONFLICTING_KEYS', severity: 'error', path: pathOf(draft, key), message, fix: `remove "${own}"` });
 }
 
 /** The finished object, with where its keys came from. */
@@ -133,6 +149,7 @@ export function infer(draft: Draft, sentence: string): void {
 /** A key that is read and does nothing. */
 export function withoutEffect(draft: Draft, key: string, why: string): void {
   if (!Object.hasOwn(draft.value, key)) return;
-  draft.problems.push({ code: 'KEY_WITHOUT_EFFECT', severity: 'warning', path: pathOf(draft, key), message: `"${key}" has no effect: ${why}`, fix: `remove "${key}"` });
+  const own = spelled(draft, key);
+  draft.problems.push({ code: 'KEY_WITHOUT_EFFECT', severity: 'warning', path: pathOf(draft, key), message: `"${own}" has no effect: ${why}`, fix: `remove "${own}"` });
   delete draft.value[key];
 }

@@ -7,6 +7,7 @@ import type { Definition } from '../model.ts';
 import type { Problem } from '../problems.ts';
 import { parseDefinition } from './definition.ts';
 import { isPlain } from './draft.ts';
+import { unboundedBehind, unboundedSentence } from './referred-bounds.ts';
 
 export interface GivenDefinition {
   /** An object, a list of steps, JSON text, or the name of a definition. */
@@ -40,7 +41,7 @@ export function programOf(value: Json): unknown {
 export function readNestedDefinition({ value, library, around, label, names, isBounded }: GivenDefinition): ReadDefinition {
   const known = (name: string): Definition | undefined => (Object.hasOwn(library, name) ? library[name] : undefined);
   const program = programOf(value);
-  if (isPlain(program) && typeof program['$ref'] === 'string') return ofName(program['$ref'], known);
+  if (isPlain(program) && typeof program['$ref'] === 'string') return ofName(program['$ref'], known, isBounded);
   const read = parseDefinition(
     {
       name: around,
@@ -55,12 +56,16 @@ export function readNestedDefinition({ value, library, around, label, names, isB
   if (!read.ok || errors.length > 0) return { findings: errors.map(({ code, path, message }) => ({ code, path: pathInside(path), message })) };
   const [step] = read.definition.steps;
   if (step?.type !== 'sentinel') throw new Error('bug: the step around a definition is gone');
-  return '$ref' in step.definition ? ofName(step.definition.$ref, known) : { definition: step.definition, library: {} };
+  return '$ref' in step.definition ? ofName(step.definition.$ref, known, isBounded) : { definition: step.definition, library: {} };
 }
 
-function ofName(name: string, known: (name: string) => Definition | undefined): ReadDefinition {
+function ofName(name: string, known: (name: string) => Definition | undefined, isBounded: boolean): ReadDefinition {
   const definition = known(name);
-  return definition === undefined ? { missing: name } : { definition, library: {} };
+  if (definition === undefined) return { missing: name };
+  const unbounded = isBounded ? undefined : unboundedBehind(name, known);
+  if (unbounded === undefined) return { definition, library: {} };
+  const message = `${unboundedSentence(name, unbounded)}, or a "safety" with one of them to a definition around it`;
+  return { findings: [{ code: 'UNBOUNDED_LOOP', path: '', message }] };
 }
 
 function pathInside(path: string): string {

@@ -11,6 +11,8 @@ const VERBS = [
 const HELLO = { name: 'hello', steps: [{ type: 'emit', event: 'x' }], loop: { type: 'once' } };
 const BROKEN = { name: 'broken', steps: [{ type: 'shel', command: 'x' }], loop: { type: 'until', check: '$a === 1' }, colour: 1 };
 
+const refersTo = (name: string): object[] => [{ type: 'sentinel', definition: { $ref: name } }];
+
 let cli: BuiltCli;
 
 beforeAll(async () => {
@@ -21,6 +23,12 @@ beforeAll(async () => {
   writeFileSync(join(cli.folder, 'latin.json'), Buffer.from([0x22, 0xe9, 0x22]));
   writeFileSync(join(cli.folder, 'parent.json'), JSON.stringify({ ...HELLO, name: 'parent', steps: [{ type: 'sentinel', definition: { $ref: 'hello' } }] }));
   writeFileSync(join(cli.folder, 'orphan.json'), JSON.stringify({ ...HELLO, name: 'orphan', steps: [{ type: 'sentinel', definition: { $ref: 'nobody' } }] }));
+  const retrier = { name: 'retrier', steps: [{ type: 'shell', command: 'npm test', outputTo: 't' }], loop: { type: 'until', check: '$t.exitCode === 0' } };
+  writeFileSync(join(cli.folder, 'retrier.json'), JSON.stringify(retrier));
+  writeFileSync(join(cli.folder, 'boss.json'), JSON.stringify({ ...HELLO, name: 'boss', steps: refersTo('retrier'), safety: { timeoutMs: 600_000 } }));
+  writeFileSync(join(cli.folder, 'endless.json'), JSON.stringify({ ...HELLO, name: 'endless', steps: refersTo('retrier') }));
+  writeFileSync(join(cli.folder, 'to-typo.json'), JSON.stringify({ ...HELLO, name: 'to-typo', steps: refersTo('typo') }));
+  writeFileSync(join(cli.folder, 'typo.json'), JSON.stringify({ ...HELLO, name: 'typo', steps: [{ type: 'shell', command: 'x', comand: 'x' }] }));
   mkdirSync(join(cli.folder, 'folder.json'));
 });
 
@@ -113,6 +121,9 @@ describe('validate', () => {
     ['/dev/zero', 'TOO_LARGE'],
     ['cut.json', 'NOT_JSON'],
     ['orphan.json', 'UNKNOWN_DEFINITION'],
+    ['retrier.json', 'UNBOUNDED_LOOP'],
+    ['endless.json', 'UNBOUNDED_LOOP'],
+    ['to-typo.json', 'UNKNOWN_KEY'],
   ])('%s: %s', async (file, expected) => {
     const { code, stdout } = await cli.run(['validate', '--json', file]);
     expect(code).toBe(2);
@@ -121,6 +132,12 @@ describe('validate', () => {
 
   it('finds a reference in the file beside it', async () => {
     expect((await cli.run(['validate', 'parent.json'])).code).toBe(0);
+  });
+
+  it.each([['validate'], ['simulate']])('%s takes a reference to what only its own limit bounds', async (verb) => {
+    const { code, stdout } = await cli.run([verb, '--json', 'boss.json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true });
   });
 
   it('reports several files in one document', async () => {
@@ -135,7 +152,7 @@ describe('validate', () => {
 });
 
 describe('run', () => {
-  it.each(['broken.json', 'none.json', 'cut.json', 'orphan.json'])('starts nothing for %s', async (file) => {
+  it.each(['broken.json', 'none.json', 'cut.json', 'orphan.json', 'retrier.json', 'endless.json', 'to-typo.json'])('starts nothing for %s', async (file) => {
     const { code, stdout, stderr } = await cli.run(['run', file, '--json']);
     expect(code).toBe(2);
     const document = JSON.parse(stdout) as { ok: boolean; error: { code: string }; problems: unknown[] };

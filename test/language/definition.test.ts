@@ -36,6 +36,9 @@ const STORED: Record<string, Definition['steps']> = {
   'circle-a': [{ type: 'condition', check: 'true', then: refersTo('circle-b') }],
   'circle-b': [{ type: 'parallel', branches: [refersTo('circle-a')] }],
   chain: refersTo('known'),
+  'reads-item': [{ type: 'emit', event: 'e', data: '$currentChallenge.input' }],
+  retries: [{ type: 'loop', loop: { type: 'until', check: '$ok' }, steps: [shell] }],
+  'to-retries': refersTo('retries'),
 };
 
 function knownRefs(name: string): Definition | undefined {
@@ -50,7 +53,9 @@ const readGood = (file: string): GoodCase => read(`good/${file}`) as GoodCase;
 interface Found {
   code: string;
   path: string;
-  fix?: string;
+  /** `null`: none is offered. */
+  fix?: string | null;
+  message?: string;
 }
 
 function inOrder(problems: readonly Found[]): Found[] {
@@ -61,6 +66,9 @@ function inOrder(problems: readonly Found[]): Found[] {
 const NOT_YET: ReadonlySet<string> = new Set(['STEP_NOT_AVAILABLE', 'COMMAND_NOT_BUILT']);
 
 const sentence = (result: ReadResult): string[] => result.problems.map(({ code, path, message }) => `${code} ${path}: ${message}`);
+
+/** In the canonical form a key without effect is gone. */
+const lastingCodes = ({ problems }: ReadResult): string[] => problems.map(({ code }) => code).filter((code) => code !== 'KEY_WITHOUT_EFFECT');
 
 function readBad({ definition, text }: BadCase): ReadResult {
   if (definition?.generate === 'steps') return parseDefinition({ name: 'x', steps: Array.from({ length: stepsMax + 1 }, () => shell) }, { knownRefs });
@@ -73,13 +81,18 @@ describe('bad definitions', () => {
     const bad = read(`bad/${file}`) as BadCase;
     const result = readBad(bad);
     const expected = inOrder(bad.problems);
-    // A case states a fix only where the fix is what it is about.
+    // A case states a fix or a message only where it is about them.
     const spokenOf = new Set(expected.map(({ code }) => code));
-    const found = inOrder(result.problems.filter(({ code }) => spokenOf.has(code) || !NOT_YET.has(code))).map(({ code, path, fix }, index) =>
-      expected[index]?.fix === undefined ? { code, path } : { code, path, fix },
-    );
+    const found = inOrder(result.problems.filter(({ code }) => spokenOf.has(code) || !NOT_YET.has(code))).map(({ code, path, fix, message }, index) => ({
+      code,
+      path,
+      ...(expected[index]?.fix === undefined ? {} : { fix: fix ?? null }),
+      ...(expected[index]?.message === undefined ? {} : { message }),
+    }));
     expect(found, sentence(result).join('\n')).toEqual(expected);
     expect(result.ok).toBe(bad.warnings === true);
+    // What was filled in is warned of as what is stated.
+    if (result.ok) expect(lastingCodes(parseDefinition(result.definition, { knownRefs }))).toEqual(lastingCodes(result));
     expect(result.problems.map((problem) => problem.message).join('\n')).toContain(bad.message ?? '');
   });
 });

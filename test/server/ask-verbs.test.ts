@@ -77,7 +77,7 @@ test('of two who answer at once, also where that ends the run, the second is tol
     await harness.start(once('raced', [{ type: 'approval', message: 'Go on?' }]), { handle });
     await until(async () => ((await documentOf('inbox')) as JsonObject[]).some((item) => item['handle'] === handle));
     const said = (await Promise.all([documentOf('answer', handle, 'approve', '--by', 'ada'), documentOf('answer', handle, 'reject', '--by', 'bob')])) as JsonObject[];
-    expect(said.map(({ already }) => already).toSorted()).toEqual([false, true]);
+    expect(said.map(({ already }) => already)).toEqual(expect.arrayContaining([false, true]));
     expect(said[0]?.['answer']).toEqual(said[1]?.['answer']);
   }
 });

@@ -31,3 +31,13 @@ test('one that has problems fails its step with all of them, and nothing of it r
   expect(result).toMatchObject({ outcome: 'failed', failure: { code: 'DEFINITION_INVALID', details: { problems } } });
   expect(await harness.store.runs.find(`${handle}/steps.0@1`)).toBeNull();
 });
+
+test('a stored one that only the run around it bounds runs there, named in the step or by a variable, and nowhere else', async () => {
+  await harness.store.definitions.save({ name: 'retrier', loop: { type: 'until', check: '$t.exitCode === 0' }, steps: [shell('true', { outputTo: 't' })] });
+  const steps = (name: string): Step[] => [{ type: 'sentinel', definition: { $ref: 'retrier' } }, given(name)];
+  const bounded = await harness.run(once('boss', steps('$chosen'), { safety: { timeoutMs: 60_000 } }), { inputs: { chosen: 'retrier' } });
+  expect(bounded.result).toMatchObject({ outcome: 'completed' });
+  await expect(harness.run(once('endless', steps('$chosen')))).rejects.toThrow('"until" in "retrier" can run for ever here');
+  const { result } = await harness.run(once('endless', [given('$chosen')]), { inputs: { chosen: 'retrier' } });
+  expect(result).toMatchObject({ outcome: 'failed', failure: { code: 'DEFINITION_INVALID', details: { problems: [{ code: 'UNBOUNDED_LOOP' }] } } });
+});

@@ -47,7 +47,8 @@ async function checkFile(file: string): Promise<FileReport> {
     import('../../../worker/config.ts'),
   ]);
   const path = resolve(file);
-  const { definition, problems, inferred } = readDefinitionFile(path, filesAround(path, readConfig().packageRoot).known);
+  const around = filesAround(path, readConfig().packageRoot);
+  const { definition, problems, inferred } = readDefinitionFile(path, around.known, around.refused);
   return { file, ok: definition !== null, problems, inferred };
 }
 

@@ -7,7 +7,7 @@
  * of failures or errors is their number.
  */
 import { parseExpression, referencesOf } from '../../expression/parse.ts';
-import { isObject, isPlain, pathOf, type Draft, type Origins, type Plain } from '../draft.ts';
+import { isObject, isPlain, join, pathOf, type Draft, type Origins, type Plain } from '../draft.ts';
 
 const passesMax = 10;
 const passingScore = 80;
@@ -22,6 +22,7 @@ export function rewriteDojo(draft: Draft): boolean {
   const over = challengesOf(draft);
   const shorthand = { ...value };
   for (const key of OWN_KEYS) delete value[key];
+  for (const key of ['measure', 'trainOnFailures']) keepPlace(shorthand[key], pathOf(draft, key), draft.origins);
   put(draft, 'steps', 'challenges', [attempts(shorthand, over), ...measures(shorthand['measure']), ...training(shorthand)]);
   const check = shorthand['loopUntil'];
   if (check !== undefined && !Object.hasOwn(value, 'loop')) put(draft, 'loop', 'loopUntil', { type: 'until', check: conditionOf(check, shorthand['measure'], over), ...bound(draft) });
@@ -111,6 +112,13 @@ function conditionOf(check: unknown, measure: unknown, over: string): unknown {
   }, check);
 }
 
+/** Steps of the author's own stay where they were written, whatever of ours they are put into. */
+function keepPlace(own: unknown, path: string, origins: Origins): void {
+  if (!isObject(own)) return;
+  origins.copy(own, own, path);
+  if (Array.isArray(own)) own.forEach((step: unknown, index) => keepPlace(step, join(path, index), origins));
+}
+
 /** What we write in the author's place is found where the author wrote the shorthand. */
 function put(draft: Draft, key: string, from: string, value: object): void {
   const path = pathOf(draft, from);
@@ -120,7 +128,7 @@ function put(draft: Draft, key: string, from: string, value: object): void {
 }
 
 function place(value: unknown, path: string, origins: Origins): void {
-  if (!isObject(value)) return;
+  if (!isObject(value) || origins.has(value)) return;
   origins.set(value, path, new Map(Object.keys(value).map((key) => [key, path])));
   for (const item of Object.values(value)) place(item, path, origins);
 }

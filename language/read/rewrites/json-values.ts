@@ -3,7 +3,7 @@
  * (`"steps": "[{…}]"`). A text that begins like JSON and is none is reported here, once.
  */
 import { checkShape } from '../shape.ts';
-import { isPlain, pathOf, within, type Draft } from '../draft.ts';
+import { isPlain, pathOf, spelled, within, type Draft } from '../draft.ts';
 import { readJsonText } from '../json-text.ts';
 
 const DEFINITION_KEYS = ['steps', 'always', 'loop', 'trigger', 'safety', 'tools', 'ragSources', 'escalateOn', 'inputs', 'env', 'pipeline', 'challenges', 'definition'];
@@ -42,5 +42,5 @@ export function readJson(draft: Draft, key: string, how?: 'leniently'): void {
   if (problem === undefined || how === 'leniently') return;
   draft.origins.refused.add(path);
   const code = problem.code === 'NOT_JSON' ? 'BAD_JSON_TEXT' : problem.code;
-  draft.problems.push({ code, severity: 'error', path, message: `"${key}" is text that should hold JSON: ${problem.message}` });
+  draft.problems.push({ code, severity: 'error', path, message: `"${spelled(draft, key)}" is text that should hold JSON: ${problem.message}` });
 }

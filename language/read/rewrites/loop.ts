@@ -4,7 +4,7 @@
  * A definition without a loop runs once.
  */
 import { conflict, infer, isPlain, join, pathOf, rename, setOwn, standIn, within, type Draft, type Plain } from '../draft.ts';
-import { renameAll, rewriteCheck, rewriteSpelling } from './spelling.ts';
+import { numberFor, renameAll, rewriteCheck, rewriteSpelling } from './spelling.ts';
 import { LOOP_TAGS, rewriteTag, rewriteTypeWord } from './variants.ts';
 
 const FLAT = ['type', 'mode', 'count', 'while', 'until', 'max', 'check', 'condition', 'event', 'intervalMs', 'maxIterations', 'over', 'as'];
@@ -28,7 +28,8 @@ export function rewriteLoopStep(draft: Draft): void {
 export function rewriteLoop(draft: Draft): void {
   const { loop } = draft.value;
   if (typeof loop === 'string' && Object.hasOwn(LOOP_TAGS, loop.toLowerCase())) standIn(draft, 'loop', { type: loop.toLowerCase() });
-  if (typeof loop === 'number') standIn(draft, 'loop', { type: 'count', max: loop });
+  const max = numberFor(loop);
+  if (typeof max === 'number') standIn(draft, 'loop', { type: 'count', max });
   within(draft, 'loop', rewriteLoopKeys);
 }
 

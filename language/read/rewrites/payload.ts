@@ -61,7 +61,7 @@ function takeOwner(draft: Draft): void {
 function around(reference: Plain, at: string, draft: Draft): Draft {
   const step = { type: 'sentinel', definition: reference };
   const steps = [step];
-  draft.origins.set(reference, at);
+  draft.origins.set(reference, at, typeof draft.value['definition'] === 'string' ? new Map([['$ref', at]]) : undefined);
   draft.origins.set(step, at, new Map([['definition', at]]));
   draft.origins.set(steps, at, new Map([['0', at]]));
   const value: Plain = { steps };

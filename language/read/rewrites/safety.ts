@@ -1,6 +1,6 @@
 /** Safety: its keys in other spellings, and those that stand beside the steps instead of inside `safety`. */
 import { conflict, finish, isPlain, pathOf, within, type Draft } from '../draft.ts';
-import { rewriteSpelling } from './spelling.ts';
+import { numberFor, rewriteSpelling } from './spelling.ts';
 import { rewriteEach, rewriteWords } from './variants.ts';
 
 const OUTSIDE = ['maxIterations', 'maxStepTimeoutMs', 'maxMemoryMb', 'maxNestingDepth', 'onTimeout', 'requireApproval', 'budget'];
@@ -12,12 +12,31 @@ export function rewriteSafety(draft: Draft): void {
   within(draft, 'safety', (safety) => {
     rewriteWords(safety);
     const { requireApproval } = safety.value;
-    if (typeof requireApproval === 'string') safety.value['requireApproval'] = [requireApproval.toLowerCase()];
-    if (requireApproval === true) safety.value['requireApproval'] = PERMISSIONS;
+    if (typeof requireApproval === 'string') standInList(safety, 'requireApproval', permissionIn(requireApproval));
+    if (Array.isArray(requireApproval)) {
+      safety.value['requireApproval'] = requireApproval.map(permissionIn);
+    }
+    if (requireApproval === true) safety.value['requireApproval'] = [...PERMISSIONS];
     if (requireApproval === false) delete safety.value['requireApproval'];
-    within(safety, 'budget', rewriteSpelling);
+    within(safety, 'budget', (budget) => {
+      rewriteSpelling(budget);
+      if (Object.hasOwn(budget.value, 'steps')) budget.value['steps'] = numberFor(budget.value['steps']);
+    });
   });
   rewriteEach(draft, 'escalateOn', rewriteWords);
+}
+
+/** What is no permission is left as it is, for the schema to report. */
+function permissionIn(word: unknown): unknown {
+  return typeof word === 'string' && PERMISSIONS.includes(word.toLowerCase()) ? word.toLowerCase() : word;
+}
+
+/** A list of one, where the author wrote its only item. */
+function standInList(draft: Draft, key: string, item: unknown): void {
+  const path = pathOf(draft, key);
+  const list = [item];
+  draft.origins.set(list, path, new Map([['0', path]]));
+  draft.value[key] = list;
 }
 
 function moveInside(draft: Draft, key: string): void {

@@ -50,6 +50,11 @@ function rewriteValues(value: Plain): void {
   }
 }
 
+/** A number may be text wherever a number is wanted. */
+export function numberFor(value: unknown): unknown {
+  return typeof value === 'string' ? numberIn(value, false) : value;
+}
+
 /** What is no number is left for the schema to refuse, or for an expression to compute. */
 function numberIn(text: string, isTime: boolean): number | string {
   if (/^\s*\d+(?:\.\d+)?\s*$/.test(text)) return Number(text);

@@ -2,8 +2,9 @@
  * Keys of steps that have another name elsewhere. Before the type is known only names that no step
  * uses otherwise; after it, those that depend on the type.
  */
+import { commandNamed } from '../../commands.ts';
 import { infer, rename, standIn, within, withoutEffect, type Draft } from '../draft.ts';
-import { renameAll, rewriteCheck, rewriteSpelling } from './spelling.ts';
+import { numberFor, renameAll, rewriteCheck, rewriteSpelling } from './spelling.ts';
 import { rewriteEach, rewriteWords } from './variants.ts';
 
 export function rewriteStepKeys(draft: Draft): void {
@@ -26,7 +27,9 @@ export function rewriteByType(draft: Draft): void {
   if (value['type'] === 'llm') rewriteModel(draft);
   if (value['type'] === 'condition') dropEmptyBranch(draft);
   if (value['type'] === 'watch') rewriteEach(draft, 'rules', rewriteSpelling);
-  if (typeof value['retry'] === 'number') standIn(draft, 'retry', { attempts: value['retry'] });
+  if (value['type'] === 'command' && typeof value['command'] === 'string') value['command'] = commandNamed(value['command']);
+  const attempts = numberFor(value['retry']);
+  if (typeof attempts === 'number') standIn(draft, 'retry', { attempts });
   for (const key of ['retry', 'autoCompact']) {
     within(draft, key, (inner) => {
       rewriteSpelling(inner);

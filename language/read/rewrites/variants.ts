@@ -2,6 +2,7 @@
  * Variants as other languages write them: `{"Shell": {…}}` for `{"type": "shell", …}`, `"type": "Shell"`,
  * and words of a closed set in capitals (`"onError": "Skip"`).
  */
+import { ApprovalStep, Definition, EscalationRule, LlmStep, ShellStep, Trigger, WatchStep } from '../../model.ts';
 import { finish, isPlain, join, pathOf, setOwn, type Draft, type Plain } from '../draft.ts';
 
 /** The type each tag stands for, and the key that a tag's plain value stands for. */
@@ -71,23 +72,41 @@ function put(draft: Draft, key: string, value: unknown, path: string): void {
 
 const TYPES: ReadonlySet<string> = new Set([...Object.keys(STEP_TAGS), ...Object.keys(LOOP_TAGS), ...Object.keys(TRIGGER_TAGS)]);
 
-/** Keys whose values are words of a closed set. */
-const WORDS = ['onError', 'until', 'onTimeout', 'mode', 'durability', 'reportTo', 'overlap', 'strategy', 'condition', 'action', 'priority'];
+/** The words that may stand under each key whose values are a closed set, in whichever object it stands. */
+const WORDS: ReadonlyMap<string, ReadonlySet<string>> = wordsOf([Definition, EscalationRule, ...Trigger.options, ShellStep, LlmStep, WatchStep, ApprovalStep]);
 
-const CAPITAL_WORD = /^[A-Z][A-Za-z]*$/;
+interface Shaped {
+  shape?: Readonly<Record<string, unknown>>;
+  options?: readonly unknown[];
+  unwrap?: () => unknown;
+}
+
+function wordsOf(schemas: readonly unknown[], words = new Map<string, Set<string>>()): Map<string, Set<string>> {
+  for (const schema of schemas) {
+    for (const [key, field] of Object.entries((schema as Shaped).shape ?? {})) {
+      const inner = ((field as Shaped).unwrap?.() ?? field) as Shaped;
+      wordsOf([inner], words);
+      for (const word of inner.options ?? []) if (typeof word === 'string') words.set(key, (words.get(key) ?? new Set()).add(word));
+    }
+  }
+  return words;
+}
+
+const CAPITALS = /^[A-Z][A-Za-z_]*$/;
 
 export function rewriteTypeWord(draft: Draft): void {
   const { type } = draft.value;
   if (typeof type === 'string' && TYPES.has(type.toLowerCase())) draft.value['type'] = type.toLowerCase();
 }
 
-/** `ApprovalNeeded` and `APPROVAL_NEEDED` both mean `approval_needed`. */
+/** `ApprovalNeeded` and `APPROVAL_NEEDED` both mean `approval_needed`; what means none of the words is left as it is. */
 export function rewriteWords(draft: Draft): void {
-  for (const key of WORDS) {
-    const word = draft.value[key];
-    if (typeof word !== 'string') continue;
-    if (/^[A-Z_]+$/.test(word)) draft.value[key] = word.toLowerCase();
-    else if (CAPITAL_WORD.test(word)) draft.value[key] = word.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
+  for (const [key, words] of WORDS) {
+    const written = draft.value[key];
+    if (typeof written !== 'string' || !CAPITALS.test(written)) continue;
+    const letters = written.replaceAll('_', '').toLowerCase();
+    const word = [...words].find((each) => each.replaceAll('_', '') === letters);
+    if (word !== undefined) draft.value[key] = word;
   }
 }
 

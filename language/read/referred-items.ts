@@ -1,0 +1,43 @@
+/**
+ * Current items that definitions behind a `$ref` read without setting them: a nested run sees the variables
+ * around it, so they are items of the loop that the reference stands in, as if it stood there itself.
+ */
+import { isReferredLater } from '../reference.ts';
+import { isBound, isSet, namesSet } from './check-references.ts';
+import type { KnownRefs } from './check-nesting.ts';
+import { collectReferences, type ReferenceSite } from './collect-references.ts';
+import { Origins } from './draft.ts';
+import { collectSites, type Sites, type StepSite } from './sites.ts';
+
+export function referredItems(sites: Sites, origins: Origins, knownRefs: KnownRefs): ReferenceSite[] {
+  const read = new Map<string, ReferenceSite[]>();
+  return sites.steps.flatMap((site) => {
+    const { step, path, place } = site;
+    const name = place.loops.length === 0 ? undefined : referredBy(site, knownRefs);
+    if (step.type !== 'sentinel' || name === undefined) return [];
+    const items = read.get(name) ?? itemsOf(name, knownRefs);
+    read.set(name, items);
+    const at = origins.locate(step, path, ['definition', '$ref']);
+    const given = Object.keys(step.inputs ?? {});
+    return items.filter((item) => !given.includes(item.name)).map((item) => ({ ...item, at, place, reader: step }));
+  });
+}
+
+function referredBy({ step }: StepSite, knownRefs: KnownRefs): string | undefined {
+  if (step.type !== 'sentinel' || !('$ref' in step.definition) || typeof step.definition.$ref !== 'string') return undefined;
+  const { $ref } = step.definition;
+  return isReferredLater($ref, (name) => knownRefs(name) !== undefined) ? undefined : $ref;
+}
+
+function itemsOf(name: string, knownRefs: KnownRefs): ReferenceSite[] {
+  const definition = knownRefs(name);
+  if (definition === undefined) return [];
+  const origins = new Origins();
+  const sites = collectSites(definition, origins, []);
+  const names = namesSet(sites);
+  const { references } = collectReferences(sites, origins, (one) => knownRefs(one) !== undefined);
+  return references.filter((one) => /^current[A-Z]/.test(one.name) && !isSet(one.name, one.place.definition, names) && !isBound(one.name, one) && !repeats(one));
+}
+
+/** What a loop of its own may bind is its own matter. */
+const repeats = ({ place }: ReferenceSite): boolean => place.loops.some(({ loop }) => loop.type !== 'once' && loop.type !== 'event');
