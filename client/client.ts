@@ -111,7 +111,15 @@ export class SentinelClient {
   }
 
   async status(handle: string): Promise<RunReport> {
-    return reportOf(await this.find(handle), this.#connections.config, Date.now());
+    const run = await this.find(handle);
+    const reason = run.status === 'paused' ? await this.#heldBy(handle) : null;
+    return reportOf(run, this.#connections.config, Date.now(), reason);
+  }
+
+  /** Null where only a question holds it. */
+  async #heldBy(handle: string): Promise<string | null> {
+    const last = (await this.events(handle)).findLast(({ type }) => type === 'paused' || type === 'resumed');
+    return last?.type === 'paused' ? last.reason : null;
   }
 
   /** The run's row; throws `RUN_NOT_FOUND`. */

@@ -20,9 +20,11 @@ export interface RunReport {
   /** The limit that stopped the run. */
   limit?: string;
   failure?: FailureInfo;
+  /** Why the run is held, where something but a question holds it. */
+  reason?: string;
 }
 
-export function reportOf(run: Run, config: Config, now: number): RunReport {
+export function reportOf(run: Run, config: Config, now: number, reason: string | null): RunReport {
   return {
     handle: run.handle,
     status: run.status,
@@ -33,6 +35,7 @@ export function reportOf(run: Run, config: Config, now: number): RunReport {
     webUrl: webUrlOf(run.handle, config),
     ...(run.limit === null ? {} : { limit: run.limit }),
     ...(run.failure === null ? {} : { failure: run.failure }),
+    ...(reason === null ? {} : { reason }),
   };
 }
 

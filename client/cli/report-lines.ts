@@ -13,11 +13,12 @@ export function statusText(run: { status: RunStatus; outcome: RunOutcome | null;
 }
 
 export function reportLines(report: RunReport & { name?: string }, paint: Paint): string[] {
-  const { handle, name, iterations, durationMs, webUrl, failure, outputs, limit, status } = report;
+  const { handle, name, iterations, durationMs, webUrl, failure, outputs, limit, status, reason } = report;
   const passes = iterations === 1 ? '1 pass' : `${iterations} passes`;
   const lines = [`${statusText(report, paint)}  ${name === undefined ? '' : `${paint.strong(name)}  `}${passes}, ${durationText(durationMs)}`];
   if (failure !== undefined) lines.push(`  ${paint.bad(failure.code)}: ${failure.message}`);
   if (limit !== undefined && limit !== 'stop') lines.push(`  it reached its limit ${paint.strong(limit)}; raise it in the definition, or see what the last pass did`);
+  if (reason !== undefined) lines.push(`  held: ${oneLine(reason)}`);
   const named = Object.entries(outputs);
   if (named.length > 0) lines.push('  outputs:');
   for (const [key, value] of named) lines.push(`    ${paint.strong(key)}: ${shorten(oneLine(previewOf(value)))}`);

@@ -133,6 +133,8 @@ describe('steering', () => {
     await harness.start(once('steered', [wait, create('steered', { n: 1 }), wait, shell('sleep 2'), create('steered', { n: 2 })]), { handle: 'steered' });
     await started('steered');
     expect(await documentOf('pause', 'steered')).toMatchObject({ ok: true, handle: 'steered', status: 'paused' });
+    await until(async () => (await documentOf('status', 'steered'))['reason'] === 'a person paused it');
+    expect((await sentinel('status', 'steered')).out).toContain('held: a person paused it');
     writeFileSync(go, '');
     expect(await sentinel('follow', 'steered')).toMatchObject({ code: 3, err: expect.stringContaining('sentinel resume steered') as string });
     expect(await harness.rows('steered')).toEqual([]);
@@ -140,6 +142,7 @@ describe('steering', () => {
     await started('steered', 'steps.3@1');
     expect(await documentOf('stop', 'steered')).toMatchObject({ ok: true, stopping: true });
     expect((await sentinel('follow', 'steered')).code).toBe(130);
+    expect(await documentOf('status', 'steered')).not.toHaveProperty('reason');
     expect(await harness.rows('steered')).toEqual([{ n: 1 }]);
     expect((await harness.events('steered')).find((event) => event.type === 'step-finished' && event.key === 'steps.3@1')).toMatchObject({ outcome: 'ok' });
   });
