@@ -15,7 +15,7 @@ import type { Definition } from '../language/model.ts';
 import type { AnswerReply, AnswerRequest } from '../workflows/interpreter/answers.ts';
 import type { EditReply, EditRequest } from '../workflows/interpreter/edits.ts';
 import type { StepList } from '../workflows/interpreter/step-list.ts';
-import type { RunEvent, RunStatus } from '../language/run-event.ts';
+import type { Paused, RunEvent, RunStatus } from '../language/run-event.ts';
 import type { InboxItem, Run, Store } from '../prisma/store/contract.ts';
 import { everyEvent } from '../prisma/store/every-event.ts';
 import type { ControlVerb, RunState } from '../workflows/messages.ts';
@@ -112,14 +112,18 @@ export class SentinelClient {
 
   async status(handle: string): Promise<RunReport> {
     const run = await this.find(handle);
-    const reason = run.status === 'paused' ? await this.#heldBy(handle) : null;
-    return reportOf(run, this.#connections.config, Date.now(), reason);
+    return reportOf(run, this.#connections.config, Date.now(), await this.#heldBy(run));
   }
 
-  /** Null where only a question holds it. */
-  async #heldBy(handle: string): Promise<string | null> {
-    const last = (await this.events(handle)).findLast(({ type }) => type === 'paused' || type === 'resumed');
-    return last?.type === 'paused' ? last.reason : null;
+  /** What holds the run; null where nothing does, or only a question. */
+  async heldBy(handle: string): Promise<Paused | null> {
+    return this.#heldBy(await this.find(handle));
+  }
+
+  async #heldBy({ handle, status }: Run): Promise<Paused | null> {
+    if (status !== 'paused') return null;
+    const newest = await (await this.store()).events.newest(handle, ['paused', 'resumed']);
+    return newest?.type === 'paused' ? newest : null;
   }
 
   /** The run's row; throws `RUN_NOT_FOUND`. */

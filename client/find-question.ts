@@ -1,11 +1,10 @@
 /** Which question an answer is for: of the run itself, or of a run nested in it. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from '../language/question.ts';
 import type { InboxItem, Store } from '../prisma/store/contract.ts';
 import { ClientError } from './client-error.ts';
+import { soon } from './soon.ts';
 
 const KEPT_MS = 5000;
-const AGAIN_MS = 50;
 
 export interface FoundQuestion {
   handle: string;
@@ -39,13 +38,11 @@ export async function questionFor(store: Store, handle: string, id: string | und
 
 /** The answer of a question whose run has ended since: the store hears of it a moment later. Null where it had none. */
 export async function answerKept(store: Store, handle: string, id: string): Promise<Answer | null> {
-  const deadline = Date.now() + KEPT_MS;
-  for (;;) {
-    const found = (await store.inbox.list({ handle, all: true })).find((item) => item.handle === handle && item.id === id);
-    if (found === undefined || found.answer !== null) return found?.answer ?? null;
-    if (found.state !== 'open' || Date.now() > deadline) return null;
-    await sleep(AGAIN_MS);
-  }
+  const kept = await soon(KEPT_MS, async () => {
+    const item = (await store.inbox.list({ handle, all: true })).find((one) => one.handle === handle && one.id === id);
+    return item?.state === 'open' ? undefined : (item?.answer ?? null);
+  });
+  return kept ?? null;
 }
 
 /** `steps.2@1/steps.0@1` is the question `steps.0@1` of the run that step 2 started. */

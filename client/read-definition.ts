@@ -24,7 +24,13 @@ export interface DefinitionRead {
 
 export type Known = (name: string) => Definition | undefined;
 
-export function readDefinitionFile(file: string, known: Known, refused: RefusedRefs = () => undefined): DefinitionRead {
+/** Definitions that a `$ref` may name, and what keeps one of a name from being one. */
+export interface NamedDefinitions {
+  known: Known;
+  refused: RefusedRefs;
+}
+
+export function readDefinitionFile(file: string, { known, refused }: NamedDefinitions): DefinitionRead {
   return readWith(file, { knownRefs: known, refusedRefs: refused });
 }
 
@@ -37,7 +43,7 @@ function readWith(file: string, options: ReadOptions): DefinitionRead {
 }
 
 /** Definitions that files hold, by name. `folders` are searched in order, below them too where `deep`. */
-export class DefinitionFiles {
+export class DefinitionFiles implements NamedDefinitions {
   readonly #folders: readonly { path: string; deep: boolean }[];
   readonly #found = new Map<string, string | null>();
   readonly #names = new Map<string, string | null>();

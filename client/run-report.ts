@@ -1,7 +1,7 @@
 /** A run as its client sees it: its row, and where to look at it. */
 import type { FailureInfo } from '../language/failure.ts';
 import type { Json } from '../language/json.ts';
-import type { RunOutcome, RunStatus } from '../language/run-event.ts';
+import type { Paused, RunOutcome, RunStatus } from '../language/run-event.ts';
 import type { Run } from '../prisma/store/contract.ts';
 import type { Config } from '../worker/config.ts';
 import { workflowIdOf } from '../workflows/messages.ts';
@@ -24,7 +24,7 @@ export interface RunReport {
   reason?: string;
 }
 
-export function reportOf(run: Run, config: Config, now: number, reason: string | null): RunReport {
+export function reportOf(run: Run, config: Config, now: number, held: Paused | null): RunReport {
   return {
     handle: run.handle,
     status: run.status,
@@ -35,7 +35,7 @@ export function reportOf(run: Run, config: Config, now: number, reason: string |
     webUrl: webUrlOf(run.handle, config),
     ...(run.limit === null ? {} : { limit: run.limit }),
     ...(run.failure === null ? {} : { failure: run.failure }),
-    ...(reason === null ? {} : { reason }),
+    ...(held === null ? {} : { reason: held.reason }),
   };
 }
 

@@ -27,7 +27,7 @@ export async function findDefinition(given: string, project: string, client: Sen
   const file = isPath ? resolve(given) : files.find(given);
   if (file !== null) {
     const around = filesAround(file, packageRoot);
-    return resolveReferences((known) => readDefinitionFile(file, known, around.refused), around, client);
+    return resolveReferences((known) => readDefinitionFile(file, { known, refused: around.refused }), around, client);
   }
   const store = await client.storeIfUp();
   const stored = (await store?.definitions.find(given)) ?? null;

@@ -10,9 +10,9 @@ import { problemLines } from './verbs/validate.ts';
 /** Null when the file holds none; then the problems have been told, with --json as `{ok: false, problems}`. */
 export async function readGoodDefinition(file: string, output: Output): Promise<{ definition: Definition; known: Known } | null> {
   const path = resolve(file);
-  const { known, refused } = filesAround(path, readConfig().packageRoot);
-  const { definition, problems } = readDefinitionFile(path, known, refused);
-  if (definition !== null && !hasErrors(problems)) return { definition, known };
+  const around = filesAround(path, readConfig().packageRoot);
+  const { definition, problems } = readDefinitionFile(path, around);
+  if (definition !== null && !hasErrors(problems)) return { definition, known: around.known };
   output.object({ ok: false, problems });
   output.note(`${file} cannot be read as a definition:`);
   for (const line of problemLines(problems, output.paint)) output.note(line);

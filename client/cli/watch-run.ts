@@ -5,10 +5,10 @@
  * cancels the run, and following goes on until it has ended; a third one leaves at once. Away from a
  * terminal nobody can be asked, so a run that waits ends the command.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isAtLimit } from '../../language/question.ts';
 import type { RunEvent } from '../../language/run-event.ts';
 import { ClientError, type SentinelClient } from '../client.ts';
+import { soon } from '../soon.ts';
 import { EXIT, exitCodeOfRun } from './exit-codes.ts';
 import type { Output } from './output.ts';
 import { reportLines } from './report-lines.ts';
@@ -16,7 +16,6 @@ import { RunView } from './run-view.ts';
 
 const DETACH_MS = 2000;
 const ASKED_MS = 2000;
-const AGAIN_MS = 50;
 
 export async function watchRun(client: SentinelClient, handle: string, output: Output): Promise<number> {
   const following = new AbortController();
@@ -53,21 +52,13 @@ export async function watchRun(client: SentinelClient, handle: string, output: O
 /** A pause, or a question, in the history of a run that went on since is no reason to wait. */
 async function isWaiting(client: SentinelClient, handle: string, event: RunEvent): Promise<boolean> {
   if (event.type === 'asked') return (await client.inbox({ handle })).some(({ id, handle: asking }) => asking === handle && id === event.question.id);
-  if (event.type !== 'paused' || (await client.find(handle)).status !== 'paused') return false;
-  // How to go on is told with the question.
-  if (isAtLimit(event.reason) && (await asksSoon(client, handle))) return false;
-  const since = (await client.events(handle)).filter(({ seq }) => seq > event.seq);
-  return !since.some(({ type }) => type === 'paused' || type === 'resumed');
+  if (event.type !== 'paused' || (await client.heldBy(handle))?.seq !== event.seq) return false;
+  // How to go on at a limit is told with its question, which is stored after this event.
+  return !isAtLimit(event.reason) || (await soon(ASKED_MS, () => asks(client, handle))) === undefined;
 }
 
-/** The question is stored after the event that it follows from. */
-async function asksSoon(client: SentinelClient, handle: string): Promise<boolean> {
-  const deadline = Date.now() + ASKED_MS;
-  for (;;) {
-    if ((await client.inbox({ handle })).some(({ handle: asking }) => asking === handle)) return true;
-    if (Date.now() > deadline) return false;
-    await sleep(AGAIN_MS);
-  }
+async function asks(client: SentinelClient, handle: string): Promise<true | undefined> {
+  return (await client.inbox({ handle })).some(({ handle: asking }) => asking === handle) || undefined;
 }
 
 function howToGoOn(handle: string, event: RunEvent): string {

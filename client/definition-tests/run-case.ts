@@ -81,7 +81,7 @@ export function subjectOf(test: TestCase, testFile: string, around: Known, refus
   };
   if (typeof definition === 'object') return { ...readValue(definition, { knownRefs: known, refusedRefs: refused }), known, file: null };
   const file = fileNamed(definition, testFile);
-  const { definition: found, problems } = readDefinitionFile(file, known, refused);
+  const { definition: found, problems } = readDefinitionFile(file, { known, refused });
   return { definition: found, problems, known, file };
 }
 

@@ -4,15 +4,14 @@
  * counts (`$plan.files.length`), else the variable or field that is the plural of the name. The loop gets
  * `over` and `as`; what finds no array is a problem.
  */
-import type { LoopConfig } from '../model.ts';
 import type { Problem } from '../problems.ts';
 import type { KnownRefs } from './check-nesting.ts';
-import { BRACE_ROOTS, isBound, isSet, namesSet, type Names } from './check-references.ts';
+import { BRACE_ROOTS, isSet, namesSet, type Names } from './check-references.ts';
 import { expressionReferences, type ReferenceSite } from './collect-references.ts';
 import { countedArray, countsPickedItems, type CountedArray } from './counted-array.ts';
 import type { Origins } from './draft.ts';
-import { referredItems } from './referred-items.ts';
-import type { LoopSite, Sites } from './sites.ts';
+import { isUnsetItem, referredItems } from './referred-items.ts';
+import { takesItem, type ItemSite, type Sites } from './sites.ts';
 
 export interface BoundItems {
   problems: Problem[];
@@ -21,9 +20,6 @@ export interface BoundItems {
   /** Items without an array: reported here, and no unknown variables. */
   unbound: ReadonlySet<ReferenceSite>;
 }
-
-type ItemLoop = Exclude<LoopConfig, { type: 'once' } | { type: 'event' }>;
-type ItemSite = LoopSite & { loop: ItemLoop };
 
 export function bindItems(sites: Sites, references: readonly ReferenceSite[], origins: Origins, knownRefs: KnownRefs): BoundItems {
   const work: Work = { names: namesSet(sites), references, origins, read: [] };
@@ -43,7 +39,7 @@ export function bindItems(sites: Sites, references: readonly ReferenceSite[], or
 function findItems(references: readonly ReferenceSite[], work: Work): ReferenceSite[] {
   return references.filter((reference) => {
     const { name, place } = reference;
-    if (!/^current[A-Z]/.test(name) || isSet(name, place.definition, work.names) || isBound(name, reference)) return false;
+    if (!isUnsetItem(reference, work.names)) return false;
     const loops = place.loops.filter(takesItem).toReversed();
     return loops.length > 0 && !bindTo(loops.filter(({ loop }) => loop.as === undefined), name, itemOf(name), work);
   });
@@ -59,10 +55,6 @@ interface Work {
   references: readonly ReferenceSite[];
   origins: Origins;
   read: ReferenceSite[];
-}
-
-function takesItem(site: LoopSite): site is ItemSite {
-  return site.loop.type !== 'once' && site.loop.type !== 'event';
 }
 
 /** `loops`: those whose item it may be, innermost first. */

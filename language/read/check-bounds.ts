@@ -37,12 +37,12 @@ function checkReferred(sites: Sites, origins: Origins, knownRefs: KnownRefs): Pr
   });
 }
 
-function unboundedThere(ref: string, { loop, definition }: UnboundedLoop, path: string): Problem {
+function unboundedThere(ref: string, found: UnboundedLoop, path: string): Problem {
   return {
     code: 'UNBOUNDED_LOOP',
     severity: 'error',
     path,
-    message: `${unboundedSentence(ref, { loop, definition })}, or a "safety" with one of them to this definition`,
+    message: `${unboundedSentence(ref, found)}, or a "safety" with one of them to this definition`,
     fix: 'add "safety": { "timeoutMs": 3600000 } to this definition',
   };
 }

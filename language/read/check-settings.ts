@@ -94,9 +94,7 @@ function checkLimits({ value }: DefinitionSite, at: At): Problem[] {
   const loop = isPlain(value['loop']) ? value['loop'] : {};
   const problems: Problem[] = [];
   const never = (path: string, name: string, limit: unknown, by: string, less: unknown): void => {
-    if (typeof limit !== 'number' || typeof less !== 'number' || limit <= less) return;
-    const own = lastKey(path, name);
-    problems.push({ code: 'UNREACHABLE_LIMIT', severity: 'warning', path, message: `"${own}" is ${limitAsRead(own, name, limit)} and is never reached: ${by} ends the run at ${less}`, fix: limitFix(own, name, less) });
+    problems.push(...unreachableLimit({ path, key: name, limit, before: `${by} ends the run`, less }));
   };
   never(at('timeoutMs'), 'timeoutMs', value['timeoutMs'], '"safety.timeoutMs"', safety['timeoutMs']);
   never(at('safety', 'timeoutMs'), 'timeoutMs', safety['timeoutMs'], 'the definition\'s "timeoutMs"', value['timeoutMs']);
@@ -105,16 +103,21 @@ function checkLimits({ value }: DefinitionSite, at: At): Problem[] {
   return problems;
 }
 
-/** A limit as it is read, with its unit where the author wrote a time in another. */
-export function limitAsRead(own: string, key: string, limit: number): string {
-  return isOtherUnit(own, key) ? `${limit} ms` : String(limit);
+interface Limits {
+  path: string;
+  key: string;
+  limit: unknown;
+  /** What happens at `less`. */
+  before: string;
+  less: unknown;
 }
 
-/** The canonical key says the unit, where the author's own may count in another. */
-export function limitFix(own: string, key: string, limit: number): string {
-  return isOtherUnit(own, key) ? `write "${key}": ${limit}` : `write ${limit}`;
-}
-
-function isOtherUnit(own: string, key: string): boolean {
-  return key.endsWith('Ms') && own !== key;
+/** A warning where something ends before a limit; with its unit where the author wrote a time in another. */
+export function unreachableLimit({ path, key, limit, before, less }: Limits): Problem[] {
+  if (typeof limit !== 'number' || typeof less !== 'number' || limit <= less) return [];
+  const own = lastKey(path, key);
+  // The canonical key says the unit, where the author's own may count in another.
+  const isOtherUnit = key.endsWith('Ms') && own !== key;
+  const message = `"${own}" is ${limit}${isOtherUnit ? ' ms' : ''} and is never reached: ${before} at ${less}`;
+  return [{ code: 'UNREACHABLE_LIMIT', severity: 'warning', path, message, fix: isOtherUnit ? `write "${key}": ${less}` : `write ${less}` }];
 }

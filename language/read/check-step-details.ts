@@ -1,7 +1,7 @@
 /** What the schema cannot say of a step by itself: what it asks for, and keys that do nothing where they stand. */
 import type { LlmStep, WatchStep } from '../model.ts';
 import type { Problem } from '../problems.ts';
-import { badEnvName, limitAsRead, limitFix } from './check-settings.ts';
+import { badEnvName, unreachableLimit } from './check-settings.ts';
 import { isPlain, join, lastKey, type Origins } from './draft.ts';
 import type { Sites, StepSite } from './sites.ts';
 
@@ -83,11 +83,7 @@ function unreachableRules(step: WatchStep, at: At): Problem[] {
 function checkTimeout({ step, place }: StepSite, at: At): Problem[] {
   const safety = place.definition.value['safety'];
   const most = isPlain(safety) ? safety['maxStepTimeoutMs'] : undefined;
-  if (typeof most !== 'number' || step.timeoutMs === undefined || step.timeoutMs <= most) return [];
-  const path = at('timeoutMs');
-  const own = lastKey(path, 'timeoutMs');
-  const message = `"${own}" is ${limitAsRead(own, 'timeoutMs', step.timeoutMs)} and is never reached: "safety.maxStepTimeoutMs" ends the step at ${most}`;
-  return [{ code: 'UNREACHABLE_LIMIT', severity: 'warning', path, message, fix: limitFix(own, 'timeoutMs', most) }];
+  return unreachableLimit({ path: at('timeoutMs'), key: 'timeoutMs', limit: step.timeoutMs, before: '"safety.maxStepTimeoutMs" ends the step', less: most });
 }
 
 const SCHEMA_TYPES: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']);

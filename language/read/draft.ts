@@ -135,8 +135,8 @@ export function within(draft: Draft, key: string, rewrite: (inner: Draft) => voi
   draft.value[key] = finish(inner);
 }
 
-/** Puts an object of ours where the author wrote something lighter: its keys are found at that place. */
-export function standIn(draft: Draft, key: string, value: Plain): void {
+/** Puts an object or a list of ours where the author wrote something lighter: its keys are found at that place. */
+export function standIn(draft: Draft, key: string, value: object): void {
   const path = pathOf(draft, key);
   draft.origins.set(value, path, new Map(Object.keys(value).map((inner) => [inner, path])));
   draft.value[key] = value;

@@ -3,11 +3,11 @@
  * around it, so they are items of the loop that the reference stands in, as if it stood there itself.
  */
 import { isReferredLater } from '../reference.ts';
-import { isBound, isSet, namesSet } from './check-references.ts';
+import { isBound, isSet, namesSet, type Names } from './check-references.ts';
 import type { KnownRefs } from './check-nesting.ts';
 import { collectReferences, type ReferenceSite } from './collect-references.ts';
 import { Origins } from './draft.ts';
-import { collectSites, type Sites, type StepSite } from './sites.ts';
+import { collectSites, takesItem, type Sites, type StepSite } from './sites.ts';
 
 export function referredItems(sites: Sites, origins: Origins, knownRefs: KnownRefs): ReferenceSite[] {
   const read = new Map<string, ReferenceSite[]>();
@@ -35,9 +35,13 @@ function itemsOf(name: string, knownRefs: KnownRefs): ReferenceSite[] {
   const origins = new Origins();
   const sites = collectSites(definition, origins, []);
   const names = namesSet(sites);
+  // What a loop of its own may bind is its own matter.
   const { references } = collectReferences(sites, origins, (one) => knownRefs(one) !== undefined);
-  return references.filter((one) => /^current[A-Z]/.test(one.name) && !isSet(one.name, one.place.definition, names) && !isBound(one.name, one) && !repeats(one));
+  return references.filter((one) => isUnsetItem(one, names) && !one.place.loops.some(takesItem));
 }
 
-/** What a loop of its own may bind is its own matter. */
-const repeats = ({ place }: ReferenceSite): boolean => place.loops.some(({ loop }) => loop.type !== 'once' && loop.type !== 'event');
+/** Called as a current item is, and neither set nor bound. */
+export function isUnsetItem(reference: ReferenceSite, names: Names): boolean {
+  const { name, place } = reference;
+  return /^current[A-Z]/.test(name) && !isSet(name, place.definition, names) && !isBound(name, reference);
+}

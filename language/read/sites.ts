@@ -25,6 +25,13 @@ export interface LoopSite {
   owner: Plain;
 }
 
+/** A loop whose passes may have an item each. */
+export type ItemSite = LoopSite & { loop: Exclude<LoopConfig, { type: 'once' } | { type: 'event' }> };
+
+export function takesItem(site: LoopSite): site is ItemSite {
+  return site.loop.type !== 'once' && site.loop.type !== 'event';
+}
+
 /** Where a step stands: its definition and the loops around it, innermost last. */
 export interface Place {
   definition: DefinitionSite;

@@ -32,6 +32,14 @@ export function runEvents(database: Database, announcer: Announcer, listener: Li
       return rows.map((row) => row.event);
     },
 
+    async newest<Type extends RunEvent['type']>(handle: string, types: readonly Type[]) {
+      const [row] = await database.query<{ event: Extract<RunEvent, { type: Type }> }>(
+        'select event from run_events where handle = $1 and type = any($2::text[]) order by seq desc limit 1',
+        [handle, types],
+      );
+      return row?.event ?? null;
+    },
+
     follow: (handle, options) => follow(database, listener, handle, options.after ?? -1, options.signal),
   };
 }

@@ -71,7 +71,7 @@ const errorsOf = (problems: readonly Problem[]): Problem[] => problems.filter(({
 const READERS: [string, Read][] = [
   ['validate and simulate', (name) => {
     const around = filesAround(fileOf(name), folder);
-    return Promise.resolve(readDefinitionFile(fileOf(name), around.known, around.refused));
+    return Promise.resolve(readDefinitionFile(fileOf(name), around));
   }],
   ['run', (name) => findDefinition(fileOf(name), folder, nothingStored)],
   ['a test file', (name) => {

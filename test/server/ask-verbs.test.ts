@@ -16,6 +16,9 @@ afterAll(() => harness.close());
 
 const documentOf = async (...args: string[]): Promise<unknown> => JSON.parse((await harness.command(...args, '--json')).out);
 
+const isAsked = (handle: string, id: string): Promise<void> =>
+  until(async () => ((await documentOf('inbox')) as JsonObject[]).some((item) => item['handle'] === handle && item['id'] === id));
+
 function write(definition: Definition): string {
   writeFileSync(join(harness.project, `${definition.name}.json`), JSON.stringify(definition));
   return `${definition.name}.json`;
@@ -49,7 +52,6 @@ test('a question is found in the inbox of whom it is put to, refused what does n
 
 test('a run that is held at a limit goes on by as much as it is granted, and ends where it is stopped', async () => {
   const steps = [1, 2, 3].map((n) => create('granted', { n }));
-  const isAsked = (handle: string, id: string) => until(async () => ((await documentOf('inbox')) as JsonObject[]).some((item) => item['handle'] === handle && item['id'] === id));
   await harness.start(once('counted', steps, { safety: { onTimeout: 'pause', budget: { steps: 1 } } }), { handle: 'grants-steps' });
   await isAsked('grants-steps', 'limit.budget.steps');
   const refused = await harness.command('answer', 'grants-steps', 'extend', '--data', '{"steps": -1}');
@@ -75,7 +77,7 @@ test('a run that is held at a limit goes on by as much as it is granted, and end
 test('of two who answer at once, also where that ends the run, the second is told the first answer', async () => {
   for (const handle of ['raced-1', 'raced-2', 'raced-3']) {
     await harness.start(once('raced', [{ type: 'approval', message: 'Go on?' }]), { handle });
-    await until(async () => ((await documentOf('inbox')) as JsonObject[]).some((item) => item['handle'] === handle));
+    await isAsked(handle, 'steps.0@1');
     const said = (await Promise.all([documentOf('answer', handle, 'approve', '--by', 'ada'), documentOf('answer', handle, 'reject', '--by', 'bob')])) as JsonObject[];
     expect(said.map(({ already }) => already)).toEqual(expect.arrayContaining([false, true]));
     expect(said[0]?.['answer']).toEqual(said[1]?.['answer']);

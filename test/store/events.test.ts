@@ -68,6 +68,14 @@ describe('appending events', () => {
   });
 });
 
+test('the newest event of some types', async () => {
+  const { store } = opened;
+  await store.events.append('newest', [started(1), warning(2), warning(3), finished(4)]);
+  expect(await store.events.newest('newest', ['warning', 'run-started'])).toMatchObject({ type: 'warning', seq: 3 });
+  expect(await store.events.newest('newest', ['paused', 'resumed'])).toBeNull();
+  expect(await store.events.newest('nobody', ['warning'])).toBeNull();
+});
+
 describe('following a run', () => {
   test('yields what is there, then what comes, and ends with the end', async () => {
     const { store } = opened;

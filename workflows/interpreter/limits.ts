@@ -5,9 +5,9 @@
 import { findCommand } from '../../language/commands.ts';
 import { commandTimeoutMs, continuousPassesMax, shellTimeoutMs, watchTimeoutMs } from '../../language/limits.ts';
 import type { Definition, LoopConfig, Step } from '../../language/model.ts';
-import { wait, type Walking } from './drive.ts';
 import { stricter } from '../../language/permissions.ts';
 import { reasonAtLimit } from '../../language/question.ts';
+import { wait, type Walking } from './drive.ts';
 import { shieldOf, type Flow, type Gate, type RunBudget, type RunLimits, type Strand } from './host.ts';
 import type { Walk } from './ledger.ts';
 import { askAtLimit, isOpen, limitQuestionId } from './limit-questions.ts';

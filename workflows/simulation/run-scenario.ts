@@ -1,8 +1,8 @@
 /** A definition, run by the scripted host from its start to its end: the trace, what was asked of the world, and how it ended. */
 import type { Json } from '../../language/json.ts';
-import { LEVEL_NOW } from '../changes.ts';
 import type { Definition } from '../../language/model.ts';
 import { valueOfEvent } from '../../language/published-event.ts';
+import { LEVEL_NOW } from '../changes.ts';
 import type { Effect } from '../interpreter/host.ts';
 import { limitsOf } from '../interpreter/limits.ts';
 import type { RunResult } from '../interpreter/outcome.ts';

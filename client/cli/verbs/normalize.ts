@@ -26,8 +26,7 @@ async function normalize(file: string, output: Output): Promise<number> {
     import('../../../language/read/key-order.ts'),
   ]);
   const path = resolve(file);
-  const around = filesAround(path, readConfig().packageRoot);
-  const { definition, ...rest } = readDefinitionFile(path, around.known, around.refused);
+  const { definition, ...rest } = readDefinitionFile(path, filesAround(path, readConfig().packageRoot));
   const { problems, inferred } = rest;
   const canonical = definition === null ? null : inOrder(definition);
   output.object({ ok: canonical !== null, ...(canonical === null ? {} : { definition: canonical }), ...rest });

@@ -47,8 +47,7 @@ async function checkFile(file: string): Promise<FileReport> {
     import('../../../worker/config.ts'),
   ]);
   const path = resolve(file);
-  const around = filesAround(path, readConfig().packageRoot);
-  const { definition, problems, inferred } = readDefinitionFile(path, around.known, around.refused);
+  const { definition, problems, inferred } = readDefinitionFile(path, filesAround(path, readConfig().packageRoot));
   return { file, ok: definition !== null, problems, inferred };
 }
 

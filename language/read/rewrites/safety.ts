@@ -1,5 +1,5 @@
 /** Safety: its keys in other spellings, and those that stand beside the steps instead of inside `safety`. */
-import { conflict, finish, isPlain, pathOf, within, type Draft } from '../draft.ts';
+import { conflict, finish, isPlain, pathOf, standIn, within, type Draft } from '../draft.ts';
 import { numberFor, rewriteSpelling } from './spelling.ts';
 import { rewriteEach, rewriteWords } from './variants.ts';
 
@@ -12,10 +12,8 @@ export function rewriteSafety(draft: Draft): void {
   within(draft, 'safety', (safety) => {
     rewriteWords(safety);
     const { requireApproval } = safety.value;
-    if (typeof requireApproval === 'string') standInList(safety, 'requireApproval', permissionIn(requireApproval));
-    if (Array.isArray(requireApproval)) {
-      safety.value['requireApproval'] = requireApproval.map(permissionIn);
-    }
+    if (typeof requireApproval === 'string') standIn(safety, 'requireApproval', [permissionIn(requireApproval)]);
+    if (Array.isArray(requireApproval)) safety.value['requireApproval'] = requireApproval.map(permissionIn);
     if (requireApproval === true) safety.value['requireApproval'] = [...PERMISSIONS];
     if (requireApproval === false) delete safety.value['requireApproval'];
     within(safety, 'budget', (budget) => {
@@ -29,14 +27,6 @@ export function rewriteSafety(draft: Draft): void {
 /** What is no permission is left as it is, for the schema to report. */
 function permissionIn(word: unknown): unknown {
   return typeof word === 'string' && PERMISSIONS.includes(word.toLowerCase()) ? word.toLowerCase() : word;
-}
-
-/** A list of one, where the author wrote its only item. */
-function standInList(draft: Draft, key: string, item: unknown): void {
-  const path = pathOf(draft, key);
-  const list = [item];
-  draft.origins.set(list, path, new Map([['0', path]]));
-  draft.value[key] = list;
 }
 
 function moveInside(draft: Draft, key: string): void {
