@@ -185,4 +185,28 @@ export const CASES: readonly HistoryCase[] = [
       { type: 'loop', loop: { type: 'while', check: '$iteration <= 2', max: 5 }, steps: [shell('echo pass')] },
     ]),
   },
+  // A nested run under way when the time of the run around it was up ended there, and runs after an extension had marked handles.
+  {
+    name: 'nested-past-a-limit',
+    definition: once(
+      'nested-past-a-limit',
+      [
+        { type: 'sentinel', definition: once('child', [shell('sleep 5'), create('history', { nested: true })]), outputTo: 'child' },
+        { type: 'sentinel', definition: once('later', [shell('true')]) },
+        create('history', { after: 'limit' }),
+      ],
+      { timeoutMs: 3000, safety: { onTimeout: 'pause' }, always: [{ type: 'sentinel', definition: once('tidy', [shell('true'), shell('true')]) }] },
+    ),
+    say: 'resume-held',
+  },
+  // `$` read a variable's own fields, and not those of the step that set it.
+  {
+    name: 'fields-by-dollar',
+    definition: once('fields-by-dollar', [
+      shell(`printf '{"left": 3}'`, { outputTo: 'count' }),
+      { type: 'condition', check: '$count.data.left == 3', then: [shell('echo counted')], else: [create('history', { counted: false }), shell('echo uncounted')] },
+      { type: 'command', command: 'health-check', outputTo: 'health' },
+      { type: 'condition', check: '$health.duration_ms >= 0', then: [shell('echo timed')], else: [shell('echo untimed')] },
+    ]),
+  },
 ];
