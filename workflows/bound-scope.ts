@@ -27,6 +27,20 @@ export function boundScope(strand: Strand, leftMs: () => number, isRunning: () =
   return strand.shield === undefined ? within() : CancellationScope.nonCancellable(within);
 }
 
+/** Whether the time is up before something has ended, or is cancelled. */
+export async function endsLate(leftMs: () => number, isRunning: () => boolean, ended: Promise<unknown>): Promise<boolean> {
+  const timer = new CancellationScope();
+  const cancel = (): void => timer.cancel();
+  ended.then(cancel, cancel);
+  try {
+    await timer.run(() => untilLate(leftMs, isRunning));
+    return true;
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    return false;
+  }
+}
+
 /** Time that the run is held does not pass: what is left is read again when it would be up. */
 async function untilLate(leftMs: () => number, isRunning: () => boolean): Promise<void> {
   for (let left = leftMs(); left > 0; left = leftMs()) {

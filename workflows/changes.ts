@@ -21,7 +21,7 @@ export interface BehaviourChange {
 }
 
 /** What runs of today begin with. */
-export const LEVEL_NOW = 6;
+export const LEVEL_NOW = 7;
 
 export const CHANGES = {
   attemptsInWalk: {
@@ -150,6 +150,19 @@ export const CHANGES = {
     reason:
       'The data of a shell that printed neither an object nor a list was its whole result, so that a number it printed compared with ' +
       'nothing; and the check of `while` saw the number of the pass before. Now data is what was printed, and the check sees the pass it decides upon.',
+    since: '2026-11-22',
+  },
+  nestedHeld: {
+    id: 'nested-held',
+    level: 7,
+    isOnlyForNew: true,
+    reason:
+      'A nested run that was under way when a run with onTimeout "pause" had used its time ended there, and its work was missing after the ' +
+      'extension; one that failed by itself after that was run again, under a handle with a mark that every nested run begun after an ' +
+      'extension had; one in a clean-up was held at a budget that was used up; one that was held with a run that was then stopped began ' +
+      'another step; and a run whose last step was a nested one that its limit or a stop had ended was completed. Now what is held is the ' +
+      'run with everything nested in it, a failure is a failure, handles have no mark, a clean-up is bounded by its time alone, and what ' +
+      'stops a nested run stops the run that has come to the same.',
     since: '2026-11-22',
   },
 } as const satisfies { readonly [name: string]: BehaviourChange };

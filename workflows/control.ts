@@ -116,16 +116,19 @@ export class Control {
       const open = position.questions.length;
       record(this.walk, { type: 'resumed', key: '', ...(open === 0 ? {} : { open }) });
       if (open === 0) this.showStatus('running');
-      this.tellNested('resume');
+      if (!position.stopping) this.tellNested('resume');
       host.suspended();
     }
     return this.state();
   }
 
   stop(): RunState {
-    if (!this.walk.position.stopping) {
+    const { position, input } = this.walk;
+    if (!position.stopping) {
+      // Nested runs are not told to go on before they are told to stop.
+      if (hasChange(input, CHANGES.nestedHeld)) position.stopping = true;
       this.resume();
-      this.walk.position.stopping = true;
+      position.stopping = true;
       this.tellNested('stop');
     }
     return this.state();

@@ -19,7 +19,7 @@ import { hasChange } from './has-change.ts';
 import { shieldOf, type NestedEffect, type Reply, type RunLimits, type Strand } from './interpreter/host.ts';
 import { plus } from './interpreter/budget.ts';
 import type { Walk } from './interpreter/ledger.ts';
-import { remainingMs } from './interpreter/limits.ts';
+import { nestedMs, remainingMs } from './interpreter/limits.ts';
 import { nestedInput, nestedReply } from './interpreter/nested.ts';
 import type { RunResult } from './interpreter/outcome.ts';
 import type { Usage } from './interpreter/position.ts';
@@ -64,7 +64,7 @@ function lessUsed(limits: RunLimits, used: Partial<Usage>): RunLimits {
 }
 
 async function tryNested(walk: Walk, control: Control, strand: Strand, effect: NestedEffect, attempt: number): Promise<Reply> {
-  const limits = { ...effect.limits, timeoutMs: shorter(effect.limits.timeoutMs, remainingMs(walk, strand)) };
+  const limits = { ...effect.limits, timeoutMs: shorter(effect.limits.timeoutMs, nestedMs(walk, strand, effect.wait)) };
   // What is said to the run stops at a clean-up, and so at the runs that it starts.
   const isShielded = shieldOf(strand) !== null;
   const input = nestedInput(walk, { ...effect, limits }, attempt);

@@ -25,7 +25,7 @@ import type { Step } from '../language/model.ts';
 import type { Question } from '../language/question.ts';
 import type { RunEvent } from '../language/run-event.ts';
 import { activityOptions, segmentOptions, stepOptions, type ActivityEffect } from './activity-options.ts';
-import { boundScope } from './bound-scope.ts';
+import { boundScope, endsLate } from './bound-scope.ts';
 import { CHANGES } from './changes.ts';
 import { hasChange } from './has-change.ts';
 import { Control } from './control.ts';
@@ -230,6 +230,10 @@ export class TemporalHost extends LocalAnswers implements Host {
 
   bound(strand: Strand, leftMs: () => number, walk: () => Promise<Flow>): Promise<Flow> {
     return boundScope(strand, leftMs, () => this.walk.position.paused === null, walk);
+  }
+
+  isLate(leftMs: () => number, ended: Promise<unknown>): Promise<boolean> {
+    return endsLate(leftMs, () => this.walk.position.paused === null, ended);
   }
 
   keepsAttempts = (): boolean => hasChange(this.walk.input, CHANGES.attemptsInWalk);

@@ -12,6 +12,7 @@
  */
 import { segmentStepsMax } from '../../language/limits.ts';
 import type { StepUsage } from '../../language/run-event.ts';
+import { CHANGES, isNewFor } from '../changes.ts';
 import { wait, type Walking } from './drive.ts';
 import { isCancelled, shieldOf, type Effect, type Flow, type NestedEffect, type Reply, type RunBudget, type Strand } from './host.ts';
 import type { Walk } from './ledger.ts';
@@ -85,6 +86,12 @@ function lacking(walk: Walk, price: Price): Kind | null {
   return kinds.find(lacks) ?? null;
 }
 
+/** What of the budget is used up. */
+export function budgetSpent(walk: Walk): `budget.${Kind}` | null {
+  const kind = lacking(walk, nothing);
+  return kind === null ? null : `budget.${kind}`;
+}
+
 /** The flow that ends the line of execution, or null when a step may begin. */
 export function* askBudget(walk: Walk, strand: Strand, price: Price = { steps: 1 }): Walking<Flow | null> {
   if (walk.input.limits.budget === undefined || shieldOf(strand) !== null) return null;
@@ -116,6 +123,7 @@ export function begin(walk: Walk, strand: Strand, effect: Effect): Effect {
     if (effect.most !== undefined) booksOf(walk).reserved.set(effect.key, { price: effect.most, isNested: false });
     return effect;
   }
+  if (shieldOf(strand) !== null && isNewFor(walk.input, CHANGES.nestedHeld)) return withOwnBudget(effect);
   const budget = shareOf(walk, strand, effect);
   if (budget === undefined) return effect;
   const price: Price = Object.fromEntries(kinds.flatMap((kind) => (budget[kind] === undefined ? [] : [[kind, budget[kind]]])));
@@ -123,6 +131,12 @@ export function begin(walk: Walk, strand: Strand, effect: Effect): Effect {
   if (effect.wait) booksOf(walk).reserved.set(effect.key, { price, isNested: true });
   else spend(walk, price);
   return { ...effect, limits: { ...effect.limits, budget } };
+}
+
+/** In a clean-up nobody reserves any (B4): a nested run has the budget that it states itself. */
+function withOwnBudget(effect: NestedEffect): NestedEffect {
+  const { budget: _budget, ...limits } = effect.limits;
+  return { ...effect, limits };
 }
 
 /** Settles what `begin` reserved. A call that was cancelled without a word counts as fully used. */

@@ -249,7 +249,7 @@ function nestedEffect(
     definition,
     base: { ...definition.inputs, ...visible(walk, strand), ...reader.object(step.inputs) },
     wait: step.await !== false,
-    limits: limitsLeft(walk, isTimed(walk, step) ? undefined : step.timeoutMs, strand),
+    limits: limitsLeft(walk, isTimed(walk, step) ? undefined : step.timeoutMs, strand, step.await !== false),
     depth: walk.input.depth + 1,
     ...frame,
   };

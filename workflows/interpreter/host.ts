@@ -13,9 +13,9 @@ import type { Question } from '../../language/question.ts';
 import type { RunEvent } from '../../language/run-event.ts';
 import type { BlockFrame, LoopFrame, Tally, Usage, Variables } from './position.ts';
 
-/** What the world answered, and what it cost; `cancelled` is nobody's failure. */
+/** What the world answered, and what it cost; `cancelled` is nobody's failure. `stoppedBy`: the limit, or the `stop`, that ended a nested run. */
 export type Reply = (
-  | { ok: true; value: Json }
+  | { ok: true; value: Json; stoppedBy?: string }
   | { ok: false; failure: FailureInfo }
   | { ok: false; cancelled: true }
 ) & { usage?: Partial<Usage> };
@@ -250,6 +250,8 @@ export interface Host {
    * its effects. With a shield nothing else cancels it.
    */
   bound(strand: Strand, leftMs: () => number, walk: () => Promise<Flow>): Promise<Flow>;
+  /** Whether `leftMs` comes to 0 before `ended`; time that the run is held does not pass. */
+  isLate(leftMs: () => number, ended: Promise<unknown>): Promise<boolean>;
   /** True where the walk itself tries a step again and bounds steps that hold others (changes.ts). */
   keepsAttempts(): boolean;
   /** True where waiting is closed, counted and timed as it is now (changes.ts); asked only where that makes a difference. */

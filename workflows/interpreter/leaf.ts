@@ -3,14 +3,15 @@
  * anything of it happens, and in that order; then it happens once for its key.
  */
 import type { Step } from '../../language/model.ts';
+import { CHANGES, isNewFor } from '../changes.ts';
 import { actionAsked, approveAction, edited, permissionToAsk } from './approval.ts';
-import { askBudget, begin, costOf, priceOf, settle } from './budget.ts';
+import { askBudget, begin, budgetSpent, costOf, priceOf, settle } from './budget.ts';
 import { wait, type Walking } from './drive.ts';
 import { effectOf, isQuick, labelOf, refusedByMode, type Built } from './effects.ts';
 import { isGiven, readGiven } from './given-definition.ts';
-import type { Effect, Flow, Reply, Strand } from './host.ts';
+import { shieldOf, type Effect, type Flow, type Reply, type Strand } from './host.ts';
 import { finish, record, type Ending, type Place, type Walk } from './ledger.ts';
-import { holdAtLimit, limitReached, remainingMs, timeoutOf } from './limits.ts';
+import { holdAtLimit, holdMeanwhile, holdsNested, limitReached, remainingMs, timeoutOf } from './limits.ts';
 import { performInTime } from './nested.ts';
 import type { BlockFrame } from './position.ts';
 import { noteWatched } from './watching.ts';
@@ -40,15 +41,28 @@ export function* walkLeaf(walk: Walk, strand: Strand, step: Leaf, place: Place, 
     if (bounded) return bounded;
     const effect = begin(walk, strand, action);
     if (!isQuick(step, walk.input.limits)) record(walk, { type: 'step-started', key: place.key, step: step.type, label: effect.label });
-    const reply = yield* wait(performInTime(walk, strand, step, effect));
+    const pending = performInTime(walk, strand, step, effect);
+    const ended = effect.type === 'sentinel' && effect.wait ? yield* holdMeanwhile(walk, strand, pending) : null;
+    const reply = yield* wait(pending);
     settle(walk, effect.key, reply);
     noteWatched(walk, effect, reply);
     const flow = finish(walk, strand, step, place, startedAt, { ...endingOf(reply), ...costOf(reply) }, effect.label);
+    if (ended) return ended;
+    if (reply.ok && reply.stoppedBy !== undefined) return (yield* cutShort(walk, strand, reply.stoppedBy)) ?? flow;
     const limit = flow.kind === 'failed' ? limitReached(walk) : null;
-    if (limit === null) return flow;
+    // No limit at which the run is held ends a nested run: its failure is its own.
+    if (limit === null || (step.type === 'sentinel' && holdsNested(walk, limit))) return flow;
     const held = yield* holdAtLimit(walk, limit);
     if (held) return held;
   }
+}
+
+/** What stopped a nested run ends, or holds, the run around it where that has come to the same: its work is not done. */
+function* cutShort(walk: Walk, strand: Strand, by: string): Walking<Flow | null> {
+  if (shieldOf(strand) !== null || !isNewFor(walk.input, CHANGES.nestedHeld)) return null;
+  if (by === 'stop') return walk.position.stopping ? { kind: 'stopped', limit: by } : null;
+  const limit = [limitReached(walk), budgetSpent(walk)].find((reached) => reached === by);
+  return limit ? yield* holdAtLimit(walk, limit) : null;
 }
 
 function endingOf(reply: Reply): Ending {

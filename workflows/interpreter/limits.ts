@@ -7,6 +7,7 @@ import { commandTimeoutMs, continuousPassesMax, shellTimeoutMs, watchTimeoutMs }
 import type { Definition, LoopConfig, Step } from '../../language/model.ts';
 import { stricter } from '../../language/permissions.ts';
 import { reasonAtLimit } from '../../language/question.ts';
+import { CHANGES, isNewFor } from '../changes.ts';
 import { wait, type Walking } from './drive.ts';
 import { shieldOf, type Flow, type Gate, type RunBudget, type RunLimits, type Strand } from './host.ts';
 import type { Walk } from './ledger.ts';
@@ -111,8 +112,30 @@ export function runningMs(walk: Walk): number {
 }
 
 /** The limits a nested run inherits now; `timeoutMs` is what the step bounds it by, where nobody waits for its end. */
-export function limitsLeft(walk: Walk, timeoutMs: number | undefined, strand: Strand): RunLimits {
-  return { ...walk.input.limits, timeoutMs: smallest(timeoutMs, shieldOf(strand) === null ? timeoutLeft(walk) : remainingMs(walk, strand)) };
+export function limitsLeft(walk: Walk, timeoutMs: number | undefined, strand: Strand, isAwaited: boolean): RunLimits {
+  const left = shieldOf(strand) !== null ? remainingMs(walk, strand) : isAwaited && holdsNested(walk, 'timeoutMs') ? null : timeoutLeft(walk);
+  return { ...walk.input.limits, timeoutMs: smallest(timeoutMs, left) };
+}
+
+/** Whether a run that waits for a nested one is held, and that one with it, where its time is up. */
+export function holdsNested(walk: Walk, limit: Limit): boolean {
+  return isNewFor(walk.input, CHANGES.nestedHeld) && pausesAt(walk, limit);
+}
+
+/** What is left of the time that ends a nested run with the run around it. */
+export function nestedMs(walk: Walk, strand: Strand, isAwaited: boolean): number | null {
+  const isHeld = isAwaited && shieldOf(strand) === null && isNewFor(walk.input, CHANGES.nestedHeld);
+  return isHeld ? endingMs(walk) : remainingMs(walk, strand);
+}
+
+/** Holds the run, and the nested run it waits for, each time that its time is up before that one has ended. The flow that ends the run, or null. */
+export function* holdMeanwhile(walk: Walk, strand: Strand, nested: Promise<unknown>): Walking<Flow | null> {
+  if (walk.input.limits.timeoutMs === null || shieldOf(strand) !== null || !holdsNested(walk, 'timeoutMs')) return null;
+  while (yield* wait(walk.host.isLate(() => timeoutLeft(walk) ?? 0, nested))) {
+    const flow = yield* holdAtLimit(walk, 'timeoutMs');
+    if (flow) return flow;
+  }
+  return null;
 }
 
 /** Whether the run's time is up; what else its budget holds is asked in budget.ts. */

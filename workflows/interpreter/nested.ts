@@ -1,17 +1,18 @@
 /** A nested run seen from its parent: what it starts with, and what its end means to the step. */
 import type { SentinelStep, Step } from '../../language/model.ts';
+import { CHANGES, isNewFor } from '../changes.ts';
 import { isCancelled, type Effect, type Flow, type NestedEffect, type Reply, type RunInput, type Strand } from './host.ts';
 import type { Walk } from './ledger.ts';
 import { limitsOf, runningMs, turnsGranted } from './limits.ts';
 import { valueOfNestedRun, type RunResult } from './outcome.ts';
 
 /**
- * `attempt` counts from 1; each attempt of a step with retries is a run of its own, and so is each
- * time the step is repeated because a limit was extended.
+ * `attempt` counts from 1; in runs from before each attempt of a step with retries is a run of its
+ * own, and so is each time the step is repeated because a limit was extended.
  */
 export function nestedInput(walk: Walk, effect: NestedEffect, attempt = 1): RunInput {
   const { input } = walk;
-  const granted = turnsGranted(walk.position);
+  const granted = isNewFor(input, CHANGES.nestedHeld) ? 0 : turnsGranted(walk.position);
   const mark = attempt + granted === 1 ? '' : `#${attempt}.${granted}`;
   return {
     ...input,
@@ -34,7 +35,8 @@ export function nestedReply(key: string, result: RunResult): Reply {
 }
 
 function endOf(key: string, result: RunResult): Reply {
-  if (result.outcome === 'completed' || result.outcome === 'stopped') return { ok: true, value: valueOfNestedRun(result) };
+  if (result.outcome === 'completed') return { ok: true, value: valueOfNestedRun(result) };
+  if (result.outcome === 'stopped') return { ok: true, value: valueOfNestedRun(result), stoppedBy: result.limit ?? 'stop' };
   if (result.outcome === 'cancelled') {
     return { ok: false, failure: { code: 'CHILD_FAILED', message: `${key}: the nested run was cancelled`, retryable: false } };
   }

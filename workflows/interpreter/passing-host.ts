@@ -15,6 +15,10 @@ export class PassingHost {
     return walk();
   }
 
+  isLate(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
   keepsAttempts(): boolean {
     return true;
   }

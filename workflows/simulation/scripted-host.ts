@@ -20,7 +20,7 @@ import { resultOf, type RunResult } from '../interpreter/outcome.ts';
 import { firstPosition, type Position } from '../interpreter/position.ts';
 import { textFieldsOf } from '../interpreter/program.ts';
 import { walkRun } from '../interpreter/walk.ts';
-import { boundScope } from './bound-scope.ts';
+import { BoundScopes } from './bound-scope.ts';
 import { PlainAnswers } from './plain-answers.ts';
 import { Questions } from './questions.ts';
 import { makeScriptedEdit } from './scripted-edit.ts';
@@ -45,6 +45,8 @@ export class ScriptedHost extends PlainAnswers implements Host {
   private readonly root = new Scope();
   private readonly children = new Set<ScriptedHost>();
   private readonly waking: Waking;
+  readonly bound: Host['bound'];
+  readonly isLate: Host['isLate'];
   private stepsBefore = 0;
   private pureSteps = 0;
   /** A line of execution returned its position to continue as new; the others follow. */
@@ -58,6 +60,9 @@ export class ScriptedHost extends PlainAnswers implements Host {
     this.walk = this.walkFrom(input, firstPosition(input.startedAt));
     this.since = world.board.head;
     this.waking = new Waking(world.simulation);
+    const times = new BoundScopes(world.simulation, this.waking, () => this.walk.position.paused !== null);
+    this.bound = (...bounded) => times.bound(...bounded);
+    this.isLate = (...timed) => times.isLate(...timed);
     world.board.onPublished(() => this.waking.wake());
     world.runs.push(this);
   }
@@ -257,13 +262,6 @@ export class ScriptedHost extends PlainAnswers implements Host {
       await this.waking.untilWoken(this.world.simulation.scope, untilMs);
     }
     return this.interruption(strand) ?? 'go';
-  }
-
-  bound(strand: Strand, leftMs: () => number, walk: () => Promise<Flow>): Promise<Flow> {
-    const untilRunning = async (timer: Scope): Promise<void> => {
-      while (this.walk.position.paused !== null && !timer.cancelled) await this.waking.untilWoken(timer);
-    };
-    return boundScope(this.world.simulation, strand, leftMs, untilRunning, walk);
   }
 
   async ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd> {
