@@ -191,8 +191,9 @@ function readDollar(text: string, at: number, scope: ScopeReader, budget: Budget
     return { end: last, written, value: reached, ...texts, ...(fault === undefined ? {} : { fault }) };
   };
   for (let part = readPart(text, end); part !== undefined; part = readPart(text, part.end)) {
-    if (value === undefined) return done(endOfParts(text, end), undefined);
-    const next = follow(value, part, scope, budget);
+    const ofStep = end === nameEnd ? fieldOfStep(name, value, part, scope) : undefined;
+    const next = ofStep === undefined && value !== undefined ? follow(value, part, scope, budget) : { value: ofStep };
+    if (value === undefined && ofStep === undefined) return done(endOfParts(text, end), undefined);
     if (next.fault !== undefined) return done(part.end, undefined, next.fault);
     if (next.value === undefined && isScalar(value) && part.type !== 'call') return done(end, value);
     value = next.value;
@@ -201,7 +202,12 @@ function readDollar(text: string, at: number, scope: ScopeReader, budget: Budget
   return done(end, value);
 }
 
-function isScalar(value: Json): boolean {
+/** A field that a variable lacks may be one of the step with this label. */
+function fieldOfStep(name: string, value: Json | undefined, part: Part, scope: ScopeReader): Json | undefined {
+  return part.type === 'field' && property(value, part.key) === undefined ? scope.stepField?.(name, part.key) : undefined;
+}
+
+function isScalar(value: Json | undefined): boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
@@ -258,6 +264,8 @@ function follow(value: Json, part: Part, scope: ScopeReader, budget: Budget): { 
   // An index reads an element; the characters of a text are left alone, for prose such as `$name[1]`.
   if (part.type === 'index') return { value: typeof value === 'string' ? undefined : property(value, part.key) };
   const inner: ScopeReader = {
+    // Arguments read of steps what `$` reads of them.
+    ...(scope.stepField === undefined ? {} : scope),
     get: (name) => (name === VALUE_SO_FAR ? value : scope.get(name)),
     has: (name) => name === VALUE_SO_FAR || scope.has(name),
   };

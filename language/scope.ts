@@ -13,6 +13,8 @@ export interface ScopeReader {
   has(name: string): boolean;
   /** The result of the step with this label, where the variable of that name lacks a field (`{{build.success}}`). */
   result?(label: string): Json | undefined;
+  /** One of `STEP_FIELDS` of the step with this label, where the variable of that name lacks it (`$build.data`). */
+  stepField?(label: string, field: string): Json | undefined;
   /** For a variable that holds a command's result: the field that stands for it in text. */
   textField?(name: string): string | undefined;
 }
@@ -43,6 +45,9 @@ export const BUILT_INS: ReadonlySet<string> = new Set([
   'event',
   'input',
 ]);
+
+/** Fields that every result has, whatever the step's own value lacks. */
+export const STEP_FIELDS: ReadonlySet<string> = new Set(['output', 'data', 'success', 'exit_code', 'exitCode', 'error', 'duration_ms', 'durationMs']);
 
 const UNSAFE_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 

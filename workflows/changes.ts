@@ -165,6 +165,15 @@ export const CHANGES = {
       'stops a nested run stops the run that has come to the same.',
     since: '2026-11-22',
   },
+  fieldsByDollar: {
+    id: 'fields-by-dollar',
+    level: 7,
+    isOnlyForNew: true,
+    reason:
+      'Fields that every result has (`duration_ms`, `data`, the other spelling of an exit code) were there between braces and not behind `$` ' +
+      'or a bare name, where a condition on them was never met. Now every form reads them, where the variable has no such field itself.',
+    since: '2026-11-22',
+  },
 } as const satisfies { readonly [name: string]: BehaviourChange };
 
 /** Of a change that only new runs have: whether the run is one. Pure, for the walk. */

@@ -61,9 +61,9 @@ function visit(node: Node, world: World): Value {
     case 'variable':
       return readVariable(node.name, node.written, world);
     case 'member':
-      return property(readable(visit(node.object, world), world), node.name);
+      return orOfStep(property(readable(visit(node.object, world), world), node.name), node.object, node.name, world);
     case 'index':
-      return readIndex(readable(visit(node.object, world), world), visit(node.index, world));
+      return visitIndex(node.object, node.index, world);
     case 'path':
       return visitPath(node.pieces, node.otherwise, world);
     case 'braces':
@@ -90,10 +90,20 @@ function visit(node: Node, world: World): Value {
 }
 
 function readVariable(name: string, written: string, world: World): Value {
-  for (let local = world.locals; local !== undefined; local = local.outer) {
-    if (local.name === written) return local.value;
-  }
-  return world.scope.get(name);
+  const local = localOf(written, world);
+  return local === undefined ? world.scope.get(name) : local.value;
+}
+
+function localOf(written: string, world: World): Locals | undefined {
+  let local = world.locals;
+  while (local !== undefined && local.name !== written) local = local.outer;
+  return local;
+}
+
+/** A variable's own field; where it has none, that of the step with this label. */
+function orOfStep(own: Value, object: Node, key: string, world: World): Value {
+  if (own !== undefined || object.type !== 'variable' || localOf(object.written, world) !== undefined) return own;
+  return world.scope.stepField?.(object.name, key);
 }
 
 function visitPath(pieces: readonly (string | Node)[], otherwise: Node | undefined, world: World): Value {
@@ -121,6 +131,12 @@ function follow(from: Value, keys: readonly string[], world: World): Value {
 
 function readable(value: Value, world: World): Value {
   return world.readsJson && typeof value === 'string' ? (parsedText(value, world.budget) ?? value) : value;
+}
+
+function visitIndex(object: Node, index: Node, world: World): Value {
+  const own = readIndex(readable(visit(object, world), world), visit(index, world));
+  // Which fields are kept is known from what is written, so a key that is computed finds none of them.
+  return index.type === 'literal' && typeof index.value === 'string' ? orOfStep(own, object, index.value, world) : own;
 }
 
 function readIndex(object: Value, index: Value): Value {

@@ -76,6 +76,8 @@ export interface FoundReference {
   path: string[];
   /** Written as a path between braces. */
   braced?: true;
+  /** The text in brackets that follows the name of a variable (`$build['data']`); the path ends before it. */
+  key?: string;
 }
 
 /** The variables an expression reads. */
@@ -112,6 +114,10 @@ function collect(node: Node, path: string[], locals: ReadonlySet<string>, found:
       return collect(node.object, [node.name, ...path], locals, found);
     case 'index':
       if (node.index.type === 'literal' && typeof node.index.value === 'number') return collect(node.object, [String(node.index.value), ...path], locals, found);
+      if (node.index.type === 'literal' && typeof node.index.value === 'string' && node.object.type === 'variable') {
+        if (!locals.has(node.object.written)) found.push({ name: node.object.name, path: [], key: node.index.value });
+        return;
+      }
       collect(node.object, [], locals, found);
       return go(node.index);
     case 'method':

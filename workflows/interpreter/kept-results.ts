@@ -6,9 +6,9 @@
 import type { Definition, Step } from '../../language/model.ts';
 import { parseExpression, referencesOf, type FoundReference } from '../../language/expression/parse.ts';
 import { referencesIn } from '../../language/reference.ts';
+import { STEP_FIELDS } from '../../language/scope.ts';
+import { CHANGES, isNewFor } from '../changes.ts';
 
-/** Fields that every result has, whatever the step's own value lacks. */
-export const STEP_FIELDS: ReadonlySet<string> = new Set(['output', 'data', 'success', 'exit_code', 'exitCode', 'error', 'duration_ms', 'durationMs']);
 /** Of these, the ones that a shell's value has itself. */
 const SHELL_FIELDS: ReadonlySet<string> = new Set(['output', 'success', 'exit_code', 'exitCode', 'durationMs']);
 /** Stands for the step's own value. */
@@ -18,12 +18,16 @@ export interface Keeping {
   /** Under which name the result is kept: `@` and the step's path, or `@named.` and its label. */
   key: string;
   fields: ReadonlySet<string>;
+  /** Fields that are read of the variable the step sets: kept where its value lacks them. */
+  besides: ReadonlySet<string>;
 }
 
 export interface KeptResults {
   /** By path in the definition. */
   byStep: ReadonlyMap<string, readonly Keeping[]>;
   keys: readonly string[];
+  /** Labels that are variables too: what steps set with `outputTo`. */
+  variables: ReadonlySet<string>;
 }
 
 /** Variables of a run never begin like this. */
@@ -34,12 +38,17 @@ export function bodyAround(path: string): string {
   return /^(?:.*\.)?steps(?=\.|$)/.exec(path)?.[0] ?? 'steps';
 }
 
-const known = new WeakMap<Definition, KeptResults>();
+/** What `$` and bare names read of steps is kept for runs that have `fieldsByDollar`. */
+const knownByDollar = new WeakMap<Definition, KeptResults>();
+const knownByBraces = new WeakMap<Definition, KeptResults>();
 
-export function keptResultsOf(definition: Definition): KeptResults {
+export function keptResultsOf(run: { readonly definition: Definition; readonly level?: number }): KeptResults {
+  const { definition } = run;
+  const byDollar = isNewFor(run, CHANGES.fieldsByDollar);
+  const known = byDollar ? knownByDollar : knownByBraces;
   const before = known.get(definition);
   if (before !== undefined) return before;
-  const survey = new Survey();
+  const survey = new Survey(byDollar);
   survey.block(definition.steps, 'steps');
   survey.block(definition.always ?? [], 'always');
   survey.loop(definition.loop, 'steps', 'steps');
@@ -53,6 +62,13 @@ class Survey {
   readonly #producers = new Map<string, Step[]>();
   readonly #references: { reference: FoundReference; body: string }[] = [];
   readonly #wanted = new Map<string, Set<string>>();
+  readonly #besides = new Map<string, Set<string>>();
+  readonly #variables = new Set<string>();
+  readonly #byDollar: boolean;
+
+  constructor(byDollar: boolean) {
+    this.#byDollar = byDollar;
+  }
 
   block(steps: readonly Step[], path: string): void {
     steps.forEach((step, index) => this.#step(step, `${path}.${index}`));
@@ -60,6 +76,8 @@ class Survey {
 
   #step(step: Step, path: string): void {
     this.#steps.set(path, step);
+    const output = outputOf(step);
+    if (output !== undefined) this.#variables.add(output);
     for (const label of labelsOf(step)) this.#producers.set(label, [...(this.#producers.get(label) ?? []), step]);
     const body = bodyAround(path);
     for (const [key, value] of Object.entries(step) as [string, unknown][]) {
@@ -96,43 +114,54 @@ class Survey {
   keeping(): KeptResults {
     for (const { reference, body } of this.#references) this.#want(reference, body);
     const byStep = new Map<string, Keeping[]>();
-    if (this.#wanted.size === 0) return { byStep, keys: [] };
-    for (const [path, step] of this.#steps) {
-      const keys = [`@${path}`, ...labelsOf(step).map((label) => `@named.${label}`)];
-      const kept = keys.flatMap((key) => {
-        const fields = this.#wanted.get(key);
-        return fields === undefined ? [] : [{ key, fields }];
-      });
-      if (kept.length > 0) byStep.set(path, kept);
+    const keys = [...new Set([...this.#wanted.keys(), ...this.#besides.keys()])];
+    if (keys.length > 0) {
+      for (const [path, step] of this.#steps) {
+        const kept = [this.#keepingOf(`@${path}`, true), ...labelsOf(step).map((label) => this.#keepingOf(`@named.${label}`, label === outputOf(step)))];
+        const some = kept.filter(({ fields, besides }) => fields.size > 0 || besides.size > 0);
+        if (some.length > 0) byStep.set(path, some);
+      }
     }
-    return { byStep, keys: [...this.#wanted.keys()] };
+    return { byStep, keys, variables: this.#variables };
   }
 
-  #want({ name, path, braced }: FoundReference, body: string): void {
+  /** A step that sets no variable of the name has nothing to read but what is kept. */
+  #keepingOf(key: string, isSet: boolean): Keeping {
+    const fields = this.#wanted.get(key) ?? NONE;
+    const besides = this.#besides.get(key) ?? NONE;
+    return isSet ? { key, fields, besides } : { key, fields: new Set([...fields, ...besides]), besides: NONE };
+  }
+
+  #want({ name, path, braced, key }: FoundReference, body: string): void {
     const [first, field] = path;
     if (name === 'steps' || name === 'loop') {
       const list = name === 'steps' ? 'steps' : body;
-      if (first !== undefined && /^\d+$/.test(first)) this.#keep(`@${list}.${first}`, [field ?? WHOLE]);
-      else for (const at of this.#steps.keys()) if (at.startsWith(`${list}.`) && !at.slice(list.length + 1).includes('.')) this.#keep(`@${at}`, [WHOLE, ...STEP_FIELDS]);
+      if (first !== undefined && /^\d+$/.test(first)) keep(this.#wanted, `@${list}.${first}`, [field ?? WHOLE]);
+      else for (const at of this.#steps.keys()) if (at.startsWith(`${list}.`) && !at.slice(list.length + 1).includes('.')) keep(this.#wanted, `@${at}`, [WHOLE, ...STEP_FIELDS]);
     } else if (name === 'named') {
-      if (first !== undefined) this.#keep(`@named.${first}`, [field ?? WHOLE]);
-      else for (const label of this.#producers.keys()) this.#keep(`@named.${label}`, [WHOLE, ...STEP_FIELDS]);
-    } else if (this.#isLabelRead(name, first, braced === true)) this.#keep(`@named.${name}`, [first ?? WHOLE]);
+      if (first !== undefined) keep(this.#wanted, `@named.${first}`, [field ?? WHOLE]);
+      else for (const label of this.#producers.keys()) keep(this.#wanted, `@named.${label}`, [WHOLE, ...STEP_FIELDS]);
+    } else this.#wantLabel(name, first ?? (this.#byDollar ? key : undefined), braced === true);
   }
 
   /** A label that is a variable too is that variable, unless a field of the step is read that the variable's value may lack. */
-  #isLabelRead(name: string, field: string | undefined, braced: boolean): boolean {
+  #wantLabel(name: string, field: string | undefined, braced: boolean): void {
     const producers = this.#producers.get(name) ?? [];
-    if (!producers.some((step) => outputOf(step) === name)) return producers.length > 0;
-    if (!braced || field === undefined || !STEP_FIELDS.has(field)) return false;
-    return !producers.every((step) => step.type === 'shell' && SHELL_FIELDS.has(field));
+    if (!this.#variables.has(name)) {
+      if (producers.length > 0) keep(this.#wanted, `@named.${name}`, [field ?? WHOLE]);
+    } else if (field !== undefined && STEP_FIELDS.has(field) && (braced || this.#byDollar)) {
+      if (producers.every((step) => step.type === 'shell' && SHELL_FIELDS.has(field))) return;
+      keep(this.#byDollar ? this.#besides : this.#wanted, `@named.${name}`, [field]);
+    }
   }
+}
 
-  #keep(key: string, fields: readonly string[]): void {
-    const wanted = this.#wanted.get(key) ?? new Set();
-    for (const field of fields) wanted.add(field);
-    this.#wanted.set(key, wanted);
-  }
+const NONE: ReadonlySet<string> = new Set();
+
+function keep(kept: Map<string, Set<string>>, key: string, fields: readonly string[]): void {
+  const known = kept.get(key) ?? new Set();
+  for (const field of fields) known.add(field);
+  kept.set(key, known);
 }
 
 /** Keys of a step that hold steps; those of a nested definition are its own run's. */

@@ -4,9 +4,10 @@
  * variable is called that, results of steps (`steps`, `loop`, `named`, a label) and `env`.
  */
 import type { Json, JsonObject } from '../../language/json.ts';
-import type { ScopeReader } from '../../language/scope.ts';
+import { property, STEP_FIELDS, type ScopeReader } from '../../language/scope.ts';
+import { CHANGES, isNewFor } from '../changes.ts';
 import type { Strand } from './host.ts';
-import { bodyAround } from './kept-results.ts';
+import { bodyAround, keptResultsOf } from './kept-results.ts';
 import type { Walk } from './ledger.ts';
 import { resultsUnder } from './results.ts';
 import { whereIs } from './whereabouts.ts';
@@ -14,11 +15,15 @@ import { whereIs } from './whereabouts.ts';
 /** `path`: the step or the loop that reads; `loop.0` counts from where the nearest loop around it begins. */
 export function namesAt(walk: Walk, strand: Strand, passes: readonly number[], path: string): ScopeReader {
   const result = (label: string): Json | undefined => variable(walk, strand, `@named.${label}`);
+  const readsFields = isNewFor(walk.input, CHANGES.fieldsByDollar);
   const get = (name: string): Json | undefined => {
     const value = builtIn(walk, passes, name) ?? variable(walk, strand, name);
-    return value === undefined ? (ofSteps(walk, strand, path, name) ?? result(name)) : value;
+    if (value !== undefined) return value;
+    // A variable that is not set is nothing, though fields of the step that would set it be kept.
+    return ofSteps(walk, strand, path, name) ?? (readsFields && keptResultsOf(walk.input).variables.has(name) ? undefined : result(name));
   };
-  return { get, result, has: (name) => get(name) !== undefined, textField: (name) => walk.textFields.get(name) };
+  const names: ScopeReader = { get, result, has: (name) => get(name) !== undefined, textField: (name) => walk.textFields.get(name) };
+  return readsFields ? { ...names, stepField: (label, field) => (STEP_FIELDS.has(field) ? property(result(label), field) : undefined) } : names;
 }
 
 function variable(walk: Walk, strand: Strand, name: string): Json | undefined {

@@ -8,7 +8,7 @@ import { parsedText, readJson } from '../../language/expression/json-text.ts';
 import { findCommand } from '../../language/commands.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { Step } from '../../language/model.ts';
-import { isSafeName, ownProperty, textOf } from '../../language/scope.ts';
+import { isSafeName, ownProperty, property, textOf } from '../../language/scope.ts';
 import { CHANGES, isNewFor } from '../changes.ts';
 import type { RunInput, Strand } from './host.ts';
 import { isResultKey, keptResultsOf, WHOLE } from './kept-results.ts';
@@ -20,19 +20,25 @@ import { whereIs } from './whereabouts.ts';
 export function keepResult(walk: Walk, strand: Strand, step: Step, path: string, ending: Ending, durationMs: number): void {
   if ('cancelled' in ending) return;
   const value = 'value' in ending ? ending.value : { output: '', success: false, error: ending.failure.message, code: ending.failure.code };
-  for (const { key, fields } of keptResultsOf(walk.input.definition).byStep.get(whereIs(walk, path)) ?? []) {
+  for (const { key, fields, besides } of keptResultsOf(walk.input).byStep.get(whereIs(walk, path)) ?? []) {
     const kept: [string, Json][] = [];
     if (fields.has(WHOLE)) {
       if (isJsonObject(value)) kept.push(...Object.entries(value));
       kept.push(['output', outputOf(step, value)]);
     }
-    for (const name of fields) {
+    for (const name of [...fields, ...[...besides].filter((beside) => !isSet(ending, beside))]) {
       const field = name === WHOLE || !isSafeName(name) ? undefined : fieldOf(walk.input, step, value, name, durationMs);
       if (field !== undefined) kept.push([name, field]);
     }
     strand.own[key] = Object.fromEntries(kept);
   }
 }
+
+/** A sentinel that nobody waits for has only begun. */
+const isUnknown = (step: Step): boolean => step.type === 'sentinel' && step.await === false;
+
+/** Whether the variable that the step has set has the field. */
+const isSet = (ending: Ending, field: string): boolean => 'value' in ending && property(ending.value, field) !== undefined;
 
 function fieldOf(input: RunInput, step: Step, value: Json, name: string, durationMs: number): Json | undefined {
   const own = isJsonObject(value) ? ownProperty(value, name) : undefined;
@@ -43,7 +49,7 @@ function fieldOf(input: RunInput, step: Step, value: Json, name: string, duratio
     case 'data':
       return step.type === 'shell' && isJsonObject(value) ? printed(input, value) : (parsedText(value, new Budget()) ?? value);
     case 'success':
-      return true;
+      return isUnknown(step) && isNewFor(input, CHANGES.fieldsByDollar) ? undefined : true;
     case 'exit_code':
       return isJsonObject(value) ? value['exitCode'] : undefined;
     case 'exitCode':
@@ -77,7 +83,7 @@ function printed(input: RunInput, value: JsonObject): Json {
 /** The kept results whose keys begin like this, by what follows. */
 export function resultsUnder(prefix: string, walk: Walk, read: (key: string) => Json | undefined): JsonObject {
   const results: [string, Json][] = [];
-  for (const key of keptResultsOf(walk.input.definition).keys) {
+  for (const key of keptResultsOf(walk.input).keys) {
     const value = key.startsWith(prefix) ? read(key) : undefined;
     if (value !== undefined) results.push([key.slice(prefix.length), value]);
   }
