@@ -11,25 +11,33 @@ export interface Open {
   readonly [open]: true;
 }
 
-export interface ShellResult {
+/** What every result has, besides its own. */
+export interface AnyResult {
+  output: Open;
+  data: Open;
+  success: boolean;
+  error: string;
+  duration_ms: number;
+  durationMs: number;
+}
+
+export interface ShellResult extends Omit<AnyResult, 'output'> {
   exitCode: number;
   exit_code: number;
   stdout: string;
   stderr: string;
   output: string;
-  success: boolean;
-  durationMs: number;
 }
 
-export interface EmitResult {
+export interface EmitResult extends AnyResult {
   event: string;
 }
 
-export interface LoopResult {
+export interface LoopResult extends AnyResult {
   iterations: number;
 }
 
-export interface ApprovalResult {
+export interface ApprovalResult extends AnyResult {
   choice: string;
   approved: boolean;
   note: string;
@@ -37,7 +45,7 @@ export interface ApprovalResult {
   by: string;
 }
 
-export interface NestedResult {
+export interface NestedResult extends AnyResult {
   success: boolean;
   outcome: string;
   iterations: number;

@@ -1,12 +1,14 @@
 /** Fields of results that are not there: misspelt ones of a shell's result, and those of a run nobody waited for. */
 import { isMethod } from '../expression/expression.ts';
 import type { Problem } from '../problems.ts';
+import { STEP_FIELDS } from '../scope.ts';
 import { nearestFix } from './check-schema.ts';
 import type { ReferenceSite } from './collect-references.ts';
 import type { Setter, Setters } from './setters.ts';
 
-/** What a shell step's result may hold. What is nothing like these is not reported: a result may gain fields. */
-const SHELL_FIELDS = ['exitCode', 'exit_code', 'stdout', 'stderr', 'output', 'success', 'durationMs', 'signal', 'executionId', 'pid'];
+const SHELL_FIELDS = ['exitCode', 'exit_code', 'stdout', 'stderr', 'output', 'data', 'success', 'durationMs'];
+/** What may be read of a shell step. What is nothing like these is not reported: a result may gain fields. */
+const KNOWN_FIELDS = [...new Set([...SHELL_FIELDS, ...STEP_FIELDS, 'signal', 'executionId', 'pid'])];
 
 /** What only the end of a nested run can say. */
 const END_FIELDS: ReadonlySet<string> = new Set(['success', 'outcome', 'iterations', 'results', 'failureCount']);
@@ -28,10 +30,10 @@ function isNotAwaited({ site: { step } }: Setter): boolean {
 }
 
 function checkShellField({ name, path, at, written }: ReferenceSite, field: string): Problem[] {
-  if (SHELL_FIELDS.includes(field) || field === 'length' || isMethod(field)) return [];
-  const near = nearestFix(field, SHELL_FIELDS).fix?.slice('write "'.length, -1);
+  if (KNOWN_FIELDS.includes(field) || field === 'length' || isMethod(field)) return [];
+  const near = nearestFix(field, KNOWN_FIELDS).fix?.slice('write "'.length, -1);
   if (near === undefined) return [];
-  const message = `the result of a shell step has no "${field}" (${written}); there are ${SHELL_FIELDS.slice(0, 7).join(', ')}`;
+  const message = `the result of a shell step has no "${field}" (${written}); there are ${SHELL_FIELDS.join(', ')}`;
   return [{ code: 'UNKNOWN_FIELD', severity: 'warning', path: at, message, fix: `write "${[`$${name}`, near, ...path.slice(1)].join('.')}"` }];
 }
 
