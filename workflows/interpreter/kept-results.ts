@@ -1,7 +1,7 @@
 /**
  * Which results of steps a run has to keep: those that its definition reads by the step's place
- * (`{{steps.0.output}}`, `{{loop.1.data}}`) or label (`{{named.build.exit_code}}`), and of each only
- * the fields that are read. A definition that reads none keeps none. A pure fact of the definition.
+ * (`{{steps.0.output}}`, `{{loop.1.data}}`) or label (`{{named.build.exit_code}}`, `$build.data`), and of each
+ * only the fields that are read. A definition that reads none keeps none. A pure fact of the definition.
  */
 import type { Definition, Step } from '../../language/model.ts';
 import { parseExpression, referencesOf, type FoundReference } from '../../language/expression/parse.ts';
@@ -9,7 +9,7 @@ import { referencesIn } from '../../language/reference.ts';
 import { STEP_FIELDS } from '../../language/scope.ts';
 import { CHANGES, isNewFor } from '../changes.ts';
 
-/** Of these, the ones that a shell's value has itself. */
+/** Of the fields that every result has, the ones that a shell's value has itself. */
 const SHELL_FIELDS: ReadonlySet<string> = new Set(['output', 'success', 'exit_code', 'exitCode', 'durationMs']);
 /** Stands for the step's own value. */
 export const WHOLE = '*';
