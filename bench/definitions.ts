@@ -39,6 +39,13 @@ export function shaped(shape: Shape, count: number): Definition {
   }
 }
 
+/** The loop of `shaped`, with a nested run for each pass. */
+export function nestedLoop(count: number): Definition {
+  const onePass: Definition = { name: 'bench-one-pass', durability: 'step', loop: { type: 'once' }, steps: [noop({ pass: '$pass' })] };
+  const step: Step = { type: 'sentinel', definition: onePass, inputs: { pass: '$iteration' } };
+  return { name: `bench-nested-loop-${count}`, durability: 'step', ...counted(count), steps: [step] };
+}
+
 export type Mix = 'code-read' | 'data-read' | 'data-create';
 export const MIXES: readonly Mix[] = ['code-read', 'data-read', 'data-create'];
 export const COLLECTION = 'bench-rows';
