@@ -165,6 +165,15 @@ export const CHANGES = {
       'stops a nested run stops the run that has come to the same.',
     since: '2026-11-22',
   },
+  extendedAtOnce: {
+    id: 'extended-at-once',
+    level: 7,
+    isOnlyForNew: true,
+    reason:
+      'An extension was counted by the branch that had been held for it, when that went on; another one that came to the limit before ' +
+      'asked the same again, under the id of the question that had its answer. Now it counts when it is given.',
+    since: '2026-11-22',
+  },
   fieldsByDollar: {
     id: 'fields-by-dollar',
     level: 7,

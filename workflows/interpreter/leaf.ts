@@ -11,7 +11,7 @@ import { effectOf, isQuick, labelOf, refusedByMode, type Built } from './effects
 import { isGiven, readGiven } from './given-definition.ts';
 import { shieldOf, type Effect, type Flow, type Reply, type Strand } from './host.ts';
 import { finish, record, type Ending, type Place, type Walk } from './ledger.ts';
-import { holdAtLimit, holdMeanwhile, holdsNested, limitReached, remainingMs, timeoutOf } from './limits.ts';
+import { holdAtLimit, holdMeanwhile, holdsNested, limitReached, remainingMs, timeoutOf, type Limit } from './limits.ts';
 import { performInTime } from './nested.ts';
 import type { BlockFrame } from './position.ts';
 import { noteWatched } from './watching.ts';
@@ -50,11 +50,15 @@ export function* walkLeaf(walk: Walk, strand: Strand, step: Leaf, place: Place, 
     if (ended) return ended;
     if (reply.ok && reply.stoppedBy !== undefined) return (yield* cutShort(walk, strand, reply.stoppedBy)) ?? flow;
     const limit = flow.kind === 'failed' ? limitReached(walk) : null;
-    // No limit at which the run is held ends a nested run: its failure is its own.
-    if (limit === null || (step.type === 'sentinel' && holdsNested(walk, limit))) return flow;
+    if (limit === null || failedByItself(walk, strand, step, limit)) return flow;
     const held = yield* holdAtLimit(walk, limit);
     if (held) return held;
   }
+}
+
+/** No limit of the run ends a step of a clean-up, and none at which it is held a nested run. */
+function failedByItself(walk: Walk, strand: Strand, step: Leaf, limit: Limit): boolean {
+  return isNewFor(walk.input, CHANGES.nestedHeld) && (shieldOf(strand) !== null || (step.type === 'sentinel' && holdsNested(walk, limit)));
 }
 
 /** What stopped a nested run ends, or holds, the run around it where that has come to the same: its work is not done. */

@@ -4,13 +4,15 @@
  * - The question is open while the run is held for it. An answer to another one, which lets the run
  *   go on, leaves it open, and the run is held again.
  * - Resuming the run answers all of them: each limit is extended by what it was.
- * - What is granted beyond or short of that is kept beside the count of the extensions.
+ * - An extension counts from the moment it is given. What is granted beyond or short of what the limit
+ *   was is kept beside the count of the extensions.
  */
 import { canonicalText } from '../../language/canonical.ts';
 import { isJsonObject, type Json } from '../../language/json.ts';
 import { continuousPassesMax } from '../../language/limits.ts';
 import type { Answer, Question } from '../../language/question.ts';
 import type { Paused } from '../../language/run-event.ts';
+import { CHANGES, isNewFor } from '../changes.ts';
 import { wait, type Walking } from './drive.ts';
 import type { RunInput } from './host.ts';
 import { record, type Walk } from './ledger.ts';
@@ -84,11 +86,17 @@ export function extensionFault(id: string, data: Json): string | null {
   return isAmount ? null : `the data of "extend" say how much more it may use, as {"${name}": N}, N ${limit === 'budget.usd' ? 'an amount' : 'a whole number'} above 0; without data it is as much as before`;
 }
 
-/** Takes an answer's amount; that the limit was extended is counted where the run goes on (limits.ts). */
 export function takeExtension(walk: Walk, id: string, { choice, data }: Answer): void {
   const limit = limitAsked(id);
-  const amount = limit !== null && choice === 'extend' && isJsonObject(data) ? data[nameOf(limit)] : undefined;
-  if (limit === null || typeof amount !== 'number') return;
+  if (limit === null || choice !== 'extend') return;
+  countExtension(walk, limit);
+  const amount = isJsonObject(data) ? data[nameOf(limit)] : undefined;
+  if (typeof amount !== 'number') return;
   const { extensions } = walk.position;
   extensions[`more.${limit}`] = (extensions[`more.${limit}`] ?? 0) + amount - boundOf(walk, limit);
+}
+
+/** In runs from before it is counted where the run goes on (limits.ts). */
+export function countExtension({ input, position: { extensions } }: Walk, limit: Limit): void {
+  if (isNewFor(input, CHANGES.extendedAtOnce)) extensions[limit] = (extensions[limit] ?? 0) + 1;
 }

@@ -170,7 +170,7 @@ export function* holdAtLimit(walk: Walk, limit: Limit): Walking<Flow | null> {
   } while (gate === 'go' && isOpen(walk, id));
   switch (gate) {
     case 'go':
-      // Branches held together are resumed together: the first to go on takes the one extension.
+      // A run that asks nobody is extended here. Branches held together are resumed together: the first to go on takes the one extension.
       if ((walk.position.extensions[limit] ?? 0) === granted) walk.position.extensions[limit] = granted + 1;
       return null;
     case 'yield':

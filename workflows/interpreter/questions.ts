@@ -14,7 +14,7 @@ import type { Answer, Choice, Priority, Question, QuestionKind } from '../../lan
 import { wait, type Walking } from './drive.ts';
 import { isCancelled, leftAround, shieldOf, type AskEnd, type Flow, type Strand } from './host.ts';
 import { record, type Walk } from './ledger.ts';
-import { limitAsked } from './limit-questions.ts';
+import { countExtension, limitAsked } from './limit-questions.ts';
 import { endingMs, holdAtLimit, limitReached, remainingMs } from './limits.ts';
 
 export interface Draft {
@@ -135,9 +135,14 @@ export function withdrawOpen(walk: Walk, id: string): void {
   if (question !== undefined) withdraw(walk, question);
 }
 
-/** Who resumes a run has answered what it asked at its limits. */
+/** Who resumes a run has answered what it asked at its limits; who stops it has not. */
 export function withdrawLimits(walk: Walk): void {
-  for (const question of walk.position.questions) if (limitAsked(question.id) !== null) withdraw(walk, question);
+  for (const question of walk.position.questions) {
+    const limit = limitAsked(question.id);
+    if (limit === null) continue;
+    if (!walk.position.stopping) countExtension(walk, limit);
+    withdraw(walk, question);
+  }
 }
 
 function close(walk: Walk, question: Question, how: 'expired' | 'withdrawn'): void {
