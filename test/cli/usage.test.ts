@@ -55,6 +55,10 @@ describe('usage errors', () => {
     { args: ['xylophone'], says: /^sentinel: "xylophone" is not a verb; see "sentinel --help"\.\n$/ },
     { args: ['run'], says: /^sentinel: missing required argument "definition"; "sentinel run --help" shows what it takes\.\n$/ },
     { args: ['validate'], says: /missing required argument "file"/ },
+    { args: ['step'], says: /^sentinel: "sentinel step" needs a verb: write one of list, add, update, remove, skip, or see "sentinel step --help"\.\n$/ },
+    { args: ['schedule'], says: /"sentinel schedule" needs a verb/ },
+    { args: ['hooks'], says: /"sentinel hooks" needs a verb/ },
+    { args: ['trigger'], says: /"sentinel trigger" needs a verb/ },
     { args: ['fork', 'nightly'], says: /fork needs the step to begin with: --at KEY; "sentinel trace nightly" shows the steps of the run\.\n$/ },
     { args: ['fork', 'nightly', '--at', 'steps.0@1', '--set', 'a'], says: /--set a has no name and value; write --set name=value\.\n$/ },
     { args: ['replay'], says: /replay takes the handle of a run, or --history FILE; give one of them\.\n$/ },
@@ -88,6 +92,13 @@ describe('usage errors', () => {
     const { code, stdout } = await cli.run(['run', 'hello.json', '--json', '--project', 'nowhere']);
     expect(code).toBe(2);
     expect(JSON.parse(stdout)).toEqual({ ok: false, error: { code: 'USAGE', message: expect.stringContaining('nowhere') as string } });
+  });
+
+  it.each(['step', 'schedule', 'hooks', 'trigger'])('%s without a verb of its own is one with --json, too', async (verb) => {
+    const { code, stdout, stderr } = await cli.run([verb, '--json']);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`"sentinel ${verb}" needs a verb`);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: 'USAGE' } });
   });
 
   it('name a setting that cannot be used', async () => {
