@@ -4,6 +4,8 @@
  * alone tells where a step stands among all others: pass of the run, index, attempt, block, pass of
  * an inner loop, index, … What a run always does stands behind all its passes.
  */
+import { withoutMark } from '../language/nested-runs.ts';
+
 const BLOCKS: ReadonlySet<string> = new Set(['steps', 'then', 'else', 'always', 'branches']);
 
 /** How many steps a step stands inside of. */
@@ -14,7 +16,8 @@ export function depthOf(key: string): number {
 
 /** The place as numbers; comparing them one by one is the order of the definition. */
 export function placeOf(key: string): number[] {
-  const passes = key.slice(pathOf(key).length + 1).split('.').map(Number);
+  const plain = withoutMark(key);
+  const passes = plain.slice(pathOf(plain).length + 1).split('.').map(Number);
   const place: number[] = [];
   let loop = 0;
   for (const [at, word] of pathOf(key).split('.').entries()) {

@@ -9,6 +9,7 @@
 import { costWords } from '../language/cost-words.ts';
 import type { Json } from '../language/json.ts';
 import type { StepType } from '../language/model.ts';
+import { NestedRuns } from '../language/nested-runs.ts';
 import type { RunEvent, StepFinished, StepOutcome } from '../language/run-event.ts';
 import { answeredWords, editWords } from './change-words.ts';
 import { PLAIN, type Paint } from './paint.ts';
@@ -46,11 +47,19 @@ export function orderEvents(events: readonly RunEvent[]): RunEvent[] {
 
 /** A line for each step that ended, nested ones indented; then how the run ended. */
 export function traceLines(events: readonly RunEvent[], options: TraceOptions = {}): string[] {
-  return linesOf(events, '', 0, options);
+  return linesOf(events, { under: '', depth: 0, runs: new NestedRuns(options.nested?.keys() ?? []) }, options);
 }
 
-function linesOf(events: readonly RunEvent[], prefix: string, depth: number, options: TraceOptions): string[] {
+interface Level {
+  /** What the handle adds to that of the run whose trace it is. */
+  under: string;
+  depth: number;
+  runs: NestedRuns;
+}
+
+function linesOf(events: readonly RunEvent[], { under, depth, runs }: Level, options: TraceOptions): string[] {
   const lines: string[] = [];
+  const started = runs.startedIn(events, under);
   const ended = new Set(events.filter(({ type }) => type === 'step-finished').map(({ key }) => key));
   const shown = new Map(events.flatMap((event): [string, Json][] => (event.type === 'asked' ? [[event.question.id, event.question.show]] : [])));
   for (const event of orderEvents(events)) {
@@ -58,8 +67,9 @@ function linesOf(events: readonly RunEvent[], prefix: string, depth: number, opt
     const line = eventLine(event, depth, { ...options, shown });
     if (line !== null) lines.push(line);
     else if (event.type === 'step-started' && !ended.has(event.key)) lines.push(startLine(event, depth, options.paint ?? PLAIN));
-    const nested = event.type === 'step-started' ? options.nested?.get(prefix + event.key) : undefined;
-    if (nested !== undefined) lines.push(...linesOf(nested, `${prefix}${event.key}/`, depth + depthOf(event.key) + 1, options));
+    for (const name of started.get(event.seq) ?? []) {
+      lines.push(...linesOf(options.nested?.get(name) ?? [], { under: name, depth: depth + depthOf(event.key) + 1, runs }, options));
+    }
   }
   return lines;
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../language/json.ts';
 import type { Definition, Step } from '../../language/model.ts';
 import { permissionOf, permissionOfCommand, refusalOf, type Mode } from '../../language/permissions.ts';
 import type { Permission } from '../../language/commands.ts';
+import { NestedRuns } from '../../language/nested-runs.ts';
 import type { RunEvent, RunOutcome, StepFinished } from '../../language/run-event.ts';
 import type { FailureInfo } from '../../language/failure.ts';
 import { stepsAt } from '../../workflows/interpreter/program.ts';
@@ -103,14 +104,17 @@ export async function simulate({ definition, known, inputs, replies, project, pe
 /** The steps of all runs, each nested run after the step that started it. */
 function stepsOf({ runs }: Outcome, { made }: Predictions): SimulatedStep[] {
   const [outermost] = runs;
-  const walked = (run: ScriptedHost): SimulatedStep[] =>
-    orderEvents(run.events).flatMap((event): SimulatedStep[] => {
+  const byHandle = new Map(runs.toReversed().map((run) => [run.walk.input.handle, run]));
+  const nested = new NestedRuns(byHandle.keys());
+  const walked = (run: ScriptedHost): SimulatedStep[] => {
+    const started = nested.startedIn(run.events, run.walk.input.handle);
+    return orderEvents(run.events).flatMap((event): SimulatedStep[] => {
       if (event.type === 'step-started' && event.step === 'sentinel') {
-        const nested = runs.find(({ walk }) => walk.input.handle === `${run.walk.input.handle}/${event.key}`);
-        return nested === undefined ? [] : walked(nested);
+        return (started.get(event.seq) ?? []).flatMap((handle) => byHandle.get(handle) ?? []).flatMap(walked);
       }
       return event.type === 'step-finished' && event.step !== 'loop' && event.step !== 'parallel' ? [stepOf(event, run, runs, made)] : [];
     });
+  };
   return outermost === undefined ? [] : walked(outermost);
 }
 

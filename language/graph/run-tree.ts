@@ -11,6 +11,7 @@
  */
 import { blocksOf } from '../blocks.ts';
 import type { Definition, Step } from '../model.ts';
+import { NestedRuns } from '../nested-runs.ts';
 import type { Edited, RunEvent } from '../run-event.ts';
 import { foldRunEvent, foldStep, type StepState } from './run-states.ts';
 
@@ -54,10 +55,12 @@ export class RunTree {
   readonly #started = new Map<string, Definition>();
   readonly #known: TreeParts['known'];
   readonly #nested: TreeParts['nested'];
+  readonly #runs: NestedRuns;
 
   constructor({ definition, known, nested }: TreeParts, events: readonly RunEvent[]) {
     this.#known = known;
     this.#nested = nested;
+    this.#runs = new NestedRuns(nested.keys());
     const entry: Entry = { step: null, blocks: new Map(), definition };
     this.root = { entry, blocks: blocksOfDefinition(entry, definition, '') };
     this.#fold(this.root, '', '', events);
@@ -72,6 +75,7 @@ export class RunTree {
   #fold(top: Standing, under: string, prefix: string, events: readonly RunEvent[]): void {
     const entries = new Map<string, Entry>();
     const running = new Set<string>();
+    const started = this.#runs.startedIn(events, under);
     for (const event of events.toSorted((a, b) => a.seq - b.seq)) {
       foldRunEvent(top.entry, event);
       if (event.type === 'edited') edit(top, prefix, event);
@@ -79,7 +83,7 @@ export class RunTree {
       const entry = entryOf(entries, top, prefix, pathOf(event.key));
       if (entry === undefined) continue;
       entry.state = foldStep(entry.state, event, running);
-      if (event.step === 'sentinel' && event.type === 'step-started') this.#foldNested(top, entry, under === '' ? event.key : `${under}/${event.key}`);
+      for (const name of started.get(event.seq) ?? []) this.#foldNested(top, entry, name);
     }
   }
 

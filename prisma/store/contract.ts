@@ -163,6 +163,8 @@ export interface Store {
     discard(handle: string): Promise<void>;
     find(handle: string): Promise<Run | null>;
     list(query: { status?: RunStatus; limit?: number; persona?: string }): Promise<Run[]>;
+    /** Handles of the runs that steps of this one started, or one of its steps, in the order they began. */
+    nested(handle: string, key?: string): Promise<string[]>;
     context(handle: string): Promise<RunContext | null>;
   };
   events: {

@@ -100,6 +100,8 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
       return rows.map(toRun);
     },
 
+    nested: (handle, key) => nestedIn(database, handle, key),
+
     async context(handle) {
       const known = contexts.get(handle);
       if (known !== undefined) return known;
@@ -109,4 +111,13 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
       return asked;
     },
   };
+}
+
+async function nestedIn(database: Database, handle: string, key: string | undefined): Promise<string[]> {
+  const step = key === undefined ? null : `${withoutNul(handle)}/${withoutNul(key)}`;
+  const rows = await database.query<{ handle: string }>(
+    `select handle from runs where parent = $1 and ($2::text is null or handle = $2 or starts_with(handle, $2 || '#')) order by started_at, handle`,
+    [withoutNul(handle), step],
+  );
+  return rows.map((row) => row.handle);
 }

@@ -30,7 +30,7 @@ test('how long a run took is what its report says, where that is known', () => {
 });
 
 describe('a run compared with itself', () => {
-  test.each(['family', 'fan-out', 'failure'])('%s is the same, whatever it took', (name) => {
+  test.each(['family', 'fan-out', 'failure', 'repeated'])('%s is the same, whatever it took', (name) => {
     const slower = recorded(name, (event) => (event.type === 'step-finished' ? { ...event, durationMs: event.durationMs * 3 + 1, at: event.at + 99 } : event));
     const diff = diffRuns(recorded(name), slower);
     expect(diff.steps.filter(({ status }) => status !== 'same')).toEqual([]);

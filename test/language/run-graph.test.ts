@@ -37,6 +37,15 @@ describe('the graph of a run', () => {
     expect(diagram.nodes.get('n_steps_3_else_0')?.className).toBe('waiting');
   });
 
+  test('shows what every run of a step did that began again', () => {
+    const { events, nested } = runCase('repeated');
+    const deep = once([shell('deepest')], { name: 'deep' });
+    const inner = once([{ type: 'sentinel', definition: deep }], { name: 'inner' });
+    const graph = drawRun({ definition: once([{ type: 'sentinel', definition: inner }]), known, events, nested: new Map(Object.entries(nested)) });
+    const at = (path: string) => graph.nodes.find((node) => node.path === path)?.state;
+    expect(at('steps.0/steps.0/steps.0')).toMatchObject({ outcome: 'ok', passes: 1 });
+  });
+
   test('shows what is under way, what failed and what was not reached', () => {
     const stamp = { at: 0 };
     const events: RunEvent[] = [
@@ -58,6 +67,7 @@ describe('the graph of a run', () => {
     expect(definitionWithin(root, ['steps.0.branches.0.0.then.0@1'], known, around)?.name).toBe('child');
     expect(definitionWithin(root, ['steps.1#2@1'], known, around)?.name).toBe('hello');
     expect(definitionWithin(root, ['steps.7@1'], known, around)).toBeUndefined();
+    expect(definitionWithin(root, ['steps.1#2@1#1.1'], known, around)?.name).toBe('hello');
     expect(definitionWithin(root, [], known, around)).toBe(root);
   });
 });

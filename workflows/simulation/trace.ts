@@ -7,6 +7,7 @@
  *     steps.1@1 condition -> then "$exitCode == 0"
  *     pass 1
  */
+import { NestedRuns } from '../../language/nested-runs.ts';
 import type { RunEvent } from '../../language/run-event.ts';
 
 /** A run to be traced, whoever ran it. */
@@ -29,10 +30,11 @@ interface Line {
 export function traceOf(run: TracedRun, runs: readonly TracedRun[]): string[] {
   const lines: Line[] = [];
   let place: number[] = [];
+  const nested = nestedIn(run, runs);
   for (const event of run.events.toSorted((a, b) => a.seq - b.seq)) {
     place = placeOf(event) ?? place;
     const line = lineOf(event);
-    if (line !== null) lines.push({ place, lines: [line, ...nestedLines(event, run, runs)] });
+    if (line !== null) lines.push({ place, lines: [line, ...(nested.get(event.seq) ?? []).flatMap((inner) => nestedLines(inner, runs))] });
   }
   return [...lines.toSorted((a, b) => compare(a.place, b.place)).flatMap((entry) => entry.lines), ...endOf(run)];
 }
@@ -43,9 +45,14 @@ function endOf({ isNested, result }: TracedRun): string[] {
   return [limit === undefined ? outcome : `${outcome} ${limit}`];
 }
 
-function nestedLines(event: RunEvent, run: TracedRun, runs: readonly TracedRun[]): string[] {
-  if (event.type !== 'step-started' || event.step !== 'sentinel') return [];
-  const nested = runs.find(({ handle }) => handle === `${run.handle}/${event.key}`);
+/** What each beginning of a nested step started, by the event's number. */
+function nestedIn({ handle, events }: TracedRun, runs: readonly TracedRun[]): Map<number, string[]> {
+  const isNesting = events.some((event) => event.type === 'step-started' && event.step === 'sentinel');
+  return isNesting ? new NestedRuns(runs.map((run) => run.handle)).startedIn(events, handle) : new Map();
+}
+
+function nestedLines(of: string, runs: readonly TracedRun[]): string[] {
+  const nested = runs.find(({ handle }) => handle === of);
   return nested === undefined ? [] : traceOf(nested, runs).map((line) => `  ${line}`);
 }
 

@@ -21,7 +21,7 @@ export interface Retold {
 
 export async function retold(harness: Harness, handle: string, definition: Definition): Promise<Retold> {
   const events = await harness.events(handle);
-  const below = [...(await nestedEvents({ events: (of) => harness.events(of) }, handle, events))];
+  const below = [...(await nestedEvents({ events: (of) => harness.events(of), store: () => Promise.resolve(harness.store) }, handle, events))];
   const parts = [{ under: '', events }, ...below.map(([under, inner]) => ({ under, events: inner }))];
   const answers = new LivedScript(parts);
   const outcome = await runScenario({ definition }, { answers, stage: { ...stage, clockMoved: (now) => answers.clockMoved(now) } });
