@@ -11,6 +11,7 @@ import { ClientError, type SentinelClient } from '../client.ts';
 import { soon } from '../soon.ts';
 import { EXIT, exitCodeOfRun } from './exit-codes.ts';
 import type { Output } from './output.ts';
+import { howToAnswer } from './question-lines.ts';
 import { reportLines } from './report-lines.ts';
 import { RunView } from './run-view.ts';
 
@@ -32,7 +33,7 @@ export async function watchRun(client: SentinelClient, handle: string, output: O
       waits = await isWaiting(client, followed.handle, followed.event);
       if (waits) how = howToGoOn(followed.handle, followed.event);
       if (waits && !output.isTerminal) break;
-      if (waits) output.line(output.paint.warn(`  waiting: ${howToGoOn(followed.handle, followed.event)}`));
+      if (waits) output.line(output.paint.warn(`  waiting: ${how}`));
     }
   } finally {
     view.close();
@@ -63,7 +64,11 @@ async function asks(client: SentinelClient, handle: string): Promise<true | unde
 
 function howToGoOn(handle: string, event: RunEvent): string {
   if (event.type !== 'asked') return `"sentinel resume ${handle}" lets it go on`;
-  return `"sentinel answer ${handle} ${event.question.id} ${event.question.choices.join('|')}"`;
+  const { id, choices, form } = event.question;
+  const lines = howToAnswer({ handle, id, choices, form });
+  if (form === null) return lines.map((line) => `"${line}"`).join(' or ');
+  const [needs = '', ...answers] = lines;
+  return `it ${needs}: ${answers.join(' or ')}`;
 }
 
 function onInterrupts(

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { InboxItem } from '../../../prisma/store/contract.ts';
 import { previewOf } from '../../../workflows/interpreter/preview.ts';
 import { oneLine } from '../../trace.ts';
+import { howToAnswer } from '../question-lines.ts';
 import { openOutput, type Output } from '../output.ts';
 import { withClient } from '../with-client.ts';
 
@@ -50,8 +51,7 @@ function show(item: InboxItem, { line, paint }: Output): void {
   const mark = isOpen ? paint.warn('?') : paint.dim('·');
   line(`${mark} ${paint.strong(oneLine(message))}  ${paint.dim(`${priority}, for ${persona}, ${state}`)}`);
   if (shown !== null) line(`    ${oneLine(previewOf(shown))}`);
-  if (form !== null) line(`    needs --data that fits ${oneLine(previewOf(form))}`);
   if (expiresAt !== null && isOpen) line(`    until ${new Date(expiresAt).toISOString()}`);
   if (answer !== null) line(`    ${answer.choice} by ${answer.by}${answer.note === null ? '' : `: ${oneLine(answer.note)}`}`);
-  line(isOpen ? `    sentinel answer ${handle} ${id} ${choices.join('|')}` : `    ${paint.dim(`${handle} ${id}`)}`);
+  for (const text of isOpen ? howToAnswer({ handle, id, choices, form }) : [paint.dim(`${handle} ${id}`)]) line(`    ${text}`);
 }
