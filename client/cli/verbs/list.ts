@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { RunStatus } from '../../../language/run-event.ts';
 import { durationText } from '../../trace.ts';
+import { waitingBelow } from '../../waiting-runs.ts';
 import { openOutput } from '../output.ts';
 import { statusText } from '../report-lines.ts';
 import { table } from '../table.ts';
@@ -35,6 +36,7 @@ async function list(options: Options): Promise<void> {
   const { status, limit, persona } = options;
   await withClient(output, async (client) => {
     const runs = await client.list({ limit, ...(status === undefined ? {} : { status }), ...(persona === undefined ? {} : { persona }) });
+    const waiting = await waitingBelow(client, runs.filter((run) => run.status === 'running').map(({ handle }) => handle));
     const now = Date.now();
     output.object(
       runs.map(({ handle, name, status: stands, outcome, iterations, project, persona: owner, parent, startedAt, finishedAt }) => ({
@@ -48,6 +50,7 @@ async function list(options: Options): Promise<void> {
         parent,
         startedAt,
         finishedAt,
+        waiting: (waiting.get(handle) ?? []).map((inner) => inner.handle),
         webUrl: client.webUrl(handle),
       })),
     );
@@ -55,7 +58,7 @@ async function list(options: Options): Promise<void> {
     const rows = runs.map((run) => [
       run.handle,
       run.name,
-      statusText(run, output.paint),
+      `${statusText(run, output.paint)}${waiting.has(run.handle) ? output.paint.warn(', a nested run waits') : ''}`,
       durationText((run.finishedAt ?? now) - run.startedAt),
       new Date(run.startedAt).toISOString().slice(0, 19).replace('T', ' '),
     ]);

@@ -3,6 +3,8 @@ import type { Command } from 'commander';
 import { reportLines } from '../report-lines.ts';
 import { openOutput } from '../output.ts';
 import { oneLine } from '../../trace.ts';
+import { waitingWithin } from '../../waiting-runs.ts';
+import { questionLines } from '../question-lines.ts';
 import { withClient } from '../with-client.ts';
 
 export function define(command: Command): void {
@@ -16,15 +18,16 @@ Examples:
     .action(async (handle: string, options: { json?: boolean }) => {
       const output = openOutput(options);
       await withClient(output, async (client) => {
-        const [run, report, items] = await Promise.all([client.find(handle), client.status(handle), client.inbox({ handle })]);
+        const [run, report, items, waiting] = await Promise.all([client.find(handle), client.status(handle), client.inbox({ handle }), waitingWithin(client, handle)]);
         const questions = items.filter(({ state }) => state === 'open');
         const { name, project, persona, parent, inputs, startedAt, finishedAt } = run;
-        output.object({ ...report, name, project, persona, parent, inputs, startedAt, finishedAt, questions });
+        output.object({ ...report, name, project, persona, parent, inputs, startedAt, finishedAt, waiting, questions });
         for (const line of reportLines({ ...report, name }, output.paint)) output.line(line);
-        for (const { handle: asking, id, message, choices } of questions) {
-          output.line(`  ${output.paint.warn('asks')}: ${oneLine(message)}`);
-          output.line(`    sentinel answer ${asking} ${id} ${choices.join('|')}`);
+        for (const { handle: inner, name: called, reason, questions: ids } of waiting) {
+          const what = ids.length > 0 ? `for an answer to ${ids.join(', ')}` : `because it is held${reason === null ? '' : ` (${oneLine(reason)}); "sentinel resume ${inner}" lets it go on`}`;
+          output.line(`  ${output.paint.warn('waits')}: the nested run ${called} (${inner}) ${what}`);
         }
+        for (const question of questions) for (const line of questionLines(question, output.paint)) output.line(line);
       });
     });
 }
