@@ -19,6 +19,7 @@ import type { Paused, RunEvent, RunStatus } from '../language/run-event.ts';
 import type { InboxItem, Run, Store } from '../prisma/store/contract.ts';
 import { everyEvent } from '../prisma/store/every-event.ts';
 import type { ControlVerb, RunState } from '../workflows/messages.ts';
+import type { Cancelled } from './cancel-run.ts';
 import { ClientError } from './client-error.ts';
 import { runAt } from './run-at.ts';
 import { Connections, type ConnectOptions } from './connect.ts';
@@ -28,11 +29,10 @@ import { noSuchRun } from './no-such-run.ts';
 import { reportOf, webUrlOf, type RunReport } from './run-report.ts';
 import type { StartParts } from './start-run.ts';
 
+export type { Cancelled } from './cancel-run.ts';
 export { ClientError } from './client-error.ts';
 export type { FollowedEvent, FollowOptions } from './follow-run.ts';
 export type { RunReport } from './run-report.ts';
-
-const CANCEL_MAX_MS = 60_000;
 
 export interface StartOptions {
   /** Root of the run: `$PROJECT_ROOT`, where relative paths and commands start. Absolute. */
@@ -240,10 +240,9 @@ export class SentinelClient {
     return { handle: holding, ...(await editRun(client, holding, { ...request, path })) };
   }
 
-  /** Interrupts the steps under way; returns when the run has ended, or as it stands after a minute. */
-  async cancel(handle: string): Promise<RunReport> {
-    await this.requestCancel(handle);
-    return this.result(handle, { signal: AbortSignal.timeout(CANCEL_MAX_MS) });
+  /** Interrupts the steps under way; returns when the run has ended, when its clean-up asks something, or as it stands after a minute. */
+  async cancel(handle: string): Promise<Cancelled> {
+    return (await import('./cancel-run.ts')).cancelAndSee(this, handle);
   }
 
   /** The same without waiting for the end. */

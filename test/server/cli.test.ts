@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Json } from '../../language/json.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
 import { counted, once, shell } from './definitions.ts';
 import { Harness, until, type Said } from './harness.ts';
 
@@ -82,5 +82,37 @@ describe('a run that is edited where it waits, three runs deep', () => {
     expect(await sentinel('diff', 'deep', 'forked')).toMatchObject({ code: 1 });
     expect((await sentinel('fork', 'deep', '--at', `${deep}/steps.1~1@1`)).err).toContain(`fork that run, "sentinel fork deep/${deep} --at steps.1~1@1"`);
     expect(await sentinel('fork', 'deep', '--at', 'steps.9@1', '--json')).toMatchObject({ code: 2, out: expect.stringContaining('"FORK_KEY_NOT_REACHED"') as string });
+  });
+});
+
+describe('a run that asks', () => {
+  const form: JsonObject = { type: 'object', properties: { version: { type: 'string' } }, required: ['version'] };
+  const asks = once('asks', [{ type: 'approval', message: 'Which?', form }]);
+
+  test('is seen from the run around it, with what it asks and how to answer', async () => {
+    await harness.start(once('around', [{ type: 'sentinel', definition: asks }]), { handle: 'around' });
+    await harness.untilEvent('around/steps.0@1', (event) => event.type === 'asked');
+    const command = `sentinel answer around/steps.0@1 steps.0@1 approve --data '{"version":"text"}'`;
+    const status = await sentinel('status', 'around');
+    expect(status.out).toContain('waits: the nested run asks (around/steps.0@1) for an answer to steps.0@1\n');
+    expect(status.out).toContain(`needs --data with version (text)\n    ${command}\n    sentinel answer around/steps.0@1 steps.0@1 reject|abort\n`);
+    expect(await documentOf('status', 'around')).toMatchObject({ status: 'running', waiting: [{ handle: 'around/steps.0@1', name: 'asks', reason: null, questions: ['steps.0@1'] }] });
+    expect((await sentinel('list')).out).toMatch(/^around +around +running, a nested run waits /m);
+    expect(await sentinel('follow', 'around')).toMatchObject({ code: 3, err: expect.stringContaining(command) as string });
+    await sentinel('answer', 'around', 'approve', '--data', '{"version": "2"}');
+    expect(await harness.result('around')).toMatchObject({ outcome: 'completed' });
+    expect(await documentOf('status', 'around')).toMatchObject({ waiting: [], questions: [] });
+  });
+
+  test('in its clean-up says so to whoever cancels it', async () => {
+    const always = [{ type: 'approval' as const, message: 'All clean?' }];
+    await harness.start(once('cleans', [shell('sleep 300')], { always }), { handle: 'cleans' });
+    await harness.untilEvent('cleans', (event) => event.type === 'step-started');
+    const cancelled = await sentinel('cancel', 'cleans');
+    expect(cancelled).toMatchObject({ code: 3 });
+    expect(cancelled.out).toMatch(/^cleans is cleaning up and asks before it ends:\n {2}asks: All clean\?\n {4}sentinel answer cleans always\.0@1 approve\|reject\|abort\n/);
+    expect(await documentOf('cancel', 'cleans')).toMatchObject({ ok: true, outcome: null, questions: [{ id: 'always.0@1' }] });
+    await sentinel('answer', 'cleans', 'approve');
+    expect(await harness.result('cleans')).toMatchObject({ outcome: 'cancelled' });
   });
 });

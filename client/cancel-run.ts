@@ -1,0 +1,48 @@
+/**
+ * Cancelling a run and seeing it end. What it always does goes on meanwhile, and may ask somebody:
+ * then it ends only when that is answered, and whoever waits is told so.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { InboxItem } from '../prisma/store/contract.ts';
+import type { RunReport, SentinelClient } from './client.ts';
+import { idWithin } from './find-question.ts';
+
+const CANCEL_MAX_MS = 60_000;
+const LOOK_MS = 250;
+
+export interface Cancelled {
+  report: RunReport;
+  /** What its clean-up asks; it has not ended then. */
+  questions: InboxItem[];
+}
+
+/** Returns when the run has ended, when its clean-up asks something, or as it stands after a minute. */
+export async function cancelAndSee(client: SentinelClient, handle: string): Promise<Cancelled> {
+  await client.requestCancel(handle);
+  const over = new AbortController();
+  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(CANCEL_MAX_MS)]);
+  const asking = whenAsked(client, handle, signal).finally(() => over.abort());
+  try {
+    const report = await client.result(handle, { signal });
+    over.abort();
+    const questions = await asking;
+    return { report, questions: report.outcome === null ? questions : [] };
+  } finally {
+    over.abort();
+  }
+}
+
+/** Empty where nothing is asked before the signal aborts. */
+async function whenAsked(client: SentinelClient, handle: string, signal: AbortSignal): Promise<InboxItem[]> {
+  while (!signal.aborted) {
+    // A store that does not answer is told of by whoever waits for the result.
+    const open = await client.inbox({ handle }).catch(() => []);
+    const asked = open.filter((item) => item.state === 'open' && isOfCleanUp(handle, item));
+    if (asked.length > 0) return asked;
+    await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return [];
+}
+
+/** Every other question is withdrawn by the cancellation. */
+const isOfCleanUp = (handle: string, item: Pick<InboxItem, 'handle' | 'id'>): boolean => /(?:^|[/.])always\./.test(idWithin(handle, item));
