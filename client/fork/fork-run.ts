@@ -3,10 +3,12 @@
  * and not paid again. The old run stays as it is, whether it has ended or not.
  */
 import { closest } from 'fastest-levenshtein';
+import { placeIn, stepAt } from '../../language/edit.ts';
 import type { JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import type { RunEvent } from '../../language/run-event.ts';
 import { definitionPath } from '../../workflows/interpreter/keys.ts';
+import { stepsAt } from '../../workflows/interpreter/program.ts';
 import { workflowIdOf } from '../../workflows/messages.ts';
 import { freshPosition, setVariableAt } from '../../workflows/history/fresh-position.ts';
 import type { RetraceTarget, Standing } from '../../workflows/history/retrace.ts';
@@ -53,8 +55,8 @@ export async function forkRun(parts: StartParts, bundle: ReplayParts['bundle'], 
   }
   const position = freshPosition(standing.position, { takenAt: standing.now, now: Date.now() });
   const definition = edited ?? start.definition;
-  if (edited !== undefined) adopt(position, start.definition, edited, at);
-  for (const [name, value] of Object.entries(set)) setVariableAt(position, definitionPath(at.slice(0, at.lastIndexOf('@'))), name, value);
+  if (edited !== undefined) adopt(position, start.definition, edited, [...new Set([at, request.at])]);
+  for (const [name, value] of Object.entries(set)) setVariableAt(position, pathOf(at), name, value);
   const isElsewhere = parts.isElsewhere === true || taskQueue !== parts.taskQueue;
   const started = await startRun({ ...parts, taskQueue, isElsewhere }, {
     definition,
@@ -71,13 +73,27 @@ export async function forkRun(parts: StartParts, bundle: ReplayParts['bundle'], 
   return { handle: started.handle, of, at };
 }
 
-function adopt(position: Position, before: Definition, after: Definition, at: string): void {
-  const differences = frameDifferences(position, after);
+/** `keys`: of the step where the new run begins, and of the one that was asked for. */
+function adopt(position: Position, before: Definition, after: Definition, keys: readonly string[]): void {
+  const [at = ''] = keys;
+  const open = frameDifferences(position, after);
+  const differences = open.length > 0 ? open : keys.flatMap((key) => missingStep(after, key));
   if (differences.length > 0) {
     throw new ClientError('FORK_DEFINITION_DIFFERS', `The definition cannot go on from ${at}: ${differences.join('; ')}. Leave the steps that are open there in place, or fork before them.`);
   }
   adoptBounds(position, before, after);
 }
+
+/** Where the definition ends before the step, the new run would have nothing to do there. */
+function missingStep(definition: Definition, key: string): string[] {
+  const path = pathOf(key);
+  if (stepAt(definition, path) !== null) return [];
+  const { block } = placeIn(path);
+  const { length } = stepsAt(definition, block);
+  return [`it has no "${path}" to begin with: "${block}" has ${length === 1 ? '1 step' : `${length} steps`}`];
+}
+
+const pathOf = (key: string): string => definitionPath(key.slice(0, key.lastIndexOf('@')));
 
 async function findStanding(
   { store, client }: StartParts,

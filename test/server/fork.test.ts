@@ -104,6 +104,9 @@ test('a fork that cannot be is refused, and nothing starts', async () => {
   await expect(fork(handle, 'steps.1@1/steps.0@1')).rejects.toMatchObject({ message: expect.stringContaining(`sentinel fork ${handle}/steps.1@1 --at steps.0@1`) });
   const other = once('short', [shell('true'), shell('true')]);
   await expect(fork(handle, 'steps.1.then.0@1', { definition: other })).rejects.toMatchObject({ code: 'FORK_DEFINITION_DIFFERS', message: expect.stringContaining('"steps.1" is an open condition step') });
+  const shorter = fork(handle, 'steps.1@1', { definition: once('short', [shell('true')]) });
+  await expect(shorter).rejects.toMatchObject({ code: 'FORK_DEFINITION_DIFFERS', message: expect.stringContaining('it has no "steps.1" to begin with: "steps" has 1 step.') });
+  expect((await harness.store.runs.list({})).filter(({ name }) => name === 'short')).toHaveLength(1);
 });
 
 /** Its second step fails where there is no such file; its first result is too large for a history. */
