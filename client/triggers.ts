@@ -9,7 +9,10 @@ import { contentHash } from '../prisma/store/content-hash.ts';
 import type { Trigger } from '../prisma/store/trigger-contract.ts';
 import { ClientError } from './client-error.ts';
 import { createSchedule, type ScheduleReport } from './schedules.ts';
+import { soon } from './soon.ts';
 import { collectLibrary, startRun, type StartedRun, type StartParts, type StartRequest } from './start-run.ts';
+
+const WATCHED_MAX_MS = 15_000;
 
 export interface TriggerRequest extends Pick<StartRequest, 'definition' | 'inputs' | 'project' | 'persona' | 'known'> {
   /** In place of what the definition says. */
@@ -17,7 +20,8 @@ export interface TriggerRequest extends Pick<StartRequest, 'definition' | 'input
 }
 
 export type Registered =
-  | { type: 'event'; trigger: Trigger; isNew: boolean }
+  /** `isWatched`, of a trigger for files: whether what changes from now on is seen. */
+  | { type: 'event'; trigger: Trigger; isNew: boolean; isWatched?: boolean }
   | { type: 'schedule'; schedule: ScheduleReport }
   | { type: 'immediate'; run: StartedRun };
 
@@ -40,14 +44,22 @@ export async function addTrigger(parts: StartParts, request: TriggerRequest): Pr
   }
 }
 
-async function addEventTrigger(parts: StartParts, request: TriggerRequest, event: string): Promise<{ trigger: Trigger; isNew: boolean }> {
+async function addEventTrigger(parts: StartParts, request: TriggerRequest, event: string): Promise<{ trigger: Trigger; isNew: boolean; isWatched?: boolean }> {
   const { store, taskQueue } = parts;
   const { definition, inputs, project, persona } = request;
   // What it refers to is looked up when a run starts, and files are out of reach then.
   const library = await collectLibrary(store, definition, request.known);
   for (const referenced of Object.values(library)) await store.definitions.save(referenced);
   const { hash: definitionHash } = await store.definitions.save(definition);
-  return store.triggers.add({ name: definition.name, event, definitionHash, project, persona, inputs, taskQueue });
+  const added = await store.triggers.add({ name: definition.name, event, definitionHash, project, persona, inputs, taskQueue });
+  return isOfFiles(event) ? { ...added, isWatched: await whenWatched(store, project) } : added;
+}
+
+export const isOfFiles = (event: string): boolean => event.startsWith('file:');
+
+/** A worker looks through the project before it sees what changes in it; false where none does within the time. */
+export async function whenWatched({ triggers }: StartParts['store'], project: string): Promise<boolean> {
+  return (await soon(WATCHED_MAX_MS, async () => (await triggers.isWatched(project)) || undefined)) === true;
 }
 
 /** Also how `sentinel schedule create` names a schedule that was given no name. */

@@ -89,8 +89,12 @@ export interface TriggerStore {
   publish(event: OutsideEvent): Promise<{ seq: number; isNew: boolean }>;
   /** Projects in which a trigger or a run waits for events whose names begin with `file:`. */
   projectsAwaitingFiles(): Promise<string[]>;
+  /** Whether a worker watches the files of the project by now: what changes from here on is seen. */
+  isWatched(project: string): Promise<boolean>;
   /** `onLost`: the locks are gone with their connection. */
   locks(onLost: () => void): TriggerLocks;
   /** Hears that something was published. */
   listen(): Ear;
+  /** Hears that files may be waited for in another project. */
+  listenForFiles(pollMs: number): Ear;
 }

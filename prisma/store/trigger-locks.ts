@@ -3,11 +3,27 @@
  * connection of its own. When that connection is lost so are the locks, and the holder is told.
  */
 import { Client } from 'pg';
-import { connectionConfig } from './database.ts';
+import { connectionConfig, type Database } from './database.ts';
 import type { TriggerLocks } from './trigger-contract.ts';
 
 /** Keeps these names apart from other users of advisory locks. */
 const SEED = 72_707_371;
+
+/** Held from when the files of a project are watched until they no longer are. */
+export const watchedLock = (project: string): string => `watched ${project}`;
+
+/** Whether any process of all that share the database holds it. */
+export async function isLocked(database: Database, name: string): Promise<boolean> {
+  const [row] = await database.query<{ locked: boolean }>(
+    `select exists (
+       select 1 from pg_locks
+       where locktype = 'advisory' and granted and objsubid = 1 and database = (select oid from pg_database where datname = current_database())
+         and (classid::bigint << 32) | objid::bigint = hashtextextended($1, $2)
+     ) as locked`,
+    [name, SEED],
+  );
+  return row?.locked === true;
+}
 
 export function triggerLocks(url: string, onLost: () => void): TriggerLocks {
   let connected: Promise<Client> | undefined;

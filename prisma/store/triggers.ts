@@ -15,9 +15,9 @@ import type { Database } from './database.ts';
 import { withoutNul } from './jsonb-text.ts';
 import { FINISHED_KEY } from './status-events.ts';
 import type { ClaimedStart, OutsideEvent, StartState, Trigger, TriggerStart, TriggerStore } from './trigger-contract.ts';
-import { triggerLocks } from './trigger-locks.ts';
+import { isLocked, triggerLocks, watchedLock } from './trigger-locks.ts';
 import { releaseHeld, takeTurn } from './trigger-turns.ts';
-import { EVENT_CHANNEL } from './wakeups.ts';
+import { EVENT_CHANNEL, FILES_CHANNEL } from './wakeups.ts';
 import type { Announcer, Listener } from './wakeups.ts';
 
 const EVENTS_AT_ONCE = 100;
@@ -59,7 +59,7 @@ const toStart = ({ handle, state, reason, heldBy, seq, eventId, eventName, data,
 
 export function triggers(database: Database, announcer: Announcer, listener: Listener): TriggerStore {
   return {
-    ...registry(database),
+    ...registry(database, announcer),
     spread: () => database.transaction(spread),
     claim: (limit, leaseMs) => claim(database, limit, leaseMs),
     takeTurn: (start) => takeTurn(database, start),
@@ -83,12 +83,14 @@ export function triggers(database: Database, announcer: Announcer, listener: Lis
     },
 
     locks: (onLost) => triggerLocks(database.url, onLost),
+    isWatched: (project) => isLocked(database, watchedLock(project)),
     listen: () => listener.listen(EVENT_CHANNEL, ''),
+    listenForFiles: (pollMs) => listener.listen(FILES_CHANNEL, '', pollMs),
   };
 }
 
 /** What is registered, and what became of it. */
-function registry(database: Database): Pick<TriggerStore, 'add' | 'list' | 'pause' | 'remove' | 'starts'> {
+function registry(database: Database, announcer: Announcer): Pick<TriggerStore, 'add' | 'list' | 'pause' | 'remove' | 'starts'> {
   return {
     async add(trigger) {
       const [row] = await database.query<TriggerRow & { isNew: boolean }>(
@@ -100,6 +102,7 @@ function registry(database: Database): Pick<TriggerStore, 'add' | 'list' | 'paus
         [randomUUID(), withoutNul(trigger.name), trigger.event, trigger.definitionHash, trigger.project, trigger.persona, JSON.stringify(trigger.inputs), trigger.taskQueue],
       );
       if (row === undefined) throw new Error('bug: an upsert returns its row');
+      announcer.announce(FILES_CHANNEL, '');
       const { isNew, ...rest } = row;
       return { trigger: toTrigger(rest), isNew };
     },
@@ -109,7 +112,9 @@ function registry(database: Database): Pick<TriggerStore, 'add' | 'list' | 'paus
     },
 
     async pause(id, isPaused) {
-      return (await database.query('update triggers set is_paused = $2 where id = $1 returning 1', [id, isPaused])).length > 0;
+      const isThere = (await database.query('update triggers set is_paused = $2 where id = $1 returning 1', [id, isPaused])).length > 0;
+      announcer.announce(FILES_CHANNEL, '');
+      return isThere;
     },
 
     remove: (id) => database.transaction((client) => remove(client, id)),

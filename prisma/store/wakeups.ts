@@ -20,9 +20,11 @@ export const RUN_CHANNEL = 'sentinel_run';
 export const LOG_CHANNEL = 'sentinel_log';
 /** Something was published; without a handle. */
 export const EVENT_CHANNEL = 'sentinel_event';
+/** Files are waited for where they may not have been; without a handle. */
+export const FILES_CHANNEL = 'sentinel_files';
 /** A background process printed something, or ended; with its execution's id. */
 export const EXECUTION_CHANNEL = 'sentinel_execution';
-const CHANNELS = [RUN_CHANNEL, LOG_CHANNEL, EVENT_CHANNEL, EXECUTION_CHANNEL] as const;
+const CHANNELS = [RUN_CHANNEL, LOG_CHANNEL, EVENT_CHANNEL, FILES_CHANNEL, EXECUTION_CHANNEL] as const;
 export type Channel = (typeof CHANNELS)[number];
 
 export class Announcer {

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { whenWatched } from '../../client/triggers.ts';
 import { openStore } from '../../prisma/store/open-store.ts';
 import { CHANGES_MAX, FileEvents } from '../../worker/triggers/file-events.ts';
 import { GitIgnores } from '../../worker/triggers/git-ignores.ts';
@@ -109,6 +110,24 @@ test('of two processes one watches, and the other takes over', { timeout: 60_000
   }, { timeout: 15_000 }).toBe(1);
   await second.close();
   await other.close();
+});
+
+test('what changes right after it is known to be watched is seen', { timeout: 60_000 }, async () => {
+  for (let file = 0; file < 500; file += 1) write(`src/${file % 20}/${file}.ts`);
+  const { triggers } = opened.store;
+  opens = [fileEvents()];
+  await pause(300);
+  expect(await triggers.isWatched(project)).toBe(false);
+  const { trigger } = await triggers.add({ name: 't', event: 'file:*', definitionHash: 'h', project, persona: 'ada', inputs: {}, taskQueue: 'q' });
+  triggerId = trigger.id;
+  const since = Date.now();
+  expect(await whenWatched(opened.store, project)).toBe(true);
+  // A worker hears of it and does not come upon it seconds later.
+  expect(Date.now() - since).toBeLessThan(2500);
+  write('src/7/7.ts', 'changed');
+  await expect.poll(async () => (await seen()).map(({ data }) => data), { timeout: 5_000 }).toEqual([{ path: 'src/7/7.ts', kind: 'changed' }]);
+  await Promise.all(opens.map((one) => one.close()));
+  expect(await triggers.isWatched(project)).toBe(false);
 });
 
 test('a branch switch does not start a run for each of its files', { timeout: 60_000 }, async () => {

@@ -1,13 +1,15 @@
 /**
  * `file:changed`: watches the projects in which somebody waits for events of files, and publishes what
  * changes. One worker of a machine watches a project, the one that holds its lock in the database;
- * when it ends, another takes over. What changes while no worker is up is not seen.
+ * when it ends, another takes over. What changes while no worker is up is not seen. A second lock says
+ * that what changes from now on is seen, for whoever waits until then.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { TriggerLocks, TriggerStore } from '../../prisma/store/trigger-contract.ts';
+import { watchedLock } from '../../prisma/store/trigger-locks.ts';
+import type { Ear } from '../../prisma/store/wakeups.ts';
 import { ProjectWatch, type FileChange } from './project-watch.ts';
 
 export const FILE_CHANGED = 'file:changed';
@@ -26,22 +28,33 @@ export interface FileEventsParts {
   say: (text: string) => void;
 }
 
+interface Watched {
+  watch: ProjectWatch;
+  wantedAt: number;
+  isReady: boolean;
+  /** Whoever asks is told that it is watched. */
+  isTold: boolean;
+}
+
 export class FileEvents {
   readonly #parts: FileEventsParts;
   readonly #locks: TriggerLocks;
   readonly #over = new AbortController();
-  readonly #watched = new Map<string, { watch: ProjectWatch; wantedAt: number }>();
+  readonly #watched = new Map<string, Watched>();
+  readonly #ear: Ear;
   readonly #done: Promise<void>;
 
   constructor(parts: FileEventsParts) {
     this.#parts = parts;
     this.#locks = parts.triggers.locks(() => void this.#closeAll());
+    this.#ear = parts.triggers.listenForFiles(LOOK_MS);
     this.#done = this.#run();
   }
 
   async close(): Promise<void> {
     this.#over.abort();
     await this.#done;
+    this.#ear.close();
     await this.#closeAll();
     await this.#locks.close();
   }
@@ -51,7 +64,7 @@ export class FileEvents {
     while (!signal.aborted) {
       // A store that is away is asked again; what is watched stays watched.
       await this.#look().catch(() => undefined);
-      await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
+      await this.#ear.next(signal);
     }
   }
 
@@ -60,17 +73,19 @@ export class FileEvents {
     for (const project of await this.#parts.triggers.projectsAwaitingFiles()) {
       const watched = this.#watched.get(project);
       if (watched !== undefined) watched.wantedAt = now;
-      else if (existsSync(project) && (await this.#locks.take(lockOf(project)))) await this.#watch(project, now);
+      else if (existsSync(project) && (await this.#locks.take(lockOf(project)))) this.#watch(project, now);
+      if (watched !== undefined) await this.#tell(project, watched);
     }
     for (const [project, { watch, wantedAt }] of this.#watched) {
       if (now - wantedAt < LINGER_MS && existsSync(project)) continue;
       this.#watched.delete(project);
+      await this.#locks.release(watchedLock(project));
       await watch.close();
       await this.#locks.release(lockOf(project));
     }
   }
 
-  async #watch(project: string, now: number): Promise<void> {
+  #watch(project: string, now: number): void {
     const { without, say } = this.#parts;
     let hasFailed = false;
     const watch = new ProjectWatch({
@@ -82,8 +97,19 @@ export class FileEvents {
         hasFailed = true;
       },
     });
-    this.#watched.set(project, { watch, wantedAt: now });
-    await watch.ready;
+    const watched: Watched = { watch, wantedAt: now, isReady: false, isTold: false };
+    this.#watched.set(project, watched);
+    void watch.ready.then(() => {
+      watched.isReady = true;
+      // Where the database is away just now, the next look tells.
+      return this.#tell(project, watched).catch(() => undefined);
+    });
+  }
+
+  /** Of several machines whose folder has that name, one tells for all. */
+  async #tell(project: string, watched: Watched): Promise<void> {
+    if (!watched.isReady || watched.isTold || this.#watched.get(project) !== watched) return;
+    watched.isTold = await this.#locks.take(watchedLock(project));
   }
 
   async #publish(project: string, changes: readonly FileChange[]): Promise<void> {

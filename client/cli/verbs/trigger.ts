@@ -1,6 +1,7 @@
 /** `sentinel trigger add|list|show|pause|resume|remove`: definitions that start by themselves. */
 import type { Command } from 'commander';
-import type { Trigger, TriggerStore } from '../../../prisma/store/trigger-contract.ts';
+import type { Store } from '../../../prisma/store/contract.ts';
+import type { Trigger } from '../../../prisma/store/trigger-contract.ts';
 import type { Registered } from '../../triggers.ts';
 import { readRequest, requestOptions, type RequestOptions } from '../definition-request.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -64,9 +65,13 @@ async function add(given: string, options: AddOptions): Promise<number> {
     const registered = await addTrigger(parts, { ...request, ...(options.event === undefined ? {} : { event: options.event }) });
     output.object({ ok: true, ...registered });
     output.line(resultText(registered, request.definition.name));
+    if (registered.type === 'event' && registered.isWatched === false) output.note(notWatched(registered.trigger.project));
     return EXIT.ok;
   });
 }
+
+const notWatched = (project: string): string =>
+  `sentinel: no worker watches the files of ${project} yet; what changes before one does is not seen (see "sentinel doctor")`;
 
 function resultText(registered: Registered, name: string): string {
   switch (registered.type) {
@@ -111,7 +116,7 @@ Examples:
     .action(async (given: string, _options: unknown, self: Command) => {
       const { limit, ...options } = self.optsWithGlobals<OneOptions & { limit: number }>();
       const output = openOutput(options);
-      await withTrigger(given, options, output, async (trigger, triggers) => {
+      await withTrigger(given, options, output, async (trigger, { triggers }) => {
         const starts = await triggers.starts(trigger.id, limit);
         output.object({ ...trigger, starts });
         output.line(`${output.paint.strong(trigger.name)} starts at each ${trigger.event} in ${trigger.project}${trigger.isPaused ? ' (paused)' : ''}`);
@@ -131,11 +136,14 @@ Examples:
       .action(async (given: string, _options: unknown, self: Command) => {
         const options = self.optsWithGlobals<OneOptions>();
         const output = openOutput(options);
-        await withTrigger(given, options, output, async ({ id, name }, triggers) => {
-          if (verb === 'remove') await triggers.remove(id);
-          else await triggers.pause(id, verb === 'pause');
-          output.object({ ok: true, id, name });
+        await withTrigger(given, options, output, async ({ id, name, event, project }, store) => {
+          if (verb === 'remove') await store.triggers.remove(id);
+          else await store.triggers.pause(id, verb === 'pause');
+          const { isOfFiles, whenWatched } = await import('../../triggers.ts');
+          const isWatched = verb === 'resume' && isOfFiles(event) ? await whenWatched(store, project) : undefined;
+          output.object({ ok: true, id, name, ...(isWatched === undefined ? {} : { isWatched }) });
           output.line(`${name} ${RESULTS[verb]}.`);
+          if (isWatched === false) output.note(notWatched(project));
         });
       });
   };
@@ -152,11 +160,11 @@ async function withTrigger(
   given: string,
   options: OneOptions,
   output: Output,
-  use: (trigger: Trigger, triggers: TriggerStore) => Promise<void>,
+  use: (trigger: Trigger, store: Store) => Promise<void>,
 ): Promise<void> {
   const project = projectFolder(options.project);
   await withClient(output, async (client) => {
     const [{ findTrigger }, store] = await Promise.all([import('../../triggers.ts'), client.store()]);
-    await use(await findTrigger({ store }, given, project), store.triggers);
+    await use(await findTrigger({ store }, given, project), store);
   });
 }
