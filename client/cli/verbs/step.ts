@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
 import type { EditRequest } from '../../../workflows/interpreter/edits.ts';
 import type { ListedStep, StepList } from '../../../workflows/interpreter/step-list.ts';
-import type { SentinelClient } from '../../client.ts';
+import { ClientError, type SentinelClient } from '../../client.ts';
+import { noSuchStep } from '../../no-such-step.ts';
 import type { Paint } from '../../paint.ts';
 import { runAt } from '../../run-at.ts';
 import { defineGroup } from '../group.ts';
@@ -58,10 +59,11 @@ Examples:
     .action(async (handle: string, path: string, _options: unknown, self: Command) => {
       const output = openOutput(self.optsWithGlobals<Options>());
       await withClient(output, async (client) => {
-        const { definition: _definition, ...list } = await client.steps(handle, path);
+        const listed = await client.steps(handle, path);
+        const { definition: _definition, ...list } = listed;
         const at = runAt(handle, path).path;
         const steps = list.steps.filter((step) => at === '' || step.path === at || step.path.startsWith(`${at}.`));
-        if (steps.length === 0 && at !== '') throw notFound(list.handle, at);
+        if (steps.length === 0 && at !== '') throw noSuchStep(listed, at);
         output.object({ ok: true, ...list, steps });
         output.line(`${list.handle} is at revision ${list.revision}, pass ${list.pass}.`);
         for (const line of table(['PATH', 'STATE', 'EDITABLE', 'TYPE', 'LABEL'], steps.map((step) => rowOf(step, output.paint)), output.paint)) output.line(line);
@@ -113,7 +115,9 @@ async function edit(op: EditRequest['op'], handle: string, path: string, options
   await withClient(output, async (client) => {
     const seen = await seenBy(client, handle, path, options, given);
     const { note, by = process.env['USER'] ?? 'local' } = options;
-    const reply = await client.edit(handle, { op, path, ...seen, by, ...(note === undefined ? {} : { note }) });
+    const reply = await client.edit(handle, { op, path, ...seen, by, ...(note === undefined ? {} : { note }) }).catch(async (error: unknown) => {
+      throw await refusalOf(error, client, handle, path, op);
+    });
     output.object({ ok: true, ...reply });
     const { stepDiff } = await import('../../step-diff.ts');
     for (const line of stepDiff(reply, output.paint)) output.line(line);
@@ -158,11 +162,19 @@ async function seenBy(client: SentinelClient, handle: string, path: string, { re
   return given !== null && 'params' in given ? { revision: seen, step: withParams(list, runAt(handle, path).path, given.params) } : { revision: seen, ...given };
 }
 
-function withParams({ handle, steps }: StepList, path: string, params: JsonObject): Json {
-  const step = steps.find((listed) => listed.path === path)?.step;
-  if (step === undefined) throw notFound(handle, path);
+function withParams(list: StepList, path: string, params: JsonObject): Json {
+  const step = list.steps.find((listed) => listed.path === path)?.step;
+  if (step === undefined) throw noSuchStep(list, path);
   // As the command sentinel/step/update: what other steps do stands in fields of their own.
   return (step.type === 'command' ? { ...step, params } : { ...step, ...params }) as unknown as Json;
 }
 
-const notFound = (handle: string, path: string) => usage(`${handle} has no step "${path}"; "sentinel step list ${handle}" shows those there are.`);
+/** The run alone refuses; which places there are is asked of it then. */
+async function refusalOf(error: unknown, client: SentinelClient, handle: string, path: string, op: EditRequest['op']): Promise<unknown> {
+  if (!(error instanceof ClientError) || error.code !== 'STEP_NOT_FOUND') return error;
+  const list = await client.steps(handle, path).catch(() => null);
+  const { path: place } = runAt(handle, path);
+  // A step of a nested definition is there, and skipped elsewhere.
+  if (list === null || list.steps.some((step) => step.path === place)) return error;
+  return noSuchStep(list, place, op);
+}
