@@ -203,8 +203,9 @@ export async function hasRunsUnderWay({ schedule, workflow }: StartParts['client
 }
 
 const steps: Record<Parameters<typeof steerSchedule>[2], (handle: ScheduleHandle, note?: string) => Promise<void>> = {
-  pause: (handle, note) => handle.pause(note),
-  resume: (handle, note) => handle.unpause(note),
+  // Without a note of ours Temporal's own names its SDK.
+  pause: (handle, note = 'by hand') => handle.pause(note),
+  resume: (handle, note = 'by hand') => handle.unpause(note),
   // Asked for by a person, so it starts now, whatever else of the schedule is under way.
   trigger: (handle) => handle.trigger(ScheduleOverlapPolicy.ALLOW_ALL),
   delete: (handle) => handle.delete(),

@@ -46,11 +46,19 @@ export class RunView {
   #refresh(): void {
     if (this.#spinner === undefined) return;
     const now = Date.now();
-    const steps = [...this.#running.values()].map(({ label, since }) => `${oneLine(label)} ${durationText(Math.floor((now - since) / 1000) * 1000)}`);
-    const text = steps.length === 0 ? 'running' : steps.join(' · ');
+    const text = underWayText([...this.#running.values()], now);
     const width = Math.max(20, (process.stderr.columns || 80) - 4);
     this.#spinner.text = text.length <= width ? text : `${text.slice(0, width - 1)}…`;
   }
+}
+
+/** A step shows how long it takes once that is a second: shorter ones would seem to stand still. */
+export function underWayText(steps: readonly { label: string; since: number }[], now: number): string {
+  const shown = steps.map(({ label, since }) => {
+    const seconds = Math.floor((now - since) / 1000);
+    return seconds < 1 ? oneLine(label) : `${oneLine(label)} ${durationText(seconds * 1000)}`;
+  });
+  return shown.length === 0 ? 'running' : shown.join(' · ');
 }
 
 /** How deep the steps of a nested run stand in the run that is followed. */

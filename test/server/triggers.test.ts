@@ -68,6 +68,8 @@ test('a schedule starts runs by itself and on demand, each with a row and a hand
     expect((await harness.rows('beat'))[0]).toEqual({ event: null, who: 'the clock' });
 
     expect(await describeSchedule(harness.client, id)).toMatchObject({ isPaused: true, note: 'enough' });
+    await steerSchedule(parts, id, 'pause');
+    expect(await describeSchedule(harness.client, id)).toMatchObject({ isPaused: true, note: 'by hand' });
     const before = (await describeSchedule(harness.client, id)).runs.length;
     await steerSchedule(parts, id, 'trigger');
     await until(async () => (await describeSchedule(harness.client, id)).runs.length > before);
