@@ -8,8 +8,7 @@
 import { canonicalText } from '../../language/canonical.ts';
 import type { Permission } from '../../language/commands.ts';
 import type { FailureInfo } from '../../language/failure.ts';
-import type { Json, JsonObject } from '../../language/json.ts';
-import { inlineBytesMax } from '../../language/limits.ts';
+import type { JsonObject } from '../../language/json.ts';
 import type { ApprovalStep, Step } from '../../language/model.ts';
 import { permissionOfCommand } from '../../language/permissions.ts';
 import type { Answer } from '../../language/question.ts';
@@ -19,9 +18,9 @@ import { aborted, notify } from './escalation.ts';
 import type { Effect, Flow, Strand } from './host.ts';
 import { finish, record, type Ending, type Place, type Walk } from './ledger.ts';
 import type { BlockFrame } from './position.ts';
-import { previewOf } from './preview.ts';
 import { ask, withdrawOpen } from './questions.ts';
 import { ruleFor } from './rules.ts';
+import { edited, essenceOf, shown } from './shown-action.ts';
 
 /** The class of an action that must not happen unapproved; null where it may. */
 export function permissionToAsk(walk: Walk, effect: Effect): Permission | null {
@@ -99,22 +98,6 @@ function decided({ key }: Place, effect: Effect, answer: Answer): Decision {
     default:
       return answer.choice satisfies never;
   }
-}
-
-const fields = ['type', 'command', 'args', 'cwd', 'env', 'stdin', 'files', 'params', 'event', 'data'] as const;
-
-/** What the action is, without what only the run's books need. */
-function essenceOf(effect: Effect): JsonObject {
-  return Object.fromEntries<Json>(Object.entries(effect).filter(([name]) => (fields as readonly string[]).includes(name)));
-}
-
-/** The fields that `answers.ts` lets a persona change replace those of the action. */
-export function edited(effect: Effect, changes: JsonObject): Effect {
-  return { ...effect, ...changes };
-}
-
-function shown(action: JsonObject): Json {
-  return JSON.stringify(action).length <= inlineBytesMax ? action : { type: action['type'] ?? null, preview: previewOf(action) };
 }
 
 const rejected = (key: string, finding: string): FailureInfo => ({ code: 'APPROVAL_REJECTED', message: `${key}: ${finding}`, retryable: false });

@@ -18,6 +18,7 @@ import { record, type Place, type Walk } from './ledger.ts';
 import type { BlockFrame } from './position.ts';
 import { ask } from './questions.ts';
 import { ruleFor, ruleForFailure } from './rules.ts';
+import { actionAgain } from './shown-action.ts';
 
 type Condition = EscalationRule['condition'];
 
@@ -45,7 +46,7 @@ export function* escalateFailure(
     kind: condition,
     message: `${labelOf(step)} failed: ${failure.message}`,
     choices: choicesFor(step, failure),
-    show: { failure: { code: failure.code, message: failure.message, ...(failure.details ? { details: failure.details } : {}) }, action: { type: step.type } },
+    show: { failure: { code: failure.code, message: failure.message, ...(failure.details ? { details: failure.details } : {}) }, action: actionAgain(walk, strand, step, place, frame) },
     priority,
     about: { failure, step },
   });

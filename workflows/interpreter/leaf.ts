@@ -4,7 +4,7 @@
  */
 import type { Step } from '../../language/model.ts';
 import { CHANGES, isNewFor } from '../changes.ts';
-import { actionAsked, approveAction, edited, permissionToAsk } from './approval.ts';
+import { actionAsked, approveAction, permissionToAsk } from './approval.ts';
 import { askBudget, begin, budgetSpent, costOf, priceOf, settle } from './budget.ts';
 import { wait, type Walking } from './drive.ts';
 import { effectOf, isQuick, labelOf, refusedByMode, type Built } from './effects.ts';
@@ -14,6 +14,7 @@ import { finish, record, type Ending, type Place, type Walk } from './ledger.ts'
 import { holdAtLimit, holdMeanwhile, holdsNested, limitReached, remainingMs, timeoutOf, type Limit } from './limits.ts';
 import { performInTime } from './nested.ts';
 import type { BlockFrame } from './position.ts';
+import { edited } from './shown-action.ts';
 import { noteWatched } from './watching.ts';
 
 type Leaf = Extract<Step, { type: 'shell' | 'command' | 'emit' | 'sentinel' | 'watch' }>;
