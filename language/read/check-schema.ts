@@ -24,6 +24,7 @@ import {
 } from '../model.ts';
 import type { Problem } from '../problems.ts';
 import { isPlain, lastKey, type Origins, type Plain } from './draft.ts';
+import { AS_WRITTEN, mend, namesIn, type Misspelt } from './mend.ts';
 
 const STEPS = {
   shell: ShellStep,
@@ -54,16 +55,19 @@ export interface Found {
   origins: Origins;
 }
 
-export function checkDefinitionSchema(definition: unknown, path: string, found: Found): void {
-  const isReference = isPlain(definition) && Object.hasOwn(definition, '$ref');
-  report(isReference ? DefinitionRef : Definition, definition, path, found);
+export interface Checked {
+  /** Whether the other checks may look at it: it is as the schema wants it, or has been mended. */
+  isKnown: boolean;
+  /** Names that keys which are none may have been meant to set. */
+  names: readonly string[];
 }
 
-export function checkStepSchema(step: unknown, path: string, found: Found): step is Plain & { type: StepType } {
-  if (!isPlain(step)) {
-    push(found, { code: 'WRONG_TYPE', path, message: `a step is an object, and here stands ${kindOf(step)}` });
-    return false;
-  }
+export function checkDefinitionSchema(definition: unknown, path: string, found: Found): Checked {
+  const isReference = isPlain(definition) && Object.hasOwn(definition, '$ref');
+  return report(isReference ? DefinitionRef : Definition, definition, path, found);
+}
+
+export function checkStepSchema(step: Plain, path: string, found: Found): Checked {
   const type = step['type'];
   if (typeof type === 'string' && Object.hasOwn(STEPS, type)) {
     return report(STEPS[type as StepType], step, path, found);
@@ -77,8 +81,20 @@ export function checkStepSchema(step: unknown, path: string, found: Found): step
       message: `${JSON.stringify(type)} is not a type of step; there are ${STEP_TYPES.join(', ')}`,
       ...(typeof type === 'string' ? nearestFix(type, STEP_TYPES) : {}),
     });
+    if (typeof type === 'string' && isStepOf(nearest(type, STEP_TYPES), step)) return { isKnown: true, names: [] };
   }
-  return false;
+  return { isKnown: false, names: [] };
+}
+
+/** A misspelt type is taken for the one it is near to where the step has its keys. */
+function isStepOf(type: string | undefined, step: Plain): boolean {
+  if (type === undefined || !STEPS[type as StepType].safeParse(withoutInner({ ...step, type }), OWN_WORDS).success) return false;
+  step['type'] = type;
+  return true;
+}
+
+export function notAStep(step: unknown, path: string, found: Found): void {
+  push(found, { code: 'WRONG_TYPE', path, message: `a step is an object, and here stands ${kindOf(step)}` });
 }
 
 /**
@@ -87,16 +103,39 @@ export function checkStepSchema(step: unknown, path: string, found: Found): step
  */
 export const OWN_WORDS = { error: (): string => 'not as it should be' };
 
-/** Returns whether the value is as the schema wants it; what a rewrite has reported already is not said again. */
-function report(schema: z.ZodType, value: unknown, path: string, found: Found): boolean {
-  const result = schema.safeParse(isPlain(value) ? withoutInner(value) : value, OWN_WORDS);
-  for (const issue of withoutConsequences(result.error?.issues ?? [])) {
-    const at = found.origins.locate(value, path, issue.path);
-    if (found.origins.refused.has(at)) continue;
-    if (issue.code === 'unrecognized_keys') reportUnknownKeys(issue.keys, keysAt(schema, value, issue.path), value, path, issue.path, found);
-    else push(found, { path: at, ...describe(issue, valueAt(value, issue.path), at) });
+/** Keys with the right name show what is wrong with their values; mending those is enough. */
+const roundsMax = 3;
+
+/** Reports what the schema refuses, and mends it; what a rewrite has reported already is not said again, and later rounds speak of what a misspelt key holds. */
+function report(schema: z.ZodType, value: unknown, path: string, found: Found): Checked {
+  const names: string[] = [];
+  let renamed: ReadonlySet<PropertyKey> | undefined;
+  for (let round = 0; round < roundsMax; round += 1) {
+    const result = schema.safeParse(isPlain(value) ? withoutInner(value) : value, OWN_WORDS);
+    if (result.success) return { isKnown: true, names };
+    const issues = withoutConsequences(result.error.issues);
+    const misspelt = issues.flatMap((issue) => (issue.code === 'unrecognized_keys' ? misspeltOf(issue, schema, value) : []));
+    const wrong = issues.filter((issue) => issue.code !== 'unrecognized_keys' && !isThereMisspelt(issue, misspelt));
+    if (renamed === undefined) for (const each of misspelt) reportUnknownKey(each, value, path, found);
+    for (const issue of wrong) if (renamed === undefined || issue.path.some((key) => renamed?.has(key))) reportIssue(issue, value, path, found);
+    // A reference is the author's own object.
+    if (!isPlain(value) || schema === DefinitionRef) break;
+    names.push(...misspelt.flatMap(({ key, at }) => namesIn(valueAt(value, [...at, key]))));
+    mend(value, path, { issues: wrong, misspelt }, found.origins);
+    renamed = new Set(misspelt.flatMap(({ meant }) => (meant !== undefined && AS_WRITTEN.has(meant) ? [meant] : [])));
   }
-  return result.success;
+  return { isKnown: false, names };
+}
+
+/** A key that is missing is there, misspelt. */
+function isThereMisspelt({ path }: z.core.$ZodIssue, misspelt: readonly Misspelt[]): boolean {
+  const place = path.map(String).join('.');
+  return misspelt.some(({ at, meant }) => meant !== undefined && [...at, meant].map(String).join('.') === place);
+}
+
+function reportIssue(issue: z.core.$ZodIssue, value: unknown, path: string, found: Found): void {
+  const at = found.origins.locate(value, path, issue.path);
+  if (!found.origins.refused.has(at)) push(found, { path: at, ...describe(issue, valueAt(value, issue.path), at) });
 }
 
 /** What has the wrong type has no size that could be wrong too. */
@@ -117,14 +156,22 @@ function withoutInner(value: Plain): Plain {
   return copy;
 }
 
-function reportUnknownKeys(keys: string[], legal: string[], value: unknown, path: string, at: PropertyKey[], found: Found): void {
-  for (const key of keys) {
-    const place = found.origins.locate(value, path, [...at, key]);
-    const own = lastKey(place, key);
-    const fix = nearestFix(own, legal);
-    const message = `"${own}" is not a key here; ${fix.fix === undefined ? `there are ${legal.join(', ')}` : fix.fix}`;
-    push(found, { code: 'UNKNOWN_KEY', path: place, message, ...fix });
-  }
+interface UnknownKey extends Misspelt {
+  legal: readonly string[];
+}
+
+function misspeltOf({ keys, path }: z.core.$ZodIssueUnrecognizedKeys, schema: z.ZodType, value: unknown): UnknownKey[] {
+  const legal = keysAt(schema, value, path);
+  return keys.map((key) => ({ key, at: path, meant: nearest(key, legal), legal }));
+}
+
+function reportUnknownKey({ key, at, legal }: UnknownKey, value: unknown, path: string, found: Found): void {
+  const place = found.origins.locate(value, path, [...at, key]);
+  if (found.origins.refused.has(place)) return;
+  const own = lastKey(place, key);
+  const fix = nearestFix(own, legal);
+  const message = `"${own}" is not a key here; ${fix.fix === undefined ? `there are ${legal.join(', ')}` : fix.fix}`;
+  push(found, { code: 'UNKNOWN_KEY', path: place, message, ...fix });
 }
 
 /** The legal keys of the object at `path`: of the schema itself, of a loop, a trigger or an inner object. */
@@ -199,6 +246,7 @@ function wanted(issue: z.core.$ZodIssue): string {
 }
 
 function article(kind: string): string {
+  if (kind === 'record') return 'an object';
   return `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`;
 }
 

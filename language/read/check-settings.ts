@@ -114,7 +114,7 @@ interface Limits {
 
 /** A warning where something ends before a limit; with its unit where the author wrote a time in another. */
 export function unreachableLimit({ path, key, limit, before, less }: Limits): Problem[] {
-  if (typeof limit !== 'number' || typeof less !== 'number' || limit <= less) return [];
+  if (typeof limit !== 'number' || typeof less !== 'number' || !(limit > less)) return [];
   const own = lastKey(path, key);
   // The canonical key says the unit, where the author's own may count in another.
   const isOtherUnit = key.endsWith('Ms') && own !== key;

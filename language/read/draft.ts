@@ -34,6 +34,12 @@ export class Origins {
     this.#of.set(to, this.#of.get(from) ?? { path, keys: new Map() });
   }
 
+  /** What stands under `to` was written under `from`. */
+  move(value: object, from: string, to: string): void {
+    const origin = this.#of.get(value);
+    if (origin !== undefined) origin.keys.set(to, this.child(value, origin.path, from));
+  }
+
   /** A copy of `raw` to rewrite; what is known of where `raw` came from goes with it. */
   begin(raw: Plain, path: string, problems: Problem[]): Draft {
     const origin = this.#of.get(raw);

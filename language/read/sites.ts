@@ -1,12 +1,12 @@
 /**
  * The canonical tree as flat lists: every definition, loop and step with the author's path of it and
  * what encloses it. The checks that follow each walk these lists. A step or loop that the schema
- * refused is not listed, so that a check never meets a value it cannot trust; its inner steps are, and
- * the names it would set.
+ * refused is listed as it was mended, or not at all, so that a check never meets a value it cannot
+ * trust; its inner steps are, and the names it would set.
  */
 import { LoopConfig, type Step } from '../model.ts';
 import type { Problem } from '../problems.ts';
-import { checkDefinitionSchema, checkStepSchema, OWN_WORDS, type Found } from './check-schema.ts';
+import { checkDefinitionSchema, checkStepSchema, notAStep, OWN_WORDS, type Found } from './check-schema.ts';
 import { isPlain, type Origins, type Plain } from './draft.ts';
 
 export interface DefinitionSite {
@@ -70,10 +70,11 @@ class Walk {
   }
 
   definition(value: unknown, path: string, parent: Place | undefined): void {
-    checkDefinitionSchema(value, path, this.#found);
+    const { names } = checkDefinitionSchema(value, path, this.#found);
     if (!isPlain(value) || Object.hasOwn(value, '$ref')) return;
     const site: DefinitionSite = { value, path, parent, depth: parent === undefined ? 0 : parent.definition.depth + 1 };
     this.#sites.definitions.push(site);
+    this.#refuse(names, site);
     const place: Place = { definition: site, loops: parent?.loops ?? [] };
     this.#steps(value, 'steps', path, this.#withLoop(value, path, place));
     this.#steps(value, 'always', path, place);
@@ -82,7 +83,10 @@ class Walk {
   /** The place inside the loop that `owner.loop` describes. */
   #withLoop(owner: Plain, path: string, place: Place): Place {
     const parsed = LoopConfig.safeParse(owner['loop'], OWN_WORDS);
-    if (!parsed.success) return place;
+    if (!parsed.success) {
+      this.#refuse([isPlain(owner['loop']) ? owner['loop']['as'] : undefined], place.definition);
+      return place;
+    }
     const site: LoopSite = { loop: owner['loop'] as LoopConfig, path: this.#found.origins.locate(owner, path, ['loop']), place, owner };
     this.#sites.loops.push(site);
     return { ...place, loops: [...place.loops, site] };
@@ -98,15 +102,20 @@ class Walk {
     list.forEach((step, index) => this.#step(step, this.#found.origins.locate(list, path, [index]), place));
   }
 
+  #refuse(names: readonly unknown[], definition: DefinitionSite): void {
+    this.#sites.refused.push(...names.flatMap((name) => (typeof name === 'string' ? [{ name, definition }] : [])));
+  }
+
   #step(value: unknown, path: string, place: Place): void {
-    const before = this.#found.problems.length;
-    const known = checkStepSchema(value, path, this.#found);
-    if (!isPlain(value)) return;
-    if (known && this.#found.problems.length === before) this.#sites.steps.push({ step: value as Step, path, place });
-    else this.#sites.refused.push(...[value['name'], value['outputTo']].flatMap((name) => (typeof name === 'string' ? [{ name, definition: place.definition }] : [])));
+    if (!isPlain(value)) return notAStep(value, path, this.#found);
+    // As the author wrote them: what stands in for a list that is none has nothing in it.
+    const lists = ['then', 'else', 'always', 'steps'].filter((key) => Array.isArray(value[key]));
+    const { branches } = value;
+    const { isKnown, names } = checkStepSchema(value, path, this.#found);
+    if (isKnown) this.#sites.steps.push({ step: value as Step, path, place });
+    this.#refuse(isKnown ? names : [value['name'], value['outputTo'], ...names], place.definition);
     const inside = value['type'] === 'loop' ? this.#withLoop(value, path, place) : place;
-    for (const key of ['then', 'else', 'always', 'steps']) this.#steps(value, key, path, inside);
-    const branches = value['branches'];
+    for (const key of lists) this.#steps(value, key, path, inside);
     if (Array.isArray(branches)) {
       const at = this.#found.origins.locate(value, path, ['branches']);
       branches.forEach((branch: unknown, index) => {
@@ -118,4 +127,3 @@ class Walk {
     }
   }
 }
-
