@@ -72,6 +72,13 @@ describe('dialects', () => {
   });
 });
 
+test('a run that is started can read what it is handed', () => {
+  const { canonical } = read('dialects/run-parameters.json') as { canonical: { steps: { params: { definition?: Json } }[] } };
+  const handed = canonical.steps.flatMap(({ params: { definition } }) => (definition === undefined ? [] : [definition]));
+  expect(handed.length).toBeGreaterThan(5);
+  for (const definition of handed) expect(parseDefinition(definition).problems.filter(({ severity }) => severity === 'error')).toEqual([]);
+});
+
 const shell = (extra: object): object => ({ cmd: 'ls', ...extra });
 
 describe('problems stand at the author\'s own place', () => {

@@ -12,7 +12,7 @@ const STEP_KEYS = ['params', 'steps', 'then', 'else', 'always', 'branches', 'loo
 /** Parameters of commands that take objects or lists. */
 const PARAMETERS: ReadonlyArray<{ family: RegExp; keys: readonly string[] }> = [
   { family: /^(?:data|memory)\//, keys: ['filter', 'orderBy', 'data', 'tags'] },
-  { family: /^sentinel\//, keys: ['definition', 'steps', 'loop', 'step', 'params', 'safety', 'trigger', 'inputs', 'tags', 'filter'] },
+  { family: /^sentinel\//, keys: ['definition', 'steps', 'pipeline', 'challenges', 'measure', 'trainOnFailures', 'escalateOn', 'loop', 'step', 'params', 'safety', 'trigger', 'inputs', 'tags', 'filter'] },
 ];
 
 export function rewriteDefinitionJson(draft: Draft): void {

@@ -4,6 +4,7 @@
  */
 import { commandNamed } from '../../commands.ts';
 import { infer, rename, standIn, within, withoutEffect, type Draft } from '../draft.ts';
+import { rewriteRunParameters } from './run-parameters.ts';
 import { numberFor, renameAll, rewriteCheck, rewriteSpelling } from './spelling.ts';
 import { rewriteEach, rewriteWords } from './variants.ts';
 
@@ -28,6 +29,7 @@ export function rewriteByType(draft: Draft): void {
   if (value['type'] === 'condition') dropEmptyBranch(draft);
   if (value['type'] === 'watch') rewriteEach(draft, 'rules', rewriteSpelling);
   if (value['type'] === 'command' && typeof value['command'] === 'string') value['command'] = commandNamed(value['command']);
+  if (value['type'] === 'command') rewriteRunParameters(draft);
   const attempts = numberFor(value['retry']);
   if (typeof attempts === 'number') standIn(draft, 'retry', { attempts });
   for (const key of ['retry', 'autoCompact']) {
