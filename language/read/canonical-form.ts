@@ -16,7 +16,7 @@ import { rewriteParallel } from './rewrites/parallel.ts';
 import { rewriteMissingName, rewritePayload } from './rewrites/payload.ts';
 import { rewriteRecord } from './rewrites/record.ts';
 import { rewriteSafety } from './rewrites/safety.ts';
-import { rewriteSpelling } from './rewrites/spelling.ts';
+import { rewriteSpelling, rewriteWordList } from './rewrites/spelling.ts';
 import { rewriteByType, rewriteStepKeys } from './rewrites/step-keys.ts';
 import { rewriteStepType } from './rewrites/step-type.ts';
 import { rewriteTrigger } from './rewrites/trigger.ts';
@@ -49,6 +49,7 @@ const DEFINITION_REWRITES: ReadonlyArray<(draft: Draft) => void> = [
   rewriteTrigger,
   rewriteSafety,
   rewriteWords,
+  (draft) => rewriteWordList(draft, ['tools', 'ragSources', 'env']),
 ];
 
 export function canonicalForm(raw: unknown): CanonicalForm {

@@ -2,7 +2,7 @@
 import { Cron } from 'croner';
 import type { Problem } from '../problems.ts';
 import { isBadEvent } from './check-events.ts';
-import { nearestFix } from './check-schema.ts';
+import { nearestFix } from './meant-word.ts';
 import { isPlain, lastKey, type Origins } from './draft.ts';
 import type { DefinitionSite, Sites } from './sites.ts';
 
@@ -49,7 +49,8 @@ function badCron(cron: string): string | undefined {
     return next === null || next === undefined ? `"${cron}" names a time that never comes; ${five}` : undefined;
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^\w+: /, '') : 'unknown reason';
-    return `"${cron}" cannot be read (${reason.slice(0, 200)}); ${five}`;
+    const isSpoken = /[A-Za-z]{4}/.test(cron);
+    return `"${cron}" cannot be read${isSpoken ? '' : ` (${reason.slice(0, 200)})`}; ${five}${isSpoken ? '; */5 * * * * is every five minutes' : ''}`;
   }
 }
 

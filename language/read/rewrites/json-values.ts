@@ -6,8 +6,8 @@ import { checkShape } from '../shape.ts';
 import { isPlain, pathOf, spelled, within, type Draft } from '../draft.ts';
 import { readJsonText } from '../json-text.ts';
 
-const DEFINITION_KEYS = ['steps', 'always', 'loop', 'trigger', 'safety', 'tools', 'ragSources', 'escalateOn', 'inputs', 'env', 'pipeline', 'challenges', 'definition'];
-const STEP_KEYS = ['params', 'steps', 'then', 'else', 'always', 'branches', 'loop', 'definition', 'pipeline', 'args', 'env', 'rules', 'tools', 'retry', 'form', 'schema', 'autoCompact', 'inputs'];
+export const DEFINITION_KEYS = ['steps', 'always', 'loop', 'trigger', 'safety', 'tools', 'ragSources', 'escalateOn', 'inputs', 'env', 'pipeline', 'challenges', 'definition'];
+export const STEP_KEYS = ['params', 'steps', 'then', 'else', 'always', 'branches', 'loop', 'definition', 'pipeline', 'args', 'env', 'rules', 'tools', 'retry', 'form', 'schema', 'autoCompact', 'inputs'];
 
 /** Parameters of commands that take objects or lists. */
 const PARAMETERS: ReadonlyArray<{ family: RegExp; keys: readonly string[] }> = [

@@ -3,11 +3,12 @@
  * spellings, and the flat form of a loop step (`mode`, `count`, `while`, `maxIterations` beside `steps`).
  * A definition without a loop runs once.
  */
+import { isTemplate } from '../../reference.ts';
 import { conflict, infer, isPlain, join, pathOf, rename, setOwn, standIn, within, type Draft, type Plain } from '../draft.ts';
-import { numberFor, renameAll, rewriteCheck, rewriteSpelling } from './spelling.ts';
+import { numberFor, renameAll, rewriteCheck, rewriteSpelling, rewriteVariable } from './spelling.ts';
 import { LOOP_TAGS, rewriteTag, rewriteTypeWord } from './variants.ts';
 
-const FLAT = ['type', 'mode', 'count', 'while', 'until', 'max', 'check', 'condition', 'event', 'intervalMs', 'maxIterations', 'over', 'as'];
+export const FLAT = ['type', 'mode', 'count', 'while', 'until', 'max', 'check', 'condition', 'event', 'intervalMs', 'maxIterations', 'over', 'as'];
 
 export function rewriteLoopStep(draft: Draft): void {
   const { value, origins } = draft;
@@ -43,6 +44,8 @@ function rewriteLoopKeys(loop: Draft): void {
   renameAll(loop, ['count'], 'max');
   renameAll(loop, ['condition', 'if'], 'check');
   rewriteCheck(loop);
+  rewriteVariable(loop, 'as');
+  rewriteItems(loop);
   if (loop.value['type'] === undefined) inferType(loop);
   if (loop.value['type'] === 'count') rewriteCount(loop);
 }
@@ -74,6 +77,14 @@ function rewriteKind(loop: Draft): void {
     loop.moved.set('type', pathOf(loop, kind));
     rename(loop, kind, 'check');
   }
+}
+
+/** A list to walk is an expression as it stands, unless something in it is to be replaced. */
+function rewriteItems({ value }: Draft): void {
+  const { over } = value;
+  if (!Array.isArray(over)) return;
+  const text = JSON.stringify(over);
+  if (!isTemplate(text)) value['over'] = text;
 }
 
 function inferType(loop: Draft): void {

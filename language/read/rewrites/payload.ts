@@ -11,6 +11,9 @@ import { STEP_TAGS } from './variants.ts';
 /** What the object around a definition says of it, in the definition's own words. */
 const SAID_OUTSIDE = ['reportTo', 'escalateOn', 'inputs', 'trigger', 'timeoutMs', 'safety', 'mode'];
 
+/** What a definition may call itself. */
+export const PROGRAM_TYPES = ['pipeline', 'sentinel', 'recipe', 'dojo', 'training'];
+
 /** The draft becomes the definition inside; gives a word for it where it may go without a name. */
 export function rewritePayload(draft: Draft): string | undefined {
   let kind: string | undefined;
@@ -89,7 +92,7 @@ function wrapStep(draft: Draft): string | undefined {
 
 function takeType(draft: Draft): string | undefined {
   const { type } = draft.value;
-  if (typeof type !== 'string' || !['pipeline', 'sentinel', 'recipe', 'dojo', 'training'].includes(type.toLowerCase())) return undefined;
+  if (typeof type !== 'string' || !PROGRAM_TYPES.includes(type.toLowerCase())) return undefined;
   delete draft.value['type'];
   return type.toLowerCase();
 }

@@ -5,7 +5,7 @@
 import { isPlain, pathOf, rename, type Draft } from '../draft.ts';
 
 /** What is known of a stored definition and is no part of it. */
-const OF_THE_RECORD = [
+export const OF_THE_RECORD = [
   'uniqueId', 'version', 'createdBy', 'createdAt', 'updatedAt', 'tags', 'isPublic', 'lastRunAt', 'runCount', 'averageDurationMs',
   'successRate', 'parentPersonaId', 'displayName', 'layout', 'strategy', 'collection',
 ];

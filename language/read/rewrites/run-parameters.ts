@@ -9,7 +9,7 @@ import { conflict, isPlain, pathOf, standIn, within, type Draft, type Plain } fr
 const RUNS: ReadonlySet<unknown> = new Set(['sentinel/run', 'sentinel/start']);
 
 /** What no step has beside `command`, and what a run may be handed. */
-const OF_A_RUN = ['definition', 'steps', 'pipeline', 'challenges', 'measure', 'trainOnFailures', 'loopUntil', 'loop', 'safety', 'inputs', 'sentinelId', 'parentPersonaId', 'inheritContext', 'reportTo', 'escalateOn'];
+export const OF_A_RUN = ['definition', 'steps', 'pipeline', 'challenges', 'measure', 'trainOnFailures', 'loopUntil', 'loop', 'safety', 'inputs', 'sentinelId', 'parentPersonaId', 'inheritContext', 'reportTo', 'escalateOn'];
 
 /** What says that a program is handed over, and not the name of one or a line of shell. */
 const PROGRAMS = ['definition', 'steps', 'pipeline', 'challenges'];

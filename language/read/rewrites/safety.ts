@@ -3,7 +3,7 @@ import { conflict, finish, isPlain, pathOf, standIn, within, type Draft } from '
 import { numberFor, rewriteSpelling } from './spelling.ts';
 import { rewriteEach, rewriteWords } from './variants.ts';
 
-const OUTSIDE = ['maxIterations', 'maxStepTimeoutMs', 'maxMemoryMb', 'maxNestingDepth', 'onTimeout', 'requireApproval', 'budget'];
+export const OUTSIDE = ['maxIterations', 'maxStepTimeoutMs', 'maxMemoryMb', 'maxNestingDepth', 'onTimeout', 'requireApproval', 'budget'];
 const PERMISSIONS = ['write', 'shell', 'delete', 'network'];
 
 export function rewriteSafety(draft: Draft): void {

@@ -1,11 +1,11 @@
 /**
- * Keys in another spelling: `output_to` for `outputTo`, `if` for `check`, `cmd` for `command`; a time in
+ * Keys in another spelling: `output_to` and `output-to` for `outputTo`, `if` for `check`, `cmd` for `command`; a time in
  * seconds or as text (`"30s"`); a number or a yes written as text; and `null` for a key that is absent.
  */
-import { rename, type Draft, type Plain } from '../draft.ts';
+import { rename, standIn, type Draft, type Plain } from '../draft.ts';
 
 /** Every key of the format that more than one word makes. */
-const LONG_KEYS: ReadonlySet<string> = new Set([
+export const LONG_KEYS: ReadonlySet<string> = new Set([
   'outputTo', 'onError', 'timeoutMs', 'maxConcurrency', 'failFast', 'parseToolCalls', 'autoCompact', 'executionId', 'onTimeout',
   'maxIterations', 'intervalMs', 'backoffMs', 'maxBackoffMs', 'maxStepTimeoutMs', 'maxMemoryMb', 'maxNestingDepth', 'requireApproval',
   'wallMs', 'cronExpression', 'timeZone', 'catchupWindowMs', 'jitterMs', 'ragSources', 'escalateOn', 'reportTo', 'parentPersonaId',
@@ -15,23 +15,30 @@ const LONG_KEYS: ReadonlySet<string> = new Set([
 
 /** A time in another unit: the key without its unit, and what one is in milliseconds. */
 const UNIT = /^(.+?)_?(?:(secs?|seconds?)|(mins?|minutes?)|(hours?))$/i;
-const TIMES: ReadonlySet<string> = new Set(['timeout', 'interval', 'backoff', 'maxBackoff', 'maxStepTimeout', 'wall', 'catchupWindow', 'jitter']);
-const LENGTHS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+export const TIMES: ReadonlySet<string> = new Set(['timeout', 'interval', 'backoff', 'maxBackoff', 'maxStepTimeout', 'wall', 'catchupWindow', 'jitter']);
+const LENGTHS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
-const NUMBERS: ReadonlySet<string> = new Set(['max', 'count', 'maxIterations', 'temperature', 'maxConcurrency', 'attempts', 'factor', 'maxMemoryMb', 'maxNestingDepth', 'tokens', 'usd', 'threshold']);
-const FLAGS: ReadonlySet<string> = new Set(['failFast', 'await', 'parseToolCalls', 'strict', 'inheritContext', 'trainOnFailures']);
+export const NUMBERS: ReadonlySet<string> = new Set(['max', 'count', 'maxIterations', 'temperature', 'maxConcurrency', 'attempts', 'factor', 'maxMemoryMb', 'maxNestingDepth', 'tokens', 'usd', 'threshold']);
+export const FLAGS: ReadonlySet<string> = new Set(['failFast', 'await', 'parseToolCalls', 'strict', 'inheritContext', 'trainOnFailures']);
+
+const YES = /^\s*(?:true|yes|on)\s*$/i;
+const YES_OR_NO = /^\s*(?:true|yes|on|false|no|off)\s*$/i;
 
 /** Keys under which `null` is a value. */
-const MAY_BE_NULL: ReadonlySet<string> = new Set(['data', 'payload', 'stdin', 'show', 'schema']);
+export const MAY_BE_NULL: ReadonlySet<string> = new Set(['data', 'payload', 'stdin', 'show', 'schema']);
+
+/** What is written for readers alone, in a format that has no comments. */
+export const COMMENT = /^(?:\/\/|#|_?\$?comment$|_note$)/;
 
 export function rewriteSpelling(draft: Draft): void {
+  for (const key of Object.keys(draft.value)) if (COMMENT.test(key)) delete draft.value[key];
   for (const key of Object.keys(draft.value)) if (draft.value[key] === null && !MAY_BE_NULL.has(key)) delete draft.value[key];
   for (const key of Object.keys(draft.value)) rewriteKey(draft, key);
   rewriteValues(draft.value);
 }
 
 function rewriteKey(draft: Draft, key: string): void {
-  const camel = key.replaceAll(/_+([a-zA-Z0-9])/g, (_all, letter: string) => letter.toUpperCase());
+  const camel = key.replaceAll(/[_-]+([a-zA-Z0-9])/g, (_all, letter: string) => letter.toUpperCase());
   if (camel !== key && LONG_KEYS.has(camel)) return rename(draft, key, camel);
   if (TIMES.has(camel)) return rename(draft, key, `${camel}Ms`);
   const [, stem, seconds, minutes] = UNIT.exec(camel) ?? [];
@@ -46,7 +53,7 @@ function rewriteValues(value: Plain): void {
   for (const [key, text] of Object.entries(value)) {
     if (typeof text !== 'string') continue;
     if (NUMBERS.has(key) || key.endsWith('Ms')) value[key] = numberIn(text, key.endsWith('Ms'));
-    else if (FLAGS.has(key) && /^(?:true|false)$/i.test(text)) value[key] = text.toLowerCase() === 'true';
+    else if (FLAGS.has(key) && YES_OR_NO.test(text)) value[key] = YES.test(text);
   }
 }
 
@@ -58,14 +65,42 @@ export function numberFor(value: unknown): unknown {
 /** What is no number is left for the schema to refuse, or for an expression to compute. */
 function numberIn(text: string, isTime: boolean): number | string {
   if (/^\s*\d+(?:\.\d+)?\s*$/.test(text)) return Number(text);
-  const [, amount, unit] = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)(?:ecs?|econds?|ins?|inutes?|ours?|rs?|ays?)?\s*$/i.exec(text) ?? [];
-  const length = isTime && unit !== undefined ? LENGTHS[unit.toLowerCase()] : undefined;
-  return length === undefined ? text : Math.round(Number(amount) * length);
+  return (isTime ? timeIn(text.trim()) : undefined) ?? text;
+}
+
+const PART = /(\d+(?:\.\d+)?)\s*(ms|[smhdw])(?:ecs?|econds?|ins?|inutes?|ours?|rs?|ays?|eeks?|illis|illiseconds?)?(?![a-z])\s*/iy;
+
+/** `90s`, `1h30m`, `5 minutes`, and as ISO 8601 writes it: `PT5M`. */
+function timeIn(written: string): number | undefined {
+  const text = /^P(?:\d+[DW])*(?:T(?:\d+(?:\.\d+)?[HMS])+)?$/i.test(written) ? written.replaceAll(/[PT]/gi, '') : written;
+  let sum = 0;
+  PART.lastIndex = 0;
+  for (let at = 0; at < text.length; at = PART.lastIndex) {
+    const [, amount, unit = ''] = PART.exec(text) ?? [];
+    const length = LENGTHS[unit.toLowerCase()];
+    if (length === undefined) return undefined;
+    sum += Number(amount) * length;
+  }
+  return text === '' ? undefined : Math.round(sum);
 }
 
 /** A condition that is always the same may be written as the value it is. */
 export function rewriteCheck(draft: Draft): void {
   if (typeof draft.value['check'] === 'boolean') draft.value['check'] = String(draft.value['check']);
+}
+
+/** A variable is named without the sign that it is read with. */
+export function rewriteVariable(draft: Draft, key: string): void {
+  const name = draft.value[key];
+  if (typeof name === 'string' && /^\$[A-Za-z_]\w*$/.test(name)) draft.value[key] = name.slice(1);
+}
+
+/** One text is a list of one. */
+export function rewriteWordList(draft: Draft, keys: readonly string[]): void {
+  for (const key of keys) {
+    const text = draft.value[key];
+    if (typeof text === 'string' && /^\s*[^\s[]/.test(text)) standIn(draft, key, text.split(',').map((word) => word.trim()));
+  }
 }
 
 /** Gives `to` the first of the other names that is present. */

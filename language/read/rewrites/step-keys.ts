@@ -5,7 +5,7 @@
 import { commandNamed } from '../../commands.ts';
 import { infer, rename, standIn, within, withoutEffect, type Draft } from '../draft.ts';
 import { rewriteRunParameters } from './run-parameters.ts';
-import { numberFor, renameAll, rewriteCheck, rewriteSpelling } from './spelling.ts';
+import { numberFor, renameAll, rewriteCheck, rewriteSpelling, rewriteVariable, rewriteWordList } from './spelling.ts';
 import { rewriteEach, rewriteWords } from './variants.ts';
 
 export function rewriteStepKeys(draft: Draft): void {
@@ -17,15 +17,25 @@ export function rewriteStepKeys(draft: Draft): void {
   rename(draft, 'systemPrompt', 'system');
   renameAll(draft, ['label', 'id'], 'name');
   const { type } = draft.value;
-  if (type === 'condition' || type === undefined) rename(draft, 'if', 'check');
+  rename(draft, 'if', isGuarded(draft) ? 'condition' : 'check');
+  if (isGuarded(draft)) rename(draft, 'when', 'condition');
   if (type === 'condition') rename(draft, 'condition', 'check');
+}
+
+/** A step that does something itself is performed only if its `if` holds; one that does nothing else is the condition. */
+function isGuarded({ value }: Draft): boolean {
+  if (value['type'] !== undefined) return value['type'] !== 'condition' && value['type'] !== 'loop';
+  return ['command', 'prompt', 'definition', 'branches', 'run', 'uses'].some((key) => Object.hasOwn(value, key)) && !['then', 'else'].some((key) => Object.hasOwn(value, key));
 }
 
 export function rewriteByType(draft: Draft): void {
   const { value } = draft;
   rewriteCheck(draft);
+  rewriteVariable(draft, 'outputTo');
+  withoutEffect(draft, 'description', 'what people read for a step is its "name"');
   if (value['type'] !== 'loop') rewriteWords(draft);
   if (value['type'] === 'llm') rewriteModel(draft);
+  if (value['type'] === 'llm') rewriteWordList(draft, ['tools']);
   if (value['type'] === 'condition') dropEmptyBranch(draft);
   if (value['type'] === 'watch') rewriteEach(draft, 'rules', rewriteSpelling);
   if (value['type'] === 'command' && typeof value['command'] === 'string') value['command'] = commandNamed(value['command']);

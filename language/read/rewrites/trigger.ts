@@ -5,6 +5,12 @@ import { TRIGGER_TAGS, rewriteTag, rewriteTypeWord, rewriteWords } from './varia
 
 const CRON = /^(?:@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)|[\d*,/?LW#-]+(?:\s+[\dA-Za-z*,/?#-]+){4,6})$/;
 
+/** What cron knows by a word of its own, with an "@" before it. */
+const EACH: ReadonlySet<string> = new Set(['yearly', 'annually', 'monthly', 'weekly', 'daily', 'midnight', 'hourly']);
+
+/** A time in words, which no event is named like; the check of cron expressions says how to write it. */
+const SPOKEN = /^(?:@?every|each|at|(?:hour|dai|week|month|year)ly)\s/i;
+
 export function rewriteTrigger(draft: Draft): void {
   const { trigger } = draft.value;
   if (typeof trigger === 'string' && trigger.trim() !== '') standIn(draft, 'trigger', triggerIn(trigger.trim()));
@@ -16,14 +22,18 @@ export function rewriteTrigger(draft: Draft): void {
     renameAll(inner, ['cron', 'schedule', 'expression'], 'cronExpression');
     renameAll(inner, ['timezone', 'tz'], 'timeZone');
     rewriteWords(inner);
+    const { cronExpression } = inner.value;
+    if (typeof cronExpression === 'string' && EACH.has(cronExpression.trim().toLowerCase())) inner.value['cronExpression'] = `@${cronExpression.trim().toLowerCase()}`;
     if (inner.value['type'] !== undefined) return;
     if (Object.hasOwn(inner.value, 'cronExpression')) inner.value['type'] = 'schedule';
     else if (Object.hasOwn(inner.value, 'event')) inner.value['type'] = 'event';
   });
 }
 
-function triggerIn(text: string): Plain {
+function triggerIn(written: string): Plain {
+  const text = written.replace(/^cron:?\s+/i, '');
   const word = text.toLowerCase();
   if (Object.hasOwn(TRIGGER_TAGS, word)) return { type: word };
-  return CRON.test(text) ? { type: 'schedule', cronExpression: text } : { type: 'event', event: text };
+  if (EACH.has(word)) return { type: 'schedule', cronExpression: `@${word}` };
+  return CRON.test(text) || SPOKEN.test(text) ? { type: 'schedule', cronExpression: text } : { type: 'event', event: text };
 }
