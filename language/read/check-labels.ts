@@ -2,7 +2,7 @@
 import type { ParallelStep } from '../model.ts';
 import { quotedLabel } from '../expression/braces.ts';
 import type { Problem } from '../problems.ts';
-import { nearestFix } from './check-schema.ts';
+import { nearestFix } from './meant-word.ts';
 import type { ReferenceSite } from './collect-references.ts';
 import { isPlain, type Origins } from './draft.ts';
 import type { DefinitionSite, Sites } from './sites.ts';

@@ -2,7 +2,7 @@
 import { isMethod } from '../expression/expression.ts';
 import type { Problem } from '../problems.ts';
 import { STEP_FIELDS } from '../scope.ts';
-import { nearestFix } from './check-schema.ts';
+import { nearestFix } from './meant-word.ts';
 import type { ReferenceSite } from './collect-references.ts';
 import type { Setter, Setters } from './setters.ts';
 

@@ -3,7 +3,6 @@
  * steps and free values left out, so that the cost is linear, a misspelt key is measured against its
  * own step's keys, and one bad step does not hide another.
  */
-import { distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
 import {
   ApprovalStep,
@@ -24,6 +23,7 @@ import {
 } from '../model.ts';
 import type { Problem } from '../problems.ts';
 import { isPlain, lastKey, type Origins, type Plain } from './draft.ts';
+import { nearest, nearestFix } from './meant-word.ts';
 import { AS_WRITTEN, mend, namesIn, type Misspelt } from './mend.ts';
 
 const STEPS = {
@@ -73,7 +73,7 @@ export function checkStepSchema(step: Plain, path: string, found: Found): Checke
     return report(STEPS[type as StepType], step, path, found);
   }
   if (type === undefined) {
-    push(found, { code: 'MISSING_KEY', path: found.origins.locate(step, path, ['type']), message: `the step has no "type"; there are ${STEP_TYPES.join(', ')}` });
+    reportUntyped(step, path, found);
   } else {
     push(found, {
       code: 'WRONG_VALUE',
@@ -86,6 +86,13 @@ export function checkStepSchema(step: Plain, path: string, found: Found): Checke
   return { isKnown: false, names: [] };
 }
 
+/** A step that says what it does in another language's word wants that word mended, and then its type is known. */
+function reportUntyped(step: Plain, path: string, found: Found): void {
+  const telling = Object.keys(step).map((key) => ({ key, at: [], meant: nearest(key, ['command']), legal: ['command'] })).find(({ meant }) => meant !== undefined);
+  if (telling !== undefined) return reportUnknownKey(telling, step, path, found);
+  push(found, { code: 'MISSING_KEY', path: found.origins.locate(step, path, ['type']), message: `the step has no "type"; there are ${STEP_TYPES.join(', ')}` });
+}
+
 /** A misspelt type is taken for the one it is near to where the step has its keys. */
 function isStepOf(type: string | undefined, step: Plain): boolean {
   if (type === undefined || !STEPS[type as StepType].safeParse(withoutInner({ ...step, type }), OWN_WORDS).success) return false;
@@ -94,7 +101,7 @@ function isStepOf(type: string | undefined, step: Plain): boolean {
 }
 
 export function notAStep(step: unknown, path: string, found: Found): void {
-  push(found, { code: 'WRONG_TYPE', path, message: `a step is an object, and here stands ${kindOf(step)}` });
+  push(found, { code: 'WRONG_TYPE', path, message: `a step is an object, and here stands ${kindOf(step)}${typeof step === 'string' ? `; write {"type": "shell", "command": ${JSON.stringify(step.slice(0, 80))}}` : ''}` });
 }
 
 /**
@@ -133,7 +140,17 @@ function isThereMisspelt({ path }: z.core.$ZodIssue, misspelt: readonly Misspelt
   return misspelt.some(({ at, meant }) => meant !== undefined && [...at, meant].map(String).join('.') === place);
 }
 
+/** A loop without a type, in another language's words: those tell its type once they are mended. */
+function untypedLoopWord({ path }: z.core.$ZodIssue, value: unknown): UnknownKey | undefined {
+  const loop = valueAt(value, ['loop']);
+  if (path.join('.') !== 'loop.type' || !isPlain(loop) || loop['type'] !== undefined) return undefined;
+  const legal = ['max', 'over', 'check', 'intervalMs', 'event'];
+  return Object.keys(loop).map((key) => ({ key, at: ['loop'], meant: nearest(key, legal), legal })).find(({ key, meant }) => meant !== undefined && meant !== key);
+}
+
 function reportIssue(issue: z.core.$ZodIssue, value: unknown, path: string, found: Found): void {
+  const word = untypedLoopWord(issue, value);
+  if (word !== undefined) return reportUnknownKey(word, value, path, found);
   const at = found.origins.locate(value, path, issue.path);
   if (!found.origins.refused.has(at)) push(found, { path: at, ...describe(issue, valueAt(value, issue.path), at) });
 }
@@ -214,7 +231,14 @@ function describe(issue: z.core.$ZodIssue, value: unknown, at: string): Describe
   const options = optionsOf(issue);
   if (options !== undefined) return wrongValue(name, value, options);
   if (isRange(issue)) return { code: 'OUT_OF_RANGE', message: outOfRange(name, issue) };
-  return { code: 'WRONG_TYPE', message: `${name} is ${kindOf(value)}; ${wanted(issue)} is needed` };
+  return { code: 'WRONG_TYPE', message: `${name} is ${kindOf(value)}; ${wanted(issue)} is needed${remedy(String(key), value)}` };
+}
+
+/** What the author of such a value may have meant. */
+function remedy(key: string, value: unknown): string {
+  if (key.endsWith('Ms') && typeof value === 'string') return ', or a time such as "90s", "5m" or "1h30m"';
+  if (['steps', 'then', 'else', 'always', 'branches'].includes(key) && isPlain(value)) return ': write a list, and what names a member as its "name"';
+  return '';
 }
 
 function outOfRange(name: string, issue: Range): string {
@@ -254,23 +278,6 @@ function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   return article(typeof value);
-}
-
-/** "did you mean", when something legal is near enough to be meant. */
-export function nearestFix(written: string, legal: readonly string[]): { fix?: string } {
-  const near = nearest(written, legal);
-  return near === undefined ? {} : { fix: `write "${near}"` };
-}
-
-function nearest(written: string, legal: readonly string[]): string | undefined {
-  if (written.length > 100) return undefined;
-  let best: string | undefined;
-  let least = Math.max(2, Math.floor(written.length / 3)) + 1;
-  for (const candidate of legal) {
-    const away = distance(written.toLowerCase(), candidate.toLowerCase());
-    if (away < least) [best, least] = [candidate, away];
-  }
-  return best;
 }
 
 function push(found: Found, problem: Omit<Problem, 'severity'>): void {

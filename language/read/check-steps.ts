@@ -7,7 +7,7 @@ import type { Problem } from '../problems.ts';
 import { isTemplate } from '../reference.ts';
 import { BUILT_INS, isSafeName } from '../scope.ts';
 import { BRACE_ROOTS } from './check-references.ts';
-import { nearestFix } from './check-schema.ts';
+import { nearestFix } from './meant-word.ts';
 import { join, type Origins } from './draft.ts';
 import type { Sites, StepSite } from './sites.ts';
 

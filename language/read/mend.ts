@@ -96,5 +96,5 @@ function holderOf(value: Plain, path: string, keys: readonly PropertyKey[], orig
 /** Whatever in a dropped value may have been meant as the name of a variable. */
 export function namesIn(value: unknown): string[] {
   if (typeof value === 'string') return /^\w{1,200}$/.test(value) ? [value] : [];
-  return isObject(value) ? Object.values(value).flatMap(namesIn) : [];
+  return isObject(value) ? Object.entries(value).flatMap(([key, item]) => [key, ...namesIn(item)]) : [];
 }

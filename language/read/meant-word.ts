@@ -1,0 +1,90 @@
+/**
+ * Which legal word was meant by one that is none: another language's word for the same thing, or the
+ * one that is spelled nearly so. A wrong guess is worse than none, so short words are only taken for
+ * those that differ in one letter, or in the order of two.
+ */
+import { distance } from 'fastest-levenshtein';
+
+/** Words of other languages, without capitals and marks, and what they may be called here: the first that is legal counts. */
+const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
+  [['shell'], ['script', 'bash', 'sh', 'run', 'exec', 'cmd', 'terminal', 'process', 'python', 'node', 'http', 'https', 'request', 'fetch', 'api', 'webhook']],
+  [['command'], ['run', 'script', 'exec', 'bash', 'sh', 'uses', 'tool', 'action']],
+  [['params'], ['with', 'parameters', 'arguments', 'args', 'options', 'input', 'inputs', 'path']],
+  [['steps', 'then', 'branches'], ['do', 'tasks', 'jobs', 'stages', 'actions', 'body', 'nodes', 'states', 'children', 'workflow']],
+  [['trigger'], ['on', 'triggers', 'schedule', 'cron', 'startson', 'when']],
+  [['name'], ['title', 'displayname']],
+  [['outputTo'], ['result', 'saveas', 'assign', 'register', 'into', 'storeas', 'storein', 'outputvar', 'outputvariable', 'outputkey', 'var', 'variable', 'resultvar']],
+  [['retry', 'attempts'], ['retries', 'maxretries', 'retrycount', 'retrypolicy']],
+  [['attempts'], ['max', 'count', 'times', 'tries', 'limit', 'maxattempts', 'attempt']],
+  [['backoffMs', 'intervalMs'], ['delay', 'wait', 'interval', 'every', 'initialinterval', 'pause']],
+  [['factor'], ['multiplier', 'backoffcoefficient', 'exponent']],
+  [['inputs', 'params'], ['vars', 'variables', 'parameters', 'arguments', 'defaults', 'context']],
+  [['onError'], ['catch', 'onfailure', 'onfail', 'rescue', 'continueonerror', 'ignoreerrors', 'ignoreerror', 'allowfailure']],
+  [['always'], ['finally', 'cleanup', 'ensure', 'teardown']],
+  [['over'], ['foreach', 'each', 'items', 'in', 'iterate', 'collection', 'array', 'list']],
+  [['as'], ['item', 'itemname', 'itemvar']],
+  [['max', 'loop', 'maxIterations'], ['times', 'iterations', 'repeat', 'limit', 'passes']],
+  [['timeoutMs'], ['timelimit', 'maxtime', 'deadline', 'maxduration', 'duration']],
+  [['check'], ['test', 'expression', 'expr', 'cond', 'predicate', 'when']],
+  [['prompt', 'message'], ['messages', 'question', 'text', 'content', 'prompt', 'message', 'title']],
+  [['system'], ['instructions', 'role']],
+  [['schema'], ['responseformat', 'outputschema', 'jsonschema', 'format']],
+  [['$ref', 'definition'], ['ref', 'sentinel', 'workflow', 'subflow', 'subworkflow', 'child', 'call']],
+  [['cwd'], ['dir', 'directory', 'workdir', 'workingdirectory', 'folder']],
+  [['env'], ['environment', 'envs']],
+  [['data'], ['body', 'value', 'message', 'content', 'params']],
+  [['event'], ['topic', 'channel', 'eventname', 'name', 'signal']],
+  [['requireApproval'], ['approval', 'approvals', 'approve']],
+  [['parallel'], ['all', 'fanout', 'fork', 'concurrent']],
+  [['llm'], ['agent', 'prompt', 'ai', 'model', 'chat', 'completion', 'claude', 'gpt']],
+  [['command'], ['tool', 'action', 'task', 'function', 'call']],
+  [['condition'], ['if', 'branch', 'switch', 'case', 'choice', 'ifelse', 'decision', 'gate']],
+  [['loop'], ['for', 'foreach', 'while', 'until', 'repeat', 'map', 'iterate', 'each', 'dowhile']],
+  [['sentinel'], ['workflow', 'subflow', 'subworkflow', 'child', 'nested', 'definition', 'pipeline', 'ref']],
+  [['approval'], ['human', 'input', 'ask', 'confirm', 'manual', 'review', 'userinput']],
+  [['emit'], ['event', 'publish', 'notify', 'send', 'signal', 'log']],
+  [['watch'], ['listen', 'subscribe', 'waitfor', 'waitforevent', 'on']],
+  [['count'], ['foreach', 'for', 'each', 'repeat', 'times', 'map']],
+  [['until'], ['dowhile', 'repeatuntil']],
+  [['continuous'], ['interval', 'forever', 'infinite', 'always', 'poll', 'endless']],
+  [['skip'], ['continue', 'ignore', 'pass', 'warn']],
+  [['fail', 'stop'], ['stop', 'abort', 'exit', 'throw', 'raise', 'break', 'halt', 'cancel', 'fail', 'end', 'kill']],
+  [['schedule'], ['cron', 'timer', 'interval']],
+  [['immediate'], ['now', 'start', 'startup', 'auto']],
+  [['readonly'], ['ro', 'read', 'plan']],
+  [['sandboxed'], ['sandbox', 'isolated', 'safe']],
+  [['persona', 'inbox'], ['me', 'owner', 'parent']],
+]);
+
+function wordsFor(rows: ReadonlyArray<readonly [meant: readonly string[], words: readonly string[]]>): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const [meant, words] of rows) for (const word of words) found.set(word, [...(found.get(word) ?? []), ...meant]);
+  return found;
+}
+
+/** "did you mean", when something legal is near enough to be meant. */
+export function nearestFix(written: string, legal: readonly string[]): { fix?: string } {
+  const near = nearest(written, legal);
+  return near === undefined ? {} : { fix: `write "${near}"` };
+}
+
+export function nearest(written: string, legal: readonly string[]): string | undefined {
+  if (written.length > 100) return undefined;
+  const plain = written.toLowerCase();
+  const word = OTHER_WORDS.get(plain.replaceAll(/[^a-z]/g, ''))?.find((meant) => legal.includes(meant));
+  let best: string | undefined;
+  let least = Math.max(1, Math.floor(written.length / 3)) + 1;
+  for (const candidate of legal) {
+    const away = awayFrom(plain, candidate.toLowerCase());
+    if (away < least) [best, least] = [candidate, away];
+  }
+  return least > 1 ? (word ?? best) : best;
+}
+
+/** Letters that stand in another order count once. */
+function awayFrom(a: string, b: string): number {
+  const away = distance(a, b);
+  return away === 2 && a.length === b.length && sorted(a) === sorted(b) ? 1 : away;
+}
+
+const sorted = (text: string): string => Array.from(text).toSorted().join('');
