@@ -8,7 +8,7 @@ import { COMMANDS } from '../commands.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import * as model from '../model.ts';
 import { DESCRIPTIONS, EVERYWHERE } from './descriptions.ts';
-import { untypedStep, withLightSpellings, type ObjectSchema } from './light-spellings.ts';
+import { OUTERMOST, spellings, UNTYPED, withLightSpellings, type ObjectSchema } from './light-spellings.ts';
 
 /** Where the generated file lies, from the root of the package. */
 export const SCHEMA_FILE = 'sentinels/sentinel.schema.json';
@@ -54,7 +54,7 @@ export function definitionSchema(): JsonObject {
     $schema: $schema ?? null,
     title: 'Sentinel definition',
     description: 'Generated from the model; print it with "sentinel schema".',
-    $ref: '#/$defs/Definition',
+    ...OUTERMOST,
     $defs: pointedAtDefinition(definitions),
   };
 }
@@ -98,13 +98,11 @@ function byType(id: string, members: readonly JsonObject[]): JsonObject {
     const type = NAMED.find((known) => reference.endsWith(`/${known.id}`))?.type ?? '';
     return { reference, type };
   });
-  const isStep = id === 'Step';
-  const choices: JsonObject[] = named.map(({ reference, type }) => ({ if: { properties: { type: { const: type } }, required: ['type'] }, then: { $ref: reference } }));
+  const choices: JsonObject[] = named.map(({ reference, type }) => ({ if: { properties: { type: { enum: spellings(type) } }, required: ['type'] }, then: { $ref: reference } }));
   return {
     type: 'object',
-    properties: { type: { description: EVERYWHERE['type'] ?? '', enum: named.map(({ type }) => type) } },
-    ...(isStep ? {} : { required: ['type'] }),
-    allOf: isStep ? [...choices, { if: { required: ['type'] }, else: untypedStep }] : choices,
+    properties: { type: { description: EVERYWHERE['type'] ?? '', enum: named.flatMap(({ type }) => spellings(type)) } },
+    allOf: [...choices, { if: { required: ['type'] }, else: UNTYPED[id] ?? {} }],
   };
 }
 

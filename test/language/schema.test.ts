@@ -18,6 +18,10 @@ const good = readdirSync(new URL('good/', cases)).map((file) => ({
   file,
   definition: (JSON.parse(readFileSync(new URL(`good/${file}`, cases), 'utf8')) as { definition: Json }).definition,
 }));
+const asWritten = ['dialects', 'as-written', 'good'].flatMap((kind) => readdirSync(new URL(`${kind}/`, cases)).map((file) => {
+  const { written, definition } = JSON.parse(readFileSync(new URL(`${kind}/${file}`, cases), 'utf8')) as { written?: Json; definition?: Json };
+  return { file: `${kind}/${file}`, definition: written ?? definition };
+}));
 const knownRefs = (name: string) => ({ name, steps: [], loop: { type: 'once' as const } });
 
 test('the committed file is the generated one', () => {
@@ -38,6 +42,10 @@ test.each(good)('the canonical form of $file fits', ({ definition }) => {
   const result = parseDefinition(definition, { knownRefs });
   expect(result.problems.filter(({ severity }) => severity === 'error')).toEqual([]);
   expect(complaints('definition' in result ? result.definition : undefined)).toBe('');
+});
+
+test.each(asWritten)('$file, as its author wrote it, fits', ({ definition }) => {
+  expect(complaints(definition)).toBe('');
 });
 
 const once = (...steps: Json[]): Json => ({ name: 'x', steps });
