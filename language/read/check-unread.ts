@@ -13,13 +13,22 @@ export function checkUnread(sites: Sites, unread: readonly UnreadSite[]): Proble
   const names = new Set([...labels, ...inputsOf(sites), ...itemsOf(sites), ...BRACE_ROOTS, ...BUILT_INS]);
   return unread.flatMap(({ name, content, written, finding, at, inQuotes }): Problem[] => {
     const label = labels.find((known) => begins(content, known) || begins(content, `named.${known}`));
-    if (label === undefined && !names.has(name)) return [];
+    const known = names.has(name) ? name : wordsIn(content).find((word) => names.has(word));
+    if (label === undefined && known === undefined && !OF_JAVASCRIPT.has(name)) return [];
     const isLabel = name === 'named' || (label !== undefined && label !== name);
-    const fix = inQuotes === true ? `take the quotes off: ${written}` : isLabel ? quotedFix(label) : `write {{${name}}}, with a path behind the name`;
+    const fix = inQuotes === true ? `take the quotes off: ${written}` : isLabel ? quotedFix(label) : known === undefined ? 'write what expressions can read' : `write {{${known}}}, with a path behind the name`;
     const literally = written.startsWith('$') ? '\\$' : '\\{{';
     const message = `${written} looks like a reference and stays text: ${finding}; ${fix}, or ${literally} where the text is meant`;
     return [{ code: 'BAD_REFERENCE', severity: 'warning', path: at, message, fix }];
   });
+}
+
+/** What nobody writes in braces who does not mean it to be computed. */
+const OF_JAVASCRIPT: ReadonlySet<string> = new Set(['Math', 'Date', 'JSON', 'Object', 'Array', 'Number', 'String', 'Boolean', 'new', 'typeof', 'await']);
+
+/** Names in a text that may be read by themselves: not fields, and nothing in quotes. */
+function wordsIn(content: string): string[] {
+  return content.replaceAll(/'[^']*'|"[^"]*"/g, '').match(/(?<![.\w$])[A-Za-z_]\w*/g) ?? [];
 }
 
 function quotedFix(label = 'LABEL'): string {
