@@ -140,16 +140,20 @@ function isThereMisspelt({ path }: z.core.$ZodIssue, misspelt: readonly Misspelt
   return misspelt.some(({ at, meant }) => meant !== undefined && [...at, meant].map(String).join('.') === place);
 }
 
-/** A loop without a type, in another language's words: those tell its type once they are mended. */
-function untypedLoopWord({ path }: z.core.$ZodIssue, value: unknown): UnknownKey | undefined {
-  const loop = valueAt(value, ['loop']);
-  if (path.join('.') !== 'loop.type' || !isPlain(loop) || loop['type'] !== undefined) return undefined;
-  const legal = ['max', 'over', 'check', 'intervalMs', 'event'];
-  return Object.keys(loop).map((key) => ({ key, at: ['loop'], meant: nearest(key, legal), legal })).find(({ key, meant }) => meant !== undefined && meant !== key);
+/** What tells the type of a loop or a trigger that does not say it. */
+const TELLING: Readonly<Record<string, readonly string[]>> = { loop: ['max', 'over', 'check', 'intervalMs', 'event'], trigger: ['cronExpression', 'event'] };
+
+/** A loop or a trigger without a type, in another language's words: those tell its type once they are mended. */
+function untypedWord({ path }: z.core.$ZodIssue, value: unknown): UnknownKey | undefined {
+  const [owner = '', key] = path.map(String);
+  const holder = valueAt(value, [owner]);
+  const legal = TELLING[owner];
+  if (key !== 'type' || path.length > 2 || legal === undefined || !isPlain(holder) || holder['type'] !== undefined) return undefined;
+  return Object.keys(holder).map((written) => ({ key: written, at: [owner], meant: nearest(written, legal), legal })).find(({ key: written, meant }) => meant !== undefined && meant !== written);
 }
 
 function reportIssue(issue: z.core.$ZodIssue, value: unknown, path: string, found: Found): void {
-  const word = untypedLoopWord(issue, value);
+  const word = untypedWord(issue, value);
   if (word !== undefined) return reportUnknownKey(word, value, path, found);
   const at = found.origins.locate(value, path, issue.path);
   if (!found.origins.refused.has(at)) push(found, { path: at, ...describe(issue, valueAt(value, issue.path), at) });

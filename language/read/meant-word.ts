@@ -12,6 +12,8 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
   [['params'], ['with', 'parameters', 'arguments', 'args', 'options', 'input', 'inputs', 'path']],
   [['steps', 'then', 'branches'], ['do', 'tasks', 'jobs', 'stages', 'actions', 'body', 'nodes', 'states', 'children', 'workflow']],
   [['trigger'], ['on', 'triggers', 'schedule', 'cron', 'startson', 'when']],
+  [['cronExpression'], ['every', 'interval', 'at', 'time', 'when']],
+  [['event'], ['webhook', 'push', 'on', 'queue']],
   [['name'], ['title', 'displayname']],
   [['outputTo'], ['result', 'saveas', 'assign', 'register', 'into', 'storeas', 'storein', 'outputvar', 'outputvariable', 'outputkey', 'var', 'variable', 'resultvar']],
   [['retry', 'attempts'], ['retries', 'maxretries', 'retrycount', 'retrypolicy']],

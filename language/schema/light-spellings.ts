@@ -91,7 +91,8 @@ const NESTED: readonly JsonObject[] = [{ $ref: '#/$defs/DefinitionRef' }, { if: 
 /** A member of a parallel step is a branch: one step, a list of steps, or `{"steps": […]}`. */
 const MEMBERS: JsonObject = {
   anyOf: [
-    { type: 'array', items: { anyOf: [STEPS, { type: 'object', properties: { steps: STEPS }, required: ['steps'], additionalProperties: false }, { $ref: '#/$defs/Step' }] } },
+    { type: 'array', items: { anyOf: [STEPS, { type: 'object', properties: { steps: STEPS }, required: ['steps'], not: { required: ['type'] } }, { $ref: '#/$defs/Step' }] } },
+    { type: 'object', additionalProperties: { anyOf: [STEPS, { $ref: '#/$defs/Step' }, { type: 'object', required: ['steps'] }] } },
     { type: 'string', pattern: '^\\s*\\[' },
   ],
 };

@@ -30,6 +30,9 @@ export const TRIGGER_TAGS: Tags = { immediate: 'type', manual: 'type', event: 'e
 /** Keys that a tag may stand for in lower case too, because no step has a key of that name with an object in it; `loop` only where its steps are inside. */
 const LOWER_CASE: ReadonlySet<string> = new Set(['shell', 'command', 'llm', 'watch', 'emit', 'condition', 'parallel', 'sentinel', 'approval']);
 
+/** Those whose one text or list says it all: no step has a key of that name at all. */
+const LINES: ReadonlySet<string> = new Set(['shell', 'llm', 'emit', 'watch', 'parallel', 'approval']);
+
 export function rewriteTag(draft: Draft, tags: Tags): void {
   if (draft.value['type'] !== undefined) return;
   const found = Object.keys(draft.value).filter((key) => isTag(key, draft.value, tags));
@@ -49,8 +52,15 @@ function isTag(key: string, value: Plain, tags: Tags): boolean {
   if (!Object.hasOwn(tags, word)) return false;
   if (/^[A-Z]/.test(key)) return true;
   const content = value[key];
+  if (tags === STEP_TAGS && isLine(key, content, value)) return true;
   if (tags !== STEP_TAGS || !isPlain(content) || Object.keys(value).length > 1) return false;
   return LOWER_CASE.has(key) || (key === 'loop' && Object.hasOwn(content, 'steps'));
+}
+
+/** `{"shell": "npm test"}`: what a step of that type has as its first key. */
+function isLine(key: string, content: unknown, value: Plain): boolean {
+  if (!LINES.has(key) || ['command', 'cmd', 'run', 'definition', 'check', 'if'].some((other) => Object.hasOwn(value, other))) return false;
+  return typeof content === 'string' || (key === 'parallel' && Array.isArray(content));
 }
 
 function spread(draft: Draft, content: Plain, at: string, tag: string): void {
