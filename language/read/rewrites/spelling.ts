@@ -2,7 +2,7 @@
  * Keys in another spelling: `output_to` and `output-to` for `outputTo`, `if` for `check`, `cmd` for `command`; a time in
  * seconds or as text (`"30s"`); a number or a yes written as text; and `null` for a key that is absent.
  */
-import { rename, standIn, type Draft, type Plain } from '../draft.ts';
+import { infer, rename, standIn, type Draft, type Plain } from '../draft.ts';
 
 /** Every key of the format that more than one word makes. */
 export const LONG_KEYS: ReadonlySet<string> = new Set([
@@ -40,13 +40,22 @@ export function rewriteSpelling(draft: Draft): void {
 function rewriteKey(draft: Draft, key: string): void {
   const camel = key.replaceAll(/[_-]+([a-zA-Z0-9])/g, (_all, letter: string) => letter.toUpperCase());
   if (camel !== key && LONG_KEYS.has(camel)) return rename(draft, key, camel);
-  if (TIMES.has(camel)) return rename(draft, key, `${camel}Ms`);
+  if (TIMES.has(camel)) {
+    inferUnit(draft, key);
+    return rename(draft, key, `${camel}Ms`);
+  }
   const [, stem, seconds, minutes] = UNIT.exec(camel) ?? [];
   if (stem === undefined || !TIMES.has(stem)) return;
   const amount = draft.value[key];
   const number = typeof amount === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(amount) ? Number(amount) : amount;
   if (typeof number === 'number') draft.value[key] = Math.round(number * (seconds !== undefined ? 1_000 : minutes !== undefined ? 60_000 : 3_600_000));
   rename(draft, key, `${stem}Ms`);
+}
+
+/** Elsewhere a time without a unit is often one in seconds. */
+function inferUnit(draft: Draft, key: string): void {
+  const amount = numberFor(draft.value[key]);
+  if (typeof amount === 'number' && amount > 0 && amount < 1_000) infer(draft, `has a "${key}" of ${amount} milliseconds: "${amount}s" is in seconds`);
 }
 
 function rewriteValues(value: Plain): void {

@@ -24,10 +24,23 @@ export function rewriteTrigger(draft: Draft): void {
     rewriteWords(inner);
     const { cronExpression } = inner.value;
     if (typeof cronExpression === 'string' && EACH.has(cronExpression.trim().toLowerCase())) inner.value['cronExpression'] = `@${cronExpression.trim().toLowerCase()}`;
+    inner.value = withZone(inner.value);
     if (inner.value['type'] !== undefined) return;
     if (Object.hasOwn(inner.value, 'cronExpression')) inner.value['type'] = 'schedule';
     else if (Object.hasOwn(inner.value, 'event')) inner.value['type'] = 'event';
   });
+}
+
+/** Zones are files to whoever keeps schedules, so capitals count. */
+function withZone(trigger: Plain): Plain {
+  const { timeZone: zone } = trigger;
+  if (typeof zone !== 'string') return trigger;
+  try {
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: zone.trim() }).resolvedOptions();
+    return timeZone.toLowerCase() === zone.trim().toLowerCase() ? { ...trigger, timeZone } : trigger;
+  } catch {
+    return trigger;
+  }
 }
 
 function triggerIn(written: string): Plain {
