@@ -11,6 +11,7 @@ import { checkBounds } from './check-bounds.ts';
 import { checkEvents } from './check-events.ts';
 import { checkExposure } from './check-exposure.ts';
 import { checkFlow } from './check-flow.ts';
+import { checkHanded } from './check-handed.ts';
 import { checkLabels } from './check-labels.ts';
 import { checkNesting, type KnownRefs, type RefusedRefs } from './check-nesting.ts';
 import { checkReferences } from './check-references.ts';
@@ -90,6 +91,7 @@ export function parseDefinition(value: unknown, options: ReadOptions = {}): Read
     ...checkResults(references, setters),
     ...checkExposure(sites, origins),
     ...checkNesting(sites, origins, knownRefs, options.refusedRefs),
+    ...checkHanded(sites, origins, (handed) => parseDefinition(handed, options).problems),
   );
   const { inferred, persona } = origins;
   const listed = problems.map(inKeyOrder);
