@@ -10,6 +10,7 @@ import { isTemplate } from '../reference.ts';
 import { finish, isPlain, Origins, pathOf, standIn, type Draft, type Plain } from './draft.ts';
 import { rewriteDojo } from './rewrites/dojo.ts';
 import { rewriteGuard } from './rewrites/guard.ts';
+import { rewriteInlineSentinel } from './rewrites/inline-sentinel.ts';
 import { rewriteDefinitionJson, rewriteStepJson } from './rewrites/json-values.ts';
 import { rewriteLoop, rewriteLoopStep, rewriteMissingLoop } from './rewrites/loop.ts';
 import { rewriteParallel } from './rewrites/parallel.ts';
@@ -35,6 +36,7 @@ const STEP_REWRITES: ReadonlyArray<(draft: Draft) => void> = [
   rewriteStepKeys,
   rewriteStepJson,
   rewriteStepType,
+  rewriteInlineSentinel,
   rewriteGuard,
   rewriteByType,
   rewriteParallel,

@@ -5,6 +5,7 @@
  * and only described as far as they hold steps.
  */
 import type { Json, JsonObject } from '../json.ts';
+import { OF_THE_DEFINITION } from '../read/rewrites/inline-sentinel.ts';
 import { FLAT } from '../read/rewrites/loop.ts';
 import { PROGRAM_TYPES } from '../read/rewrites/payload.ts';
 import { OF_THE_RECORD } from '../read/rewrites/record.ts';
@@ -46,6 +47,7 @@ const BESIDE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   CommandStep: Object.fromEntries(OF_A_RUN.map((key) => [key, 'What "sentinel/run" is handed; the same as in "params".'])),
   LlmStep: { provider: 'Whose model it is; the same as "model": "PROVIDER/…".', maxTokens: 'Has no effect.' },
+  SentinelStep: Object.fromEntries(OF_THE_DEFINITION.map((key) => [key, `The same as "definition": {"${key}": …}.`])),
   LoopStep: Object.fromEntries(FLAT.filter((key) => key !== 'type').map((key) => [key, `The same as "loop": {"${key}": …}.`])),
 };
 
@@ -99,7 +101,7 @@ const MEMBERS: JsonObject = {
 
 /** Adds to one object of the schema what may be written in it besides the canonical form. */
 export function withLightSpellings(id: string, schema: ObjectSchema): ObjectSchema {
-  const isNeeded = (key: string): boolean => schema.required?.includes(key) === true;
+  const isNeeded = (key: string): boolean => schema.required?.includes(key) === true && key !== 'loop';
   const properties = Object.fromEntries(Object.entries(schema.properties).map(([key, inner]): [string, Json] => [key, key === 'type' ? typeIn(inner) : lightValue(id, key, inner, isNeeded(key))]));
   const light: ObjectSchema = { ...schema, properties };
   const isStep = id.endsWith('Step');
@@ -109,6 +111,8 @@ export function withLightSpellings(id: string, schema: ObjectSchema): ObjectSche
   for (const [key, description] of Object.entries(BESIDE[id] ?? {})) properties[key] ??= { description };
   if (isStep) properties['description'] = { description: 'Has no effect: what people read for a step is its "name".' };
   for (const key of isStep && id !== 'LoopStep' ? ['condition', 'if', 'when'] : []) properties[key] ??= { description: 'The step is performed only if it holds.' };
+  if (id === 'SentinelStep') addAlias(light, 'steps', 'definition');
+  if (id === 'SentinelStep') properties['steps'] = { description: 'The steps of the nested sentinel, in place of its definition.', ...STEPS };
   for (const key of id === 'ParallelStep' ? ['branches', 'steps'] : []) properties[key] = { description: descriptionOf(properties[key]), ...MEMBERS };
   if (id === 'LoopStep') light.required = without(light.required, 'loop');
   if (id === 'LoopStep') needOneOf(light, ['loop', ...FLAT.filter((key) => key !== 'type'), 'max_iterations']);

@@ -12,7 +12,7 @@ import { STEP_TAGS } from './variants.ts';
 const SAID_OUTSIDE = ['reportTo', 'escalateOn', 'inputs', 'trigger', 'timeoutMs', 'safety', 'mode'];
 
 /** What a definition may call itself. */
-export const PROGRAM_TYPES = ['pipeline', 'sentinel', 'recipe', 'dojo', 'training'];
+export const PROGRAM_TYPES = ['pipeline', 'sentinel', 'recipe', 'dojo', 'training', 'workflow'];
 
 /** The draft becomes the definition inside; gives a word for it where it may go without a name. */
 export function rewritePayload(draft: Draft): string | undefined {
