@@ -2,8 +2,8 @@
 import { isMethod } from '../expression/expression.ts';
 import type { Problem } from '../problems.ts';
 import { STEP_FIELDS } from '../scope.ts';
-import { nearestFix } from './meant-word.ts';
 import type { ReferenceSite } from './collect-references.ts';
+import { nearestFix } from './meant-word.ts';
 import type { Setter, Setters } from './setters.ts';
 
 const SHELL_FIELDS = ['exitCode', 'exit_code', 'stdout', 'stderr', 'output', 'data', 'success', 'durationMs'];
