@@ -1,4 +1,5 @@
 /** Nested runs that wait to be told something, seen from a run around them, which goes on or waits for them. */
+import { HELD_WITH_PARENT } from '../language/question.ts';
 import type { SentinelClient } from './client.ts';
 
 export interface WaitingRun {
@@ -17,12 +18,13 @@ export async function waitingWithin(client: Pick<SentinelClient, 'list' | 'inbox
   const inner = paused.get(handle) ?? [];
   if (inner.length === 0) return [];
   const open = (await client.inbox({ handle })).filter(({ state }) => state === 'open');
-  return Promise.all(
+  const waiting = await Promise.all(
     inner.map(async ({ handle: of, name }) => {
       const questions = open.filter((item) => item.handle === of).map(({ id }) => id);
       return { handle: of, name, reason: questions.length === 0 ? ((await client.heldBy(of))?.reason ?? null) : null, questions };
     }),
   );
+  return waiting.filter(({ reason }) => reason !== HELD_WITH_PARENT);
 }
 
 /** Runs that wait, by the run of `handles` that is around them. */

@@ -60,3 +60,6 @@ export type QuestionState = 'open' | 'answered' | 'expired' | 'withdrawn';
 /** Why a run is held that has come to a limit; who reports to somebody asks about it next. */
 export const reasonAtLimit = (limit: string): string => `the limit ${limit} is reached`;
 export const isAtLimit = (reason: string): boolean => /^the limit \S+ is reached$/.test(reason);
+
+/** Why a nested run is held that goes on when the run around it does. */
+export const HELD_WITH_PARENT = 'the run that started this one is paused';

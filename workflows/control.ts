@@ -11,7 +11,7 @@ import {
   setHandler,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { Choice } from '../language/question.ts';
+import { HELD_WITH_PARENT, type Choice } from '../language/question.ts';
 import type { Paused, RunEvent, RunStatus } from '../language/run-event.ts';
 import { CHECK_FORM } from '../activities/contract.ts';
 import { answerOptions } from './activity-options.ts';
@@ -227,7 +227,7 @@ export class Control {
   private apply(verb: ControlVerb): RunState {
     switch (verb) {
       case 'pause':
-        return this.pause('the run that started this one is paused');
+        return this.pause(HELD_WITH_PARENT);
       case 'resume':
         return this.resume();
       case 'stop':

@@ -102,9 +102,22 @@ describe('a run that asks', () => {
     expect(await documentOf('status', 'around')).toMatchObject({ status: 'running', waiting: [{ handle: 'around/steps.0@1', name: 'asks', reason: null, questions: ['steps.0@1'] }] });
     expect((await sentinel('list')).out).toMatch(/^around +around +running, a nested run waits /m);
     expect(await sentinel('follow', 'around')).toMatchObject({ code: 3, err: expect.stringContaining(command) as string });
+    expect(await documentOf('pause', 'around')).toMatchObject({ ok: true });
+    expect(await documentOf('status', 'around')).toMatchObject({ status: 'paused', waiting: [{ questions: ['steps.0@1'] }] });
+    await sentinel('resume', 'around');
     await sentinel('answer', 'around', 'approve', '--data', '{"version": "2"}');
     expect(await harness.result('around')).toMatchObject({ outcome: 'completed' });
     expect(await documentOf('status', 'around')).toMatchObject({ waiting: [], questions: [] });
+  });
+
+  test('is not said of one that is held with the run around it', async () => {
+    await harness.start(once('held-around', [{ type: 'sentinel', definition: once('works', [shell('sleep 1'), shell('true')]) }]), { handle: 'held-around' });
+    await harness.untilEvent('held-around/steps.0@1', (event) => event.type === 'step-started');
+    await sentinel('pause', 'held-around');
+    await harness.untilEvent('held-around/steps.0@1', (event) => event.type === 'paused');
+    expect(await documentOf('status', 'held-around')).toMatchObject({ status: 'paused', waiting: [] });
+    await sentinel('resume', 'held-around');
+    expect(await harness.result('held-around')).toMatchObject({ outcome: 'completed' });
   });
 
   test('in its clean-up says so to whoever cancels it', async () => {

@@ -7,7 +7,7 @@ import type { Json } from '../../language/json.ts';
 import type { Step } from '../../language/model.ts';
 import type { PublishedEvent } from '../../language/published-event.ts';
 import type { RunEvent } from '../../language/run-event.ts';
-import type { Question } from '../../language/question.ts';
+import { HELD_WITH_PARENT, type Question } from '../../language/question.ts';
 import type { AnswerRequest } from '../interpreter/answers.ts';
 import { isQuick } from '../interpreter/effects.ts';
 import { isCancelled, shieldOf, type AskEnd, type Effect, type Flow, type Gate, type Host, type NestedEffect, type Reply, type RestEnd, type RunBudget, type RunInput, type SegmentReport, type Strand, type WantedEvent } from '../interpreter/host.ts';
@@ -165,7 +165,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
     if (position.paused !== null || position.stopping) return;
     position.paused = { reason, since: this.now() };
     record(this.walk, { type: 'paused', key: '', reason });
-    for (const child of this.children) child.pause('the run that started this one is paused');
+    for (const child of this.children) child.pause(HELD_WITH_PARENT);
   }
 
   private resume(asked = false): void {
