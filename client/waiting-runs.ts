@@ -1,5 +1,6 @@
 /** Nested runs that wait to be told something, seen from a run around them, which goes on or waits for them. */
 import { HELD_WITH_PARENT } from '../language/question.ts';
+import type { InboxItem } from '../prisma/store/contract.ts';
 import type { SentinelClient } from './client.ts';
 
 export interface WaitingRun {
@@ -11,15 +12,11 @@ export interface WaitingRun {
   questions: string[];
 }
 
-const PAUSED_MAX = 10_000;
-
-export async function waitingWithin(client: Pick<SentinelClient, 'list' | 'inbox' | 'heldBy'>, handle: string): Promise<WaitingRun[]> {
-  const paused = await waitingBelow(client, [handle]);
-  const inner = paused.get(handle) ?? [];
-  if (inner.length === 0) return [];
-  const open = (await client.inbox({ handle })).filter(({ state }) => state === 'open');
+/** `open`: what the run and those nested in it ask. */
+export async function waitingWithin(client: Pick<SentinelClient, 'store' | 'heldBy'>, handle: string, open: readonly InboxItem[]): Promise<WaitingRun[]> {
+  const paused = await (await client.store()).runs.pausedBelow([handle]);
   const waiting = await Promise.all(
-    inner.map(async ({ handle: of, name }) => {
+    paused.map(async ({ handle: of, name }) => {
       const questions = open.filter((item) => item.handle === of).map(({ id }) => id);
       return { handle: of, name, reason: questions.length === 0 ? ((await client.heldBy(of))?.reason ?? null) : null, questions };
     }),
@@ -27,16 +24,10 @@ export async function waitingWithin(client: Pick<SentinelClient, 'list' | 'inbox
   return waiting.filter(({ reason }) => reason !== HELD_WITH_PARENT);
 }
 
-/** Runs that wait, by the run of `handles` that is around them. */
-export async function waitingBelow(client: Pick<SentinelClient, 'list'>, handles: readonly string[]): Promise<Map<string, { handle: string; name: string }[]>> {
-  const wanted = new Set(handles);
-  const below = new Map<string, { handle: string; name: string }[]>();
-  if (wanted.size === 0) return below;
-  for (const { handle, name } of await client.list({ status: 'paused', limit: PAUSED_MAX })) {
-    for (let end = handle.lastIndexOf('/'); end !== -1; end = handle.lastIndexOf('/', end - 1)) {
-      const around = handle.slice(0, end);
-      if (wanted.has(around)) below.set(around, [...(below.get(around) ?? []), { handle, name }]);
-    }
-  }
+/** Handles of runs that wait, by the run of `handles` that is around them. */
+export async function waitingBelow(client: Pick<SentinelClient, 'store'>, handles: readonly string[]): Promise<Map<string, string[]>> {
+  const below = new Map<string, string[]>();
+  if (handles.length === 0) return below;
+  for (const { handle, around } of await (await client.store()).runs.pausedBelow(handles)) below.set(around, [...(below.get(around) ?? []), handle]);
   return below;
 }

@@ -102,6 +102,8 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
 
     nested: (handle, key) => nestedIn(database, handle, key),
 
+    pausedBelow: (handles) => pausedIn(database, handles),
+
     async context(handle) {
       const known = contexts.get(handle);
       if (known !== undefined) return known;
@@ -120,4 +122,13 @@ async function nestedIn(database: Database, handle: string, key: string | undefi
     [withoutNul(handle), step],
   );
   return rows.map((row) => row.handle);
+}
+
+function pausedIn(database: Database, handles: readonly string[]): ReturnType<Store['runs']['pausedBelow']> {
+  return database.query(
+    `select runs.handle, runs.name, given.handle as around from runs
+     join unnest($1::text[]) as given(handle) on starts_with(runs.handle, given.handle || '/')
+     where runs.status = 'paused' order by runs.started_at desc, runs.handle, given.handle`,
+    [handles.map((handle) => withoutNul(handle))],
+  );
 }

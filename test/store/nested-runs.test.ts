@@ -68,3 +68,20 @@ test('one that begins while the step goes on is told of then', async () => {
   await store.events.append('live', [step(3, 'step-finished'), finished(4)]);
   await following;
 });
+
+test('those that are paused are found from every run around them', async () => {
+  const { store } = opened;
+  const pause = async (handle: string, at: number): Promise<void> =>
+    store.events.append(handle, [{ ...started(1, 'held'), at }, { seq: 2, at, key: '', type: 'paused', reason: 'asked' }]);
+  await store.events.append('top', [started(1)]);
+  await store.events.append('top/steps.0@1', [started(1)]);
+  await pause('top/steps.0@1/steps.0@1', 10);
+  await pause('top/steps.1@1', 20);
+  await pause('top2/steps.0@1', 30);
+  await nest('top', 'steps.2@1', 40);
+  expect(await store.runs.pausedBelow(['top', 'top/steps.0@1', 'none'])).toEqual([
+    { handle: 'top/steps.1@1', name: 'held', around: 'top' },
+    { handle: 'top/steps.0@1/steps.0@1', name: 'held', around: 'top' },
+    { handle: 'top/steps.0@1/steps.0@1', name: 'held', around: 'top/steps.0@1' },
+  ]);
+});

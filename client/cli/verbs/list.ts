@@ -50,7 +50,7 @@ async function list(options: Options): Promise<void> {
         parent,
         startedAt,
         finishedAt,
-        waiting: (waiting.get(handle) ?? []).map((inner) => inner.handle),
+        waiting: waiting.get(handle) ?? [],
         webUrl: client.webUrl(handle),
       })),
     );

@@ -18,8 +18,9 @@ Examples:
     .action(async (handle: string, options: { json?: boolean }) => {
       const output = openOutput(options);
       await withClient(output, async (client) => {
-        const [run, report, items, waiting] = await Promise.all([client.find(handle), client.status(handle), client.inbox({ handle }), waitingWithin(client, handle)]);
+        const [run, report, items] = await Promise.all([client.find(handle), client.status(handle), client.inbox({ handle })]);
         const questions = items.filter(({ state }) => state === 'open');
+        const waiting = await waitingWithin(client, handle, questions);
         const { name, project, persona, parent, inputs, startedAt, finishedAt } = run;
         output.object({ ...report, name, project, persona, parent, inputs, startedAt, finishedAt, waiting, questions });
         for (const line of reportLines({ ...report, name }, output.paint)) output.line(line);
