@@ -20,7 +20,7 @@ import { finish, record, type Ending, type Place, type Walk } from './ledger.ts'
 import type { BlockFrame } from './position.ts';
 import { ask, withdrawOpen } from './questions.ts';
 import { ruleFor } from './rules.ts';
-import { edited, essenceOf, shown } from './shown-action.ts';
+import { actionOf, edited, shown } from './shown-action.ts';
 
 /** The class of an action that must not happen unapproved; null where it may. */
 export function permissionToAsk(walk: Walk, effect: Effect): Permission | null {
@@ -62,7 +62,7 @@ export function* approveAction(
     return { perform: effect };
   }
   frame.asked = { step, effect };
-  const action = essenceOf(effect);
+  const action = actionOf(effect);
   const verdict = yield* ask(walk, strand, {
     id: place.key,
     key: place.key,

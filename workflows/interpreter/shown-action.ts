@@ -11,7 +11,7 @@ import { previewOf } from './preview.ts';
 const fields = ['type', 'command', 'args', 'cwd', 'env', 'stdin', 'files', 'params', 'event', 'data'] as const;
 
 /** What the action is, without what only the run's books need. */
-export function essenceOf(effect: Effect): JsonObject {
+export function actionOf(effect: Effect): JsonObject {
   return Object.fromEntries<Json>(Object.entries(effect).filter(([name]) => (fields as readonly string[]).includes(name)));
 }
 
@@ -29,5 +29,5 @@ export function actionAgain(walk: Walk, strand: Strand, step: Step, place: Place
   if (step.type !== 'shell' && step.type !== 'command' && step.type !== 'emit') return { type: step.type };
   const built = asked?.effect === undefined ? effectOf(walk, strand, step, place) : { effect: asked.effect };
   if ('failure' in built) return { type: step.type };
-  return shown(essenceOf(edit === undefined ? built.effect : edited(built.effect, edit)));
+  return shown(actionOf(edit === undefined ? built.effect : edited(built.effect, edit)));
 }
