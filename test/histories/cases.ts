@@ -209,4 +209,15 @@ export const CASES: readonly HistoryCase[] = [
       { type: 'condition', check: '$health.duration_ms >= 0', then: [shell('echo timed')], else: [shell('echo untimed')] },
     ]),
   },
+  // Of a text that is JSON, `$` read no field, and of its elements the characters.
+  {
+    name: 'json-by-dollar',
+    definition: once('json-by-dollar', [
+      shell(`printf '{"left": 3, "names": ["a", "b"]}'`, { outputTo: 'count' }),
+      { type: 'condition', check: '$count.stdout.left == 3', then: [shell('echo counted')], else: [create('history', { counted: false }), shell('echo $count.stdout.left')] },
+      shell(`printf '["a", "b"]'`, { outputTo: 'list' }),
+      { type: 'condition', check: "$list.stdout[0] === '['", then: [create('history', { character: '$list.stdout[0]' }), shell('echo character')], else: [shell('echo element')] },
+      { type: 'condition', check: "count.stdout.names.some(name => name === 'b')", then: [shell('echo named')], else: [create('history', { named: false }), shell('echo unnamed')] },
+    ]),
+  },
 ];
