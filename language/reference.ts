@@ -12,6 +12,7 @@ import { Halt, type Budget } from './expression/budget.ts';
 import { tryEvaluate } from './expression/evaluate.ts';
 import { endOfBraces, keysOfPath } from './expression/braces.ts';
 import { isMethod, type Node } from './expression/expression.ts';
+import { readable } from './expression/json-text.ts';
 import { parseExpression, referencesOf, type FoundReference } from './expression/parse.ts';
 
 export interface Reference {
@@ -191,20 +192,20 @@ function readDollar(text: string, at: number, scope: ScopeReader, budget: Budget
     return { end: last, written, value: reached, ...texts, ...(fault === undefined ? {} : { fault }) };
   };
   for (let part = readPart(text, end); part !== undefined; part = readPart(text, part.end)) {
-    const ofStep = end === nameEnd ? fieldOfStep(name, value, part, scope) : undefined;
-    const next = ofStep === undefined && value !== undefined ? follow(value, part, scope, budget) : { value: ofStep };
-    if (value === undefined && ofStep === undefined) return done(endOfParts(text, end), undefined);
-    if (next.fault !== undefined) return done(part.end, undefined, next.fault);
-    if (next.value === undefined && isScalar(value) && part.type !== 'call') return done(end, value);
-    value = next.value;
+    const own = follow(value, part, scope, budget);
+    if (own.fault !== undefined) return done(part.end, undefined, own.fault);
+    const next = own.value === undefined && end === nameEnd ? fieldOfStep(name, part, scope) : own.value;
+    if (next === undefined && value === undefined) return done(endOfParts(text, end), undefined);
+    if (next === undefined && isScalar(own.from) && part.type !== 'call') return done(end, value);
+    value = next;
     end = part.end;
   }
   return done(end, value);
 }
 
 /** A field that a variable lacks may be one of the step with this label. */
-function fieldOfStep(name: string, value: Json | undefined, part: Part, scope: ScopeReader): Json | undefined {
-  return part.type === 'field' && property(value, part.key) === undefined ? scope.stepField?.(name, part.key) : undefined;
+function fieldOfStep(name: string, part: Part, scope: ScopeReader): Json | undefined {
+  return part.type === 'field' ? scope.stepField?.(name, part.key) : undefined;
 }
 
 function isScalar(value: Json | undefined): boolean {
@@ -259,17 +260,36 @@ function endOfCall(text: string, open: number): number | undefined {
   return undefined;
 }
 
-function follow(value: Json, part: Part, scope: ScopeReader, budget: Budget): { value: Json | undefined; fault?: Fault } {
-  if (part.type === 'field') return { value: property(value, part.key) };
-  // An index reads an element; the characters of a text are left alone, for prose such as `$name[1]`.
-  if (part.type === 'index') return { value: typeof value === 'string' ? undefined : property(value, part.key) };
+interface Followed {
+  /** What the part was read of. */
+  from: Json | undefined;
+  value: Json | undefined;
+  fault?: Fault;
+}
+
+function follow(value: Json | undefined, part: Part, scope: ScopeReader, budget: Budget): Followed {
+  if (value === undefined) return { from: value, value };
+  if (part.type === 'call') return { from: value, ...call(value, part.source, scope, budget) };
+  try {
+    const from = scope.keepsText === true ? value : readable(value, part.key, false, budget);
+    // An index reads an element; the characters of a text are left alone, for prose such as `$name[1]`.
+    return { from, value: part.type === 'index' && typeof from === 'string' ? undefined : property(from, part.key) };
+  } catch (error) {
+    if (!(error instanceof Halt)) throw error;
+    return { from: value, value: undefined, fault: { ...error.fault, message: `.${part.key}: ${error.fault.message}` } };
+  }
+}
+
+function call(value: Json, source: string, scope: ScopeReader, budget: Budget): { value: Json | undefined; fault?: Fault } {
   const inner: ScopeReader = {
-    // Arguments read of steps what `$` reads of them.
-    ...(scope.stepField === undefined ? {} : scope),
+    // Arguments read what `$` reads.
+    ...(scope.stepField === undefined ? readsAs(scope) : scope),
     get: (name) => (name === VALUE_SO_FAR ? value : scope.get(name)),
     has: (name) => name === VALUE_SO_FAR || scope.has(name),
   };
-  const result = tryEvaluate(part.source, inner, budget);
+  const result = tryEvaluate(source, inner, budget);
   if (result.ok) return { value: result.value };
-  return { value: undefined, fault: { code: result.code, message: `${part.source.slice(1)}: ${result.message}` } };
+  return { value: undefined, fault: { code: result.code, message: `${source.slice(1)}: ${result.message}` } };
 }
+
+const readsAs = ({ keepsText }: ScopeReader): Pick<ScopeReader, 'keepsText'> => (keepsText === undefined ? {} : { keepsText });

@@ -21,7 +21,7 @@ export interface BehaviourChange {
 }
 
 /** What runs of today begin with. */
-export const LEVEL_NOW = 7;
+export const LEVEL_NOW = 8;
 
 export const CHANGES = {
   attemptsInWalk: {
@@ -182,6 +182,15 @@ export const CHANGES = {
       'Fields that every result has (`duration_ms`, `data`, the other spelling of an exit code) were there between braces and not behind `$` ' +
       'or a bare name, where a condition on them was never met. Now every form reads them, where the variable has no such field itself.',
     since: '2026-11-22',
+  },
+  jsonByDollar: {
+    id: 'json-by-dollar',
+    level: 8,
+    isOnlyForNew: true,
+    reason:
+      'A text that is JSON was read as the value it stands for on the way down a path between braces, and not behind `$` or a bare name, where ' +
+      'it had no fields and its elements were characters. Now every form reads it; the length of a text and its methods stay its own there.',
+    since: '2026-11-23',
   },
 } as const satisfies { readonly [name: string]: BehaviourChange };
 

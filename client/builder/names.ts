@@ -21,12 +21,12 @@ export interface AnyResult {
   durationMs: number;
 }
 
-export interface ShellResult extends Omit<AnyResult, 'output'> {
+/** What it printed may be JSON, of which any path is read. */
+export interface ShellResult extends AnyResult {
   exitCode: number;
   exit_code: number;
-  stdout: string;
-  stderr: string;
-  output: string;
+  stdout: Open;
+  stderr: Open;
 }
 
 export interface EmitResult extends AnyResult {

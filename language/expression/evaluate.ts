@@ -9,7 +9,7 @@ import { Budget, Halt } from './budget.ts';
 import type { Argument, Arrow, BinaryOperator, Entry, Expression, Item, Method, Node } from './expression.ts';
 import { callFunction } from './functions.ts';
 import { keysOfPath } from './braces.ts';
-import { parsedText } from './json-text.ts';
+import { readable } from './json-text.ts';
 import { callMethod, isOnText, joined, jsonOf, type MethodArgument } from './methods.ts';
 import { applyBinary, applyUnary, isTruthy, type Value } from './operators.ts';
 import { parseExpression } from './parse.ts';
@@ -22,7 +22,7 @@ export function tryEvaluate(expression: Expression | string, scope: ScopeReader,
   const parsed = typeof expression === 'string' ? parseExpression(expression) : { ok: true as const, expression };
   if (!parsed.ok) return { ok: false, ...parsed.problem };
   try {
-    const world: World = { scope, budget, locals: undefined, readsJson: false };
+    const world: World = { scope, budget, locals: undefined, isBraced: false };
     return { ok: true, value: jsonOf(visit(parsed.expression.root, world)) };
   } catch (error) {
     if (error instanceof Halt) return { ok: false, ...error.fault };
@@ -49,8 +49,7 @@ interface World {
   readonly scope: ScopeReader;
   readonly budget: Budget;
   readonly locals: Locals | undefined;
-  /** Between braces a text that is JSON is read on the way down a path. */
-  readonly readsJson: boolean;
+  readonly isBraced: boolean;
 }
 
 function visit(node: Node, world: World): Value {
@@ -61,13 +60,13 @@ function visit(node: Node, world: World): Value {
     case 'variable':
       return readVariable(node.name, node.written, world);
     case 'member':
-      return orOfStep(property(readable(visit(node.object, world), world), node.name), node.object, node.name, world);
+      return orOfStep(fieldOf(visit(node.object, world), node.name, world), node.object, node.name, world);
     case 'index':
       return visitIndex(node.object, node.index, world);
     case 'path':
       return visitPath(node.pieces, node.otherwise, world);
     case 'braces':
-      return visit(node.body, { ...world, readsJson: true });
+      return visit(node.body, { ...world, isBraced: true });
     case 'method':
       return visitMethod(node.object, node.name, node.args, world);
     case 'function':
@@ -107,7 +106,7 @@ function orOfStep(own: Value, object: Node, key: string, world: World): Value {
 }
 
 function visitPath(pieces: readonly (string | Node)[], otherwise: Node | undefined, world: World): Value {
-  const inBraces: World = { ...world, readsJson: true };
+  const inBraces: World = { ...world, isBraced: true };
   const texts = pieces.map((piece) => (typeof piece === 'string' ? piece : world.budget.text(visit(piece, inBraces))));
   const [root, ...keys] = keysOfPath(joined(texts, '', world.budget).slice(0, bracesLengthMax + 1)) ?? [];
   if (root !== undefined) {
@@ -124,23 +123,25 @@ function follow(from: Value, keys: readonly string[], world: World): Value {
   for (const key of keys) {
     if (value === undefined) return undefined;
     world.budget.spend();
-    value = property(readable(value, world), key);
+    value = fieldOf(value, key, world);
   }
   return value;
 }
 
-function readable(value: Value, world: World): Value {
-  return world.readsJson && typeof value === 'string' ? (parsedText(value, world.budget) ?? value) : value;
+function fieldOf(value: Value, key: string | number, world: World): Value {
+  return property(readsJson(world) ? readable(value, key, world.isBraced, world.budget) : value, key);
 }
 
+const readsJson = ({ isBraced, scope }: World): boolean => isBraced || scope.keepsText !== true;
+
 function visitIndex(object: Node, index: Node, world: World): Value {
-  const own = readIndex(readable(visit(object, world), world), visit(index, world));
+  const own = readIndex(visit(object, world), visit(index, world), world);
   // Which fields are kept is known from what is written, so a key that is computed finds none of them.
   return index.type === 'literal' && typeof index.value === 'string' ? orOfStep(own, object, index.value, world) : own;
 }
 
-function readIndex(object: Value, index: Value): Value {
-  return typeof index === 'number' || typeof index === 'string' ? property(object, index) : undefined;
+function readIndex(object: Value, index: Value, world: World): Value {
+  return typeof index === 'number' || typeof index === 'string' ? fieldOf(object, index, world) : undefined;
 }
 
 function visitBinary(operator: BinaryOperator, left: Node, right: Node, world: World): Value {
@@ -154,7 +155,7 @@ function visitBinary(operator: BinaryOperator, left: Node, right: Node, world: W
 /** A method of nothing is nothing, as a field of nothing is: an unset name makes a condition false. */
 function visitMethod(object: Node, name: Method, args: readonly Argument[], world: World): Value {
   const found = visit(object, world);
-  const target = isOnText(name) ? found : readable(found, world);
+  const target = isOnText(name) || !readsJson(world) ? found : readable(found, name, world.isBraced, world.budget);
   if (target === undefined || target === null) return undefined;
   return callMethod(target, name, args.map((arg) => argumentOf(arg, world)), world.budget);
 }

@@ -14,6 +14,14 @@ export function parsedText(value: Json | undefined, budget: Budget): Json | unde
   return readJson(value);
 }
 
+/**
+ * What is read of a field's owner on the way down a path: a text that is JSON is the value it stands for.
+ * Outside braces the length of a text is its own, as its methods are.
+ */
+export function readable(value: Json | undefined, key: string | number, isBraced: boolean, budget: Budget): Json | undefined {
+  return typeof value !== 'string' || (key === 'length' && !isBraced) ? value : (parsedText(value, budget) ?? value);
+}
+
 /** A number may be written that none can hold (`1e999`); it becomes null, as it would on its way through history. */
 const LARGE_NUMBER = /\d[eE]\+?\d{3}|\d{300}/;
 

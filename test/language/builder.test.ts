@@ -90,6 +90,7 @@ describe('names', () => {
     expectTypeOf<Accepts<typeof built, 'given.anything[0].at.all'>>().toEqualTypeOf<true>();
     expectTypeOf<Accepts<typeof built, 'maybe.status'>>().toEqualTypeOf<true>();
     expectTypeOf<Accepts<typeof built, 'left.stdout'>>().toEqualTypeOf<true>();
+    expectTypeOf<Accepts<typeof built, 'left.stdout.files[0].path'>>().toEqualTypeOf<true>();
     expectTypeOf<Accepts<typeof built, 'right.answer'>>().toEqualTypeOf<true>();
     expectTypeOf<Accepts<typeof built, 'count'>>().toEqualTypeOf<true>();
     expectTypeOf<(typeof built)['scope']['build']>().toEqualTypeOf<ShellResult>();

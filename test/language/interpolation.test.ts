@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { canonicalText } from '../../language/canonical.ts';
 import { interpolateText, interpolateValue } from '../../language/interpolation.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
-import { interpolationLengthMax, valueDepthMax } from '../../language/limits.ts';
+import { interpolationLengthMax, stringLengthMax, valueDepthMax } from '../../language/limits.ts';
 import { scopeOf } from '../../language/scope.ts';
 import { processorMs } from '../elapsed.ts';
 
@@ -49,6 +49,18 @@ test('a value that is nested too deeply to be written down is a fault, and text 
   expect(interpolateValue('$fine', scope).faults).toEqual([]);
   expect(interpolateValue('{{JSON.parse($written)}}', scope).faults.map((fault) => fault.code)).toEqual(['EXPRESSION_TYPE']);
   expect(interpolateValue('{{quoted.a.length}}', scope).value).toBe(5000);
+});
+
+const textOfLength = (length: number): string => JSON.stringify({ a: 'x'.repeat(length - 16), b: [1] });
+
+test('reading JSON text in a template is bounded, and runs from before read none', () => {
+  const four = '$json.b $json.b $json.b $json.b';
+  expect(interpolateText(four, scopeOf({ json: textOfLength(100) }))).toEqual({ text: '[1] [1] [1] [1]', unresolved: [], faults: [] });
+  expect(interpolateText(four, scopeOf({ json: textOfLength(stringLengthMax) })).faults).toMatchObject([{ code: 'EXPRESSION_BUDGET', message: expect.stringMatching(/^\.b: /) }]);
+  expect(interpolateText('$json.b', scopeOf({ json: textOfLength(stringLengthMax + 1) })).text).toHaveLength(stringLengthMax + '.b'.length + 1);
+  const before = { ...scopeOf({ json: '{"b": 1}', list: '[1, 2]' }), keepsText: true as const };
+  expect(interpolateText('$json.b, $list[1], {{list.1}}', before).text).toBe('{"b": 1}.b, [1, 2][1], 2');
+  expect(interpolateValue('$list.filter(n => n > 1)', before).faults).toMatchObject([{ code: 'EXPRESSION_TYPE' }]);
 });
 
 test('a long template of half references ends quickly', () => {

@@ -22,7 +22,13 @@ export function namesAt(walk: Walk, strand: Strand, passes: readonly number[], p
     // A variable that is not set is nothing, though fields of the step that would set it be kept.
     return ofSteps(walk, strand, path, name) ?? (readsFields && keptResultsOf(walk.input).variables.has(name) ? undefined : result(name));
   };
-  const names: ScopeReader = { get, result, has: (name) => get(name) !== undefined, textField: (name) => walk.textFields.get(name) };
+  const names: ScopeReader = {
+    get,
+    result,
+    has: (name) => get(name) !== undefined,
+    textField: (name) => walk.textFields.get(name),
+    ...(isNewFor(walk.input, CHANGES.jsonByDollar) ? {} : { keepsText: true as const }),
+  };
   return readsFields ? { ...names, stepField: (label, field) => (STEP_FIELDS.has(field) ? property(result(label), field) : undefined) } : names;
 }
 
