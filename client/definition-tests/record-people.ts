@@ -1,6 +1,9 @@
 /** What people did to a run, as a test says it: answers to its questions, and where somebody stepped in. */
 import type { Json, JsonObject } from '../../language/json.ts';
-import type { RunEvent, StepFinished, StepStarted } from '../../language/run-event.ts';
+import { isAtLimit, reasonAtLimit } from '../../language/question.ts';
+import type { Paused, RunEvent, StepFinished, StepStarted } from '../../language/run-event.ts';
+import { limitAsked } from '../../workflows/interpreter/limit-questions.ts';
+import { withoutMarks } from '../../workflows/simulation/script.ts';
 import { attemptsFirst } from './attempts-first.ts';
 
 /** Events of one run; `under` is what leads to it from the outermost. */
@@ -11,16 +14,41 @@ export interface RunPart {
 
 export const keyIn = (under: string, key: string): string => (under === '' ? key : `${under}/${key}`);
 
-/** By the question's id. What nobody answered is left to run out of time. */
-export function answersIn(parts: readonly RunPart[]): JsonObject {
+/** By the question's id. What nobody answered is left open, also where an earlier attempt had its answer. `afterMs`: how long each took, where that matters. */
+export function answersIn(parts: readonly RunPart[], afterMs: ReadonlyMap<string, number> = new Map()): JsonObject {
   const answers = parts.flatMap(({ under, events }) =>
     events.flatMap((event): [string, Json][] => {
       if (event.type !== 'answered') return [];
       const { choice, note, data, by } = event.answer;
-      return [[keyIn(under, event.id), { choice, by, ...(note === null ? {} : { note }), ...(data === null ? {} : { data }) }]];
+      const key = keyIn(under, event.id);
+      const after = afterMs.get(key);
+      return [[key, { choice, by, ...(note === null ? {} : { note }), ...(data === null ? {} : { data }), ...(after === undefined ? {} : { afterMs: after }) }]];
     }),
   );
-  return attemptsFirst(answers);
+  const answered = new Set(answers.map(([key]) => key));
+  const asked = parts.flatMap(({ under, events }) => events.flatMap((event) => (event.type === 'asked' ? [keyIn(under, event.question.id)] : [])));
+  const open = asked.filter((key) => !answered.has(key) && answered.has(withoutMarks(key)));
+  return attemptsFirst([...answers, ...open.map((key): [string, Json] => [key, []])]);
+}
+
+/** How the run went on each time that it was held at a limit and no answer said it, up to the one that ended it. */
+export function holdsIn(parts: readonly RunPart[]): ('resume' | 'stop' | 'cancel')[] {
+  const holds = parts.flatMap(({ under, events }) => {
+    const inOrder = events.toSorted((a, b) => a.seq - b.seq);
+    return inOrder.flatMap((event, index) => (event.type === 'paused' && isAtLimit(event.reason) ? endOfHold(event, inOrder.slice(index + 1), under === '') : []));
+  });
+  const inTime = holds.toSorted((a, b) => a.at - b.at).map(({ end }) => end);
+  return inTime.slice(0, inTime.findLastIndex((end) => end !== 'resume') + 1);
+}
+
+function endOfHold({ at, reason }: Paused, later: readonly RunEvent[], isOutermost: boolean): { at: number; end: 'resume' | 'stop' | 'cancel' }[] {
+  const resumed = later.findIndex(({ type }) => type === 'resumed');
+  const meanwhile = resumed === -1 ? later : later.slice(0, resumed);
+  if (meanwhile.some((event) => event.type === 'answered' && limitAsked(event.id) !== null)) return [];
+  const next = later.slice(resumed + 1).find(({ type }) => type === 'paused' || type === 'run-finished');
+  const last = next?.type === 'run-finished' ? next : undefined;
+  if (isOutermost && last?.outcome === 'cancelled' && resumed === -1) return [{ at, end: 'cancel' }];
+  return [{ at, end: last?.limit !== undefined && last.outcome === 'stopped' && reasonAtLimit(last.limit) === reason ? 'stop' : 'resume' }];
 }
 
 /** Edits, and the stop or the cancellation that ended the run, each at the step that it met. */
@@ -65,7 +93,7 @@ function askedAt(events: readonly RunEvent[], index: number): Extract<RunEvent, 
 
 function endedBy(events: readonly RunEvent[], parts: readonly RunPart[]): Json | null {
   const end = events.findLast((event) => event.type === 'run-finished');
-  if (end?.outcome === 'cancelled') return cancelledAt(events, parts, end.at);
+  if (end?.outcome === 'cancelled') return holdsIn(parts).includes('cancel') ? null : cancelledAt(events, parts, end.at);
   if (end?.outcome !== 'stopped' || end.limit !== 'stop') return null;
   const last = events.findLast((event) => isOwn('', event) && event.type === 'step-finished');
   if (last?.type !== 'step-finished') return null;

@@ -4,19 +4,19 @@
  * known only where they are outputs of the run. What is not known is said, and left to its author.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
-import type { Definition, Step } from '../../language/model.ts';
-import type { RunEvent, StepFinished } from '../../language/run-event.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
+import type { Definition } from '../../language/model.ts';
+import type { RunEvent } from '../../language/run-event.ts';
 import type { Run } from '../../prisma/store/contract.ts';
-import { runScenario, type Outcome, type Scenario } from '../../workflows/simulation/run-scenario.ts';
-import type { ScriptSource } from '../../workflows/simulation/script.ts';
+import { runScenario, type Outcome, type Scenario, type Staging } from '../../workflows/simulation/run-scenario.ts';
+import { Script, type Interruption } from '../../workflows/simulation/script.ts';
 import { traceOf, type TracedRun } from '../../workflows/simulation/trace.ts';
-import { definitionPath } from '../../workflows/interpreter/keys.ts';
-import { stepsAt } from '../../workflows/interpreter/program.ts';
 import { stage } from '../simulate/stage.ts';
 import { attemptsFirst } from './attempts-first.ts';
 import { cutDown } from './compare.ts';
-import { answersIn, interruptionsIn, isCutShort, keyIn } from './record-people.ts';
+import { answersIn, holdsIn, interruptionsIn, isCutShort, keyIn, type RunPart } from './record-people.ts';
+import { inTurn, repliesOf, withoutNoise, type Given } from './record-replies.ts';
+import { AsItCame, type Moments } from './record-times.ts';
 import { readReplies } from './test-file.ts';
 
 /** A run of the store with the runs nested in it, outermost first; `under` is what leads from the run to a nested one. */
@@ -38,15 +38,11 @@ export async function recordRun(stored: StoredRun): Promise<Recorded> {
   const { run, definition, library, events, nested } = stored;
   const unknown: string[] = [];
   const parts = [{ under: '', definition, events }, ...nested];
-  // Where time decided how far the run came, the replies take theirs.
-  const isTimed = run.limit === 'timeoutMs' || run.outcome === 'cancelled' || parts.some((part) => part.events.some(isCutShort));
-  const replies = attemptsFirst(parts.flatMap((part) => repliesOf(part, part.under === '' ? (run.outputs ?? {}) : outputsIn(part.events), isTimed, unknown)));
+  const given = parts.flatMap((part) => repliesOf(part, part.under === '' ? (run.outputs ?? {}) : outputsIn(part.events), unknown));
   const below = nested.map((part) => tracedRun(`${run.handle}/${part.under}`, part.events, true));
   const whole = traceOf(tracedRun(run.handle, events, false), below);
-  const [inputs, answers, interruptions, env] = [inputsOf(run, definition), answersIn(parts), interruptionsIn(parts), envOf(stored)];
-  const script = { replies: readReplies(replies), answers, interruptions } as unknown as ScriptSource;
-  const outcome = await comesTo({ ...script, definition, library, inputs, env }, run);
-  const trace = outcome?.trace.some(isHold) === true ? whole : whole.filter((line) => !isHold(line));
+  const [inputs, interruptions, holds, env] = [inputsOf(run, definition), interruptionsIn(parts), holdsIn(parts), envOf(stored)];
+  const { replies, answers, outcome, trace } = await scripted({ run, parts, given, whole, scenario: { definition, library, inputs, env, interruptions: interruptions as unknown as Interruption[], holds } });
   if (trace.length < whole.length) unknown.push('the run was paused; when is not part of the test');
   const outputs = outcome === null ? {} : sameOutputs(run.outputs ?? {}, outcome, unknown);
   if (!isDeepStrictEqual(outcome?.trace, trace)) unknown.push('with what is known the run takes another way; complete the file until "sentinel test" passes');
@@ -62,15 +58,72 @@ export async function recordRun(stored: StoredRun): Promise<Recorded> {
     replies,
     ...present({ answers }),
     ...(interruptions.length === 0 ? {} : { interruptions }),
-    expect: { ...endOf(run), outputs, trace },
+    ...(holds.length === 0 ? {} : { holds }),
+    expect: { ...endOf(run), outputs, trace: [...trace] },
   };
   return { file, unknown };
 }
 
+interface Told {
+  run: Run;
+  parts: readonly RunPart[];
+  given: readonly Given[];
+  whole: readonly string[];
+  scenario: Scenario;
+}
+
+interface Scripted {
+  replies: JsonObject;
+  answers: JsonObject;
+  outcome: Outcome | null;
+  /** The run's own; where the simulated run was held at the same limits beside another branch's step, that one's. */
+  trace: readonly string[];
+}
+
+/** Replies and answers take their time where time decided how far the run came: something was cut short, or without it the run takes another way. */
+async function scripted(told: Told): Promise<Scripted> {
+  const { run, parts, given, scenario } = told;
+  const isTimed = run.limit === 'timeoutMs' || run.outcome === 'cancelled' || parts.some((part) => part.events.some(isCutShort));
+  const untimed = { replies: attemptsFirst(inTurn(given)), answers: answersIn(parts) };
+  const atOnce = isTimed ? null : await attempt(told, untimed);
+  if (atOnce !== null && isDeepStrictEqual(atOnce.outcome?.trace, atOnce.trace)) return atOnce;
+  const came = new AsItCame(new Script(scriptOf(scenario, untimed)), momentsIn(told));
+  await comesTo(scenario, run, { answers: came, stage: { ...stage, clockMoved: (now) => came.clockMoved(now) } });
+  const inTime = await attempt(told, { replies: attemptsFirst(inTurn(given, came.took)), answers: answersIn(parts, came.answered) });
+  if (isDeepStrictEqual(inTime.outcome?.trace, inTime.trace)) return inTime;
+  const tried = atOnce === null ? [inTime] : [inTime, atOnce];
+  const near = tried.find(({ outcome, trace }) => outcome !== null && isHeldElsewhere(outcome.trace, trace));
+  return near === undefined ? (atOnce ?? inTime) : { ...near, trace: near.outcome?.trace ?? [] };
+}
+
+async function attempt({ run, whole, scenario }: Told, said: Pick<Scripted, 'replies' | 'answers'>): Promise<Scripted> {
+  const outcome = await comesTo(scriptOf(scenario, said), run);
+  // Pauses come out again where they were at limits.
+  const trace = outcome?.trace.some(isHold) === true ? whole : whole.filter((line) => !isHold(line));
+  return { ...said, outcome, trace };
+}
+
+/** Two branches may come to something at the same time; beside the step of which of them a run is held, is chance. */
+function isHeldElsewhere(trace: readonly string[], other: readonly string[]): boolean {
+  const [one, two] = [trace, other].map((lines) => [lines.filter((line) => !isOfRun(line)), lines.filter(isOfRun).toSorted()]);
+  return isDeepStrictEqual(one, two);
+}
+
+const scriptOf = (scenario: Scenario, { replies, answers }: Pick<Scripted, 'replies' | 'answers'>): Scenario => ({ ...scenario, replies: readReplies(replies), answers: answers as unknown as NonNullable<Scenario['answers']> });
+
+/** The row of a run is there before the run begins. */
+function momentsIn({ run, parts, given }: Told): Moments {
+  const startedAt = parts[0]?.events.find(({ type }) => type === 'run-started')?.at ?? run.startedAt;
+  const ends = new Map<string, number[]>();
+  for (const { key, endedAt } of given) ends.set(key, [...(ends.get(key) ?? []), endedAt - startedAt]);
+  const answers = parts.flatMap(({ under, events }) => events.flatMap((event): [string, number][] => (event.type === 'answered' ? [[keyIn(under, event.id), event.at - startedAt]] : [])));
+  return { ends, answers: new Map(answers) };
+}
+
 /** Null where the simulated run does not come to an end with what is known. */
-async function comesTo(scenario: Scenario, { project, persona }: Run): Promise<Outcome | null> {
+async function comesTo(scenario: Scenario, { project, persona }: Run, staging: Partial<Staging> = {}): Promise<Outcome | null> {
   try {
-    return await runScenario(scenario, { stage, project, persona });
+    return await runScenario(scenario, { stage, project, persona, ...staging });
   } catch {
     // It waits for what the events do not hold: an event of somebody else's, or an answer.
     return null;
@@ -104,91 +157,13 @@ function tracedRun(handle: string, events: readonly RunEvent[], isNested: boolea
   return { handle, isNested, events, result: end === undefined ? null : { outcome: end.outcome, ...(end.limit === undefined ? {} : { limit: end.limit }) } };
 }
 
+/** Of a limit that holds the run, and of no step. */
+const isOfRun = (line: string): boolean => isHold(line) || /^\s*limit\./.test(line);
+
 const isHold = (line: string): boolean => /^\s*(?:paused: |resumed$)/.test(line);
 
 function outputsIn(events: readonly RunEvent[]): { [name: string]: Json } {
   return events.find((event) => event.type === 'run-finished')?.outputs ?? {};
-}
-
-/** What was cut short would have taken longer than whatever cut it short. */
-const longerMs = 86_400_000;
-
-const ASKING = new Set<Step['type']>(['shell', 'command', 'llm', 'watch']);
-
-function repliesOf(
-  { under, definition, events }: { under: string; definition: Definition | null; events: readonly RunEvent[] },
-  outputs: { [name: string]: Json },
-  isTimed: boolean,
-  unknown: string[],
-): [string, Json][] {
-  const finished = events.filter((event) => event.type === 'step-finished').filter(({ step }) => ASKING.has(step));
-  // After an edit a key tells where its step stood then, not where it stands in the definition.
-  const setters = settersOf(finished, events.some(({ type }) => type === 'edited') ? null : definition);
-  const replies: [string, Json][] = [];
-  for (const event of finished) {
-    const key = keyIn(under, event.key);
-    const frame = { ...(isTimed ? { tookMs: event.durationMs } : {}), ...(event.usage === undefined ? {} : { usage: { ...event.usage } }) };
-    if (isCutShort(event)) {
-      replies.push([key, { ok: true, ...frame, tookMs: event.durationMs + longerMs }]);
-      continue;
-    }
-    if (event.failure !== undefined) {
-      const { code, message, retryable } = event.failure;
-      replies.push([key, { ok: false, failure: { code, message, retryable }, ...frame }]);
-      continue;
-    }
-    const variable = setters.get(event.key);
-    const value = (variable === undefined ? undefined : wholeValue(outputs[variable])) ?? previewed(event.preview);
-    if (value === undefined) unknown.push(`what ${key} ("${event.label}") gave is too long for the run's events; write its reply`);
-    replies.push([key, { ok: true, ...(value === undefined ? {} : { value: event.step === 'shell' ? withoutNoise(value) : value }), ...frame }]);
-  }
-  return replies;
-}
-
-/** Steps whose variable still holds what they gave when the run ended, with that variable. */
-function settersOf(finished: readonly StepFinished[], definition: Definition | null): Map<string, string> {
-  const setters = new Map<string, string>();
-  const last = new Map<string, { key: string; shared: boolean }>();
-  for (const { key } of definition === null ? [] : finished.toSorted((a, b) => a.seq - b.seq)) {
-    const name = definition === null ? undefined : outputOf(definition, key);
-    if (name === undefined) continue;
-    last.set(name, { key, shared: last.has(name) && key.includes('.branches.') });
-  }
-  for (const [name, { key, shared }] of last) if (!shared) setters.set(key, name);
-  return setters;
-}
-
-function outputOf(definition: Definition, key: string): string | undefined {
-  const path = definitionPath(key.slice(0, key.lastIndexOf('@')));
-  const at = path.lastIndexOf('.');
-  const step = stepsAt(definition, path.slice(0, at))[Number(path.slice(at + 1))];
-  return step !== undefined && 'outputTo' in step ? step.outputTo : undefined;
-}
-
-/** Undefined for a value of which only a reference is kept. */
-function wholeValue(value: Json | undefined): Json | undefined {
-  return isJsonObject(value) && typeof value['$payload'] === 'string' ? undefined : value;
-}
-
-/** The value behind a preview, where all of it is there. Text is previewed as it is. */
-function previewed(preview: string | undefined): Json | undefined {
-  if (preview === undefined || preview.includes('…')) return undefined;
-  try {
-    return JSON.parse(preview) as Json;
-  } catch {
-    return preview;
-  }
-}
-
-/** How long a process took is no part of what it gave, and a quiet success says no more than its end. */
-function withoutNoise(value: Json): Json {
-  if (Array.isArray(value)) return value.map(withoutNoise);
-  if (!isJsonObject(value)) return value;
-  if (typeof value['exitCode'] === 'number') {
-    const { exitCode, stdout = '', stderr = '' } = value;
-    return { exitCode, ...(stdout === '' ? {} : { stdout }), ...(stderr === '' ? {} : { stderr }) };
-  }
-  return Object.fromEntries(Object.entries(value).flatMap(([name, field]) => (name === 'averageDurationMs' ? [] : [[name, withoutNoise(field)]])));
 }
 
 /** Outputs that come out again; the others depend on the clock, or on what is not known. */

@@ -59,8 +59,8 @@ const Published = z.strictObject({ name: z.string().min(1), data: Value.optional
 const Script = {
   replies: z.record(z.string().min(1), Value).optional(),
   interruptions: z.array(Interruption).optional(),
-  /** By the question's id, which is the key of the step that asks, or a pattern of it. */
-  answers: z.record(z.string().min(1), z.union([Answer, z.array(Answer).min(1)])).optional(),
+  /** By the question's id, which is the key of the step that asks, or a pattern of it; an empty list: nobody answers. */
+  answers: z.record(z.string().min(1), z.union([Answer, z.array(Answer)])).optional(),
   events: z.array(Published.extend({ afterMs: z.number().nonnegative().optional() })).optional(),
   cause: Published.optional(),
   holds: z.array(z.enum(['resume', 'stop', 'cancel'])).optional(),

@@ -208,6 +208,20 @@ const lived: [string, Scenario][] = [
   ],
   ['was stopped while it asked', { definition: asks, interruptions: [{ at: 'steps.1@2', when: 'during', do: 'stop' }] }],
   ['was cancelled while it asked', { definition: asks, interruptions: [{ at: 'steps.1@1', when: 'during', do: 'cancel' }] }],
+  ['was extended by steps', { definition: once([shell('a'), shell('b'), shell('c')], { safety: { budget: { steps: 1 }, onTimeout: 'pause' } }), answers: { 'limit.budget.steps': { choice: 'extend', data: { steps: 5 }, by: 'ada' } } }],
+  ['was extended twice', { definition: once([shell('a'), shell('b'), shell('c')], { safety: { budget: { steps: 1 }, onTimeout: 'pause' } }), answers: { '**': { choice: 'extend', by: 'ada' } } }],
+  ['was extended once and then resumed', { definition: once([shell('a'), shell('b'), shell('c')], { safety: { budget: { steps: 1 }, onTimeout: 'pause' } }), answers: { 'limit.budget.steps#2': [], 'limit.budget.steps': { choice: 'extend', by: 'ada' } } }],
+  ['was extended by passes', { definition: once([shell('a')], { loop: { type: 'count', max: 3 }, safety: { maxIterations: 1, onTimeout: 'pause' } }), answers: { 'limit.maxIterations': { choice: 'extend', data: { maxIterations: 2 }, by: 'ada' } } }],
+  ['was extended by tokens', { definition: once([shell('a')], { loop: { type: 'count', max: 4 }, safety: { budget: { tokens: 1000 }, onTimeout: 'pause' } }), replies: { a: { ok: true, usage: { tokens: 600, usd: 0.01 } } }, answers: { 'limit.budget.tokens': { choice: 'extend', data: { tokens: 5000 }, by: 'ada' } } }],
+  ['was extended by time', { definition: once([shell('a'), shell('b'), shell('c')], { timeoutMs: 1000, safety: { onTimeout: 'pause' } }), replies: { a: { ok: true, tookMs: 600 }, b: { ok: true, tookMs: 600 }, c: { ok: true, tookMs: 300 } }, answers: { 'limit.timeoutMs': { choice: 'extend', data: { timeoutMs: 5000 }, by: 'ada' } } }],
+  ['was extended by wall time', { definition: once([shell('a')], { loop: { type: 'count', max: 4 }, safety: { budget: { wallMs: 2500 }, onTimeout: 'pause' } }), replies: { a: { ok: true, tookMs: 1000 } }, answers: { 'limit.budget.wallMs': { choice: 'extend', data: { wallMs: 5000 }, by: 'ada' } } }],
+  ['was extended with a nested run under way', { definition: once([{ type: 'sentinel', definition: once([shell('a'), shell('b')]) }], { timeoutMs: 1000, safety: { onTimeout: 'pause' } }), replies: { a: { ok: true, tookMs: 1500 }, b: { ok: true, tookMs: 100 } }, answers: { 'limit.timeoutMs': { choice: 'extend', data: { timeoutMs: 5000 }, by: 'ada' } } }],
+  ['was resumed at a limit', { definition: once([shell('a'), shell('b')], { safety: { budget: { steps: 1 }, onTimeout: 'pause' } }) }],
+  ['was stopped at a limit of steps', { definition: once([shell('a'), shell('b')], { safety: { budget: { steps: 1 }, onTimeout: 'pause' } }), answers: { 'limit.budget.steps': { choice: 'stop', by: 'ada' } } }],
+  ['was stopped at a limit otherwise', { definition: once([shell('a'), shell('b')], { safety: { budget: { steps: 1 }, onTimeout: 'pause' } }), holds: ['stop'] }],
+  ['was cancelled at a limit', { definition: once([shell('a'), shell('b')], { safety: { budget: { steps: 1 }, onTimeout: 'pause' } }), holds: ['cancel'] }],
+  ['was extended in a nested run', { definition: once([{ type: 'sentinel', definition: once([shell('a')], { loop: { type: 'count', max: 3 }, safety: { maxIterations: 1, onTimeout: 'pause' } }) }]), answers: { 'steps.0@1/limit.maxIterations': { choice: 'extend', data: { maxIterations: 2 }, by: 'ada' } } }],
+  ['was stopped at wall time', { definition: once([shell('a')], { loop: { type: 'count', max: 4 }, safety: { budget: { wallMs: 2500 } } }), replies: { a: { ok: true, tookMs: 1000 } } }],
 ];
 
 describe('a run that', () => {
@@ -217,6 +231,17 @@ describe('a run that', () => {
     expect((file as unknown as File).interruptions ?? []).toHaveLength(scenario.interruptions?.length ?? 0);
     expect(await passes(file)).toBe(true);
     expect(JSON.stringify(file)).not.toContain('sesame');
+  });
+
+  it('was held while two branches ended together comes out again, beside one of them', async () => {
+    const fan = once([{ type: 'parallel', branches: [[shell('a'), shell('b')], [shell('c'), shell('d')]] }], { safety: { budget: { steps: 2 }, onTimeout: 'pause' } });
+    const held = await stored({ definition: fan, answers: { '**': { choice: 'extend', by: 'ada' } } });
+    const asked = held.events.find(({ type }) => type === 'asked');
+    const other = held.events.find(({ type, seq }) => type === 'step-finished' && seq > (asked?.seq ?? 0));
+    const swapped = new Map([[asked, other], [other, asked]]);
+    const { file, unknown } = await recordRun({ ...held, events: held.events.map((event) => ({ ...event, seq: (swapped.get(event) ?? event).seq })) });
+    expect(unknown).toEqual([]);
+    expect(await passes(file)).toBe(true);
   });
 
   it('took an event of somebody else is recorded as far as it is known, and the rest is said', async () => {

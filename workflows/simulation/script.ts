@@ -63,7 +63,7 @@ export interface ScriptSource {
   events?: ScriptedEvent[];
   /** The event that started the run. */
   cause?: Omit<ScriptedEvent, 'afterMs'>;
-  /** Answers by the question's id or a pattern, as with `replies`. */
+  /** Answers by the question's id or a pattern, as with `replies`; an empty list: nobody answers it. */
   answers?: { [pattern: string]: ScriptedAnswer | ScriptedAnswer[] };
 }
 
@@ -140,9 +140,11 @@ function fits(pattern: string, key: string, effect: Effect): boolean {
 
 /** A key fits a pattern that says nothing of attempts and revisions in each. */
 function isAt(pattern: string, key: string): boolean {
-  const inAny = key.replaceAll(/~\d+|#\d+(?:\.\d+(?=\/|$))?/g, '');
-  return isLike(pattern, key, '[^/]*') || isLike(pattern, inAny, '[^/]*');
+  return isLike(pattern, key, '[^/]*') || isLike(pattern, withoutMarks(key), '[^/]*');
 }
+
+/** The key of a step, or the id of a question, in any attempt and revision. */
+export const withoutMarks = (key: string): string => key.replaceAll(/~\d+|#\d+(?:\.\d+(?=\/|$))?/g, '');
 
 /** What an effect does, as a pattern can name it; a shell's line has its values filled in. */
 export function deedOf(effect: Effect): string {
