@@ -5,8 +5,9 @@
  *
  * - Nothing is changed in place: an edit gives a new definition that shares what it did not touch.
  * - A path that leads to no place of the definition gives null, whatever it holds.
+ * - Of a canonical definition, what the reader finds no fault with after an edit is canonical too.
  */
-import type { Definition, Step } from './model.ts';
+import type { ConditionStep, Definition, Step } from './model.ts';
 
 export type StepEdit =
   /** Before the step at the path; behind the last one where the path counts one further. */
@@ -51,7 +52,7 @@ function withinBlock(steps: readonly Step[], [word = '', ...rest]: readonly stri
 function withinStep(step: Step, [name, ...rest]: readonly string[], change: Change): Step | null {
   if (step.type === 'condition' && (name === 'then' || name === 'else' || name === 'always')) {
     const block = withinBlock(step[name] ?? [], rest, change);
-    return block === null ? null : { ...step, [name]: block };
+    return block === null ? null : withBranch(step, name, block);
   }
   if (step.type === 'loop' && name === 'steps') {
     const steps = withinBlock(step.steps, rest, change);
@@ -68,6 +69,14 @@ function withinStep(step: Step, [name, ...rest]: readonly string[], change: Chan
     return definition === null ? null : { ...step, definition };
   }
   return null;
+}
+
+/** Canonical form leaves out a branch without steps where the other one has some; to a run it is the same. */
+function withBranch(step: ConditionStep, name: 'then' | 'else' | 'always', block: Step[]): ConditionStep {
+  const other = { then: step.else, else: step.then, always: undefined }[name] ?? [];
+  if (block.length > 0 || other.length === 0) return { ...step, [name]: block };
+  const { [name]: _empty, ...rest } = step;
+  return rest;
 }
 
 const isIndex = (word: string): boolean => /^(?:0|[1-9]\d{0,5})$/.test(word);

@@ -1,8 +1,10 @@
 /** Edits, whatever the definition: paths follow their steps, keys stay unique, and the position does not grow. */
 import * as fc from 'fast-check';
 import { afterAll, expect, test, vi } from 'vitest';
+import { canonicalText } from '../../language/canonical.ts';
 import { applyEdit, pathAfter, stepAt, type StepEdit } from '../../language/edit.ts';
 import type { Definition, Step } from '../../language/model.ts';
+import { parseDefinition } from '../../language/read/definition.ts';
 import type { Interruption } from '../../workflows/simulation/script.ts';
 import { answerFor, definition as random } from './random-definitions.ts';
 import { MODES, runCase, STRAIGHT } from './run-case.ts';
@@ -40,6 +42,31 @@ test('a path follows its step through an edit', () => {
         if (!isTouched) expect(after === null ? null : stepAt(edited, after)).toBe(stepAt(definition, path));
       }
     }),
+  );
+});
+
+const branch = (command: string): Step[] => [{ type: 'shell', command }];
+const condition = (rest: { then?: Step[]; else?: Step[]; always?: Step[] }): Definition => ({ name: 'case', loop: { type: 'once' }, steps: [{ type: 'condition', check: 'true', ...rest }] });
+
+test.each<[string, Definition, string, Definition]>([
+  ['else', condition({ then: branch('a'), else: branch('b') }), 'steps.0.else.0', condition({ then: branch('a') })],
+  ['then', condition({ then: branch('a'), else: branch('b'), always: branch('z') }), 'steps.0.then.0', condition({ else: branch('b'), always: branch('z') })],
+  ['one of two steps', condition({ then: branch('a'), else: [...branch('b'), ...branch('c')] }), 'steps.0.else.0', condition({ then: branch('a'), else: branch('c') })],
+])('a branch that the removal of its only step leaves empty is left out: %s', (_what, definition, path, edited) => {
+  expect(canonicalText(applyEdit(definition, { op: 'remove', path }))).toBe(canonicalText(edited));
+});
+
+test('what the reader finds no fault with is canonical after an edit too', () => {
+  fc.assert(
+    fc.property(random, fc.constantFrom('add', 'update', 'remove'), fc.nat(), (definition, op, pick) => {
+      fc.pre(definition.steps.length > 0);
+      const before = parseDefinition(definition);
+      fc.pre(before.ok);
+      const edited = before.ok ? applyEdit(before.definition, editOf(before.definition, op, pick)) : null;
+      const read = parseDefinition(edited);
+      if (read.ok) expect(canonicalText(edited)).toBe(canonicalText(read.definition));
+    }),
+    { numRuns: 1000 },
   );
 });
 
