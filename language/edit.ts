@@ -37,7 +37,10 @@ export function stepAt(definition: Definition, path: string): Step | null {
 function withinDefinition(definition: Definition, [name, ...rest]: readonly string[], change: Change): Definition | null {
   if (name !== 'steps' && name !== 'always') return null;
   const block = withinBlock(definition[name] ?? [], rest, change);
-  return block === null ? null : { ...definition, [name]: block };
+  if (block === null) return null;
+  if (name === 'steps' || block.length > 0) return { ...definition, [name]: block };
+  const { always: _empty, ...others } = definition;
+  return others;
 }
 
 function withinBlock(steps: readonly Step[], [word = '', ...rest]: readonly string[], change: Change): Step[] | null {
@@ -71,10 +74,10 @@ function withinStep(step: Step, [name, ...rest]: readonly string[], change: Chan
   return null;
 }
 
-/** Canonical form leaves out a branch without steps where the other one has some; to a run it is the same. */
+/** Canonical form leaves out a clean-up without steps, and a branch where the other one has some; to a run it is the same. */
 function withBranch(step: ConditionStep, name: 'then' | 'else' | 'always', block: Step[]): ConditionStep {
-  const other = { then: step.else, else: step.then, always: undefined }[name] ?? [];
-  if (block.length > 0 || other.length === 0) return { ...step, [name]: block };
+  const isNeeded = name !== 'always' && (step[name === 'then' ? 'else' : 'then'] ?? []).length === 0;
+  if (block.length > 0 || isNeeded) return { ...step, [name]: block };
   const { [name]: _empty, ...rest } = step;
   return rest;
 }

@@ -52,7 +52,9 @@ test.each<[string, Definition, string, Definition]>([
   ['else', condition({ then: branch('a'), else: branch('b') }), 'steps.0.else.0', condition({ then: branch('a') })],
   ['then', condition({ then: branch('a'), else: branch('b'), always: branch('z') }), 'steps.0.then.0', condition({ else: branch('b'), always: branch('z') })],
   ['one of two steps', condition({ then: branch('a'), else: [...branch('b'), ...branch('c')] }), 'steps.0.else.0', condition({ then: branch('a'), else: branch('c') })],
-])('a branch that the removal of its only step leaves empty is left out: %s', (_what, definition, path, edited) => {
+  ['the clean-up of a condition', condition({ then: branch('a'), always: branch('z') }), 'steps.0.always.0', condition({ then: branch('a') })],
+  ['the clean-up of a definition', { ...condition({ then: branch('a') }), always: branch('z') }, 'always.0', condition({ then: branch('a') })],
+])('a list that the removal of its only step leaves empty is left out: %s', (_what, definition, path, edited) => {
   expect(canonicalText(applyEdit(definition, { op: 'remove', path }))).toBe(canonicalText(edited));
 });
 
