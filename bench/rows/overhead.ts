@@ -11,6 +11,8 @@ import type { Side } from '../worker-process.ts';
 import type { Timed, World } from '../world.ts';
 
 const warmUpSteps = 2000;
+/** Of each shape, before the first row: a row measured first would else be measured with colder code than the others. */
+const firstWarmUp = { runs: 100, count: 40 };
 
 interface Sample {
   wallMs: number;
@@ -36,7 +38,7 @@ interface Comparison {
 /** Both sides' code is warm before anything is measured: a worker lives for days. */
 async function compare(world: World, { pairs, warmUp }: { pairs: number; warmUp: number }, sentinel: () => Promise<Timed>, twin: () => Promise<Timed>): Promise<Comparison> {
   const found: Comparison = { sentinel: [], twin: [] };
-  for (const run of [sentinel, twin]) await inParallel(warmUp, 4, run);
+  await warmed(warmUp, [sentinel, twin]);
   for (let pair = 0; pair <= pairs; pair += 1) {
     const sides = pair % 2 === 0 ? (['sentinel', 'twin'] as const) : (['twin', 'sentinel'] as const);
     for (const side of sides) {
@@ -45,6 +47,10 @@ async function compare(world: World, { pairs, warmUp }: { pairs: number; warmUp:
     }
   }
   return found;
+}
+
+async function warmed(runs: number, sides: readonly (() => Promise<Timed>)[]): Promise<void> {
+  for (const run of sides) await inParallel(runs, 4, run);
 }
 
 /** The median over pairs, so that what disturbs both of a pair disturbs nothing. */
@@ -97,6 +103,10 @@ async function childLoopRows(world: World, pairs: number): Promise<Row[]> {
 
 export async function overhead(world: World, quick: boolean): Promise<Row[]> {
   const rows: Row[] = [informed('overhead', '', 'the twin keeps the same search attributes (3 at start, 2 at the end), no summaries; CPU is that of the worker process')];
+  for (const shape of SHAPES) {
+    const definition = shaped(shape, firstWarmUp.count);
+    await warmed(firstWarmUp.runs, [() => world.runSentinel(definition), () => world.runTwin(shape, [firstWarmUp.count])]);
+  }
   for (const count of quick ? [10] : [10, 40, 200]) {
     for (const shape of SHAPES) rows.push(...(await shapeRows(world, shape, count, quick ? 3 : count === 200 ? 5 : 9)));
   }

@@ -19,7 +19,7 @@ interface Figures {
 
 /** Of turns with 32 at once the middle one counts, of the peer's too. The twin, that nothing is held to, has one. */
 const sizes = {
-  quick: { sentinel: { alone: 15, together: 64, turns: 1 }, twin: { alone: 15, together: 64, turns: 1 } },
+  quick: { sentinel: { alone: 15, together: 320, turns: 1 }, twin: { alone: 15, together: 64, turns: 1 } },
   full: { sentinel: { alone: 60, together: 320, turns: 3 }, twin: { alone: 60, together: 160, turns: 1 } },
 };
 
