@@ -19,6 +19,7 @@ import { rewriteRecord } from './rewrites/record.ts';
 import { rewriteSafety } from './rewrites/safety.ts';
 import { rewriteSpelling, rewriteWordList } from './rewrites/spelling.ts';
 import { rewriteByType, rewriteStepKeys } from './rewrites/step-keys.ts';
+import { stepList } from './rewrites/step-list.ts';
 import { rewriteStepType } from './rewrites/step-type.ts';
 import { rewriteTrigger } from './rewrites/trigger.ts';
 import { rewriteTag, rewriteTypeWord, rewriteWords, STEP_TAGS } from './rewrites/variants.ts';
@@ -83,9 +84,10 @@ function rewriteDefinition(raw: unknown, path: string, origins: Origins, problem
 }
 
 function rewriteSteps(raw: unknown, path: string, origins: Origins, problems: Problem[]): unknown {
-  if (!Array.isArray(raw)) return raw;
-  const steps = raw.map((step: unknown, index) => rewriteStep(step, origins.child(raw, path, index), origins, problems));
-  origins.copy(raw, steps, path);
+  const list = stepList(raw, path, origins);
+  if (!Array.isArray(list)) return raw;
+  const steps = list.map((step: unknown, index) => rewriteStep(step, origins.child(list, path, index), origins, problems));
+  origins.copy(list, steps, path);
   return steps;
 }
 

@@ -22,9 +22,11 @@ import {
   type StepType,
 } from '../model.ts';
 import type { Problem } from '../problems.ts';
+import { describe, kindOf, valueAt, withoutConsequences } from './describe-issue.ts';
 import { isPlain, lastKey, type Origins, type Plain } from './draft.ts';
 import { nearest, nearestFix } from './meant-word.ts';
 import { AS_WRITTEN, mend, namesIn, type Misspelt } from './mend.ts';
+import { stepForText } from './text-for-step.ts';
 
 const STEPS = {
   shell: ShellStep,
@@ -101,7 +103,8 @@ function isStepOf(type: string | undefined, step: Plain): boolean {
 }
 
 export function notAStep(step: unknown, path: string, found: Found): void {
-  push(found, { code: 'WRONG_TYPE', path, message: `a step is an object, and here stands ${kindOf(step)}${typeof step === 'string' ? `; write {"type": "shell", "command": ${JSON.stringify(step.slice(0, 80))}}` : ''}` });
+  const { words, fix } = typeof step === 'string' ? stepForText(step) : { words: '' };
+  push(found, { code: 'WRONG_TYPE', path, message: `a step is an object, and here stands ${kindOf(step)}${words === '' ? '' : `; ${words}`}`, ...(fix === undefined ? {} : { fix }) });
 }
 
 /**
@@ -159,18 +162,6 @@ function reportIssue(issue: z.core.$ZodIssue, value: unknown, path: string, foun
   if (!found.origins.refused.has(at)) push(found, { path: at, ...describe(issue, valueAt(value, issue.path), at) });
 }
 
-/** What has the wrong type has no size that could be wrong too. */
-function withoutConsequences(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
-  const wrong = new Set(issues.filter(({ code }) => code === 'invalid_type').map(({ path }) => path.join('.')));
-  return issues.filter((issue) => !isRange(issue) || !wrong.has(issue.path.join('.')));
-}
-
-type Range = z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig;
-
-function isRange(issue: z.core.$ZodIssue): issue is Range {
-  return issue.code === 'too_small' || issue.code === 'too_big';
-}
-
 function withoutInner(value: Plain): Plain {
   const copy = { ...value };
   for (const { key, fits, by } of LEFT_OUT) if (Object.hasOwn(copy, key) && fits(copy[key])) copy[key] = by;
@@ -218,70 +209,6 @@ function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodTy
 
 function shapeKeys(schema: z.ZodType | undefined): string[] {
   return Object.keys(shapeOf(schema) ?? {});
-}
-
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((at, key) => (typeof at === 'object' && at !== null ? (at as Plain)[String(key)] : undefined), value);
-}
-
-type Described = Pick<Problem, 'code' | 'message' | 'fix'>;
-
-/** A key is called what the author called it; one that is missing, what it is called here. */
-function describe(issue: z.core.$ZodIssue, value: unknown, at: string): Described {
-  const key = issue.path.at(-1);
-  const own = typeof key === 'number' ? at.split('.').slice(-2).join('.') : lastKey(at, String(key));
-  const name = key === undefined ? 'the definition' : `"${value === undefined ? String(key) : own}"`;
-  if (value === undefined && issue.code !== 'unrecognized_keys') return { code: 'MISSING_KEY', message: `${name} is missing; ${wanted(issue)} is needed` };
-  const options = optionsOf(issue);
-  if (options !== undefined) return wrongValue(name, value, options);
-  if (isRange(issue)) return { code: 'OUT_OF_RANGE', message: outOfRange(name, issue) };
-  return { code: 'WRONG_TYPE', message: `${name} is ${kindOf(value)}; ${wanted(issue)} is needed${remedy(String(key), value)}` };
-}
-
-/** What the author of such a value may have meant. */
-function remedy(key: string, value: unknown): string {
-  if (key.endsWith('Ms') && typeof value === 'string') return ', or a time such as "90s", "5m" or "1h30m"';
-  if (['steps', 'then', 'else', 'always', 'branches'].includes(key) && isPlain(value)) return ': write a list, and what names a member as its "name"';
-  return '';
-}
-
-function outOfRange(name: string, issue: Range): string {
-  const isText = issue.origin === 'string';
-  if (isText && issue.code === 'too_small') return `${name} is empty; write at least one character`;
-  if (issue.code === 'too_big') return `${name} is too ${isText ? 'long' : 'large'}; at most ${issue.maximum}${isText ? ' characters are' : ' is'} allowed`;
-  return `${name} is too small; a number ${issue.inclusive === false ? 'greater than' : 'of at least'} ${issue.minimum} is needed`;
-}
-
-/** The values that are allowed, where the schema lists them. */
-function optionsOf(issue: z.core.$ZodIssue): string[] | undefined {
-  if (issue.code === 'invalid_value') return issue.values.map(String);
-  const options = issue.code === 'invalid_union' ? (issue as { options?: unknown }).options : undefined;
-  return Array.isArray(options) ? options.map(String) : undefined;
-}
-
-function wrongValue(name: string, value: unknown, values: string[]): Described {
-  const fix = typeof value === 'string' ? nearestFix(value, values) : {};
-  if (typeof value === 'object') return { code: 'WRONG_TYPE', message: `${name} is ${kindOf(value)}; one of ${values.join(', ')} is needed` };
-  return { code: 'WRONG_VALUE', message: `${name} is ${JSON.stringify(value)}; there are ${values.join(', ')}`, ...fix };
-}
-
-function wanted(issue: z.core.$ZodIssue): string {
-  const options = optionsOf(issue);
-  if (options !== undefined) return `one of ${options.join(', ')}`;
-  if (issue.code === 'invalid_type') return issue.expected === 'int' ? 'a whole number' : article(issue.expected);
-  const kinds = issue.code === 'invalid_union' ? withoutConsequences(issue.errors.flat()).map((inner) => wanted(inner)) : [];
-  return kinds.length === 0 ? 'another value' : [...new Set(kinds)].join(' or ');
-}
-
-function article(kind: string): string {
-  if (kind === 'record') return 'an object';
-  return `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`;
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'an array';
-  return article(typeof value);
 }
 
 function push(found: Found, problem: Omit<Problem, 'severity'>): void {

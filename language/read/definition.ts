@@ -65,7 +65,8 @@ export function parseDefinition(value: unknown, options: ReadOptions = {}): Read
   const shape = checkShape(value);
   if (shape !== undefined) return refused(shape);
   if (!isPlain(value)) {
-    return refused({ code: 'WRONG_TYPE', severity: 'error', path: '', message: 'a definition is a JSON object with "name", "steps" and "loop"' });
+    const instead = Array.isArray(value) ? ', and here stands a list: write {"name": "…", "steps": […]} around it' : '';
+    return refused({ code: 'WRONG_TYPE', severity: 'error', path: '', message: `a definition is a JSON object with "name", "steps" and "loop"${instead}` });
   }
   const { value: canonical, origins, problems } = canonicalForm(value);
   const grown = checkShape(canonical);

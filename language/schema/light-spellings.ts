@@ -13,7 +13,7 @@ import { OF_A_RUN } from '../read/rewrites/run-parameters.ts';
 import { OUTSIDE } from '../read/rewrites/safety.ts';
 import { COMMENT, LONG_KEYS, TIMES } from '../read/rewrites/spelling.ts';
 import { LOOP_TAGS, STEP_TAGS, TRIGGER_TAGS } from '../read/rewrites/variants.ts';
-import { AMOUNT, lightValue } from './light-values.ts';
+import { AMOUNT, lightValue, ONE_STEP } from './light-values.ts';
 
 export type ObjectSchema = JsonObject & { properties: { [key: string]: Json }; required?: string[] };
 
@@ -90,11 +90,13 @@ export const OUTERMOST: JsonObject = { if: isOtherDialect, then: OTHER_DIALECT, 
 
 const NESTED: readonly JsonObject[] = [{ $ref: '#/$defs/DefinitionRef' }, { if: isOtherDialect, then: OTHER_DIALECT, else: { $ref: '#/$defs/Definition' } }, { type: 'string', minLength: 1 }, STEPS];
 
-/** A member of a parallel step is a branch: one step, a list of steps, or `{"steps": […]}`. */
+/** A member of a parallel step: one step, a list of steps, or `{"steps": […]}`. */
+const BRANCH: JsonObject = { anyOf: [STEPS, ...ONE_STEP] };
 const MEMBERS: JsonObject = {
   anyOf: [
-    { type: 'array', items: { anyOf: [STEPS, { type: 'object', properties: { steps: STEPS }, required: ['steps'], not: { required: ['type'] } }, { $ref: '#/$defs/Step' }] } },
-    { type: 'object', additionalProperties: { anyOf: [STEPS, { $ref: '#/$defs/Step' }, { type: 'object', required: ['steps'] }] } },
+    { type: 'array', items: BRANCH },
+    { type: 'object', additionalProperties: BRANCH },
+    { $ref: '#/$defs/Step' },
     { type: 'string', pattern: '^\\s*\\[' },
   ],
 };
@@ -112,7 +114,7 @@ export function withLightSpellings(id: string, schema: ObjectSchema): ObjectSche
   if (isStep) properties['description'] = { description: 'Has no effect: what people read for a step is its "name".' };
   for (const key of isStep && id !== 'LoopStep' ? ['condition', 'if', 'when'] : []) properties[key] ??= { description: 'The step is performed only if it holds.' };
   if (id === 'SentinelStep') addAlias(light, 'steps', 'definition');
-  if (id === 'SentinelStep') properties['steps'] = { description: 'The steps of the nested sentinel, in place of its definition.', ...STEPS };
+  if (id === 'SentinelStep') properties['steps'] = { description: 'The steps of the nested sentinel, in place of its definition.', anyOf: [STEPS, ...ONE_STEP] };
   for (const key of id === 'ParallelStep' ? ['branches', 'steps'] : []) properties[key] = { description: descriptionOf(properties[key]), ...MEMBERS };
   if (id === 'LoopStep') light.required = without(light.required, 'loop');
   if (id === 'LoopStep') needOneOf(light, ['loop', ...FLAT.filter((key) => key !== 'type'), 'max_iterations']);

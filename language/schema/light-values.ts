@@ -26,6 +26,10 @@ const SHORT: Readonly<Record<string, readonly JsonObject[]>> = {
   ragSources: [text('\\S')],
 };
 
+/** One step for a list of steps, or an object that only holds steps. */
+export const ONE_STEP: readonly JsonObject[] = [{ $ref: '#/$defs/Step' }, { type: 'object', required: ['steps'], not: { required: ['type'] } }];
+const LISTS: ReadonlySet<string> = new Set(['steps', 'then', 'else', 'always']);
+
 /** As it may be written under a key of an object. */
 export function lightValue(id: string, key: string, schema: Json, isNeeded: boolean): JsonObject {
   const { description, ...rest } = schema as JsonObject;
@@ -39,6 +43,7 @@ export function lightValue(id: string, key: string, schema: Json, isNeeded: bool
     ...(words.length > 0 ? [text(inCapitals(words))] : []),
     ...(isJsonText(id, key) ? [JSON_TEXT] : []),
     ...(SHORT[key] ?? []),
+    ...(LISTS.has(key) && rest['type'] === 'array' ? ONE_STEP : []),
     ...(id === 'Definition' && key === 'env' ? [text('\\S')] : []),
     ...(isNeeded || MAY_BE_NULL.has(key) ? [] : [NOTHING]),
   ];

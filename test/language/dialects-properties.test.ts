@@ -134,7 +134,7 @@ function spellStep(value: Step, choose: Choose): unknown {
 
 function spellList(steps: readonly Step[], choose: Choose): unknown {
   const list = steps.map((item) => spellStep(item, choose));
-  return choose<unknown>(list, list, JSON.stringify(list));
+  return choose<unknown>(list, list, JSON.stringify(list), list.length === 1 ? list[0] : { steps: list });
 }
 
 function spellTrigger(value: Trigger, choose: Choose): unknown {

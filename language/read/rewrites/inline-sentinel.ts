@@ -7,7 +7,7 @@ export const OF_THE_DEFINITION = ['steps', 'loop', 'always', 'trigger', 'safety'
 
 export function rewriteInlineSentinel(draft: Draft): void {
   const { value, origins } = draft;
-  if (value['type'] !== 'sentinel' || Object.hasOwn(value, 'definition') || !Array.isArray(value['steps'])) return;
+  if (value['type'] !== 'sentinel' || Object.hasOwn(value, 'definition') || !Object.hasOwn(value, 'steps')) return;
   const definition: Plain = { type: 'pipeline' };
   const keys = new Map<string, string>();
   for (const key of OF_THE_DEFINITION) {

@@ -1,9 +1,11 @@
 /** Branches of a parallel step: a member that is one step is a branch of one, one that has steps has these; `steps` are branches too. */
-import { conflict, infer, isPlain, join, pathOf, type Draft } from '../draft.ts';
+import { conflict, infer, isObject, isPlain, join, pathOf, type Draft } from '../draft.ts';
+import { holdsOnlySteps, isStep, stepList } from './step-list.ts';
 
 export function rewriteParallel(draft: Draft): void {
   const { value } = draft;
   if (value['type'] !== 'parallel') return;
+  for (const name of ['branches', 'steps']) listOne(draft, name);
   listNamed(draft);
   const key = ['branches', 'steps'].find((name) => Array.isArray(value[name]));
   const members = key === undefined ? undefined : value[key];
@@ -15,6 +17,15 @@ export function rewriteParallel(draft: Draft): void {
   draft.origins.copy(members, branches, path);
   value['branches'] = branches;
   draft.moved.set('branches', path);
+}
+
+/** One step is one branch; an object of nothing but lists and steps has branches by name. */
+function listOne(draft: Draft, key: string): void {
+  const one = draft.value[key];
+  if (!isPlain(one) || !isStep(one)) return;
+  const inner = Object.values(one);
+  const isOne = inner.some((item) => !isObject(item)) || (inner.length === 1 && !Array.isArray(inner[0]));
+  if (isOne) draft.value[key] = stepList(one, pathOf(draft, key), draft.origins);
 }
 
 /** Branches by name are branches in that order. */
@@ -29,16 +40,10 @@ function listNamed(draft: Draft): void {
   infer(draft, `runs the branches ${names.join(', ')}, which are a list without names`);
 }
 
-/** What a pipeline that is a branch may say besides its steps; a branch has no name. */
-const OF_A_BRANCH: ReadonlySet<string> = new Set(['steps', 'name', 'id', 'label', 'description']);
-
 /** The branch is ours, its only step is the author's: both are found at the author's place. */
 function branchOf(member: unknown, path: string, draft: Draft): unknown {
   if (!isPlain(member)) return member;
-  if (member['type'] === undefined && Array.isArray(member['steps']) && Object.keys(member).every((key) => OF_A_BRANCH.has(key))) {
-    draft.origins.set(member['steps'], join(path, 'steps'));
-    return member['steps'];
-  }
+  if (holdsOnlySteps(member)) return stepList(member, path, draft.origins);
   const branch = [member];
   draft.origins.set(branch, path, new Map([['0', path]]));
   return branch;

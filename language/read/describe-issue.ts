@@ -1,0 +1,95 @@
+/** An issue of the schema in words of our own: the place, what was found there, what is wanted, and what to write. */
+import type { z } from 'zod';
+import type { Problem } from '../problems.ts';
+import { isPlain, lastKey, type Plain } from './draft.ts';
+import { nearestFix } from './meant-word.ts';
+import { stepForText, stepsForText, type Remedy } from './text-for-step.ts';
+
+/** What has the wrong type has no size that could be wrong too. */
+export function withoutConsequences(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+  const wrong = new Set(issues.filter(({ code }) => code === 'invalid_type').map(({ path }) => path.join('.')));
+  return issues.filter((issue) => !isRange(issue) || !wrong.has(issue.path.join('.')));
+}
+
+type Range = z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig;
+
+function isRange(issue: z.core.$ZodIssue): issue is Range {
+  return issue.code === 'too_small' || issue.code === 'too_big';
+}
+
+export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((at, key) => (typeof at === 'object' && at !== null ? (at as Plain)[String(key)] : undefined), value);
+}
+
+type Described = Pick<Problem, 'code' | 'message' | 'fix'>;
+
+/** A key is called what the author called it; one that is missing, what it is called here. */
+export function describe(issue: z.core.$ZodIssue, value: unknown, at: string): Described {
+  const key = issue.path.at(-1);
+  const own = typeof key === 'number' ? at.split('.').slice(-2).join('.') : lastKey(at, String(key));
+  const name = key === undefined ? 'the definition' : `"${value === undefined ? String(key) : own}"`;
+  if (value === undefined && issue.code !== 'unrecognized_keys') return { code: 'MISSING_KEY', message: `${name} is missing; ${wanted(issue)} is needed` };
+  const options = optionsOf(issue);
+  if (options !== undefined) return wrongValue(name, issue.path.map(String), value, options);
+  if (isRange(issue)) return { code: 'OUT_OF_RANGE', message: outOfRange(name, issue) };
+  return wrongType(`${name} is ${kindOf(value)}; ${wanted(issue)} is needed`, remedy(issue.path.map(String), value));
+}
+
+function wrongType(found: string, { words, fix }: Remedy): Described {
+  return { code: 'WRONG_TYPE', message: words === '' ? found : `${found}${words}`, ...(fix === undefined ? {} : { fix }) };
+}
+
+const LISTS: ReadonlySet<string> = new Set(['steps', 'then', 'else', 'always', 'branches']);
+
+const AFTER_A_FAILURE = 'with "skip" the run goes on, and a condition step after this one can check {{named.NAME.error}}';
+
+/** What the author of such a value may have meant. */
+function remedy(path: readonly string[], value: unknown): Remedy {
+  const key = path.at(-1) ?? '';
+  if (key.endsWith('Ms') && typeof value === 'string') return { words: ', or a time such as "90s", "5m" or "1h30m"' };
+  if (key === 'onError') return { words: `: ${AFTER_A_FAILURE}` };
+  if (LISTS.has(key) && isPlain(value)) return { words: ': write a list, and what names a member as its "name"' };
+  const isBranch = path.at(-2) === 'branches';
+  if (typeof value !== 'string' || !(isBranch || LISTS.has(key))) return { words: '' };
+  const { words, fix } = isBranch ? stepForText(value) : stepsForText(value);
+  return { words: `: ${words}`, ...(fix === undefined ? {} : { fix }) };
+}
+
+function outOfRange(name: string, issue: Range): string {
+  const isText = issue.origin === 'string';
+  if (isText && issue.code === 'too_small') return `${name} is empty; write at least one character`;
+  if (issue.code === 'too_big') return `${name} is too ${isText ? 'long' : 'large'}; at most ${issue.maximum}${isText ? ' characters are' : ' is'} allowed`;
+  return `${name} is too small; a number ${issue.inclusive === false ? 'greater than' : 'of at least'} ${issue.minimum} is needed`;
+}
+
+/** The values that are allowed, where the schema lists them. */
+function optionsOf(issue: z.core.$ZodIssue): string[] | undefined {
+  if (issue.code === 'invalid_value') return issue.values.map(String);
+  const options = issue.code === 'invalid_union' ? (issue as { options?: unknown }).options : undefined;
+  return Array.isArray(options) ? options.map(String) : undefined;
+}
+
+function wrongValue(name: string, path: readonly string[], value: unknown, values: string[]): Described {
+  const fix = typeof value === 'string' ? nearestFix(value, values) : {};
+  if (typeof value === 'object') return wrongType(`${name} is ${kindOf(value)}; one of ${values.join(', ')} is needed`, remedy(path, value));
+  return { code: 'WRONG_VALUE', message: `${name} is ${JSON.stringify(value)}; there are ${values.join(', ')}`, ...fix };
+}
+
+function wanted(issue: z.core.$ZodIssue): string {
+  const options = optionsOf(issue);
+  if (options !== undefined) return `one of ${options.join(', ')}`;
+  if (issue.code === 'invalid_type') return issue.expected === 'int' ? 'a whole number' : article(issue.expected);
+  const kinds = issue.code === 'invalid_union' ? withoutConsequences(issue.errors.flat()).map((inner) => wanted(inner)) : [];
+  return kinds.length === 0 ? 'another value' : [...new Set(kinds)].join(' or ');
+}
+
+function article(kind: string): string {
+  if (kind === 'record') return 'an object';
+  return `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`;
+}
+
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  return article(typeof value);
+}
