@@ -58,7 +58,15 @@ const DEFINITION_REWRITES: ReadonlyArray<(draft: Draft) => void> = [
 export function canonicalForm(raw: unknown): CanonicalForm {
   const origins = new Origins();
   const problems: Problem[] = [];
-  return { value: rewriteDefinition(raw, '', origins, problems), origins, problems };
+  const program = isPlain(raw) && Object.hasOwn(raw, '$ref') ? runOf(raw, origins) : raw;
+  return { value: rewriteDefinition(program, '', origins, problems), origins, problems };
+}
+
+/** A reference alone is handed over as the definition that it names. */
+function runOf({ $ref, ...said }: Plain, origins: Origins): Plain {
+  const program = { ...said, definition: { $ref } };
+  origins.set(program, '', new Map([['definition', '']]));
+  return program;
 }
 
 /** `label` names the definition where it may go without a name of its own. */

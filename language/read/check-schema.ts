@@ -22,6 +22,7 @@ import {
   type StepType,
 } from '../model.ts';
 import type { Problem } from '../problems.ts';
+import { beside, meantReference } from './check-meant-reference.ts';
 import { describe, kindOf, valueAt, withoutConsequences } from './describe-issue.ts';
 import { isPlain, lastKey, type Origins, type Plain } from './draft.ts';
 import { nearest, nearestFix } from './meant-word.ts';
@@ -66,6 +67,13 @@ export interface Checked {
 
 export function checkDefinitionSchema(definition: unknown, path: string, found: Found): Checked {
   const isReference = isPlain(definition) && Object.hasOwn(definition, '$ref');
+  if (isPlain(definition) && !isReference) {
+    const meant = meantReference(definition, path, found.origins);
+    if (meant !== undefined) {
+      push(found, meant);
+      return { isKnown: false, names: [] };
+    }
+  }
   return report(isReference ? DefinitionRef : Definition, definition, path, found);
 }
 
@@ -159,7 +167,7 @@ function reportIssue(issue: z.core.$ZodIssue, value: unknown, path: string, foun
   const word = untypedWord(issue, value);
   if (word !== undefined) return reportUnknownKey(word, value, path, found);
   const at = found.origins.locate(value, path, issue.path);
-  if (!found.origins.refused.has(at)) push(found, { path: at, ...describe(issue, valueAt(value, issue.path), at) });
+  if (!found.origins.refused.has(at)) push(found, { path: at, ...describe(issue, value, at) });
 }
 
 function withoutInner(value: Plain): Plain {
@@ -181,6 +189,7 @@ function reportUnknownKey({ key, at, legal }: UnknownKey, value: unknown, path: 
   const place = found.origins.locate(value, path, [...at, key]);
   if (found.origins.refused.has(place)) return;
   const own = lastKey(place, key);
+  if (value !== undefined && isPlain(value) && Object.hasOwn(value, '$ref')) return push(found, beside(own, place, value['$ref']));
   const fix = nearestFix(own, legal);
   const message = `"${own}" is not a key here; ${fix.fix === undefined ? `there are ${legal.join(', ')}` : fix.fix}`;
   push(found, { code: 'UNKNOWN_KEY', path: place, message, ...fix });

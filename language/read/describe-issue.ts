@@ -24,15 +24,25 @@ export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 type Described = Pick<Problem, 'code' | 'message' | 'fix'>;
 
 /** A key is called what the author called it; one that is missing, what it is called here. */
-export function describe(issue: z.core.$ZodIssue, value: unknown, at: string): Described {
+export function describe(issue: z.core.$ZodIssue, root: unknown, at: string): Described {
+  const value = valueAt(root, issue.path);
+  const holder = valueAt(root, issue.path.slice(0, -1));
   const key = issue.path.at(-1);
   const own = typeof key === 'number' ? at.split('.').slice(-2).join('.') : lastKey(at, String(key));
   const name = key === undefined ? 'the definition' : `"${value === undefined ? String(key) : own}"`;
-  if (value === undefined && issue.code !== 'unrecognized_keys') return { code: 'MISSING_KEY', message: `${name} is missing; ${wanted(issue)} is needed` };
+  if (value === undefined && issue.code !== 'unrecognized_keys') return { code: 'MISSING_KEY', message: `${name} is missing; ${wanted(issue)} is needed${elsewise(at, String(key), holder)}` };
   const options = optionsOf(issue);
   if (options !== undefined) return wrongValue(name, issue.path.map(String), value, options);
   if (isRange(issue)) return { code: 'OUT_OF_RANGE', message: outOfRange(name, issue) };
   return wrongType(`${name} is ${kindOf(value)}; ${wanted(issue)} is needed`, remedy(issue.path.map(String), value));
+}
+
+/** What may be written in place of a key that is missing. */
+function elsewise(at: string, key: string, holder: unknown): string {
+  if (!isPlain(holder)) return '';
+  if (key === 'definition') return ', or the name of a definition';
+  const named = holder['type'] === undefined ? [holder['id'], holder['name']].find((name) => typeof name === 'string') : undefined;
+  return key === 'steps' && at !== key && named !== undefined ? `, or {"$ref": ${JSON.stringify(named)}} for a definition of that name` : '';
 }
 
 function wrongType(found: string, { words, fix }: Remedy): Described {

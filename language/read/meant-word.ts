@@ -31,7 +31,7 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
   [['prompt', 'message'], ['messages', 'question', 'text', 'content', 'prompt', 'message', 'title']],
   [['system'], ['instructions', 'role']],
   [['schema'], ['responseformat', 'outputschema', 'jsonschema', 'format']],
-  [['$ref', 'definition'], ['ref', 'sentinel', 'workflow', 'subflow', 'subworkflow', 'child', 'call']],
+  [['$ref', 'definition'], ['ref', 'reference', 'sentinel', 'workflow', 'subflow', 'subworkflow', 'child', 'call', 'use', 'sentinelid', 'workflowid', 'definitionid', 'sentinelname', 'workflowname', 'definitionname']],
   [['cwd'], ['dir', 'directory', 'workdir', 'workingdirectory', 'folder']],
   [['env'], ['environment', 'envs']],
   [['data'], ['body', 'value', 'message', 'content', 'params']],

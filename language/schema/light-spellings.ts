@@ -29,6 +29,7 @@ const MAX: Aliases = { count: 'max' };
 const ALIASES_OF: Readonly<Record<string, Aliases>> = {
   ConditionStep: CHECK,
   ParallelStep: { steps: 'branches' },
+  SentinelStep: { $ref: 'definition' },
   LoopCount: { ...MAX, maxIterations: 'max', over: 'max' },
   LoopUntil: { ...CHECK, ...MAX, until: 'check' },
   LoopWhile: { ...CHECK, ...MAX, while: 'check' },
@@ -53,7 +54,7 @@ const BESIDE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 /** What a step without `type` is recognised by. */
 const TELLING_KEYS = [
-  'command', 'cmd', 'check', 'if', 'then', 'else', 'definition', 'pipeline', 'branches', 'failFast', 'fail_fast', 'loop', 'mode', 'prompt', 'executionId', 'execution_id', 'rules', 'message', 'event',
+  'command', 'cmd', 'check', 'if', 'then', 'else', 'definition', 'pipeline', '$ref', 'branches', 'failFast', 'fail_fast', 'loop', 'mode', 'prompt', 'executionId', 'execution_id', 'rules', 'message', 'event',
   'count', 'while', 'until', 'over', 'maxIterations', 'max_iterations', 'max-iterations',
 ];
 const TELLING_LOOP = ['check', 'until', 'while', 'max', 'count', 'over', 'maxIterations', 'max_iterations', 'intervalMs', 'interval_ms', 'interval', 'event', 'mode', 'max-iterations', 'interval-ms'];
@@ -86,7 +87,7 @@ const OTHER_DIALECT: JsonObject = {
 
 const isOtherDialect = oneOf(['type', 'definition', 'pipeline', 'challenges', 'command', 'cmd', ...tagsOf(Object.keys(STEP_TAGS))]);
 
-export const OUTERMOST: JsonObject = { if: isOtherDialect, then: OTHER_DIALECT, else: { allOf: [{ $ref: '#/$defs/Definition' }, { required: ['name'] }] } };
+export const OUTERMOST: JsonObject = { if: { anyOf: [isOtherDialect, { required: ['$ref'] }] }, then: OTHER_DIALECT, else: { allOf: [{ $ref: '#/$defs/Definition' }, { required: ['name'] }] } };
 
 const NESTED: readonly JsonObject[] = [{ $ref: '#/$defs/DefinitionRef' }, { if: isOtherDialect, then: OTHER_DIALECT, else: { $ref: '#/$defs/Definition' } }, { type: 'string', minLength: 1 }, STEPS];
 

@@ -17,6 +17,7 @@ export function rewriteStepKeys(draft: Draft): void {
   rename(draft, 'systemPrompt', 'system');
   renameAll(draft, ['label', 'id'], 'name');
   const { type } = draft.value;
+  if (type === undefined || type === 'sentinel') rename(draft, '$ref', 'definition');
   rename(draft, 'if', isGuarded(draft) ? 'condition' : 'check');
   if (isGuarded(draft)) rename(draft, 'when', 'condition');
   if (type === 'condition') rename(draft, 'condition', 'check');
