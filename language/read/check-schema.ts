@@ -25,7 +25,8 @@ import type { Problem } from '../problems.ts';
 import { beside, meantReference } from './check-meant-reference.ts';
 import { describe, kindOf, valueAt, withoutConsequences } from './describe-issue.ts';
 import { isPlain, lastKey, type Origins, type Plain } from './draft.ts';
-import { nearest, nearestFix } from './meant-word.ts';
+import { instead } from './instead.ts';
+import { nearest, remedyFor } from './meant-word.ts';
 import { AS_WRITTEN, mend, namesIn, type Misspelt } from './mend.ts';
 import { stepForText } from './text-for-step.ts';
 
@@ -43,6 +44,7 @@ const STEPS = {
 } satisfies Record<StepType, z.ZodType>;
 
 const STEP_TYPES = Object.keys(STEPS);
+const TYPES_THERE_ARE = `there are ${STEP_TYPES.join(', ')}`;
 
 /** Keys whose contents are checked elsewhere, or not at all, with what stands in for them. */
 const LEFT_OUT: ReadonlyArray<{ key: string; fits: (value: unknown) => boolean; by: unknown }> = [
@@ -82,25 +84,31 @@ export function checkStepSchema(step: Plain, path: string, found: Found): Checke
   if (typeof type === 'string' && Object.hasOwn(STEPS, type)) {
     return report(STEPS[type as StepType], step, path, found);
   }
-  if (type === undefined) {
-    reportUntyped(step, path, found);
-  } else {
-    push(found, {
-      code: 'WRONG_VALUE',
-      path: found.origins.locate(step, path, ['type']),
-      message: `${JSON.stringify(type)} is not a type of step; there are ${STEP_TYPES.join(', ')}`,
-      ...(typeof type === 'string' ? nearestFix(type, STEP_TYPES) : {}),
-    });
+  if (type === undefined) reportUntyped(step, path, found);
+  else {
+    const remedy = typeof type === 'string' ? remedyFor(type, STEP_TYPES) : undefined;
+    const message = `${JSON.stringify(type)} is not a type of step; ${remedy?.words ?? TYPES_THERE_ARE}`;
+    push(found, { code: 'WRONG_VALUE', path: found.origins.locate(step, path, ['type']), message, ...(remedy?.fix === undefined ? {} : { fix: remedy.fix }) });
     if (typeof type === 'string' && isStepOf(nearest(type, STEP_TYPES), step)) return { isKnown: true, names: [] };
   }
   return { isKnown: false, names: [] };
 }
 
+/** What a step without a type may be told by, where it is not spelled as it should be: the first of these that has a word near to one of its keys. */
+const TELLING_WORDS: ReadonlyArray<readonly string[]> = [['command'], STEP_TYPES, ['prompt', 'definition', 'branches', 'check', 'event', 'executionId', 'message', 'rules', 'then']];
+
+const KEYS_OF_STEPS: ReadonlySet<string> = new Set(Object.values(STEPS).flatMap(({ shape }) => Object.keys(shape)));
+
 /** A step that says what it does in another language's word wants that word mended, and then its type is known. */
 function reportUntyped(step: Plain, path: string, found: Found): void {
-  const telling = Object.keys(step).map((key) => ({ key, at: [], meant: nearest(key, ['command']), legal: ['command'] })).find(({ meant }) => meant !== undefined);
-  if (telling !== undefined) return reportUnknownKey(telling, step, path, found);
-  push(found, { code: 'MISSING_KEY', path: found.origins.locate(step, path, ['type']), message: `the step has no "type"; there are ${STEP_TYPES.join(', ')}` });
+  const others = Object.keys(step).filter((key) => !KEYS_OF_STEPS.has(key));
+  for (const legal of TELLING_WORDS) {
+    const telling = others.map((key) => ({ key, at: [], meant: nearest(key, legal), legal })).find(({ meant }) => meant !== undefined);
+    if (telling !== undefined) return reportUnknownKey(telling, step, path, found);
+  }
+  const word = others.find((key) => instead(key) !== undefined);
+  if (word !== undefined) return reportUnknownKey({ key: word, at: [], meant: undefined, legal: [] }, step, path, found);
+  push(found, { code: 'MISSING_KEY', path: found.origins.locate(step, path, ['type']), message: `the step has no "type"; ${TYPES_THERE_ARE}` });
 }
 
 /** A misspelt type is taken for the one it is near to where the step has its keys. */
@@ -190,9 +198,8 @@ function reportUnknownKey({ key, at, legal }: UnknownKey, value: unknown, path: 
   if (found.origins.refused.has(place)) return;
   const own = lastKey(place, key);
   if (value !== undefined && isPlain(value) && Object.hasOwn(value, '$ref')) return push(found, beside(own, place, value['$ref']));
-  const fix = nearestFix(own, legal);
-  const message = `"${own}" is not a key here; ${fix.fix === undefined ? `there are ${legal.join(', ')}` : fix.fix}`;
-  push(found, { code: 'UNKNOWN_KEY', path: place, message, ...fix });
+  const { words, ...fix } = remedyFor(own, legal);
+  push(found, { code: 'UNKNOWN_KEY', path: place, message: `"${own}" is not a key here; ${words}`, ...fix });
 }
 
 /** The legal keys of the object at `path`: of the schema itself, of a loop, a trigger or an inner object. */

@@ -4,18 +4,19 @@
  * those that differ in one letter, or in the order of two.
  */
 import { distance } from 'fastest-levenshtein';
+import { instead, plainWord } from './instead.ts';
 
 /** Words of other languages, without capitals and marks, and what they may be called here: the first that is legal counts. */
 const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
   [['shell'], ['script', 'bash', 'sh', 'run', 'exec', 'cmd', 'terminal', 'process', 'python', 'node', 'http', 'https', 'request', 'fetch', 'api', 'webhook']],
-  [['command'], ['run', 'script', 'exec', 'bash', 'sh', 'uses', 'tool', 'action']],
+  [['command'], ['run', 'script', 'exec', 'bash', 'sh', 'uses', 'tool', 'action', 'resource']],
   [['params'], ['with', 'parameters', 'arguments', 'args', 'options', 'input', 'inputs', 'path']],
   [['steps', 'then', 'branches'], ['do', 'tasks', 'jobs', 'stages', 'actions', 'body', 'nodes', 'states', 'children', 'workflow']],
   [['trigger'], ['on', 'triggers', 'schedule', 'cron', 'startson', 'when']],
   [['cronExpression'], ['every', 'interval', 'at', 'time', 'when']],
   [['event'], ['webhook', 'push', 'on', 'queue']],
   [['name'], ['title', 'displayname']],
-  [['outputTo'], ['result', 'saveas', 'assign', 'register', 'into', 'storeas', 'storein', 'outputvar', 'outputvariable', 'outputkey', 'var', 'variable', 'resultvar']],
+  [['outputTo'], ['result', 'resultpath', 'saveas', 'assign', 'register', 'into', 'storeas', 'storein', 'outputvar', 'outputvariable', 'outputkey', 'var', 'variable', 'resultvar']],
   [['retry', 'attempts'], ['retries', 'maxretries', 'retrycount', 'retrypolicy']],
   [['attempts'], ['max', 'count', 'times', 'tries', 'limit', 'maxattempts', 'attempt']],
   [['backoffMs', 'intervalMs'], ['delay', 'wait', 'interval', 'every', 'initialinterval', 'pause']],
@@ -23,7 +24,7 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
   [['inputs', 'params'], ['vars', 'variables', 'parameters', 'arguments', 'defaults', 'context']],
   [['onError'], ['catch', 'onfailure', 'onfail', 'rescue', 'continueonerror', 'ignoreerrors', 'ignoreerror', 'allowfailure']],
   [['always'], ['finally', 'cleanup', 'ensure', 'teardown']],
-  [['over'], ['foreach', 'each', 'items', 'in', 'iterate', 'collection', 'array', 'list']],
+  [['over'], ['itemspath', 'foreach', 'each', 'items', 'in', 'iterate', 'collection', 'array', 'list']],
   [['as'], ['item', 'itemname', 'itemvar']],
   [['max', 'loop', 'maxIterations'], ['times', 'iterations', 'repeat', 'limit', 'passes']],
   [['timeoutMs'], ['timelimit', 'maxtime', 'deadline', 'maxduration', 'duration']],
@@ -33,6 +34,7 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
   [['schema'], ['responseformat', 'outputschema', 'jsonschema', 'format']],
   [['$ref', 'definition'], ['ref', 'reference', 'sentinel', 'workflow', 'subflow', 'subworkflow', 'child', 'call', 'use', 'sentinelid', 'workflowid', 'definitionid', 'sentinelname', 'workflowname', 'definitionname']],
   [['cwd'], ['dir', 'directory', 'workdir', 'workingdirectory', 'folder']],
+  [['await'], ['wait', 'waitfor', 'sync']],
   [['env'], ['environment', 'envs']],
   [['data'], ['body', 'value', 'message', 'content', 'params']],
   [['event'], ['topic', 'channel', 'eventname', 'name', 'signal']],
@@ -64,6 +66,13 @@ function wordsFor(rows: ReadonlyArray<readonly [meant: readonly string[], words:
   return found;
 }
 
+/** What to say of a word that is none: which legal one is meant, or what there is instead. */
+export function remedyFor(written: string, legal: readonly string[]): { words: string; fix?: string } {
+  const near = nearestFix(written, legal);
+  const words = [near.fix, instead(written)].filter((said) => said !== undefined).join(': ');
+  return { words: words === '' ? `there are ${legal.join(', ')}` : words, ...near };
+}
+
 /** "did you mean", when something legal is near enough to be meant. */
 export function nearestFix(written: string, legal: readonly string[]): { fix?: string } {
   const near = nearest(written, legal);
@@ -73,7 +82,8 @@ export function nearestFix(written: string, legal: readonly string[]): { fix?: s
 export function nearest(written: string, legal: readonly string[]): string | undefined {
   if (written.length > 100) return undefined;
   const plain = written.toLowerCase();
-  const word = OTHER_WORDS.get(plain.replaceAll(/[^a-z]/g, ''))?.find((meant) => legal.includes(meant));
+  const word = OTHER_WORDS.get(plainWord(written))?.find((meant) => legal.includes(meant));
+  if (instead(written) !== undefined) return legal.find((candidate) => candidate.toLowerCase() === plain) ?? word;
   let best: string | undefined;
   let least = Math.max(1, Math.floor(written.length / 3)) + 1;
   for (const candidate of legal) {
