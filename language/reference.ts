@@ -11,6 +11,7 @@ import { property, textValue, type Fault, type ScopeReader } from './scope.ts';
 import { Halt, type Budget } from './expression/budget.ts';
 import { tryEvaluate } from './expression/evaluate.ts';
 import { endOfBraces, keysOfPath } from './expression/braces.ts';
+import type { UnknownCall } from './expression/convert.ts';
 import { isMethod, type Node } from './expression/expression.ts';
 import { readable } from './expression/json-text.ts';
 import { parseExpression, referencesOf, type FoundReference } from './expression/parse.ts';
@@ -97,6 +98,8 @@ export interface Unread {
   content: string;
   written: string;
   finding: string;
+  /** The call that the finding is about. */
+  unknown?: UnknownCall;
 }
 
 const UNREAD_NAME = /\s*([A-Za-z_][A-Za-z0-9_]*)/y;
@@ -126,7 +129,8 @@ function unreadAt(text: string, at: number, isDollar: boolean): Unread[] {
   const parsed = end === undefined ? undefined : parseExpression(text.slice(at, end));
   if (parsed?.ok === true) return [];
   const open = 'braces of a reference are closed with }} on the same line, and hold no single brace';
-  return [{ name, content, written, finding: isDollar ? 'a name behind $ has no braces' : (parsed?.problem.message ?? open) }];
+  const unknown = parsed?.unknown === undefined ? {} : { unknown: parsed.unknown };
+  return [{ name, content, written, finding: isDollar ? 'a name behind $ has no braces' : (parsed?.problem.message ?? open), ...unknown }];
 }
 
 function dollarPath(text: string, at: number): string[] {

@@ -18,8 +18,24 @@ import {
   type Node,
 } from './expression.ts';
 
+/** A call of what is not there: `Math.rond` and `len` as a function, `contains` as a method of a value. */
+export interface UnknownCall {
+  kind: 'function' | 'method';
+  name: string;
+}
+
 /** Thrown inside the parser only; `parseExpression` turns it into a problem. */
-export class Refusal extends Error {}
+export class Refusal extends Error {
+  readonly unknown: UnknownCall | undefined;
+
+  constructor(message: string, unknown?: UnknownCall) {
+    super(message);
+    this.unknown = unknown;
+  }
+}
+
+/** What JavaScript calls functions on: a call behind one of these is no method of a variable. */
+const LIBRARIES: ReadonlySet<string> = new Set(['Math', 'Number', 'String', 'Boolean', 'Object', 'Array', 'JSON', 'Date']);
 
 /** What the placeholders of the scan stand for. */
 export type Braces = ReadonlyMap<string, Node>;
@@ -129,9 +145,12 @@ function convertCall(node: Parsed, braces: Braces): Node {
   const name = plain ? nameOf(callee) : word(child(callee, 'property'), 'name');
   const qualified = plain ? name : `${nameOf(child(callee, 'object'))}.${name}`;
   if (isFunctionName(qualified)) return { type: 'function', name: qualified, args: args.map((arg) => convert(arg, braces)) };
-  if (plain) throw new Refusal(`there is no function "${name}"; there are ${FUNCTIONS.join(', ')}`);
+  if (plain) throw new Refusal(`there is no function "${name}"; there are ${FUNCTIONS.join(', ')}`, { kind: 'function', name });
   if (callee['computed'] === true) throw new Refusal('a method is called by its name, not through [ ]');
-  if (!isMethod(name)) throw new Refusal(`there is no method ".${name}"; there are ${METHODS.map((m) => `.${m}`).join(', ')}`);
+  if (!isMethod(name)) {
+    const unknown: UnknownCall = LIBRARIES.has(nameOf(child(callee, 'object'))) ? { kind: 'function', name: qualified } : { kind: 'method', name };
+    throw new Refusal(`there is no method ".${name}"; there are ${METHODS.map((m) => `.${m}`).join(', ')}`, unknown);
+  }
   const object = convert(child(callee, 'object'), braces);
   return { type: 'method', object, name, args: args.map((arg) => convertArgument(arg, braces)) };
 }

@@ -9,14 +9,17 @@ import template from '@jsep-plugin/template';
 import jsep from 'jsep';
 import { expressionsCachedMax } from '../limits.ts';
 import type { Fault } from '../scope.ts';
-import { Refusal, convert } from './convert.ts';
+import { Refusal, convert, type UnknownCall } from './convert.ts';
 import type { Expression, Node } from './expression.ts';
 import { keysOfPath } from './braces.ts';
 import { scanExpression, type Scanned, type ScannedBraces } from './scan.ts';
 
 jsep.plugins.register(arrow, object, spread, template);
 
-export type ParsedExpression = { ok: true; expression: Expression } | { ok: false; problem: Fault };
+export type ParsedExpression =
+  | { ok: true; expression: Expression }
+  /** `unknown`: the call that the problem is about. */
+  | { ok: false; problem: Fault; unknown?: UnknownCall };
 
 const parsed = new Map<string, ParsedExpression>();
 
@@ -35,7 +38,7 @@ function parse(text: string): ParsedExpression {
   try {
     return { ok: true, expression: { text, root: nodeOf(scan.scanned) } };
   } catch (error) {
-    return refused(messageOf(error));
+    return refused(messageOf(error), error instanceof Refusal ? error.unknown : undefined);
   }
 }
 
@@ -58,8 +61,8 @@ function subtractionOf(scanned: Scanned): Node | undefined {
   }
 }
 
-function refused(message: string): ParsedExpression {
-  return { ok: false, problem: { code: 'EXPRESSION_INVALID', message } };
+function refused(message: string, unknown?: UnknownCall): ParsedExpression {
+  return { ok: false, problem: { code: 'EXPRESSION_INVALID', message }, ...(unknown === undefined ? {} : { unknown }) };
 }
 
 /** The parser's own messages are short sentences that end with a place; hints are ours. */

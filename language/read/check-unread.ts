@@ -6,19 +6,20 @@ import { BRACE_ROOTS } from './check-references.ts';
 import type { UnreadSite } from './collect-references.ts';
 import { isPlain } from './draft.ts';
 import type { Sites } from './sites.ts';
+import { unknownCall } from './unknown-call.ts';
 
 export function checkUnread(sites: Sites, unread: readonly UnreadSite[]): Problem[] {
   if (unread.length === 0) return [];
   const labels = sites.steps.flatMap(({ step }) => [step.name, 'outputTo' in step ? step.outputTo : undefined]).filter((label) => label !== undefined);
   const names = new Set([...labels, ...inputsOf(sites), ...itemsOf(sites), ...BRACE_ROOTS, ...BUILT_INS]);
-  return unread.flatMap(({ name, content, written, finding, at, inQuotes }): Problem[] => {
+  return unread.flatMap(({ name, content, written, finding, unknown, at, inQuotes }): Problem[] => {
     const label = labels.find((known) => begins(content, known) || begins(content, `named.${known}`));
     const known = names.has(name) ? name : wordsIn(content).find((word) => names.has(word));
     if (label === undefined && known === undefined && !OF_JAVASCRIPT.has(name)) return [];
     const isLabel = name === 'named' || (label !== undefined && label !== name);
     const fix = inQuotes === true ? `take the quotes off: ${written}` : isLabel ? quotedFix(label) : known === undefined ? 'write what expressions can read' : `write {{${known}}}, with a path behind the name`;
     const literally = written.startsWith('$') ? '\\$' : '\\{{';
-    const message = `${written} looks like a reference and stays text: ${finding}; ${fix}, or ${literally} where the text is meant`;
+    const message = `${written} looks like a reference and stays text: ${unknown === undefined ? finding : unknownCall(unknown)}; ${fix}, or ${literally} where the text is meant`;
     return [{ code: 'BAD_REFERENCE', severity: 'warning', path: at, message, fix }];
   });
 }

@@ -6,6 +6,7 @@ import type { Problem } from '../problems.ts';
 import { isReferredLater, referencesIn, unreadIn, type Unread } from '../reference.ts';
 import { join, type Origins } from './draft.ts';
 import type { Place, Sites, StepSite } from './sites.ts';
+import { unknownCall } from './unknown-call.ts';
 
 export interface ReferenceSite {
   name: string;
@@ -39,7 +40,7 @@ export function collectReferences(sites: Sites, origins: Origins, isDefinition: 
   const expression = (text: unknown, at: string, place: Place, reader: object): void => {
     if (typeof text !== 'string') return;
     const parsed = parseExpression(text);
-    if (!parsed.ok) problems.push({ code: 'BAD_EXPRESSION', severity: 'error', path: at, message: parsed.problem.message });
+    if (!parsed.ok) problems.push({ code: 'BAD_EXPRESSION', severity: 'error', path: at, message: parsed.unknown === undefined ? parsed.problem.message : unknownCall(parsed.unknown) });
     else {
       unread.push(...quotedIn(text).map((quoted) => ({ ...quoted, at, inQuotes: true as const })));
       references.push(...expressionReferences(text, at, place, reader));

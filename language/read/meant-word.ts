@@ -94,7 +94,7 @@ export function nearest(written: string, legal: readonly string[]): string | und
 }
 
 /** Letters that stand in another order count once. */
-function awayFrom(a: string, b: string): number {
+export function awayFrom(a: string, b: string): number {
   const away = distance(a, b);
   return away === 2 && a.length === b.length && sorted(a) === sorted(b) ? 1 : away;
 }
