@@ -25,7 +25,7 @@ import type { Problem } from '../problems.ts';
 import { beside, meantReference } from './check-meant-reference.ts';
 import { describe, kindOf, valueAt, withoutConsequences } from './describe-issue.ts';
 import { isPlain, lastKey, type Origins, type Plain } from './draft.ts';
-import { instead } from './instead.ts';
+import { instead, insteadInTrigger } from './instead.ts';
 import { nearest, remedyFor } from './meant-word.ts';
 import { AS_WRITTEN, mend, namesIn, type Misspelt } from './mend.ts';
 import { stepForText } from './text-for-step.ts';
@@ -198,8 +198,13 @@ function reportUnknownKey({ key, at, legal }: UnknownKey, value: unknown, path: 
   if (found.origins.refused.has(place)) return;
   const own = lastKey(place, key);
   if (value !== undefined && isPlain(value) && Object.hasOwn(value, '$ref')) return push(found, beside(own, place, value['$ref']));
-  const { words, ...fix } = remedyFor(own, legal);
+  const { words, ...fix } = (at[0] === 'trigger' ? filterOf(own) : undefined) ?? remedyFor(own, legal);
   push(found, { code: 'UNKNOWN_KEY', path: place, message: `"${own}" is not a key here; ${words}`, ...fix });
+}
+
+function filterOf(key: string): { words: string; fix?: string } | undefined {
+  const words = insteadInTrigger(key);
+  return words === undefined ? undefined : { words };
 }
 
 /** The legal keys of the object at `path`: of the schema itself, of a loop, a trigger or an inner object. */

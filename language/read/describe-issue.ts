@@ -53,9 +53,13 @@ const LISTS: ReadonlySet<string> = new Set(['steps', 'then', 'else', 'always', '
 
 const AFTER_A_FAILURE = 'with "skip" the run goes on, and a condition step after this one can check {{named.NAME.error}}';
 
+const ONE_TRIGGER = 'a definition has one trigger: an event pattern may match several names ("git:*"), and further definitions with a trigger of their own may hold {"type": "sentinel", "definition": {"$ref": "NAME"}}';
+
 /** What the author of such a value may have meant. */
 function remedy(path: readonly string[], value: unknown): Remedy {
   const key = path.at(-1) ?? '';
+  if (path[0] === 'trigger' && Array.isArray(value)) return { words: `: ${value.length === 0 ? 'remove it where a person starts the run' : ONE_TRIGGER}` };
+  if (key === 'event' && Array.isArray(value)) return { words: ': write one; where events are waited for, a pattern may match several names ("git:*")' };
   if (key.endsWith('Ms') && typeof value === 'string') return { words: ', or a time such as "90s", "5m" or "1h30m"' };
   if (key === 'onError') return { words: `: ${AFTER_A_FAILURE}` };
   if (LISTS.has(key) && isPlain(value)) return { words: ': write a list, and what names a member as its "name"' };

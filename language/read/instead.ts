@@ -41,6 +41,14 @@ function sentencesFor(rows: ReadonlyArray<readonly [sentence: string, words: rea
   return new Map(rows.flatMap(([sentence, words]) => words.map((word) => [word, sentence] as const)));
 }
 
+const FILTERS: ReadonlySet<string> = new Set(['filter', 'filters', 'where', 'if', 'condition', 'conditions', 'check', 'branch', 'branches', 'path', 'paths', 'types', 'tags', 'match']);
+
+/** A trigger that looks at what its event carries. */
+export function insteadInTrigger(written: string): string | undefined {
+  if (!FILTERS.has(plainWord(written))) return undefined;
+  return `a trigger looks at the name of an event; put the steps into {"type": "condition", "check": "$event.branch === 'main'", "then": […]}`;
+}
+
 /** A word without its capitals and marks. */
 export function plainWord(written: string): string {
   return written.toLowerCase().replaceAll(/[^a-z]/g, '');

@@ -37,7 +37,7 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
   [['await'], ['wait', 'waitfor', 'sync']],
   [['env'], ['environment', 'envs']],
   [['data'], ['body', 'value', 'message', 'content', 'params']],
-  [['event'], ['topic', 'channel', 'eventname', 'name', 'signal']],
+  [['event'], ['topic', 'channel', 'eventname', 'name', 'signal', 'pattern', 'eventpattern']],
   [['requireApproval'], ['approval', 'approvals', 'approve']],
   [['parallel'], ['all', 'fanout', 'fork', 'concurrent']],
   [['llm'], ['agent', 'prompt', 'ai', 'model', 'chat', 'completion', 'claude', 'gpt']],

@@ -27,6 +27,7 @@ const MAX: Aliases = { count: 'max' };
 
 /** Other names of one kind of object only. */
 const ALIASES_OF: Readonly<Record<string, Aliases>> = {
+  Definition: { triggers: 'trigger' },
   ConditionStep: CHECK,
   ParallelStep: { steps: 'branches' },
   SentinelStep: { $ref: 'definition' },

@@ -11,13 +11,17 @@ const FLAG_TEXT = text(anyCase(['true', 'yes', 'on', 'false', 'no', 'off']));
 const JSON_TEXT = text('^\\s*[\\[{]');
 const NOTHING: JsonObject = { type: 'null' };
 
+function listOfOne(items: JsonObject): JsonObject {
+  return { type: 'array', items, minItems: 1, maxItems: 1 };
+}
+
 /** A time in a unit of its own, and any other that is written as a number. */
 export const AMOUNT: JsonObject = { anyOf: [{ type: 'number' }, TIME_TEXT] };
 
 /** Keys that may be one value where the canonical form has an object or a list. */
 const SHORT: Readonly<Record<string, readonly JsonObject[]>> = {
   loop: [{ type: 'number' }, NUMBER_TEXT, text('^[A-Za-z]+$')],
-  trigger: [text('\\S')],
+  trigger: [text('\\S'), listOfOne({ anyOf: [{ $ref: '#/$defs/Trigger' }, text('\\S')] })],
   retry: [{ type: 'number' }, NUMBER_TEXT],
   requireApproval: [{ type: 'boolean' }, text(anyCase(['write', 'shell', 'delete', 'network']))],
   check: [{ type: 'boolean' }],
@@ -25,6 +29,8 @@ const SHORT: Readonly<Record<string, readonly JsonObject[]>> = {
   tools: [text('\\S')],
   ragSources: [text('\\S')],
 };
+
+const CRON_OBJECT: JsonObject = { type: 'object', properties: { cron: { type: 'string' } }, required: ['cron'], additionalProperties: false };
 
 /** One step for a list of steps, or an object that only holds steps. */
 export const ONE_STEP: readonly JsonObject[] = [{ $ref: '#/$defs/Step' }, { type: 'object', required: ['steps'], not: { required: ['type'] } }];
@@ -43,6 +49,8 @@ export function lightValue(id: string, key: string, schema: Json, isNeeded: bool
     ...(words.length > 0 ? [text(inCapitals(words))] : []),
     ...(isJsonText(id, key) ? [JSON_TEXT] : []),
     ...(SHORT[key] ?? []),
+    ...(id === 'TriggerEvent' && key === 'event' ? [listOfOne({ type: 'string' })] : []),
+    ...(id === 'TriggerSchedule' && key === 'cronExpression' ? [CRON_OBJECT, listOfOne({ anyOf: [{ type: 'string' }, CRON_OBJECT] })] : []),
     ...(LISTS.has(key) && rest['type'] === 'array' ? ONE_STEP : []),
     ...(id === 'Definition' && key === 'env' ? [text('\\S')] : []),
     ...(isNeeded || MAY_BE_NULL.has(key) ? [] : [NOTHING]),

@@ -1,5 +1,5 @@
 /** Triggers: one word or one text for what starts a run (`"manual"`, `"git:push"`, `"0 3 * * *"`), tags and spellings. */
-import { standIn, within, type Draft, type Plain } from '../draft.ts';
+import { infer, isPlain, pathOf, rename, standIn, within, type Draft, type Plain } from '../draft.ts';
 import { renameAll, rewriteSpelling } from './spelling.ts';
 import { TRIGGER_TAGS, rewriteTag, rewriteTypeWord, rewriteWords } from './variants.ts';
 
@@ -11,15 +11,24 @@ const EACH: ReadonlySet<string> = new Set(['yearly', 'annually', 'monthly', 'wee
 /** A time in words, which no event is named like; the check of cron expressions says how to write it. */
 const SPOKEN = /^(?:@?every|each|at|(?:hour|dai|week|month|year)ly)\s/i;
 
+const SCHEDULES = ['cron', 'schedule', 'expression'];
+
 export function rewriteTrigger(draft: Draft): void {
+  if (Object.hasOwn(draft.value, 'triggers')) {
+    if (!Object.hasOwn(draft.value, 'trigger')) infer(draft, 'has "triggers", which is read as its "trigger"');
+    rename(draft, 'triggers', 'trigger');
+  }
+  takeOnly(draft, 'trigger');
   const { trigger } = draft.value;
   if (typeof trigger === 'string' && trigger.trim() !== '') standIn(draft, 'trigger', triggerIn(trigger.trim()));
   within(draft, 'trigger', (inner) => {
     rewriteTag(inner, TRIGGER_TAGS);
     rewriteSpelling(inner);
+    for (const key of ['event', 'cronExpression', ...SCHEDULES]) takeOnly(inner, key);
+    for (const key of ['cronExpression', ...SCHEDULES]) takeCron(inner, key);
     rewriteTypeWord(inner);
     if (inner.value['type'] === 'cron') inner.value['type'] = 'schedule';
-    renameAll(inner, ['cron', 'schedule', 'expression'], 'cronExpression');
+    renameAll(inner, SCHEDULES, 'cronExpression');
     renameAll(inner, ['timezone', 'tz'], 'timeZone');
     rewriteWords(inner);
     const { cronExpression } = inner.value;
@@ -29,6 +38,24 @@ export function rewriteTrigger(draft: Draft): void {
     if (Object.hasOwn(inner.value, 'cronExpression')) inner.value['type'] = 'schedule';
     else if (Object.hasOwn(inner.value, 'event')) inner.value['type'] = 'event';
   });
+}
+
+/** A list of one stands for its member. */
+function takeOnly(draft: Draft, key: string): void {
+  const list = draft.value[key];
+  if (!Array.isArray(list) || list.length !== 1) return;
+  const path = pathOf(draft, key);
+  draft.origins.inferred.push(`${path} is read from a list of one`);
+  draft.value[key] = list[0];
+  draft.moved.set(key, draft.origins.child(list, path, 0));
+}
+
+/** `{"cron": "0 3 * * *"}` inside the key of a schedule. */
+function takeCron(draft: Draft, key: string): void {
+  const inner = draft.value[key];
+  if (!isPlain(inner) || Object.keys(inner).length !== 1 || typeof inner['cron'] !== 'string') return;
+  draft.moved.set(key, draft.origins.child(inner, pathOf(draft, key), 'cron'));
+  draft.value[key] = inner['cron'];
 }
 
 /** Zones are files to whoever keeps schedules, so capitals count. */
