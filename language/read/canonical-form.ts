@@ -13,6 +13,7 @@ import { rewriteGuard } from './rewrites/guard.ts';
 import { rewriteInlineSentinel } from './rewrites/inline-sentinel.ts';
 import { rewriteDefinitionJson, rewriteStepJson } from './rewrites/json-values.ts';
 import { rewriteLoop, rewriteLoopStep, rewriteMissingLoop } from './rewrites/loop.ts';
+import { rewriteEnvironment, rewriteInputs } from './rewrites/names.ts';
 import { rewriteParallel } from './rewrites/parallel.ts';
 import { rewriteMissingName, rewritePayload } from './rewrites/payload.ts';
 import { rewriteRecord } from './rewrites/record.ts';
@@ -53,6 +54,8 @@ const DEFINITION_REWRITES: ReadonlyArray<(draft: Draft) => void> = [
   rewriteSafety,
   rewriteWords,
   (draft) => rewriteWordList(draft, ['tools', 'ragSources', 'env']),
+  rewriteEnvironment,
+  rewriteInputs,
 ];
 
 export function canonicalForm(raw: unknown): CanonicalForm {

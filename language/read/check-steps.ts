@@ -103,7 +103,7 @@ function checkName(name: string, path: string): Problem[] {
     return [{ code: 'RESERVED_NAME', severity: 'warning', path, message }];
   }
   if (WORD.test(name)) return [];
-  const word = name.replace(/^\$/, '').replaceAll(/[^A-Za-z0-9_]+(.)?/g, (_all, next: string | undefined) => next?.toUpperCase() ?? '');
+  const word = name.replace(/^[${\s]+(?:named\.)?/, '').replace(/[}\s]+$/, '').replaceAll(/[^A-Za-z0-9_]+(.)?/g, (_all, next: string | undefined) => next?.toUpperCase() ?? '');
   const fix = WORD.test(word) ? { fix: `write "${word}"` } : {};
   const message = `"${name}" cannot be referred to as $name: a name is letters, digits and "_", and begins with no digit`;
   return [{ code: 'BAD_NAME', severity: 'warning', path, message, ...fix }];

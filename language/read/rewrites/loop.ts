@@ -5,7 +5,8 @@
  */
 import { isTemplate } from '../../reference.ts';
 import { conflict, infer, isPlain, join, pathOf, rename, setOwn, standIn, within, type Draft, type Plain } from '../draft.ts';
-import { numberFor, renameAll, rewriteCheck, rewriteSpelling, rewriteVariable } from './spelling.ts';
+import { rewriteVariable } from './names.ts';
+import { numberFor, renameAll, rewriteCheck, rewriteSpelling } from './spelling.ts';
 import { LOOP_TAGS, rewriteTag, rewriteTypeWord } from './variants.ts';
 
 export const FLAT = ['type', 'mode', 'count', 'while', 'until', 'max', 'check', 'condition', 'event', 'intervalMs', 'maxIterations', 'over', 'as'];

@@ -105,11 +105,12 @@ function nameFor(kind: string, value: Plain): string {
   return `${kind}-${hash.toString(16).padStart(8, '0')}`;
 }
 
-/** Where a definition handed over as it is has no name, it gets one; a nested one that of its step. */
+/** Where a definition handed over as it is has no name, it gets one; a nested one that of its step, or one made from its steps. */
 export function rewriteMissingName(draft: Draft, kind: string | undefined, label: string | undefined): void {
   if (Object.hasOwn(draft.value, 'name')) return;
-  const name = label ?? (kind === undefined ? undefined : nameFor(kind, { steps: draft.value['steps'] ?? null }));
+  const said = kind ?? (draft.path === '' || !Array.isArray(draft.value['steps']) || label !== undefined ? undefined : 'pipeline');
+  const name = label ?? (said === undefined ? undefined : nameFor(said, { steps: draft.value['steps'] ?? null }));
   if (name === undefined) return;
   draft.value['name'] = name;
-  draft.origins.inferred.push(`${join(draft.path, 'name')} is "${name}": the ${kind ?? 'definition'} has none`);
+  draft.origins.inferred.push(`${join(draft.path, 'name')} is "${name}": the ${said ?? 'definition'} has none`);
 }

@@ -98,12 +98,6 @@ export function rewriteCheck(draft: Draft): void {
   if (typeof draft.value['check'] === 'boolean') draft.value['check'] = String(draft.value['check']);
 }
 
-/** A variable is named without the sign that it is read with. */
-export function rewriteVariable(draft: Draft, key: string): void {
-  const name = draft.value[key];
-  if (typeof name === 'string' && /^\$[A-Za-z_]\w*$/.test(name)) draft.value[key] = name.slice(1);
-}
-
 /** One text is a list of one. */
 export function rewriteWordList(draft: Draft, keys: readonly string[]): void {
   for (const key of keys) {

@@ -4,8 +4,9 @@
  */
 import { commandNamed } from '../../commands.ts';
 import { infer, rename, standIn, within, withoutEffect, type Draft } from '../draft.ts';
+import { rewriteInputs, rewriteVariable } from './names.ts';
 import { rewriteRunParameters } from './run-parameters.ts';
-import { numberFor, renameAll, rewriteCheck, rewriteSpelling, rewriteVariable, rewriteWordList } from './spelling.ts';
+import { numberFor, renameAll, rewriteCheck, rewriteSpelling, rewriteWordList } from './spelling.ts';
 import { rewriteEach, rewriteWords } from './variants.ts';
 
 export function rewriteStepKeys(draft: Draft): void {
@@ -38,6 +39,7 @@ export function rewriteByType(draft: Draft): void {
   if (value['type'] === 'llm') rewriteModel(draft);
   if (value['type'] === 'llm') rewriteWordList(draft, ['tools']);
   if (value['type'] === 'condition') dropEmptyBranch(draft);
+  if (value['type'] === 'sentinel') rewriteInputs(draft);
   if (value['type'] === 'watch') rewriteEach(draft, 'rules', rewriteSpelling);
   if (value['type'] === 'command' && typeof value['command'] === 'string') value['command'] = commandNamed(value['command']);
   if (value['type'] === 'command') rewriteRunParameters(draft);
