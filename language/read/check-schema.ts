@@ -4,6 +4,7 @@
  * own step's keys, and one bad step does not hide another.
  */
 import type { z } from 'zod';
+import { findCommand } from '../commands.ts';
 import {
   ApprovalStep,
   CommandStep,
@@ -95,7 +96,7 @@ export function checkStepSchema(step: Plain, path: string, found: Found): Checke
 }
 
 /** What a step without a type may be told by, where it is not spelled as it should be: the first of these that has a word near to one of its keys. */
-const TELLING_WORDS: ReadonlyArray<readonly string[]> = [['command'], STEP_TYPES, ['prompt', 'definition', 'branches', 'check', 'event', 'executionId', 'message', 'rules', 'then']];
+const TELLING_WORDS: ReadonlyArray<readonly string[]> = [['type'], ['command'], STEP_TYPES, ['prompt', 'definition', 'branches', 'check', 'event', 'executionId', 'message', 'rules', 'then']];
 
 const KEYS_OF_STEPS: ReadonlySet<string> = new Set(Object.values(STEPS).flatMap(({ shape }) => Object.keys(shape)));
 
@@ -106,9 +107,17 @@ function reportUntyped(step: Plain, path: string, found: Found): void {
     const telling = others.map((key) => ({ key, at: [], meant: nearest(key, legal), legal })).find(({ meant }) => meant !== undefined);
     if (telling !== undefined) return reportUnknownKey(telling, step, path, found);
   }
+  const named = others.find((key) => findCommand(key) !== undefined);
+  if (named !== undefined) return reportCommandAsKey(named, step, path, found);
   const word = others.find((key) => instead(key) !== undefined);
   if (word !== undefined) return reportUnknownKey({ key: word, at: [], meant: undefined, legal: [] }, step, path, found);
   push(found, { code: 'MISSING_KEY', path: found.origins.locate(step, path, ['type']), message: `the step has no "type"; ${TYPES_THERE_ARE}` });
+}
+
+/** `{"code/read": {"path": "a"}}` */
+function reportCommandAsKey(name: string, step: Plain, path: string, found: Found): void {
+  const fix = `write {"type": "command", "command": "${name}"${isPlain(step[name]) ? ', "params": {…}' : ''}}`;
+  push(found, { code: 'UNKNOWN_KEY', path: found.origins.locate(step, path, [name]), message: `"${name}" is not a key here; ${fix}`, fix });
 }
 
 /** A misspelt type is taken for the one it is near to where the step has its keys. */
@@ -119,7 +128,7 @@ function isStepOf(type: string | undefined, step: Plain): boolean {
 }
 
 export function notAStep(step: unknown, path: string, found: Found): void {
-  const { words, fix } = typeof step === 'string' ? stepForText(step) : { words: '' };
+  const { words, fix } = typeof step === 'string' ? stepForText(step) : { words: Array.isArray(step) ? 'steps that go on at once are the branches of a step of type "parallel"' : '' };
   push(found, { code: 'WRONG_TYPE', path, message: `a step is an object, and here stands ${kindOf(step)}${words === '' ? '' : `; ${words}`}`, ...(fix === undefined ? {} : { fix }) });
 }
 
@@ -198,8 +207,28 @@ function reportUnknownKey({ key, at, legal }: UnknownKey, value: unknown, path: 
   if (found.origins.refused.has(place)) return;
   const own = lastKey(place, key);
   if (value !== undefined && isPlain(value) && Object.hasOwn(value, '$ref')) return push(found, beside(own, place, value['$ref']));
-  const { words, ...fix } = (at[0] === 'trigger' ? filterOf(own) : undefined) ?? remedyFor(own, legal);
-  push(found, { code: 'UNKNOWN_KEY', path: place, message: `"${own}" is not a key here; ${words}`, ...fix });
+  const { words, ...fix } = (at[0] === 'trigger' ? filterOf(own) : elsewhere(own, value, { at, legal })) ?? remedyFor(own, legal);
+  push(found, { code: 'UNKNOWN_KEY', path: place, message: `"${own}" is not a key here${words.startsWith(',') ? '' : '; '}${words}`, ...fix });
+}
+
+/** A key that is none here is a parameter of the command, or a key of something else. */
+function elsewhere(key: string, value: unknown, { at, legal }: Pick<UnknownKey, 'at' | 'legal'>): { words: string; fix?: string } | undefined {
+  if (at.length > 0 || !isPlain(value) || nearest(key, legal) !== undefined) return undefined;
+  if (value['type'] === 'command') {
+    const fix = `write "params": {${JSON.stringify(key)}: …}`;
+    return { words: fix, fix };
+  }
+  if (instead(key) !== undefined) return undefined;
+  const types = STEP_TYPES.filter((type) => Object.hasOwn(STEPS[type as StepType].shape, key));
+  const isStep = value['type'] !== undefined;
+  const owner = types.length > 0 ? ownerOf(types) : isStep && Object.hasOwn(Definition.shape, key) ? 'a definition' : isStep && KEYS_OF_LOOPS.has(key) ? 'a loop' : undefined;
+  return owner === undefined ? undefined : { words: `, but one of ${owner}` };
+}
+
+const KEYS_OF_LOOPS: ReadonlySet<string> = new Set(LoopConfig.options.flatMap(({ shape }) => Object.keys(shape)));
+
+function ownerOf(types: readonly string[]): string {
+  return types.length > 3 ? 'a step' : `a step of type ${types.map((type) => `"${type}"`).join(' or ')}`;
 }
 
 function filterOf(key: string): { words: string; fix?: string } | undefined {

@@ -52,7 +52,8 @@ function checkCommand({ step, path }: StepSite, options: StepOptions, origins: O
   if (isTemplate(step.command)) return [commandFromVariable(step.command, at)];
   const entry = findCommand(step.command);
   if (entry === undefined) {
-    const fix = nearestFix(step.command, [...Object.keys(COMMANDS), ...options.extraCommands]);
+    const near = nearestFix(step.command, [...Object.keys(COMMANDS), ...options.extraCommands]);
+    const fix = /\s/.test(step.command.trim()) ? { fix: 'write "type": "shell"' } : near;
     const message = `there is no command "${step.command}"; ${fix.fix ?? 'a line of shell is a step of type "shell"'}`;
     return [{ code: 'UNKNOWN_COMMAND', severity: 'error', path: at, message, ...fix }];
   }

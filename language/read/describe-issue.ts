@@ -3,7 +3,8 @@ import type { z } from 'zod';
 import type { Problem } from '../problems.ts';
 import { isPlain, lastKey, type Plain } from './draft.ts';
 import { nearestFix } from './meant-word.ts';
-import { stepForText, stepsForText, type Remedy } from './text-for-step.ts';
+import type { Remedy } from './text-for-step.ts';
+import { remedyForValue } from './value-remedy.ts';
 
 /** What has the wrong type has no size that could be wrong too. */
 export function withoutConsequences(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
@@ -34,7 +35,7 @@ export function describe(issue: z.core.$ZodIssue, root: unknown, at: string): De
   const options = optionsOf(issue);
   if (options !== undefined) return wrongValue(name, issue.path.map(String), value, options);
   if (isRange(issue)) return { code: 'OUT_OF_RANGE', message: outOfRange(name, issue) };
-  return wrongType(`${name} is ${kindOf(value)}; ${wanted(issue)} is needed`, remedy(issue.path.map(String), value));
+  return wrongType(`${name} is ${kindOf(value)}; ${wanted(issue)} is needed`, remedyForValue(issue.path.map(String), value));
 }
 
 /** What may be written in place of a key that is missing. */
@@ -47,26 +48,6 @@ function elsewise(at: string, key: string, holder: unknown): string {
 
 function wrongType(found: string, { words, fix }: Remedy): Described {
   return { code: 'WRONG_TYPE', message: words === '' ? found : `${found}${words}`, ...(fix === undefined ? {} : { fix }) };
-}
-
-const LISTS: ReadonlySet<string> = new Set(['steps', 'then', 'else', 'always', 'branches']);
-
-const AFTER_A_FAILURE = 'with "skip" the run goes on, and a condition step after this one can check {{named.NAME.error}}';
-
-const ONE_TRIGGER = 'a definition has one trigger: an event pattern may match several names ("git:*"), and further definitions with a trigger of their own may hold {"type": "sentinel", "definition": {"$ref": "NAME"}}';
-
-/** What the author of such a value may have meant. */
-function remedy(path: readonly string[], value: unknown): Remedy {
-  const key = path.at(-1) ?? '';
-  if (path[0] === 'trigger' && Array.isArray(value)) return { words: `: ${value.length === 0 ? 'remove it where a person starts the run' : ONE_TRIGGER}` };
-  if (key === 'event' && Array.isArray(value)) return { words: ': write one; where events are waited for, a pattern may match several names ("git:*")' };
-  if (key.endsWith('Ms') && typeof value === 'string') return { words: ', or a time such as "90s", "5m" or "1h30m"' };
-  if (key === 'onError') return { words: `: ${AFTER_A_FAILURE}` };
-  if (LISTS.has(key) && isPlain(value)) return { words: ': write a list, and what names a member as its "name"' };
-  const isBranch = path.at(-2) === 'branches';
-  if (typeof value !== 'string' || !(isBranch || LISTS.has(key))) return { words: '' };
-  const { words, fix } = isBranch ? stepForText(value) : stepsForText(value);
-  return { words: `: ${words}`, ...(fix === undefined ? {} : { fix }) };
 }
 
 function outOfRange(name: string, issue: Range): string {
@@ -85,7 +66,7 @@ function optionsOf(issue: z.core.$ZodIssue): string[] | undefined {
 
 function wrongValue(name: string, path: readonly string[], value: unknown, values: string[]): Described {
   const fix = typeof value === 'string' ? nearestFix(value, values) : {};
-  if (typeof value === 'object') return wrongType(`${name} is ${kindOf(value)}; one of ${values.join(', ')} is needed`, remedy(path, value));
+  if (typeof value === 'object') return wrongType(`${name} is ${kindOf(value)}; one of ${values.join(', ')} is needed`, remedyForValue(path, value));
   return { code: 'WRONG_VALUE', message: `${name} is ${JSON.stringify(value)}; there are ${values.join(', ')}`, ...fix };
 }
 

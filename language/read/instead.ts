@@ -12,7 +12,7 @@ const SENTENCES: ReadonlyMap<string, string> = sentencesFor([
   ['"then" and "else" are keys of a step of type "condition", and steps that follow one another stand in one list', ['then', 'else', 'elseif', 'elif', 'otherwise', 'default']],
   ['write a step of type "condition" for each case, one in the "else" of another', ['switch', 'case', 'cases', 'choices', 'match']],
   [
-    'with "skip" the run goes on after a failure, a condition step after it can check {{named.NAME.error}}, and "always" of a condition or a definition holds what is done in any case',
+    '"onError": "skip" goes on after a failure, a condition step after it can check {{named.NAME.error}}, and "always" of a condition or a definition holds what is done in any case',
     ['catch', 'try', 'except', 'rescue', 'onfailure', 'onfail', 'finally', 'ensure', 'fallback', 'errorhandler'],
   ],
   ['a loop ends by its "check": {"type": "until", "check": "…"}; what a pass is to leave out stands in a step of type "condition"', ['break', 'continue', 'breakif', 'exitwhen']],
@@ -20,7 +20,7 @@ const SENTENCES: ReadonlyMap<string, string> = sentencesFor([
     'steps are performed in the order of their list; a step of type "condition" chooses, one of type "loop" repeats',
     ['goto', 'next', 'jump', 'transition', 'transitions', 'edge', 'edges', 'conditionaledges', 'connections', 'startat', 'start', 'entry', 'entrypoint', 'initial', 'target', 'goback'],
   ],
-  ['the result of a run are its variables, and a step sets one by "outputTo"', ['return', 'returns', 'yield', 'respond']],
+  ['the result of a run are its variables, and a step sets one by "outputTo"', ['return', 'returns', 'outputs', 'yield', 'respond']],
   [
     'a run ends with its last step; {"type": "command", "command": "sentinel/stop"} ends it before, and a step of type "condition" leaves steps out',
     ['throw', 'raise', 'fail', 'error', 'abort', 'stop', 'exit', 'terminate', 'succeed', 'end', 'halt', 'finish', 'cancel', 'quit'],
@@ -34,6 +34,10 @@ const SENTENCES: ReadonlyMap<string, string> = sentencesFor([
   ['"env" of the definition lists the environment variables that {{env.NAME}} may read', ['secrets', 'credentials']],
   ['another definition is run by {"type": "sentinel", "definition": {"$ref": "NAME"}}', ['import', 'imports', 'include', 'extends', 'template']],
   ['"condition": "false" leaves a step out', ['disabled', 'enabled', 'skip', 'skipif', 'unless']],
+  ['a definition stands in the step that runs it, or in a file of its own beside this one', ['definitions', 'defs', 'subflows', 'subworkflows', 'components', 'functions']],
+  ['what comes after a success are the next steps of the list; the event of a run that ended is "sentinel:finished:NAME"', ['onsuccess', 'oncomplete', 'onfinish', 'oncompletion']],
+  ['after a step of type "parallel" all that its branches have set is there', ['merge', 'join', 'gather', 'aggregate', 'waitall']],
+  ['nothing of the kind is part of a definition; remove it', ['author', 'license', 'active', 'settings', 'category', 'icon', 'homepage', 'repository', 'keywords']],
   ['what is written for readers stands under "//"', ['notes', 'note', 'doc', 'docs', 'help', 'metadata', 'meta', 'position', 'typeversion', 'annotations', 'summary']],
 ]);
 
@@ -52,6 +56,13 @@ export function insteadInTrigger(written: string): string | undefined {
 /** A word without its capitals and marks. */
 export function plainWord(written: string): string {
   return written.toLowerCase().replaceAll(/[^a-z]/g, '');
+}
+
+/** A key is named in its place, which holds something else than the word does elsewhere. */
+const MISLEADING: ReadonlySet<string> = new Set(['catch', 'onfailure', 'onfail', 'rescue', 'finally', 'switch', 'case']);
+
+export function needsMoreThanAKey(written: string): boolean {
+  return MISLEADING.has(plainWord(written));
 }
 
 export function instead(written: string): string | undefined {

@@ -4,22 +4,24 @@
  * those that differ in one letter, or in the order of two.
  */
 import { distance } from 'fastest-levenshtein';
-import { instead, plainWord } from './instead.ts';
+import { instead, needsMoreThanAKey, plainWord } from './instead.ts';
 
 /** Words of other languages, without capitals and marks, and what they may be called here: the first that is legal counts. */
 const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
-  [['shell'], ['script', 'bash', 'sh', 'run', 'exec', 'cmd', 'terminal', 'process', 'python', 'node', 'http', 'https', 'request', 'fetch', 'api', 'webhook']],
+  [['shell'], ['script', 'bash', 'sh', 'run', 'exec', 'cmd', 'terminal', 'process', 'python', 'node', 'code', 'javascript', 'lambda', 'http', 'https', 'request', 'fetch', 'api', 'webhook']],
   [['command'], ['run', 'script', 'exec', 'bash', 'sh', 'uses', 'tool', 'action', 'resource']],
-  [['params'], ['with', 'parameters', 'arguments', 'args', 'options', 'input', 'inputs', 'path']],
+  [['params'], ['with', 'parameters', 'arguments', 'args', 'options', 'input', 'inputs']],
   [['steps', 'then', 'branches'], ['do', 'tasks', 'jobs', 'stages', 'actions', 'body', 'nodes', 'states', 'children', 'workflow']],
   [['trigger'], ['on', 'triggers', 'schedule', 'cron', 'startson', 'when']],
   [['cronExpression'], ['every', 'interval', 'at', 'time', 'when']],
   [['event'], ['webhook', 'push', 'on', 'queue']],
   [['name'], ['title', 'displayname']],
+  [['type'], ['kind', 'steptype', 'nodetype']],
   [['outputTo'], ['result', 'resultpath', 'saveas', 'assign', 'register', 'into', 'storeas', 'storein', 'outputvar', 'outputvariable', 'outputkey', 'var', 'variable', 'resultvar']],
   [['retry', 'attempts'], ['retries', 'maxretries', 'retrycount', 'retrypolicy']],
   [['attempts'], ['max', 'count', 'times', 'tries', 'limit', 'maxattempts', 'attempt']],
-  [['backoffMs', 'intervalMs'], ['delay', 'wait', 'interval', 'every', 'initialinterval', 'pause']],
+  [['backoffMs', 'intervalMs'], ['delay', 'wait', 'interval', 'every', 'initialinterval', 'initialdelay', 'initialbackoff', 'retrydelay', 'retryinterval', 'pause']],
+  [['retry'], ['retrydelay', 'retryinterval', 'retrybackoff', 'retrywait']],
   [['factor'], ['multiplier', 'backoffcoefficient', 'exponent']],
   [['inputs', 'params'], ['vars', 'variables', 'parameters', 'arguments', 'defaults', 'context']],
   [['onError'], ['catch', 'onfailure', 'onfail', 'rescue', 'continueonerror', 'ignoreerrors', 'ignoreerror', 'allowfailure']],
@@ -27,7 +29,9 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
   [['over'], ['itemspath', 'foreach', 'each', 'items', 'in', 'iterate', 'collection', 'array', 'list']],
   [['as'], ['item', 'itemname', 'itemvar']],
   [['max', 'loop', 'maxIterations'], ['times', 'iterations', 'repeat', 'limit', 'passes']],
-  [['timeoutMs'], ['timelimit', 'maxtime', 'deadline', 'maxduration', 'duration']],
+  [['max', 'maxIterations', 'safety'], ['maxattempts', 'recursionlimit', 'maxloops', 'maxturns', 'maxrounds', 'maxpasses']],
+  [['maxConcurrency'], ['maxparallel', 'parallelism', 'limit', 'concurrency', 'maxworkers', 'workers']],
+  [['timeoutMs'], ['timelimit', 'maxtime', 'deadline', 'maxduration', 'duration', 'maxruntime', 'maxseconds']],
   [['check'], ['test', 'expression', 'expr', 'cond', 'predicate', 'when']],
   [['prompt', 'message'], ['messages', 'question', 'text', 'content', 'prompt', 'message', 'title']],
   [['system'], ['instructions', 'role']],
@@ -43,7 +47,7 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
   [['llm'], ['agent', 'prompt', 'ai', 'model', 'chat', 'completion', 'claude', 'gpt']],
   [['command'], ['tool', 'action', 'task', 'function', 'call']],
   [['condition'], ['if', 'branch', 'switch', 'case', 'choice', 'ifelse', 'decision', 'gate']],
-  [['loop'], ['for', 'foreach', 'while', 'until', 'repeat', 'map', 'iterate', 'each', 'dowhile']],
+  [['loop'], ['for', 'foreach', 'while', 'until', 'repeat', 'map', 'iterate', 'each', 'dowhile', 'splitinbatches', 'batch']],
   [['sentinel'], ['workflow', 'subflow', 'subworkflow', 'child', 'nested', 'definition', 'pipeline', 'ref']],
   [['approval'], ['human', 'input', 'ask', 'confirm', 'manual', 'review', 'userinput']],
   [['emit'], ['event', 'publish', 'notify', 'send', 'signal', 'log']],
@@ -57,6 +61,14 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
   [['immediate'], ['now', 'start', 'startup', 'auto']],
   [['readonly'], ['ro', 'read', 'plan']],
   [['sandboxed'], ['sandbox', 'isolated', 'safe']],
+  [['then'], ['ontrue', 'iftrue', 'true', 'yes', 'consequent', 'whentrue']],
+  [['else'], ['onfalse', 'iffalse', 'false', 'no', 'alternate', 'alternative', 'otherwise', 'elseif', 'elif', 'elsif']],
+  [['inputs'], ['params', 'with', 'args']],
+  [['assignee'], ['approvers', 'approver', 'to', 'assignees', 'user', 'users', 'who', 'reviewers', 'reviewer']],
+  [['form'], ['options', 'fields', 'choices']],
+  [['executionId'], ['process', 'pid', 'processid', 'execution']],
+  [['condition'], ['on', 'when', 'if', 'event']],
+  [['action'], ['do', 'then']],
   [['persona', 'inbox'], ['me', 'owner', 'parent']],
 ]);
 
@@ -66,10 +78,11 @@ function wordsFor(rows: ReadonlyArray<readonly [meant: readonly string[], words:
   return found;
 }
 
-/** What to say of a word that is none: which legal one is meant, or what there is instead. */
+/** What to say of a word that is none: which legal one is meant, what there is instead, or else all that are legal. */
 export function remedyFor(written: string, legal: readonly string[]): { words: string; fix?: string } {
   const near = nearestFix(written, legal);
-  const words = [near.fix, instead(written)].filter((said) => said !== undefined).join(': ');
+  const sentence = near.fix === undefined || needsMoreThanAKey(written) ? instead(written) : undefined;
+  const words = [near.fix, sentence].filter((said) => said !== undefined).join('; ');
   return { words: words === '' ? `there are ${legal.join(', ')}` : words, ...near };
 }
 
