@@ -1,10 +1,11 @@
 /** Every place where a definition reads a variable, and the expressions that cannot be read. */
 import { shellLineOf } from '../commands.ts';
-import { parseExpression, referencesOf } from '../expression/parse.ts';
+import { parseExpression, referencesOf, type ParsedExpression } from '../expression/parse.ts';
 import type { Step } from '../model.ts';
 import type { Problem } from '../problems.ts';
 import { isReferredLater, referencesIn, unreadIn, type Unread } from '../reference.ts';
 import { join, type Origins } from './draft.ts';
+import { expressionFix } from './expression-fix.ts';
 import type { Place, Sites, StepSite } from './sites.ts';
 import { unknownCall } from './unknown-call.ts';
 
@@ -40,7 +41,7 @@ export function collectReferences(sites: Sites, origins: Origins, isDefinition: 
   const expression = (text: unknown, at: string, place: Place, reader: object): void => {
     if (typeof text !== 'string') return;
     const parsed = parseExpression(text);
-    if (!parsed.ok) problems.push({ code: 'BAD_EXPRESSION', severity: 'error', path: at, message: parsed.unknown === undefined ? parsed.problem.message : unknownCall(parsed.unknown) });
+    if (!parsed.ok) problems.push(badExpression(text, at, parsed));
     else {
       unread.push(...quotedIn(text).map((quoted) => ({ ...quoted, at, inQuotes: true as const })));
       references.push(...expressionReferences(text, at, place, reader));
@@ -59,6 +60,12 @@ export function collectReferences(sites: Sites, origins: Origins, isDefinition: 
     readTemplates(site, origins, isDefinition, references, unread);
   }
   return { references, unread, problems };
+}
+
+function badExpression(text: string, path: string, { problem, unknown }: ParsedExpression & { ok: false }): Problem {
+  const fix = expressionFix(text);
+  const message = unknown === undefined ? problem.message : unknownCall(unknown);
+  return { code: 'BAD_EXPRESSION', severity: 'error', path, message: fix === undefined ? message : `${message}; ${fix}`, ...(fix === undefined ? {} : { fix }) };
 }
 
 /** What an expression reads; nothing where it cannot be read. */

@@ -7,7 +7,7 @@
 import type { Json, JsonObject } from '../json.ts';
 import { OF_THE_DEFINITION } from '../read/rewrites/inline-sentinel.ts';
 import { FLAT } from '../read/rewrites/loop.ts';
-import { PROGRAM_TYPES } from '../read/rewrites/payload.ts';
+import { AROUND, PROGRAM_TYPES } from '../read/rewrites/payload.ts';
 import { OF_THE_RECORD } from '../read/rewrites/record.ts';
 import { OF_A_RUN } from '../read/rewrites/run-parameters.ts';
 import { OUTSIDE } from '../read/rewrites/safety.ts';
@@ -88,7 +88,10 @@ const OTHER_DIALECT: JsonObject = {
 
 const isOtherDialect = oneOf(['type', 'definition', 'pipeline', 'challenges', 'command', 'cmd', ...tagsOf(Object.keys(STEP_TAGS))]);
 
-export const OUTERMOST: JsonObject = { if: { anyOf: [isOtherDialect, { required: ['$ref'] }] }, then: OTHER_DIALECT, else: { allOf: [{ $ref: '#/$defs/Definition' }, { required: ['name'] }] } };
+/** One step or one definition under its key alone. */
+const ALONE: JsonObject = { maxProperties: 1, ...oneOf([...Object.keys(STEP_TAGS).filter((tag) => tag !== 'loop'), ...AROUND]) };
+
+export const OUTERMOST: JsonObject = { if: { anyOf: [isOtherDialect, { required: ['$ref'] }, ALONE] }, then: OTHER_DIALECT, else: { allOf: [{ $ref: '#/$defs/Definition' }, { required: ['name'] }] } };
 
 const NESTED: readonly JsonObject[] = [{ $ref: '#/$defs/DefinitionRef' }, { if: isOtherDialect, then: OTHER_DIALECT, else: { $ref: '#/$defs/Definition' } }, { type: 'string', minLength: 1 }, STEPS];
 

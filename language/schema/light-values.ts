@@ -51,6 +51,7 @@ export function lightValue(id: string, key: string, schema: Json, isNeeded: bool
     ...(SHORT[key] ?? []),
     ...(id === 'TriggerEvent' && key === 'event' ? [listOfOne({ type: 'string' })] : []),
     ...(id === 'TriggerSchedule' && key === 'cronExpression' ? [CRON_OBJECT, listOfOne({ anyOf: [{ type: 'string' }, CRON_OBJECT] })] : []),
+    ...(key === 'name' && id.endsWith('Step') ? [{ type: 'number' }] : []),
     ...(LISTS.has(key) && rest['type'] === 'array' ? ONE_STEP : []),
     ...(id === 'Definition' && key === 'env' ? [text('\\S')] : []),
     ...(isNeeded || MAY_BE_NULL.has(key) ? [] : [NOTHING]),

@@ -3,7 +3,7 @@
  * it reports and when it turns to its persona), a bare pipeline of steps, or a single step.
  */
 import { canonicalText } from '../../canonical.ts';
-import { isPlain, join, pathOf, setOwn, withoutEffect, type Draft, type Plain } from '../draft.ts';
+import { isPlain, join, pathOf, rename, setOwn, withoutEffect, type Draft, type Plain } from '../draft.ts';
 import { readJson } from './json-values.ts';
 import { rewriteSpelling } from './spelling.ts';
 import { STEP_TAGS } from './variants.ts';
@@ -14,9 +14,13 @@ const SAID_OUTSIDE = ['reportTo', 'escalateOn', 'inputs', 'trigger', 'timeoutMs'
 /** What a definition may call itself. */
 export const PROGRAM_TYPES = ['pipeline', 'sentinel', 'recipe', 'dojo', 'training', 'workflow'];
 
+/** Words that a definition may stand under alone. */
+export const AROUND = ['sentinel', 'workflow'];
+
 /** The draft becomes the definition inside; gives a word for it where it may go without a name. */
 export function rewritePayload(draft: Draft): string | undefined {
   let kind: string | undefined;
+  for (const key of AROUND) if (isPlain(draft.value[key]) && Object.keys(draft.value).length === 1) rename(draft, key, 'definition');
   while (isSpawn(draft.value)) {
     rewriteSpelling(draft);
     readJson(draft, 'definition');
@@ -79,7 +83,7 @@ function wrapStep(draft: Draft): string | undefined {
   const isTyped = type !== undefined && Object.hasOwn(STEP_TAGS, type) && !(type === 'sentinel' && hasSteps);
   const isLine = !hasSteps && type === undefined && ['command', 'cmd'].some((key) => typeof value[key] === 'string');
   const [only] = Object.keys(value);
-  const isTag = only !== undefined && Object.keys(value).length === 1 && /^[A-Z]/.test(only) && Object.hasOwn(STEP_TAGS, only.toLowerCase());
+  const isTag = only !== undefined && Object.keys(value).length === 1 && Object.hasOwn(STEP_TAGS, only.toLowerCase()) && (/^[A-Z]/.test(only) || only !== 'loop');
   if (!isTyped && !isLine && !isTag) return undefined;
   const step = value;
   const steps = [step];

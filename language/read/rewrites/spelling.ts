@@ -28,7 +28,7 @@ const YES_OR_NO = /^\s*(?:true|yes|on|false|no|off)\s*$/i;
 export const MAY_BE_NULL: ReadonlySet<string> = new Set(['data', 'payload', 'stdin', 'show', 'schema']);
 
 /** What is written for readers alone, in a format that has no comments. */
-export const COMMENT = /^(?:\/\/|#|_?\$?comment$|_note$)/;
+export const COMMENT = /^(?:\/\/|#|_?\$?[Cc]omment$|_note$)/;
 
 export function rewriteSpelling(draft: Draft): void {
   for (const key of Object.keys(draft.value)) if (COMMENT.test(key)) delete draft.value[key];

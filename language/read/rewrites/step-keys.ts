@@ -17,6 +17,7 @@ export function rewriteStepKeys(draft: Draft): void {
   rename(draft, 'pipeline', 'definition');
   rename(draft, 'systemPrompt', 'system');
   renameAll(draft, ['label', 'id'], 'name');
+  if (typeof draft.value['name'] === 'number') draft.value['name'] = String(draft.value['name']);
   const { type } = draft.value;
   if (type === undefined || type === 'sentinel') rename(draft, '$ref', 'definition');
   rename(draft, 'if', isGuarded(draft) ? 'condition' : 'check');

@@ -3,7 +3,7 @@
  * and words of a closed set in capitals (`"onError": "Skip"`).
  */
 import { ApprovalStep, Definition, EscalationRule, LlmStep, ShellStep, Trigger, WatchStep } from '../../model.ts';
-import { finish, isPlain, join, pathOf, setOwn, type Draft, type Plain } from '../draft.ts';
+import { finish, isObject, isPlain, join, pathOf, setOwn, type Draft, type Plain } from '../draft.ts';
 
 /** The type each tag stands for, and the key that a tag's plain value stands for. */
 export interface Tags {
@@ -31,7 +31,7 @@ export const TRIGGER_TAGS: Tags = { immediate: 'type', manual: 'type', event: 'e
 const LOWER_CASE: ReadonlySet<string> = new Set(['shell', 'command', 'llm', 'watch', 'emit', 'condition', 'parallel', 'sentinel', 'approval']);
 
 /** Those whose one text or list says it all: no step has a key of that name at all. */
-const LINES: ReadonlySet<string> = new Set(['shell', 'llm', 'emit', 'watch', 'parallel', 'approval']);
+const LINES: ReadonlySet<string> = new Set(['shell', 'llm', 'emit', 'watch', 'parallel', 'sentinel', 'approval']);
 
 export function rewriteTag(draft: Draft, tags: Tags): void {
   if (draft.value['type'] !== undefined) return;
@@ -42,7 +42,8 @@ export function rewriteTag(draft: Draft, tags: Tags): void {
   const content = draft.value[tag];
   const at = pathOf(draft, tag);
   delete draft.value[tag];
-  if (isPlain(content)) spread(draft, content, at, type);
+  if (type === 'parallel' && isPlain(content) && hasBranchesByName(content)) put(draft, 'branches', content, at);
+  else if (isPlain(content)) spread(draft, content, at, type);
   else if (content !== null && tags[type] !== 'type') put(draft, tags[type] ?? 'type', content, at);
   if (draft.value['type'] === undefined) put(draft, 'type', type, at);
 }
@@ -60,7 +61,11 @@ function isTag(key: string, value: Plain, tags: Tags): boolean {
 /** `{"shell": "npm test"}`: what a step of that type has as its first key. */
 function isLine(key: string, content: unknown, value: Plain): boolean {
   if (!LINES.has(key) || ['command', 'cmd', 'run', 'definition', 'check', 'if'].some((other) => Object.hasOwn(value, other))) return false;
-  return typeof content === 'string' || (key === 'parallel' && Array.isArray(content));
+  return typeof content === 'string' || Array.isArray(content);
+}
+
+function hasBranchesByName(content: Plain): boolean {
+  return !Object.hasOwn(content, 'branches') && !Object.hasOwn(content, 'steps') && Object.values(content).every(isObject);
 }
 
 function spread(draft: Draft, content: Plain, at: string, tag: string): void {
