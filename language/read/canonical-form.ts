@@ -12,7 +12,7 @@ import { rewriteDojo } from './rewrites/dojo.ts';
 import { rewriteGuard } from './rewrites/guard.ts';
 import { rewriteInlineSentinel } from './rewrites/inline-sentinel.ts';
 import { rewriteDefinitionJson, rewriteStepJson } from './rewrites/json-values.ts';
-import { rewriteLoop, rewriteLoopStep, rewriteMissingLoop } from './rewrites/loop.ts';
+import { rewriteKindOfLoop, rewriteLoop, rewriteLoopStep, rewriteMissingLoop } from './rewrites/loop.ts';
 import { rewriteEnvironment, rewriteInputs } from './rewrites/names.ts';
 import { rewriteParallel } from './rewrites/parallel.ts';
 import { rewriteMissingName, rewritePayload } from './rewrites/payload.ts';
@@ -34,6 +34,7 @@ export interface CanonicalForm {
 
 const STEP_REWRITES: ReadonlyArray<(draft: Draft) => void> = [
   (draft) => rewriteTag(draft, STEP_TAGS),
+  rewriteKindOfLoop,
   rewriteTypeWord,
   rewriteStepKeys,
   rewriteStepJson,

@@ -27,7 +27,7 @@ import { beside, meantReference } from './check-meant-reference.ts';
 import { describe, kindOf, valueAt, withoutConsequences } from './describe-issue.ts';
 import { isPlain, lastKey, type Origins, type Plain } from './draft.ts';
 import { instead, insteadInTrigger } from './instead.ts';
-import { nearest, remedyFor } from './meant-word.ts';
+import { nearest, otherWord, remedyFor } from './meant-word.ts';
 import { AS_WRITTEN, mend, namesIn, type Misspelt } from './mend.ts';
 import { stepForText } from './text-for-step.ts';
 
@@ -103,7 +103,7 @@ const KEYS_OF_STEPS: ReadonlySet<string> = new Set(Object.values(STEPS).flatMap(
 /** A step that says what it does in another language's word wants that word mended, and then its type is known. */
 function reportUntyped(step: Plain, path: string, found: Found): void {
   const others = Object.keys(step).filter((key) => !KEYS_OF_STEPS.has(key));
-  for (const legal of TELLING_WORDS) {
+  for (const legal of [...tellingLoop(step), ...TELLING_WORDS]) {
     const telling = others.map((key) => ({ key, at: [], meant: nearest(key, legal), legal })).find(({ meant }) => meant !== undefined);
     if (telling !== undefined) return reportUnknownKey(telling, step, path, found);
   }
@@ -113,6 +113,14 @@ function reportUntyped(step: Plain, path: string, found: Found): void {
   if (word !== undefined) return reportUnknownKey({ key: word, at: [], meant: undefined, legal: [] }, step, path, found);
   push(found, { code: 'MISSING_KEY', path: found.origins.locate(step, path, ['type']), message: `the step has no "type"; ${TYPES_THERE_ARE}` });
 }
+
+/** Steps that repeat are told by how they do. */
+function tellingLoop(step: Plain): ReadonlyArray<readonly string[]> {
+  if (Object.hasOwn(step, 'steps')) return [WAYS_TO_REPEAT];
+  return WAYS_TO_REPEAT.some((key) => Object.hasOwn(step, key)) ? [['steps']] : [];
+}
+
+const WAYS_TO_REPEAT = ['over', 'count', 'while', 'until', 'maxIterations'];
 
 /** `{"code/read": {"path": "a"}}` */
 function reportCommandAsKey(name: string, step: Plain, path: string, found: Found): void {
@@ -213,22 +221,22 @@ function reportUnknownKey({ key, at, legal }: UnknownKey, value: unknown, path: 
 
 /** A key that is none here is a parameter of the command, or a key of something else. */
 function elsewhere(key: string, value: unknown, { at, legal }: Pick<UnknownKey, 'at' | 'legal'>): { words: string; fix?: string } | undefined {
-  if (at.length > 0 || !isPlain(value) || nearest(key, legal) !== undefined) return undefined;
-  if (value['type'] === 'command') {
+  if (at.length > 0 || !isPlain(value) || otherWord(key, legal) !== undefined) return undefined;
+  if (value['type'] === 'command' && nearest(key, legal) === undefined) {
     const fix = `write "params": {${JSON.stringify(key)}: …}`;
     return { words: fix, fix };
   }
   if (instead(key) !== undefined) return undefined;
   const types = STEP_TYPES.filter((type) => Object.hasOwn(STEPS[type as StepType].shape, key));
   const isStep = value['type'] !== undefined;
-  const owner = types.length > 0 ? ownerOf(types) : isStep && Object.hasOwn(Definition.shape, key) ? 'a definition' : isStep && KEYS_OF_LOOPS.has(key) ? 'a loop' : undefined;
+  const owner = types.length > 0 ? ownerOf(types, isStep) : isStep && Object.hasOwn(Definition.shape, key) ? 'a definition' : isStep && KEYS_OF_LOOPS.has(key) ? 'a loop' : undefined;
   return owner === undefined ? undefined : { words: `, but one of ${owner}` };
 }
 
 const KEYS_OF_LOOPS: ReadonlySet<string> = new Set(LoopConfig.options.flatMap(({ shape }) => Object.keys(shape)));
 
-function ownerOf(types: readonly string[]): string {
-  return types.length > 3 ? 'a step' : `a step of type ${types.map((type) => `"${type}"`).join(' or ')}`;
+function ownerOf(types: readonly string[], isStep: boolean): string {
+  return types.length > 3 ? (isStep ? 'other steps' : 'a step') : `a step of type ${types.map((type) => `"${type}"`).join(' or ')}`;
 }
 
 function filterOf(key: string): { words: string; fix?: string } | undefined {

@@ -20,7 +20,7 @@ const SENTENCES: ReadonlyMap<string, string> = sentencesFor([
     'steps are performed in the order of their list; a step of type "condition" chooses, one of type "loop" repeats',
     ['goto', 'next', 'jump', 'transition', 'transitions', 'edge', 'edges', 'conditionaledges', 'connections', 'startat', 'start', 'entry', 'entrypoint', 'initial', 'target', 'goback'],
   ],
-  ['the result of a run are its variables, and a step sets one by "outputTo"', ['return', 'returns', 'outputs', 'yield', 'respond']],
+  ['the result of a run are its variables, and a step sets one by "outputTo"', ['return', 'returns', 'output', 'outputs', 'yield', 'respond']],
   [
     'a run ends with its last step; {"type": "command", "command": "sentinel/stop"} ends it before, and a step of type "condition" leaves steps out',
     ['throw', 'raise', 'fail', 'error', 'abort', 'stop', 'exit', 'terminate', 'succeed', 'end', 'halt', 'finish', 'cancel', 'quit'],

@@ -8,8 +8,8 @@ import { instead, needsMoreThanAKey, plainWord } from './instead.ts';
 
 /** Words of other languages, without capitals and marks, and what they may be called here: the first that is legal counts. */
 const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
-  [['shell'], ['script', 'bash', 'sh', 'run', 'exec', 'cmd', 'terminal', 'process', 'python', 'node', 'code', 'javascript', 'lambda', 'http', 'https', 'request', 'fetch', 'api', 'webhook']],
-  [['command'], ['run', 'script', 'exec', 'bash', 'sh', 'uses', 'tool', 'action', 'resource']],
+  [['shell'], ['script', 'bash', 'sh', 'run', 'exec', 'cmd', 'terminal', 'process', 'python', 'node', 'code', 'javascript', 'lambda', 'print', 'echo', 'http', 'https', 'request', 'fetch', 'api', 'webhook']],
+  [['command'], ['run', 'script', 'exec', 'bash', 'sh', 'uses', 'tool', 'action', 'resource', 'toolcall', 'tooluse', 'git', 'file', 'read', 'write', 'data', 'mcp', 'db', 'database']],
   [['params'], ['with', 'parameters', 'arguments', 'args', 'options', 'input', 'inputs']],
   [['steps', 'then', 'branches'], ['do', 'tasks', 'jobs', 'stages', 'actions', 'body', 'nodes', 'states', 'children', 'workflow']],
   [['trigger'], ['on', 'triggers', 'schedule', 'cron', 'startson', 'when']],
@@ -17,7 +17,7 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
   [['event'], ['webhook', 'push', 'on', 'queue']],
   [['name'], ['title', 'displayname']],
   [['type'], ['kind', 'steptype', 'nodetype']],
-  [['outputTo'], ['result', 'resultpath', 'saveas', 'assign', 'register', 'into', 'storeas', 'storein', 'outputvar', 'outputvariable', 'outputkey', 'var', 'variable', 'resultvar']],
+  [['outputTo'], ['result', 'resultpath', 'output', 'saveas', 'assign', 'register', 'into', 'storeas', 'storein', 'outputvar', 'outputvariable', 'outputkey', 'var', 'variable', 'resultvar']],
   [['retry', 'attempts'], ['retries', 'maxretries', 'retrycount', 'retrypolicy']],
   [['attempts'], ['max', 'count', 'times', 'tries', 'limit', 'maxattempts', 'attempt']],
   [['backoffMs', 'intervalMs'], ['delay', 'wait', 'interval', 'every', 'initialinterval', 'initialdelay', 'initialbackoff', 'retrydelay', 'retryinterval', 'pause']],
@@ -28,7 +28,7 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
   [['always'], ['finally', 'cleanup', 'ensure', 'teardown']],
   [['over'], ['itemspath', 'foreach', 'each', 'items', 'in', 'iterate', 'collection', 'array', 'list']],
   [['as'], ['item', 'itemname', 'itemvar']],
-  [['max', 'loop', 'maxIterations'], ['times', 'iterations', 'repeat', 'limit', 'passes']],
+  [['max', 'loop', 'count', 'maxIterations'], ['times', 'iterations', 'repeat', 'limit', 'passes', 'for']],
   [['max', 'maxIterations', 'safety'], ['maxattempts', 'recursionlimit', 'maxloops', 'maxturns', 'maxrounds', 'maxpasses']],
   [['maxConcurrency'], ['maxparallel', 'parallelism', 'limit', 'concurrency', 'maxworkers', 'workers']],
   [['timeoutMs'], ['timelimit', 'maxtime', 'deadline', 'maxduration', 'duration', 'maxruntime', 'maxseconds']],
@@ -92,10 +92,15 @@ export function nearestFix(written: string, legal: readonly string[]): { fix?: s
   return near === undefined ? {} : { fix: `write "${near}"` };
 }
 
+/** The legal word for one that another language has for the same thing. */
+export function otherWord(written: string, legal: readonly string[]): string | undefined {
+  return OTHER_WORDS.get(plainWord(written))?.find((meant) => legal.includes(meant));
+}
+
 export function nearest(written: string, legal: readonly string[]): string | undefined {
   if (written.length > 100) return undefined;
   const plain = written.toLowerCase();
-  const word = OTHER_WORDS.get(plainWord(written))?.find((meant) => legal.includes(meant));
+  const word = otherWord(written, legal);
   if (instead(written) !== undefined) return legal.find((candidate) => candidate.toLowerCase() === plain) ?? word;
   let best: string | undefined;
   let least = Math.max(1, Math.floor(written.length / 3)) + 1;

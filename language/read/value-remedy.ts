@@ -10,7 +10,7 @@ const ONE_TRIGGER = 'a definition has one trigger: an event pattern may match se
 export function remedyForValue(path: readonly string[], value: unknown): Remedy {
   const key = path.at(-1) ?? '';
   if (path[0] === 'trigger' && Array.isArray(value)) return { words: `: ${value.length === 0 ? 'remove it where a person starts the run' : ONE_TRIGGER}` };
-  if (key.endsWith('Ms') && typeof value === 'string') return { words: ', or a time such as "90s", "5m" or "1h30m"' };
+  if (key.endsWith('Ms') && value !== undefined) return { words: ', or a time such as "90s", "5m" or "1h30m"' };
   if (LISTS.has(key) && isPlain(value)) return { words: ': write a list, and what names a member as its "name"' };
   const isBranch = path.at(-2) === 'branches';
   if (typeof value !== 'string' || !(isBranch || LISTS.has(key))) return ofKey(key, path, value);
@@ -26,6 +26,7 @@ const SAYINGS: Readonly<Record<string, string>> = {
   prompt: 'write one text; what the model is told about its task is "system"',
   model: 'write "PROVIDER/MODEL"',
   retry: 'write a number of attempts, or "onError": "retry" for three',
+  trigger: 'write "manual", an event such as "git:push", or a schedule such as "0 3 * * *"',
   budget: 'write {"usd": 5}, or "steps", "tokens", "wallMs"',
   safety: 'write {"maxIterations": 10} or {"timeoutMs": 600000}; what a run may touch is its "mode"',
   escalateOn: 'write [{"condition": "error", "action": "pause"}]',

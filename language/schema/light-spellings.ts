@@ -6,7 +6,7 @@
  */
 import type { Json, JsonObject } from '../json.ts';
 import { OF_THE_DEFINITION } from '../read/rewrites/inline-sentinel.ts';
-import { FLAT } from '../read/rewrites/loop.ts';
+import { FLAT, KINDS_AS_TYPES } from '../read/rewrites/loop.ts';
 import { AROUND, PROGRAM_TYPES } from '../read/rewrites/payload.ts';
 import { OF_THE_RECORD } from '../read/rewrites/record.ts';
 import { OF_A_RUN } from '../read/rewrites/run-parameters.ts';
@@ -66,7 +66,7 @@ const tagsOf = (words: readonly string[]): string[] => words.flatMap((word) => [
 const oneOf = (keys: readonly string[]): JsonObject => ({ anyOf: [...new Set(keys)].map((key) => ({ required: [key] })) });
 
 /** How a type may be spelled. */
-export const spellings = (type: string): string[] => (type === 'schedule' ? ['cron'] : []).concat([type, ...tagsOf([type])]);
+export const spellings = (type: string): string[] => (type === 'schedule' ? ['cron'] : type === 'loop' ? KINDS_AS_TYPES.flatMap((kind) => [kind, ...tagsOf([kind])]) : []).concat([type, ...tagsOf([type])]);
 
 /** What is known of an object that does not say its type. */
 export const UNTYPED: Readonly<Record<string, JsonObject>> = {

@@ -11,6 +11,18 @@ import { LOOP_TAGS, rewriteTag, rewriteTypeWord } from './variants.ts';
 
 export const FLAT = ['type', 'mode', 'count', 'while', 'until', 'max', 'check', 'condition', 'event', 'intervalMs', 'maxIterations', 'over', 'as'];
 
+/** `{"type": "while", "steps": […]}`: how a loop repeats, for what it is. */
+export function rewriteKindOfLoop(draft: Draft): void {
+  const { value } = draft;
+  const kind = typeof value['type'] === 'string' ? value['type'].toLowerCase() : '';
+  if (!KINDS_AS_TYPES.includes(kind) || !Object.hasOwn(value, 'steps') || ['mode', 'loop'].some((key) => Object.hasOwn(value, key))) return;
+  value['mode'] = kind;
+  draft.moved.set('mode', pathOf(draft, 'type'));
+  value['type'] = 'loop';
+}
+
+export const KINDS_AS_TYPES = ['count', 'while', 'until', 'continuous'];
+
 export function rewriteLoopStep(draft: Draft): void {
   const { value, origins } = draft;
   if (value['type'] !== 'loop' || Object.hasOwn(value, 'loop')) return;

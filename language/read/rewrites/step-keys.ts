@@ -22,7 +22,12 @@ export function rewriteStepKeys(draft: Draft): void {
   if (type === undefined || type === 'sentinel') rename(draft, '$ref', 'definition');
   rename(draft, 'if', isGuarded(draft) ? 'condition' : 'check');
   if (isGuarded(draft)) rename(draft, 'when', 'condition');
-  if (type === 'condition') rename(draft, 'condition', 'check');
+  if (type === 'condition' || isBranching(draft)) renameAll(draft, ['condition', 'when'], 'check');
+}
+
+/** It does nothing itself, and has steps for either verdict. */
+function isBranching(draft: Draft): boolean {
+  return draft.value['type'] === undefined && ['then', 'else'].some((key) => Object.hasOwn(draft.value, key)) && !isGuarded(draft);
 }
 
 /** A step that does something itself is performed only if its `if` holds; one that does nothing else is the condition. */

@@ -60,7 +60,7 @@ function isTag(key: string, value: Plain, tags: Tags): boolean {
 
 /** `{"shell": "npm test"}`: what a step of that type has as its first key. */
 function isLine(key: string, content: unknown, value: Plain): boolean {
-  if (!LINES.has(key) || ['command', 'cmd', 'run', 'definition', 'check', 'if'].some((other) => Object.hasOwn(value, other))) return false;
+  if (!LINES.has(key) || ['command', 'cmd', 'run', 'definition', 'check', 'then', 'else'].some((other) => Object.hasOwn(value, other))) return false;
   return typeof content === 'string' || Array.isArray(content);
 }
 
