@@ -16,6 +16,7 @@ export function rewriteStepKeys(draft: Draft): void {
   rename(draft, 'payload', 'data');
   rename(draft, 'pipeline', 'definition');
   rename(draft, 'systemPrompt', 'system');
+  dropTitle(draft);
   renameAll(draft, ['label', 'id'], 'name');
   if (typeof draft.value['name'] === 'number') draft.value['name'] = String(draft.value['name']);
   const { type } = draft.value;
@@ -23,6 +24,15 @@ export function rewriteStepKeys(draft: Draft): void {
   rename(draft, 'if', isGuarded(draft) ? 'condition' : 'check');
   if (isGuarded(draft)) rename(draft, 'when', 'condition');
   if (type === 'condition' || isBranching(draft)) renameAll(draft, ['condition', 'when'], 'check');
+}
+
+/** A word that references can name, beside words for people: the step's label is the word. */
+function dropTitle(draft: Draft): void {
+  const { id, name, label } = draft.value;
+  if (typeof id !== 'string' || !/^[A-Za-z][\w-]*$/.test(id)) return;
+  for (const [key, title] of Object.entries({ name, label })) {
+    if (typeof title === 'string' && /\S\s+\S/.test(title)) withoutEffect(draft, key, `the step is named by its "id"`);
+  }
 }
 
 /** It does nothing itself, and has steps for either verdict. */
