@@ -7,7 +7,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { definitionBytesMax } from '../language/limits.ts';
 import type { Definition } from '../language/model.ts';
 import type { Problem } from '../language/problems.ts';
-import type { RefusedRefs } from '../language/read/check-nesting.ts';
+import type { RefusedRefs } from '../language/read/checks/nesting.ts';
 import { parseDefinitionText, type ReadOptions } from '../language/read/definition.ts';
 
 /** Files of one folder that are looked into for a name. */

@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Definition } from '../../language/model.ts';
-import type { RefusedRefs } from '../../language/read/check-nesting.ts';
+import type { RefusedRefs } from '../../language/read/checks/nesting.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
 import { readConfig } from '../../worker/config.ts';
 import { ClientError, type SentinelClient } from '../client.ts';

@@ -4,7 +4,7 @@ import { isAbsolute, join, dirname } from 'node:path';
 import type { Json } from '../../language/json.ts';
 import { Definition } from '../../language/model.ts';
 import { hasErrors, type Problem } from '../../language/problems.ts';
-import type { RefusedRefs } from '../../language/read/check-nesting.ts';
+import type { RefusedRefs } from '../../language/read/checks/nesting.ts';
 import { parseDefinition, type ReadOptions } from '../../language/read/definition.ts';
 import { runScenario, type Outcome, type Scenario } from '../../workflows/simulation/run-scenario.ts';
 import { Script } from '../../workflows/simulation/script.ts';

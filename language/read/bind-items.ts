@@ -5,8 +5,8 @@
  * `over` and `as`; what finds no array is a problem.
  */
 import type { Problem } from '../problems.ts';
-import type { KnownRefs } from './check-nesting.ts';
-import { BRACE_ROOTS, isSet, namesSet, type Names } from './check-references.ts';
+import type { KnownRefs } from './checks/nesting.ts';
+import { BRACE_ROOTS, isSet, namesSet, type Names } from './checks/references.ts';
 import { expressionReferences, type ReferenceSite } from './collect-references.ts';
 import { countedArray, countsPickedItems, type CountedArray } from './counted-array.ts';
 import type { Origins } from './draft.ts';

@@ -5,9 +5,9 @@ import type { Step } from '../model.ts';
 import type { Problem } from '../problems.ts';
 import { isReferredLater, referencesIn, unreadIn, type Unread } from '../reference.ts';
 import { join, type Origins } from './draft.ts';
-import { expressionFix } from './expression-fix.ts';
+import { expressionFix } from './remedies/expression-fix.ts';
 import type { Place, Sites, StepSite } from './sites.ts';
-import { unknownCall } from './unknown-call.ts';
+import { unknownCall } from './remedies/unknown-call.ts';
 
 export interface ReferenceSite {
   name: string;

@@ -5,7 +5,7 @@
 import { blocksOf } from '../blocks.ts';
 import type { Definition, LoopConfig, Step } from '../model.ts';
 import { isReferredLater } from '../reference.ts';
-import type { KnownRefs } from './check-nesting.ts';
+import type { KnownRefs } from './checks/nesting.ts';
 import { isPlain } from './draft.ts';
 
 /** Definitions looked at on behalf of one `$ref`. */

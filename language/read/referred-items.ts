@@ -3,8 +3,8 @@
  * around it, so they are items of the loop that the reference stands in, as if it stood there itself.
  */
 import { isReferredLater } from '../reference.ts';
-import { isBound, isSet, namesSet, type Names } from './check-references.ts';
-import type { KnownRefs } from './check-nesting.ts';
+import { isBound, isSet, namesSet, type Names } from './checks/references.ts';
+import type { KnownRefs } from './checks/nesting.ts';
 import { collectReferences, type ReferenceSite } from './collect-references.ts';
 import { Origins } from './draft.ts';
 import { collectSites, takesItem, type Sites, type StepSite } from './sites.ts';

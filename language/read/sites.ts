@@ -6,7 +6,7 @@
  */
 import { LoopConfig, type Step } from '../model.ts';
 import type { Problem } from '../problems.ts';
-import { checkDefinitionSchema, checkStepSchema, notAStep, OWN_WORDS, type Found } from './check-schema.ts';
+import { checkDefinitionSchema, checkStepSchema, notAStep, OWN_WORDS, type Found } from './checks/schema.ts';
 import { isPlain, type Origins, type Plain } from './draft.ts';
 
 export interface DefinitionSite {

@@ -4,7 +4,7 @@
  * own step's keys, and one bad step does not hide another.
  */
 import type { z } from 'zod';
-import { findCommand } from '../commands.ts';
+import { findCommand } from '../../commands.ts';
 import {
   ApprovalStep,
   CommandStep,
@@ -21,15 +21,15 @@ import {
   Trigger,
   WatchStep,
   type StepType,
-} from '../model.ts';
-import type { Problem } from '../problems.ts';
-import { beside, meantReference } from './check-meant-reference.ts';
-import { describe, kindOf, valueAt, withoutConsequences } from './describe-issue.ts';
-import { isPlain, lastKey, type Origins, type Plain } from './draft.ts';
-import { instead, insteadInTrigger } from './instead.ts';
-import { nearest, otherWord, remedyFor } from './meant-word.ts';
-import { AS_WRITTEN, mend, namesIn, type Misspelt } from './mend.ts';
-import { stepForText } from './text-for-step.ts';
+} from '../../model.ts';
+import type { Problem } from '../../problems.ts';
+import { beside, meantReference } from './meant-reference.ts';
+import { describe, kindOf, valueAt, withoutConsequences } from '../remedies/describe-issue.ts';
+import { isPlain, lastKey, type Origins, type Plain } from '../draft.ts';
+import { instead, insteadInTrigger } from '../remedies/instead.ts';
+import { nearest, otherWord, remedyFor } from '../remedies/meant-word.ts';
+import { AS_WRITTEN, mend, namesIn, type Misspelt } from '../mend.ts';
+import { stepForText } from '../remedies/text-for-step.ts';
 
 const STEPS = {
   shell: ShellStep,

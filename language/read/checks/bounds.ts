@@ -3,12 +3,12 @@
  * passes are spent by everything inside it, so they bound the loops inside it too. An enclosing loop
  * looks at its own bounds only between its passes, so it bounds nothing inside.
  */
-import type { Problem } from '../problems.ts';
-import { isReferredLater } from '../reference.ts';
-import type { KnownRefs } from './check-nesting.ts';
-import type { Origins } from './draft.ts';
-import { hasLimit, isLoopBounded, unboundedBehind, unboundedSentence, type UnboundedLoop } from './referred-bounds.ts';
-import type { DefinitionSite, LoopSite, Sites } from './sites.ts';
+import type { Problem } from '../../problems.ts';
+import { isReferredLater } from '../../reference.ts';
+import type { KnownRefs } from './nesting.ts';
+import type { Origins } from '../draft.ts';
+import { hasLimit, isLoopBounded, unboundedBehind, unboundedSentence, type UnboundedLoop } from '../referred-bounds.ts';
+import type { DefinitionSite, LoopSite, Sites } from '../sites.ts';
 
 export function checkBounds(sites: Sites, origins: Origins, knownRefs: KnownRefs): Problem[] {
   return [...sites.loops.filter((site) => !isBounded(site)).map(unboundedHere), ...checkReferred(sites, origins, knownRefs)];

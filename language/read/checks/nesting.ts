@@ -1,10 +1,10 @@
 /** Sentinels inside sentinels: how deep, whether a `$ref` finds its definition, and whether it comes back to itself. */
-import { nestingSentinelsMax } from '../limits.ts';
-import type { Definition, Step } from '../model.ts';
-import type { Problem } from '../problems.ts';
-import { isReferredLater } from '../reference.ts';
-import { isPlain, type Origins, type Plain } from './draft.ts';
-import type { DefinitionSite, Sites } from './sites.ts';
+import { nestingSentinelsMax } from '../../limits.ts';
+import type { Definition, Step } from '../../model.ts';
+import type { Problem } from '../../problems.ts';
+import { isReferredLater } from '../../reference.ts';
+import { isPlain, type Origins, type Plain } from '../draft.ts';
+import type { DefinitionSite, Sites } from '../sites.ts';
 
 export type KnownRefs = (name: string) => Definition | undefined;
 

@@ -1,8 +1,8 @@
 /** References to definitions as they are written in habits of other formats: `{"ref": NAME}`, and what stands beside a `$ref`. */
-import { Definition, SentinelStep } from '../model.ts';
-import type { Problem } from '../problems.ts';
-import type { Origins, Plain } from './draft.ts';
-import { nearest } from './meant-word.ts';
+import { Definition, SentinelStep } from '../../model.ts';
+import type { Problem } from '../../problems.ts';
+import type { Origins, Plain } from '../draft.ts';
+import { nearest } from '../remedies/meant-word.ts';
 
 type Found = Pick<Problem, 'code' | 'path' | 'message' | 'fix'>;
 

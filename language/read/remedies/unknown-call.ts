@@ -1,6 +1,6 @@
 /** What to write in place of a call of a function or method that the expression language has not. */
-import type { UnknownCall } from '../expression/convert.ts';
-import { FUNCTIONS, isMethod, METHODS } from '../expression/expression.ts';
+import type { UnknownCall } from '../../expression/convert.ts';
+import { FUNCTIONS, isMethod, METHODS } from '../../expression/expression.ts';
 import { awayFrom } from './meant-word.ts';
 
 /** Words of other languages, without capitals and marks, for a method that is here. */

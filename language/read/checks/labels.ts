@@ -1,11 +1,11 @@
 /** Names across steps: labels that references ask for, environment variables they may read, and branches that set the same variable. */
-import type { ParallelStep } from '../model.ts';
-import { quotedLabel } from '../expression/braces.ts';
-import type { Problem } from '../problems.ts';
-import { nearestFix } from './meant-word.ts';
-import type { ReferenceSite } from './collect-references.ts';
-import { isPlain, type Origins } from './draft.ts';
-import type { DefinitionSite, Sites } from './sites.ts';
+import type { ParallelStep } from '../../model.ts';
+import { quotedLabel } from '../../expression/braces.ts';
+import type { Problem } from '../../problems.ts';
+import { nearestFix } from '../remedies/meant-word.ts';
+import type { ReferenceSite } from '../collect-references.ts';
+import { isPlain, type Origins } from '../draft.ts';
+import type { DefinitionSite, Sites } from '../sites.ts';
 
 export function checkLabels(sites: Sites, references: readonly ReferenceSite[], origins: Origins): Problem[] {
   const labels = labelsOf(sites);

@@ -1,5 +1,5 @@
 /** An expression in the signs of other languages, in those of this one: `${a} and not $b = 1`. */
-import { parseExpression } from '../expression/parse.ts';
+import { parseExpression } from '../../expression/parse.ts';
 
 const QUOTED = /('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")/;
 

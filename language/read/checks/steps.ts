@@ -1,15 +1,15 @@
 /** What the schema cannot say of single steps: commands, names, patterns, emptiness, what is built. */
 import { RE2JS } from 're2js';
-import { COMMANDS, findCommand } from '../commands.ts';
-import { regexLengthMax } from '../limits.ts';
-import type { Rule } from '../model.ts';
-import type { Problem } from '../problems.ts';
-import { isTemplate } from '../reference.ts';
-import { BUILT_INS, isSafeName } from '../scope.ts';
-import { BRACE_ROOTS } from './check-references.ts';
-import { nearestFix } from './meant-word.ts';
-import { join, type Origins } from './draft.ts';
-import type { Sites, StepSite } from './sites.ts';
+import { COMMANDS, findCommand } from '../../commands.ts';
+import { regexLengthMax } from '../../limits.ts';
+import type { Rule } from '../../model.ts';
+import type { Problem } from '../../problems.ts';
+import { isTemplate } from '../../reference.ts';
+import { BUILT_INS, isSafeName } from '../../scope.ts';
+import { BRACE_ROOTS } from './references.ts';
+import { nearestFix } from '../remedies/meant-word.ts';
+import { join, type Origins } from '../draft.ts';
+import type { Sites, StepSite } from '../sites.ts';
 
 export interface StepOptions {
   /** Names of commands that exist besides the catalogue. */

@@ -1,9 +1,9 @@
 /** Variables that nothing sets. */
-import type { Problem } from '../problems.ts';
-import { BUILT_INS } from '../scope.ts';
-import type { ReferenceSite } from './collect-references.ts';
-import { isPlain } from './draft.ts';
-import type { DefinitionSite, Sites } from './sites.ts';
+import type { Problem } from '../../problems.ts';
+import { BUILT_INS } from '../../scope.ts';
+import type { ReferenceSite } from '../collect-references.ts';
+import { isPlain } from '../draft.ts';
+import type { DefinitionSite, Sites } from '../sites.ts';
 
 /** Roots of the brace dialect, which the engine supplies. */
 export const BRACE_ROOTS: ReadonlySet<string> = new Set(['steps', 'named', 'loop', 'env']);
