@@ -5,10 +5,10 @@
  */
 import type { Problem } from '../../problems.ts';
 import { isReferredLater } from '../../reference.ts';
-import type { KnownRefs } from './nesting.ts';
 import type { Origins } from '../draft.ts';
 import { hasLimit, isLoopBounded, unboundedBehind, unboundedSentence, type UnboundedLoop } from '../referred-bounds.ts';
 import type { DefinitionSite, LoopSite, Sites } from '../sites.ts';
+import type { KnownRefs } from './nesting.ts';
 
 export function checkBounds(sites: Sites, origins: Origins, knownRefs: KnownRefs): Problem[] {
   return [...sites.loops.filter((site) => !isBounded(site)).map(unboundedHere), ...checkReferred(sites, origins, knownRefs)];

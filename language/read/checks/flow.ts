@@ -5,11 +5,11 @@
  */
 import type { Problem } from '../../problems.ts';
 import { BUILT_INS } from '../../scope.ts';
-import { BRACE_ROOTS } from './references.ts';
 import type { ReferenceSite } from '../collect-references.ts';
 import { join, type Origins } from '../draft.ts';
 import type { Setter, Setters } from '../setters.ts';
 import type { LoopSite, Place, Sites } from '../sites.ts';
+import { BRACE_ROOTS } from './references.ts';
 
 export function checkFlow(sites: Sites, references: readonly ReferenceSite[], setters: Setters, origins: Origins): Problem[] {
   return [...references.flatMap((reference) => checkOrder(reference, setters)), ...checkLoops(sites, references, setters, origins)];

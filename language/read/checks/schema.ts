@@ -23,13 +23,13 @@ import {
   type StepType,
 } from '../../model.ts';
 import type { Problem } from '../../problems.ts';
-import { beside, meantReference } from './meant-reference.ts';
 import { describe, kindOf, valueAt, withoutConsequences } from '../remedies/describe-issue.ts';
 import { isPlain, lastKey, type Origins, type Plain } from '../draft.ts';
 import { instead, insteadInTrigger } from '../remedies/instead.ts';
 import { nearest, otherWord, remedyFor } from '../remedies/meant-word.ts';
 import { AS_WRITTEN, mend, namesIn, type Misspelt } from '../mend.ts';
 import { stepForText } from '../remedies/text-for-step.ts';
+import { beside, meantReference } from './meant-reference.ts';
 
 const STEPS = {
   shell: ShellStep,

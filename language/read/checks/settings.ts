@@ -1,10 +1,10 @@
 /** What the schema cannot say of a definition's settings: when it starts, what it may read, and limits that can never be met. */
 import { Cron } from 'croner';
 import type { Problem } from '../../problems.ts';
-import { isBadEvent } from './events.ts';
 import { nearestFix } from '../remedies/meant-word.ts';
 import { isPlain, lastKey, type Origins } from '../draft.ts';
 import type { DefinitionSite, Sites } from '../sites.ts';
+import { isBadEvent } from './events.ts';
 
 export function checkSettings(sites: Sites, origins: Origins): Problem[] {
   return sites.definitions.flatMap((site) => {

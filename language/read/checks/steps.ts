@@ -6,10 +6,10 @@ import type { Rule } from '../../model.ts';
 import type { Problem } from '../../problems.ts';
 import { isTemplate } from '../../reference.ts';
 import { BUILT_INS, isSafeName } from '../../scope.ts';
-import { BRACE_ROOTS } from './references.ts';
 import { nearestFix } from '../remedies/meant-word.ts';
 import { join, type Origins } from '../draft.ts';
 import type { Sites, StepSite } from '../sites.ts';
+import { BRACE_ROOTS } from './references.ts';
 
 export interface StepOptions {
   /** Names of commands that exist besides the catalogue. */

@@ -2,11 +2,11 @@
 import { quotedLabel } from '../../expression/braces.ts';
 import type { Problem } from '../../problems.ts';
 import { BUILT_INS } from '../../scope.ts';
-import { BRACE_ROOTS } from './references.ts';
 import type { UnreadSite } from '../collect-references.ts';
 import { isPlain } from '../draft.ts';
 import type { Sites } from '../sites.ts';
 import { unknownCall } from '../remedies/unknown-call.ts';
+import { BRACE_ROOTS } from './references.ts';
 
 export function checkUnread(sites: Sites, unread: readonly UnreadSite[]): Problem[] {
   if (unread.length === 0) return [];
