@@ -11,7 +11,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { delimiter, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -44,17 +44,21 @@ function isInstalled() {
   return installed !== undefined && statSync(join(root, 'package-lock.json')).mtimeMs <= installed.mtimeMs;
 }
 
-function installBrowser() {
-  if (findChromium() !== null) return;
+/** What some tests need and most machines lack; without it they are skipped by name. */
+function installPackages() {
+  const missing = [...(findChromium() === null ? ['chromium'] : []), ...(isOnPath('bwrap') ? [] : ['bubblewrap'])];
   const isRoot = process.getuid?.() === 0;
-  if (!isRoot || !existsSync('/usr/bin/apt-get')) return;
+  if (missing.length === 0 || !isRoot || !existsSync('/usr/bin/apt-get')) return;
+  process.stdout.write(`installing ${missing.join(' and ')} for the tests\n`);
   const quiet = { DEBIAN_FRONTEND: 'noninteractive' };
-  process.stdout.write('installing chromium for the browser tests\n');
   const apt = (...args) => spawnSync('apt-get', ['-qq', ...args], { stdio: 'ignore', env: { ...process.env, ...quiet } });
-  if (apt('install', '-y', '--no-install-recommends', 'chromium').status === 0) return;
+  const install = () => missing.map((name) => apt('install', '-y', '--no-install-recommends', name).status).every((status) => status === 0);
+  if (install()) return;
   apt('update');
-  apt('install', '-y', '--no-install-recommends', 'chromium');
+  install();
 }
+
+const isOnPath = (program) => (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
 
 function findChromium() {
   return ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path)) ?? null;
@@ -104,7 +108,7 @@ function failuresOf(project, { name: path, status, message, assertionResults: te
 const indented = (text) => text.split('\n').slice(0, 20).map((line) => `    ${line}`).join('\n');
 
 if (!isInstalled()) step('install', () => call('npm', ['ci', '--include=dev', '--no-audit', '--no-fund']).status === 0);
-installBrowser();
+installPackages();
 // The build makes the database client that types and tests need.
 step('build', () => call(process.execPath, ['scripts/build.mjs']).status === 0);
 step('types', () => call(process.execPath, ['node_modules/typescript/bin/tsc', '--noEmit', '-p', '.']).status === 0);
