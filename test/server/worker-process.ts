@@ -67,4 +67,11 @@ export class WorkerProcess {
     const field = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) * 1024;
     return { peak: field('VmHWM'), now: field('VmRSS') };
   }
+
+  /** Processor time used so far, in ticks of 10 ms. */
+  processorTicks(): number {
+    const stat = readFileSync(`/proc/${this.pid}/stat`, 'utf8');
+    const [userTicks, systemTicks] = stat.slice(stat.lastIndexOf(')') + 2).split(' ').slice(11, 13);
+    return Number(userTicks) + Number(systemTicks);
+  }
 }
