@@ -1,7 +1,6 @@
 /**
  * A test case made from a run that ended: its definition, inputs and trace, and a reply for each step
- * that asked something of the world. Events hold at most 200 characters of a value; longer ones are
- * known only where they are outputs of the run. What is not known is said, and left to its author.
+ * that asked something of the world. What is not known is said, and left to its author.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Json, JsonObject } from '../../language/json.ts';

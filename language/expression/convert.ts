@@ -35,7 +35,7 @@ export class Refusal extends Error {
 }
 
 /** What JavaScript calls functions on: a call behind one of these is no method of a variable. */
-const LIBRARIES: ReadonlySet<string> = new Set(['Math', 'Number', 'String', 'Boolean', 'Object', 'Array', 'JSON', 'Date']);
+export const LIBRARIES: ReadonlySet<string> = new Set(['Math', 'Number', 'String', 'Boolean', 'Object', 'Array', 'JSON', 'Date']);
 
 /** What the placeholders of the scan stand for. */
 export type Braces = ReadonlyMap<string, Node>;

@@ -22,7 +22,7 @@ export function beside(key: string, path: string, name: unknown): Found {
     const fix = 'write it beside "definition"';
     return { code, path, message: `"${key}" is not a key of a reference, but one of the step; ${fix}`, fix };
   }
-  const reference = JSON.stringify({ type: 'sentinel', definition: { $ref: name } }).replaceAll('":', '": ').replaceAll(',"', ', "');
+  const reference = `{"type": "sentinel", "definition": {"$ref": ${JSON.stringify(name)}}}`;
   const message = Object.hasOwn(Definition.shape, key)
     ? `"${key}" is not a key of a reference: what it names says it itself; write a definition with "${key}" whose step is ${reference}`
     : `"${key}" is not a key here; a reference has "$ref" alone`;

@@ -1,5 +1,6 @@
 /** Texts that look like references to something that is there, cannot be read, and so would stay text unnoticed. */
 import { quotedLabel } from '../../expression/braces.ts';
+import { LIBRARIES } from '../../expression/convert.ts';
 import type { Problem } from '../../problems.ts';
 import { BUILT_INS } from '../../scope.ts';
 import type { UnreadSite } from '../collect-references.ts';
@@ -25,7 +26,7 @@ export function checkUnread(sites: Sites, unread: readonly UnreadSite[]): Proble
 }
 
 /** What nobody writes in braces who does not mean it to be computed. */
-const OF_JAVASCRIPT: ReadonlySet<string> = new Set(['Math', 'Date', 'JSON', 'Object', 'Array', 'Number', 'String', 'Boolean', 'new', 'typeof', 'await']);
+const OF_JAVASCRIPT: ReadonlySet<string> = new Set([...LIBRARIES, 'new', 'typeof', 'await']);
 
 /** Names in a text that may be read by themselves: not fields, and nothing in quotes. */
 function wordsIn(content: string): string[] {

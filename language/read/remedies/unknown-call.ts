@@ -1,6 +1,7 @@
 /** What to write in place of a call of a function or method that the expression language has not. */
 import type { UnknownCall } from '../../expression/convert.ts';
 import { FUNCTIONS, isMethod, METHODS } from '../../expression/expression.ts';
+import { plainWord } from './instead.ts';
 import { awayFrom } from './meant-word.ts';
 
 /** Words of other languages, without capitals and marks, for a method that is here. */
@@ -26,7 +27,7 @@ const SENTENCES: ReadonlyMap<string, string> = new Map([
   ...mean('the time is a variable: $NOW, and since the run began $ELAPSED_MS', ['now', 'datenow', 'date', 'today', 'time', 'timestamp', 'utcnow', 'getdate', 'dateparse']),
   ...mean('an expression gives the same on every machine, so nothing in it is random', ['random', 'mathrandom', 'uuid', 'rand']),
   ...mean('every result has a field for it: $NAME.success', ['success', 'failure', 'succeeded', 'failed', 'always', 'cancelled', 'ok']),
-  ...mean('what is not there is undefined, and false in a condition: $x === undefined', ['defined', 'isdefined', 'exists', 'isset', 'isnull', 'isundefined', 'ispresent']),
+  ...mean('what is not there is undefined, and false in a condition: $x === undefined', ['defined', 'isdefined', 'isset', 'isnull', 'isundefined', 'ispresent']),
   ...mean('write $x ?? what stands for it', ['default', 'coalesce', 'ifnull', 'getordefault', 'nvl']),
   ...mean('write the operators && || ! === > <', ['and', 'or', 'not', 'eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'equals', 'equal', 'isequal']),
   ...mean('write $x ? a : b', ['if', 'iif', 'ternary', 'choose']),
@@ -50,21 +51,19 @@ export function unknownCall({ kind, name }: UnknownCall): string {
   return [`there is no ${kind} "${written.slice(0, 80)}"`, ...(said === undefined ? [] : [said]), LISTED].join('; ');
 }
 
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z]/g, '');
-
 function ofMethod(name: string): string | undefined {
-  const sentence = SENTENCES.get(plain(name));
-  const meant = METHODS_MEANT.get(plain(name));
+  const sentence = SENTENCES.get(plainWord(name));
+  const meant = METHODS_MEANT.get(plainWord(name));
   if (meant !== undefined) return `write .${meant}(…)`;
   return sentence ?? nearestFew(name, METHODS.map((each) => `.${each}`));
 }
 
 function ofFunction(name: string): string | undefined {
-  const meant = isMethod(name) ? name : METHODS_MEANT.get(plain(name));
+  const meant = isMethod(name) ? name : METHODS_MEANT.get(plainWord(name));
   const few = nearestFew(name, FUNCTIONS);
   const isHere = FUNCTIONS.some((each) => bare(each) === name);
   if (meant !== undefined && !isHere) return `write it behind the value: $x.${meant}(…)`;
-  return (isHere ? undefined : SENTENCES.get(plain(name))) ?? few;
+  return (isHere ? undefined : SENTENCES.get(plainWord(name))) ?? few;
 }
 
 const bare = (name: string): string => name.slice(name.lastIndexOf('.') + 1);

@@ -83,7 +83,7 @@ function wrapStep(draft: Draft): string | undefined {
   const isTyped = type !== undefined && Object.hasOwn(STEP_TAGS, type) && !(type === 'sentinel' && hasSteps);
   const isLine = !hasSteps && type === undefined && ['command', 'cmd'].some((key) => typeof value[key] === 'string');
   const [only] = Object.keys(value);
-  const isTag = only !== undefined && Object.keys(value).length === 1 && Object.hasOwn(STEP_TAGS, only.toLowerCase()) && (/^[A-Z]/.test(only) || only !== 'loop');
+  const isTag = only !== undefined && Object.keys(value).length === 1 && Object.hasOwn(STEP_TAGS, only.toLowerCase()) && only !== 'loop';
   if (!isTyped && !isLine && !isTag) return undefined;
   const step = value;
   const steps = [step];
