@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, makeTelemetryFilterString, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineCommand } from '../activities/commands/command.ts';
 import { startRun } from '../client/start-run.ts';
 import type { Definition } from '../language/model.ts';

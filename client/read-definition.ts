@@ -9,6 +9,7 @@ import type { Definition } from '../language/model.ts';
 import type { Problem } from '../language/problems.ts';
 import type { RefusedRefs } from '../language/read/checks/nesting.ts';
 import { parseDefinitionText, type ReadOptions } from '../language/read/definition.ts';
+import { findPackageRoot } from '../worker/package-root.ts';
 
 /** Files of one folder that are looked into for a name. */
 const filesSearchedMax = 500;
@@ -106,11 +107,11 @@ export class DefinitionFiles implements NamedDefinitions {
 }
 
 /** The folder a file lies in, and the definitions that come with this package. */
-export function filesAround(file: string, packageRoot: string): DefinitionFiles {
+export function filesAround(file: string, packageRoot = findPackageRoot()): DefinitionFiles {
   return new DefinitionFiles([{ path: dirname(file), deep: false }, shippedFolder(packageRoot)]);
 }
 
-export function shippedFolder(packageRoot: string): { path: string; deep: boolean } {
+export function shippedFolder(packageRoot = findPackageRoot()): { path: string; deep: boolean } {
   return { path: join(packageRoot, 'sentinels'), deep: true };
 }
 

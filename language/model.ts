@@ -5,7 +5,7 @@
  * after that the types below are facts and nobody checks again. Workflow code imports the types
  * only: zod never enters the workflow bundle.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { EscalationRule, Expression, LoopConfig, Milliseconds, Name, Retry, Rule, Safety, Trigger, Value } from './settings.ts';
 
 export { Budget, EscalationRule, LoopConfig, Retry, Rule, Safety, Trigger, Value } from './settings.ts';

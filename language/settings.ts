@@ -1,5 +1,5 @@
 /** What surrounds the steps of a definition: loops, triggers, safety, retries and rules. `model.ts` is the door to it. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Json } from './json.ts';
 
 export const Value: z.ZodType<Json> = z.lazy(() =>

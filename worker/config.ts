@@ -8,9 +8,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
+import { join, resolve } from 'node:path';
+import * as z from 'zod';
+import { findPackageRoot } from './package-root.ts';
 import { readServicesState, type ServicesState } from './services/services-state.ts';
 import { port, webhookSettings, WORKER_SETTINGS, workerVersion, type WebhookSettings, type WorkerVersion } from './worker-settings.ts';
 
@@ -107,7 +107,7 @@ type Settings = z.infer<typeof Settings>;
  */
 export function readConfig(env: Environment = process.env): Config {
   const settings = parseSettings(env);
-  const packageRoot = findPackageRoot(dirname(fileURLToPath(import.meta.url)));
+  const packageRoot = findPackageRoot();
   const home = resolve(settings.SENTINEL_HOME ?? join(packageRoot, '.sentinel'));
   const state = readServicesState(home);
   const embedded = state !== null && state.phase !== 'stopped' ? state : null;
@@ -258,21 +258,4 @@ function webUrl(settings: Settings, state: ServicesState | null): string | null 
   const host = address.slice(0, at);
   if (/\.(tmprl\.cloud|temporal\.io)$/.test(host)) return 'https://cloud.temporal.io';
   return `http://${host}:${Number(address.slice(at + 1)) + 1000}`;
-}
-
-/** The same answer from sources and from dist/: the nearest folder up that holds our package.json. */
-function findPackageRoot(from: string): string {
-  let folder = from;
-  while (!isOurs(join(folder, 'package.json'))) {
-    const parent = dirname(folder);
-    if (parent === folder) throw new Error(`bug: no package.json of sentinel above ${from}`);
-    folder = parent;
-  }
-  return folder;
-}
-
-function isOurs(packageFile: string): boolean {
-  if (!existsSync(packageFile)) return false;
-  const content: unknown = JSON.parse(readFileSync(packageFile, 'utf8'));
-  return typeof content === 'object' && content !== null && 'name' in content && content.name === 'sentinel';
 }

@@ -1,5 +1,5 @@
 /** What a worker does, as read from the environment (config.ts): how much at once, receive events, be a version. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Where signed events from other systems are received. */
 export interface WebhookSettings {

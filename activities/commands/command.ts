@@ -3,7 +3,7 @@
  * parameters and result as schemas. Its permission class, speed and text field stand in
  * language/commands.ts, because the interpreter and the validator need them without its code.
  */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Json, JsonObject } from '../../language/json.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Confinement } from '../../language/permissions.ts';

@@ -3,7 +3,7 @@
  * to the run that the step is in. It goes on to the end of the step and obeys then (a cancellation
  * interrupts the step too), so a run that holds or ends itself never waits for itself.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
 import type { Run } from '../../prisma/store/contract.ts';
 import { Failure } from '../failures.ts';

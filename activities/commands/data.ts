@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isJsonObject, type JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
 import { Failure } from '../failures.ts';

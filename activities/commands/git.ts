@@ -3,7 +3,7 @@
  * confined and stand after `--`, names that begin with a dash are refused, the message of a commit
  * goes in by stdin.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
 import { Failure } from '../failures.ts';
 import { SHELL_BOUNDS } from '../shell/bounds.ts';

@@ -1,6 +1,6 @@
 /** How this worker is: whether what it needs answers, and how its commands have been doing. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 import type { Metrics } from './metrics.ts';

@@ -2,7 +2,7 @@
  * The commands that are built, by name, and the one way to run them: parameters are parsed before,
  * the result is checked after, and what it took is recorded.
  */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { COMMANDS, findCommand } from '../../language/commands.ts';
 import type { Json } from '../../language/json.ts';
 import { Failure } from '../failures.ts';

@@ -3,7 +3,7 @@
  * step, so that trying the step again starts nothing twice.
  */
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Json, JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
 import type { Run } from '../../prisma/store/contract.ts';

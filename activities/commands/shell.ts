@@ -3,7 +3,7 @@
  * starts it and goes on; `code/shell/sentinel` gives a started process its rules; `code/shell/watch`
  * waits for it.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Json } from '../../language/json.ts';
 import { Rule, Value } from '../../language/model.ts';
 import type { BackgroundProcesses, Started } from '../shell/background.ts';

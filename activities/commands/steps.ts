@@ -2,7 +2,7 @@
  * Steps of runs, seen and edited from inside a run. An edit that a step makes has an id made from
  * the step's key, so trying the step again makes it once.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
 import type { EditRequest } from '../../workflows/interpreter/edits.ts';

@@ -8,7 +8,6 @@ import { join, resolve } from 'node:path';
 import type { Definition } from '../../language/model.ts';
 import type { RefusedRefs } from '../../language/read/checks/nesting.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
-import { readConfig } from '../../worker/config.ts';
 import { ClientError, type SentinelClient } from '../client.ts';
 import { DefinitionFiles, filesAround, readDefinitionFile, shippedFolder, type DefinitionRead, type Known } from '../read-definition.ts';
 import { nearestOf } from './usage.ts';
@@ -21,12 +20,11 @@ export interface FoundDefinition extends DefinitionRead {
 }
 
 export async function findDefinition(given: string, project: string, client: SentinelClient): Promise<FoundDefinition> {
-  const { packageRoot } = readConfig();
-  const files = new DefinitionFiles([{ path: join(project, 'sentinels'), deep: true }, shippedFolder(packageRoot)]);
+  const files = new DefinitionFiles([{ path: join(project, 'sentinels'), deep: true }, shippedFolder()]);
   const isPath = given.endsWith('.json') || given.includes('/') || existsSync(given);
   const file = isPath ? resolve(given) : files.find(given);
   if (file !== null) {
-    const around = filesAround(file, packageRoot);
+    const around = filesAround(file);
     return resolveReferences((known) => readDefinitionFile(file, { known, refused: around.refused }), around, client);
   }
   const store = await client.storeIfUp();

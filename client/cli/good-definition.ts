@@ -2,7 +2,6 @@
 import { resolve } from 'node:path';
 import type { Definition } from '../../language/model.ts';
 import { hasErrors } from '../../language/problems.ts';
-import { readConfig } from '../../worker/config.ts';
 import { filesAround, readDefinitionFile, type Known } from '../read-definition.ts';
 import type { Output } from './output.ts';
 import { problemLines } from './verbs/validate.ts';
@@ -10,7 +9,7 @@ import { problemLines } from './verbs/validate.ts';
 /** Null when the file holds none; then the problems have been told, with --json as `{ok: false, problems}`. */
 export async function readGoodDefinition(file: string, output: Output): Promise<{ definition: Definition; known: Known } | null> {
   const path = resolve(file);
-  const around = filesAround(path, readConfig().packageRoot);
+  const around = filesAround(path);
   const { definition, problems } = readDefinitionFile(path, around);
   if (definition !== null && !hasErrors(problems)) return { definition, known: around.known };
   output.object({ ok: false, problems });

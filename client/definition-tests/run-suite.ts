@@ -60,7 +60,7 @@ function testsIn(folder: string, deep: boolean): string[] {
   });
 }
 
-export async function runTestFile(file: string, packageRoot: string): Promise<FileReport> {
+export async function runTestFile(file: string): Promise<FileReport> {
   const nothing: FileReport = { file, mistakes: [], cases: [], reads: [file] };
   let value: unknown;
   try {
@@ -70,7 +70,7 @@ export async function runTestFile(file: string, packageRoot: string): Promise<Fi
   }
   const read = readCases(value, basename(file, SUFFIX));
   if ('mistakes' in read) return { ...nothing, mistakes: read.mistakes };
-  const around = filesAround(resolve(file), packageRoot);
+  const around = filesAround(resolve(file));
   return { ...nothing, ...(await runCases(read.cases, file, around)) };
 }
 

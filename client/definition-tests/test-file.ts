@@ -3,7 +3,7 @@
  * `cases`. What it says is documented in docs/testing-definitions.md; the conformance kit under
  * test/conformance/ is written in the same format.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Json, JsonObject } from '../../language/json.ts';
 import { isJsonObject } from '../../language/json.ts';
 import { Step } from '../../language/model.ts';

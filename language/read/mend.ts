@@ -4,7 +4,7 @@
  * be meant gets one that no check speaks of. So one problem of a step does not hide the others, and
  * none of the others is a consequence of the first. What is mended is never run: there are errors.
  */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { isObject, type Origins, type Plain } from './draft.ts';
 
 /** A key that is none, and the one it is near to. */
@@ -32,24 +32,31 @@ const STAND_INS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['then', []], ['else', []], ['always', []], ['steps', []], ['branches', [[]]], ['params', {}],
 ]);
 
+/** What of a value has been copied: once each, however many of a list's items are wrong. */
+interface Copies {
+  origins: Origins;
+  made: Set<object>;
+}
+
 /** A step, or the loop of a definition; the other keys of a definition are looked at as they are. */
 export function mend(value: Plain, path: string, { issues, misspelt }: Refused, origins: Origins): void {
-  for (const each of misspelt) mendKey(value, path, each, origins);
+  const copies: Copies = { origins, made: new Set() };
+  for (const each of misspelt) mendKey(value, path, each, copies);
   for (const issue of issues) {
-    const holder = holderOf(value, path, issue.path.slice(0, -1), origins);
+    const holder = holderOf(value, path, issue.path.slice(0, -1), copies);
     const key = issue.path.at(-1);
     if (holder !== undefined && key !== undefined) put(holder, String(key), standIn(issue.path, value));
   }
 }
 
-function mendKey(value: Plain, path: string, { key, at, meant }: Misspelt, origins: Origins): void {
-  const holder = holderOf(value, path, at, origins);
+function mendKey(value: Plain, path: string, { key, at, meant }: Misspelt, copies: Copies): void {
+  const holder = holderOf(value, path, at, copies);
   if (holder === undefined) return;
   const own = holder[key];
   delete holder[key];
   if (meant === undefined || Object.hasOwn(holder, meant)) return;
   if (!AS_WRITTEN.has(meant)) return put(holder, meant, standIn([...at, meant], value));
-  origins.move(holder, key, meant);
+  copies.origins.move(holder, key, meant);
   holder[meant] = own;
 }
 
@@ -78,17 +85,20 @@ function limitOf([head, ...rest]: readonly PropertyKey[]): unknown {
 const patternOf = (index: PropertyKey | undefined): string => `line ${String(index)}`;
 
 /** The object at a path of the value, by then a copy of ours: what the author handed over is left as it is. */
-function holderOf(value: Plain, path: string, keys: readonly PropertyKey[], origins: Origins): Plain | undefined {
+function holderOf(value: Plain, path: string, keys: readonly PropertyKey[], { origins, made }: Copies): Plain | undefined {
   let at: Plain = value;
   let place = path;
   for (const key of keys) {
     const inner = at[String(key)];
     if (!isObject(inner)) return undefined;
     place = origins.child(at, place, String(key));
-    const copy = (Array.isArray(inner) ? [...(inner as unknown[])] : { ...inner }) as Plain;
-    origins.copy(inner, copy, place);
-    at[String(key)] = copy;
-    at = copy;
+    if (!made.has(inner)) {
+      const copy = Array.isArray(inner) ? [...(inner as unknown[])] : { ...inner };
+      origins.copy(inner, copy, place);
+      made.add(copy);
+      at[String(key)] = copy;
+    }
+    at = at[String(key)] as Plain;
   }
   return at;
 }

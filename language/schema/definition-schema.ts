@@ -3,7 +3,7 @@
  * programs. It accepts the canonical form and its light spellings, and it says what every key means.
  * What needs more than one place of the file (bounds, references, nesting) only the reader can say.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { COMMANDS } from '../commands.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import * as model from '../model.ts';

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { COMMAND_BOUNDS } from '../../activities/commands/bounds.ts';
 import { defineCommand } from '../../activities/commands/command.ts';
 import { createMetrics } from '../../activities/commands/metrics.ts';

@@ -13,7 +13,7 @@ test.each(inputs)('hostile inputs for the %s: no crash, no hang, nothing inherit
   expect(findings.slice(0, 5)).toEqual([]);
 }, 120_000);
 
-test.each([7_011_250, 7_032_287])('what the long fuzz once found stays mended: %i', (seed) => {
+test.each([7_011_250, 7_032_287, 5_008_599])('what the long fuzz once found stays mended: %i', (seed) => {
   expect(examine('reader', seed)).toBeUndefined();
 });
 

@@ -6,7 +6,7 @@
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Environment } from '../config.ts';
 import { WORKER_SETTINGS } from '../worker-settings.ts';
 import { writeAtomically } from './home-files.ts';

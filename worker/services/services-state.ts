@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { writeAtomically } from './home-files.ts';
 
 /** A process id alone may be somebody else's by now; together with its start it is one process. */

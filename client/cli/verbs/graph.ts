@@ -38,15 +38,14 @@ async function graphOfFile(file: string, output: Output): Promise<Graph | null> 
 }
 
 async function graphOfRun(handle: string, output: Output): Promise<Graph> {
-  const [{ withClient }, { runGraph }, { DefinitionFiles, shippedFolder }, { readConfig }] = await Promise.all([
+  const [{ withClient }, { runGraph }, { DefinitionFiles, shippedFolder }] = await Promise.all([
     import('../with-client.ts'),
     import('../../run-graph.ts'),
     import('../../read-definition.ts'),
-    import('../../../worker/config.ts'),
   ]);
   return withClient(output, async (client) => {
     const { project } = await client.find(handle);
-    const files = new DefinitionFiles([{ path: resolve(join(project, 'sentinels')), deep: true }, shippedFolder(readConfig().packageRoot)]);
+    const files = new DefinitionFiles([{ path: resolve(join(project, 'sentinels')), deep: true }, shippedFolder()]);
     return runGraph(client, handle, files.known);
   });
 }

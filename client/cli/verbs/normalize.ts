@@ -20,13 +20,12 @@ Examples:
 }
 
 async function normalize(file: string, output: Output): Promise<number> {
-  const [{ filesAround, readDefinitionFile }, { readConfig }, { inOrder }] = await Promise.all([
+  const [{ filesAround, readDefinitionFile }, { inOrder }] = await Promise.all([
     import('../../read-definition.ts'),
-    import('../../../worker/config.ts'),
     import('../../../language/read/key-order.ts'),
   ]);
   const path = resolve(file);
-  const { definition, ...rest } = readDefinitionFile(path, filesAround(path, readConfig().packageRoot));
+  const { definition, ...rest } = readDefinitionFile(path, filesAround(path));
   const { problems, inferred } = rest;
   const canonical = definition === null ? null : inOrder(definition);
   output.object({ ok: canonical !== null, ...(canonical === null ? {} : { definition: canonical }), ...rest });

@@ -43,27 +43,26 @@ Examples:
 }
 
 async function runAll(paths: readonly string[], options: Options, output: Output): Promise<FileReport[]> {
-  const [{ findTests, runTestFile }, { readConfig }] = await Promise.all([import('../../definition-tests/run-suite.ts'), import('../../../worker/config.ts')]);
+  const { findTests, runTestFile } = await import('../../definition-tests/run-suite.ts');
   const { files, mistakes } = findTests(paths);
   if (mistakes.length > 0) throw usage(`${mistakes.join('; ')}.`);
   if (files.length === 0) throw usage('There is no *.sentinel-test.json file here, below the folders that were given, or in sentinels/; write one beside a definition.');
-  const { packageRoot } = readConfig();
   const reports: FileReport[] = [];
   for (const file of files) {
-    const report = await runTestFile(file, packageRoot);
-    reports.push(options.update === true ? await updated(report, packageRoot, output) : report);
+    const report = await runTestFile(file);
+    reports.push(options.update === true ? await updated(report, output) : report);
   }
   await show(reports, output);
   if (options.junit !== undefined) await writeJunit(options.junit, reports);
   return reports;
 }
 
-async function updated(report: FileReport, packageRoot: string, output: Output): Promise<FileReport> {
+async function updated(report: FileReport, output: Output): Promise<FileReport> {
   const [{ updateFile }, { runTestFile }] = await Promise.all([import('../../definition-tests/update.ts'), import('../../definition-tests/run-suite.ts')]);
   const changed = report.mistakes.length > 0 ? 0 : updateFile(report);
   if (changed === 0) return report;
   output.note(`sentinel: ${report.file}: ${changed} ${changed === 1 ? 'case' : 'cases'} rewritten`);
-  return runTestFile(report.file, packageRoot);
+  return runTestFile(report.file);
 }
 
 async function writeJunit(path: string, reports: readonly FileReport[]): Promise<void> {

@@ -42,12 +42,9 @@ async function validate(files: readonly string[], output: Output): Promise<numbe
 }
 
 async function checkFile(file: string): Promise<FileReport> {
-  const [{ filesAround, readDefinitionFile }, { readConfig }] = await Promise.all([
-    import('../../read-definition.ts'),
-    import('../../../worker/config.ts'),
-  ]);
+  const { filesAround, readDefinitionFile } = await import('../../read-definition.ts');
   const path = resolve(file);
-  const { definition, problems, inferred } = readDefinitionFile(path, filesAround(path, readConfig().packageRoot));
+  const { definition, problems, inferred } = readDefinitionFile(path, filesAround(path));
   return { file, ok: definition !== null, problems, inferred };
 }
 

@@ -3,7 +3,7 @@
  * steps and free values left out, so that the cost is linear, a misspelt key is measured against its
  * own step's keys, and one bad step does not hide another.
  */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { findCommand } from '../../commands.ts';
 import {
   ApprovalStep,

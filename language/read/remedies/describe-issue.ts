@@ -1,5 +1,5 @@
 /** An issue of the schema in words of our own: the place, what was found there, what is wanted, and what to write. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Problem } from '../../problems.ts';
 import { isPlain, lastKey, type Plain } from '../draft.ts';
 import { nearestFix } from './meant-word.ts';
