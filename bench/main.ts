@@ -1,10 +1,9 @@
 /**
  * `npm run bench`: one table of what was measured, what is allowed, and the verdict. Ends with 1 when
- * a limit is missed. `--only NAME` (may be repeated) picks a part, `--quick` measures less, `--json`
- * prints one document, `--runs N` says how many runs wait in `subscribers`.
+ * a limit is missed. `--help` says what it takes.
  */
-import { parseArgs } from 'node:util';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Row, skipped, table } from './report.ts';
 import { activations } from './rows/activations.ts';
 import { bundleRows } from './rows/bundle.ts';
@@ -32,26 +31,38 @@ const PARTS: { [name: string]: (world: World, quick: boolean, runs?: number) => 
   'command-line': commandLine,
 };
 
+interface Options {
+  only?: string[];
+  quick?: boolean;
+  json?: boolean;
+  runs?: number;
+}
+
+function readOptions(): Options {
+  return new Command('bench')
+    .description('Measures beside hand-written workflows and others of the field, and prints what is allowed and the verdict. Exit code 1 when a limit is missed.')
+    .addOption(new Option('--only <part...>', 'these parts alone').choices(Object.keys(PARTS)))
+    .option('--quick', 'measure less')
+    .option('--json', 'print one JSON document on stdout')
+    .option('--runs <count>', 'runs that wait in subscribers', count)
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+    .parse()
+    .opts<Options>();
+}
+
+function count(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('It is a whole number from 1.');
+  return number;
+}
+
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: { only: { type: 'string', multiple: true }, quick: { type: 'boolean' }, json: { type: 'boolean' }, runs: { type: 'string' } },
-  });
-  const chosen = values.only ?? Object.keys(PARTS);
-  const unknown = chosen.filter((name) => !Object.hasOwn(PARTS, name));
-  if (unknown.length > 0) {
-    process.stderr.write(`bench: there is no part ${unknown.join(', ')}; the parts are ${Object.keys(PARTS).join(', ')}\n`);
-    return 2;
-  }
-  const runs = values.runs === undefined ? undefined : Number(values.runs);
-  if (runs !== undefined && !(Number.isInteger(runs) && runs > 0)) {
-    process.stderr.write(`bench: --runs takes a whole number, not "${values.runs}"\n`);
-    return 2;
-  }
+  const { only: chosen = Object.keys(PARTS), quick = false, json = false, runs } = readOptions();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
   Runtime.install({ logger: new DefaultLogger('ERROR') });
-  const rows = await measure(chosen, { quick: values.quick === true, quiet: values.json === true, runs });
+  const rows = await measure(chosen, { quick, quiet: json, runs });
   const missed = rows.filter((row) => row.verdict === 'missed');
-  if (values.json === true) process.stdout.write(`${JSON.stringify({ ok: missed.length === 0, rows }, null, 2)}\n`);
+  if (json) process.stdout.write(`${JSON.stringify({ ok: missed.length === 0, rows }, null, 2)}\n`);
   else process.stdout.write(`\n${table(rows)}\n\n${missed.length === 0 ? 'every limit is kept' : `${missed.length} limits are missed`}\n`);
   return missed.length === 0 ? 0 : 1;
 }

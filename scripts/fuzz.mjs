@@ -11,23 +11,24 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { build } from 'esbuild';
 
-const { values } = parseArgs({
-  options: {
-    count: { type: 'string', default: '1000000' },
-    from: { type: 'string', default: '1' },
-    only: { type: 'string' },
-    jobs: { type: 'string', default: '2' },
-  },
-});
-const [count, from, jobs] = [Number(values.count), Number(values.from), Number(values.jobs)];
-const kinds = ['evaluator', 'reader'].filter((kind) => values.only === undefined || values.only === kind);
-if (kinds.length === 0 || ![count, from, jobs].every((number) => Number.isInteger(number) && number > 0)) {
-  process.stderr.write('--only is evaluator or reader; --count, --from and --jobs are whole numbers from 1\n');
-  process.exit(2);
-}
+const whole = (text) => {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('It is a whole number from 1.');
+  return number;
+};
+const { count, from, jobs, only } = new Command('fuzz')
+  .description('Hostile inputs for the language: no crash, no hang, nothing inherited read, the same answer twice. Exit code 1 when there is a finding.')
+  .option('--count <n>', 'inputs of each kind', whole, 1_000_000)
+  .option('--from <seed>', 'the first seed', whole, 1)
+  .addOption(new Option('--only <kind>', 'one kind').choices(['evaluator', 'reader']))
+  .option('--jobs <n>', 'processes at a time', whole, 2)
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .parse()
+  .opts();
+const kinds = ['evaluator', 'reader'].filter((kind) => only === undefined || only === kind);
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sentinel-fuzz-'));
