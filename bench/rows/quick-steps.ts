@@ -55,7 +55,16 @@ async function mixRows(world: World, mix: Mix, quick: boolean, peer: PeerFigures
     bounded(`${name}: p50`, { value: ours.p50, unit: 'ms', atMost: isReading ? 50 : 100 }),
     bounded(`${name}: ${width} runs at once`, { value: ours.stepsPerSecond, unit: 'steps/s', atLeast: 2200, note: ours.note }),
     informed(`${name}: hand-written, local activities`, beside(twin)),
-    ...(peer === null ? [] : [informed(`${name}: DBOS`, beside(peer))]),
+    ...(peer === null ? [] : besidePeer(name, ours, peer)),
+  ];
+}
+
+/** A machine's speed is the same for both, so these hold on a slow one too. */
+function besidePeer(name: string, ours: Figures, peer: PeerFigures): Row[] {
+  return [
+    informed(`${name}: DBOS`, beside(peer)),
+    bounded(`${name}: ${width} runs at once, of DBOS's steps/s`, { value: ours.stepsPerSecond / peer.stepsPerSecond, unit: 'x', atLeast: 2 }),
+    bounded(`${name}: p50, of DBOS's`, { value: ours.p50 / peer.p50, unit: 'x', atMost: 0.6 }),
   ];
 }
 
