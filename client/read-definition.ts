@@ -9,7 +9,7 @@ import type { Definition } from '../language/model.ts';
 import type { Problem } from '../language/problems.ts';
 import type { RefusedRefs } from '../language/read/checks/nesting.ts';
 import { parseDefinitionText, type ReadOptions } from '../language/read/definition.ts';
-import { findPackageRoot } from '../worker/package-root.ts';
+import { ownRoot } from '../worker/package-root.ts';
 
 /** Files of one folder that are looked into for a name. */
 const filesSearchedMax = 500;
@@ -107,12 +107,17 @@ export class DefinitionFiles implements NamedDefinitions {
 }
 
 /** The folder a file lies in, and the definitions that come with this package. */
-export function filesAround(file: string, packageRoot = findPackageRoot()): DefinitionFiles {
-  return new DefinitionFiles([{ path: dirname(file), deep: false }, shippedFolder(packageRoot)]);
+export function filesAround(file: string, packageRoot = ownRoot): DefinitionFiles {
+  return new DefinitionFiles([{ path: dirname(file), deep: false }, definitionsOf(packageRoot)]);
 }
 
-export function shippedFolder(packageRoot = findPackageRoot()): { path: string; deep: boolean } {
-  return { path: join(packageRoot, 'sentinels'), deep: true };
+/** A project's own definitions, and those that come with this package. */
+export function filesOfProject(project: string): DefinitionFiles {
+  return new DefinitionFiles([definitionsOf(project), definitionsOf(ownRoot)]);
+}
+
+function definitionsOf(root: string): { path: string; deep: boolean } {
+  return { path: join(root, 'sentinels'), deep: true };
 }
 
 function jsonFilesIn(folder: { path: string; deep: boolean }): string[] {

@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { build } from 'esbuild';
 
+const KINDS = ['evaluator', 'reader'];
 const whole = (text) => {
   const number = Number(text);
   if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('It is a whole number from 1.');
@@ -23,12 +24,12 @@ const { count, from, jobs, only } = new Command('fuzz')
   .description('Hostile inputs for the language: no crash, no hang, nothing inherited read, the same answer twice. Exit code 1 when there is a finding.')
   .option('--count <n>', 'inputs of each kind', whole, 1_000_000)
   .option('--from <seed>', 'the first seed', whole, 1)
-  .addOption(new Option('--only <kind>', 'one kind').choices(['evaluator', 'reader']))
+  .addOption(new Option('--only <kind>', 'one kind').choices(KINDS))
   .option('--jobs <n>', 'processes at a time', whole, 2)
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .parse()
   .opts();
-const kinds = ['evaluator', 'reader'].filter((kind) => only === undefined || only === kind);
+const kinds = only === undefined ? KINDS : [only];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sentinel-fuzz-'));

@@ -10,7 +10,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
-import { findPackageRoot } from './package-root.ts';
+import { ownRoot } from './package-root.ts';
 import { readServicesState, type ServicesState } from './services/services-state.ts';
 import { port, webhookSettings, WORKER_SETTINGS, workerVersion, type WebhookSettings, type WorkerVersion } from './worker-settings.ts';
 
@@ -107,13 +107,12 @@ type Settings = z.infer<typeof Settings>;
  */
 export function readConfig(env: Environment = process.env): Config {
   const settings = parseSettings(env);
-  const packageRoot = findPackageRoot();
-  const home = resolve(settings.SENTINEL_HOME ?? join(packageRoot, '.sentinel'));
+  const home = resolve(settings.SENTINEL_HOME ?? join(ownRoot, '.sentinel'));
   const state = readServicesState(home);
   const embedded = state !== null && state.phase !== 'stopped' ? state : null;
   const cacheBase = settings.XDG_CACHE_HOME ?? join(homedir(), '.cache');
   return {
-    packageRoot,
+    packageRoot: ownRoot,
     home,
     cacheDir: resolve(settings.SENTINEL_CACHE ?? join(cacheBase, 'sentinel')),
     temporal: {

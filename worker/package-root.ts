@@ -4,7 +4,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The checkout that holds our package.json: the nearest folder up, from sources and from dist/ alike. */
-export function findPackageRoot(): string {
+export const ownRoot: string = findOwnRoot();
+
+function findOwnRoot(): string {
   const from = dirname(fileURLToPath(import.meta.url));
   let folder = from;
   while (!isOurs(join(folder, 'package.json'))) {

@@ -4,12 +4,12 @@
  * no reason to start a server.
  */
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Definition } from '../../language/model.ts';
 import type { RefusedRefs } from '../../language/read/checks/nesting.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
 import { ClientError, type SentinelClient } from '../client.ts';
-import { DefinitionFiles, filesAround, readDefinitionFile, shippedFolder, type DefinitionRead, type Known } from '../read-definition.ts';
+import { filesAround, filesOfProject, readDefinitionFile, type DefinitionFiles, type DefinitionRead, type Known } from '../read-definition.ts';
 import { nearestOf } from './usage.ts';
 
 /** Rounds of looking up what the definitions found in the last round refer to. */
@@ -20,7 +20,7 @@ export interface FoundDefinition extends DefinitionRead {
 }
 
 export async function findDefinition(given: string, project: string, client: SentinelClient): Promise<FoundDefinition> {
-  const files = new DefinitionFiles([{ path: join(project, 'sentinels'), deep: true }, shippedFolder()]);
+  const files = filesOfProject(project);
   const isPath = given.endsWith('.json') || given.includes('/') || existsSync(given);
   const file = isPath ? resolve(given) : files.find(given);
   if (file !== null) {

@@ -1,6 +1,6 @@
 /** `sentinel graph FILE-or-HANDLE`: a file needs no services; a run is read from the store. */
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Graph } from '../../../language/graph/graph.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -38,14 +38,13 @@ async function graphOfFile(file: string, output: Output): Promise<Graph | null> 
 }
 
 async function graphOfRun(handle: string, output: Output): Promise<Graph> {
-  const [{ withClient }, { runGraph }, { DefinitionFiles, shippedFolder }] = await Promise.all([
+  const [{ withClient }, { runGraph }, { filesOfProject }] = await Promise.all([
     import('../with-client.ts'),
     import('../../run-graph.ts'),
     import('../../read-definition.ts'),
   ]);
   return withClient(output, async (client) => {
     const { project } = await client.find(handle);
-    const files = new DefinitionFiles([{ path: resolve(join(project, 'sentinels')), deep: true }, shippedFolder()]);
-    return runGraph(client, handle, files.known);
+    return runGraph(client, handle, filesOfProject(resolve(project)).known);
   });
 }
