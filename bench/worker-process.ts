@@ -5,13 +5,14 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger, makeTelemetryFilterString, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, makeTelemetryFilterString, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import * as z from 'zod';
 import { defineCommand } from '../activities/commands/command.ts';
 import { startRun } from '../client/start-run.ts';
 import type { Definition } from '../language/model.ts';
 import { openStore } from '../prisma/store/open-store.ts';
 import { loadBundle } from '../worker/bundle.ts';
+import { connectWorker } from '../worker/worker-connection.ts';
 import { startWorker, STORE_POOL_SIZE } from '../worker/worker.ts';
 import { NOOP } from './definitions.ts';
 import { inParallel } from './lanes.ts';
@@ -37,7 +38,7 @@ export interface Usage {
   woken: number;
 }
 
-/** The same on both sides, and what a Sentinel worker sets. */
+/** The same on both sides, and what a Sentinel worker sets; so is the connection. */
 const settings: Partial<WorkerOptions> = { shutdownGraceTime: '10s', stickyQueueScheduleToStartTimeout: '5s' };
 
 const noopCommand = defineCommand({ name: NOOP, params: z.looseObject({}), result: z.object({}), run: noop });
@@ -71,7 +72,7 @@ export interface Lanes {
 }
 
 async function startSide(spec: WorkerSpec): Promise<Running> {
-  const connection = await NativeConnection.connect({ address: spec.address });
+  const connection = await connectWorker({ address: spec.address });
   const { taskQueue, options } = spec;
   if (spec.side === 'twin') {
     const workflowBundle = await twinBundle();

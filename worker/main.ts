@@ -4,7 +4,7 @@
  */
 import { pathToFileURL } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DefaultLogger, NativeConnection, Runtime, type LogLevel } from '@temporalio/worker';
+import { DefaultLogger, Runtime, type LogLevel } from '@temporalio/worker';
 import { sweepOrphans } from '../activities/shell/orphans.ts';
 import { openStore } from '../prisma/store/open-store.ts';
 import { loadBundle } from './bundle.ts';
@@ -12,6 +12,7 @@ import { connectionOptions, databaseUrl, readConfig, type WorkerVersion } from '
 import { settleCurrent } from './current-version.ts';
 import { keepSwept } from './sweeping.ts';
 import { openTriggers } from './triggers/open-triggers.ts';
+import { connectWorker } from './worker-connection.ts';
 import { startWorker, STORE_POOL_SIZE } from './worker.ts';
 
 const retryMs = 500;
@@ -31,7 +32,7 @@ export async function runWorkerProcess(options: WorkerProcessOptions = {}): Prom
   const store = openStore({ url: databaseUrl(config), poolSize: STORE_POOL_SIZE });
   await untilItAnswers('the database', () => store.ping());
   const address = connectionOptions(config);
-  const connection = await untilItAnswers('Temporal', () => NativeConnection.connect(address));
+  const connection = await untilItAnswers('Temporal', () => connectWorker(address));
   await sweepOrphans();
   const bundle = await loadBundle(config.packageRoot);
   const { namespace } = config.temporal;
