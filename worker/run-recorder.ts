@@ -39,8 +39,11 @@ interface At {
   lostFrom?: number | undefined;
 }
 
+/** From an event to its write; the events of a busy worker come in larger batches, this long apart. */
 const batchMs = 100;
-const startMs = 200;
+const busyMs = 250;
+/** The start of a run of its own can wait: its row is there already, and short runs write it with their end. */
+const startMs = 1_000;
 const retryMs = 500;
 const handlesKeptMax = 10_000;
 
@@ -53,6 +56,9 @@ export class RunRecorder {
   /** The latest write of each run that is under way. */
   private readonly writing = new Map<string, Promise<void>>();
   private timer: NodeJS.Timeout | undefined;
+  /** When the timer fires, and when it last did: `performance.now()`. */
+  private dueAt = Number.POSITIVE_INFINITY;
+  private flushedAt = Number.NEGATIVE_INFINITY;
   private flushing: Promise<void> = Promise.resolve();
   private closed = false;
   private readonly store: Store;
@@ -85,13 +91,22 @@ export class RunRecorder {
     this.pending.set(handle, [...waiting.filter(({ seq }) => lostFrom === undefined || seq < lostFrom), ...fresh]);
     if (lostFrom !== undefined) this.lost.set(handle, { from: lostFrom, history: historyLength });
     if (fresh.some(mustBeWritten)) return this.write(handle);
-    // The start of a run of its own can wait: its row is there already, and short runs write it with their end.
-    const isStart = fresh.every((event) => event.type === 'run-started');
-    this.timer ??= setTimeout(() => this.flush(), isStart ? startMs : batchMs);
+    this.flushWithin(fresh.every((event) => event.type === 'run-started') ? startMs : batchMs);
+  }
+
+  private flushWithin(ms: number): void {
+    const now = performance.now();
+    const dueAt = Math.max(now + ms, this.flushedAt + busyMs);
+    if (dueAt >= this.dueAt) return;
+    clearTimeout(this.timer);
+    this.dueAt = dueAt;
+    this.timer = setTimeout(() => this.flush(), dueAt - now);
   }
 
   private flush(): void {
-    this.timer = undefined;
+    clearTimeout(this.timer);
+    this.dueAt = Number.POSITIVE_INFINITY;
+    this.flushedAt = performance.now();
     const handles = [...this.pending.keys()];
     this.flushing = Promise.all(handles.map((handle) => this.write(handle))).then(() => undefined);
   }
@@ -160,7 +175,6 @@ export class RunRecorder {
   }
 
   async close(): Promise<void> {
-    if (this.timer) clearTimeout(this.timer);
     this.flush();
     this.closed = true;
     await this.flushing;

@@ -24,8 +24,7 @@ export const EVENT_CHANNEL = 'sentinel_event';
 export const FILES_CHANNEL = 'sentinel_files';
 /** A background process printed something, or ended; with its execution's id. */
 export const EXECUTION_CHANNEL = 'sentinel_execution';
-const CHANNELS = [RUN_CHANNEL, LOG_CHANNEL, EVENT_CHANNEL, FILES_CHANNEL, EXECUTION_CHANNEL] as const;
-export type Channel = (typeof CHANNELS)[number];
+export type Channel = typeof RUN_CHANNEL | typeof LOG_CHANNEL | typeof EVENT_CHANNEL | typeof FILES_CHANNEL | typeof EXECUTION_CHANNEL;
 
 export class Announcer {
   readonly #database: Database;
@@ -86,6 +85,8 @@ export interface Ear {
 export class Listener {
   readonly #url: string;
   readonly #ears = new Map<string, Set<() => void>>();
+  /** Those that somebody here ever listened to: a worker need not read what is only said to followers. */
+  readonly #channels = new Set<Channel>();
   #client: Client | undefined;
   #connecting: Promise<void> | undefined;
   #closed = false;
@@ -105,7 +106,10 @@ export class Listener {
     };
     const ears = this.#ears.get(name) ?? new Set();
     this.#ears.set(name, ears.add(hear));
+    const isNew = !this.#channels.has(channel);
+    this.#channels.add(channel);
     this.#connect();
+    if (isNew && this.#client !== undefined) void this.#hearOf(this.#client, channel);
     return {
       next: async (signal) => {
         if (!heard) {
@@ -133,7 +137,7 @@ export class Listener {
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const ears of this.#ears.values()) for (const hear of ears) hear();
+    this.#hearAll();
     await this.#connecting;
     const client = this.#client;
     this.#client = undefined;
@@ -158,14 +162,24 @@ export class Listener {
     });
     try {
       await client.connect();
-      for (const channel of CHANNELS) await client.query(`listen ${channel}`);
+      // A set goes on to what is added meanwhile.
+      for (const channel of this.#channels) await client.query(`listen ${channel}`);
       this.#client = client;
-      // What was announced while nobody listened was not heard.
-      for (const ears of this.#ears.values()) for (const hear of ears) hear();
+      this.#hearAll();
     } catch {
       await client.end().catch(() => undefined);
       void this.#reconnect(client);
     }
+  }
+
+  /** A connection that breaks meanwhile is opened again, and listens to this channel too. */
+  async #hearOf(client: Client, channel: Channel): Promise<void> {
+    await client.query(`listen ${channel}`).then(() => this.#hearAll(), () => undefined);
+  }
+
+  /** What was announced while nobody listened was not heard. */
+  #hearAll(): void {
+    for (const ears of this.#ears.values()) for (const hear of ears) hear();
   }
 
   async #reconnect(lost: Client): Promise<void> {
