@@ -135,22 +135,21 @@ function claimer(database: Database): (limit: number) => Promise<ClaimedRun[]> {
   };
   return async (limit) => {
     for (;;) {
-      const fresh = await database.query<{ seq: number }>('select f as seq from fresh_events($1) f', [FRESH_MAX]);
-      if (fresh.length === 0) return forgotten(limit);
-      const seqs = fresh.map(({ seq }) => seq);
-      const claims = await claimFor(database, seqs, limit);
+      const [seen] = await database.query<{ looked: number; wanted: string[] }>('select looked, wanted from wanted_events($1)', [FRESH_MAX]);
+      const { looked = 0, wanted = [] } = seen ?? {};
+      const claims = wanted.length === 0 ? [] : await claimFor(database, wanted, limit);
       if (claims.length > 0) return claims;
-      // Where not all could be marked, others hold the rest and will go on with it.
-      const marked = await markDispatched(database, seqs);
-      const isDone = marked < seqs.length || seqs.length < FRESH_MAX;
-      if (isDone) return performance.now() - forgottenAt < LOOK_MS ? [] : forgotten(limit);
+      // What is wanted and cannot be claimed is in the hands of others, who will go on with it.
+      const isDone = wanted.length > 0 || looked < FRESH_MAX;
+      if (isDone) return looked > 0 && performance.now() - forgottenAt < LOOK_MS ? [] : forgotten(limit);
     }
   };
 }
 
 const CLAIMED = 'returning s.handle, s.glob, s.claimed_at as "claimedAt"';
 
-function claimFor(database: Database, seqs: readonly number[], limit: number): Promise<ClaimedRun[]> {
+/** `seqs`: digits, as the driver reads numbers of eight bytes in an array. */
+function claimFor(database: Database, seqs: readonly string[], limit: number): Promise<ClaimedRun[]> {
   return database.query<ClaimedRun>(
     `with fresh as materialized (select name, max(position) as position from published_events where seq = any($1::bigint[]) group by name),
        exact as (select s.handle, s.glob from fresh f join event_subscriptions s on s.name = f.name
@@ -172,17 +171,4 @@ function claimForgotten(database: Database, limit: number): Promise<ClaimedRun[]
      where s.handle = due.handle and s.glob = due.glob ${CLAIMED}`,
     [limit],
   );
-}
-
-async function markDispatched(database: Database, seqs: readonly number[]): Promise<number> {
-  const marked = await database.query(
-    `update published_events e set dispatched = true from
-       (select seq from published_events where seq = any($1::bigint[]) and not dispatched order by seq for update skip locked) mine
-     where e.seq = mine.seq and not exists (
-       select 1 from event_subscriptions s
-       where s.claimed_at is null and s."after" < e.position and (s.name = e.name or (s.pattern is not null and e.name ~ s.pattern)))
-     returning e.seq`,
-    [seqs],
-  );
-  return marked.length;
 }

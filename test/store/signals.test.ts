@@ -1,4 +1,5 @@
 /** Published events: their order, who waits for them, and that no subscriber is forgotten or asked twice. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import type { PublishedEvent } from '../../language/published-event.ts';
@@ -106,6 +107,22 @@ test('a run that found nothing is claimed once an event is there, and only then'
   expect([await take('c:*'), await take('c:*'), await take('c:*'), await take('c:*')]).toEqual(['c:1', 'c:2', 'c:3', null]);
   await publish('c:4');
   expect((await claimAll()).map((claim) => claim.handle)).toEqual([handle]);
+});
+
+test('who subscribes while an event is being found unwanted finds it by itself', async () => {
+  const take = taker(await newRun());
+  await publish('close:1');
+  const worker = new Client({ connectionString: opened.database.url });
+  await worker.connect();
+  await worker.query('begin');
+  const looked = await worker.query<{ wanted: string[] }>('select wanted from wanted_events(1000)');
+  expect(looked.rows).toEqual([{ wanted: [] }]);
+  const taken = take('close:*');
+  const first = await Promise.race([taken, sleep(300, 'still waiting')]);
+  await worker.query('commit');
+  await worker.end();
+  expect([first, await taken]).toEqual(['still waiting', 'close:1']);
+  expect(await claimAll()).toEqual([]);
 });
 
 test('a claim whose holder dies is given to another', async () => {
