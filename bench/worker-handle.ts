@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { WORKER_NODE_FLAGS } from '../worker/services/worker-process.ts';
 import type { Together } from './lanes.ts';
 import type { Lanes, Usage, WorkerSpec } from './worker-process.ts';
 
@@ -13,8 +14,8 @@ export interface WorkerHandle {
   end(): Promise<void>;
 }
 
-export async function forkWorker(spec: WorkerSpec, execArgv: string[] = []): Promise<WorkerHandle> {
-  const child = fork(fileURLToPath(new URL('./worker-process.js', import.meta.url)), [JSON.stringify(spec)], { execArgv });
+export async function forkWorker(spec: WorkerSpec): Promise<WorkerHandle> {
+  const child = fork(fileURLToPath(new URL('./worker-process.js', import.meta.url)), [JSON.stringify(spec)], { execArgv: [...WORKER_NODE_FLAGS] });
   const answer = async <Answer>(): Promise<Answer> => {
     const settled = new AbortController();
     const { signal } = settled;

@@ -32,23 +32,23 @@ export interface World {
   end(): Promise<void>;
 }
 
-export async function openWorld(execArgv: string[] = []): Promise<World> {
+export async function openWorld(): Promise<World> {
   const stage = await openStage();
   try {
-    return await worldOn(stage, execArgv);
+    return await worldOn(stage);
   } catch (error) {
     await stage.end();
     throw error;
   }
 }
 
-async function worldOn(stage: Stage, execArgv: string[]): Promise<World> {
+async function worldOn(stage: Stage): Promise<World> {
   const { address, databaseUrl, project } = stage;
   await createTwinTable(databaseUrl);
   const store = openStore({ url: databaseUrl });
   const connection = await Connection.connect({ address });
   const client = new Client({ connection, dataConverter: { externalStorage: payloadStorage(store) } });
-  const fork = (side: Side) => forkWorker({ side, taskQueue: side, address, databaseUrl, project, packageRoot, options: {} }, execArgv);
+  const fork = (side: Side) => forkWorker({ side, taskQueue: side, address, databaseUrl, project, packageRoot, options: {} });
   const workers = { sentinel: await fork('sentinel'), twin: await fork('twin') };
   const world: World = {
     stage,

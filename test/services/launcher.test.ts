@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { WORKER_NODE_FLAGS } from '../../worker/services/worker-process.ts';
 
 const launcher = fileURLToPath(new URL('../../sentinel', import.meta.url));
 const run = promisify(execFile);
@@ -65,6 +66,13 @@ describe('the launcher', { timeout: 60_000 }, () => {
     const second = launch();
     expect([second.stdout, second.stderr]).toEqual(['ran: \n', '']);
     expect(npmCalls()).toHaveLength(2);
+  });
+
+  it('gives a worker in the foreground the heap of one in the background', () => {
+    const [, ...flags] = WORKER_NODE_FLAGS;
+    // The node of these tests leaves out its first argument.
+    expect(launch(['worker', '--json']).stdout).toBe(`ran: ${flags.join(' ')} ${join(root, 'dist', 'cli', 'main.js')} worker --json\n`);
+    expect(launch(['workers']).stdout).toBe('ran: workers\n');
   });
 
   it.each([

@@ -12,11 +12,19 @@ export function workerProgram(packageRoot: string): string {
   return join(packageRoot, 'dist', 'worker', 'main.js');
 }
 
+/**
+ * How Node runs a worker. By itself V8 collects the whole heap whenever it has grown by a third, for a
+ * worker every few runs, and forgets each time the optimized code of what lives no longer than a run.
+ * With room for 128 MB, of which a worker at rest uses about 35, it does so once in a thousand steps; and
+ * what is young is given its full room at once, so that less of it is taken for old.
+ */
+export const WORKER_NODE_FLAGS = ['--enable-source-maps', '--initial-heap-size=128', '--min-semi-space-size=16'] as const;
+
 export function workerCommand(packageRoot: string, build: string): Command {
   return {
     command: process.execPath,
     // The build takes part in the command line, so that a worker of another build is not adopted.
-    args: ['--enable-source-maps', workerProgram(packageRoot), `--build=${build}`],
+    args: [...WORKER_NODE_FLAGS, workerProgram(packageRoot), `--build=${build}`],
     cwd: packageRoot,
     env: process.env,
   };
