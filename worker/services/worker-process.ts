@@ -13,12 +13,12 @@ export function workerProgram(packageRoot: string): string {
 }
 
 /**
- * How Node runs a worker. By itself V8 collects the whole heap whenever it has grown by a third, for a
- * worker every few runs, and forgets each time the optimized code of what lives no longer than a run.
- * With room for 128 MB, of which a worker at rest uses about 35, it does so once in a thousand steps; and
- * what is young is given its full room at once, so that less of it is taken for old.
+ * How Node runs a worker. By itself V8 collects a worker's whole heap each time it has grown by a third,
+ * every few runs, and forgets each time the optimized code of what lives no longer than a run; where much
+ * is allocated it lets the heap grow to four times its size. So the heap may always double (a worker at rest
+ * uses about 35 MB), and what is young has its full room at once, so that less of it is taken for old.
  */
-export const WORKER_NODE_FLAGS = ['--enable-source-maps', '--initial-heap-size=128', '--min-semi-space-size=16'] as const;
+export const WORKER_NODE_FLAGS = ['--enable-source-maps', '--heap-growing-percent=100', '--min-semi-space-size=16'] as const;
 
 export function workerCommand(packageRoot: string, build: string): Command {
   return {
