@@ -1,10 +1,11 @@
-/** Events on their way into the store: what is too large for a row is kept by its content. */
+/** Events on their way into the store: when they are written, and that what is too large for a row is kept by its content. */
 import { createHash } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Question } from '../../language/question.ts';
 import type { Definition } from '../../language/model.ts';
 import type { RunEvent } from '../../language/run-event.ts';
 import { contentHash } from '../../prisma/store/content-hash.ts';
+import type { Store } from '../../prisma/store/contract.ts';
 import { RunRecorder } from '../../worker/run-recorder.ts';
 import { finished, started, useStore, warning } from './opened.ts';
 
@@ -86,4 +87,31 @@ test('what another worker took back is written again, whatever was written here 
   await first.append('twice', [warning(4, 'newer')], live(33, 4));
   await first.close();
   expect(await store.events.after('twice', -1)).toEqual([...known, warning(4, 'newer')]);
+});
+
+test('a start waits for its run, an event not for a start; what keeps coming is written in larger batches', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    const began = performance.now();
+    const writes: string[] = [];
+    const append = (handle: string, events: readonly RunEvent[]): Promise<void> => {
+      writes.push(`${performance.now() - began}: ${handle} ${events.map(({ seq }) => seq).join(' ')}`);
+      return Promise.resolve();
+    };
+    const recorder = new RunRecorder({ events: { append } } as unknown as Store);
+    await recorder.append('short', [started(1)], live(3));
+    await vi.advanceTimersByTimeAsync(500);
+    for (let seq = 1; seq <= 8; seq += 1) {
+      await recorder.append('long', [warning(seq)], live(3));
+      await vi.advanceTimersByTimeAsync(60);
+    }
+    await vi.advanceTimersByTimeAsync(2_000);
+    await recorder.append('late', [started(1)], live(3));
+    await vi.advanceTimersByTimeAsync(2_000);
+    // Which of two runs comes first in a batch is nobody's business.
+    expect(writes.toSorted()).toEqual(['600: long 1 2', '600: short 1', '850: long 3 4 5 6', '1100: long 7 8', '3980: late 1'].toSorted());
+    await recorder.close();
+  } finally {
+    vi.useRealTimers();
+  }
 });
