@@ -10,6 +10,8 @@ const MARK = '\uFDD0';
 const ESCAPES = new RegExp(String.raw`\\(?:u(0000|d[89a-f][0-9a-f]{2})|[^])|${MARK}`, 'g');
 const MARKS = new RegExp(`${MARK}(?:${MARK}|(0000|d[89a-f][0-9a-f]{2}))`, 'g');
 const NEEDS_ESCAPE = new RegExp(String.raw`\\u(?:0000|d[89a-f])|${MARK}`);
+/** The same of a string that is not written as JSON; whole pairs need none. */
+const MAY_NEED_ESCAPE = new RegExp(String.raw`[\0\ud800-\udfff${MARK}]`);
 
 /** Expects the output of JSON.stringify: halves of pairs are escaped there, in lower case. */
 export function toJsonbText(text: string): string {
@@ -27,7 +29,13 @@ export function fromJsonbText(text: string): string {
 
 /** A bare string (a field's name, a text to look for) as it stands inside a stored jsonb. */
 export function toJsonbString(value: string): string {
+  if (!MAY_NEED_ESCAPE.test(value)) return value;
   return JSON.parse(toJsonbText(JSON.stringify(value))) as string;
+}
+
+/** The reverse of toJsonbString. */
+export function fromJsonbString(value: string): string {
+  return value.includes(MARK) ? (JSON.parse(fromJsonbText(JSON.stringify(value))) as string) : value;
 }
 
 /** For text columns, which cannot hold NUL and are only read by people. */

@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../../language/json.ts';
 import type { BulkInsert, DataRecord, KeyedRead, Session, Store } from './contract.ts';
-import { fromJsonbText, toJsonbString } from './jsonb-text.ts';
+import { fromJsonbString, toJsonbString } from './jsonb-text.ts';
 import { COLUMNS, onlyId, recordData, recordQuery } from './record-filter.ts';
 
 /** What a btree entry holds is bounded; past it the insert would fail inside the transaction. */
@@ -18,11 +18,7 @@ interface Row {
 }
 
 function toRecord(row: Row): DataRecord {
-  return { collection: fromStored(row.collection), id: fromStored(row.id), data: row.data, createdAt: row.createdAt.getTime() };
-}
-
-function fromStored(value: string): string {
-  return JSON.parse(fromJsonbText(JSON.stringify(value))) as string;
+  return { collection: fromJsonbString(row.collection), id: fromJsonbString(row.id), data: row.data, createdAt: row.createdAt.getTime() };
 }
 
 function checkKey(collection: string, id: string): void {

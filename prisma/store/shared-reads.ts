@@ -1,6 +1,7 @@
 /**
  * Rows by their key, for all sessions of a store: what is asked for in one turn of the event loop, or
- * while statements are under way, goes out as one statement.
+ * while a statement is under way, goes out as one statement. A database that is far, or busy, is given
+ * a second statement meanwhile.
  *
  * Invariants: each who asks gets a row of its own, also of the same key. Whoever asks alone waits for
  * nobody. A statement that fails fails for all who shared it, and for no others.
@@ -15,8 +16,8 @@ interface Asked {
   reject: (error: unknown) => void;
 }
 
-/** While one is answered the next is being read; more would share less. */
-const UNDER_WAY_MAX = 2;
+/** Where an answer takes as long, half of it is worth more than what waiting for it would share. */
+const FAR_MS = 5;
 /** A statement's answer is held in memory as a whole. */
 const KEYS_MAX = 100;
 
@@ -24,6 +25,7 @@ export class SharedReads {
   readonly #query: Query;
   readonly #asked = new Map<KeyedRead, Asked[]>();
   #underWay = 0;
+  #answeredInMs = 0;
   #isPlanned = false;
 
   constructor(query: Query) {
@@ -41,16 +43,22 @@ export class SharedReads {
     });
   }
 
+  get #isFull(): boolean {
+    return this.#underWay >= (this.#answeredInMs < FAR_MS ? 1 : 2);
+  }
+
   /** Once all who ask in this turn have asked. */
   #plan(): void {
-    if (this.#isPlanned || this.#underWay >= UNDER_WAY_MAX || this.#asked.size === 0) return;
+    if (this.#isPlanned || this.#isFull || this.#asked.size === 0) return;
     this.#isPlanned = true;
-    process.nextTick(() => {
+    setImmediate(() => {
       this.#isPlanned = false;
       for (const [read, waiting] of this.#asked) {
-        if (this.#underWay >= UNDER_WAY_MAX) break;
+        if (this.#isFull) break;
         const asked = waiting.splice(0, KEYS_MAX);
-        if (waiting.length === 0) this.#asked.delete(read);
+        this.#asked.delete(read);
+        // What is left waits behind the other reads.
+        if (waiting.length > 0) this.#asked.set(read, waiting);
         void this.#send(read, asked);
       }
       this.#plan();
@@ -58,6 +66,7 @@ export class SharedReads {
   }
 
   async #send(read: KeyedRead, asked: readonly Asked[]): Promise<void> {
+    const askedAt = performance.now();
     this.#underWay += 1;
     try {
       const parts = asked[0]?.key ?? [];
@@ -68,6 +77,7 @@ export class SharedReads {
       for (const { reject } of asked) reject(error);
     } finally {
       this.#underWay -= 1;
+      this.#answeredInMs = performance.now() - askedAt;
       this.#plan();
     }
   }

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Definition } from '../../language/model.ts';
 import { canonicalText } from '../../language/canonical.ts';
+import { contentHash } from '../../prisma/store/content-hash.ts';
 import type { NewRun } from '../../prisma/store/contract.ts';
 import { finished, started, useStore } from './opened.ts';
 
@@ -41,6 +43,13 @@ describe('definitions', () => {
     const saved = await definitions.save(odd);
     expect(JSON.stringify((await definitions.find('__proto__'))?.definition)).toBe(JSON.stringify(odd));
     expect((await definitions.list()).find(({ hash }) => hash === saved.hash)).toEqual(saved);
+  });
+
+  test('the hash is of the canonical text, the first time and later', () => {
+    const value = { b: [1, { d: null, c: undefined }], a: 'x' };
+    const hash = createHash('sha256').update('{"a":"x","b":[1,{"d":null}]}').digest('hex');
+    expect([contentHash(value), contentHash({ ...value }), contentHash({ a: 'x', b: value.b })]).toEqual([hash, hash, hash]);
+    expect(contentHash({ ...value, a: 'y' })).not.toBe(hash);
   });
 
   test('canonical text does not depend on order or on absent members', () => {

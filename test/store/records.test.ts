@@ -104,6 +104,14 @@ describe('creating', () => {
     expect(await list({ collection: '__proto__' })).toMatchObject([{ id: 'hostile\0', collection: '__proto__', data: { ok: true } }]);
   });
 
+  test.each(['plain', 'emoji \u{1F600}', 'half \uD83D of a pair', 'half \uDE00', 'NUL \0', 'mark \uFDD0', 'mark \uFDD0d83d', 'quote " and \\'])('keeps the id %j', async (id) => {
+    const { store } = opened;
+    const session = store.session();
+    await store.records.create(session, `ids of ${id}`, id, {});
+    await session.commit({ handle: `id ${JSON.stringify(id)}`, key: 'k', result: null, events: [] });
+    expect(await list({ collection: `ids of ${id}`, filter: { id } })).toMatchObject([{ id, collection: `ids of ${id}` }]);
+  });
+
   test('publishing twice by the same key keeps one event', async () => {
     const { store } = opened;
     const session = store.session();

@@ -1,4 +1,5 @@
 /** Rows read by their key, of several sessions at once. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import type { DataRecord, KeyedRead } from '../../prisma/store/contract.ts';
 import { Database } from '../../prisma/store/database.ts';
@@ -44,6 +45,60 @@ test('what is asked for at once goes out together, and each has its own answer',
   const [one, other] = await Promise.all([reads.find(SQUARES, ['5']), reads.find(SQUARES, ['5'])]);
   expect(one).not.toBe(other);
   await end();
+});
+
+/** Statements that are answered when the test says so. */
+function held(): { reads: SharedReads; sent: number[]; answer: () => Promise<void> } {
+  const sent: number[] = [];
+  const waiting: (() => void)[] = [];
+  const reads = new SharedReads((_text, values) => {
+    sent.push((values[0] as unknown[]).length);
+    return new Promise((resolve) => waiting.push(() => resolve([])));
+  });
+  const answer = async (): Promise<void> => {
+    waiting.shift()?.();
+    await turn();
+  };
+  return { reads, sent, answer };
+}
+
+const turn = (): Promise<void> => sleep(0);
+
+test('near a database one statement is under way, and who asks meanwhile shares the next', async () => {
+  const { reads, sent, answer } = held();
+  const ask = async (): Promise<void> => {
+    void reads.find(SQUARES, ['1']);
+    await turn();
+  };
+  await ask();
+  await ask();
+  await ask();
+  expect(sent).toEqual([1]);
+  await answer();
+  expect(sent).toEqual([1, 2]);
+});
+
+test('where the last answer took long, a second statement is under way', async () => {
+  const { reads, sent, answer } = held();
+  void reads.find(SQUARES, ['1']);
+  await sleep(20);
+  await answer();
+  for (const key of ['2', '3', '4']) {
+    void reads.find(SQUARES, [key]);
+    await turn();
+  }
+  expect(sent).toEqual([1, 1, 1]);
+});
+
+test('a read of one kind does not wait for all of another', async () => {
+  const texts: string[] = [];
+  const reads = new SharedReads((text) => {
+    texts.push(text);
+    return Promise.resolve([]);
+  });
+  const squares = Array.from({ length: 250 }, () => reads.find(SQUARES, ['1']));
+  await Promise.all([...squares, reads.find(THIRDS, ['1'])]);
+  expect(texts).toEqual([SQUARES.text, THIRDS.text, SQUARES.text, SQUARES.text]);
 });
 
 test('what fails, fails for those who shared the statement and for nobody else', async () => {
