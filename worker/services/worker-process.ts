@@ -16,9 +16,11 @@ export function workerProgram(packageRoot: string): string {
  * How Node runs a worker. By itself V8 collects a worker's whole heap each time it has grown by a third,
  * every few runs, and forgets each time the optimized code of what lives no longer than a run; where much
  * is allocated it lets the heap grow to four times its size. So the heap may always double (a worker at rest
- * uses about 35 MB), and what is young has its full room at once, so that less of it is taken for old.
+ * uses about 35 MB), and what is young has its full room at once, so that less of it is taken for old. And
+ * whenever a worker had little to do for some seconds, V8 would collect its heap twice, to give memory back,
+ * which forgets most of the optimized code: the next thousand steps would be slow again.
  */
-export const WORKER_NODE_FLAGS = ['--enable-source-maps', '--heap-growing-percent=100', '--min-semi-space-size=16'] as const;
+export const WORKER_NODE_FLAGS = ['--enable-source-maps', '--heap-growing-percent=100', '--min-semi-space-size=16', '--no-memory-reducer'] as const;
 
 export function workerCommand(packageRoot: string, build: string): Command {
   return {
