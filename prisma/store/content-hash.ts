@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto';
 import { canonicalText } from '../../language/canonical.ts';
 import { BoundedMap } from './bounded-map.ts';
 
-/** Each start of a run asks for the hash of its definition, and most start one that was started before. */
-const known = new BoundedMap<string, string>(4 * 1024 * 1024);
+const KNOWN_CHARACTERS_MAX = 4 * 1024 * 1024;
+
+/** By JSON text: each start of a run asks for the hash of its definition, and most start one that was started before. */
+const known = new BoundedMap<string, string>(KNOWN_CHARACTERS_MAX);
 
 export function contentHash(value: object): string {
   const text = JSON.stringify(value);
