@@ -120,6 +120,12 @@ function definitionsOf(root: string): { path: string; deep: boolean } {
   return { path: join(root, 'sentinels'), deep: true };
 }
 
+/** What a file that stands beside definitions is, by its name; null when it may well be one. */
+export function otherThan(file: string): string | null {
+  if (file.endsWith('.sentinel-test.json')) return 'a test of a definition, which "sentinel test" runs';
+  return file.endsWith('.schema.json') ? 'a JSON Schema' : null;
+}
+
 function jsonFilesIn(folder: { path: string; deep: boolean }): string[] {
   let entries: string[];
   try {
@@ -129,7 +135,7 @@ function jsonFilesIn(folder: { path: string; deep: boolean }): string[] {
     return [];
   }
   return entries
-    .filter((entry) => /(?<!\.schema|\.sentinel-test)\.json$/.test(entry))
+    .filter((entry) => entry.endsWith('.json') && otherThan(entry) === null)
     .toSorted()
     .slice(0, filesSearchedMax)
     .map((entry) => join(folder.path, entry));

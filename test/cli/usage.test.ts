@@ -151,7 +151,10 @@ describe('validate', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ok: true });
   });
 
-  it('reports several files in one document', async () => {
+});
+
+describe('validate, of several files,', () => {
+  it('reports them in one document', async () => {
     const { code, stdout } = await cli.run(['validate', '--json', 'hello.json', 'none.json']);
     expect(code).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -159,6 +162,18 @@ describe('validate', () => {
       problems: [{ file: 'none.json', code: 'FILE_NOT_READABLE' }],
       files: [{ file: 'hello.json', ok: true }, { file: 'none.json', ok: false }],
     });
+  });
+
+  it('leaves out what stands beside definitions and is none', async () => {
+    const { code, stdout } = await cli.run(['validate', '--json', 'hello.json', 'hello.sentinel-test.json', 'sentinel.schema.json']);
+    expect(code).toBe(0);
+    const skipped = [{ file: 'hello.sentinel-test.json', skipped: expect.stringContaining('"sentinel test"') }, { file: 'sentinel.schema.json', skipped: 'a JSON Schema' }];
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, problems: [], files: [{ file: 'hello.json' }, ...skipped] });
+  });
+
+  it('has nothing to check in a test alone', async () => {
+    const { code, stderr } = await cli.run(['validate', 'hello.sentinel-test.json']);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^sentinel: hello\.sentinel-test\.json is a test of a definition, which "sentinel test" runs/) });
   });
 });
 

@@ -5,18 +5,21 @@ import type { Problem } from '../../../language/problems.ts';
 import type { Paint } from '../../paint.ts';
 import { EXIT } from '../exit-codes.ts';
 import { openOutput, type Output } from '../output.ts';
+import { usage } from '../usage.ts';
 
 interface FileReport {
   file: string;
   ok: boolean;
   problems: Problem[];
   inferred: string[];
+  /** What it is, where it is no definition. */
+  skipped?: string;
 }
 
 export function define(command: Command): void {
   command
     .description('Checks definitions and reports all problems at once. Exit code 0 when there is no error, 2 otherwise.')
-    .argument('<file...>', 'definitions: JSON files')
+    .argument('<file...>', 'definitions: JSON files; of several, tests and schemas are left out')
     .addHelpText('after', `
 Examples:
   sentinel validate sentinels/build.json
@@ -30,6 +33,9 @@ async function validate(files: readonly string[], output: Output): Promise<numbe
   const reports = await Promise.all(files.map(checkFile));
   const ok = reports.every((report) => report.ok);
   const [only] = reports;
+  if (only !== undefined && reports.every(({ skipped }) => skipped !== undefined)) {
+    throw usage(`${only.file} is ${only.skipped}; give the file of a definition.`);
+  }
   if (reports.length === 1 && only !== undefined) {
     output.object({ ok, problems: only.problems, inferred: only.inferred });
   } else {
@@ -42,13 +48,16 @@ async function validate(files: readonly string[], output: Output): Promise<numbe
 }
 
 async function checkFile(file: string): Promise<FileReport> {
-  const { filesAround, readDefinitionFile } = await import('../../read-definition.ts');
+  const { filesAround, otherThan, readDefinitionFile } = await import('../../read-definition.ts');
+  const skipped = otherThan(file);
+  if (skipped !== null) return { file, ok: true, problems: [], inferred: [], skipped };
   const path = resolve(file);
   const { definition, problems, inferred } = readDefinitionFile(path, filesAround(path));
   return { file, ok: definition !== null, problems, inferred };
 }
 
-function reportLines({ file, ok, problems, inferred }: FileReport, paint: Paint): string[] {
+function reportLines({ file, ok, problems, inferred, skipped }: FileReport, paint: Paint): string[] {
+  if (skipped !== undefined) return [paint.dim(`- left out  ${file}: ${skipped}`)];
   const verdict = ok ? paint.good('✔ ok') : paint.bad(`✖ ${counted(problems.filter(({ severity }) => severity === 'error').length, 'error')}`);
   return [`${verdict}  ${file}`, ...problemLines(problems, paint), ...inferred.map((text) => `  ${paint.dim(`inferred: ${text}`)}`)];
 }
