@@ -12,7 +12,8 @@ import { fileURLToPath } from 'node:url';
 const GO_PACKAGE = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';
 const DOWNLOAD_MAX_MS = 3 * 60_000;
 const BUILD_MAX_MS = 20 * 60_000;
-const VERSION_MAX_MS = 10_000;
+/** A busy disk reads a hundred megabytes slowly; what is taken for broken is built anew, for minutes. */
+const VERSION_MAX_MS = 60_000;
 
 export interface TemporalBinary {
   path: string;
