@@ -1,4 +1,4 @@
-/** How many events, at least, history has of a workflow task: of what it was asked to keep, and of what had happened. */
+/** What comes of a workflow task: how many events history has of it, at least, and the local activities that it began. */
 import type { ActivateInput, ConcludeActivationInput } from '@temporalio/workflow';
 
 export type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
@@ -22,6 +22,23 @@ export function keep(commands: readonly Command[], kept: Set<string>): void {
     if (cancelSignalWorkflow) kept.delete(`signal ${cancelSignalWorkflow.seq}`);
     if (command.upsertWorkflowSearchAttributes) kept.add(`attributes ${kept.size}`);
     if (command.modifyWorkflowProperties) kept.add(`properties ${kept.size}`);
+  }
+}
+
+/** Those that have begun and not ended, as far as the workflow was told. */
+export class LocalActivities {
+  readonly #underWay = new Set<number | null | undefined>();
+
+  begun(commands: readonly Command[]): void {
+    for (const { scheduleLocalActivity } of commands) if (scheduleLocalActivity) this.#underWay.add(scheduleLocalActivity.seq);
+  }
+
+  ended(jobs: readonly Job[]): void {
+    for (const { resolveActivity } of jobs) if (resolveActivity?.isLocal === true) this.#underWay.delete(resolveActivity.seq);
+  }
+
+  get areUnderWay(): boolean {
+    return this.#underWay.size > 0;
   }
 }
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { temporal } from '@temporalio/proto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { QUERIES } from '../../workflows/messages.ts';
-import { once, shell } from './definitions.ts';
+import { create, once, shell } from './definitions.ts';
 import { Harness, until } from './harness.ts';
 import { notReplayed } from './replayed.ts';
 
@@ -57,10 +57,13 @@ async function takeTasks(stickyQueue: string, count: number): Promise<void> {
   }
 }
 
-test('a run that was asked while its task was lost replays', async () => {
+test.each([
+  ['long', [shell('true')]],
+  ['quick', [create('rows', { n: 1 }), create('rows', { n: 2 }), shell('true')]],
+])('a run that was asked while its task was lost, and goes on with %s steps, replays', async (kind, rest) => {
   const lost = await harness.startWorker();
-  const definition = once('asked-in-a-lost-task', [shell('true'), shell('sleep 20'), shell('true')]);
-  const handles = await Promise.all(Array.from({ length: runs }, (_, n) => harness.start(definition, { handle: `asked-in-a-lost-task-${n}` })));
+  const definition = once(`asked-in-a-lost-task-${kind}`, [shell('true'), shell('sleep 20'), ...rest]);
+  const handles = await Promise.all(Array.from({ length: runs }, (_, n) => harness.start(definition, { handle: `asked-in-a-lost-task-${kind}-${n}` })));
   for (const handle of handles) {
     await harness.untilEvent(handle, ({ type, key }) => type === 'step-started' && key.startsWith('steps.1'));
     await until(async () => (await harness.workflow(handle).describe()).raw.pendingActivities?.[0]?.lastStartedTime !== null);
@@ -77,11 +80,13 @@ test('a run that was asked while its task was lost replays', async () => {
   }
   await takeTasks(known[0]?.stickyQueue ?? '', runs);
   const said = handles.map((handle) => harness.say(handle, 'pause').catch(() => undefined));
-  await harness.startWorker();
+  const next = await harness.startWorker();
   await Promise.all([...asked, ...said]);
   for (const handle of handles) {
     await harness.say(handle, 'resume').catch(() => undefined);
     expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
   }
   expect(await notReplayed(harness, handles, 0)).toEqual([]);
+  expect(next.isAlive).toBe(true);
+  await next.stop();
 });
