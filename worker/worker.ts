@@ -76,6 +76,8 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
         dataConverter,
         maxConcurrentLocalActivityExecutions: SEGMENTS_AT_ONCE_MAX,
         shutdownGraceTime: '10s',
+        // A worker whose core has failed takes no task and never ends; by then every step that was cancelled has.
+        shutdownForceTime: '30s',
         defaultHeartbeatThrottleInterval: '2s',
         maxHeartbeatThrottleInterval: '5s',
         stickyQueueScheduleToStartTimeout: '5s',
