@@ -1,10 +1,10 @@
-/** What comes of a workflow task: how many events history has of it, at least, and the local activities that it began. */
+/** How many events, at least, history has of a workflow task: of what it was asked to keep, and of what had happened. */
 import type { ActivateInput, ConcludeActivationInput } from '@temporalio/workflow';
 
 export type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
 type Command = ConcludeActivationInput['commands'][number];
 
-/** `3` is `TIMEOUT_TYPE_SCHEDULE_TO_CLOSE`, `2` `TIMEOUT_TYPE_SCHEDULE_TO_START`: the activity may never have begun. */
+/** `TIMEOUT_TYPE_SCHEDULE_TO_START` and `TIMEOUT_TYPE_SCHEDULE_TO_CLOSE`: the activity may never have begun. */
 const timeoutsOfWaiting: ReadonlySet<unknown> = new Set([2, 3]);
 
 /** Commands that history keeps once their task ends, by a name of each: what is begun and given up in one task is in no history. */
@@ -22,23 +22,6 @@ export function keep(commands: readonly Command[], kept: Set<string>): void {
     if (cancelSignalWorkflow) kept.delete(`signal ${cancelSignalWorkflow.seq}`);
     if (command.upsertWorkflowSearchAttributes) kept.add(`attributes ${kept.size}`);
     if (command.modifyWorkflowProperties) kept.add(`properties ${kept.size}`);
-  }
-}
-
-/** Those that have begun and not ended, as far as the workflow was told. */
-export class LocalActivities {
-  readonly #underWay = new Set<number | null | undefined>();
-
-  begun(commands: readonly Command[]): void {
-    for (const { scheduleLocalActivity } of commands) if (scheduleLocalActivity) this.#underWay.add(scheduleLocalActivity.seq);
-  }
-
-  ended(jobs: readonly Job[]): void {
-    for (const { resolveActivity } of jobs) if (resolveActivity?.isLocal === true) this.#underWay.delete(resolveActivity.seq);
-  }
-
-  get areUnderWay(): boolean {
-    return this.#underWay.size > 0;
   }
 }
 

@@ -8,13 +8,12 @@
  *
  * The task may have begun at a worker that is lost since. The core takes it for the query's own, and the
  * time is no sign. It shows in the next task: history has not grown by what the run had asked it to keep.
- * That task fails, and the run is walked again from its start. Where local activities are under way when
- * the query comes, which in a task of the run's own they never are, it fails at once.
+ * That task fails, and the run is walked again from its start.
  */
 import { getActivator } from '@temporalio/workflow/lib/global-attributes.js';
 import type { ActivateInput } from '@temporalio/workflow';
 import { NOT_YET } from './messages.ts';
-import { eventsOf, keep, LocalActivities, type Job } from './task-events.ts';
+import { eventsOf, keep, type Job } from './task-events.ts';
 
 type Activation = ActivateInput['activation'];
 
@@ -29,7 +28,6 @@ interface Seen {
   time: bigint;
   isExact: boolean;
   historyLength: number;
-  isReplaying: boolean;
 }
 
 const nanosPerMs = 1_000_000n;
@@ -37,21 +35,17 @@ const nanosPerMs = 1_000_000n;
 /** To be called in the run's first activation. */
 export function goOnInTasksOnly(): void {
   const { interceptors, now, info } = getActivator();
-  let latest: Seen = { time: BigInt(Math.trunc(now)) * nanosPerMs, isExact: false, historyLength: info.historyLength, isReplaying: info.unsafe.isReplaying };
+  let latest: Seen = { time: BigInt(Math.trunc(now)) * nanosPerMs, isExact: false, historyLength: info.historyLength };
   /** What history is to keep of the latest task. */
   const kept = new Set<string>();
-  const local = new LocalActivities();
   interceptors.internals.push({
     activate(input, next) {
       const { activation } = input;
-      const jobs = activation.jobs ?? [];
-      local.ended(jobs);
-      if (local.areUnderWay && !latest.isReplaying && jobs.some(isDirectQuery)) throw new Error(NOT_YET);
       const seen = seenIn(activation);
       if (seen !== null) {
-        if (!seen.isReplaying) {
+        if (activation.isReplaying !== true) {
           if (isAhead(seen, latest) && hasHappened(activation)) throw new Error(NOT_YET);
-          if (hasLost(seen, latest, kept, jobs)) throw new Error(LOST_TASK);
+          if (hasLost(seen, latest, kept, activation.jobs ?? [])) throw new Error(LOST_TASK);
         }
         if (seen.historyLength !== latest.historyLength) kept.clear();
         latest = seen;
@@ -61,26 +55,22 @@ export function goOnInTasksOnly(): void {
     concludeActivation(input, next) {
       const concluded = next(input);
       keep(concluded.commands, kept);
-      local.begun(concluded.commands);
       return concluded;
     },
   });
 }
 
 /** Null of queries, which have no time. */
-function seenIn({ timestamp, historyLength, isReplaying }: Activation): Seen | null {
+function seenIn({ timestamp, historyLength }: Activation): Seen | null {
   if (timestamp === null || timestamp === undefined) return null;
   const time = BigInt(String(timestamp.seconds ?? 0)) * 1000n * nanosPerMs + BigInt(timestamp.nanos ?? 0);
-  return { time, isExact: true, historyLength: historyLength ?? 0, isReplaying: isReplaying === true };
+  return { time, isExact: true, historyLength: historyLength ?? 0 };
 }
 
 function isAhead(seen: Seen, latest: Seen): boolean {
   const time = latest.isExact ? seen.time : seen.time - (seen.time % nanosPerMs);
   return time === latest.time && seen.historyLength > latest.historyLength;
 }
-
-/** One that comes to the worker without a task. */
-const isDirectQuery = ({ queryWorkflow }: Job): boolean => queryWorkflow?.queryId === 'legacy_query';
 
 function hasHappened({ jobs }: Activation): boolean {
   return (jobs ?? []).some((job) => (Object.keys(job) as (keyof Job)[]).some((kind) => !otherJobs.has(kind)));

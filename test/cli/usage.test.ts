@@ -150,7 +150,6 @@ describe('validate', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ ok: true });
   });
-
 });
 
 describe('validate, of several files,', () => {

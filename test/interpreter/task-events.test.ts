@@ -1,7 +1,7 @@
 /** By how much history grows from one workflow task to the next, at least (workflows/task-events.ts). */
 import { temporal } from '@temporalio/proto';
 import { describe, expect, test } from 'vitest';
-import { eventsOf, keep, LocalActivities } from '../../workflows/task-events.ts';
+import { eventsOf, keep } from '../../workflows/task-events.ts';
 
 const { TimeoutType } = temporal.api.enums.v1;
 
@@ -59,13 +59,4 @@ describe('events of what had happened', () => {
   test('are counted together', () => {
     expect(eventsOf([{ resolveActivity: { seq: 1, result: { completed: {} } } }, { fireTimer: { seq: 1 } }, { doUpdate: {} }])).toBe(3);
   });
-});
-
-test('a local activity is under way until the workflow is told of its end', () => {
-  const local = new LocalActivities();
-  local.begun([{ scheduleLocalActivity: { seq: 1 } }, { scheduleLocalActivity: { seq: 2 } }, { scheduleActivity: { seq: 3 } }]);
-  local.ended([{ resolveActivity: { seq: 1, isLocal: true } }, { resolveActivity: { seq: 2 } }]);
-  expect(local.areUnderWay).toBe(true);
-  local.ended([{ resolveActivity: { seq: 2, isLocal: true } }]);
-  expect(local.areUnderWay).toBe(false);
 });
