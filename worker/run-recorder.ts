@@ -16,9 +16,9 @@ import type { InjectedSinks } from '@temporalio/worker';
 import type { Json, JsonObject } from '../language/json.ts';
 import { inlineBytesMax } from '../language/limits.ts';
 import type { Definition } from '../language/model.ts';
-import type { RunEvent } from '../language/run-event.ts';
+import type { RunEvent, RunStarted } from '../language/run-event.ts';
 import { contentHash } from '../prisma/store/content-hash.ts';
-import type { Store } from '../prisma/store/contract.ts';
+import type { RunContext, Store } from '../prisma/store/contract.ts';
 import { previewOf } from '../workflows/interpreter/preview.ts';
 import type { RunSinks } from '../workflows/recording.ts';
 
@@ -83,6 +83,7 @@ export class RunRecorder {
   }
 
   async append(handle: string, events: RunEvent[], { isReplaying, historyLength, lostFrom }: At): Promise<void> {
+    for (const event of events) if (event.type === 'run-started') this.store.runs.remember(contextOf(handle, event));
     const known = isReplaying ? (this.taken.get(handle)?.inHistory ?? -1) : -1;
     const fresh = events.filter((event) => event.seq > known);
     if (fresh.length === 0) return;
@@ -186,6 +187,8 @@ function named(events: RunEvent[], definition: Definition | undefined): RunEvent
   if (definition === undefined) return events;
   return events.map((event) => (event.type === 'run-started' && event.definitionHash === '' ? { ...event, definitionHash: contentHash(definition) } : event));
 }
+
+const contextOf = (handle: string, { project, persona, definitionHash }: RunStarted): RunContext => ({ handle, project, persona, definitionHash });
 
 function mustBeWritten(event: RunEvent): boolean {
   if (event.type === 'asked' || event.type === 'paused') return true;

@@ -168,6 +168,8 @@ export interface Store {
     /** Runs that are paused below any of these, newest first, each with the one that it is below of. */
     pausedBelow(handles: readonly string[]): Promise<{ handle: string; name: string; around: string }[]>;
     context(handle: string): Promise<RunContext | null>;
+    /** What the run itself said at its start: it need not be read here any more. */
+    remember(context: RunContext): void;
   };
   events: {
     /** Upserts by (handle, seq) and keeps the run's row in step (started, paused, finished). */

@@ -55,16 +55,7 @@ function toRun(row: Row): Run {
 }
 
 export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
-  const contexts = new BoundedMap<string, RunContext>(CONTEXTS_MAX);
-  const asking = new Map<string, Promise<RunContext | null>>();
-  const lookUp = async (handle: string): Promise<RunContext | null> => {
-    const [context] = await database.query<RunContext>(
-      'select handle, project, persona, definition_hash as "definitionHash" from runs where handle = $1',
-      [withoutNul(handle)],
-    );
-    if (context !== undefined) contexts.set(handle, context);
-    return context ?? null;
-  };
+  const known = contexts(database);
   return {
     async create(run, sinceSeq) {
       const created = await database.query(
@@ -81,7 +72,7 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
     },
 
     async discard(handle) {
-      contexts.delete(handle);
+      known.forget(handle);
       await database.query('delete from runs where handle = $1 and not exists (select 1 from run_events where handle = $1)', [handle]);
     },
 
@@ -104,14 +95,34 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
 
     pausedBelow: (handles) => pausedIn(database, handles),
 
-    async context(handle) {
-      const known = contexts.get(handle);
-      if (known !== undefined) return known;
+    context: known.find,
+    remember: known.remember,
+  };
+}
+
+/** What never changes of a run is read once. */
+function contexts(database: Database): { find: Store['runs']['context']; remember: Store['runs']['remember']; forget(handle: string): void } {
+  const known = new BoundedMap<string, RunContext>(CONTEXTS_MAX);
+  const asking = new Map<string, Promise<RunContext | null>>();
+  const lookUp = async (handle: string): Promise<RunContext | null> => {
+    const [context] = await database.query<RunContext>(
+      'select handle, project, persona, definition_hash as "definitionHash" from runs where handle = $1',
+      [withoutNul(handle)],
+    );
+    if (context !== undefined) known.set(handle, context);
+    return context ?? null;
+  };
+  return {
+    async find(handle) {
+      const found = known.get(handle);
+      if (found !== undefined) return found;
       // The steps of a fan ask together, and are answered by one query.
       const asked = asking.get(handle) ?? lookUp(handle).finally(() => asking.delete(handle));
       asking.set(handle, asked);
       return asked;
     },
+    remember: (context) => known.set(context.handle, context),
+    forget: (handle) => known.delete(handle),
   };
 }
 

@@ -4,6 +4,9 @@
  * Announcements are gathered for a few milliseconds and sent outside every transaction, because a
  * NOTIFY inside one makes commits wait for each other. They may be lost (the connection breaks, the
  * process dies): a follower also looks by itself once in POLL_MS. So nothing here may fail a writer.
+ *
+ * That something was published is told only where somebody may want it, a run or a trigger. Who comes
+ * to want it after that look finds it by itself: it is committed by then.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -25,6 +28,10 @@ export const FILES_CHANNEL = 'sentinel_files';
 /** A background process printed something, or ended; with its execution's id. */
 export const EXECUTION_CHANNEL = 'sentinel_execution';
 export type Channel = typeof RUN_CHANNEL | typeof LOG_CHANNEL | typeof EVENT_CHANNEL | typeof FILES_CHANNEL | typeof EXECUTION_CHANNEL;
+
+const NOTIFY = `
+  select pg_notify(n.channel, n.handle) from unnest($1::text[], $2::text[]) as n(channel, handle)
+  where n.channel <> '${EVENT_CHANNEL}' or exists (select 1 from event_subscriptions) or exists (select 1 from triggers)`;
 
 export class Announcer {
   readonly #database: Database;
@@ -67,9 +74,7 @@ export class Announcer {
     }
     this.#pending.clear();
     if (handles.length === 0) return;
-    await this.#database
-      .query('select pg_notify(n.channel, n.handle) from unnest($1::text[], $2::text[]) as n(channel, handle)', [channels, handles])
-      .catch(() => undefined);
+    await this.#database.query(NOTIFY, [channels, handles]).catch(() => undefined);
   }
 }
 

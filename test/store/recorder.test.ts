@@ -5,7 +5,8 @@ import type { Question } from '../../language/question.ts';
 import type { Definition } from '../../language/model.ts';
 import type { RunEvent } from '../../language/run-event.ts';
 import { contentHash } from '../../prisma/store/content-hash.ts';
-import type { Store } from '../../prisma/store/contract.ts';
+import type { RunContext, Store } from '../../prisma/store/contract.ts';
+import { openStore } from '../../prisma/store/open-store.ts';
 import { RunRecorder } from '../../worker/run-recorder.ts';
 import { finished, started, useStore, warning } from './opened.ts';
 
@@ -18,6 +19,16 @@ const question: Question = { id: 'steps.0@1', kind: 'approval', message: 'Ship i
 
 const large = 'x'.repeat(40_000);
 const reference = { $payload: createHash('sha256').update(JSON.stringify(large)).digest('hex'), bytes: 40_002, preview: expect.any(String) };
+
+/** As another process reads it. */
+async function contextElsewhere(handle: string): Promise<RunContext | null> {
+  const other = openStore({ url: opened.database.url });
+  try {
+    return await other.runs.context(handle);
+  } finally {
+    await other.close();
+  }
+}
 
 test('large inputs and outputs are references, and what they stand for can be read', async () => {
   const { store } = opened;
@@ -54,6 +65,16 @@ test('events that a replay hands over again are written once', async () => {
   await recorder.append('again', events, live(3));
   await recorder.close();
   expect(await store.events.after('again', -1)).toEqual(events);
+});
+
+test('what a step asks of its run is known from the run itself, before anything of it is written', async () => {
+  const { store } = opened;
+  const recorder = new RunRecorder(store);
+  await recorder.append('known', [started(1)], live(3));
+  expect(await store.runs.find('known')).toBeNull();
+  expect(await store.runs.context('known')).toEqual({ handle: 'known', project: '/project', persona: 'ada', definitionHash: 'h' });
+  await recorder.close();
+  expect(await contextElsewhere('known')).toEqual(await store.runs.context('known'));
 });
 
 test('a start that does not say what it runs is written with the hash of what the run holds', async () => {
@@ -98,7 +119,7 @@ test('a start waits for its run, an event not for a start; what keeps coming is 
       writes.push(`${performance.now() - began}: ${handle} ${events.map(({ seq }) => seq).join(' ')}`);
       return Promise.resolve();
     };
-    const recorder = new RunRecorder({ events: { append } } as unknown as Store);
+    const recorder = new RunRecorder({ events: { append }, runs: opened.store.runs } as unknown as Store);
     await recorder.append('short', [started(1)], live(3));
     await vi.advanceTimersByTimeAsync(500);
     for (let seq = 1; seq <= 8; seq += 1) {
