@@ -92,9 +92,13 @@ export interface BulkInsert {
  * SQL of one quick command. Reads need no transaction until the first write opens one; from then on
  * both go through it, so a segment reads its own writes and commits as one.
  */
-/** One row by its key: of which texts, in which order, `text` takes an array each; a row says at which `place`, from 1, its key stands. */
+/**
+ * One row by its key: of which texts, in which order, `text` takes an array each; a row says at which `place`, from 1, its key stands.
+ * `within`, which costs a fraction, is for keys that differ in their last text only: it takes the other texts as they are.
+ */
 export interface KeyedRead {
   text: string;
+  within?: string;
 }
 
 export interface Session {

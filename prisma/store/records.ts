@@ -38,6 +38,7 @@ const ROWS: BulkInsert = {
 const BY_KEY: KeyedRead = {
   text: `select place::integer, ${COLUMNS} from records
     join unnest($1::text[], $2::text[]) with ordinality as asked(collection_asked, id_asked, place) on collection = collection_asked and id = id_asked`,
+  within: `select array_position($2, id) as place, ${COLUMNS} from records where collection = $1 and id = any($2::text[])`,
 };
 
 function add(session: Session, { collection, id, data, createdAt }: DataRecord): void {

@@ -16,7 +16,7 @@ import type { BulkInsert, KeyedRead, OpenSession, SessionEntry } from './contrac
 import { queryOn, rollback } from './database.ts';
 import type { Database } from './database.ts';
 import { JournalConflict, PlaceTaken } from './journal-conflict.ts';
-import type { SharedReads } from './shared-reads.ts';
+import { keyedStatement, type SharedReads } from './shared-reads.ts';
 
 /**
  * A segment lasts a quarter of a second. A transaction whose host vanished must not hold its locks
@@ -53,7 +53,8 @@ export class StoreSession implements OpenSession {
     return this.#afterOthers(async () => {
       const isOwn = this.#isTransaction || this.#rows.size > 0;
       if (!isOwn) return await this.#share<Row>(read, key);
-      const [row] = await this.#ask(false, (client) => queryOn<Row>(client, read.text, key.map((part) => [part])));
+      const { text, values } = keyedStatement(read, [key]);
+      const [row] = await this.#ask(false, (client) => queryOn<Row>(client, text, values));
       return row;
     });
   }

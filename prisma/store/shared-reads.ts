@@ -21,6 +21,15 @@ const FAR_MS = 5;
 /** A statement's answer is held in memory as a whole. */
 const KEYS_MAX = 100;
 
+/** Rows by these keys, each of them once. */
+export function keyedStatement({ text, within }: KeyedRead, keys: readonly (readonly string[])[]): { text: string; values: unknown[] } {
+  const first = keys[0] ?? [];
+  const last = first.length - 1;
+  const isWithin = keys.every((key) => key.every((part, nth) => nth === last || part === first[nth]));
+  if (within !== undefined && isWithin) return { text: within, values: [...first.slice(0, last), keys.map((key) => key[last])] };
+  return { text, values: first.map((_, nth) => keys.map((key) => key[nth])) };
+}
+
 export class SharedReads {
   readonly #query: Query;
   readonly #asked = new Map<KeyedRead, Asked[]>();
@@ -69,10 +78,18 @@ export class SharedReads {
     const askedAt = performance.now();
     this.#underWay += 1;
     try {
-      const parts = asked[0]?.key ?? [];
-      const rows = (await this.#query(read.text, parts.map((_, nth) => asked.map(({ key }) => key[nth])))) as { place: number }[];
+      const places = new Map<string, number>();
+      const keys: (readonly string[])[] = [];
+      const asking = asked.map(({ key, resolve }) => {
+        const name = JSON.stringify(key);
+        const isFirst = !places.has(name);
+        if (isFirst) places.set(name, keys.push(key));
+        return { place: places.get(name) ?? 0, isFirst, resolve };
+      });
+      const { text, values } = keyedStatement(read, keys);
+      const rows = (await this.#query(text, values)) as { place: number }[];
       const found = new Map(rows.map((row) => [row.place, row]));
-      asked.forEach(({ resolve }, nth) => resolve(found.get(nth + 1)));
+      for (const { place, isFirst, resolve } of asking) resolve(isFirst ? found.get(place) : structuredClone(found.get(place)));
     } catch (error) {
       for (const { reject } of asked) reject(error);
     } finally {

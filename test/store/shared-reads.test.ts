@@ -42,9 +42,30 @@ test('what is asked for at once goes out together, and each has its own answer',
   expect(sent).toEqual([100, 100, 50]);
   expect(await reads.find<Square>(SQUARES, ['7'])).toMatchObject({ n: 7, square: 49 });
   expect(sent).toHaveLength(4);
-  const [one, other] = await Promise.all([reads.find(SQUARES, ['5']), reads.find(SQUARES, ['5'])]);
+  await end();
+});
+
+test('a key that several ask for is asked for once, and each has a row of its own', async () => {
+  const { reads, sent, end } = counting();
+  const [one, other, third, none] = await Promise.all(['5', '5', '6', '13'].map((key) => reads.find<Square>(SQUARES, [key])));
+  expect(sent).toEqual([3]);
+  expect([one, other, third?.n, none]).toEqual([{ place: 1, n: 5, square: 25 }, { place: 1, n: 5, square: 25 }, 6, undefined]);
   expect(one).not.toBe(other);
   await end();
+});
+
+test('keys that differ in their last text only are asked for within the others', async () => {
+  const read: KeyedRead = {
+    text: `select place::integer, 'any' as how, folder || '/' || file as path from unnest($1::text[], $2::text[]) with ordinality as asked(folder, file, place)`,
+    within: `select array_position($2, file) as place, 'within' as how, $1 || '/' || file as path from unnest($2::text[]) as file`,
+  };
+  const database = new Database(opened.database.url, 4);
+  const reads = new SharedReads((text, values) => database.query(text, values));
+  const found = (...keys: string[][]): Promise<unknown[]> => Promise.all(keys.map((key) => reads.find(read, key)));
+  expect(await found(['a', '1'])).toEqual([{ place: 1, how: 'within', path: 'a/1' }]);
+  expect(await found(['a', '1'], ['a', '2'], ['a', '1'])).toMatchObject([{ how: 'within', path: 'a/1' }, { path: 'a/2' }, { path: 'a/1' }]);
+  expect(await found(['a', '1'], ['b', '1'], ['a', '1'])).toMatchObject([{ how: 'any', path: 'a/1' }, { path: 'b/1' }, { path: 'a/1' }]);
+  await database.close();
 });
 
 /** Statements that are answered when the test says so. */
@@ -66,13 +87,13 @@ const turn = (): Promise<void> => sleep(0);
 
 test('near a database one statement is under way, and who asks meanwhile shares the next', async () => {
   const { reads, sent, answer } = held();
-  const ask = async (): Promise<void> => {
-    void reads.find(SQUARES, ['1']);
+  const ask = async (key: string): Promise<void> => {
+    void reads.find(SQUARES, [key]);
     await turn();
   };
-  await ask();
-  await ask();
-  await ask();
+  await ask('1');
+  await ask('2');
+  await ask('3');
   expect(sent).toEqual([1]);
   await answer();
   expect(sent).toEqual([1, 2]);
@@ -115,6 +136,17 @@ test('records are found by their id, in many sessions at once', async () => {
   const found = await Promise.all(ids.map(recordOf));
   expect(found.map(([record]) => record?.id)).toEqual([...ids.slice(0, 300), undefined]);
   expect(found[42]).toMatchObject([{ collection: 'shared', data: { n: 42 } }]);
+});
+
+test('records of several collections are found at once, also those of one id', async () => {
+  const { store } = opened;
+  const session = store.session();
+  for (const collection of ['"odd" \\ one', 'plain']) await store.records.create(session, collection, 'same', { of: collection });
+  await session.commit({ handle: 'shared', key: 'several', result: null, events: [] });
+  const read = (collection: string): Promise<DataRecord[]> => reading(store, (asking) => store.records.list(asking, { collection, filter: { id: 'same' } }));
+  const found = await Promise.all(['"odd" \\ one', 'plain', 'none', 'plain'].map(read));
+  expect(found.map(([record]) => record?.data)).toEqual([{ of: '"odd" \\ one' }, { of: 'plain' }, undefined, { of: 'plain' }]);
+  expect(await read('"odd" \\ one')).toMatchObject([{ collection: '"odd" \\ one', id: 'same' }]);
 });
 
 test('a session that has written finds what it wrote, and others do not before its commit', async () => {
