@@ -89,10 +89,6 @@ export interface BulkInsert {
 }
 
 /**
- * SQL of one quick command. Reads need no transaction until the first write opens one; from then on
- * both go through it, so a segment reads its own writes and commits as one.
- */
-/**
  * One row by its key: of which texts, in which order, `text` takes an array each; a row says at which `place`, from 1, its key stands.
  * `within`, which costs a fraction, is for keys that differ in their last text only: it takes the other texts as they are.
  */
@@ -101,6 +97,10 @@ export interface KeyedRead {
   within?: string;
 }
 
+/**
+ * SQL of one quick command. Reads need no transaction until the first write opens one; from then on
+ * both go through it, so a segment reads its own writes and commits as one.
+ */
 export interface Session {
   /** A row, as JSON text, that goes out with the commit, or before the next statement. It must not be able to fail. */
   later(insert: BulkInsert, row: string): void;
