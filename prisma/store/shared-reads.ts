@@ -1,7 +1,7 @@
 /**
- * Rows by their key, for all sessions of a store: what is asked for in one turn of the event loop, or
- * while a statement is under way, goes out as one statement. A database that is far, or busy, is given
- * a second statement meanwhile.
+ * Rows by their key, for all sessions of a store: what one callback of the event loop asks for, with the
+ * promises that it settles, or what is asked for while a statement is under way, goes out as one
+ * statement. A database that is far, or busy, is given a second statement meanwhile.
  *
  * Invariants: each who asks gets a row of its own, also of the same key. Whoever asks alone waits for
  * nobody. A statement that fails fails for all who shared it, and for no others.
@@ -56,11 +56,11 @@ export class SharedReads {
     return this.#underWay >= (this.#answeredInMs < FAR_MS ? 1 : 2);
   }
 
-  /** Once all who ask in this turn have asked. */
+  /** Once all who ask in this callback have asked. */
   #plan(): void {
     if (this.#isPlanned || this.#isFull || this.#asked.size === 0) return;
     this.#isPlanned = true;
-    setImmediate(() => {
+    process.nextTick(() => {
       this.#isPlanned = false;
       for (const [read, waiting] of this.#asked) {
         if (this.#isFull) break;
