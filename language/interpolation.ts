@@ -11,7 +11,8 @@ import type { Json } from './json.ts';
 import { interpolationLengthMax, nestingDepthMax } from './limits.ts';
 import { Budget } from './expression/budget.ts';
 import { readJson } from './expression/json-text.ts';
-import { nextReference, readReference, type Reference } from './reference.ts';
+import { readReference, type Reference } from './reference.ts';
+import { nextReference } from './reference-syntax.ts';
 import type { Fault, ScopeReader } from './scope.ts';
 
 export interface InterpolatedValue {

@@ -6,7 +6,7 @@
  * Recursion is safe here: `checkShape` has bounded the depth.
  */
 import type { Problem } from '../problems.ts';
-import { isTemplate } from '../reference.ts';
+import { isTemplate } from '../written-references.ts';
 import { finish, isPlain, Origins, pathOf, standIn, type Draft, type Plain } from './draft.ts';
 import { rewriteDojo } from './rewrites/dojo.ts';
 import { rewriteGuard } from './rewrites/guard.ts';

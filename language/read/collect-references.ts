@@ -3,7 +3,7 @@ import { shellLineOf } from '../commands.ts';
 import { parseExpression, referencesOf, type ParsedExpression } from '../expression/parse.ts';
 import type { Step } from '../model.ts';
 import type { Problem } from '../problems.ts';
-import { isReferredLater, referencesIn, unreadIn, type Unread } from '../reference.ts';
+import { isReferredLater, referencesIn, unreadIn, type Unread } from '../written-references.ts';
 import { join, type Origins } from './draft.ts';
 import { expressionFix } from './remedies/expression-fix.ts';
 import type { Place, Sites, StepSite } from './sites.ts';
@@ -21,6 +21,9 @@ export interface ReferenceSite {
   /** `shell`: the shell may know the name where we do not. */
   from: 'expression' | 'template' | 'shell';
 }
+
+/** In braces a name is ours wherever it stands; the shell knows none of them. */
+export const inBraces = ({ written }: Pick<ReferenceSite, 'written'>): boolean => written.startsWith('{{');
 
 /** A text that looks like a reference and is none. */
 export interface UnreadSite extends Unread {
@@ -72,10 +75,10 @@ function badExpression(text: string, path: string, { problem, unknown }: ParsedE
 export function expressionReferences(text: string, at: string, place: Place, reader: object): ReferenceSite[] {
   const parsed = parseExpression(text);
   if (!parsed.ok) return [];
-  const inBraces = referencesIn(text).filter(({ written }) => written.startsWith('{{'));
+  const braces = referencesIn(text).filter(inBraces);
   return referencesOf(parsed.expression).map((found) => {
     const dotted = [found.name, ...found.path].join('.');
-    const written = inBraces.find(({ name, path }) => [name, ...path].join('.') === dotted)?.written ?? `$${dotted}`;
+    const written = braces.find(({ name, path }) => [name, ...path].join('.') === dotted)?.written ?? `$${dotted}`;
     return { ...found, written, at, place, reader, from: 'expression' };
   });
 }
@@ -89,10 +92,15 @@ function quotedIn(expression: string): Unread[] {
   return texts.flatMap((text) => referencesIn(text).map(({ name, written }) => ({ name, written, finding, content: written.replace(/^[${]+/, '').replace(/\}+$/, '').trim() })));
 }
 
+/** What a text reads more than once is one finding. */
+function eachOnce<T extends Pick<ReferenceSite, 'name' | 'path' | 'written'>>(found: readonly T[]): Iterable<T> {
+  return new Map(found.map((reference) => [[reference.written, reference.name, ...reference.path].join('\0'), reference])).values();
+}
+
 function readTemplates({ step, path, place }: StepSite, origins: Origins, isDefinition: (name: string) => boolean, references: ReferenceSite[], unread: UnreadSite[]): void {
   const read = (value: unknown, where: string, from: ReferenceSite['from']): void =>
     eachText(value, where, (text, at) => {
-      for (const reference of referencesIn(text)) references.push({ ...reference, at, place, reader: step, from });
+      for (const { name, path: fields, written } of eachOnce(referencesIn(text))) references.push({ name, path: fields, written, at, place, reader: step, from });
       // To the shell `${name}` is its own.
       for (const found of unreadIn(text)) if (from === 'template' || !found.written.startsWith('$')) unread.push({ ...found, at });
     });

@@ -4,7 +4,7 @@
  */
 import { blocksOf } from '../blocks.ts';
 import type { Definition, LoopConfig, Step } from '../model.ts';
-import { isReferredLater } from '../reference.ts';
+import { isReferredLater } from '../written-references.ts';
 import type { KnownRefs } from './checks/nesting.ts';
 import { isPlain } from './draft.ts';
 

@@ -2,7 +2,7 @@
  * Current items that definitions behind a `$ref` read without setting them: a nested run sees the variables
  * around it, so they are items of the loop that the reference stands in, as if it stood there itself.
  */
-import { isReferredLater } from '../reference.ts';
+import { isReferredLater } from '../written-references.ts';
 import { isBound, isSet, namesSet, type Names } from './checks/references.ts';
 import type { KnownRefs } from './checks/nesting.ts';
 import { collectReferences, type ReferenceSite } from './collect-references.ts';

@@ -5,7 +5,7 @@
 import type { FailureInfo } from '../../language/failure.ts';
 import type { Definition, SentinelStep } from '../../language/model.ts';
 import type { Finding } from '../../language/read/nested-definition.ts';
-import { isReferredLater } from '../../language/reference.ts';
+import { isReferredLater } from '../../language/written-references.ts';
 import { wait, type Walking } from './drive.ts';
 import { Reader, visible } from './effects.ts';
 import type { RunInput, Strand } from './host.ts';

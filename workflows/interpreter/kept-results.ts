@@ -5,7 +5,7 @@
  */
 import type { Definition, Step } from '../../language/model.ts';
 import { parseExpression, referencesOf, type FoundReference } from '../../language/expression/parse.ts';
-import { referencesIn } from '../../language/reference.ts';
+import { referencesIn } from '../../language/written-references.ts';
 import { STEP_FIELDS } from '../../language/scope.ts';
 import { CHANGES, isNewFor } from '../changes.ts';
 

@@ -4,7 +4,7 @@
  * looks at its own bounds only between its passes, so it bounds nothing inside.
  */
 import type { Problem } from '../../problems.ts';
-import { isReferredLater } from '../../reference.ts';
+import { isReferredLater } from '../../written-references.ts';
 import type { Origins } from '../draft.ts';
 import { hasLimit, isLoopBounded, unboundedBehind, unboundedSentence, type UnboundedLoop } from '../referred-bounds.ts';
 import type { DefinitionSite, LoopSite, Sites } from '../sites.ts';

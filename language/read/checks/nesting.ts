@@ -2,7 +2,7 @@
 import { nestingSentinelsMax } from '../../limits.ts';
 import type { Definition, Step } from '../../model.ts';
 import type { Problem } from '../../problems.ts';
-import { isReferredLater } from '../../reference.ts';
+import { isReferredLater } from '../../written-references.ts';
 import { isPlain, type Origins, type Plain } from '../draft.ts';
 import type { DefinitionSite, Sites } from '../sites.ts';
 

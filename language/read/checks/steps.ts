@@ -4,7 +4,7 @@ import { COMMANDS, findCommand } from '../../commands.ts';
 import { regexLengthMax } from '../../limits.ts';
 import type { Rule } from '../../model.ts';
 import type { Problem } from '../../problems.ts';
-import { isTemplate } from '../../reference.ts';
+import { isTemplate } from '../../written-references.ts';
 import { BUILT_INS, isSafeName } from '../../scope.ts';
 import { nearestFix } from '../remedies/meant-word.ts';
 import { join, type Origins } from '../draft.ts';

@@ -3,7 +3,7 @@
  * spellings, and the flat form of a loop step (`mode`, `count`, `while`, `maxIterations` beside `steps`).
  * A definition without a loop runs once.
  */
-import { isTemplate } from '../../reference.ts';
+import { isTemplate } from '../../written-references.ts';
 import { conflict, infer, isPlain, join, pathOf, rename, setOwn, standIn, within, type Draft, type Plain } from '../draft.ts';
 import { rewriteVariable } from './names.ts';
 import { numberFor, renameAll, rewriteCheck, rewriteSpelling } from './spelling.ts';

@@ -3,7 +3,7 @@
  * around one, or any of these beside `command` instead of in `params`. They become the `definition`
  * that the command takes; the run that it starts reads it in whichever dialect it is.
  */
-import { isTemplate } from '../../reference.ts';
+import { isTemplate } from '../../written-references.ts';
 import { conflict, isPlain, pathOf, standIn, within, type Draft, type Plain } from '../draft.ts';
 
 const RUNS: ReadonlySet<unknown> = new Set(['sentinel/run', 'sentinel/start']);
