@@ -1,18 +1,23 @@
 /** Variables that nothing sets. */
 import type { Problem } from '../../problems.ts';
 import { BUILT_INS } from '../../scope.ts';
-import type { ReferenceSite } from '../collect-references.ts';
+import { inBraces, type ReferenceSite } from '../collect-references.ts';
 import { isPlain } from '../draft.ts';
+import { spelledNearly } from '../remedies/meant-word.ts';
 import type { DefinitionSite, Sites } from '../sites.ts';
 
 /** Roots of the brace dialect, which the engine supplies. */
 export const BRACE_ROOTS: ReadonlySet<string> = new Set(['steps', 'named', 'loop', 'env']);
+
+/** Each compares a name with all that there are. */
+const lookupsMax = 20;
 
 /** `reported`: references that another check has spoken of. */
 export function checkReferences(sites: Sites, references: readonly ReferenceSite[], reported: ReadonlySet<ReferenceSite>): Problem[] {
   const names = namesSet(sites);
   const hyphened = new Set<string>();
   const problems: Problem[] = [];
+  let lookups = 0;
   for (const reference of references) {
     if (isSet(reference.name, reference.place.definition, names)) continue;
     if (BUILT_INS.has(reference.name) || BRACE_ROOTS.has(reference.name)) continue;
@@ -21,7 +26,12 @@ export function checkReferences(sites: Sites, references: readonly ReferenceSite
     // Its parts are names that nothing sets, each of them.
     if (label !== undefined && hyphened.has(`${reference.at} ${label}`)) continue;
     hyphened.add(`${reference.at} ${label}`);
-    if (reference.from !== 'shell' || label !== undefined) problems.push(unknownReference(reference, label));
+    // In a shell line a name is the shell's own, and braces that name nothing of ours may be meant for a program.
+    const isShells = reference.from === 'shell' && label === undefined;
+    if (isShells && !inBraces(reference)) continue;
+    const near = label === undefined && lookups < lookupsMax ? spelledNearly(reference.name, namesAround(reference, names)) : undefined;
+    lookups += 1;
+    if (!isShells || near !== undefined) problems.push(unknownReference(reference, label, near));
   }
   return problems;
 }
@@ -68,16 +78,21 @@ function hyphenedLabel({ written, place }: ReferenceSite, names: Names): string 
   return undefined;
 }
 
-function unknownReference(reference: ReferenceSite, label: string | undefined): Problem {
-  const fix = `write {{named.${label}}}`;
+/** Every name that stands for something where the reference is. */
+function namesAround({ place }: ReferenceSite, names: Names): string[] {
+  const around = place.loops.flatMap(({ loop }) => ('as' in loop && loop.as !== undefined ? [loop.as] : []));
+  for (let at: DefinitionSite | undefined = place.definition; at !== undefined; at = at.parent?.definition) around.push(...(names.get(at) ?? []));
+  return [...around, ...BUILT_INS, ...BRACE_ROOTS];
+}
+
+function unknownReference(reference: ReferenceSite, label: string | undefined, near: string | undefined): Problem {
+  const { at: path, name, written } = reference;
   if (label !== undefined) {
-    const message = `${reference.written} is read as "${label.replace(/\..*$/, '').split('-').join(' minus ')}", and nothing sets "${reference.name}"; ${fix}`;
-    return { code: 'UNKNOWN_REFERENCE', severity: 'warning', path: reference.at, message, fix };
+    const fix = `write {{named.${label}}}`;
+    const message = `${written} is read as "${label.replace(/\..*$/, '').split('-').join(' minus ')}", and nothing sets "${name}"; ${fix}`;
+    return { code: 'UNKNOWN_REFERENCE', severity: 'warning', path, message, fix };
   }
-  return {
-    code: 'UNKNOWN_REFERENCE',
-    severity: 'warning',
-    path: reference.at,
-    message: `nothing in this definition sets "${reference.name}" (${reference.written}); give it as an input when the run starts, or add it to "inputs"`,
-  };
+  const fix = near === undefined ? undefined : `write "${written.replace(name, near)}"`;
+  const message = `nothing in this definition sets "${name}" (${written}); ${fix ?? 'give it as an input when the run starts, or add it to "inputs"'}`;
+  return { code: 'UNKNOWN_REFERENCE', severity: 'warning', path, message, ...(fix === undefined ? {} : { fix }) };
 }

@@ -2,7 +2,8 @@
 import { isMethod } from '../../expression/expression.ts';
 import type { Problem } from '../../problems.ts';
 import { STEP_FIELDS } from '../../scope.ts';
-import type { ReferenceSite } from '../collect-references.ts';
+import { inBraces, type ReferenceSite } from '../collect-references.ts';
+import { isPlain, type Plain } from '../draft.ts';
 import { nearestFix } from '../remedies/meant-word.ts';
 import type { Setter, Setters } from '../setters.ts';
 
@@ -15,26 +16,49 @@ const END_FIELDS: ReadonlySet<string> = new Set(['success', 'outcome', 'iteratio
 
 export function checkResults(references: readonly ReferenceSite[], setters: Setters): Problem[] {
   return references.flatMap((reference) => {
-    const [field] = reference.path;
+    const { own, result, field } = resultRead(reference, setters);
     // A dotted word in a shell line may be a file's name.
-    if (field === undefined || reference.from === 'shell') return [];
-    const own = setters.onlySetters(reference.name, reference.place.definition);
-    if (own.length === 0) return [];
-    if (own.every(({ site }) => site.step.type === 'shell')) return checkShellField(reference, field);
+    if (field === undefined || own.length === 0 || (reference.from === 'shell' && !inBraces(reference))) return [];
+    if (own.every(({ site }) => site.step.type === 'shell')) return checkShellField(reference, result, field);
     return own.every(isNotAwaited) && END_FIELDS.has(field) ? [notAwaited(reference, field, own)] : [];
   });
+}
+
+interface ResultRead {
+  /** The steps whose result it is. */
+  own: readonly Setter[];
+  /** What stands for the result: a name, `named.LABEL`, `steps.N` or `loop.N`. */
+  result: string;
+  field: string | undefined;
+}
+
+function resultRead({ name, path, place: { definition, loops } }: ReferenceSite, setters: Setters): ResultRead {
+  const [first = '', second] = path;
+  const below = (own: readonly Setter[]): ResultRead => ({ own, result: `${name}.${first}`, field: second });
+  if (name === 'named') return below(setters.onlySetters(first, definition));
+  if (name === 'steps') return below(stepAt(definition.value, first, setters));
+  if (name === 'loop') return below(stepAt(loops.at(-1)?.owner ?? {}, first, setters));
+  return { own: setters.onlySetters(name, definition), result: name, field: path[0] };
+}
+
+function stepAt({ steps }: Plain, place: string, setters: Setters): readonly Setter[] {
+  const step: unknown = Array.isArray(steps) ? steps[Number(place)] : undefined;
+  const setter = isPlain(step) ? setters.siteOf(step) : undefined;
+  return setter === undefined ? [] : [setter];
 }
 
 function isNotAwaited({ site: { step } }: Setter): boolean {
   return step.type === 'sentinel' && step.await === false;
 }
 
-function checkShellField({ name, path, at, written }: ReferenceSite, field: string): Problem[] {
+function checkShellField({ path, at, written }: ReferenceSite, result: string, field: string): Problem[] {
   if (KNOWN_FIELDS.includes(field) || field === 'length' || isMethod(field)) return [];
   const near = nearestFix(field, KNOWN_FIELDS).fix?.slice('write "'.length, -1);
   if (near === undefined) return [];
   const message = `the result of a shell step has no "${field}" (${written}); there are ${SHELL_FIELDS.join(', ')}`;
-  return [{ code: 'UNKNOWN_FIELD', severity: 'warning', path: at, message, fix: `write "${[`$${name}`, near, ...path.slice(1)].join('.')}"` }];
+  const meant = written.replace(`${result}.${field}`, `${result}.${near}`);
+  const fix = meant === written ? [`$${result}`, near, ...path.slice(path.indexOf(field) + 1)].join('.') : meant;
+  return [{ code: 'UNKNOWN_FIELD', severity: 'warning', path: at, message, fix: `write "${fix}"` }];
 }
 
 function notAwaited({ at, written }: ReferenceSite, field: string, own: readonly Setter[]): Problem {

@@ -102,13 +102,24 @@ export function nearest(written: string, legal: readonly string[]): string | und
   const plain = written.toLowerCase();
   const word = otherWord(written, legal);
   if (instead(written) !== undefined) return legal.find((candidate) => candidate.toLowerCase() === plain) ?? word;
+  const { best, least } = bySpelling(written, legal);
+  return least > 1 ? (word ?? best) : best;
+}
+
+/** For names that people give themselves, which mean nothing in another language. */
+export function spelledNearly(written: string, legal: readonly string[]): string | undefined {
+  return written.length > 100 ? undefined : bySpelling(written, legal).best;
+}
+
+function bySpelling(written: string, legal: readonly string[]): { best: string | undefined; least: number } {
+  const plain = written.toLowerCase();
   let best: string | undefined;
   let least = Math.max(1, Math.floor(written.length / 3)) + 1;
   for (const candidate of legal) {
     const away = awayFrom(plain, candidate.toLowerCase());
     if (away < least) [best, least] = [candidate, away];
   }
-  return least > 1 ? (word ?? best) : best;
+  return { best, least };
 }
 
 /** Letters that stand in another order count once. */
