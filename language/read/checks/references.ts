@@ -78,11 +78,14 @@ function hyphenedLabel({ written, place }: ReferenceSite, names: Names): string 
   return undefined;
 }
 
-/** Every name that stands for something where the reference is. */
-function namesAround({ place }: ReferenceSite, names: Names): string[] {
+const IDENTIFIER = /^[A-Za-z_]\w*$/;
+
+/** Every name that stands for something where the reference is, and may be written there. */
+function namesAround(reference: ReferenceSite, names: Names): string[] {
+  const { place } = reference;
   const around = place.loops.flatMap(({ loop }) => ('as' in loop && loop.as !== undefined ? [loop.as] : []));
   for (let at: DefinitionSite | undefined = place.definition; at !== undefined; at = at.parent?.definition) around.push(...(names.get(at) ?? []));
-  return [...around, ...BUILT_INS, ...BRACE_ROOTS];
+  return [...around, ...BUILT_INS, ...(inBraces(reference) ? BRACE_ROOTS : [])].filter((name) => IDENTIFIER.test(name));
 }
 
 function unknownReference(reference: ReferenceSite, label: string | undefined, near: string | undefined): Problem {
@@ -92,7 +95,7 @@ function unknownReference(reference: ReferenceSite, label: string | undefined, n
     const message = `${written} is read as "${label.replace(/\..*$/, '').split('-').join(' minus ')}", and nothing sets "${name}"; ${fix}`;
     return { code: 'UNKNOWN_REFERENCE', severity: 'warning', path, message, fix };
   }
-  const fix = near === undefined ? undefined : `write "${written.replace(name, near)}"`;
+  const fix = near === undefined ? undefined : `write "${written.replace(new RegExp(`(?<![\\w.])${name}(?!\\w)`), near)}"`;
   const message = `nothing in this definition sets "${name}" (${written}); ${fix ?? 'give it as an input when the run starts, or add it to "inputs"'}`;
   return { code: 'UNKNOWN_REFERENCE', severity: 'warning', path, message, ...(fix === undefined ? {} : { fix }) };
 }

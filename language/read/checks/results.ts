@@ -37,7 +37,8 @@ function resultRead({ name, path, place: { definition, loops } }: ReferenceSite,
   const below = (own: readonly Setter[]): ResultRead => ({ own, result: `${name}.${first}`, field: second });
   if (name === 'named') return below(setters.onlySetters(first, definition));
   if (name === 'steps') return below(stepAt(definition.value, first, setters));
-  if (name === 'loop') return below(stepAt(loops.at(-1)?.owner ?? {}, first, setters));
+  // A definition inside a loop of another has steps of its own.
+  if (name === 'loop') return below(stepAt(loops.findLast((loop) => loop.place.definition === definition)?.owner ?? {}, first, setters));
   return { own: setters.onlySetters(name, definition), result: name, field: path[0] };
 }
 
@@ -56,7 +57,7 @@ function checkShellField({ path, at, written }: ReferenceSite, result: string, f
   const near = nearestFix(field, KNOWN_FIELDS).fix?.slice('write "'.length, -1);
   if (near === undefined) return [];
   const message = `the result of a shell step has no "${field}" (${written}); there are ${SHELL_FIELDS.join(', ')}`;
-  const meant = written.replace(`${result}.${field}`, `${result}.${near}`);
+  const meant = written.replace(`${result}.${field}`, () => `${result}.${near}`);
   const fix = meant === written ? [`$${result}`, near, ...path.slice(path.indexOf(field) + 1)].join('.') : meant;
   return [{ code: 'UNKNOWN_FIELD', severity: 'warning', path: at, message, fix: `write "${fix}"` }];
 }
