@@ -84,7 +84,7 @@ const IDENTIFIER = /^[A-Za-z_]\w*$/;
 function namesAround(reference: ReferenceSite, names: Names): string[] {
   const { place } = reference;
   const around = place.loops.flatMap(({ loop }) => ('as' in loop && loop.as !== undefined ? [loop.as] : []));
-  for (let at: DefinitionSite | undefined = place.definition; at !== undefined; at = at.parent?.definition) around.push(...(names.get(at) ?? []));
+  for (let at: DefinitionSite | undefined = place.definition; at !== undefined; at = at.parent?.definition) for (const name of names.get(at) ?? []) around.push(name);
   return [...around, ...BUILT_INS, ...(inBraces(reference) ? BRACE_ROOTS : [])].filter((name) => IDENTIFIER.test(name));
 }
 
