@@ -68,14 +68,11 @@ export function isBound(name: string, reference: ReferenceSite): boolean {
   return reference.place.loops.some(({ loop }) => 'as' in loop && loop.as === name);
 }
 
-/** `{{run-tests.stdout}}`, where a step is called so: behind a bare name a hyphen is a minus. */
+/** `{{run-tests.stdout}}`, where a step is called so: behind a bare name a hyphen is a minus. A label ends at the first dot. */
 function hyphenedLabel({ written, place }: ReferenceSite, names: Names): string | undefined {
   const content = /^\{\{\s*(.+?)\s*\}\}$/.exec(written)?.[1];
-  if (content === undefined) return undefined;
-  for (let at: DefinitionSite | undefined = place.definition; at !== undefined; at = at.parent?.definition) {
-    for (const name of names.get(at) ?? []) if (name.includes('-') && (content === name || content.startsWith(`${name}.`))) return content;
-  }
-  return undefined;
+  const label = content?.split('.', 1)[0] ?? '';
+  return label.includes('-') && isSet(label, place.definition, names) ? content : undefined;
 }
 
 const IDENTIFIER = /^[A-Za-z_]\w*$/;
