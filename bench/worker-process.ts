@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger, makeTelemetryFilterString, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import * as z from 'zod';
 import { defineCommand } from '../activities/commands/command.ts';
 import { startRun } from '../client/start-run.ts';
@@ -28,6 +28,8 @@ export interface WorkerSpec {
   databaseUrl: string;
   project: string;
   packageRoot: string;
+  /** The file of the twin's workflow code: bundling here would leave the process a larger heap, which V8 then collects less often. */
+  twinBundle: string;
   options: Partial<WorkerOptions>;
 }
 
@@ -42,15 +44,6 @@ export interface Usage {
 const settings: Partial<WorkerOptions> = { shutdownGraceTime: '10s', stickyQueueScheduleToStartTimeout: '5s' };
 
 const noopCommand = defineCommand({ name: NOOP, params: z.looseObject({}), result: z.object({}), run: noop });
-
-export function twinBundle(): Promise<{ code: string }> {
-  const workflowsPath = fileURLToPath(new URL('./twin/workflows.js', import.meta.url));
-  return bundleWorkflowCode({
-    workflowsPath,
-    logger: new DefaultLogger('ERROR'),
-    webpackConfigHook: (config) => ({ ...config, mode: 'production', devtool: 'inline-nosources-cheap-module-source-map', performance: { hints: false }, optimization: { minimize: false } }),
-  });
-}
 
 /** What a side can do inside its own process, as DBOS does: start a run here and wait for its result. */
 interface Running {
@@ -75,7 +68,7 @@ async function startSide(spec: WorkerSpec): Promise<Running> {
   const connection = await connectWorker({ address: spec.address });
   const { taskQueue, options } = spec;
   if (spec.side === 'twin') {
-    const workflowBundle = await twinBundle();
+    const workflowBundle = { codePath: spec.twinBundle };
     const activities = twinActivities(spec.databaseUrl, spec.project);
     const worker = await Worker.create({ connection, taskQueue, workflowBundle, activities: { ...activities }, ...settings, ...options });
     const running = worker.run();

@@ -10,6 +10,7 @@ import { payloadStorage } from '../prisma/store/payload-driver.ts';
 import { seeding } from './definitions.ts';
 import { openStage, type Stage } from './stage.ts';
 import { createTwinTable } from './twin/activities.ts';
+import { writeTwinBundle } from './twin/bundle.ts';
 import { twinAttributes } from './twin/search-attributes.ts';
 import type { TwinWorkflow } from './twin/workflows.ts';
 import { forkWorker, type WorkerHandle } from './worker-handle.ts';
@@ -26,6 +27,8 @@ export interface World {
   stage: Stage;
   store: Store;
   client: Client;
+  /** The file of the twin's workflow code. */
+  twinBundle: string;
   workers: { [side in Side]: WorkerHandle };
   runSentinel(definition: Definition): Promise<Timed>;
   runTwin(type: TwinWorkflow, args: unknown[]): Promise<Timed>;
@@ -48,12 +51,14 @@ async function worldOn(stage: Stage): Promise<World> {
   const store = openStore({ url: databaseUrl });
   const connection = await Connection.connect({ address });
   const client = new Client({ connection, dataConverter: { externalStorage: payloadStorage(store) } });
-  const fork = (side: Side) => forkWorker({ side, taskQueue: side, address, databaseUrl, project, packageRoot, options: {} });
+  const twinBundle = await writeTwinBundle(stage.folder);
+  const fork = (side: Side) => forkWorker({ side, taskQueue: side, address, databaseUrl, project, packageRoot, twinBundle, options: {} });
   const workers = { sentinel: await fork('sentinel'), twin: await fork('twin') };
   const world: World = {
     stage,
     store,
     client,
+    twinBundle,
     workers,
     async runSentinel(definition) {
       const startedAt = performance.now();

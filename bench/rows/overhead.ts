@@ -14,6 +14,9 @@ const warmUpSteps = 2000;
 /** Of each shape, before the first row: a row measured first would else be measured with colder code than the others. */
 const firstWarmUp = { runs: 100, count: 40 };
 
+/** The shorter a run, the more what else the machine does is in its figures, and the less a further pair costs. */
+const pairsOf = (count: number): number => Math.min(61, Math.max(9, Math.round(1000 / count)));
+
 interface Sample {
   wallMs: number;
   cpuMs: number;
@@ -108,7 +111,7 @@ export async function overhead(world: World, quick: boolean): Promise<Row[]> {
     await warmed(firstWarmUp.runs, [() => world.runSentinel(definition), () => world.runTwin(shape, [firstWarmUp.count])]);
   }
   for (const count of quick ? [10] : [10, 40, 200]) {
-    for (const shape of SHAPES) rows.push(...(await shapeRows(world, shape, count, quick ? 3 : count === 200 ? 5 : 9)));
+    for (const shape of SHAPES) rows.push(...(await shapeRows(world, shape, count, quick ? 3 : pairsOf(count))));
   }
   rows.push(...(await childLoopRows(world, quick ? 1 : 5)));
   return rows;

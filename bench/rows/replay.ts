@@ -5,7 +5,6 @@ import { payloadStorage } from '../../prisma/store/payload-driver.ts';
 import { loadBundle } from '../../worker/bundle.ts';
 import { shaped, SHAPES } from '../definitions.ts';
 import { bounded, median, type Row } from '../report.ts';
-import { twinBundle } from '../worker-process.ts';
 import { packageRoot, type World } from '../world.ts';
 
 /**
@@ -36,7 +35,7 @@ export async function replayOptions(world: World): Promise<{ sentinel: ReplayWor
   const dataConverter = { externalStorage: payloadStorage(world.store) };
   return {
     sentinel: { workflowBundle: await loadBundle(packageRoot), dataConverter, sinks, replayName: 'sentinel' },
-    twin: { workflowBundle: await twinBundle(), replayName: 'twin' },
+    twin: { workflowBundle: { codePath: world.twinBundle }, replayName: 'twin' },
   };
 }
 

@@ -36,7 +36,7 @@ export async function subscribers(world: World, _quick: boolean, runs?: number):
   const workers: WorkerHandle[] = [world.workers.sentinel];
   try {
     const alone = await wakeAll(world, database, workers, count);
-    while (workers.length < PROCESSES) workers.push(await forkWorker({ side: 'sentinel', taskQueue: 'sentinel', address, databaseUrl, project, packageRoot, options: {} }));
+    while (workers.length < PROCESSES) workers.push(await forkWorker({ side: 'sentinel', taskQueue: 'sentinel', address, databaseUrl, project, packageRoot, twinBundle: world.twinBundle, options: {} }));
     const together = await wakeAll(world, database, workers, count);
     const shares = together.counts.map((woken) => woken / count);
     const note = `shares ${shares.map((share) => `${(share * 100).toFixed(0)} %`).join(', ')}`;
