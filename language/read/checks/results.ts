@@ -56,10 +56,10 @@ function checkShellField({ path, at, written }: ReferenceSite, result: string, f
   if (KNOWN_FIELDS.includes(field) || field === 'length' || isMethod(field)) return [];
   const near = nearestFix(field, KNOWN_FIELDS).fix?.slice('write "'.length, -1);
   if (near === undefined) return [];
-  const message = `the result of a shell step has no "${field}" (${written}); there are ${SHELL_FIELDS.join(', ')}`;
   const meant = written.replace(`${result}.${field}`, () => `${result}.${near}`);
-  const fix = meant === written ? [`$${result}`, near, ...path.slice(path.indexOf(field) + 1)].join('.') : meant;
-  return [{ code: 'UNKNOWN_FIELD', severity: 'warning', path: at, message, fix: `write "${fix}"` }];
+  const fix = `write "${meant === written ? [`$${result}`, near, ...path.slice(path.indexOf(field) + 1)].join('.') : meant}"`;
+  const message = `the result of a shell step has no "${field}" (${written}); it has ${SHELL_FIELDS.join(', ')}; ${fix}`;
+  return [{ code: 'UNKNOWN_FIELD', severity: 'warning', path: at, message, fix }];
 }
 
 function notAwaited({ at, written }: ReferenceSite, field: string, own: readonly Setter[]): Problem {
