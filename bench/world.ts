@@ -30,6 +30,8 @@ export interface World {
   /** The file of the twin's workflow code. */
   twinBundle: string;
   workers: { [side in Side]: WorkerHandle };
+  /** Starts one more worker of a side. */
+  fork(side: Side): Promise<WorkerHandle>;
   runSentinel(definition: Definition): Promise<Timed>;
   runTwin(type: TwinWorkflow, args: unknown[]): Promise<Timed>;
   end(): Promise<void>;
@@ -60,6 +62,7 @@ async function worldOn(stage: Stage): Promise<World> {
     client,
     twinBundle,
     workers,
+    fork,
     async runSentinel(definition) {
       const startedAt = performance.now();
       const started = await startRun({ store, client, taskQueue: 'sentinel' }, { definition, inputs: {}, project, persona: 'bench' });

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger, type WorkflowBundleOption } from '@temporalio/worker';
+import { type BundleOptions, bundleWorkflowCode, DefaultLogger, type WorkflowBundleOption } from '@temporalio/worker';
 
 export const BUNDLE_FILE = 'workflow-bundle.js';
 
@@ -22,6 +22,15 @@ function workflowModule(name: string): string {
   return existsSync(compiled) ? compiled : join(folder, `${name}.ts`);
 }
 
+/** Code that keeps its names, and a source map without the sources. */
+export const readable: NonNullable<BundleOptions['webpackConfigHook']> = (config) => ({
+  ...config,
+  mode: 'production',
+  devtool: 'inline-nosources-cheap-module-source-map',
+  performance: { hints: false },
+  optimization: { minimize: false },
+});
+
 export async function buildBundle(): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: workflowModule('sentinel'),
@@ -29,13 +38,7 @@ export async function buildBundle(): Promise<string> {
     // learnt about their functions: evaluated anew for each run they would begin as cold code.
     preloadModules: [workflowModule('sentinel')],
     logger: new DefaultLogger('WARN'),
-    webpackConfigHook: (config) => ({
-      ...config,
-      mode: 'production',
-      devtool: 'inline-nosources-cheap-module-source-map',
-      performance: { hints: false },
-      optimization: { minimize: false },
-    }),
+    webpackConfigHook: readable,
   });
   return `${STACK_DEPTH}${code}`;
 }

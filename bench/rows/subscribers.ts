@@ -8,8 +8,8 @@ import { startRun } from '../../client/start-run.ts';
 import type { Definition } from '../../language/model.ts';
 import { inParallel } from '../lanes.ts';
 import { bounded, informed, percentile, type Row } from '../report.ts';
-import { forkWorker, type WorkerHandle } from '../worker-handle.ts';
-import { packageRoot, type World } from '../world.ts';
+import type { WorkerHandle } from '../worker-handle.ts';
+import type { World } from '../world.ts';
 
 /** Also where less is measured: few are claimed by one worker at once, and there is nothing to share. */
 const RUNS = 1_000;
@@ -30,13 +30,12 @@ interface Woken {
 
 export async function subscribers(world: World, _quick: boolean, runs?: number): Promise<Row[]> {
   const count = runs ?? RUNS;
-  const { address, databaseUrl, project } = world.stage;
-  const database = new Client({ connectionString: databaseUrl });
+  const database = new Client({ connectionString: world.stage.databaseUrl });
   await database.connect();
   const workers: WorkerHandle[] = [world.workers.sentinel];
   try {
     const alone = await wakeAll(world, database, workers, count);
-    while (workers.length < PROCESSES) workers.push(await forkWorker({ side: 'sentinel', taskQueue: 'sentinel', address, databaseUrl, project, packageRoot, twinBundle: world.twinBundle, options: {} }));
+    while (workers.length < PROCESSES) workers.push(await world.fork('sentinel'));
     const together = await wakeAll(world, database, workers, count);
     const shares = together.counts.map((woken) => woken / count);
     const note = `shares ${shares.map((share) => `${(share * 100).toFixed(0)} %`).join(', ')}`;

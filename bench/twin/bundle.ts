@@ -3,13 +3,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { readable } from '../../worker/bundle.ts';
 
 /** Writes the code into the folder and returns its file. */
 export async function writeTwinBundle(folder: string): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('./workflows.js', import.meta.url)),
     logger: new DefaultLogger('ERROR'),
-    webpackConfigHook: (config) => ({ ...config, mode: 'production', devtool: 'inline-nosources-cheap-module-source-map', performance: { hints: false }, optimization: { minimize: false } }),
+    webpackConfigHook: readable,
   });
   const file = join(folder, 'twin-bundle.js');
   await writeFile(file, code);

@@ -4,7 +4,7 @@ import type { Problem } from '../../problems.ts';
 import { STEP_FIELDS } from '../../scope.ts';
 import { inBraces, type ReferenceSite } from '../collect-references.ts';
 import { isPlain, type Plain } from '../draft.ts';
-import { nearestFix } from '../remedies/meant-word.ts';
+import { nearest } from '../remedies/meant-word.ts';
 import type { Setter, Setters } from '../setters.ts';
 
 const SHELL_FIELDS = ['exitCode', 'exit_code', 'stdout', 'stderr', 'output', 'data', 'success', 'durationMs'];
@@ -54,10 +54,11 @@ function isNotAwaited({ site: { step } }: Setter): boolean {
 
 function checkShellField({ path, at, written }: ReferenceSite, result: string, field: string): Problem[] {
   if (KNOWN_FIELDS.includes(field) || field === 'length' || isMethod(field)) return [];
-  const near = nearestFix(field, KNOWN_FIELDS).fix?.slice('write "'.length, -1);
+  const near = nearest(field, KNOWN_FIELDS);
   if (near === undefined) return [];
   const meant = written.replace(`${result}.${field}`, () => `${result}.${near}`);
-  const fix = `write "${meant === written ? [`$${result}`, near, ...path.slice(path.indexOf(field) + 1)].join('.') : meant}"`;
+  const bare = [`$${result}`, near, ...path.slice(path.indexOf(field) + 1)].join('.');
+  const fix = `write "${meant === written ? bare : meant}"`;
   const message = `the result of a shell step has no "${field}" (${written}); it has ${SHELL_FIELDS.join(', ')}; ${fix}`;
   return [{ code: 'UNKNOWN_FIELD', severity: 'warning', path: at, message, fix }];
 }
