@@ -34,7 +34,10 @@ export default defineConfig({
   test: {
     teardownTimeout: minute,
     projects: [
-      project('fast', { include: ['test/{language,interpreter,conformance,cli,project}/**/*.test.ts', 'test/histories/replay.test.ts'], timeoutMs: minute }),
+      project('fast', {
+        include: ['test/{language,interpreter,conformance,cli,project}/**/*.test.ts', 'test/histories/replay.test.ts'],
+        timeoutMs: minute,
+      }),
       project('store', {
         include: ['test/{store,activities}/**/*.test.ts'],
         timeoutMs: 2 * minute,

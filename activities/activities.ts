@@ -14,7 +14,24 @@ import { JournalConflict } from '../prisma/store/journal-conflict.ts';
 import { checkForm, digestOf } from './answers.ts';
 import type { CommandContext, RunStarter } from './commands/command.ts';
 import type { Registry } from './commands/registry.ts';
-import { CHECK_EDIT, CHECK_FORM, DIGEST, EMIT, IS_BEHIND, NEXT_EVENT, READ_DEFINITION, SEGMENT, SHELL, TIMEOUT_MARGIN_MS, WATCH, type SegmentRequest, type SegmentResult, type EventRequest, type ShellRequest, type StepOptions } from './contract.ts';
+import {
+  CHECK_EDIT,
+  CHECK_FORM,
+  DIGEST,
+  EMIT,
+  IS_BEHIND,
+  NEXT_EVENT,
+  READ_DEFINITION,
+  SEGMENT,
+  SHELL,
+  TIMEOUT_MARGIN_MS,
+  WATCH,
+  type SegmentRequest,
+  type SegmentResult,
+  type EventRequest,
+  type ShellRequest,
+  type StepOptions,
+} from './contract.ts';
 import { checkEdit } from './edits.ts';
 import { Failure } from './failures.ts';
 import { readGivenDefinition } from './nested-definition.ts';
@@ -43,19 +60,30 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
   const { store, registry, runs } = parts;
   const quick = quickSteps(store, registry, runs);
   const activities: Record<string, Activity> = {
-    [SEGMENT]: (input: RunInput, request: SegmentRequest): Promise<SegmentResult> => runSegment(store, quick, input, request, activityInfo().attempt),
+    [SEGMENT]: (input: RunInput, request: SegmentRequest): Promise<SegmentResult> =>
+      runSegment(store, quick, input, request, activityInfo().attempt),
     [SHELL]: (request: ShellRequest, options?: StepOptions) =>
       guarded(options, async () => {
         const context = await contextOf(parts, options);
         const { files, ...rest } = context.secrets.unsealShell(request);
         return withMaskedFailures(context.secrets, () =>
           withValueFiles(files, (values, folder) =>
-            runShell({ ...rest, env: { ...rest.env, ...values }, timeoutMs: context.timeoutMs, readable: folder === undefined ? [] : [folder] }, context),
+            runShell(
+              {
+                ...rest,
+                env: { ...rest.env, ...values },
+                timeoutMs: context.timeoutMs,
+                readable: folder === undefined ? [] : [folder],
+              },
+              context,
+            ),
           ),
         );
       }),
-    [WATCH]: (request: WatchRequest, options?: StepOptions) => guarded(options, async () => watchExecution(request, await contextOf(parts))),
-    [NEXT_EVENT]: async (request: EventRequest) => store.signals.next({ handle: (await ownRun(store)).handle, ...request }),
+    [WATCH]: (request: WatchRequest, options?: StepOptions) =>
+      guarded(options, async () => watchExecution(request, await contextOf(parts))),
+    [NEXT_EVENT]: async (request: EventRequest) =>
+      store.signals.next({ handle: (await ownRun(store)).handle, ...request }),
     [DIGEST]: digestOf,
     [CHECK_FORM]: checkForm,
     [CHECK_EDIT]: checkEdit,
@@ -77,10 +105,16 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
 }
 
 function commandActivity(parts: ActivityParts, nameOf: () => string): Activity {
-  return (params: JsonObject, options?: StepOptions) => guarded(options, () => runCommand(parts, nameOf(), params, options));
+  return (params: JsonObject, options?: StepOptions) =>
+    guarded(options, () => runCommand(parts, nameOf(), params, options));
 }
 
-async function runCommand(parts: ActivityParts, name: string, params: JsonObject, options: StepOptions | undefined): Promise<Json> {
+async function runCommand(
+  parts: ActivityParts,
+  name: string,
+  params: JsonObject,
+  options: StepOptions | undefined,
+): Promise<Json> {
   const context = await contextOf(parts, options);
   const { secrets } = context;
   const run = async (session: OpenSession): Promise<Json> =>
@@ -99,7 +133,11 @@ async function runCommand(parts: ActivityParts, name: string, params: JsonObject
 }
 
 /** A write to our store, its result and its journal row are one transaction: it happens once. */
-async function once(parts: ActivityParts, context: CommandContext, run: (session: OpenSession) => Promise<Json>): Promise<Json> {
+async function once(
+  parts: ActivityParts,
+  context: CommandContext,
+  run: (session: OpenSession) => Promise<Json>,
+): Promise<Json> {
   const { handle } = context.run;
   const session = parts.store.session();
   try {

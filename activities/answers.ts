@@ -8,4 +8,5 @@ export function digestOf(text: string): Promise<string> {
 }
 
 /** What is wrong with the data, in words; null where it fits. */
-export const checkForm = (form: JsonObject, data: Json): Promise<string | null> => Promise.resolve(formFault(form, data));
+export const checkForm = (form: JsonObject, data: Json): Promise<string | null> =>
+  Promise.resolve(formFault(form, data));

@@ -19,9 +19,12 @@ export function checkEdit(
   const edited = applyEdit(definition, edit);
   if (edited === null) return Promise.resolve({ problems: [`there is no place "${path}"`] });
   const errorsOf = (read: Definition): Problem[] =>
-    parseDefinition(read, { knownRefs: (name) => library[name] }).problems.filter(({ severity }) => severity === 'error');
+    parseDefinition(read, { knownRefs: (name) => library[name] }).problems.filter(
+      ({ severity }) => severity === 'error',
+    );
   const errors = errorsOf(edited);
-  const before = errors.length === 0 ? [] : errorsOf(definition).map(({ code, path: at }) => `${code} ${pathAfter(edit, at) ?? ''}`);
+  const before =
+    errors.length === 0 ? [] : errorsOf(definition).map(({ code, path: at }) => `${code} ${pathAfter(edit, at) ?? ''}`);
   const found = errors.filter(({ code, path: at }) => !before.includes(`${code} ${at}`));
   if (found.length > 0) return Promise.resolve({ problems: sentencesOf(found) });
   if (op === 'remove') return Promise.resolve({ step: null });

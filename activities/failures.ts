@@ -11,7 +11,11 @@ export class Failure extends Error {
   readonly retryable: boolean;
   readonly details: JsonObject | undefined;
 
-  constructor(code: string, message: string, options: { retryable?: boolean; details?: JsonObject; cause?: unknown } = {}) {
+  constructor(
+    code: string,
+    message: string,
+    options: { retryable?: boolean; details?: JsonObject; cause?: unknown } = {},
+  ) {
     // Half a character, cut by whoever quotes something, is no text that Temporal takes.
     super(message.replaceAll(/\p{Surrogate}/gu, '\uFFFD'), { cause: options.cause });
     this.name = code;

@@ -1,10 +1,18 @@
 /** Reads a definition that a step took from a variable; stored ones may be named, as in `sentinel/run`. */
-import { programOf, readNestedDefinition, type GivenDefinition, type ReadDefinition } from '../language/read/nested-definition.ts';
+import {
+  programOf,
+  readNestedDefinition,
+  type GivenDefinition,
+  type ReadDefinition,
+} from '../language/read/nested-definition.ts';
 import { readJsonText } from '../language/read/json-text.ts';
 import type { Store } from '../prisma/store/contract.ts';
 import { referredDefinitions } from '../prisma/store/referred-definitions.ts';
 
-export async function readGivenDefinition(store: Pick<Store, 'definitions'>, given: GivenDefinition): Promise<ReadDefinition> {
+export async function readGivenDefinition(
+  store: Pick<Store, 'definitions'>,
+  given: GivenDefinition,
+): Promise<ReadDefinition> {
   const program = programOf(given.value);
   const parsed = typeof program === 'string' ? readJsonText(program) : undefined;
   const stored = await referredDefinitions(store, parsed?.ok === true ? parsed.value : program);

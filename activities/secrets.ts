@@ -19,28 +19,46 @@ export interface Secrets {
   unsealShell(request: ShellRequest): ShellRequest;
 }
 
-export const noSecrets: Secrets = { env: {}, results: [], logs: [], unseal: (value) => value, unsealShell: (request) => request };
+export const noSecrets: Secrets = {
+  env: {},
+  results: [],
+  logs: [],
+  unseal: (value) => value,
+  unsealShell: (request) => request,
+};
 
 /** `env` as the run holds it: a token or a value by name. */
-export async function secretsOf(store: Pick<Store, 'secrets'>, env: { readonly [name: string]: string } | undefined): Promise<Secrets> {
+export async function secretsOf(
+  store: Pick<Store, 'secrets'>,
+  env: { readonly [name: string]: string } | undefined,
+): Promise<Secrets> {
   const entries = Object.entries(env ?? {});
   if (entries.length === 0) return noSecrets;
   const tokens = entries.filter(([, value]) => isToken(value));
   const found = await store.secrets.find(tokens.map(([, token]) => token));
   const lost = tokens.find(([, token]) => !found.has(token));
   if (lost !== undefined) {
-    throw new Failure('SECRET_GONE', `the value of the environment variable "${lost[0]}" is no longer kept; start the run anew where it is set`);
+    throw new Failure(
+      'SECRET_GONE',
+      `the value of the environment variable "${lost[0]}" is no longer kept; start the run anew where it is set`,
+    );
   }
   const values = Object.fromEntries(entries.map(([name, value]) => [name, found.get(value) ?? value]));
   const secret = Object.fromEntries(Object.entries(values).filter(([name]) => looksSecret(name)));
   const valueOf = new Map(found);
   const put = (text: string, spell: (value: string) => string = (value) => value): string =>
-    [...valueOf].reduce((rest, [token, value]) => (rest.includes(token) ? rest.replaceAll(token, () => spell(value)) : rest), text);
+    [...valueOf].reduce(
+      (rest, [token, value]) => (rest.includes(token) ? rest.replaceAll(token, () => spell(value)) : rest),
+      text,
+    );
   const tokenOf = new Map([...found].map(([token, value]) => [value, token]));
   return {
     env: Object.fromEntries(entries),
     // As its token a value may go through the run and into a later step.
-    results: withSpellings(masksOf(secret), secret).map((mask) => ({ ...mask, shown: tokenOf.get(mask.text) ?? mask.shown })),
+    results: withSpellings(masksOf(secret), secret).map((mask) => ({
+      ...mask,
+      shown: tokenOf.get(mask.text) ?? mask.shown,
+    })),
     logs: [...masksOf(Object.fromEntries(tokens)), ...withSpellings(masksOf(values), secret)],
     unseal: <Value extends Json | object>(value: Value) => changed(value, (text) => put(text)) as Value,
     unsealShell: ({ command, ...rest }) => ({
@@ -55,10 +73,15 @@ const inSingleQuotes = (value: string): string => value.replaceAll("'", String.r
 
 /** In base64, and as it stands in a line of shell, which messages quote and `set -x` prints. */
 function withSpellings(masks: readonly Mask[], secret: { [name: string]: string }): Mask[] {
-  const quoted = Object.entries(secret).flatMap(([name, value]): Mask[] => (value.includes("'") ? [{ text: inSingleQuotes(value), shown: `[env ${name}]` }] : []));
+  const quoted = Object.entries(secret).flatMap(([name, value]): Mask[] =>
+    value.includes("'") ? [{ text: inSingleQuotes(value), shown: `[env ${name}]` }] : [],
+  );
   const encoded = Object.entries(secret)
     .filter(([, value]) => value.length >= 8)
-    .map(([name, value]): Mask => ({ text: Buffer.from(value).toString('base64').replace(/=+$/, ''), shown: `[env ${name}]` }));
+    .map(([name, value]): Mask => ({
+      text: Buffer.from(value).toString('base64').replace(/=+$/, ''),
+      shown: `[env ${name}]`,
+    }));
   return [...masks, ...quoted, ...encoded].toSorted((a, b) => b.text.length - a.text.length);
 }
 

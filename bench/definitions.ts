@@ -7,7 +7,8 @@ export const NOOP = 'bench/noop';
 export type Shape = 'sequence' | 'loop' | 'branch' | 'fan';
 export const SHAPES: readonly Shape[] = ['sequence', 'loop', 'branch', 'fan'];
 
-const repeated = (count: number, step: (index: number) => Step): Step[] => Array.from({ length: count }, (_, index) => step(index));
+const repeated = (count: number, step: (index: number) => Step): Step[] =>
+  Array.from({ length: count }, (_, index) => step(index));
 const command = (name: string, params: JsonObject, outputTo?: string): CommandStep => ({
   type: 'command',
   command: name,
@@ -29,11 +30,20 @@ export function shaped(shape: Shape, count: number): Definition {
     case 'loop':
       return { ...common, ...counted(count), steps: [noop({ pass: '$iteration' })] };
     case 'branch': {
-      const choice: Step = { type: 'condition', check: '$iteration % 2 == 0', then: [noop({ even: '$iteration' })], else: [noop({ odd: '$iteration' })] };
+      const choice: Step = {
+        type: 'condition',
+        check: '$iteration % 2 == 0',
+        then: [noop({ even: '$iteration' })],
+        else: [noop({ odd: '$iteration' })],
+      };
       return { ...common, ...counted(count), steps: [choice] };
     }
     case 'fan':
-      return { ...common, loop: { type: 'once' }, steps: [{ type: 'parallel', branches: Array.from({ length: count }, (_, index) => [noop({ index })]) }] };
+      return {
+        ...common,
+        loop: { type: 'once' },
+        steps: [{ type: 'parallel', branches: Array.from({ length: count }, (_, index) => [noop({ index })]) }],
+      };
     default:
       return shape satisfies never;
   }
@@ -41,7 +51,12 @@ export function shaped(shape: Shape, count: number): Definition {
 
 /** The loop of `shaped`, with a nested run for each pass. */
 export function nestedLoop(count: number): Definition {
-  const onePass: Definition = { name: 'bench-one-pass', durability: 'step', loop: { type: 'once' }, steps: [noop({ pass: '$pass' })] };
+  const onePass: Definition = {
+    name: 'bench-one-pass',
+    durability: 'step',
+    loop: { type: 'once' },
+    steps: [noop({ pass: '$pass' })],
+  };
   const step: Step = { type: 'sentinel', definition: onePass, inputs: { pass: '$iteration' } };
   return { name: `bench-nested-loop-${count}`, durability: 'step', ...counted(count), steps: [step] };
 }
@@ -64,7 +79,11 @@ function quickStep(mix: Mix, index: number): CommandStep {
 }
 
 export function quickSteps(mix: Mix, count: number): Definition {
-  return { name: `bench-${mix}-${count}`, loop: { type: 'once' }, steps: repeated(count, (index) => quickStep(mix, index)) };
+  return {
+    name: `bench-${mix}-${count}`,
+    loop: { type: 'once' },
+    steps: repeated(count, (index) => quickStep(mix, index)),
+  };
 }
 
 /** Writes the row that `data-read` reads. */
@@ -75,13 +94,26 @@ export const seeding: Definition = {
 };
 
 /** Passes of `quick` quick steps followed by `conditions` conditions. */
-export function quickLoop(passes: number, quick: number, conditions: number, durability: 'segment' | 'step' = 'segment'): Definition {
-  const checks = repeated(conditions, (): Step => ({ type: 'condition', check: '$iteration > 0 && $found.bytes != 1' }));
+export function quickLoop(
+  passes: number,
+  quick: number,
+  conditions: number,
+  durability: 'segment' | 'step' = 'segment',
+): Definition {
+  const checks = repeated(conditions, (): Step => ({
+    type: 'condition',
+    check: '$iteration > 0 && $found.bytes != 1',
+  }));
   const steps = [...repeated(quick, () => quickStep('code-read', 0)), ...checks];
   return { name: `bench-loop-${passes}`, durability, ...counted(passes), steps };
 }
 
 /** Nothing but conditions: the walk stays in the workflow as long as it may. */
 export function pureLoop(passes: number): Definition {
-  return { name: `bench-pure-${passes}`, durability: 'step', ...counted(passes), steps: [{ type: 'condition', check: '$iteration > 0' }] };
+  return {
+    name: `bench-pure-${passes}`,
+    durability: 'step',
+    ...counted(passes),
+    steps: [{ type: 'condition', check: '$iteration > 0' }],
+  };
 }

@@ -9,7 +9,7 @@ export async function inParallel(count: number, width: number, run: () => Promis
   let left = count;
   const startedAt = performance.now();
   const lane = async (): Promise<void> => {
-    for (; left > 0; ) {
+    for (; left > 0;) {
       left -= 1;
       const began = performance.now();
       await run();

@@ -40,7 +40,9 @@ interface Options {
 
 function readOptions(): Options {
   return new Command('bench')
-    .description('Measures beside hand-written workflows and others of the field, and prints what is allowed and the verdict. Exit code 1 when a limit is missed.')
+    .description(
+      'Measures beside hand-written workflows and others of the field, and prints what is allowed and the verdict. Exit code 1 when a limit is missed.',
+    )
     .addOption(new Option('--only <part...>', 'these parts alone').choices(Object.keys(PARTS)))
     .option('--quick', 'measure less')
     .option('--json', 'print one JSON document on stdout')
@@ -63,11 +65,17 @@ async function main(): Promise<number> {
   const rows = await measure(chosen, { quick, quiet: json, runs });
   const missed = rows.filter((row) => row.verdict === 'missed');
   if (json) process.stdout.write(`${JSON.stringify({ ok: missed.length === 0, rows }, null, 2)}\n`);
-  else process.stdout.write(`\n${table(rows)}\n\n${missed.length === 0 ? 'every limit is kept' : `${missed.length} limits are missed`}\n`);
+  else
+    process.stdout.write(
+      `\n${table(rows)}\n\n${missed.length === 0 ? 'every limit is kept' : `${missed.length} limits are missed`}\n`,
+    );
   return missed.length === 0 ? 0 : 1;
 }
 
-async function measure(chosen: readonly string[], { quick, quiet, runs }: { quick: boolean; quiet: boolean; runs: number | undefined }): Promise<Row[]> {
+async function measure(
+  chosen: readonly string[],
+  { quick, quiet, runs }: { quick: boolean; quiet: boolean; runs: number | undefined },
+): Promise<Row[]> {
   const rows: Row[] = [];
   const world = await openWorld();
   try {

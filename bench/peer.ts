@@ -16,7 +16,8 @@ export interface PeerFigures {
 }
 
 export async function runDbos(stage: Stage, mix: Mix, quick: boolean): Promise<PeerFigures> {
-  if (!existsSync(join(folder, 'node_modules'))) await execute('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
+  if (!existsSync(join(folder, 'node_modules')))
+    await execute('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
   const args = [join(folder, 'dbos.mjs'), mix, quick ? 'quick' : 'full'];
   const env = { ...process.env, BENCH_DATABASE_URL: stage.databaseUrl, BENCH_PROJECT: stage.project };
   const { stdout } = await execute(process.execPath, args, { env, timeout: 300_000 });

@@ -18,7 +18,8 @@ export interface Bound {
 }
 
 export function bounded(name: string, { value, unit, atMost, atLeast, note }: Bound): Row {
-  const isMissed = !Number.isFinite(value) || (atMost !== undefined && value > atMost) || (atLeast !== undefined && value < atLeast);
+  const isMissed =
+    !Number.isFinite(value) || (atMost !== undefined && value > atMost) || (atLeast !== undefined && value < atLeast);
   const limit = atMost !== undefined ? `<= ${atMost} ${unit}` : atLeast !== undefined ? `>= ${atLeast} ${unit}` : '';
   const verdict = limit === '' ? 'info' : isMissed ? 'missed' : 'ok';
   return { name, measured: `${format(value)} ${unit}`, limit, verdict, ...(note === undefined ? {} : { note }) };
@@ -41,7 +42,12 @@ export function table(rows: readonly Row[]): string {
   const width = (pick: (row: Row) => string): number => Math.max(0, ...rows.map((row) => pick(row).length));
   const [name, measured, limit] = [width((row) => row.name), width((row) => row.measured), width((row) => row.limit)];
   const lines = rows.map((row) => {
-    const cells = [row.name.padEnd(name), row.measured.padStart(measured), row.limit.padStart(limit), row.verdict.padEnd(7)];
+    const cells = [
+      row.name.padEnd(name),
+      row.measured.padStart(measured),
+      row.limit.padStart(limit),
+      row.verdict.padEnd(7),
+    ];
     return `${cells.join('  ')}${row.note === undefined ? '' : `  ${row.note}`}`;
   });
   return lines.map((line) => line.trimEnd()).join('\n');

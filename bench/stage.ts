@@ -31,7 +31,8 @@ export interface Stage {
 export async function openStage(): Promise<Stage> {
   const cacheDir = process.env['SENTINEL_CACHE'] ?? join(homedir(), '.cache', 'sentinel');
   const binary = await findPresentTemporal({ cacheDir });
-  if (binary === null) throw new Error('the benchmark needs the Temporal CLI: run `./sentinel up` once, or put `temporal` on PATH');
+  if (binary === null)
+    throw new Error('the benchmark needs the Temporal CLI: run `./sentinel up` once, or put `temporal` on PATH');
   const folder = mkdtempSync(join(tmpdir(), 'sentinel-bench-'));
   // Postgres may run as another user, who has to reach its data in here.
   chmodSync(folder, 0o755);
@@ -46,8 +47,18 @@ export async function openStage(): Promise<Stage> {
     const project = join(folder, 'project');
     mkdirSync(project);
     writeFileSync(join(project, 'notes.txt'), 'a small file to read\n'.repeat(40));
-    const postgres = new PostgresServer({ home: folder, programs: await locatePostgres(folder), port: await choosePort([]) });
-    const temporal = new TemporalServer({ home: folder, namespace: 'default', binary, port: await choosePort([]), uiPort: await choosePort([]) });
+    const postgres = new PostgresServer({
+      home: folder,
+      programs: await locatePostgres(folder),
+      port: await choosePort([]),
+    });
+    const temporal = new TemporalServer({
+      home: folder,
+      namespace: 'default',
+      binary,
+      port: await choosePort([]),
+      uiPort: await choosePort([]),
+    });
     const servers = [
       { name: 'postgres', server: postgres },
       { name: 'temporal', server: temporal },
@@ -58,7 +69,10 @@ export async function openStage(): Promise<Stage> {
     }
     await migrate(postgres.url);
     const pids = processes.map((child) => child.pid ?? 0);
-    const serverCpuMs = (): { temporal: number; postgres: number } => ({ postgres: cpuMs(pids[0] ?? 0), temporal: cpuMs(pids[1] ?? 0) });
+    const serverCpuMs = (): { temporal: number; postgres: number } => ({
+      postgres: cpuMs(pids[0] ?? 0),
+      temporal: cpuMs(pids[1] ?? 0),
+    });
     return { folder, project, address: temporal.address, databaseUrl: postgres.url, serverCpuMs, end };
   } catch (error) {
     await end();
@@ -66,7 +80,11 @@ export async function openStage(): Promise<Stage> {
   }
 }
 
-async function launch(folder: string, name: string, server: { command(): Command; answers(): Promise<boolean> }): Promise<ChildProcess> {
+async function launch(
+  folder: string,
+  name: string,
+  server: { command(): Command; answers(): Promise<boolean> },
+): Promise<ChildProcess> {
   const { command, args, cwd, env, uid, gid } = server.command();
   const log = openSync(join(folder, `${name}.log`), 'a');
   const account = uid === undefined || gid === undefined ? {} : { uid, gid };
@@ -97,7 +115,10 @@ const tickMs = 10;
 /** User and system time of a process and its children, from Linux's /proc; NaN elsewhere. */
 function cpuMs(pid: number): number {
   try {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter((text) => text !== '');
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+      .trim()
+      .split(' ')
+      .filter((text) => text !== '');
     const ticks = ownTicks(pid, 4) + children.reduce((sum, child) => sum + ownTicks(Number(child), 2), 0);
     return ticks * tickMs;
   } catch {
@@ -108,6 +129,9 @@ function cpuMs(pid: number): number {
 /** Fields 14 to 17 of `stat`: own user and system time, then that of children that have ended. */
 function ownTicks(pid: number, fields: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const values = stat.slice(stat.lastIndexOf(')') + 2).split(' ').slice(11, 11 + fields);
+  const values = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 11 + fields);
   return values.reduce((sum, value) => sum + Number(value), 0);
 }

@@ -15,7 +15,9 @@ export interface WorkerHandle {
 }
 
 export async function forkWorker(spec: WorkerSpec): Promise<WorkerHandle> {
-  const child = fork(fileURLToPath(new URL('./worker-process.js', import.meta.url)), [JSON.stringify(spec)], { execArgv: [...WORKER_NODE_FLAGS] });
+  const child = fork(fileURLToPath(new URL('./worker-process.js', import.meta.url)), [JSON.stringify(spec)], {
+    execArgv: [...WORKER_NODE_FLAGS],
+  });
   const answer = async <Answer>(): Promise<Answer> => {
     const settled = new AbortController();
     const { signal } = settled;

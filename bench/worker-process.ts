@@ -70,7 +70,14 @@ async function startSide(spec: WorkerSpec): Promise<Running> {
   if (spec.side === 'twin') {
     const workflowBundle = { codePath: spec.twinBundle };
     const activities = twinActivities(spec.databaseUrl, spec.project);
-    const worker = await Worker.create({ connection, taskQueue, workflowBundle, activities: { ...activities }, ...settings, ...options });
+    const worker = await Worker.create({
+      connection,
+      taskQueue,
+      workflowBundle,
+      activities: { ...activities },
+      ...settings,
+      ...options,
+    });
     const running = worker.run();
     const client = new Client({ connection });
     return {
@@ -82,7 +89,13 @@ async function startSide(spec: WorkerSpec): Promise<Running> {
       async run({ workflow }) {
         const { type, args } = workflow ?? { type: '', args: [] };
         const workflowId = `twin/${randomUUID()}`;
-        await client.workflow.execute(type, { taskQueue, workflowId, args, typedSearchAttributes: twinAttributes, requestEagerStart: true });
+        await client.workflow.execute(type, {
+          taskQueue,
+          workflowId,
+          args,
+          typedSearchAttributes: twinAttributes,
+          requestEagerStart: true,
+        });
       },
     };
   }
@@ -99,7 +112,12 @@ async function startSide(spec: WorkerSpec): Promise<Running> {
     },
     async run({ definition }) {
       if (definition === undefined) throw new Error('the benchmark gave Sentinel nothing to run');
-      const { workflowId } = await startRun(starting, { definition, inputs: {}, project: spec.project, persona: 'bench' });
+      const { workflowId } = await startRun(starting, {
+        definition,
+        inputs: {},
+        project: spec.project,
+        persona: 'bench',
+      });
       await starting.client.workflow.getHandle(workflowId).result();
     },
   };
@@ -111,7 +129,10 @@ function usage(woken = 0): Usage {
 }
 
 async function serve(): Promise<void> {
-  Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } } });
+  Runtime.install({
+    logger: new DefaultLogger('ERROR'),
+    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
+  });
   const spec = JSON.parse(process.argv[2] ?? '{}') as WorkerSpec;
   const side = await startSide(spec);
   const end = async (): Promise<void> => {

@@ -54,7 +54,8 @@ async function worldOn(stage: Stage): Promise<World> {
   const connection = await Connection.connect({ address });
   const client = new Client({ connection, dataConverter: { externalStorage: payloadStorage(store) } });
   const twinBundle = await writeTwinBundle(stage.folder);
-  const fork = (side: Side) => forkWorker({ side, taskQueue: side, address, databaseUrl, project, packageRoot, twinBundle, options: {} });
+  const fork = (side: Side) =>
+    forkWorker({ side, taskQueue: side, address, databaseUrl, project, packageRoot, twinBundle, options: {} });
   const workers = { sentinel: await fork('sentinel'), twin: await fork('twin') };
   const world: World = {
     stage,
@@ -65,14 +66,22 @@ async function worldOn(stage: Stage): Promise<World> {
     fork,
     async runSentinel(definition) {
       const startedAt = performance.now();
-      const started = await startRun({ store, client, taskQueue: 'sentinel' }, { definition, inputs: {}, project, persona: 'bench' });
+      const started = await startRun(
+        { store, client, taskQueue: 'sentinel' },
+        { definition, inputs: {}, project, persona: 'bench' },
+      );
       await client.workflow.getHandle(started.workflowId).result();
       return { workflowId: started.workflowId, ms: performance.now() - startedAt };
     },
     async runTwin(type, args) {
       const startedAt = performance.now();
       const workflowId = `twin/${randomUUID()}`;
-      await client.workflow.execute(type, { taskQueue: 'twin', workflowId, args, typedSearchAttributes: twinAttributes });
+      await client.workflow.execute(type, {
+        taskQueue: 'twin',
+        workflowId,
+        args,
+        typedSearchAttributes: twinAttributes,
+      });
       return { workflowId, ms: performance.now() - startedAt };
     },
     async end() {

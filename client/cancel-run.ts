@@ -45,4 +45,5 @@ async function whenAsked(client: SentinelClient, handle: string, signal: AbortSi
 }
 
 /** Every other question is withdrawn by the cancellation. */
-const isOfCleanUp = (handle: string, item: Pick<InboxItem, 'handle' | 'id'>): boolean => /(?:^|[/.])always\./.test(idWithin(handle, item));
+const isOfCleanUp = (handle: string, item: Pick<InboxItem, 'handle' | 'id'>): boolean =>
+  /(?:^|[/.])always\./.test(idWithin(handle, item));

@@ -8,7 +8,8 @@ const fieldsShownMax = 3;
 const valueShownMax = 60;
 
 export function editWords({ op, before, after }: Pick<Edited, 'op' | 'before' | 'after'>): string {
-  if (op === 'update' && before !== null && after !== null) return fieldWords(before as unknown as JsonObject, after as unknown as JsonObject);
+  if (op === 'update' && before !== null && after !== null)
+    return fieldWords(before as unknown as JsonObject, after as unknown as JsonObject);
   const step = op === 'add' ? after : before;
   return step === null ? '' : brief(`${step.type} ${labelOfStep(step)}`);
 }
@@ -21,7 +22,9 @@ export function answeredWords(shown: Json | undefined, data: Json): string {
 }
 
 function fieldWords(before: JsonObject, after: JsonObject): string {
-  const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((field) => !isDeepStrictEqual(before[field], after[field]));
+  const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (field) => !isDeepStrictEqual(before[field], after[field]),
+  );
   const words = fields.slice(0, fieldsShownMax).map((field) => {
     const [old, now] = [before[field], after[field]];
     if (now === undefined) return `without ${field}`;
@@ -33,5 +36,7 @@ function fieldWords(before: JsonObject, after: JsonObject): string {
 
 function brief(text: string): string {
   const characters = Array.from(text.replaceAll(/\s+/g, ' '));
-  return characters.length <= valueShownMax ? characters.join('') : `${characters.slice(0, valueShownMax - 1).join('')}…`;
+  return characters.length <= valueShownMax
+    ? characters.join('')
+    : `${characters.slice(0, valueShownMax - 1).join('')}…`;
 }

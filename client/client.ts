@@ -105,7 +105,10 @@ export class SentinelClient {
       },
     );
     if (!started.isNew) {
-      throw new ClientError('HANDLE_TAKEN', `The handle "${started.handle}" is taken by another run: give one of its own with --id, or leave it out.`);
+      throw new ClientError(
+        'HANDLE_TAKEN',
+        `The handle "${started.handle}" is taken by another run: give one of its own with --id, or leave it out.`,
+      );
     }
     return { handle: started.handle, workflowId: started.workflowId, webUrl: this.webUrl(started.handle) };
   }
@@ -156,7 +159,10 @@ export class SentinelClient {
       over.abort();
     }
     if (lost.how === null) return;
-    throw new ClientError('RUN_LOST', `The workflow of ${handle} was ${lost.how} from outside, so the run has no result: start it anew.`);
+    throw new ClientError(
+      'RUN_LOST',
+      `The workflow of ${handle} was ${lost.how} from outside, so the run has no result: start it anew.`,
+    );
   }
 
   /** Every event of one run so far. */
@@ -217,7 +223,8 @@ export class SentinelClient {
       ...(seen === null ? {} : { digest: seen }),
     }).catch(async (error: unknown) => {
       // Somebody else's answer, given at the same time, may have ended the run.
-      const kept = error instanceof ClientError && error.code === 'RUN_ENDED' ? await answerKept(store, asking, id) : null;
+      const kept =
+        error instanceof ClientError && error.code === 'RUN_ENDED' ? await answerKept(store, asking, id) : null;
       if (kept === null) throw error;
       return { id, answer: kept, already: true };
     });
@@ -257,7 +264,12 @@ export class SentinelClient {
     await this.#connections.ensure();
     const [store, client] = await Promise.all([this.#connections.store(), this.#connections.client()]);
     const { taskQueues, temporal } = this.#connections.config;
-    return { store, client, taskQueue: host === undefined ? taskQueues[0] : `sentinel@${host}`, isElsewhere: host !== undefined || temporal.isExternal };
+    return {
+      store,
+      client,
+      taskQueue: host === undefined ? taskQueues[0] : `sentinel@${host}`,
+      isElsewhere: host !== undefined || temporal.isExternal,
+    };
   }
 
   webUrl(handle: string): string | null {
@@ -286,6 +298,9 @@ export class SentinelClient {
   async #refuseEnded(handle: string, verb: string): Promise<void> {
     const run = await this.find(handle);
     if (run.finishedAt === null) return;
-    throw new ClientError('RUN_ENDED', `${handle} has ended (${run.outcome ?? run.status}); there is nothing to ${verb}.`);
+    throw new ClientError(
+      'RUN_ENDED',
+      `${handle} has ended (${run.outcome ?? run.status}); there is nothing to ${verb}.`,
+    );
   }
 }

@@ -47,7 +47,13 @@ export class Connections {
     const { openStore } = await import('../prisma/store/open-store.ts');
     const store = openStore({ url: databaseUrl(this.#config), poolSize: POOL_SIZE });
     // Asks for a row, because a database without the tables is of no use either.
-    const isUp = await Promise.race([store.definitions.find('').then(() => true, () => false), sleep(PING_MAX_MS, false, { ref: false })]);
+    const isUp = await Promise.race([
+      store.definitions.find('').then(
+        () => true,
+        () => false,
+      ),
+      sleep(PING_MAX_MS, false, { ref: false }),
+    ]);
     if (isUp) this.#peeked = store;
     else await store.close();
     return isUp ? store : null;
@@ -73,7 +79,10 @@ export class Connections {
   async #ensure(): Promise<void> {
     const { ensureServices } = await import('../worker/services/ensure-services.ts');
     const { env, onProgress } = this.#options;
-    await ensureServices({ ...(env === undefined ? {} : { env }), ...(onProgress === undefined ? {} : { onProgress }) });
+    await ensureServices({
+      ...(env === undefined ? {} : { env }),
+      ...(onProgress === undefined ? {} : { onProgress }),
+    });
     this.#config = readConfig(env);
   }
 

@@ -14,11 +14,17 @@ export type CronReading = { ok: true; expressions: string[] } | { ok: false; fin
 
 export function readCron(text: string, timeZone: string): CronReading {
   const given = text.trim().replaceAll(/\s+/g, ' ');
-  if (!isTimeZone(timeZone)) return { ok: false, finding: `the time zone "${timeZone}" is not known; write an IANA name such as Europe/Zurich` };
+  if (!isTimeZone(timeZone))
+    return { ok: false, finding: `the time zone "${timeZone}" is not known; write an IANA name such as Europe/Zurich` };
   if (NAMED.test(given) || EVERY.test(given)) return { ok: true, expressions: [given] };
-  if (given.startsWith('@')) return { ok: false, finding: `"${text}" is no cron text; write five fields, @daily, or @every 30s` };
+  if (given.startsWith('@'))
+    return { ok: false, finding: `"${text}" is no cron text; write five fields, @daily, or @every 30s` };
   const finding = findingOf(given);
-  if (finding !== null) return { ok: false, finding: `"${text}" is no cron text (${finding}); write minute, hour, day, month and weekday, such as "0 9 * * 1-5"` };
+  if (finding !== null)
+    return {
+      ok: false,
+      finding: `"${text}" is no cron text (${finding}); write minute, hour, day, month and weekday, such as "0 9 * * 1-5"`,
+    };
   return { ok: true, expressions: eitherDay(given.split(' ')) };
 }
 
@@ -27,7 +33,9 @@ function eitherDay(fields: readonly string[]): string[] {
   const [second, ...rest] = fields.length === 6 ? fields : ['0', ...fields];
   const [minute = '*', hour = '*', day = '*', month = '*', weekday = '*'] = rest;
   const spelt = (ofMonth: string, ofWeek: string): string =>
-    fields.length === 6 ? `${second} ${minute} ${hour} ${ofMonth} ${month} ${ofWeek} *` : `${minute} ${hour} ${ofMonth} ${month} ${ofWeek}`;
+    fields.length === 6
+      ? `${second} ${minute} ${hour} ${ofMonth} ${month} ${ofWeek} *`
+      : `${minute} ${hour} ${ofMonth} ${month} ${ofWeek}`;
   if (isAny(day) || isAny(weekday)) return [spelt(day.replace('?', '*'), weekday.replace('?', '*'))];
   return [spelt(day, '*'), spelt('*', weekday)];
 }

@@ -75,7 +75,8 @@ function stepsOf({ events, nested = new Map() }: RunSide, called: Called): Map<s
       if (event.type !== 'step-started' && event.type !== 'step-finished') continue;
       const key = called(under === '' ? event.key : `${under}/${event.key}`);
       if (event.type === 'step-finished') steps.set(key, seen(event));
-      else if (!steps.has(key)) steps.set(key, { step: event.step, label: event.label, outcome: 'running', durationMs: null });
+      else if (!steps.has(key))
+        steps.set(key, { step: event.step, label: event.label, outcome: 'running', durationMs: null });
     }
   };
   add('', events);
@@ -98,7 +99,10 @@ function namesIn(a: RunSide, b: RunSide): { a: Called; b: Called } {
 
 function keysOf({ events, nested = new Map() }: RunSide): Set<string> {
   const own = events.flatMap(({ key }) => (key === '' ? [] : [key]));
-  return new Set([...own, ...[...nested].flatMap(([under, below]) => below.flatMap(({ key }) => (key === '' ? [] : [`${under}/${key}`])))]);
+  return new Set([
+    ...own,
+    ...[...nested].flatMap(([under, below]) => below.flatMap(({ key }) => (key === '' ? [] : [`${under}/${key}`]))),
+  ]);
 }
 
 function namesOf(keys: ReadonlySet<string>, kept: ReadonlySet<string>): Map<string, string> {
@@ -121,7 +125,14 @@ function sharedWith({ handle, events }: RunSide, fork: RunSide, called: Called):
   return events.flatMap((event) => (event.key !== '' && event.seq < at ? [called(event.key)] : []));
 }
 
-function seen({ step, label, outcome, durationMs, preview, failure }: Extract<RunEvent, { type: 'step-finished' }>): SeenStep {
+function seen({
+  step,
+  label,
+  outcome,
+  durationMs,
+  preview,
+  failure,
+}: Extract<RunEvent, { type: 'step-finished' }>): SeenStep {
   return {
     step,
     label,
@@ -134,7 +145,13 @@ function seen({ step, label, outcome, durationMs, preview, failure }: Extract<Ru
 
 function diffStep(key: string, a: SeenStep | undefined, b: SeenStep | undefined, isShared: boolean): StepDiff {
   if (a === undefined || b === undefined) {
-    return { key, status: isShared ? 'shared' : a === undefined ? 'only-b' : 'only-a', differs: [], ...(a === undefined ? {} : { a }), ...(b === undefined ? {} : { b }) };
+    return {
+      key,
+      status: isShared ? 'shared' : a === undefined ? 'only-b' : 'only-a',
+      differs: [],
+      ...(a === undefined ? {} : { a }),
+      ...(b === undefined ? {} : { b }),
+    };
   }
   const differs: Difference[] = a.step === b.step && a.label === b.label ? [] : ['step'];
   if (a.outcome !== b.outcome) differs.push('outcome');
@@ -144,7 +161,8 @@ function diffStep(key: string, a: SeenStep | undefined, b: SeenStep | undefined,
 }
 
 /** Fields that differ between any two runs: how long, when, and ids made from the run's handle. */
-const OWN_TO_A_RUN = /"(?:durationMs|averageDurationMs|createdAt|averageCreatedAt|handle)":(?:-?[\d.]+(?:e[+-]?\d+)?|"[^"]*")|"id":"[0-9a-f]{32}"/g;
+const OWN_TO_A_RUN =
+  /"(?:durationMs|averageDurationMs|createdAt|averageCreatedAt|handle)":(?:-?[\d.]+(?:e[+-]?\d+)?|"[^"]*")|"id":"[0-9a-f]{32}"/g;
 
 /** A preview is cut at a length, and the parts left out may move the cut: so far as both go, they agree. */
 function samePreview(a: string | undefined, b: string | undefined): boolean {
@@ -178,6 +196,15 @@ function compareKeys(left: string, right: string): number {
 
 function endOf({ events, durationMs }: RunSide): RunEnd {
   const end = events.findLast((event) => event.type === 'run-finished');
-  if (end?.type !== 'run-finished') return { outcome: 'running', iterations: events.filter(({ type }) => type === 'pass-finished').length, durationMs: null };
-  return { outcome: end.limit === undefined ? end.outcome : `${end.outcome} (${end.limit})`, iterations: end.iterations, durationMs: durationMs ?? end.durationMs };
+  if (end?.type !== 'run-finished')
+    return {
+      outcome: 'running',
+      iterations: events.filter(({ type }) => type === 'pass-finished').length,
+      durationMs: null,
+    };
+  return {
+    outcome: end.limit === undefined ? end.outcome : `${end.outcome} (${end.limit})`,
+    iterations: end.iterations,
+    durationMs: durationMs ?? end.durationMs,
+  };
 }

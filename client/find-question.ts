@@ -24,7 +24,8 @@ export async function questionFor(store: Store, handle: string, id: string | und
   const open = asked.filter((item) => item.state === 'open');
   if (id === undefined) {
     const [only = asked.find((item) => item.answer !== null), ...others] = open;
-    if (only === undefined) throw new ClientError('QUESTION_UNKNOWN', `${handle} asks nothing: "sentinel inbox" shows what is asked.`);
+    if (only === undefined)
+      throw new ClientError('QUESTION_UNKNOWN', `${handle} asks nothing: "sentinel inbox" shows what is asked.`);
     if (others.length > 0) {
       const ids = open.map((item) => idWithin(handle, item)).join(', ');
       throw new ClientError('QUESTION_UNKNOWN', `${handle} asks ${open.length} questions: name one of ${ids}.`);

@@ -26,7 +26,11 @@ const LOOK_MS = 1000;
 
 type Deliver = (item: FollowedEvent) => void;
 
-export async function* followRun(store: Store, handle: string, options: FollowOptions = {}): AsyncGenerator<FollowedEvent> {
+export async function* followRun(
+  store: Store,
+  handle: string,
+  options: FollowOptions = {},
+): AsyncGenerator<FollowedEvent> {
   const queue: FollowedEvent[] = [];
   let wake: (() => void) | undefined;
   const deliver: Deliver = (item) => {
@@ -63,7 +67,10 @@ async function pump(store: Store, handle: string, deliver: Deliver, options: Fol
   const { after, nested = true, signal } = options;
   const below = new Nested(store, handle, deliver);
   try {
-    const events = store.events.follow(handle, { ...(after === undefined ? {} : { after }), ...(signal === undefined ? {} : { signal }) });
+    const events = store.events.follow(handle, {
+      ...(after === undefined ? {} : { after }),
+      ...(signal === undefined ? {} : { signal }),
+    });
     for await (const event of inSequence(events, after ?? 0)) {
       const isNesting = nested && 'step' in event && event.step === 'sentinel';
       if (isNesting && event.type === 'step-finished') await below.settle(event.key);
@@ -138,9 +145,11 @@ class Nested {
 
   /** A failure of the store is told by whoever follows an event; here it is looked at again. */
   async #look(): Promise<void> {
-    const isIdle = (key: string): boolean => [...(this.#steps.get(key)?.values() ?? [])].every((branch) => branch?.idle !== false);
+    const isIdle = (key: string): boolean =>
+      [...(this.#steps.get(key)?.values() ?? [])].every((branch) => branch?.idle !== false);
     if (![...this.#underWay].some(isIdle)) return;
-    for (const child of await this.#store.runs.nested(this.#handle)) this.#follow(withoutMark(child).slice(this.#handle.length + 1), child);
+    for (const child of await this.#store.runs.nested(this.#handle))
+      this.#follow(withoutMark(child).slice(this.#handle.length + 1), child);
   }
 
   #follow(key: string, child: string): void {

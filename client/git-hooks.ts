@@ -76,14 +76,23 @@ export async function removeHooks(project: string): Promise<HookReport[]> {
 
 /** Git's own answer knows of worktrees and `core.hooksPath`. */
 async function hooksFolder(project: string): Promise<string> {
-  const asked = await execa('git', ['rev-parse', '--show-toplevel', '--git-common-dir', '--git-path', 'hooks'], { cwd: project, reject: false });
+  const asked = await execa('git', ['rev-parse', '--show-toplevel', '--git-common-dir', '--git-path', 'hooks'], {
+    cwd: project,
+    reject: false,
+  });
   if (asked.exitCode !== 0) {
-    throw new ClientError('USAGE', `${project} is not in a git repository (${asked.stderr.split('\n')[0] ?? ''}); give one with --project.`);
+    throw new ClientError(
+      'USAGE',
+      `${project} is not in a git repository (${asked.stderr.split('\n')[0] ?? ''}); give one with --project.`,
+    );
   }
   const [top = '', common = '', hooks = ''] = asked.stdout.split('\n').map((path) => resolve(project, path));
   const isInside = [top, common].some((folder) => isWithin(folder, hooks));
   if (isInside) return hooks;
-  throw new ClientError('USAGE', `The hooks of ${project} are in ${hooks}, which other repositories share: set core.hooksPath in the repository itself, and install again.`);
+  throw new ClientError(
+    'USAGE',
+    `The hooks of ${project} are in ${hooks}, which other repositories share: set core.hooksPath in the repository itself, and install again.`,
+  );
 }
 
 function isWithin(folder: string, path: string): boolean {

@@ -3,7 +3,11 @@ import { blocksOf } from '../language/blocks.ts';
 import type { Definition, Step } from '../language/model.ts';
 
 /** By name, with those that a variable may name `besides`; a name that `known` does not have is left out, and fails its step when it is reached. */
-export function libraryOf(definition: Definition, known: (name: string) => Definition | undefined, besides: readonly string[] = []): { [name: string]: Definition } {
+export function libraryOf(
+  definition: Definition,
+  known: (name: string) => Definition | undefined,
+  besides: readonly string[] = [],
+): { [name: string]: Definition } {
   const library: { [name: string]: Definition } = {};
   const waiting = [...referencesOf(definition), ...besides];
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {

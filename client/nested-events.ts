@@ -12,7 +12,11 @@ export interface EventSource {
   store(): Promise<{ runs: Pick<Store['runs'], 'nested'> }>;
 }
 
-export async function nestedEvents(source: EventSource, handle: string, events: readonly RunEvent[]): Promise<Map<string, RunEvent[]>> {
+export async function nestedEvents(
+  source: EventSource,
+  handle: string,
+  events: readonly RunEvent[],
+): Promise<Map<string, RunEvent[]>> {
   const nested = new Map<string, RunEvent[]>();
   const waiting = await childrenOf(source, handle, events);
   for (let child = waiting.shift(); child !== undefined; child = waiting.shift()) {
@@ -24,9 +28,14 @@ export async function nestedEvents(source: EventSource, handle: string, events: 
 }
 
 async function childrenOf(source: EventSource, handle: string, events: readonly RunEvent[]): Promise<string[]> {
-  const begun = new Set(events.filter((event) => event.type === 'step-started' && event.step === 'sentinel').map(({ key }) => `${handle}/${key}`));
+  const begun = new Set(
+    events
+      .filter((event) => event.type === 'step-started' && event.step === 'sentinel')
+      .map(({ key }) => `${handle}/${key}`),
+  );
   if (begun.size === 0) return [];
   const byStep = new Map<string, string[]>();
-  for (const child of await (await source.store()).runs.nested(handle)) byStep.set(withoutMark(child), [...(byStep.get(withoutMark(child)) ?? []), child]);
+  for (const child of await (await source.store()).runs.nested(handle))
+    byStep.set(withoutMark(child), [...(byStep.get(withoutMark(child)) ?? []), child]);
   return [...begun].flatMap((step) => byStep.get(step) ?? [step]);
 }

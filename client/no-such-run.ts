@@ -12,10 +12,15 @@ export async function noSuchRun(store: Store, handle: string): Promise<ClientErr
   const [parent, key] = [handle.slice(0, Math.max(at, 0)), handle.slice(at + 1)];
   if (at === -1 || (await store.runs.find(parent)) === null) {
     const near = await nearestRun(store, handle);
-    return notFound(`There is no run "${handle}"${near === null ? ':' : `; write "${near}", or look:`} "sentinel list" shows those there are.`);
+    return notFound(
+      `There is no run "${handle}"${near === null ? ':' : `; write "${near}", or look:`} "sentinel list" shows those there are.`,
+    );
   }
   const started = await startedBy(store, parent);
-  const remedy = started.length === 0 ? `"sentinel trace ${parent}" shows how far it is` : `the latest that it has started: ${started.slice(-NAMED_MAX).join(', ')}`;
+  const remedy =
+    started.length === 0
+      ? `"sentinel trace ${parent}" shows how far it is`
+      : `the latest that it has started: ${started.slice(-NAMED_MAX).join(', ')}`;
   return notFound(`${parent} has started no run at "${key}"; ${remedy}.`);
 }
 
@@ -30,6 +35,7 @@ async function nearestRun(store: Store, handle: string): Promise<string | null> 
 
 async function startedBy(store: Store, handle: string): Promise<string[]> {
   const keys: string[] = [];
-  for await (const event of everyEvent(store, handle)) if (event.type === 'step-started' && event.step === 'sentinel') keys.push(event.key);
+  for await (const event of everyEvent(store, handle))
+    if (event.type === 'step-started' && event.step === 'sentinel') keys.push(event.key);
   return keys;
 }

@@ -11,10 +11,17 @@ export function noSuchStep({ handle, steps }: StepList, path: string, op?: EditR
   const paths = steps.map((step) => step.path);
   const places = op === 'add' ? withEnds(paths) : paths;
   const named = places.slice(0, NAMED_MAX).join(', ');
-  const all = places.length > NAMED_MAX ? `${named} and ${places.length - NAMED_MAX} more, which "sentinel step list ${handle}" shows` : named;
+  const all =
+    places.length > NAMED_MAX
+      ? `${named} and ${places.length - NAMED_MAX} more, which "sentinel step list ${handle}" shows`
+      : named;
   const near = places.length > 1 ? nearest(path, places) : null;
-  const remedy = places.length === 0 ? 'it has no steps' : `write one of ${all}${near === null ? '' : `; the nearest is ${near}`}`;
-  return new ClientError('STEP_NOT_FOUND', `${handle} has no place "${path}"; ${places.length === 1 ? `its only one is ${named}` : remedy}.`);
+  const remedy =
+    places.length === 0 ? 'it has no steps' : `write one of ${all}${near === null ? '' : `; the nearest is ${near}`}`;
+  return new ClientError(
+    'STEP_NOT_FOUND',
+    `${handle} has no place "${path}"; ${places.length === 1 ? `its only one is ${named}` : remedy}.`,
+  );
 }
 
 /** Null where none is much like it. Of several the last: an index is mostly too large. */

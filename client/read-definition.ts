@@ -40,7 +40,12 @@ function readWith(file: string, options: ReadOptions): DefinitionRead {
   if ('problem' in read) return { definition: null, problems: [read.problem], inferred: [] };
   const { problems, inferred, ...rest } = parseDefinitionText(read.text, options);
   if (!rest.ok) return { definition: null, problems, inferred };
-  return { definition: rest.definition, problems, inferred, ...(rest.persona === undefined ? {} : { persona: rest.persona }) };
+  return {
+    definition: rest.definition,
+    problems,
+    inferred,
+    ...(rest.persona === undefined ? {} : { persona: rest.persona }),
+  };
 }
 
 /** Definitions that files hold, by name. `folders` are searched in order, below them too where `deep`. */
@@ -90,7 +95,8 @@ export class DefinitionFiles implements NamedDefinitions {
   #search(name: string): string | null {
     for (const folder of this.#folders) {
       const files = jsonFilesIn(folder);
-      const found = files.find((file) => basename(file, '.json') === name) ?? files.find((file) => this.#nameOf(file) === name);
+      const found =
+        files.find((file) => basename(file, '.json') === name) ?? files.find((file) => this.#nameOf(file) === name);
       if (found !== undefined) return found;
     }
     return null;
@@ -146,7 +152,9 @@ function nameIn(file: string): string | null {
   if ('problem' in read) return null;
   try {
     const value: unknown = JSON.parse(read.text);
-    return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string' ? value.name : null;
+    return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string'
+      ? value.name
+      : null;
   } catch {
     // Whatever it is, no definition can be meant by it.
     return null;

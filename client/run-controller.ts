@@ -12,7 +12,11 @@ export function runController(client: Client): Pick<RunStarter, 'control'> {
           await cancelRun(client, handle);
           return { status: 'running', reason: null, ending: true };
         }
-        const { status, reason: held, stopping } = await updateRun(client, handle, verb, verb === 'pause' ? reason : undefined, id);
+        const {
+          status,
+          reason: held,
+          stopping,
+        } = await updateRun(client, handle, verb, verb === 'pause' ? reason : undefined, id);
         return { status, reason: held, ending: stopping };
       } catch (error) {
         if (error instanceof ClientError && error.code === 'RUN_ENDED') return null;

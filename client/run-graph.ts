@@ -25,7 +25,11 @@ export function drawRun({ definition, known, events, nested = new Map() }: RunPa
 }
 
 /** `inFiles` finds what `$ref`s name where the store does not have it. */
-export async function runGraph(client: SentinelClient, handle: string, inFiles: (name: string) => Definition | undefined): Promise<Graph> {
+export async function runGraph(
+  client: SentinelClient,
+  handle: string,
+  inFiles: (name: string) => Definition | undefined,
+): Promise<Graph> {
   await client.find(handle);
   const [outermost = handle, ...keys] = handle.split('/');
   const store = await client.store();
@@ -33,26 +37,41 @@ export async function runGraph(client: SentinelClient, handle: string, inFiles: 
   const root = (await store.definitions.find(definitionHash))?.definition;
   if (root === undefined) throw notKept(handle);
   const around = await eventsOnTheWay(client, outermost, keys);
-  const find = async (name: string): Promise<Definition | undefined> => (await store.definitions.find(name))?.definition ?? inFiles(name);
-  const stored = await reachedDefinitions([root, ...addedSteps([...around.values()].flat())].flatMap(referencesOf), find, referencesOf);
+  const find = async (name: string): Promise<Definition | undefined> =>
+    (await store.definitions.find(name))?.definition ?? inFiles(name);
+  const stored = await reachedDefinitions(
+    [root, ...addedSteps([...around.values()].flat())].flatMap(referencesOf),
+    find,
+    referencesOf,
+  );
   const known = (name: string): Definition | undefined => stored.get(name);
   const definition = definitionWithin(root, keys, known, around);
   if (definition === undefined) throw notKept(handle);
   const events = await client.events(handle);
   const nested = await nestedEvents(client, handle, events);
   const edits = addedSteps([...events, ...[...nested.values()].flat()]);
-  for (const [name, found] of await reachedDefinitions(edits.flatMap(referencesOf), find, referencesOf)) stored.set(name, found);
+  for (const [name, found] of await reachedDefinitions(edits.flatMap(referencesOf), find, referencesOf))
+    stored.set(name, found);
   return drawRun({ definition, known, events, nested });
 }
 
 function notKept(handle: string): ClientError {
-  return new ClientError('DEFINITION_NOT_FOUND', `The definition that ${handle} runs is not in the store; "sentinel trace ${handle}" shows what it did.`);
+  return new ClientError(
+    'DEFINITION_NOT_FOUND',
+    `The definition that ${handle} runs is not in the store; "sentinel trace ${handle}" shows what it did.`,
+  );
 }
 
 /** Events of the runs around the one that the keys lead to, by what their handle adds to the outermost one's. */
-async function eventsOnTheWay(client: SentinelClient, outermost: string, keys: readonly string[]): Promise<Map<string, RunEvent[]>> {
+async function eventsOnTheWay(
+  client: SentinelClient,
+  outermost: string,
+  keys: readonly string[],
+): Promise<Map<string, RunEvent[]>> {
   const around = keys.map((_, depth) => keys.slice(0, depth).join('/'));
-  const read = await Promise.all(around.map((under) => client.events([outermost, under].filter((part) => part !== '').join('/'))));
+  const read = await Promise.all(
+    around.map((under) => client.events([outermost, under].filter((part) => part !== '').join('/'))),
+  );
   return new Map(around.map((under, index) => [under, read[index] ?? []]));
 }
 

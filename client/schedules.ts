@@ -6,7 +6,14 @@
  * is written by the worker with its first event.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { ScheduleAlreadyRunning, ScheduleNotFoundError, ScheduleOverlapPolicy, type ScheduleDescription, type ScheduleHandle, type ScheduleOptions } from '@temporalio/client';
+import {
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+  type ScheduleDescription,
+  type ScheduleHandle,
+  type ScheduleOptions,
+} from '@temporalio/client';
 import type { JsonObject } from '../language/json.ts';
 import type { Trigger } from '../language/model.ts';
 import { contentHash } from '../prisma/store/content-hash.ts';
@@ -68,7 +75,10 @@ export interface ScheduleReport {
 
 /** What a schedule keeps about itself, for people: Temporal gives back a calendar, not the text it was made of. */
 interface ScheduleMemo {
-  sentinel: Pick<ScheduleReport, 'name' | 'cron' | 'timeZone' | 'overlap' | 'catchupWindowMs' | 'jitterMs' | 'project' | 'persona'>;
+  sentinel: Pick<
+    ScheduleReport,
+    'name' | 'cron' | 'timeZone' | 'overlap' | 'catchupWindowMs' | 'jitterMs' | 'project' | 'persona'
+  >;
 }
 
 export async function createSchedule(parts: StartParts, request: ScheduleRequest): Promise<ScheduleReport> {
@@ -77,7 +87,8 @@ export async function createSchedule(parts: StartParts, request: ScheduleRequest
   const before = await secrets.tokensOf(scheduleOwner(id));
   // Asked first: a schedule that is made anew has started nothing.
   const mayBeHeld = before.length > 0 && (await hasRunsUnderWay(parts.client, id));
-  const after = async (): Promise<string[]> => (await secrets.tokensOf(scheduleOwner(id))).filter((token) => !before.includes(token));
+  const after = async (): Promise<string[]> =>
+    (await secrets.tokensOf(scheduleOwner(id))).filter((token) => !before.includes(token));
   try {
     await put(parts, request, await optionsOf(parts, request));
   } catch (error) {
@@ -99,7 +110,10 @@ async function put(parts: StartParts, request: ScheduleRequest, options: Schedul
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
     if (request.replace !== true) {
-      throw new ClientError('HANDLE_TAKEN', `There is a schedule "${id}" already: replace it with --replace, or give this one a name of its own with --id.`);
+      throw new ClientError(
+        'HANDLE_TAKEN',
+        `There is a schedule "${id}" already: replace it with --replace, or give this one a name of its own with --id.`,
+      );
     }
     await replace(parts.client, id, options);
   }
@@ -125,11 +139,26 @@ async function optionsOf(parts: StartParts, request: ScheduleRequest): Promise<S
   const library = await collectLibrary(parts.store, definition, request.known);
   const inputs: JsonObject = { ...definition.inputs, ...request.inputs };
   // No run has this handle: the values stay for as long as the schedule may need them.
-  const env = await sealEnvironment(parts.store, scheduleOwner(id), environmentFor(definition, library), await namespaceId(parts.client));
+  const env = await sealEnvironment(
+    parts.store,
+    scheduleOwner(id),
+    environmentFor(definition, library),
+    await namespaceId(parts.client),
+  );
   const start: StartInput = withoutEmpty({
-    definition, definitionHash: contentHash(definition), project, persona, inputs, library, env, origin: { type: 'schedule', schedule: id }, level: LEVEL_NOW,
+    definition,
+    definitionHash: contentHash(definition),
+    project,
+    persona,
+    inputs,
+    library,
+    env,
+    origin: { type: 'schedule', schedule: id },
+    level: LEVEL_NOW,
   });
-  const memo: ScheduleMemo = { sentinel: { name: definition.name, cron, timeZone, overlap, catchupWindowMs, jitterMs, project, persona } };
+  const memo: ScheduleMemo = {
+    sentinel: { name: definition.name, cron, timeZone, overlap, catchupWindowMs, jitterMs, project, persona },
+  };
   return {
     scheduleId: id,
     spec: { cronExpressions: read.expressions, timezone: timeZone, jitter: jitterMs },
@@ -170,13 +199,19 @@ export async function describeSchedule({ schedule }: StartParts['client'], id: s
   return found(id, async () => {
     const { memo, state, info } = await schedule.getHandle(id).describe();
     const own = ownMemo(memo);
-    if (own === null) throw new ClientError('NOT_FOUND', `The schedule "${id}" starts no sentinel; it was made by something else.`);
+    if (own === null)
+      throw new ClientError('NOT_FOUND', `The schedule "${id}" starts no sentinel; it was made by something else.`);
     return { id, ...own.sentinel, isPaused: state.paused, note: state.note ?? null, ...times(info) };
   });
 }
 
 /** What can be done with a schedule, each said as Temporal takes it. */
-export async function steerSchedule({ client, store }: Pick<StartParts, 'client' | 'store'>, id: string, verb: 'pause' | 'resume' | 'trigger' | 'delete', note?: string): Promise<void> {
+export async function steerSchedule(
+  { client, store }: Pick<StartParts, 'client' | 'store'>,
+  id: string,
+  verb: 'pause' | 'resume' | 'trigger' | 'delete',
+  note?: string,
+): Promise<void> {
   // Also refuses schedules that are not ours.
   await describeSchedule(client, id);
   const handle = client.schedule.getHandle(id);
@@ -191,15 +226,28 @@ export async function steerSchedule({ client, store }: Pick<StartParts, 'client'
  * index of all, which may lag, and the schedule itself of its latest.
  */
 export async function hasRunsUnderWay({ schedule, workflow }: StartParts['client'], id: string): Promise<boolean> {
-  const { count } = await workflow.count(`TemporalScheduledById = ${JSON.stringify(id)} AND ExecutionStatus = "Running"`);
+  const { count } = await workflow.count(
+    `TemporalScheduledById = ${JSON.stringify(id)} AND ExecutionStatus = "Running"`,
+  );
   if (count > 0) return true;
-  const described = await schedule.getHandle(id).describe().catch(() => null);
-  const statuses = (described?.info.recentActions ?? []).map(async ({ action: { workflow: { workflowId } } }) => {
-    const { status } = await workflow.getHandle(workflowId).describe();
-    return status.name;
-  });
+  const described = await schedule
+    .getHandle(id)
+    .describe()
+    .catch(() => null);
+  const statuses = (described?.info.recentActions ?? []).map(
+    async ({
+      action: {
+        workflow: { workflowId },
+      },
+    }) => {
+      const { status } = await workflow.getHandle(workflowId).describe();
+      return status.name;
+    },
+  );
   // One that Temporal has forgotten has ended long ago.
-  return (await Promise.allSettled(statuses)).some((asked) => asked.status === 'fulfilled' && (asked.value === 'RUNNING' || asked.value === 'PAUSED'));
+  return (await Promise.allSettled(statuses)).some(
+    (asked) => asked.status === 'fulfilled' && (asked.value === 'RUNNING' || asked.value === 'PAUSED'),
+  );
 }
 
 const steps: Record<Parameters<typeof steerSchedule>[2], (handle: ScheduleHandle, note?: string) => Promise<void>> = {
@@ -225,10 +273,15 @@ function ownMemo(memo: Record<string, unknown> | undefined): ScheduleMemo | null
   return typeof own === 'object' && own !== null ? { sentinel: own as ScheduleMemo['sentinel'] } : null;
 }
 
-function times(info: Pick<ScheduleDescription['info'], 'nextActionTimes' | 'recentActions'>): Pick<ScheduleReport, 'next' | 'runs'> {
+function times(
+  info: Pick<ScheduleDescription['info'], 'nextActionTimes' | 'recentActions'>,
+): Pick<ScheduleReport, 'next' | 'runs'> {
   return {
     next: info.nextActionTimes.map((time) => time.getTime()),
-    runs: info.recentActions.map(({ takenAt, action }) => ({ handle: handleOf(action.workflow.workflowId), at: takenAt.getTime() })),
+    runs: info.recentActions.map(({ takenAt, action }) => ({
+      handle: handleOf(action.workflow.workflowId),
+      at: takenAt.getTime(),
+    })),
   };
 }
 
@@ -236,5 +289,9 @@ function times(info: Pick<ScheduleDescription['info'], 'nextActionTimes' | 'rece
 function refusalOf(error: unknown, { cron }: ScheduleRequest): unknown {
   const cause: unknown = error instanceof Error ? error.cause : undefined;
   const isInvalid = cause instanceof Error && 'code' in cause && cause.code === 3;
-  return isInvalid ? new ClientError('USAGE', `Temporal does not take the schedule "${cron}" (${cause.message}); write another.`, { cause: error }) : error;
+  return isInvalid
+    ? new ClientError('USAGE', `Temporal does not take the schedule "${cron}" (${cause.message}); write another.`, {
+        cause: error,
+      })
+    : error;
 }

@@ -3,7 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { looksSecret } from '../language/secrets.ts';
 import type { Store } from '../prisma/store/contract.ts';
 
-export async function sealEnvironment(store: Pick<Store, 'secrets'>, handle: string, env: { [name: string]: string }, namespace?: string): Promise<{ [name: string]: string }> {
+export async function sealEnvironment(
+  store: Pick<Store, 'secrets'>,
+  handle: string,
+  env: { [name: string]: string },
+  namespace?: string,
+): Promise<{ [name: string]: string }> {
   const values = new Map<string, string>();
   const sealed = Object.entries(env).map(([name, value]) => {
     if (!looksSecret(name) || value === '') return [name, value] as const;

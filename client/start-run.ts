@@ -68,7 +68,16 @@ export async function startRun(parts: StartParts, request: StartRequest): Promis
   if (parts.isElsewhere !== true) await checkSandbox([definition, ...Object.values(library)]);
   const hash = contentHash(definition);
   const inputs = { ...definition.inputs, ...request.inputs };
-  const row = { handle, name: definition.name, definitionHash: hash, project, persona, parent: null, inputs, startedAt: Date.now() };
+  const row = {
+    handle,
+    name: definition.name,
+    definitionHash: hash,
+    project,
+    persona,
+    parent: null,
+    inputs,
+    startedAt: Date.now(),
+  };
   const isNew = await store.runs.create(row, origin?.type === 'event' ? origin.seq : undefined);
   // A row without events may be all that is left of a start that died on its way: then this is the start.
   if (!isNew && (await store.events.after(handle, -1, 1)).length > 0) return { handle, workflowId, isNew };
@@ -80,7 +89,20 @@ export async function startRun(parts: StartParts, request: StartRequest): Promis
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       taskQueue,
       requestEagerStart: parts.isEager ?? false,
-      args: [withoutEmpty({ definition, project, persona, inputs, library, env, continueEvery, origin, level: LEVEL_NOW }) satisfies StartInput, ...(from === undefined ? [] : [from])],
+      args: [
+        withoutEmpty({
+          definition,
+          project,
+          persona,
+          inputs,
+          library,
+          env,
+          continueEvery,
+          origin,
+          level: LEVEL_NOW,
+        }) satisfies StartInput,
+        ...(from === undefined ? [] : [from]),
+      ],
       typedSearchAttributes: searchAttributesOf({ definition, persona }),
       memo: memoOf(definition, project),
       ...summaryOf(definition),
@@ -113,15 +135,21 @@ export async function collectLibrary(
   definition: Definition,
   known: StartRequest['known'],
 ): Promise<{ [name: string]: Definition }> {
-  const find = async (name: string): Promise<Definition | undefined> => known?.(name) ?? (await store.definitions.find(name))?.definition;
+  const find = async (name: string): Promise<Definition | undefined> =>
+    known?.(name) ?? (await store.definitions.find(name))?.definition;
   const reached = await reachedDefinitions(referencesOf(definition), find, referencesOf);
   const unbounded = unboundedReference(definition, (name) => reached.get(name));
-  if (unbounded !== undefined) throw new Failure('RUN_NOT_STARTED', `${unbounded}, or a "safety" with one of them to "${definition.name}"`);
+  if (unbounded !== undefined)
+    throw new Failure('RUN_NOT_STARTED', `${unbounded}, or a "safety" with one of them to "${definition.name}"`);
   return Object.fromEntries(reached);
 }
 
 /** The values of the variables that the definition, or one it may start, lists; a run keeps those it was started with. */
-export function environmentFor(definition: Definition, library: { [name: string]: Definition }, from: NodeJS.ProcessEnv = process.env): { [name: string]: string } {
+export function environmentFor(
+  definition: Definition,
+  library: { [name: string]: Definition },
+  from: NodeJS.ProcessEnv = process.env,
+): { [name: string]: string } {
   const names = [definition, ...Object.values(library)].flatMap((start) => listedBy(start));
   return Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])));
 }
@@ -146,7 +174,10 @@ export function runStarter(parts: StartParts): RunStarter {
       if (!read.ok) {
         const first = read.problems[0];
         const finding = first === undefined ? 'it is not a definition' : `${first.path}: ${first.message}`;
-        throw new Failure('RUN_NOT_STARTED', `the definition has ${read.problems.length} problems; the first: ${finding}`);
+        throw new Failure(
+          'RUN_NOT_STARTED',
+          `the definition has ${read.problems.length} problems; the first: ${finding}`,
+        );
       }
       const { inputs, project, persona, handle } = request;
       return startRun(parts, { definition: read.definition, inputs, project, persona, handle });

@@ -25,8 +25,11 @@ async function asFailure<Result>({ store }: Parts, handle: string, ask: () => Pr
     return await ask();
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    if (error.code !== 'RUN_ENDED') throw isRefusal(error.code) ? new Failure(error.code, error.message, { cause: error }) : error;
+    if (error.code !== 'RUN_ENDED')
+      throw isRefusal(error.code) ? new Failure(error.code, error.message, { cause: error }) : error;
     if ((await store.runs.find(handle)) !== null) throw new Failure('RUN_ENDED', error.message, { cause: error });
-    throw new Failure('RUN_NOT_FOUND', `there is no run "${handle}"; sentinel/list names the runs there are`, { cause: error });
+    throw new Failure('RUN_NOT_FOUND', `there is no run "${handle}"; sentinel/list names the runs there are`, {
+      cause: error,
+    });
   }
 }

@@ -10,14 +10,19 @@ const BLOCKS: ReadonlySet<string> = new Set(['steps', 'then', 'else', 'always', 
 
 /** How many steps a step stands inside of. */
 export function depthOf(key: string): number {
-  const blocks = pathOf(key).split('.').filter((word) => BLOCKS.has(word)).length;
+  const blocks = pathOf(key)
+    .split('.')
+    .filter((word) => BLOCKS.has(word)).length;
   return Math.max(0, blocks - 1);
 }
 
 /** The place as numbers; comparing them one by one is the order of the definition. */
 export function placeOf(key: string): number[] {
   const plain = withoutMark(key);
-  const passes = plain.slice(pathOf(plain).length + 1).split('.').map(Number);
+  const passes = plain
+    .slice(pathOf(plain).length + 1)
+    .split('.')
+    .map(Number);
   const place: number[] = [];
   let loop = 0;
   for (const [at, word] of pathOf(key).split('.').entries()) {

@@ -15,7 +15,7 @@ type Parts = Pick<StartParts, 'client' | 'store'>;
 
 export async function sweepSchedules({ client, store }: Parts): Promise<void> {
   const namespace = await namespaceId(client);
-  for (let after = ''; ; ) {
+  for (let after = ''; ;) {
     const page = await store.secrets.ofSchedules(namespace, after);
     for (const { schedule, tokens } of page) {
       // One that cannot be asked about keeps none of the others from it.

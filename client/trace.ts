@@ -61,21 +61,33 @@ function linesOf(events: readonly RunEvent[], { under, depth, runs }: Level, opt
   const lines: string[] = [];
   const started = runs.startedIn(events, under);
   const ended = new Set(events.filter(({ type }) => type === 'step-finished').map(({ key }) => key));
-  const shown = new Map(events.flatMap((event): [string, Json][] => (event.type === 'asked' ? [[event.question.id, event.question.show]] : [])));
+  const shown = new Map(
+    events.flatMap((event): [string, Json][] =>
+      event.type === 'asked' ? [[event.question.id, event.question.show]] : [],
+    ),
+  );
   for (const event of orderEvents(events)) {
     if (depth > 0 && isOfRun(event)) continue;
     const line = eventLine(event, depth, { ...options, shown });
     if (line !== null) lines.push(line);
-    else if (event.type === 'step-started' && !ended.has(event.key)) lines.push(startLine(event, depth, options.paint ?? PLAIN));
+    else if (event.type === 'step-started' && !ended.has(event.key))
+      lines.push(startLine(event, depth, options.paint ?? PLAIN));
     for (const name of started.get(event.seq) ?? []) {
-      lines.push(...linesOf(options.nested?.get(name) ?? [], { under: name, depth: depth + depthOf(event.key) + 1, runs }, options));
+      lines.push(
+        ...linesOf(
+          options.nested?.get(name) ?? [],
+          { under: name, depth: depth + depthOf(event.key) + 1, runs },
+          options,
+        ),
+      );
     }
   }
   return lines;
 }
 
 /** Events of a run itself; for a nested one the step that it is says all of it. */
-export const isOfRun = ({ type }: RunEvent): boolean => type === 'run-started' || type === 'run-finished' || type === 'pass-finished';
+export const isOfRun = ({ type }: RunEvent): boolean =>
+  type === 'run-started' || type === 'run-finished' || type === 'pass-finished';
 
 /** One line for one event, indented by where its step stands; null for what needs no line. */
 export function eventLine(event: RunEvent, depth: number, options: TraceOptions = {}): string | null {
@@ -135,7 +147,8 @@ function startLine(event: { key: string; step: string; label: string }, depth: n
 
 function finishLine(event: StepFinished, indent: string, paint: Paint, durations: boolean): string {
   const exitCode = exitCodeOf(event);
-  const colour = event.outcome === 'failed' ? paint.bad : event.outcome === 'ok' && exitCode === 0 ? paint.good : paint.warn;
+  const colour =
+    event.outcome === 'failed' ? paint.bad : event.outcome === 'ok' && exitCode === 0 ? paint.good : paint.warn;
   const mark = exitCode === 0 ? MARKS[event.outcome] : '●';
   const parts = [`${indent}${colour(mark)} ${event.key}`, `${event.step} ${paint.strong(oneLine(event.label))}`];
   parts.push(colour(exitCode === 0 ? event.outcome : `exit ${exitCode}`));
@@ -177,7 +190,9 @@ function placeOfEvent(event: RunEvent): Omit<Placed, 'event'> | null {
     case 'step-finished':
       return { place: placeOf(event.key), rank: event.step === 'condition' ? -1 : 1 };
     case 'warning':
-      return event.key === '' ? null : { place: placeOf(event.key), rank: event.code === 'UNRESOLVED_REFERENCE' ? -1 : 1 };
+      return event.key === ''
+        ? null
+        : { place: placeOf(event.key), rank: event.code === 'UNRESOLVED_REFERENCE' ? -1 : 1 };
     case 'asked':
       return placeOfQuestion(event.key, event.question.id);
     case 'answered':
@@ -185,7 +200,9 @@ function placeOfEvent(event: RunEvent): Omit<Placed, 'event'> | null {
     case 'withdrawn':
       return placeOfQuestion(event.key, event.id);
     case 'notified':
-      return event.key === '' ? null : { place: placeOf(event.key), rank: event.condition === 'approval_needed' ? -1 : 1 };
+      return event.key === ''
+        ? null
+        : { place: placeOf(event.key), rank: event.condition === 'approval_needed' ? -1 : 1 };
     case 'paused':
     case 'resumed':
     case 'edited':

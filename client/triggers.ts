@@ -27,31 +27,59 @@ export type Registered =
 
 export async function addTrigger(parts: StartParts, request: TriggerRequest): Promise<Registered> {
   const { definition, project } = request;
-  const own: DefinitionTrigger = request.event === undefined ? (definition.trigger ?? { type: 'manual' }) : { type: 'event', event: request.event };
+  const own: DefinitionTrigger =
+    request.event === undefined ? (definition.trigger ?? { type: 'manual' }) : { type: 'event', event: request.event };
   switch (own.type) {
     case 'event':
       return { type: 'event', ...(await addEventTrigger(parts, request, own.event)) };
     case 'schedule': {
       const { cronExpression: cron, type: _, ...rest } = own;
-      return { type: 'schedule', schedule: await createSchedule(parts, { ...request, ...rest, cron, id: scheduleIdOf(definition), replace: true }) };
+      return {
+        type: 'schedule',
+        schedule: await createSchedule(parts, {
+          ...request,
+          ...rest,
+          cron,
+          id: scheduleIdOf(definition),
+          replace: true,
+        }),
+      };
     }
     case 'immediate':
-      return { type: 'immediate', run: await startRun(parts, { ...request, handle: onceHandle(definition, project, request.inputs) }) };
+      return {
+        type: 'immediate',
+        run: await startRun(parts, { ...request, handle: onceHandle(definition, project, request.inputs) }),
+      };
     case 'manual':
-      throw new ClientError('USAGE', `"${definition.name}" starts by hand: start it with "sentinel run", or say with --event or in its "trigger" what else starts it.`);
+      throw new ClientError(
+        'USAGE',
+        `"${definition.name}" starts by hand: start it with "sentinel run", or say with --event or in its "trigger" what else starts it.`,
+      );
     default:
       return own satisfies never;
   }
 }
 
-async function addEventTrigger(parts: StartParts, request: TriggerRequest, event: string): Promise<{ trigger: Trigger; isNew: boolean; isWatched?: boolean }> {
+async function addEventTrigger(
+  parts: StartParts,
+  request: TriggerRequest,
+  event: string,
+): Promise<{ trigger: Trigger; isNew: boolean; isWatched?: boolean }> {
   const { store, taskQueue } = parts;
   const { definition, inputs, project, persona } = request;
   // What it refers to is looked up when a run starts, and files are out of reach then.
   const library = await collectLibrary(store, definition, request.known);
   for (const referenced of Object.values(library)) await store.definitions.save(referenced);
   const { hash: definitionHash } = await store.definitions.save(definition);
-  const added = await store.triggers.add({ name: definition.name, event, definitionHash, project, persona, inputs, taskQueue });
+  const added = await store.triggers.add({
+    name: definition.name,
+    event,
+    definitionHash,
+    project,
+    persona,
+    inputs,
+    taskQueue,
+  });
   return isOfFiles(event) ? { ...added, isWatched: await whenWatched(store, project) } : added;
 }
 
@@ -64,12 +92,20 @@ export async function whenWatched({ triggers }: StartParts['store'], project: st
 
 /** Also how `sentinel schedule create` names a schedule that was given no name. */
 export function scheduleIdOf({ id, name }: Pick<Definition, 'id' | 'name'>): string {
-  return (id ?? name).replaceAll(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '').slice(0, 150) || 'schedule';
+  return (
+    (id ?? name)
+      .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+      .replace(/^[^A-Za-z0-9]+/, '')
+      .slice(0, 150) || 'schedule'
+  );
 }
 
 /** The same definition, project and inputs registered again are the same run: it starts once. */
 function onceHandle(definition: Definition, project: string, inputs: JsonObject): string {
-  const digest = createHash('sha256').update(JSON.stringify([contentHash(definition), project, inputs])).digest('hex').slice(0, 16);
+  const digest = createHash('sha256')
+    .update(JSON.stringify([contentHash(definition), project, inputs]))
+    .digest('hex')
+    .slice(0, 16);
   return `${scheduleIdOf(definition)}-${digest}`;
 }
 
@@ -79,6 +115,13 @@ export async function findTrigger(parts: Pick<StartParts, 'store'>, given: strin
   const found = all.length > 1 ? all.filter((trigger) => trigger.project === project) : all;
   const [trigger] = found;
   if (trigger !== undefined && found.length === 1) return trigger;
-  if (all.length === 0) throw new ClientError('NOT_FOUND', `There is no trigger "${given}": "sentinel trigger list" shows those there are.`);
-  throw new ClientError('USAGE', `"${given}" is registered for ${all.length} projects: say which with --project, or give its id.`);
+  if (all.length === 0)
+    throw new ClientError(
+      'NOT_FOUND',
+      `There is no trigger "${given}": "sentinel trigger list" shows those there are.`,
+    );
+  throw new ClientError(
+    'USAGE',
+    `"${given}" is registered for ${all.length} projects: say which with --project, or give its id.`,
+  );
 }

@@ -13,21 +13,34 @@ export interface WaitingRun {
 }
 
 /** `open`: what the run and those nested in it ask. */
-export async function waitingWithin(client: Pick<SentinelClient, 'store' | 'heldBy'>, handle: string, open: readonly InboxItem[]): Promise<WaitingRun[]> {
+export async function waitingWithin(
+  client: Pick<SentinelClient, 'store' | 'heldBy'>,
+  handle: string,
+  open: readonly InboxItem[],
+): Promise<WaitingRun[]> {
   const paused = await (await client.store()).runs.pausedBelow([handle]);
   const waiting = await Promise.all(
     paused.map(async ({ handle: of, name }) => {
       const questions = open.filter((item) => item.handle === of).map(({ id }) => id);
-      return { handle: of, name, reason: questions.length === 0 ? ((await client.heldBy(of))?.reason ?? null) : null, questions };
+      return {
+        handle: of,
+        name,
+        reason: questions.length === 0 ? ((await client.heldBy(of))?.reason ?? null) : null,
+        questions,
+      };
     }),
   );
   return waiting.filter(({ reason }) => reason !== HELD_WITH_PARENT);
 }
 
 /** Handles of runs that wait, by the run of `handles` that is around them. */
-export async function waitingBelow(client: Pick<SentinelClient, 'store'>, handles: readonly string[]): Promise<Map<string, string[]>> {
+export async function waitingBelow(
+  client: Pick<SentinelClient, 'store'>,
+  handles: readonly string[],
+): Promise<Map<string, string[]>> {
   const below = new Map<string, string[]>();
   if (handles.length === 0) return below;
-  for (const { handle, around } of await (await client.store()).runs.pausedBelow(handles)) below.set(around, [...(below.get(around) ?? []), handle]);
+  for (const { handle, around } of await (await client.store()).runs.pausedBelow(handles))
+    below.set(around, [...(below.get(around) ?? []), handle]);
   return below;
 }

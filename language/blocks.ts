@@ -5,7 +5,9 @@ import type { Step } from './model.ts';
 export function blocksOf(step: Step): Array<{ key: string; steps: readonly Step[] }> {
   switch (step.type) {
     case 'condition':
-      return (['then', 'else', 'always'] as const).flatMap((key) => (step[key] === undefined ? [] : [{ key, steps: step[key] }]));
+      return (['then', 'else', 'always'] as const).flatMap((key) =>
+        step[key] === undefined ? [] : [{ key, steps: step[key] }],
+      );
     case 'loop':
       return [{ key: 'steps', steps: step.steps }];
     case 'parallel':

@@ -24,13 +24,25 @@ export interface CommandEntry {
   built: boolean;
 }
 
-const quickRead = (text?: string): CommandEntry => ({ permission: 'read', speed: 'quick', built: true, ...(text ? { text } : {}) });
+const quickRead = (text?: string): CommandEntry => ({
+  permission: 'read',
+  speed: 'quick',
+  built: true,
+  ...(text ? { text } : {}),
+});
 const planned = (permission: Permission): CommandEntry => ({ permission, speed: 'long', built: false });
 
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   'code/read': quickRead('content'),
   'code/write': { permission: 'write', speed: 'long', textParams: ['content'], built: true },
-  'code/git': { permission: 'write', operations: { diff: 'read', log: 'read', push: 'network' }, speed: 'long', text: 'output', textParams: ['message'], built: true },
+  'code/git': {
+    permission: 'write',
+    operations: { diff: 'read', log: 'read', push: 'network' },
+    speed: 'long',
+    text: 'output',
+    textParams: ['message'],
+    built: true,
+  },
   'code/shell/execute': { permission: 'shell', speed: 'long', text: 'stdout', built: true },
   'code/shell/sentinel': { permission: 'read', speed: 'long', built: true },
   'code/shell/watch': { permission: 'read', speed: 'long', timeoutMs: watchTimeoutMs, built: true },

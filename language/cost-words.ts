@@ -2,7 +2,10 @@
 import type { StepUsage } from './run-event.ts';
 
 export function costWords({ tokens, usd }: StepUsage): string[] {
-  return [...(tokens === 0 ? [] : [`${tokens.toLocaleString('en-US')} token${tokens === 1 ? '' : 's'}`]), ...(usd === 0 ? [] : [dollars(usd)])];
+  return [
+    ...(tokens === 0 ? [] : [`${tokens.toLocaleString('en-US')} token${tokens === 1 ? '' : 's'}`]),
+    ...(usd === 0 ? [] : [dollars(usd)]),
+  ];
 }
 
 /** A step may well cost less than a cent. */

@@ -11,9 +11,7 @@ import type { ConditionStep, Definition, Step } from './model.ts';
 
 export type StepEdit =
   /** Before the step at the path; behind the last one where the path counts one further. */
-  | { op: 'add'; path: string; step: Step }
-  | { op: 'update'; path: string; step: Step }
-  | { op: 'remove'; path: string };
+  { op: 'add'; path: string; step: Step } | { op: 'update'; path: string; step: Step } | { op: 'remove'; path: string };
 
 type Change = (steps: readonly Step[], index: number) => Step[] | null;
 
@@ -34,7 +32,11 @@ export function stepAt(definition: Definition, path: string): Step | null {
   return found;
 }
 
-function withinDefinition(definition: Definition, [name, ...rest]: readonly string[], change: Change): Definition | null {
+function withinDefinition(
+  definition: Definition,
+  [name, ...rest]: readonly string[],
+  change: Change,
+): Definition | null {
   if (name !== 'steps' && name !== 'always') return null;
   const block = withinBlock(definition[name] ?? [], rest, change);
   if (block === null) return null;

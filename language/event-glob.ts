@@ -30,7 +30,9 @@ export function eventPrefix(pattern: string): string {
 
 /** The same pattern for a database, as a regular expression over the whole name. */
 export function eventRegex(pattern: string): string {
-  const source = tokensOf(pattern).map((token) => (token.type === 'any' ? '.*' : token.type === 'part' ? '[^:]*' : escaped(token.char)));
+  const source = tokensOf(pattern).map((token) =>
+    token.type === 'any' ? '.*' : token.type === 'part' ? '[^:]*' : escaped(token.char),
+  );
   return `^${source.join('')}$`;
 }
 

@@ -58,11 +58,16 @@ function renderValue(value: Json, work: Work, depth: number, mayBeJson: boolean)
   if (typeof value === 'string') return renderString(value, work, depth, mayBeJson);
   if (typeof value !== 'object' || value === null) return value;
   if (depth > nestingDepthMax) {
-    work.faults.push({ code: 'VALUE_TOO_LARGE', message: `a template is nested deeper than ${nestingDepthMax} levels` });
+    work.faults.push({
+      code: 'VALUE_TOO_LARGE',
+      message: `a template is nested deeper than ${nestingDepthMax} levels`,
+    });
     return null;
   }
   if (Array.isArray(value)) return value.map((item) => renderValue(item, work, depth + 1, mayBeJson));
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, renderValue(item, work, depth + 1, mayBeJson)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, renderValue(item, work, depth + 1, mayBeJson)]),
+  );
 }
 
 function renderString(text: string, work: Work, depth: number, mayBeJson: boolean): Json {

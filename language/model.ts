@@ -6,7 +6,18 @@
  * only: zod never enters the workflow bundle.
  */
 import * as z from 'zod';
-import { EscalationRule, Expression, LoopConfig, Milliseconds, Name, Retry, Rule, Safety, Trigger, Value } from './settings.ts';
+import {
+  EscalationRule,
+  Expression,
+  LoopConfig,
+  Milliseconds,
+  Name,
+  Retry,
+  Rule,
+  Safety,
+  Trigger,
+  Value,
+} from './settings.ts';
 
 export { Budget, EscalationRule, LoopConfig, Retry, Rule, Safety, Trigger, Value } from './settings.ts';
 

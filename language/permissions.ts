@@ -23,15 +23,23 @@ const strictness: readonly Mode[] = ['full', 'sandboxed', 'readonly'];
 
 /** What holds for a run: its own mode or the one it inherits, whichever allows less. */
 export function stricter(own: Mode | undefined, inherited: Mode | undefined): Mode {
-  return strictness.indexOf(own ?? 'full') >= strictness.indexOf(inherited ?? 'full') ? (own ?? 'full') : (inherited ?? 'full');
+  return strictness.indexOf(own ?? 'full') >= strictness.indexOf(inherited ?? 'full')
+    ? (own ?? 'full')
+    : (inherited ?? 'full');
 }
 
 /** A command that nobody knows counts as the worst. */
-export function permissionOfCommand(name: string, params: { readonly [name: string]: unknown } | undefined): Permission {
+export function permissionOfCommand(
+  name: string,
+  params: { readonly [name: string]: unknown } | undefined,
+): Permission {
   const entry = findCommand(name);
   if (entry === undefined) return 'shell';
   const operation = params?.['operation'];
-  const own = typeof operation === 'string' && entry.operations !== undefined && Object.hasOwn(entry.operations, operation) ? entry.operations[operation] : undefined;
+  const own =
+    typeof operation === 'string' && entry.operations !== undefined && Object.hasOwn(entry.operations, operation)
+      ? entry.operations[operation]
+      : undefined;
   return own ?? entry.permission;
 }
 
@@ -63,13 +71,19 @@ const editsElsewhere = new Set(['sentinel/step/add', 'sentinel/step/update', 'se
 const controlsElsewhere = new Set(['sentinel/pause', 'sentinel/resume', 'sentinel/stop', 'sentinel/cancel']);
 
 /** Why a mode refuses what a step would do, as the second half of a sentence; null where it does not. */
-export function refusalOf(mode: Mode | undefined, what: { permission: Permission | null; command?: string }): string | null {
+export function refusalOf(
+  mode: Mode | undefined,
+  what: { permission: Permission | null; command?: string },
+): string | null {
   const { permission, command } = what;
   if (mode === undefined || mode === 'full' || permission === null || permission === 'read') return null;
   if (mode === 'readonly') return `needs the permission "${permission}", and the run is "readonly"`;
   if (permission === 'network') return 'needs the network, and the run is "sandboxed"';
-  if (command !== undefined && startsElsewhere.has(command)) return 'starts a run that the sandbox does not reach, and the run is "sandboxed"; nest it as a step of type "sentinel"';
-  if (command !== undefined && editsElsewhere.has(command)) return 'edits a run that the sandbox may not reach, and the run is "sandboxed"';
-  if (command !== undefined && controlsElsewhere.has(command)) return 'controls a run that the sandbox may not reach, and the run is "sandboxed"';
+  if (command !== undefined && startsElsewhere.has(command))
+    return 'starts a run that the sandbox does not reach, and the run is "sandboxed"; nest it as a step of type "sentinel"';
+  if (command !== undefined && editsElsewhere.has(command))
+    return 'edits a run that the sandbox may not reach, and the run is "sandboxed"';
+  if (command !== undefined && controlsElsewhere.has(command))
+    return 'controls a run that the sandbox may not reach, and the run is "sandboxed"';
   return null;
 }

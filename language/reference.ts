@@ -41,12 +41,23 @@ function readBraces(text: string, at: number, scope: ScopeReader, budget: Budget
   const { end, root } = braces;
   const written = text.slice(at, end);
   const result = tryEvaluate({ text: written, root }, scope, budget);
-  if (!result.ok) return { end, written, value: undefined, text: '', fault: { code: result.code, message: `${written}: ${result.message}` } };
+  if (!result.ok)
+    return {
+      end,
+      written,
+      value: undefined,
+      text: '',
+      fault: { code: result.code, message: `${written}: ${result.message}` },
+    };
   return { end, written, value: result.value, ...textIn(bracesText(root, result.value, scope), written, budget) };
 }
 
 /** A value that has no text cannot be used at all: nothing that takes it could write it down. */
-function textIn(value: Json | undefined, written: string, budget: Budget): { text: string; value?: undefined; fault?: Fault } {
+function textIn(
+  value: Json | undefined,
+  written: string,
+  budget: Budget,
+): { text: string; value?: undefined; fault?: Fault } {
   try {
     return { text: budget.written(value) };
   } catch (error) {
@@ -111,11 +122,20 @@ function follow(value: Json | undefined, part: Part, scope: ScopeReader, budget:
     return { from, value: part.type === 'index' && typeof from === 'string' ? undefined : property(from, part.key) };
   } catch (error) {
     if (!(error instanceof Halt)) throw error;
-    return { from: value, value: undefined, fault: { ...error.fault, message: `.${part.key}: ${error.fault.message}` } };
+    return {
+      from: value,
+      value: undefined,
+      fault: { ...error.fault, message: `.${part.key}: ${error.fault.message}` },
+    };
   }
 }
 
-function call(value: Json, source: string, scope: ScopeReader, budget: Budget): { value: Json | undefined; fault?: Fault } {
+function call(
+  value: Json,
+  source: string,
+  scope: ScopeReader,
+  budget: Budget,
+): { value: Json | undefined; fault?: Fault } {
   const inner: ScopeReader = {
     // Arguments read what `$` reads.
     ...(scope.stepField === undefined ? readsAs(scope) : scope),
@@ -127,4 +147,5 @@ function call(value: Json, source: string, scope: ScopeReader, budget: Budget): 
   return { value: undefined, fault: { code: result.code, message: `${source.slice(1)}: ${result.message}` } };
 }
 
-const readsAs = ({ keepsText }: ScopeReader): Pick<ScopeReader, 'keepsText'> => (keepsText === undefined ? {} : { keepsText });
+const readsAs = ({ keepsText }: ScopeReader): Pick<ScopeReader, 'keepsText'> =>
+  keepsText === undefined ? {} : { keepsText };

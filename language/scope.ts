@@ -49,7 +49,16 @@ export const BUILT_INS: ReadonlySet<string> = new Set([
 ]);
 
 /** Fields that every result has, whatever the step's own value lacks. */
-export const STEP_FIELDS: ReadonlySet<string> = new Set(['output', 'data', 'success', 'exit_code', 'exitCode', 'error', 'duration_ms', 'durationMs']);
+export const STEP_FIELDS: ReadonlySet<string> = new Set([
+  'output',
+  'data',
+  'success',
+  'exit_code',
+  'exitCode',
+  'error',
+  'duration_ms',
+  'durationMs',
+]);
 
 const UNSAFE_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 

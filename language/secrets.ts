@@ -10,7 +10,8 @@ import type { Json } from './json.ts';
 const maskedLengthMin = 6;
 const sealedLengthMin = 4;
 
-const WORDS = /(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASS|PASSPHRASE|PWD|KEY|APIKEY|CREDENTIALS?|AUTH|DSN|PAT|COOKIE|SESSION|PRIVATE|WEBHOOK)(?:_|\d|$)/i;
+const WORDS =
+  /(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASS|PASSPHRASE|PWD|KEY|APIKEY|CREDENTIALS?|AUTH|DSN|PAT|COOKIE|SESSION|PRIVATE|WEBHOOK)(?:_|\d|$)/i;
 const COMPOUND = /(?:TOKEN|SECRET|PASSWORD|APIKEY|CREDENTIAL)/i;
 const ADDRESSES = /(?:DATABASE|DB|REDIS|MONGO|AMQP|POSTGRES|MYSQL|CONNECTION)\w*_?(?:URL|URI|STRING)$/i;
 
@@ -47,7 +48,10 @@ function addressSpelling(value: string): string {
 }
 
 export function maskText(text: string, masks: readonly Mask[]): string {
-  return masks.reduce((rest, mask) => (rest.includes(mask.text) ? rest.replaceAll(mask.text, () => mask.shown) : rest), text);
+  return masks.reduce(
+    (rest, mask) => (rest.includes(mask.text) ? rest.replaceAll(mask.text, () => mask.shown) : rest),
+    text,
+  );
 }
 
 export function maskJson<Value extends Json | object>(value: Value, masks: readonly Mask[]): Value {

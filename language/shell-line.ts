@@ -70,7 +70,13 @@ export function renderShellLine(line: string, scope: ScopeReader): ShellLine {
   };
   while (work.at < line.length) step(work);
   const { env, files } = bindings;
-  return { line: bindings.prelude() + work.out.join(''), env, files, unresolved: [...work.unresolved], faults: work.faults };
+  return {
+    line: bindings.prelude() + work.out.join(''),
+    env,
+    files,
+    unresolved: [...work.unresolved],
+    faults: work.faults,
+  };
 }
 
 function wholeReference(line: string, scope: ScopeReader): ShellLine | undefined {
@@ -119,7 +125,8 @@ function dollar(work: Work, frame: Frame): boolean {
     work.frames.push({ type: 'command', close: ')', depth: 0, heredocs: [] });
     copy(work, 2);
   } else if (rest.startsWith('${')) copy(work, lengthOfBraces(work.line, work.at));
-  else if (rest.startsWith("$'") && frame.type === 'command') copy(work, lengthOfQuoted(work.line, work.at + 1, true) + 1);
+  else if (rest.startsWith("$'") && frame.type === 'command')
+    copy(work, lengthOfQuoted(work.line, work.at + 1, true) + 1);
   else if (rest.startsWith('$$')) copy(work, 2);
   else return false;
   return true;
@@ -198,7 +205,11 @@ function redirect(work: Work, frame: Frame & { type: 'command' }): void {
   const found = HEREDOC.exec(work.line);
   const word = found?.[2];
   if (found === null || word === undefined) return copy(work, 2);
-  frame.heredocs.push({ delimiter: word.replaceAll(/['"\\]/g, ''), quoted: /['"\\]/.test(word), tabs: found[1] === '-' });
+  frame.heredocs.push({
+    delimiter: word.replaceAll(/['"\\]/g, ''),
+    quoted: /['"\\]/.test(word),
+    tabs: found[1] === '-',
+  });
   return copy(work, found[0].length);
 }
 
@@ -221,7 +232,7 @@ function endHeredoc(work: Work, frame: Frame & { type: 'heredoc' }): void {
 }
 
 function bodyOf(line: string, from: number, heredoc: Heredoc): { end: number; after: number } {
-  for (let start = from; start < line.length; ) {
+  for (let start = from; start < line.length;) {
     const newline = line.indexOf('\n', start);
     const stop = newline === -1 ? line.length : newline;
     const text = line.slice(start, stop);
@@ -251,8 +262,10 @@ function expansion(work: Work, found: Reference, place: Frame | 'single'): strin
   if (inArithmetic && !/^-?(?:0|[1-9]\d{0,17})$/.test(found.text)) {
     return refuse(work, found, 'stands where the shell calculates and is not a whole number; the shell could run it');
   }
-  if (!work.bindings.knows(found.text) && found.text.includes('\0')) return refuse(work, found, 'contains a NUL character, which no command line can carry');
-  if (place !== 'single' && place.type === 'arithmetic') return found.text.startsWith('-') ? `(${found.text})` : found.text;
+  if (!work.bindings.knows(found.text) && found.text.includes('\0'))
+    return refuse(work, found, 'contains a NUL character, which no command line can carry');
+  if (place !== 'single' && place.type === 'arithmetic')
+    return found.text.startsWith('-') ? `(${found.text})` : found.text;
   const variable = `\${${work.bindings.bind(found.text)}}`;
   if (place === 'single') return `'"${variable}"'`;
   return place.type === 'command' ? `"${variable}"` : variable;

@@ -65,15 +65,27 @@ function unreadAt(text: string, at: number, isDollar: boolean): Unread[] {
   const name = match(UNREAD_NAME, text, at + 2)?.[1];
   if (name === undefined) return [];
   const end = isDollar ? undefined : endOfBraces(text, at);
-  const written = text.slice(at, Math.min(end ?? text.length, at + unreadLengthMax)).split(/(?<=\}\}?(?!\}))|\n/, 1)[0] ?? '';
-  const content = written.replace(/^[${]+/, '').replace(/\}+$/, '').trim();
+  const written =
+    text.slice(at, Math.min(end ?? text.length, at + unreadLengthMax)).split(/(?<=\}\}?(?!\}))|\n/, 1)[0] ?? '';
+  const content = written
+    .replace(/^[${]+/, '')
+    .replace(/\}+$/, '')
+    .trim();
   // Another language's: `{{.Names}}`, `{{json .}}`.
   if (!isDollar && /(?:^|\s)\./.test(content)) return [];
   const parsed = end === undefined ? undefined : parseExpression(text.slice(at, end));
   if (parsed?.ok === true) return [];
   const open = 'braces of a reference are closed with }} on the same line, and hold no single brace';
   const unknown = parsed?.unknown === undefined ? {} : { unknown: parsed.unknown };
-  return [{ name, content, written, finding: isDollar ? 'a name behind $ has no braces' : (parsed?.problem.message ?? open), ...unknown }];
+  return [
+    {
+      name,
+      content,
+      written,
+      finding: isDollar ? 'a name behind $ has no braces' : (parsed?.problem.message ?? open),
+      ...unknown,
+    },
+  ];
 }
 
 function dollarPath(text: string, at: number): string[] {

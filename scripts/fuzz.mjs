@@ -21,7 +21,9 @@ const whole = (text) => {
   return number;
 };
 const { count, from, jobs, only } = new Command('fuzz')
-  .description('Hostile inputs for the language: no crash, no hang, nothing inherited read, the same answer twice. Exit code 1 when there is a finding.')
+  .description(
+    'Hostile inputs for the language: no crash, no hang, nothing inherited read, the same answer twice. Exit code 1 when there is a finding.',
+  )
   .option('--count <n>', 'inputs of each kind', whole, 1_000_000)
   .option('--from <seed>', 'the first seed', whole, 1)
   .addOption(new Option('--only <kind>', 'one kind').choices(KINDS))
@@ -34,16 +36,33 @@ const kinds = only === undefined ? KINDS : [only];
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sentinel-fuzz-'));
 const program = join(folder, 'run.mjs');
-await build({ entryPoints: [join(root, 'test/fuzz/run.ts')], outfile: program, bundle: true, format: 'esm', platform: 'node', target: 'node20', logLevel: 'warning' });
+await build({
+  entryPoints: [join(root, 'test/fuzz/run.ts')],
+  outfile: program,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  logLevel: 'warning',
+});
 
 const share = Math.ceil(count / jobs);
-const parts = kinds.flatMap((kind) => Array.from({ length: jobs }, (_, job) => ({ kind, from: from + job * share, count: Math.min(share, count - job * share) })))
+const parts = kinds
+  .flatMap((kind) =>
+    Array.from({ length: jobs }, (_, job) => ({
+      kind,
+      from: from + job * share,
+      count: Math.min(share, count - job * share),
+    })),
+  )
   .filter((part) => part.count > 0);
 
 const runPart = (part) =>
   new Promise((resolve) => {
     const args = [program, '--kind', part.kind, '--from', String(part.from), '--count', String(part.count)];
-    spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] }).on('close', (code) => resolve(code === 0));
+    spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] }).on('close', (code) =>
+      resolve(code === 0),
+    );
   });
 
 const startedAt = Date.now();
@@ -54,5 +73,7 @@ const runNext = async () => {
 await Promise.all(Array.from({ length: jobs }, runNext));
 rmSync(folder, { recursive: true, force: true });
 const seconds = Math.round((Date.now() - startedAt) / 1000);
-process.stdout.write(`${kinds.map((kind) => `${count} inputs for the ${kind}`).join(', ')} in ${seconds} s: ${failed === 0 ? 'nothing found' : 'see the findings above'}\n`);
+process.stdout.write(
+  `${kinds.map((kind) => `${count} inputs for the ${kind}`).join(', ')} in ${seconds} s: ${failed === 0 ? 'nothing found' : 'see the findings above'}\n`,
+);
 process.exit(failed === 0 ? 0 : 1);

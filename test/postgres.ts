@@ -65,7 +65,15 @@ export async function startPostgres(flags: readonly string[] = ['-c', 'fsync=off
     password: 'postgres',
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--encoding=UTF8', '--no-sync'],
-    postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'max_connections=100', ...flags],
+    postgresFlags: [
+      '-c',
+      'listen_addresses=127.0.0.1',
+      '-c',
+      'unix_socket_directories=',
+      '-c',
+      'max_connections=100',
+      ...flags,
+    ],
     onLog: (message) => void log.push(message),
     onError: (message) => void log.push(String(message)),
   });

@@ -12,7 +12,14 @@ import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { ownRoot } from './package-root.ts';
 import { readServicesState, type ServicesState } from './services/services-state.ts';
-import { port, webhookSettings, WORKER_SETTINGS, workerVersion, type WebhookSettings, type WorkerVersion } from './worker-settings.ts';
+import {
+  port,
+  webhookSettings,
+  WORKER_SETTINGS,
+  workerVersion,
+  type WebhookSettings,
+  type WorkerVersion,
+} from './worker-settings.ts';
 
 export type { WebhookSettings, WorkerVersion } from './worker-settings.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -67,9 +74,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-const flag = z
-  .stringbool({ error: 'must be true or false' })
-  .optional();
+const flag = z.stringbool({ error: 'must be true or false' }).optional();
 const file = z
   .string()
   .refine((path) => existsSync(path), 'names a file that does not exist; give the path of a PEM file')
@@ -87,7 +92,10 @@ const Settings = z.object({
   ...WORKER_SETTINGS,
   TEMPORAL_ADDRESS: z
     .string()
-    .regex(/^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?$/, 'must be host:port without a scheme, such as 127.0.0.1:7233')
+    .regex(
+      /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?$/,
+      'must be host:port without a scheme, such as 127.0.0.1:7233',
+    )
     .optional(),
   TEMPORAL_NAMESPACE: z.string().optional(),
   TEMPORAL_API_KEY: z.string().optional(),
@@ -153,7 +161,9 @@ export interface TemporalConnectionOptions {
 export function connectionOptions(config: Config): TemporalConnectionOptions {
   const { address, apiKey, tls } = config.temporal;
   if (address === null) {
-    throw new ConfigError('No Temporal server is known: run `sentinel up`, or set TEMPORAL_ADDRESS to your own server.');
+    throw new ConfigError(
+      'No Temporal server is known: run `sentinel up`, or set TEMPORAL_ADDRESS to your own server.',
+    );
   }
   if (tls === null) return { address };
   return {
@@ -213,28 +223,43 @@ function parseSettings(env: Environment): Settings {
 }
 
 function tlsFiles(settings: Settings): TlsFiles | null {
-  const { TEMPORAL_TLS_CERT: cert, TEMPORAL_TLS_KEY: key, TEMPORAL_TLS_CA: ca, TEMPORAL_TLS_SERVER_NAME: serverName } = settings;
+  const {
+    TEMPORAL_TLS_CERT: cert,
+    TEMPORAL_TLS_KEY: key,
+    TEMPORAL_TLS_CA: ca,
+    TEMPORAL_TLS_SERVER_NAME: serverName,
+  } = settings;
   if ((cert === undefined) !== (key === undefined)) {
-    const [set, missing] = cert === undefined ? ['TEMPORAL_TLS_KEY', 'TEMPORAL_TLS_CERT'] : ['TEMPORAL_TLS_CERT', 'TEMPORAL_TLS_KEY'];
+    const [set, missing] =
+      cert === undefined ? ['TEMPORAL_TLS_KEY', 'TEMPORAL_TLS_CERT'] : ['TEMPORAL_TLS_CERT', 'TEMPORAL_TLS_KEY'];
     throw new ConfigError(`${set} is set without ${missing}: a client certificate needs both files.`);
   }
   const asksForTls = [cert, ca, serverName, settings.TEMPORAL_API_KEY].some((value) => value !== undefined);
   if (settings.TEMPORAL_TLS === false && asksForTls) {
-    throw new ConfigError('TEMPORAL_TLS is false, yet an API key or TLS files are set: remove TEMPORAL_TLS or remove those.');
+    throw new ConfigError(
+      'TEMPORAL_TLS is false, yet an API key or TLS files are set: remove TEMPORAL_TLS or remove those.',
+    );
   }
   const wanted = settings.TEMPORAL_TLS === true || asksForTls;
   if (wanted && settings.TEMPORAL_ADDRESS === undefined) {
-    throw new ConfigError('TLS or API-key settings for Temporal are set without TEMPORAL_ADDRESS: set it to the server they belong to.');
+    throw new ConfigError(
+      'TLS or API-key settings for Temporal are set without TEMPORAL_ADDRESS: set it to the server they belong to.',
+    );
   }
   if (!wanted) return null;
   return { cert: cert ?? null, key: key ?? null, ca: ca ?? null, serverName: serverName ?? null };
 }
 
 function taskQueues(text: string | undefined): [string, ...string[]] {
-  const names = (text ?? 'sentinel').split(',').map((name) => name.trim()).filter((name) => name !== '');
+  const names = (text ?? 'sentinel')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
   const [first, ...rest] = [...new Set(names)];
   if (first === undefined) {
-    throw new ConfigError('SENTINEL_TASK_QUEUES names no queue: write names separated by commas, such as sentinel,sentinel@gpu-1.');
+    throw new ConfigError(
+      'SENTINEL_TASK_QUEUES names no queue: write names separated by commas, such as sentinel,sentinel@gpu-1.',
+    );
   }
   return [first, ...rest];
 }

@@ -13,9 +13,16 @@ const KNOWN_WITHIN_MS = 60_000;
 const NOT_YET = new Set([5, 9, 10, 14]);
 
 /** Build id of the version that new runs start on; null where none does yet. */
-export async function currentBuild(connection: NativeConnection, namespace: string, deploymentName: string): Promise<string | null> {
+export async function currentBuild(
+  connection: NativeConnection,
+  namespace: string,
+  deploymentName: string,
+): Promise<string | null> {
   try {
-    const { workerDeploymentInfo } = await connection.workflowService.describeWorkerDeployment({ namespace, deploymentName });
+    const { workerDeploymentInfo } = await connection.workflowService.describeWorkerDeployment({
+      namespace,
+      deploymentName,
+    });
     return workerDeploymentInfo?.routingConfig?.currentDeploymentVersion?.buildId ?? null;
   } catch (error) {
     if (codeOf(error) === 5) return null;
@@ -24,7 +31,12 @@ export async function currentBuild(connection: NativeConnection, namespace: stri
 }
 
 /** Answers with the build id that is current afterwards. */
-export async function settleCurrent(connection: NativeConnection, namespace: string, version: WorkerVersion, takeOver: boolean): Promise<string> {
+export async function settleCurrent(
+  connection: NativeConnection,
+  namespace: string,
+  version: WorkerVersion,
+  takeOver: boolean,
+): Promise<string> {
   const { deploymentName, buildId } = version;
   const giveUpAt = Date.now() + KNOWN_WITHIN_MS;
   for (;;) {

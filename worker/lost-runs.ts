@@ -83,12 +83,19 @@ async function openSteps(store: LostRunsParts['store'], handle: string): Promise
   return [...open.values()];
 }
 
-async function howItEnded(client: LostRunsParts['client'], { workflowId, runId, status }: WorkflowExecutionInfo): Promise<string> {
+async function howItEnded(
+  client: LostRunsParts['client'],
+  { workflowId, runId, status }: WorkflowExecutionInfo,
+): Promise<string> {
   if (status.name !== 'TERMINATED') return 'ran into a time limit of Temporal';
-  const reason = await client.workflow.getHandle(workflowId, runId, { followRuns: false }).result().then(
-    () => '',
-    (error: unknown) => (error instanceof WorkflowFailedError && error.cause instanceof TerminatedFailure ? error.cause.message : ''),
-  );
+  const reason = await client.workflow
+    .getHandle(workflowId, runId, { followRuns: false })
+    .result()
+    .then(
+      () => '',
+      (error: unknown) =>
+        error instanceof WorkflowFailedError && error.cause instanceof TerminatedFailure ? error.cause.message : '',
+    );
   return `was terminated from outside${reason === '' ? '' : ` (${reason})`}`;
 }
 
@@ -105,9 +112,23 @@ interface End {
 }
 
 function lastEvents(run: Run, { at, message, asked, open }: End): RunEvent[] {
-  const withdrawn = asked.map((id, index) => ({ type: 'withdrawn', key: id, id, open: asked.length - index - 1, held: false }) as const);
-  const cut = open.toReversed().map(({ key, step, label, at: began }) => ({ type: 'step-finished', key, step, label, outcome: 'cancelled', durationMs: Math.max(0, at - began) }) as const);
-  const before = [...withdrawn, ...cut].slice(0, openMax).map((event, index): RunEvent => ({ seq: outsideSeq + index, at, ...event }));
+  const withdrawn = asked.map(
+    (id, index) => ({ type: 'withdrawn', key: id, id, open: asked.length - index - 1, held: false }) as const,
+  );
+  const cut = open.toReversed().map(
+    ({ key, step, label, at: began }) =>
+      ({
+        type: 'step-finished',
+        key,
+        step,
+        label,
+        outcome: 'cancelled',
+        durationMs: Math.max(0, at - began),
+      }) as const,
+  );
+  const before = [...withdrawn, ...cut]
+    .slice(0, openMax)
+    .map((event, index): RunEvent => ({ seq: outsideSeq + index, at, ...event }));
   const end: RunEvent = {
     seq: outsideSeq + openMax,
     at,

@@ -57,9 +57,12 @@ export async function runWorkerProcess(options: WorkerProcessOptions = {}): Prom
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
-  const current = version === null ? null : await settleCurrent(connection, namespace, version, options.takeOver ?? false);
+  const current =
+    version === null ? null : await settleCurrent(connection, namespace, version, options.takeOver ?? false);
   const versions = version === null ? {} : { ...version, isCurrent: current === version.buildId };
-  process.stdout.write(`${JSON.stringify({ ready: true, pid: process.pid, taskQueues: config.taskQueues, ...versions })}\n`);
+  process.stdout.write(
+    `${JSON.stringify({ ready: true, pid: process.pid, taskQueues: config.taskQueues, ...versions })}\n`,
+  );
   try {
     await worker.done;
   } finally {

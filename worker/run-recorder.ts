@@ -72,7 +72,12 @@ export class RunRecorder {
       recorder: {
         append: {
           callDuringReplay: true,
-          fn: (info, handle, events, definition, lostFrom) => this.append(handle, named(events, definition), { isReplaying: info.unsafe.isReplaying, historyLength: info.historyLength, lostFrom }),
+          fn: (info, handle, events, definition, lostFrom) =>
+            this.append(handle, named(events, definition), {
+              isReplaying: info.unsafe.isReplaying,
+              historyLength: info.historyLength,
+              lostFrom,
+            }),
         },
         settle: {
           callDuringReplay: false,
@@ -147,7 +152,9 @@ export class RunRecorder {
   private note(handle: string, latest: number, task: number, lostFrom: number | undefined): void {
     const before = this.taken.get(handle);
     const isLater = before !== undefined && lostFrom === undefined && task > before.task;
-    const inHistory = isLater ? before.latest : Math.min(before?.inHistory ?? -1, (lostFrom ?? Number.POSITIVE_INFINITY) - 1);
+    const inHistory = isLater
+      ? before.latest
+      : Math.min(before?.inHistory ?? -1, (lostFrom ?? Number.POSITIVE_INFINITY) - 1);
     this.taken.delete(handle);
     this.taken.set(handle, { inHistory, latest, task });
     if (this.taken.size <= handlesKeptMax) return;
@@ -163,7 +170,9 @@ export class RunRecorder {
   }
 
   private async references(values: JsonObject): Promise<JsonObject> {
-    const slim = await Promise.all(Object.entries(values).map(async ([name, value]) => [name, await this.reference(value)] as const));
+    const slim = await Promise.all(
+      Object.entries(values).map(async ([name, value]) => [name, await this.reference(value)] as const),
+    );
     return Object.fromEntries(slim);
   }
 
@@ -185,12 +194,24 @@ export class RunRecorder {
 /** A run's start, with the hash of what it runs: history, where each byte counts, has the definition itself. */
 function named(events: RunEvent[], definition: Definition | undefined): RunEvent[] {
   if (definition === undefined) return events;
-  return events.map((event) => (event.type === 'run-started' && event.definitionHash === '' ? { ...event, definitionHash: contentHash(definition) } : event));
+  return events.map((event) =>
+    event.type === 'run-started' && event.definitionHash === ''
+      ? { ...event, definitionHash: contentHash(definition) }
+      : event,
+  );
 }
 
-const contextOf = (handle: string, { project, persona, definitionHash }: RunStarted): RunContext => ({ handle, project, persona, definitionHash });
+const contextOf = (handle: string, { project, persona, definitionHash }: RunStarted): RunContext => ({
+  handle,
+  project,
+  persona,
+  definitionHash,
+});
 
 function mustBeWritten(event: RunEvent): boolean {
   if (event.type === 'asked' || event.type === 'paused') return true;
-  return event.type === 'run-finished' || (event.type === 'run-started' && (event.parent !== null || event.origin?.type === 'schedule'));
+  return (
+    event.type === 'run-finished' ||
+    (event.type === 'run-started' && (event.parent !== null || event.origin?.type === 'schedule'))
+  );
 }

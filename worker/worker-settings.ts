@@ -35,14 +35,20 @@ export const WORKER_SETTINGS = {
     .optional(),
   SENTINEL_WEBHOOK_HOST: z.string().optional(),
   SENTINEL_WEBHOOK_PORT: port,
-  SENTINEL_DEPLOYMENT: z.string().regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be 1 to 100 letters, digits, _ and -').optional(),
+  SENTINEL_DEPLOYMENT: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be 1 to 100 letters, digits, _ and -')
+    .optional(),
   SENTINEL_STEPS_AT_ONCE: z.coerce
     .number({ error: 'must be a number' })
     .int('must be a whole number')
     .min(1, 'must be at least 1')
     .max(10_000, 'must be at most 10000')
     .optional(),
-  SENTINEL_BUILD_ID: z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, 'must be 1 to 100 letters, digits, and . _ -').optional(),
+  SENTINEL_BUILD_ID: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,100}$/, 'must be 1 to 100 letters, digits, and . _ -')
+    .optional(),
 };
 
 const Settings = z.object(WORKER_SETTINGS);
@@ -51,15 +57,25 @@ type Settings = z.infer<typeof Settings>;
 export function webhookSettings(settings: Settings): WebhookSettings | null {
   const [first, ...rest] = secretsIn(settings.SENTINEL_WEBHOOK_SECRET ?? '');
   if (first === undefined) return null;
-  return { host: settings.SENTINEL_WEBHOOK_HOST ?? '127.0.0.1', port: settings.SENTINEL_WEBHOOK_PORT ?? WEBHOOK_PORT, secrets: [first, ...rest] };
+  return {
+    host: settings.SENTINEL_WEBHOOK_HOST ?? '127.0.0.1',
+    port: settings.SENTINEL_WEBHOOK_PORT ?? WEBHOOK_PORT,
+    secrets: [first, ...rest],
+  };
 }
 
-export function workerVersion({ SENTINEL_DEPLOYMENT: deploymentName = DEPLOYMENT, SENTINEL_BUILD_ID: buildId }: Settings): WorkerVersion | null {
+export function workerVersion({
+  SENTINEL_DEPLOYMENT: deploymentName = DEPLOYMENT,
+  SENTINEL_BUILD_ID: buildId,
+}: Settings): WorkerVersion | null {
   return buildId === undefined ? null : { deploymentName, buildId };
 }
 
 function secretsIn(text: string): string[] {
-  return text.split(',').map((secret) => secret.trim()).filter((secret) => secret !== '');
+  return text
+    .split(',')
+    .map((secret) => secret.trim())
+    .filter((secret) => secret !== '');
 }
 
 function isUsable(text: string): boolean {

@@ -46,7 +46,10 @@ export interface RunningWorker {
 }
 
 /** Pinned: what a run began with can replay it; a newer version need not. Without a version the build is only named. */
-async function versioning(version: WorkerVersion | null, bundle: WorkflowBundleOption): Promise<Pick<WorkerOptions, 'workerDeploymentOptions'>> {
+async function versioning(
+  version: WorkerVersion | null,
+  bundle: WorkflowBundleOption,
+): Promise<Pick<WorkerOptions, 'workerDeploymentOptions'>> {
   if (version === null) {
     const named = { deploymentName: DEPLOYMENT, buildId: await buildIdOf(bundle) };
     return { workerDeploymentOptions: { useWorkerVersioning: false, version: named } };

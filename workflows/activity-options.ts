@@ -35,7 +35,13 @@ export function activityOptions(effect: ActivityEffect): ActivityOptions {
 export function stepOptions(effect: ActivityEffect): [StepOptions] | [] {
   const { retry, confinement, secrets } = effect;
   if (retry === null && confinement === undefined && secrets === undefined) return [];
-  return [{ ...(retry === null ? {} : { attempts: retry.attempts }), ...(confinement === undefined ? {} : { confinement }), ...(secrets === undefined ? {} : { secrets }) }];
+  return [
+    {
+      ...(retry === null ? {} : { attempts: retry.attempts }),
+      ...(confinement === undefined ? {} : { confinement }),
+      ...(secrets === undefined ? {} : { secrets }),
+    },
+  ];
 }
 
 /** A segment is retried until it succeeds: only the store being away, or a bug, can fail one. */

@@ -5,19 +5,26 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
 import type { Flow, Strand } from './interpreter/host.ts';
 
-export function boundScope(strand: Strand, leftMs: () => number, isRunning: () => boolean, walk: () => Promise<Flow>): Promise<Flow> {
+export function boundScope(
+  strand: Strand,
+  leftMs: () => number,
+  isRunning: () => boolean,
+  walk: () => Promise<Flow>,
+): Promise<Flow> {
   const within = async (): Promise<Flow> => {
     const scope = new CancellationScope();
     const timer = new CancellationScope();
-    void timer.run(() => untilLate(leftMs, isRunning)).then(
-      () => {
-        strand.cancelled = true;
-        scope.cancel();
-      },
-      (error: unknown) => {
-        if (!isCancellation(error)) throw error;
-      },
-    );
+    void timer
+      .run(() => untilLate(leftMs, isRunning))
+      .then(
+        () => {
+          strand.cancelled = true;
+          scope.cancel();
+        },
+        (error: unknown) => {
+          if (!isCancellation(error)) throw error;
+        },
+      );
     try {
       return await scope.run(walk);
     } finally {
@@ -28,7 +35,11 @@ export function boundScope(strand: Strand, leftMs: () => number, isRunning: () =
 }
 
 /** Whether the time is up before something has ended, or is cancelled. */
-export async function endsLate(leftMs: () => number, isRunning: () => boolean, ended: Promise<unknown>): Promise<boolean> {
+export async function endsLate(
+  leftMs: () => number,
+  isRunning: () => boolean,
+  ended: Promise<unknown>,
+): Promise<boolean> {
   const timer = new CancellationScope();
   const cancel = (): void => timer.cancel();
   ended.then(cancel, cancel);

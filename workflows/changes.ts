@@ -73,7 +73,7 @@ export const CHANGES = {
     id: 'nested-time',
     level: 2,
     reason:
-      "The timeoutMs of a sentinel step was a limit of the nested run, which ended stopped, and the step ended well: onError and retry " +
+      'The timeoutMs of a sentinel step was a limit of the nested run, which ended stopped, and the step ended well: onError and retry ' +
       'were never asked. Now a timer bounds the step, as it bounds steps that hold others: the nested run is cancelled and cleans up, and the step fails.',
     since: '2026-11-22',
   },
@@ -195,4 +195,5 @@ export const CHANGES = {
 } as const satisfies { readonly [name: string]: BehaviourChange };
 
 /** Of a change that only new runs have: whether the run is one. Pure, for the walk. */
-export const isNewFor = ({ level = 0 }: { readonly level?: number }, change: BehaviourChange): boolean => level >= change.level;
+export const isNewFor = ({ level = 0 }: { readonly level?: number }, change: BehaviourChange): boolean =>
+  level >= change.level;

@@ -17,13 +17,29 @@ import { CHECK_FORM } from '../activities/contract.ts';
 import { answerOptions } from './activity-options.ts';
 import { CHANGES } from './changes.ts';
 import { hasChange } from './has-change.ts';
-import { firstAnswer, refusalOf, takeAnswer, unfit, type AnswerReply, type AnswerRequest } from './interpreter/answers.ts';
+import {
+  firstAnswer,
+  refusalOf,
+  takeAnswer,
+  unfit,
+  type AnswerReply,
+  type AnswerRequest,
+} from './interpreter/answers.ts';
 import { record, type Walk } from './interpreter/ledger.ts';
 import { limitAsked } from './interpreter/limit-questions.ts';
 import { withdrawLimits } from './interpreter/questions.ts';
 import { lastInTurn } from './last-in-turn.ts';
 import { askLocally } from './local-activity.ts';
-import { ANSWER, QUERIES, SIGNALS, UPDATES, workflowIdOf, type ControlVerb, type Messages, type RunState } from './messages.ts';
+import {
+  ANSWER,
+  QUERIES,
+  SIGNALS,
+  UPDATES,
+  workflowIdOf,
+  type ControlVerb,
+  type Messages,
+  type RunState,
+} from './messages.ts';
 import { answerBetweenLocalActivities } from './queries.ts';
 import { SEARCH_ATTRIBUTES } from './search-attributes.ts';
 import { Updates } from './updates.ts';
@@ -149,13 +165,27 @@ export class Control {
       validator: () => this.refuseEnded('stop'),
       description: 'End the run after the step under way',
     });
-    this.updates.on<AnswerReply, [AnswerRequest]>(ANSWER, (request) => lastInTurn(this.walk, () => this.refuse(request), () => this.answer(request)), {
-      validator: (request: AnswerRequest) => this.refuse(request),
-      description: 'Answer what the run asks',
-    });
+    this.updates.on<AnswerReply, [AnswerRequest]>(
+      ANSWER,
+      (request) =>
+        lastInTurn(
+          this.walk,
+          () => this.refuse(request),
+          () => this.answer(request),
+        ),
+      {
+        validator: (request: AnswerRequest) => this.refuse(request),
+        description: 'Answer what the run asks',
+      },
+    );
     setHandler(defineSignal<[ControlVerb, number?]>(SIGNALS.control), async (verb, word) => {
       if (this.isHeardAtOnce()) this.hear(verb, word);
-      else await lastInTurn(this.walk, () => undefined, () => this.hear(verb, word));
+      else
+        await lastInTurn(
+          this.walk,
+          () => undefined,
+          () => this.hear(verb, word),
+        );
     });
     setHandler(defineSignal(SIGNALS.event), () => {
       this.heard += 1;
@@ -188,7 +218,10 @@ export class Control {
 
   private refuse(request: AnswerRequest): void {
     if (this.ended !== null && firstAnswer(this.walk, request) === null) {
-      throw ApplicationFailure.nonRetryable(`${this.walk.input.handle} has ended (${this.ended}); nothing waits for an answer`, 'RUN_ENDED');
+      throw ApplicationFailure.nonRetryable(
+        `${this.walk.input.handle} has ended (${this.ended}); nothing waits for an answer`,
+        'RUN_ENDED',
+      );
     }
     const refusal = refusalOf(this.walk, request);
     if (refusal !== null) throw ApplicationFailure.nonRetryable(refusal.message, refusal.code);
@@ -198,7 +231,12 @@ export class Control {
   private async answer(request: AnswerRequest): Promise<AnswerReply> {
     const form = this.walk.position.questions.find(({ id }) => id === request.id)?.form ?? null;
     if (form !== null && request.choice === 'approve') {
-      const finding = await askLocally<string | null>(this.walk, CHECK_FORM, [form, request.data ?? null], answerOptions);
+      const finding = await askLocally<string | null>(
+        this.walk,
+        CHECK_FORM,
+        [form, request.data ?? null],
+        answerOptions,
+      );
       const refusal = finding === null ? null : unfit(request.id, finding);
       if (refusal !== null) throw ApplicationFailure.nonRetryable(refusal.message, refusal.code);
       // It may have been answered, or have expired, meanwhile.
@@ -219,7 +257,11 @@ export class Control {
   /** Words to another run are not delivered in the order they were said in. */
   private hear(verb: ControlVerb, word: number | undefined): void {
     const { position } = this.walk;
-    if ((this.ended !== null && hasChange(this.walk.input, CHANGES.handlersLast)) || (word !== undefined && word < (position.heardFromParent ?? 0))) return;
+    if (
+      (this.ended !== null && hasChange(this.walk.input, CHANGES.handlersLast)) ||
+      (word !== undefined && word < (position.heardFromParent ?? 0))
+    )
+      return;
     if (word !== undefined) position.heardFromParent = word;
     this.apply(verb);
   }
@@ -242,7 +284,9 @@ export class Control {
     const { position } = this.walk;
     position.saidToNested = (position.saidToNested ?? 0) + 1;
     for (const handle of [...this.nested, ...position.detached]) {
-      getExternalWorkflowHandle(workflowIdOf(handle)).signal(SIGNALS.control, verb, position.saidToNested).catch(() => undefined);
+      getExternalWorkflowHandle(workflowIdOf(handle))
+        .signal(SIGNALS.control, verb, position.saidToNested)
+        .catch(() => undefined);
     }
   }
 }

@@ -4,7 +4,14 @@
  * workflow code. An edit waits until no segment is in flight, and no segment starts while one waits;
  * nor is one made before the run has come past what a lost worker had done: those steps have their keys.
  */
-import { ApplicationFailure, CancellationScope, condition, defineQuery, isCancellation, setHandler } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  defineQuery,
+  isCancellation,
+  setHandler,
+} from '@temporalio/workflow';
 import { CHECK_EDIT, IS_BEHIND, type EditCheck } from '../activities/contract.ts';
 import type { Step } from '../language/model.ts';
 import type { RunStatus } from '../language/run-event.ts';
@@ -33,11 +40,26 @@ export class Editing {
   constructor(walk: Walk, run: { readonly ended: RunStatus | null; readonly updates: Updates }) {
     this.walk = walk;
     this.run = run;
-    run.updates.on<EditReply, [EditRequest]>(EDIT, (request) => CancellationScope.nonCancellable(() => Promise.resolve(lastInTurn(this.walk, () => this.refuse(request), () => this.edit(request)))), {
-      validator: (request: EditRequest) => this.refuse(request),
-      description: 'Change the steps that are still ahead',
+    run.updates.on<EditReply, [EditRequest]>(
+      EDIT,
+      (request) =>
+        CancellationScope.nonCancellable(() =>
+          Promise.resolve(
+            lastInTurn(
+              this.walk,
+              () => this.refuse(request),
+              () => this.edit(request),
+            ),
+          ),
+        ),
+      {
+        validator: (request: EditRequest) => this.refuse(request),
+        description: 'Change the steps that are still ahead',
+      },
+    );
+    setHandler(defineQuery<StepList>(QUERIES.steps), () => listSteps(this.walk), {
+      description: 'Its steps, as edited, and how each stands',
     });
-    setHandler(defineQuery<StepList>(QUERIES.steps), () => listSteps(this.walk), { description: 'Its steps, as edited, and how each stands' });
   }
 
   /** Lets a segment start, once no edit waits any more. */
@@ -57,7 +79,11 @@ export class Editing {
 
   private refuse(request: EditRequest): void {
     const { ended } = this.run;
-    if (ended !== null) throw ApplicationFailure.nonRetryable(`${this.walk.input.handle} has ended (${ended}); there is nothing to edit`, 'RUN_ENDED');
+    if (ended !== null)
+      throw ApplicationFailure.nonRetryable(
+        `${this.walk.input.handle} has ended (${ended}); there is nothing to edit`,
+        'RUN_ENDED',
+      );
     const refusal = editRefusal(this.walk, request);
     if (refusal !== null) throw ApplicationFailure.nonRetryable(refusal.message, refusal.code);
   }
@@ -80,7 +106,11 @@ export class Editing {
     this.waiting += 1;
     try {
       await condition(() => !isSegmentInFlight(walk));
-      if (hasChange(walk.input, CHANGES.editsBehind) && (await askLocally<boolean>(walk, IS_BEHIND, [walk.position.seq], answerOptions))) return null;
+      if (
+        hasChange(walk.input, CHANGES.editsBehind) &&
+        (await askLocally<boolean>(walk, IS_BEHIND, [walk.position.seq], answerOptions))
+      )
+        return null;
       // Another edit, or the run itself, may have come before it.
       this.refuse(request);
       const reply = takeEdit(walk, request, step);
@@ -103,8 +133,17 @@ export class Editing {
     const { op, path, step = null } = request;
     if (op === 'skip') return null;
     const { definition, library } = this.walk.input;
-    const check = await askLocally<EditCheck>(this.walk, CHECK_EDIT, [definition, library, { op, path, step }], answerOptions);
-    if ('problems' in check) throw ApplicationFailure.nonRetryable(`the steps would not be valid: ${check.problems.join('; ')}`, 'EDIT_INVALID');
+    const check = await askLocally<EditCheck>(
+      this.walk,
+      CHECK_EDIT,
+      [definition, library, { op, path, step }],
+      answerOptions,
+    );
+    if ('problems' in check)
+      throw ApplicationFailure.nonRetryable(
+        `the steps would not be valid: ${check.problems.join('; ')}`,
+        'EDIT_INVALID',
+      );
     return check.step;
   }
 }

@@ -25,7 +25,11 @@ const restsMax = 10;
  * the store has what came of it. So the task ends first.
  */
 export async function keepWhatWasHeard(walk: Walk): Promise<void> {
-  for (let rests = 0; wasHeardNow(walk) && (rests < restsMax || !hasChange(walk.input, CHANGES.heardAtAll)); rests += 1) {
+  for (
+    let rests = 0;
+    wasHeardNow(walk) && (rests < restsMax || !hasChange(walk.input, CHANGES.heardAtAll));
+    rests += 1
+  ) {
     toldRuns.delete(walk);
     await CancellationScope.nonCancellable(() => sleep(1));
   }
@@ -41,10 +45,16 @@ export function wasHeardNow(walk: Walk): boolean {
 }
 
 /** `refuse` throws where, when its turn comes, the run is past what was accepted before. */
-export function lastInTurn<Result>(walk: Walk, refuse: () => void, work: () => Result | Promise<Result>): Result | Promise<Result> {
+export function lastInTurn<Result>(
+  walk: Walk,
+  refuse: () => void,
+  work: () => Result | Promise<Result>,
+): Result | Promise<Result> {
   if (!hasChange(walk.input, CHANGES.handlersLast)) return work();
   told(walk);
-  const turn = hasChange(walk.input, CHANGES.handlersSettled) ? (): Promise<void> => settled(walk) : (): Promise<void> => othersFirst();
+  const turn = hasChange(walk.input, CHANGES.handlersSettled)
+    ? (): Promise<void> => settled(walk)
+    : (): Promise<void> => othersFirst();
   return CancellationScope.nonCancellable(turn).then(() => {
     refuse();
     heardIn.set(walk, workflowInfo().historyLength);

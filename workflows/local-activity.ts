@@ -41,7 +41,12 @@ const startToCloseTimeout = '45s';
 const runs = new WeakMap<Walk, UnderWay>();
 
 /** Rejects where the activity does, or when its scope is cancelled. */
-export function askLocally<Result>(walk: Walk, type: string, args: unknown[], options: LocalActivityOptions): Promise<Result> {
+export function askLocally<Result>(
+  walk: Walk,
+  type: string,
+  args: unknown[],
+  options: LocalActivityOptions,
+): Promise<Result> {
   if (!hasChange(walk.input, CHANGES.handlersSettled)) return scheduleLocalActivity<Result>(type, args, options);
   const run = runs.get(walk) ?? { count: 0, late: 0, waiting: [], ends: [], isTaking: false };
   runs.set(walk, run);
@@ -53,11 +58,20 @@ export function askLocally<Result>(walk: Walk, type: string, args: unknown[], op
   return result;
 }
 
-async function askInTask<Result>(run: UnderWay, type: string, args: unknown[], options: LocalActivityOptions): Promise<Result> {
+async function askInTask<Result>(
+  run: UnderWay,
+  type: string,
+  args: unknown[],
+  options: LocalActivityOptions,
+): Promise<Result> {
   const { retry, summary, cancellationType } = options;
   const { taskTimeoutMs } = workflowInfo();
   // Tried once: the worker core forgets the time of one that waits to be tried again.
-  const limits = { scheduleToStartTimeout: taskTimeoutMs * shares.toStart, startToCloseTimeout: taskTimeoutMs * shares.toEnd, retry: { maximumAttempts: 1 } };
+  const limits = {
+    scheduleToStartTimeout: taskTimeoutMs * shares.toStart,
+    startToCloseTimeout: taskTimeoutMs * shares.toEnd,
+    retry: { maximumAttempts: 1 },
+  };
   try {
     return await inOrder(run, scheduleLocalActivity<Result>(type, args, { ...options, ...limits }));
   } catch (error) {

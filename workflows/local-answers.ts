@@ -20,6 +20,8 @@ export abstract class LocalAnswers {
   /** A run that is cancelled meanwhile ends when the nested run is to begin. */
   readDefinition(key: string, given: GivenDefinition): Promise<ReadDefinition> {
     const options = { ...segmentOptions(key), summary: `${key} reads a definition` };
-    return CancellationScope.nonCancellable(() => askLocally<ReadDefinition>(this.walk, READ_DEFINITION, [given], options));
+    return CancellationScope.nonCancellable(() =>
+      askLocally<ReadDefinition>(this.walk, READ_DEFINITION, [given], options),
+    );
   }
 }

@@ -39,7 +39,13 @@ export async function runNested(walk: Walk, control: Control, strand: Strand, ef
   try {
     let used: Partial<Usage> | undefined;
     for (let attempt = 1; ; attempt += 1) {
-      const tried = await tryNested(walk, control, strand, { ...effect, limits: lessUsed(effect.limits, used ?? {}) }, attempt);
+      const tried = await tryNested(
+        walk,
+        control,
+        strand,
+        { ...effect, limits: lessUsed(effect.limits, used ?? {}) },
+        attempt,
+      );
       if (tried.usage !== undefined) used = plus(used ?? {}, tried.usage);
       const reply: Reply = used === undefined ? tried : { ...tried, usage: used };
       if (reply.ok || 'cancelled' in reply || attempt >= attempts || walk.position.stopping) return reply;
@@ -63,7 +69,13 @@ function lessUsed(limits: RunLimits, used: Partial<Usage>): RunLimits {
   return { ...limits, budget: rest };
 }
 
-async function tryNested(walk: Walk, control: Control, strand: Strand, effect: NestedEffect, attempt: number): Promise<Reply> {
+async function tryNested(
+  walk: Walk,
+  control: Control,
+  strand: Strand,
+  effect: NestedEffect,
+  attempt: number,
+): Promise<Reply> {
   const limits = { ...effect.limits, timeoutMs: shorter(effect.limits.timeoutMs, nestedMs(walk, strand, effect.wait)) };
   // What is said to the run stops at a clean-up, and so at the runs that it starts.
   const isShielded = shieldOf(strand) !== null;
@@ -79,7 +91,9 @@ async function tryNested(walk: Walk, control: Control, strand: Strand, effect: N
       staticSummary: `${input.definition.name} (${effect.key} of ${walk.input.handle})`.slice(0, 100),
     });
   // What is let go is cancelled with the run, not with a branch or the time of a step.
-  const child = await (effect.wait || !hasChange(walk.input, CHANGES.fansAsOne) ? start() : CancellationScope.nonCancellable(start));
+  const child = await (effect.wait || !hasChange(walk.input, CHANGES.fansAsOne)
+    ? start()
+    : CancellationScope.nonCancellable(start));
   if (!effect.wait) {
     detach(walk, input.handle, child);
     if (!isShielded) await catchUp(walk, child);

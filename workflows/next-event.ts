@@ -50,7 +50,10 @@ async function lookAndWait(waiter: Waiter, strand: Strand, wanted: WantedEvent):
   const follows = (): boolean => waiter.isYielding() && !stays;
   const mustMove = (): boolean => control.heard !== heard || follows() || (walk.position.stopping && !isShielded);
   const { untilMs } = wanted;
-  const isLate = untilMs === null ? (await condition(mustMove), false) : !(await condition(mustMove, Math.max(1, untilMs - walk.host.now())));
+  const isLate =
+    untilMs === null
+      ? (await condition(mustMove), false)
+      : !(await condition(mustMove, Math.max(1, untilMs - walk.host.now())));
   return waiter.interruption(strand) ?? (follows() ? 'yield' : isLate ? 'late' : null);
 }
 

@@ -21,7 +21,8 @@ export function answerBetweenLocalActivities(walk: Walk): void {
   const { queryHandlers, interceptors } = getActivator();
   for (const entry of queryHandlers.values()) {
     const { handler } = entry;
-    entry.handler = (...args: unknown[]) => (asksLocally(walk) ? later(walk, () => handler(...args)) : handler(...args));
+    entry.handler = (...args: unknown[]) =>
+      asksLocally(walk) ? later(walk, () => handler(...args)) : handler(...args);
   }
   interceptors.internals.push({
     activate(input, next) {

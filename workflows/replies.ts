@@ -1,5 +1,13 @@
 /** From what Temporal throws to what the interpreter reads. Anything else is a bug and goes on up. */
-import { ActivityFailure, ApplicationFailure, CancellationScope, CancelledFailure, ChildWorkflowFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  CancelledFailure,
+  ChildWorkflowFailure,
+  isCancellation,
+  TimeoutFailure,
+} from '@temporalio/workflow';
 import type { FailureInfo } from '../language/failure.ts';
 import type { JsonObject } from '../language/json.ts';
 import type { Reply } from './interpreter/host.ts';
@@ -47,7 +55,8 @@ export async function nestedResult(key: string, pending: Promise<RunResult>): Pr
     return await pending;
   } catch (error) {
     // A nested run that somebody cancelled by itself is its parent's failed step, not its end.
-    if (isCancellation(error) && CancellationScope.current().consideredCancelled) return { ok: false, cancelled: true, ...usageIn(error) };
+    if (isCancellation(error) && CancellationScope.current().consideredCancelled)
+      return { ok: false, cancelled: true, ...usageIn(error) };
     if (!(error instanceof ChildWorkflowFailure)) throw error;
     const { cause } = error;
     if (cause instanceof ApplicationFailure && cause.details?.[0]) return cause.details[0] as RunResult;

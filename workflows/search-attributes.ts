@@ -21,5 +21,9 @@ export function searchAttributesOf(input: Pick<RunInput, 'definition' | 'persona
 /** What lists of runs show beside them; the name is a search attribute. */
 export function memoOf(definition: Definition, project: string, parent?: string): Record<string, string> {
   const { description } = definition;
-  return { project, ...(description === undefined ? {} : { description }), ...(parent === undefined ? {} : { parent }) };
+  return {
+    project,
+    ...(description === undefined ? {} : { description }),
+    ...(parent === undefined ? {} : { parent }),
+  };
 }

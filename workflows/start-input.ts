@@ -30,7 +30,18 @@ export interface StartInput {
 }
 
 export function runInputOf(start: StartInput, handle: string, startedAt: number): RunInput {
-  const { definition, definitionHash = '', project, persona, inputs = {}, library = {}, nested, env, continueEvery, level } = start;
+  const {
+    definition,
+    definitionHash = '',
+    project,
+    persona,
+    inputs = {},
+    library = {},
+    nested,
+    env,
+    continueEvery,
+    level,
+  } = start;
   return {
     handle,
     definition,
@@ -53,13 +64,28 @@ export function runInputOf(start: StartInput, handle: string, startedAt: number)
 export function startInputOf(input: RunInput, inherited: RunLimits): StartInput {
   const { definition, definitionHash, project, persona, base, library, parent, depth, env, continueEvery } = input;
   const nested = parent === null ? undefined : { parent, depth, limits: inherited };
-  return withoutEmpty({ definition, definitionHash, project, persona, inputs: base, library, nested, env, continueEvery, level: LEVEL_NOW });
+  return withoutEmpty({
+    definition,
+    definitionHash,
+    project,
+    persona,
+    inputs: base,
+    library,
+    nested,
+    env,
+    continueEvery,
+    level: LEVEL_NOW,
+  });
 }
 
 type Loose<Input> = { [Key in keyof Input]: Input[Key] | undefined };
 
 function saysSomething(value: unknown): boolean {
-  return value !== undefined && value !== '' && !(typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+  return (
+    value !== undefined &&
+    value !== '' &&
+    !(typeof value === 'object' && value !== null && Object.keys(value).length === 0)
+  );
 }
 
 /** Leaves out what says nothing: each byte here is in every history. */

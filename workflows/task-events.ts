@@ -31,7 +31,14 @@ export function eventsOf(jobs: readonly Job[]): number {
 
 /** What was cancelled may be told without an event, and so are local activities. */
 function eventsOfJob(job: Job): number {
-  const { resolveActivity, resolveChildWorkflowExecutionStart, resolveChildWorkflowExecution, fireTimer, signalWorkflow, cancelWorkflow } = job;
+  const {
+    resolveActivity,
+    resolveChildWorkflowExecutionStart,
+    resolveChildWorkflowExecution,
+    fireTimer,
+    signalWorkflow,
+    cancelWorkflow,
+  } = job;
   if (resolveActivity) return resolveActivity.isLocal === true ? 0 : eventsOfActivity(resolveActivity.result);
   if (resolveChildWorkflowExecutionStart) return resolveChildWorkflowExecutionStart.cancelled ? 0 : 1;
   if (resolveChildWorkflowExecution) return resolveChildWorkflowExecution.result?.cancelled ? 0 : 1;

@@ -100,13 +100,15 @@ export class TemporalHost extends LocalAnswers implements Host {
   gate(strand: Strand, key: string, step: Step, isOpen: boolean): Gate | Promise<Gate> {
     const held = this.waiting.interruption(strand);
     if (held) return held;
-    if (this.walk.position.paused !== null) return this.waiting.untilResumed(strand).then((gate) => gate ?? this.gate(strand, key, step, isOpen));
+    if (this.walk.position.paused !== null)
+      return this.waiting.untilResumed(strand).then((gate) => gate ?? this.gate(strand, key, step, isOpen));
     // That a branch was cancelled is not in the position, so a clean-up ends before the run continues.
     if (shieldOf(strand) === null && this.shouldContinueAsNew()) {
       this.waiting.beginToYield();
       return 'yield';
     }
-    if (this.time.isResting() && this.beginsSegment(step, isOpen)) return this.time.untilRested().then(() => this.gate(strand, key, step, isOpen));
+    if (this.time.isResting() && this.beginsSegment(step, isOpen))
+      return this.time.untilRested().then(() => this.gate(strand, key, step, isOpen));
     return this.wayOf(step, isOpen);
   }
 
@@ -126,7 +128,9 @@ export class TemporalHost extends LocalAnswers implements Host {
       return 'go';
     }
     if (isOpen || !this.time.isSpentByPureStep()) return 'go';
-    return this.hasSegments() ? this.editing.segmentGate() : this.time.rest().then(() => this.waiting.interruption() ?? 'go');
+    return this.hasSegments()
+      ? this.editing.segmentGate()
+      : this.time.rest().then(() => this.waiting.interruption() ?? 'go');
   }
 
   private shouldContinueAsNew(): boolean {
@@ -134,8 +138,11 @@ export class TemporalHost extends LocalAnswers implements Host {
     if (this.control.cancelled) return false;
     const info = workflowInfo();
     const every = this.walk.input.continueEvery;
-    const isDue = every === undefined ? info.continueAsNewSuggested : this.walk.position.steps - this.stepsBefore >= every;
-    return isDue && (this.longSteps === 0 || info.historyLength > historyEventsMax || info.historySize > historyBytesMax);
+    const isDue =
+      every === undefined ? info.continueAsNewSuggested : this.walk.position.steps - this.stepsBefore >= every;
+    return (
+      isDue && (this.longSteps === 0 || info.historyLength > historyEventsMax || info.historySize > historyBytesMax)
+    );
   }
 
   perform(strand: Strand, effect: Effect): Promise<Reply> {

@@ -21,10 +21,15 @@ export class Updates {
 
   constructor(walk: Walk) {
     this.walk = walk;
-    if (hasChange(walk.input, CHANGES.handlersSettled)) setDefaultUpdateHandler((name, ...args) => this.early(name, args));
+    if (hasChange(walk.input, CHANGES.handlersSettled))
+      setDefaultUpdateHandler((name, ...args) => this.early(name, args));
   }
 
-  on<Result, Args extends unknown[]>(name: string, handler: (...args: Args) => Result | Promise<Result>, options: UpdateOptions<Args>): void {
+  on<Result, Args extends unknown[]>(
+    name: string,
+    handler: (...args: Args) => Result | Promise<Result>,
+    options: UpdateOptions<Args>,
+  ): void {
     this.handlers.set(name, (...args) => handler(...(args as Args)));
     setHandler(defineUpdate<Result, Args>(name), handler, options);
   }
@@ -39,7 +44,8 @@ export class Updates {
     // Until every handler is set.
     await Promise.resolve();
     const handler = this.handlers.get(name);
-    if (handler === undefined) throw ApplicationFailure.nonRetryable(`a run takes no update "${name}"`, 'UNKNOWN_UPDATE');
+    if (handler === undefined)
+      throw ApplicationFailure.nonRetryable(`a run takes no update "${name}"`, 'UNKNOWN_UPDATE');
     return handler(...args);
   }
 }

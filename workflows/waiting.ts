@@ -55,7 +55,9 @@ export class Waiting {
     let moved = false;
     this.resting += 1;
     try {
-      moved = await condition(() => (this.walk.position.stopping || this.restless) && !isShielded, ms, { summary: `${key} rests` });
+      moved = await condition(() => (this.walk.position.stopping || this.restless) && !isShielded, ms, {
+        summary: `${key} rests`,
+      });
     } catch (error) {
       if (!isCancellation(error)) throw error;
     } finally {
@@ -70,7 +72,10 @@ export class Waiting {
     const isOpen = (): boolean => position.questions.includes(question);
     const mustMove = (): boolean => !isOpen() || ((this.yielding || position.stopping) && !isShielded);
     try {
-      const late = untilMs === null ? (await condition(mustMove), false) : !(await condition(mustMove, Math.max(1, untilMs - host.now())));
+      const late =
+        untilMs === null
+          ? (await condition(mustMove), false)
+          : !(await condition(mustMove, Math.max(1, untilMs - host.now())));
       const held = await this.untilResumed(strand);
       if (held) return held;
       if (!isOpen()) return 'settled';

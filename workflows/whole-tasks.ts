@@ -18,7 +18,13 @@ import { eventsOf, keep, type Job } from './task-events.ts';
 type Activation = ActivateInput['activation'];
 
 /** What comes without a task of its own, or is no event of history. */
-const otherJobs: ReadonlySet<keyof Job> = new Set(['queryWorkflow', 'removeFromCache', 'doUpdate', 'notifyHasPatch', 'updateRandomSeed']);
+const otherJobs: ReadonlySet<keyof Job> = new Set([
+  'queryWorkflow',
+  'removeFromCache',
+  'doUpdate',
+  'notifyHasPatch',
+  'updateRandomSeed',
+]);
 /** The end of the task before, and that the next was scheduled and started. */
 const eventsBetween = 3;
 const LOST_TASK = 'a worker was lost with the task before this one; the run is taken from its history again';

@@ -18,11 +18,17 @@ const readAll = promisify(readDescriptor) as (descriptor: number) => Promise<Buf
 const Encoding = z.enum(['utf8', 'base64']);
 type Encoding = z.infer<typeof Encoding>;
 
-async function read({ path, encoding = 'utf8' }: { path: string; encoding?: Encoding | undefined }, context: CommandContext) {
+async function read(
+  { path, encoding = 'utf8' }: { path: string; encoding?: Encoding | undefined },
+  context: CommandContext,
+) {
   const bytes = await readBounded(resolveInside(context.run.project, path), path);
   // Postgres and JSON hold text without NUL; a file with one is not text.
   if (encoding === 'utf8' && bytes.includes(0)) {
-    throw new Failure('FILE_NOT_TEXT', `file "${path}" holds NUL bytes, so it is not text; read it with encoding "base64"`);
+    throw new Failure(
+      'FILE_NOT_TEXT',
+      `file "${path}" holds NUL bytes, so it is not text; read it with encoding "base64"`,
+    );
   }
   return { path, content: bytes.toString(encoding), bytes: bytes.length };
 }
@@ -57,7 +63,8 @@ async function write({ path, content }: { path: string; content: string }, conte
   const file = resolveInside(context.run.project, path);
   try {
     const found = await stat(file).catch(() => null);
-    if (found?.size === bytes.length && (await readFile(file)).equals(bytes)) return { path, bytes: bytes.length, changed: false };
+    if (found?.size === bytes.length && (await readFile(file)).equals(bytes))
+      return { path, bytes: bytes.length, changed: false };
     await mkdir(dirname(file), { recursive: true });
     // One name per run and step: a retry writes over what its predecessor left.
     const mark = createHash('sha256').update(`${context.run.handle}:${context.key}`).digest('hex').slice(0, 12);
@@ -82,13 +89,25 @@ async function replaceFile(file: string, draft: string, bytes: Buffer, mode: num
 }
 
 function tooLarge(path: string, bytes: number): Failure {
-  return new Failure('VALUE_TOO_LARGE', `file "${path}" has ${bytes} bytes, at most ${COMMAND_BOUNDS.valueBytesMax} fit in a run; use a shell step for larger files`);
+  return new Failure(
+    'VALUE_TOO_LARGE',
+    `file "${path}" has ${bytes} bytes, at most ${COMMAND_BOUNDS.valueBytesMax} fit in a run; use a shell step for larger files`,
+  );
 }
 
 function fileFailure(error: unknown, path: string): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
-  if (error.code === 'ENOENT') return new Failure('FILE_NOT_FOUND', `file "${path}" does not exist in the project; create it first or correct the path`, { cause: error });
-  return new Failure('FILE_NOT_USABLE', `file "${path}" cannot be used (${String(error.code)}); check that it is a file, and its permissions`, { cause: error });
+  if (error.code === 'ENOENT')
+    return new Failure(
+      'FILE_NOT_FOUND',
+      `file "${path}" does not exist in the project; create it first or correct the path`,
+      { cause: error },
+    );
+  return new Failure(
+    'FILE_NOT_USABLE',
+    `file "${path}" cannot be used (${String(error.code)}); check that it is a file, and its permissions`,
+    { cause: error },
+  );
 }
 
 const Path = z.string().min(1);

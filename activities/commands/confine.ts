@@ -18,7 +18,11 @@ function rootOf(project: string): string {
   const known = roots.get(project);
   if (known !== undefined) return known;
   const root = realpathIfThere(project);
-  if (root === null) throw new Failure('PROJECT_MISSING', `project "${project}" is not on this host; create it or run the worker where it is`);
+  if (root === null)
+    throw new Failure(
+      'PROJECT_MISSING',
+      `project "${project}" is not on this host; create it or run the worker where it is`,
+    );
   if (roots.size >= ROOTS_MAX) roots.clear();
   roots.set(project, root);
   return root;
@@ -28,7 +32,8 @@ function rootOf(project: string): string {
 export function resolveInside(project: string, path: string): string {
   const root = rootOf(project);
   if (path.includes('\0')) throw outside(path, 'holds a NUL byte');
-  if (path.length > PATH_LENGTH_MAX) throw outside(`${path.slice(0, 80)}…`, `is longer than ${PATH_LENGTH_MAX} characters`);
+  if (path.length > PATH_LENGTH_MAX)
+    throw outside(`${path.slice(0, 80)}…`, `is longer than ${PATH_LENGTH_MAX} characters`);
   // A path may be written from the project's own spelling of its root, or from the real one.
   const spelled = resolve(project, path);
   const wanted = isInside(resolve(project), spelled) ? join(root, relative(resolve(project), spelled)) : spelled;
@@ -62,7 +67,11 @@ function realpathIfThere(path: string): string | null {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-    throw new Failure('PATH_NOT_USABLE', `path "${path}" cannot be resolved (${String(code)}); check its permissions and links`, { cause: error });
+    throw new Failure(
+      'PATH_NOT_USABLE',
+      `path "${path}" cannot be resolved (${String(code)}); check its permissions and links`,
+      { cause: error },
+    );
   }
 }
 
@@ -77,5 +86,8 @@ function isLink(path: string): boolean {
 }
 
 function outside(path: string, finding: string): Failure {
-  return new Failure('PATH_OUTSIDE_PROJECT', `path "${path.replaceAll('\0', '\\0')}" ${finding}; name a path inside the run's project`);
+  return new Failure(
+    'PATH_OUTSIDE_PROJECT',
+    `path "${path.replaceAll('\0', '\\0')}" ${finding}; name a path inside the run's project`,
+  );
 }

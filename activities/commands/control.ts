@@ -13,13 +13,19 @@ const Id = z.string().min(1);
 const Handle = { handle: Id.optional(), sentinelId: Id.optional() };
 const Bare = z.strictObject(Handle);
 const WithReason = z.strictObject({ ...Handle, reason: z.string().min(1).max(1_000).optional() });
-const Result = z.strictObject({ handle: z.string(), status: z.string(), reason: z.string().nullable(), ending: z.boolean() });
+const Result = z.strictObject({
+  handle: z.string(),
+  status: z.string(),
+  reason: z.string().nullable(),
+  ending: z.boolean(),
+});
 
 async function tell(verb: RunVerb, given: z.infer<typeof WithReason>, context: CommandContext): Promise<JsonObject> {
   const { run, key, runs, store } = context;
   const handle = given.handle ?? given.sentinelId ?? run.handle;
   const found = await store.runs.find(handle);
-  if (found === null) throw new Failure('RUN_NOT_FOUND', `there is no run "${handle}"; sentinel/list names the runs there are`);
+  if (found === null)
+    throw new Failure('RUN_NOT_FOUND', `there is no run "${handle}"; sentinel/list names the runs there are`);
   if (found.finishedAt !== null) return { handle, ...afterEnd(verb, found) };
   const reason = given.reason ?? `step ${key} of ${run.handle} paused it`;
   const told = await runs.control(handle, verb, { reason, id: `${verb} ${run.handle} ${key}` });
@@ -37,12 +43,35 @@ function afterEnd(verb: RunVerb, { handle, status, outcome }: Run): Told {
 /** Temporal says that it has ended, and how is still on its way to the store: ended from outside, it takes some seconds. */
 function beforeNews(verb: RunVerb, { handle, status }: Run): Told {
   if (verb === 'stop' || verb === 'cancel') return { status, reason: null, ending: true };
-  throw new Failure('RUN_ENDED', `${handle} has ended, so there is nothing to ${verb}; "sentinel/status" says in a few seconds how it ended`);
+  throw new Failure(
+    'RUN_ENDED',
+    `${handle} has ended, so there is nothing to ${verb}; "sentinel/status" says in a few seconds how it ended`,
+  );
 }
 
 export const controlCommands: Command[] = [
-  defineCommand({ name: 'sentinel/pause', params: WithReason, result: Result, run: (given, context) => tell('pause', given, context) }),
-  defineCommand({ name: 'sentinel/resume', params: Bare, result: Result, run: (given, context) => tell('resume', given, context) }),
-  defineCommand({ name: 'sentinel/stop', params: Bare, result: Result, run: (given, context) => tell('stop', given, context) }),
-  defineCommand({ name: 'sentinel/cancel', params: Bare, result: Result, run: (given, context) => tell('cancel', given, context) }),
+  defineCommand({
+    name: 'sentinel/pause',
+    params: WithReason,
+    result: Result,
+    run: (given, context) => tell('pause', given, context),
+  }),
+  defineCommand({
+    name: 'sentinel/resume',
+    params: Bare,
+    result: Result,
+    run: (given, context) => tell('resume', given, context),
+  }),
+  defineCommand({
+    name: 'sentinel/stop',
+    params: Bare,
+    result: Result,
+    run: (given, context) => tell('stop', given, context),
+  }),
+  defineCommand({
+    name: 'sentinel/cancel',
+    params: Bare,
+    result: Result,
+    run: (given, context) => tell('cancel', given, context),
+  }),
 ];

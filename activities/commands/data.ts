@@ -30,14 +30,19 @@ const Operators = z.strictObject({
   $in: z.array(Value).optional(),
   $contains: Value.optional(),
 });
-const hasOperator = (value: unknown): boolean => isJsonObject(value) && Object.keys(value).some((name) => name.startsWith('$'));
+const hasOperator = (value: unknown): boolean =>
+  isJsonObject(value) && Object.keys(value).some((name) => name.startsWith('$'));
 
 /** A misspelt operator is refused here: the store would look for an object that has such a field. */
 const Filter = z.record(z.string().min(1), Value).superRefine((filter, problems) => {
   for (const [field, expected] of Object.entries(filter)) {
     if (!hasOperator(expected)) continue;
     for (const issue of Operators.safeParse(expected).error?.issues ?? []) {
-      problems.addIssue({ code: 'custom', path: [field, ...issue.path], message: `${issue.message} (operators: ${Object.keys(Operators.shape).join(', ')})` });
+      problems.addIssue({
+        code: 'custom',
+        path: [field, ...issue.path],
+        message: `${issue.message} (operators: ${Object.keys(Operators.shape).join(', ')})`,
+      });
     }
   }
 });
@@ -62,7 +67,10 @@ function idOf(handle: string, key: string): string {
   return createHash('sha256').update(`${handle}:${key}`).digest('hex').slice(0, 32);
 }
 
-async function create({ collection, data, id }: z.infer<typeof CreateParams>, context: CommandContext): Promise<JsonObject> {
+async function create(
+  { collection, data, id }: z.infer<typeof CreateParams>,
+  context: CommandContext,
+): Promise<JsonObject> {
   const own = Id.safeParse(data['id']);
   const chosen = id ?? (own.success ? own.data : undefined);
   if (chosen === undefined) {
@@ -73,7 +81,10 @@ async function create({ collection, data, id }: z.infer<typeof CreateParams>, co
   const record = await context.store.records.create(context.session, collection, chosen, data);
   // The store keeps what it has, and that may be another record.
   if (isDeepStrictEqual(record.data, data)) return view(record);
-  throw new Failure('RECORD_EXISTS', `collection "${collection}" has a record "${chosen}" with other data; choose another id or leave it out`);
+  throw new Failure(
+    'RECORD_EXISTS',
+    `collection "${collection}" has a record "${chosen}" with other data; choose another id or leave it out`,
+  );
 }
 
 /** Ids are text, whatever the definition wrote. */
@@ -93,7 +104,10 @@ async function list(params: z.infer<typeof ListParams>, context: CommandContext)
   return (await context.store.records.list(context.session, query)).map(view);
 }
 
-async function read({ collection, filter, id }: z.infer<typeof ReadParams>, context: CommandContext): Promise<JsonObject | null> {
+async function read(
+  { collection, filter, id }: z.infer<typeof ReadParams>,
+  context: CommandContext,
+): Promise<JsonObject | null> {
   const wanted = { ...withTextId(filter ?? {}), ...(id === undefined ? {} : { id }) };
   const [found] = await context.store.records.list(context.session, { collection, filter: wanted, limit: 1 });
   return found === undefined ? null : view(found);

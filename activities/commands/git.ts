@@ -20,7 +20,12 @@ const Paths = z.union([Path.transform((path) => [path]), z.array(Path).min(1)]);
 const Params = z.discriminatedUnion('operation', [
   z.strictObject({ operation: z.literal('add'), paths: Paths }),
   z.strictObject({ operation: z.literal('commit'), message: z.string().trim().min(1) }),
-  z.strictObject({ operation: z.literal('diff'), base: Name.optional(), staged: z.boolean().optional(), paths: Paths.optional() }),
+  z.strictObject({
+    operation: z.literal('diff'),
+    base: Name.optional(),
+    staged: z.boolean().optional(),
+    paths: Paths.optional(),
+  }),
   z.strictObject({
     operation: z.literal('log'),
     format: z.string().optional(),
@@ -59,9 +64,13 @@ async function git(run: GitRun, context: CommandContext): Promise<ShellResult> {
   const result = await runGit(run, context);
   if (result.success) return result;
   const said = (result.stderr.trim() || result.output.trim()).slice(0, 2000);
-  throw new Failure('GIT_FAILED', `git ${run.args[0] ?? ''} ended with ${result.exitCode}: ${said || 'no message'}; repair the repository's state or the step's params`, {
-    details: { exitCode: result.exitCode, stderr: result.stderr.slice(-SHELL_BOUNDS.failureTailBytes) },
-  });
+  throw new Failure(
+    'GIT_FAILED',
+    `git ${run.args[0] ?? ''} ended with ${result.exitCode}: ${said || 'no message'}; repair the repository's state or the step's params`,
+    {
+      details: { exitCode: result.exitCode, stderr: result.stderr.slice(-SHELL_BOUNDS.failureTailBytes) },
+    },
+  );
 }
 
 function confined(paths: readonly string[], context: CommandContext): string[] {
@@ -95,11 +104,26 @@ async function head(context: CommandContext): Promise<string | null> {
 }
 
 async function diff({ base, staged, paths }: ParamsOf<'diff'>, context: CommandContext): Promise<JsonObject> {
-  const options = ['diff', '--no-ext-diff', '--no-textconv', ...(staged === true ? ['--cached'] : []), '--end-of-options'];
+  const options = [
+    'diff',
+    '--no-ext-diff',
+    '--no-textconv',
+    ...(staged === true ? ['--cached'] : []),
+    '--end-of-options',
+  ];
   const limits = confined(paths ?? [], context);
-  const { stdout, truncated } = await git({ args: [...options, ...(base === undefined ? [] : [base]), '--', ...limits] }, context);
+  const { stdout, truncated } = await git(
+    { args: [...options, ...(base === undefined ? [] : [base]), '--', ...limits] },
+    context,
+  );
   // Like the text that it stands for, the result says whether there is anything in it.
-  return { operation: 'diff', output: stdout, diff: stdout, length: stdout.length, ...(truncated === true ? { truncated } : {}) };
+  return {
+    operation: 'diff',
+    output: stdout,
+    diff: stdout,
+    length: stdout.length,
+    ...(truncated === true ? { truncated } : {}),
+  };
 }
 
 const FIELD = '\u001f';
@@ -108,7 +132,11 @@ const COMMIT_FORMAT = `--format=${['%H', '%an', '%ae', '%aI', '%s', '%b'].join('
 
 async function log({ format, count = 20 }: ParamsOf<'log'>, context: CommandContext): Promise<JsonObject> {
   const raw = await git({ args: ['log', `--max-count=${count}`, COMMIT_FORMAT] }, context);
-  const commits = raw.stdout.split(RECORD).map((text) => text.trimStart()).filter((text) => text !== '').map(readCommit);
+  const commits = raw.stdout
+    .split(RECORD)
+    .map((text) => text.trimStart())
+    .filter((text) => text !== '')
+    .map(readCommit);
   const output =
     format === undefined
       ? commits.map((entry) => `${entry.hash.slice(0, 7)} ${entry.subject}`).join('\n')
@@ -121,8 +149,14 @@ function readCommit(text: string) {
   return { hash, author, email, date, subject, body: body.trim() };
 }
 
-async function push({ remote = 'origin', branch = 'HEAD' }: ParamsOf<'push'>, context: CommandContext): Promise<JsonObject> {
-  const { output } = await git({ args: ['push', '--porcelain', '--end-of-options', remote, branch], isLogged: true }, context);
+async function push(
+  { remote = 'origin', branch = 'HEAD' }: ParamsOf<'push'>,
+  context: CommandContext,
+): Promise<JsonObject> {
+  const { output } = await git(
+    { args: ['push', '--porcelain', '--end-of-options', remote, branch], isLogged: true },
+    context,
+  );
   return { operation: 'push', output, remote, branch };
 }
 
@@ -145,4 +179,6 @@ function runOperation(params: Params, context: CommandContext): Promise<JsonObje
 
 const Result = z.looseObject({ operation: z.string(), output: z.string() }) as unknown as z.ZodType<JsonObject>;
 
-export const gitCommands: Command[] = [defineCommand({ name: 'code/git', params: Params, result: Result, run: runOperation })];
+export const gitCommands: Command[] = [
+  defineCommand({ name: 'code/git', params: Params, result: Result, run: runOperation }),
+];

@@ -5,9 +5,20 @@ import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 import type { Metrics } from './metrics.ts';
 
-const Check = z.strictObject({ name: z.string(), ok: z.boolean(), durationMs: z.number(), message: z.string().exactOptional() });
+const Check = z.strictObject({
+  name: z.string(),
+  ok: z.boolean(),
+  durationMs: z.number(),
+  message: z.string().exactOptional(),
+});
 const Health = z.strictObject({ status: z.enum(['healthy', 'degraded']), checks: z.array(Check) });
-const Metric = z.strictObject({ command: z.string(), count: z.number(), errors: z.number(), p50_ms: z.number(), p99_ms: z.number() });
+const Metric = z.strictObject({
+  command: z.string(),
+  count: z.number(),
+  errors: z.number(),
+  p50_ms: z.number(),
+  p99_ms: z.number(),
+});
 
 const round = (ms: number): number => Math.round(ms * 1000) / 1000;
 

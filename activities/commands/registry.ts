@@ -26,7 +26,16 @@ export interface Registry {
 }
 
 export function builtInCommands(metrics: Metrics = processMetrics, background = new BackgroundProcesses()): Command[] {
-  return [...codeCommands, ...gitCommands, ...shellCommands(background), ...dataCommands, ...sentinelCommands, ...controlCommands, ...stepCommands, ...healthCommands(metrics)];
+  return [
+    ...codeCommands,
+    ...gitCommands,
+    ...shellCommands(background),
+    ...dataCommands,
+    ...sentinelCommands,
+    ...controlCommands,
+    ...stepCommands,
+    ...healthCommands(metrics),
+  ];
 }
 
 export function createRegistry(commands: readonly Command[], metrics: Metrics = processMetrics): Registry {
@@ -55,7 +64,10 @@ async function runCommand(command: Command, params: Json, context: CommandContex
   if (!read.success) throw invalidParams(command.name, read.error);
   const result = await command.run(read.data, context);
   const checked = command.result.safeParse(result);
-  if (!checked.success) throw new Error(`bug: ${command.name} returned what its schema refuses: ${describe(checked.error)}`, { cause: checked.error });
+  if (!checked.success)
+    throw new Error(`bug: ${command.name} returned what its schema refuses: ${describe(checked.error)}`, {
+      cause: checked.error,
+    });
   checkSize(command.name, result);
   return result;
 }
@@ -63,7 +75,10 @@ async function runCommand(command: Command, params: Json, context: CommandContex
 function checkSize(name: string, result: Json): void {
   const bytes = Buffer.byteLength(JSON.stringify(result));
   if (bytes <= COMMAND_BOUNDS.valueBytesMax) return;
-  throw new Failure('VALUE_TOO_LARGE', `${name} returned ${bytes} bytes, at most ${COMMAND_BOUNDS.valueBytesMax} fit in a run; ask for less or write it to a file`);
+  throw new Failure(
+    'VALUE_TOO_LARGE',
+    `${name} returned ${bytes} bytes, at most ${COMMAND_BOUNDS.valueBytesMax} fit in a run; ask for less or write it to a file`,
+  );
 }
 
 function invalidParams(name: string, error: z.ZodError): Failure {
@@ -80,7 +95,10 @@ const pathOf = (path: readonly PropertyKey[]): string => ['params', ...path.map(
 
 function notFound(name: string): Failure {
   if (findCommand(name) !== undefined) {
-    return new Failure('COMMAND_NOT_BUILT', `command "${name}" is part of the format but not built yet; use another command or a shell step`);
+    return new Failure(
+      'COMMAND_NOT_BUILT',
+      `command "${name}" is part of the format but not built yet; use another command or a shell step`,
+    );
   }
   const built = Object.keys(COMMANDS).filter((known) => COMMANDS[known]?.built === true);
   return new Failure('UNKNOWN_COMMAND', `there is no command "${name}"; the commands are ${built.join(', ')}`);

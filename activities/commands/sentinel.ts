@@ -19,7 +19,12 @@ const Inputs = { inputs: Fields.optional() };
 const RunParams = z.union(
   [
     z.strictObject({ definition: z.union([z.string().min(1), Fields]), ...Inputs }),
-    z.strictObject({ type: z.literal('pipeline'), steps: z.array(Fields).min(1), name: z.string().min(1).optional(), ...Inputs }),
+    z.strictObject({
+      type: z.literal('pipeline'),
+      steps: z.array(Fields).min(1),
+      name: z.string().min(1).optional(),
+      ...Inputs,
+    }),
     z.strictObject({ name: z.string().min(1), ...Inputs }),
     z.strictObject({ sentinelId: z.string().min(1), ...Inputs }),
     z.strictObject({ command: z.string().min(1), args: z.array(Value).optional(), ...Inputs }),
@@ -31,14 +36,21 @@ type RunParams = z.infer<typeof RunParams>;
 async function definitionOf(params: RunParams, context: CommandContext): Promise<Json> {
   if ('steps' in params) return { name: params.name ?? 'pipeline', loop: { type: 'once' }, steps: params.steps };
   if ('command' in params) {
-    const step = { type: 'shell', command: params.command, ...(params.args === undefined ? {} : { args: params.args }) };
+    const step = {
+      type: 'shell',
+      command: params.command,
+      ...(params.args === undefined ? {} : { args: params.args }),
+    };
     return { name: 'command', loop: { type: 'once' }, steps: [step] };
   }
   const wanted = 'definition' in params ? params.definition : 'sentinelId' in params ? params.sentinelId : params.name;
   if (typeof wanted !== 'string') return wanted;
   const found = await context.store.definitions.find(wanted);
   if (found === null) {
-    throw new Failure('RUN_NOT_STARTED', `there is no stored definition "${wanted}"; run or save it once, or give the definition itself`);
+    throw new Failure(
+      'RUN_NOT_STARTED',
+      `there is no stored definition "${wanted}"; run or save it once, or give the definition itself`,
+    );
   }
   return found.definition as Json;
 }
@@ -47,7 +59,13 @@ async function start(params: RunParams, context: CommandContext): Promise<JsonOb
   const { run, key } = context;
   const handle = `run-${createHash('sha256').update(`${run.handle}:${key}`).digest('hex').slice(0, 16)}`;
   const definition = await definitionOf(params, context);
-  const started = await context.runs.start({ definition, inputs: params.inputs ?? {}, project: run.project, persona: run.persona, handle });
+  const started = await context.runs.start({
+    definition,
+    inputs: params.inputs ?? {},
+    project: run.project,
+    persona: run.persona,
+    handle,
+  });
   return { handle: started.handle, workflowId: started.workflowId };
 }
 
@@ -86,7 +104,12 @@ async function list(params: z.infer<typeof ListParams>, context: CommandContext)
 
 const Stream = z.string().min(1).default('combined');
 const Lines = z.number().int().positive().max(COMMAND_BOUNDS.rowsMax);
-const LogSlice = z.strictObject({ handle: z.string(), stream: z.string(), lines: z.array(z.string()), text: z.string() });
+const LogSlice = z.strictObject({
+  handle: z.string(),
+  stream: z.string(),
+  lines: z.array(z.string()),
+  text: z.string(),
+});
 
 const slice = (handle: string, stream: string, lines: string[]) => ({ handle, stream, lines, text: lines.join('\n') });
 
@@ -99,7 +122,12 @@ const logCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/logs/read',
-    params: z.strictObject({ handle: Handle, stream: Stream, offset: z.number().int().nonnegative().default(0), limit: Lines.default(1000) }),
+    params: z.strictObject({
+      handle: Handle,
+      stream: Stream,
+      offset: z.number().int().nonnegative().default(0),
+      limit: Lines.default(1000),
+    }),
     result: LogSlice,
     async run({ handle, stream, offset, limit }, context) {
       await findRun(handle, context);

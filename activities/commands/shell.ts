@@ -49,7 +49,11 @@ const BackgroundResult: z.ZodType<Started> = z.strictObject({
 
 type Execute = z.infer<typeof Params>;
 
-function execute(params: Execute, context: CommandContext, background: BackgroundProcesses): Promise<ShellResult | Started> {
+function execute(
+  params: Execute,
+  context: CommandContext,
+  background: BackgroundProcesses,
+): Promise<ShellResult | Started> {
   const { command, args, cwd, env, stdin, timeoutMs, wait } = params;
   const request = {
     command,
@@ -75,7 +79,10 @@ async function startInBackground(
   if (port !== true || process === null) return started;
   const beat = setInterval(() => context.heartbeat(), SHELL_BOUNDS.heartbeatMs);
   try {
-    const served = await process.servedPort(Math.min(timeoutMs ?? SHELL_BOUNDS.portWaitMs, context.timeoutMs), context.signal);
+    const served = await process.servedPort(
+      Math.min(timeoutMs ?? SHELL_BOUNDS.portWaitMs, context.timeoutMs),
+      context.signal,
+    );
     return served === null ? started : { ...started, port: served };
   } finally {
     clearInterval(beat);
@@ -86,7 +93,10 @@ const Rules = z.array(Rule).max(1_000);
 const SentinelParams = z.strictObject({ executionId: z.string().min(1), rules: Rules });
 
 /** The rules hold for all lines, printed before or after; what they publish of the earlier ones is published now. */
-async function installRules({ executionId, rules }: z.infer<typeof SentinelParams>, context: CommandContext): Promise<Json> {
+async function installRules(
+  { executionId, rules }: z.infer<typeof SentinelParams>,
+  context: CommandContext,
+): Promise<Json> {
   const { store } = context;
   const classifier = classifierOf(rules);
   const execution = await store.executions.setRules(executionId, rules);
@@ -121,13 +131,21 @@ const Watched: z.ZodType<WatchResult> = z.strictObject({
   exitCode: z.number().nullable(),
   success: z.boolean(),
   signal: z.string().exactOptional(),
-  failure: z.strictObject({ code: z.string(), message: z.string(), details: z.record(z.string(), Value).exactOptional() }).exactOptional(),
+  failure: z
+    .strictObject({ code: z.string(), message: z.string(), details: z.record(z.string(), Value).exactOptional() })
+    .exactOptional(),
   dropped: z.number().exactOptional(),
 });
 
-function watch({ executionId, rules, until, timeoutMs }: z.infer<typeof WatchParams>, context: CommandContext): Promise<WatchResult> {
+function watch(
+  { executionId, rules, until, timeoutMs }: z.infer<typeof WatchParams>,
+  context: CommandContext,
+): Promise<WatchResult> {
   const request = { executionId, ...(rules === undefined ? {} : { rules }), ...(until === undefined ? {} : { until }) };
-  return watchExecution(request, { ...context, timeoutMs: Math.min(timeoutMs ?? context.timeoutMs, context.timeoutMs) });
+  return watchExecution(request, {
+    ...context,
+    timeoutMs: Math.min(timeoutMs ?? context.timeoutMs, context.timeoutMs),
+  });
 }
 
 export function shellCommands(background: BackgroundProcesses): Command[] {

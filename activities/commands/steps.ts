@@ -13,7 +13,11 @@ const Fields = z.record(z.string(), Value);
 const Row = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value));
 
 /** `index` counts the run's own steps from 0, or is the path of a step at any depth. */
-const Where = { sentinelId: z.string().min(1), index: z.union([z.number().int().nonnegative(), z.string().min(1)]), note: z.string().min(1).optional() };
+const Where = {
+  sentinelId: z.string().min(1),
+  index: z.union([z.number().int().nonnegative(), z.string().min(1)]),
+  note: z.string().min(1).optional(),
+};
 type Where = { sentinelId: string; index: number | string; note?: string | undefined };
 
 const pathOf = ({ index }: Pick<Where, 'index'>): string => (typeof index === 'number' ? `steps.${index}` : index);
@@ -23,12 +27,18 @@ type Change = Pick<EditRequest, 'op' | 'revision'> & { step?: JsonObject };
 async function edit(context: CommandContext, where: Where, change: Change): Promise<JsonObject> {
   const { run, key, runs } = context;
   const { note } = where;
-  const request: EditRequest = { ...change, path: pathOf(where), by: run.persona, ...(note === undefined ? {} : { note }) };
+  const request: EditRequest = {
+    ...change,
+    path: pathOf(where),
+    by: run.persona,
+    ...(note === undefined ? {} : { note }),
+  };
   const reply = await runs.edit(where.sentinelId, request, `edit ${run.handle} ${key}`);
   return reply as unknown as JsonObject;
 }
 
-const revisionAt = async ({ runs }: CommandContext, { sentinelId }: Where): Promise<number> => (await runs.steps(sentinelId)).revision;
+const revisionAt = async ({ runs }: CommandContext, { sentinelId }: Where): Promise<number> =>
+  (await runs.steps(sentinelId)).revision;
 
 const Update = z.union(
   [z.strictObject({ ...Where, params: Fields }), z.strictObject({ ...Where, step: Fields })],
@@ -36,12 +46,21 @@ const Update = z.union(
 );
 
 async function update(given: z.infer<typeof Update>, context: CommandContext): Promise<JsonObject> {
-  if ('step' in given) return edit(context, given, { op: 'update', revision: await revisionAt(context, given), step: given.step });
+  if ('step' in given)
+    return edit(context, given, { op: 'update', revision: await revisionAt(context, given), step: given.step });
   const { revision, steps } = await context.runs.steps(given.sentinelId);
   const path = pathOf(given);
   const step = steps.find((listed) => listed.path === path)?.step;
-  if (step === undefined) throw new Failure('STEP_NOT_FOUND', `${given.sentinelId} has no step "${path}"; sentinel/step/list names those there are`);
-  return edit(context, given, { op: 'update', revision, step: withParams(step as unknown as JsonObject, given.params) });
+  if (step === undefined)
+    throw new Failure(
+      'STEP_NOT_FOUND',
+      `${given.sentinelId} has no step "${path}"; sentinel/step/list names those there are`,
+    );
+  return edit(context, given, {
+    op: 'update',
+    revision,
+    step: withParams(step as unknown as JsonObject, given.params),
+  });
 }
 
 /** What a shell step runs are fields of its own; every other step has `params`. */
@@ -63,7 +82,8 @@ export const stepCommands: Command[] = [
     name: 'sentinel/step/add',
     params: z.strictObject({ ...Where, step: Fields }),
     result: Row,
-    run: async (given, context) => edit(context, given, { op: 'add', revision: await revisionAt(context, given), step: given.step }),
+    run: async (given, context) =>
+      edit(context, given, { op: 'add', revision: await revisionAt(context, given), step: given.step }),
   }),
   defineCommand({ name: 'sentinel/step/update', params: Update, result: Row, run: update }),
   defineCommand({

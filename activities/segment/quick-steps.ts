@@ -24,7 +24,15 @@ export function quickSteps(store: Store, registry: Registry, runs: RunStarter): 
           return { ok: true, value: maskJson(value, secrets.results) };
         }
         case 'emit':
-          return { ok: true, value: await publishEvent(store, session, { handle: input.handle, key: effect.key, name: effect.event, data: effect.data }) };
+          return {
+            ok: true,
+            value: await publishEvent(store, session, {
+              handle: input.handle,
+              key: effect.key,
+              name: effect.event,
+              data: effect.data,
+            }),
+          };
         case 'shell':
         case 'sentinel':
         case 'watch':

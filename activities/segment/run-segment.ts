@@ -30,7 +30,13 @@ const journalKey = (key: string): string => `segment ${key}`;
 const guardedAttemptsMax = 30;
 
 /** `attempt`, from 1: each takes another place for its events, in case that another segment's have the one before. */
-export async function runSegment(store: Store, quick: QuickSteps, input: RunInput, asked: SegmentRequest, attempt: number): Promise<SegmentResult> {
+export async function runSegment(
+  store: Store,
+  quick: QuickSteps,
+  input: RunInput,
+  asked: SegmentRequest,
+  attempt: number,
+): Promise<SegmentResult> {
   const { places } = asked;
   const request = { ...asked, seq: asked.seq + ((attempt - 1) % (places ?? 1)) * SEGMENT_EVENTS_MAX };
   const key = journalKey(request.key);
@@ -40,7 +46,13 @@ export async function runSegment(store: Store, quick: QuickSteps, input: RunInpu
     const host = new SegmentHost(request.stepsMax, input.limits, (effect) => quick.perform(input, session, effect));
     const position = positionFrom(request);
     const limits = { ...input.limits, ...(request.budget === undefined ? {} : { budget: request.budget }) };
-    const walk: Walk = { input: { ...input, limits }, position, host, textFields: textFieldsOf(input.definition), ...anchorOf(request) };
+    const walk: Walk = {
+      input: { ...input, limits },
+      position,
+      host,
+      textFields: textFieldsOf(input.definition),
+      ...anchorOf(request),
+    };
     const strand = strandFrom(walk, request);
     const before = { ...strand.own };
     const flow = await drive(walkStrand(walk, strand), () => undefined);
@@ -57,8 +69,12 @@ export async function runSegment(store: Store, quick: QuickSteps, input: RunInpu
     if (host.events.length === 0) return (await journaled(store, input, key)) ?? result;
     const forget = request.forget.map(journalKey);
     // In the end it may write over another's events: better than not to go on.
-    const numbers = { seq: request.seq, ...(places !== undefined && attempt <= guardedAttemptsMax ? { place: request.seq } : {}) };
-    await session.commit({ handle: input.handle, key, result: result as unknown as Json, events: host.events, forget, ...numbers });
+    const numbers = {
+      seq: request.seq,
+      ...(places !== undefined && attempt <= guardedAttemptsMax ? { place: request.seq } : {}),
+    };
+    const { handle } = input;
+    await session.commit({ handle, key, result: result as unknown as Json, events: host.events, forget, ...numbers });
     return result;
   } catch (error) {
     if (!(error instanceof JournalConflict)) throw error;

@@ -60,7 +60,8 @@ export class SegmentHost extends PassingHost implements Host {
     try {
       return await this.run(effect);
     } catch (error) {
-      if (error instanceof Failure) return { ok: false, failure: { ...error.toInfo(), message: `${effect.key}: ${error.message}` } };
+      if (error instanceof Failure)
+        return { ok: false, failure: { ...error.toInfo(), message: `${effect.key}: ${error.message}` } };
       throw error;
     }
   }

@@ -110,7 +110,11 @@ export class BackgroundProcess {
 
   /** Tries again while the store is away and the process is ours. */
   async #persistently(write: () => Promise<void>): Promise<void> {
-    for (let waitMs: number = SHELL_BOUNDS.logRetryMs; this.#isOurs; waitMs = Math.min(waitMs * 2, SHELL_BOUNDS.logRetryMsMax)) {
+    for (
+      let waitMs: number = SHELL_BOUNDS.logRetryMs;
+      this.#isOurs;
+      waitMs = Math.min(waitMs * 2, SHELL_BOUNDS.logRetryMsMax)
+    ) {
       try {
         return await write();
       } catch {

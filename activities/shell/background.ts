@@ -55,16 +55,30 @@ export class BackgroundProcesses {
   }
 
   /** Again for the same step: the process that it started. */
-  async start(request: BackgroundRequest, context: BackgroundContext): Promise<{ started: Started; process: BackgroundProcess | null }> {
+  async start(
+    request: BackgroundRequest,
+    context: BackgroundContext,
+  ): Promise<{ started: Started; process: BackgroundProcess | null }> {
     const { store, run, key } = context;
     this.#watchOver(store);
     const id = executionIdOf(run.handle, key);
     const worker = await workerMarker();
     const { confinement, secrets } = context;
-    const kept: Kept = { ...request, ...(confinement === undefined ? {} : { confinement }), ...(secrets === undefined ? {} : { secrets: secrets.env }) };
-    const { execution, isNew } = await store.executions.begin({ id, handle: run.handle, key, request: kept as unknown as Json, worker });
+    const kept: Kept = {
+      ...request,
+      ...(confinement === undefined ? {} : { confinement }),
+      ...(secrets === undefined ? {} : { secrets: secrets.env }),
+    };
+    const { execution, isNew } = await store.executions.begin({
+      id,
+      handle: run.handle,
+      key,
+      request: kept as unknown as Json,
+      worker,
+    });
     const held = this.#held.get(id);
-    if (!isNew || held !== undefined) return { started: startedOf(held?.execution ?? execution), process: held ?? null };
+    if (!isNew || held !== undefined)
+      return { started: startedOf(held?.execution ?? execution), process: held ?? null };
     try {
       const process = await this.#launch(execution, context);
       return { started: startedOf({ ...execution, pid: process.pid }), process };
@@ -82,7 +96,10 @@ export class BackgroundProcesses {
     const held = [...this.#held.values()];
     const worker = await workerMarker();
     const steps = new Set([...this.#steps.values()].flatMap((markers) => [...markers]));
-    await Promise.all([...held.map((process) => this.#leave(process)), endMarked((marked) => marked.worker === worker && steps.has(marked.step))]);
+    await Promise.all([
+      ...held.map((process) => this.#leave(process)),
+      endMarked((marked) => marked.worker === worker && steps.has(marked.step)),
+    ]);
   }
 
   async #leave(process: BackgroundProcess): Promise<void> {
@@ -206,7 +223,15 @@ export class BackgroundProcesses {
     const execution = await store.executions.takeOver(lost, await workerMarker());
     if (execution === null) return;
     const { key, attempt } = execution;
-    const context = { run, key, attempt, signal: this.#closing.signal, store, heartbeat: () => undefined, now: () => Date.now() };
+    const context = {
+      run,
+      key,
+      attempt,
+      signal: this.#closing.signal,
+      store,
+      heartbeat: () => undefined,
+      now: () => Date.now(),
+    };
     try {
       await this.#launch(execution, context);
     } catch (error) {
@@ -227,7 +252,10 @@ async function bury(store: Store, execution: RunningExecution): Promise<void> {
   await store.executions.finish(execution, { exitCode: 137, signal: 'SIGKILL' });
 }
 
-const startedOf = ({ id, pid }: Pick<Execution, 'id' | 'pid'>): Started => ({ executionId: id, ...(pid === null ? {} : { pid }) });
+const startedOf = ({ id, pid }: Pick<Execution, 'id' | 'pid'>): Started => ({
+  executionId: id,
+  ...(pid === null ? {} : { pid }),
+});
 
 /** Derived from the step: starting it again finds the same execution. */
 export function executionIdOf(handle: string, key: string): string {

@@ -32,8 +32,14 @@ export function childEnvironment(
 /** The system refuses large arguments with a bare `E2BIG`; this says which one, and what to do. */
 export function checkSizes(args: readonly string[], environment: Readonly<Record<string, string>>): void {
   const sizes = [
-    ...args.map((value, index) => ({ name: index === 0 ? 'the command' : `args.${index - 1}`, bytes: Buffer.byteLength(value) })),
-    ...Object.entries(environment).map(([name, value]) => ({ name: `variable ${name}`, bytes: Buffer.byteLength(value) + name.length })),
+    ...args.map((value, index) => ({
+      name: index === 0 ? 'the command' : `args.${index - 1}`,
+      bytes: Buffer.byteLength(value),
+    })),
+    ...Object.entries(environment).map(([name, value]) => ({
+      name: `variable ${name}`,
+      bytes: Buffer.byteLength(value) + name.length,
+    })),
   ];
   const largest = sizes.reduce((a, b) => (b.bytes > a.bytes ? b : a));
   const total = sizes.reduce((sum, { bytes }) => sum + bytes, 0);

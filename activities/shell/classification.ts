@@ -66,7 +66,8 @@ const publishes = (rule: Rule): boolean => rule.action?.toLowerCase() === 'emit'
 function read(pattern: string): RE2JS {
   const refuse = (finding: string): Failure =>
     new Failure('COMMAND_PARAMS_INVALID', `the rule's pattern "${pattern.slice(0, 200)}" ${finding}; correct the rule`);
-  if (pattern.length > regexLengthMax) throw refuse(`has ${pattern.length} characters, at most ${regexLengthMax} are read`);
+  if (pattern.length > regexLengthMax)
+    throw refuse(`has ${pattern.length} characters, at most ${regexLengthMax} are read`);
   try {
     return RE2JS.compile(pattern);
   } catch (error) {
@@ -88,7 +89,12 @@ export async function emitLines(
   const { id, handle } = execution;
   const emitted = lines.map((line) => classifier.classify(line)).filter((line) => classifier.isEmitted(line));
   await store.signals.publishAll(
-    emitted.map((line) => ({ handle, key: `${id}:${line.n}:${digest(line.line)}`, name: `sentinel:${handle}:line`, data: { executionId: id, ...line } })),
+    emitted.map((line) => ({
+      handle,
+      key: `${id}:${line.n}:${digest(line.line)}`,
+      name: `sentinel:${handle}:line`,
+      data: { executionId: id, ...line },
+    })),
   );
 }
 

@@ -21,7 +21,11 @@ const marginMb = 256;
 /** The same process under RLIMIT_DATA; the shell is replaced by it, so the process id stays. */
 export function limitedMemory(launch: Launch, memoryMb: number): Launch {
   const kilobytes = (2 * memoryMb + marginMb) * 1024;
-  return { ...launch, file: '/bin/sh', args: ['-c', `ulimit -d ${kilobytes} 2>/dev/null; exec "$@"`, 'sh', launch.file, ...launch.args] };
+  return {
+    ...launch,
+    file: '/bin/sh',
+    args: ['-c', `ulimit -d ${kilobytes} 2>/dev/null; exec "$@"`, 'sh', launch.file, ...launch.args],
+  };
 }
 
 /**
@@ -52,14 +56,21 @@ export function guardMemory(leader: number, memoryMb: number, ended: Promise<unk
 }
 
 /** What a step fails with, and what is kept of a process that no step waits for; `command` as a message quotes it. */
-export function memoryFailure(command: string, { usedMb, maxMemoryMb }: { usedMb: number; maxMemoryMb: number }, details: JsonObject = {}): Failure {
+export function memoryFailure(
+  command: string,
+  { usedMb, maxMemoryMb }: { usedMb: number; maxMemoryMb: number },
+  details: JsonObject = {},
+): Failure {
   const message = `"${command}" held ${usedMb} MB and was ended; raise safety.maxMemoryMb (${maxMemoryMb}) or make it use less`;
   return new Failure('MEMORY_LIMIT', message, { details: { usedMb, maxMemoryMb, ...details } });
 }
 
 /** Kilobytes that the leader's processes hold for themselves. */
 export async function memoryOf(leader: number): Promise<number> {
-  const members = withDescendants(await listProcesses(), ({ group, session }) => group === leader || session === leader);
+  const members = withDescendants(
+    await listProcesses(),
+    ({ group, session }) => group === leader || session === leader,
+  );
   const sizes = await Promise.all(members.map(async ({ pid, kilobytes }) => kilobytes ?? (await ownKilobytes(pid))));
   return sizes.reduce((sum, size) => sum + size, 0);
 }

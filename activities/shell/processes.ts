@@ -116,7 +116,9 @@ function valueOf(variables: readonly string[], name: string): string | null {
 /** Living members of a group; none where there is no /proc. */
 export async function processesOfGroup(group: number): Promise<number[]> {
   if (!isLinux) return [];
-  const members = await Promise.all((await processIds()).map(async (pid) => ((await readState(pid))?.group === group ? pid : 0)));
+  const members = await Promise.all(
+    (await processIds()).map(async (pid) => ((await readState(pid))?.group === group ? pid : 0)),
+  );
   return members.filter((pid) => pid > 0);
 }
 

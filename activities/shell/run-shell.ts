@@ -82,7 +82,8 @@ export interface Exit {
   signal: NodeJS.Signals | null;
 }
 
-type Ending = { type: 'exit'; exit: Exit } | { type: 'timeout' } | { type: 'cancelled' } | { type: 'memory'; usedMb: number };
+type Ending =
+  { type: 'exit'; exit: Exit } | { type: 'timeout' } | { type: 'cancelled' } | { type: 'memory'; usedMb: number };
 
 interface Captures {
   stdout: Capture;
@@ -106,9 +107,16 @@ export async function runShell(request: ShellRequest, context: ShellContext): Pr
 async function runOnce(request: ShellRequest, context: ShellContext, graceMs: number): Promise<ShellResult> {
   const startedAt = context.now();
   const child = await startChild(request, context);
-  const log = new StepLog(context.store.logs, { handle: context.run.handle, key: context.key, attempt: context.attempt });
+  const log = new StepLog(context.store.logs, {
+    handle: context.run.handle,
+    key: context.key,
+    attempt: context.attempt,
+  });
   const captures = openCaptures(request.captureBytes ?? SHELL_BOUNDS.captureBytes);
-  const shown = { stdout: new StreamMask(context.secrets?.logs ?? []), stderr: new StreamMask(context.secrets?.logs ?? []) };
+  const shown = {
+    stdout: new StreamMask(context.secrets?.logs ?? []),
+    stderr: new StreamMask(context.secrets?.logs ?? []),
+  };
   child.listen((stream, chunk) => {
     captures[stream].write(chunk);
     captures.output.write(chunk);
@@ -118,7 +126,8 @@ async function runOnce(request: ShellRequest, context: ShellContext, graceMs: nu
   if (ending.type !== 'exit') await endChild(child.pid, context, graceMs);
   await Promise.race([child.closed, sleep(SHELL_BOUNDS.drainMs, undefined, { ref: false })]);
   child.release();
-  if (request.isLogged !== false) for (const stream of ['stdout', 'stderr'] as const) log.write(stream, shown[stream].end());
+  if (request.isLogged !== false)
+    for (const stream of ['stdout', 'stderr'] as const) log.write(stream, shown[stream].end());
   const durationMs = Math.max(0, context.now() - startedAt);
   const isLogged = await finishLog(log, ending, context.signal);
   if (ending.type === 'cancelled') throw context.signal.reason;
@@ -153,23 +162,37 @@ export interface Child {
 
 export async function startChild(request: ShellRequest, context: ShellContext): Promise<Child> {
   const cwd = await findFolder(request.cwd ?? '.', context);
-  const [file, args] = request.args === undefined ? ['/bin/sh', ['-c', request.command]] : [request.command, request.args];
+  const [file, args] =
+    request.args === undefined ? ['/bin/sh', ['-c', request.command]] : [request.command, request.args];
   const markers = { step: stepMarker(context.run.handle, context.key), worker: await workerMarker() };
   const env = childEnvironment(process.env, request.env ?? {}, markers);
   checkSizes(request.args === undefined ? [request.command] : [request.command, ...request.args], env);
   const launch = await confined({ file, args, cwd, env }, context.run.project, context.confinement, request.readable);
-  const child = spawn(launch.file, launch.args, { cwd: launch.cwd, env: launch.env, ...(request.stdin === undefined ? {} : { input: request.stdin }) });
+  const child = spawn(launch.file, launch.args, {
+    cwd: launch.cwd,
+    env: launch.env,
+    ...(request.stdin === undefined ? {} : { input: request.stdin }),
+  });
   if (child instanceof Error || child.pid === undefined) {
     const cause = child instanceof Error ? child : (await child).cause;
     const reason = cause instanceof Error ? cause.message : 'for no stated reason';
-    throw new Failure('SHELL_NOT_STARTED', `"${quoted(request, context)}" could not be started (${reason}); check the program's name, PATH and permissions`, { cause });
+    throw new Failure(
+      'SHELL_NOT_STARTED',
+      `"${quoted(request, context)}" could not be started (${reason}); check the program's name, PATH and permissions`,
+      { cause },
+    );
   }
   const exit = new Promise<Exit>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
   // Execa's own promise waits for the pipes, which a background child may hold open for ever.
-  const closed = child.then(() => undefined, () => undefined);
-  const masks = (['stdout', 'stderr'] as const).map((name) => [name, new StreamMask(context.secrets?.results ?? [])] as const);
+  const closed = child.then(
+    () => undefined,
+    () => undefined,
+  );
+  const masks = (['stdout', 'stderr'] as const).map(
+    (name) => [name, new StreamMask(context.secrets?.results ?? [])] as const,
+  );
   const ends: (() => void)[] = [];
   const release = (): void => {
     for (const end of ends.splice(0)) end();
@@ -177,7 +200,8 @@ export async function startChild(request: ShellRequest, context: ShellContext): 
     child.stderr.destroy();
   };
   const memoryMb = context.confinement?.memoryMb;
-  const overMemory = memoryMb === undefined ? new Promise<number>(() => undefined) : guardMemory(child.pid, memoryMb, exit);
+  const overMemory =
+    memoryMb === undefined ? new Promise<number>(() => undefined) : guardMemory(child.pid, memoryMb, exit);
   return {
     pid: child.pid,
     exit,
@@ -195,10 +219,16 @@ export async function startChild(request: ShellRequest, context: ShellContext): 
 }
 
 /** What a process cannot take at all (a NUL in an argument) is thrown at once; it comes back as the error it is. */
-function spawn(file: string, args: string[], { input, ...options }: { cwd: string; env: Record<string, string>; input?: string }) {
+function spawn(
+  file: string,
+  args: string[],
+  { input, ...options }: { cwd: string; env: Record<string, string>; input?: string },
+) {
   const fixed = { extendEnv: false, detached: true, cleanup: false, buffer: false, reject: false } as const;
   try {
-    return input === undefined ? execa(file, args, { ...options, ...fixed, stdin: 'ignore' }) : execa(file, args, { ...options, ...fixed, input });
+    return input === undefined
+      ? execa(file, args, { ...options, ...fixed, stdin: 'ignore' })
+      : execa(file, args, { ...options, ...fixed, input });
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
@@ -208,7 +238,10 @@ async function findFolder(path: string, context: ShellContext): Promise<string> 
   const cwd = resolveInside(context.run.project, path);
   const found = await stat(cwd).catch(() => null);
   if (found?.isDirectory() === true) return cwd;
-  throw new Failure('SHELL_NOT_STARTED', `cwd "${path}" is ${found === null ? 'missing' : 'not a folder'}; create it first or correct the path`);
+  throw new Failure(
+    'SHELL_NOT_STARTED',
+    `cwd "${path}" is ${found === null ? 'missing' : 'not a folder'}; create it first or correct the path`,
+  );
 }
 
 function waitForEnding({ exit, overMemory }: Child, timeoutMs: number, signal: AbortSignal): Promise<Ending> {
@@ -228,8 +261,15 @@ function waitForEnding({ exit, overMemory }: Child, timeoutMs: number, signal: A
 }
 
 /** Ends the process's group, and what left the group but descends from it or still carries the step's marker. */
-export async function endChild(pid: number, context: { run: { handle: string }; key: string }, graceMs: number): Promise<void> {
-  const find = async (): Promise<number[]> => [...(await groupsBelow(pid)), ...(await groupsOfStep(context.run.handle, context.key))];
+export async function endChild(
+  pid: number,
+  context: { run: { handle: string }; key: string },
+  graceMs: number,
+): Promise<void> {
+  const find = async (): Promise<number[]> => [
+    ...(await groupsBelow(pid)),
+    ...(await groupsOfStep(context.run.handle, context.key)),
+  ];
   await endGroups(find, graceMs);
 }
 
@@ -253,11 +293,15 @@ function checkSandbox(exit: Exit, request: ShellRequest, context: ShellContext, 
   if (context.confinement?.sandboxed !== true) return;
   const complaint = sandboxComplaint(exit.code, captures.stderr.text());
   if (complaint === null) return;
-  throw new Failure('SHELL_NOT_STARTED', `"${quoted(request, context)}" could not be started in the sandbox (${complaint}); what it needs has to be in the project or among the system's programs`);
+  throw new Failure(
+    'SHELL_NOT_STARTED',
+    `"${quoted(request, context)}" could not be started in the sandbox (${complaint}); what it needs has to be in the project or among the system's programs`,
+  );
 }
 
 /** Masked before it is cut: half of a value is found by nobody. */
-const quoted = ({ command }: ShellRequest, { secrets }: ShellContext): string => quoteCommand(maskText(command, secrets?.results ?? []));
+const quoted = ({ command }: ShellRequest, { secrets }: ShellContext): string =>
+  quoteCommand(maskText(command, secrets?.results ?? []));
 
 function tailsOf({ stdout, stderr }: Captures): { stdout: string; stderr: string } {
   const { failureTailBytes } = SHELL_BOUNDS;

@@ -23,12 +23,23 @@ export interface Launch {
   env: Record<string, string>;
 }
 
-export type SandboxFinding = { ok: true; path: string; version: string } | { ok: false; reason: string; remedy: string };
+export type SandboxFinding =
+  { ok: true; path: string; version: string } | { ok: false; reason: string; remedy: string };
 
 const systemFolders = ['/bin', '/etc', '/gnu', '/lib', '/lib32', '/lib64', '/libx32', '/nix', '/opt', '/sbin', '/usr'];
 
 /** A worker of root could read these, so nothing inside may. */
-const masked = ['/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/sudoers', '/etc/sudoers.d', '/etc/ssh', '/etc/ssl/private', '/etc/kubernetes'];
+const masked = [
+  '/etc/shadow',
+  '/etc/shadow-',
+  '/etc/gshadow',
+  '/etc/gshadow-',
+  '/etc/sudoers',
+  '/etc/sudoers.d',
+  '/etc/ssh',
+  '/etc/ssl/private',
+  '/etc/kubernetes',
+];
 
 const probeMs = 5_000;
 const foundForMs = 60_000;
@@ -37,25 +48,38 @@ let last: { at: number; path: string; finding: Promise<SandboxFinding> } | undef
 /** Whether this host can run a sandbox: it is tried, not guessed. Known for a minute. */
 export function findSandbox(path: string = process.env['PATH'] ?? ''): Promise<SandboxFinding> {
   const now = performance.now();
-  if (last === undefined || last.path !== path || now - last.at > foundForMs) last = { at: now, path, finding: probe(path) };
+  if (last === undefined || last.path !== path || now - last.at > foundForMs)
+    last = { at: now, path, finding: probe(path) };
   return last.finding;
 }
 
 async function probe(path: string): Promise<SandboxFinding> {
   if (process.platform !== 'linux') {
-    return { ok: false, reason: `bubblewrap needs Linux, and this is ${process.platform}`, remedy: 'Run the worker in a Linux container or machine.' };
+    return {
+      ok: false,
+      reason: `bubblewrap needs Linux, and this is ${process.platform}`,
+      remedy: 'Run the worker in a Linux container or machine.',
+    };
   }
-  const found = path.split(delimiter).map((folder) => join(folder, 'bwrap')).find((file) => isAbsolute(file) && existsSync(file));
+  const found = path
+    .split(delimiter)
+    .map((folder) => join(folder, 'bwrap'))
+    .find((file) => isAbsolute(file) && existsSync(file));
   if (found === undefined) {
     return { ok: false, reason: 'bubblewrap (bwrap) is not on PATH', remedy: 'Install the package "bubblewrap".' };
   }
-  const tried = await execa(found, [...isolation(), ...systemMounts(), '--', '/bin/true'], { reject: false, timeout: probeMs, stdin: 'ignore' });
+  const tried = await execa(found, [...isolation(), ...systemMounts(), '--', '/bin/true'], {
+    reject: false,
+    timeout: probeMs,
+    stdin: 'ignore',
+  });
   if (tried.exitCode !== 0) {
     const said = tried.stderr.trim().split('\n').at(-1) ?? '';
     return {
       ok: false,
       reason: `bubblewrap does not work here: ${said === '' ? 'it gave no reason' : said}`,
-      remedy: 'Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1 or kernel.apparmor_restrict_unprivileged_userns=0; in a container --security-opt seccomp=unconfined).',
+      remedy:
+        'Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1 or kernel.apparmor_restrict_unprivileged_userns=0; in a container --security-opt seccomp=unconfined).',
     };
   }
   const version = await execa(found, ['--version'], { reject: false, timeout: probeMs, stdin: 'ignore' });
@@ -69,18 +93,26 @@ export async function sandboxed(launch: Launch, project: string, readable: reado
   const root = realpathSync(project);
   const exposed = [homedir(), '/root', '/tmp', ...systemFolders].find((folder) => isInside(folder, root));
   if (exposed !== undefined) {
-    throw unavailable(`the run is "sandboxed", and its project ${project} holds ${exposed}, which a sandbox has to hide; start the run in a folder of its own`);
+    throw unavailable(
+      `the run is "sandboxed", and its project ${project} holds ${exposed}, which a sandbox has to hide; start the run in a folder of its own`,
+    );
   }
   const args = [
     ...isolation(),
     ...systemMounts(),
     ...programFolders(launch.env['PATH'] ?? '').flatMap((folder) => ['--ro-bind', folder, folder]),
     ...readable.flatMap((path) => ['--ro-bind', path, path]),
-    '--bind', root, root,
+    '--bind',
+    root,
+    root,
     ...(existsSync(join(root, '.sentinel')) ? ['--tmpfs', join(root, '.sentinel')] : []),
-    '--remount-ro', '/',
-    '--chdir', launch.cwd,
-    '--', launch.file, ...launch.args,
+    '--remount-ro',
+    '/',
+    '--chdir',
+    launch.cwd,
+    '--',
+    launch.file,
+    ...launch.args,
   ];
   return { file: finding.path, args, cwd: root, env: { ...launch.env, HOME: '/tmp/home', TMPDIR: '/tmp' } };
 }
@@ -95,16 +127,29 @@ export function sandboxComplaint(exitCode: number | null, stderr: string): strin
 }
 
 function isolation(): string[] {
-  const unshared = ['--unshare-user-try', '--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts', '--unshare-cgroup-try'];
+  const unshared = [
+    '--unshare-user-try',
+    '--unshare-ipc',
+    '--unshare-pid',
+    '--unshare-net',
+    '--unshare-uts',
+    '--unshare-cgroup-try',
+  ];
   return [...unshared, '--cap-drop', 'ALL', '--die-with-parent', '--proc', '/proc', '--dev', '/dev'];
 }
 
 function systemMounts(): string[] {
-  const mounts = systemFolders.filter((folder) => existsSync(folder)).flatMap((folder) => {
-    // On most systems /bin is a link to usr/bin, and a mount over a link would be one into it.
-    return lstatSync(folder).isSymbolicLink() ? ['--symlink', readlinkSync(folder), folder] : ['--ro-bind', folder, folder];
-  });
-  const masks = masked.filter((path) => existsSync(path)).flatMap((path) => (lstatSync(path).isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path]));
+  const mounts = systemFolders
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => {
+      // On most systems /bin is a link to usr/bin, and a mount over a link would be one into it.
+      return lstatSync(folder).isSymbolicLink()
+        ? ['--symlink', readlinkSync(folder), folder]
+        : ['--ro-bind', folder, folder];
+    });
+  const masks = masked
+    .filter((path) => existsSync(path))
+    .flatMap((path) => (lstatSync(path).isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path]));
   return [...mounts, ...masks, '--tmpfs', '/tmp', '--dir', '/tmp/home', '--tmpfs', '/var/tmp'];
 }
 

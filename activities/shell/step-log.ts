@@ -60,7 +60,12 @@ export class StepLog {
       rest = chunk.subarray(cut);
     }
     if (rest.length > 0) {
-      stream.tail ??= { part: this.#nextPart(), ring: new ByteRing(SHELL_BOUNDS.logTailBytes), isDirty: false, writtenAt: Date.now() };
+      stream.tail ??= {
+        part: this.#nextPart(),
+        ring: new ByteRing(SHELL_BOUNDS.logTailBytes),
+        isDirty: false,
+        writtenAt: Date.now(),
+      };
       stream.tail.ring.write(rest);
       stream.tail.isDirty = true;
     }

@@ -83,7 +83,10 @@ export async function watchExecution(request: WatchRequest, context: WatchContex
 }
 
 /** Looks at what is new since the last time. */
-function lookOf({ executionId, rules, until = 'finished', after = 0 }: WatchRequest, { store }: WatchContext): () => Promise<Hit | null> {
+function lookOf(
+  { executionId, rules, until = 'finished', after = 0 }: WatchRequest,
+  { store }: WatchContext,
+): () => Promise<Hit | null> {
   const from = until === 'finished' ? 0 : after;
   let seen = from;
   let attempt = 0;
@@ -111,7 +114,11 @@ function isHit(classifier: Classifier, line: ExecutionLine, until: Until): boole
   return until === 'error' ? classification === 'error' : rule !== undefined;
 }
 
-async function resultOf(request: WatchRequest, context: WatchContext, { reason, execution, upTo }: Hit): Promise<WatchResult> {
+async function resultOf(
+  request: WatchRequest,
+  context: WatchContext,
+  { reason, execution, upTo }: Hit,
+): Promise<WatchResult> {
   const { executionId, rules, until = 'finished', after = 0 } = request;
   const classifier = classifierOf(rules ?? execution.rules ?? []);
   const from = until === 'finished' ? 0 : after;
@@ -134,7 +141,11 @@ async function resultOf(request: WatchRequest, context: WatchContext, { reason, 
   };
 }
 
-const blamed = ({ code, message, details }: Blamed): Blamed => ({ code, message, ...(details === undefined ? {} : { details }) });
+const blamed = ({ code, message, details }: Blamed): Blamed => ({
+  code,
+  message,
+  ...(details === undefined ? {} : { details }),
+});
 
 function bounded(lines: ClassifiedLine[]): ClassifiedLine[] {
   let left: number = SHELL_BOUNDS.watchBytesMax;
@@ -151,10 +162,21 @@ function bounded(lines: ClassifiedLine[]): ClassifiedLine[] {
 }
 
 export function unknown(executionId: string): Failure {
-  return new Failure('EXECUTION_NOT_FOUND', `there is no execution "${executionId}"; start the process with code/shell/execute and "wait": false, and use the executionId it returns`);
+  return new Failure(
+    'EXECUTION_NOT_FOUND',
+    `there is no execution "${executionId}"; start the process with code/shell/execute and "wait": false, and use the executionId it returns`,
+  );
 }
 
 function timedOut({ executionId, until = 'finished' }: WatchRequest, { timeoutMs }: WatchContext): Failure {
-  const awaited = until === 'finished' ? 'did not finish' : until === 'error' ? 'printed no error' : 'printed no line that a rule matches';
-  return new Failure('STEP_TIMEOUT', `the process ${executionId} ${awaited} within ${timeoutMs} ms; raise timeoutMs or look into its log`);
+  const awaited =
+    until === 'finished'
+      ? 'did not finish'
+      : until === 'error'
+        ? 'printed no error'
+        : 'printed no line that a rule matches';
+  return new Failure(
+    'STEP_TIMEOUT',
+    `the process ${executionId} ${awaited} within ${timeoutMs} ms; raise timeoutMs or look into its log`,
+  );
 }

@@ -13,7 +13,8 @@ const steps = 40;
 
 const work = {
   'code-read': () => readFile(join(project, 'notes.txt'), 'utf8'),
-  'data-read': async () => (await pool.query('select data from bench_rows where id = $1', ['row'])).rows[0]?.data ?? null,
+  'data-read': async () =>
+    (await pool.query('select data from bench_rows where id = $1', ['row'])).rows[0]?.data ?? null,
   'data-create': async (index) => {
     const id = randomUUID();
     await pool.query('insert into bench_rows (id, data) values ($1, $2)', [id, JSON.stringify({ index })]);
@@ -22,7 +23,11 @@ const work = {
 }[mix];
 if (work === undefined) throw new Error(`no such work: ${mix}; name one of code-read, data-read, data-create`);
 
-DBOS.setConfig({ name: 'sentinel-bench', systemDatabaseUrl: url.replace(/\/[^/]*$/, '/bench_dbos'), logLevel: 'error' });
+DBOS.setConfig({
+  name: 'sentinel-bench',
+  systemDatabaseUrl: url.replace(/\/[^/]*$/, '/bench_dbos'),
+  logLevel: 'error',
+});
 const forty = DBOS.registerWorkflow(
   async () => {
     for (let index = 0; index < steps; index += 1) await DBOS.runStep(() => work(index), { name: mix });
@@ -53,7 +58,9 @@ const { times } = await inParallel(alone, 1);
 const wallMs = [];
 for (let turn = 0; turn < turns; turn += 1) wallMs.push((await inParallel(together, 32)).wallMs);
 const middle = wallMs.sort((a, b) => a - b)[Math.floor(turns / 2)];
-process.stdout.write(`\n${JSON.stringify({ p50: times[Math.floor(times.length / 2)], stepsPerSecond: (together * steps * 1000) / middle })}\n`);
+process.stdout.write(
+  `\n${JSON.stringify({ p50: times[Math.floor(times.length / 2)], stepsPerSecond: (together * steps * 1000) / middle })}\n`,
+);
 await DBOS.shutdown();
 await pool.end();
 process.exit(0);

@@ -72,19 +72,31 @@ export async function activations(world: World, quick: boolean): Promise<Row[]> 
   const size = quick ? 200 : 1000;
   const repeats = quick ? 3 : 8;
   const rows: Row[] = [];
-  const asActivities = { ...shaped('sequence', size), steps: [...shaped('sequence', size).steps, ...unreached(1000 - size)] };
+  const asActivities = {
+    ...shaped('sequence', size),
+    steps: [...shaped('sequence', size).steps, ...unreached(1000 - size)],
+  };
   const measured: [string, Definition][] = [
     ['quick steps', quickSteps('code-read', 1000)],
     ['steps as activities', asActivities],
   ];
   for (const [name, definition] of measured) {
     const found = await activationsFor(world, definition, repeats);
-    rows.push(bounded(`1000 ${name}: start`, { value: found[0] ?? Number.NaN, unit: 'ms', atMost: 50, note: 'from making the workflow to its first commands' }));
+    rows.push(
+      bounded(`1000 ${name}: start`, {
+        value: found[0] ?? Number.NaN,
+        unit: 'ms',
+        atMost: 50,
+        note: 'from making the workflow to its first commands',
+      }),
+    );
     rows.push(longest(`1000 ${name}`, found));
   }
   rows.push(longest('200 branches at once', await activationsFor(world, shaped('fan', 200), repeats)));
   rows.push(longest('2000 passes of a condition', await activationsFor(world, pureLoop(2000), repeats)));
-  rows.push(longest('5000 passes of a quick step', await activationsFor(world, quickLoop(quick ? 1000 : 5000, 1, 1), repeats)));
+  rows.push(
+    longest('5000 passes of a quick step', await activationsFor(world, quickLoop(quick ? 1000 : 5000, 1, 1), repeats)),
+  );
   return rows;
 }
 
@@ -95,5 +107,10 @@ function unreached(count: number): Definition['steps'] {
 }
 
 function longest(name: string, found: readonly number[]): Row {
-  return bounded(`${name}: longest activation`, { value: Math.max(...found), unit: 'ms', atMost: 100, note: `of ${found.length}` });
+  return bounded(`${name}: longest activation`, {
+    value: Math.max(...found),
+    unit: 'ms',
+    atMost: 100,
+    note: `of ${found.length}`,
+  });
 }

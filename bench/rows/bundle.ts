@@ -14,7 +14,12 @@ export async function bundleRows(world: World, quick: boolean): Promise<Row[]> {
   for (let turn = 0; turn < (quick ? 2 : 5); turn += 1) starts.push(await workerStartMs(world));
   return [
     bounded('workflow bundle', { value: Buffer.byteLength(code) / 1e6, unit: 'MB', atMost: 1.6 }),
-    bounded('forbidden modules in the bundle', { value: found.length, unit: 'modules', atMost: 0, note: found.join(', ') }),
+    bounded('forbidden modules in the bundle', {
+      value: found.length,
+      unit: 'modules',
+      atMost: 0,
+      note: found.join(', '),
+    }),
     bounded('start of a worker', { value: median(starts) / 1000, unit: 's', atMost: 3 }),
   ];
 }
@@ -22,7 +27,9 @@ export async function bundleRows(world: World, quick: boolean): Promise<Row[]> {
 /** The bundler names each module's path where it begins, and leaves imports it cannot resolve as `require`. */
 function forbiddenIn(code: string): string[] {
   const packages = ['zod', '@prisma/client', 'prisma', 'pg'].filter((name) => code.includes(`/node_modules/${name}/`));
-  const builtins = builtinModules.filter((name) => code.includes(`require("${name}")`) || code.includes(`require("node:${name}")`));
+  const builtins = builtinModules.filter(
+    (name) => code.includes(`require("${name}")`) || code.includes(`require("node:${name}")`),
+  );
   return [...packages, ...builtins];
 }
 
@@ -30,7 +37,10 @@ async function workerStartMs(world: World): Promise<number> {
   const { address, databaseUrl, folder } = world.stage;
   const env = { ...process.env, TEMPORAL_ADDRESS: address, DATABASE_URL: databaseUrl, SENTINEL_HOME: folder };
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [join(packageRoot, 'dist', 'worker', 'main.js')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [join(packageRoot, 'dist', 'worker', 'main.js')], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const exited = once(child, 'exit');
   const [line] = (await Promise.race([once(child.stdout, 'data'), exited])) as [unknown];
   const ms = performance.now() - startedAt;

@@ -8,7 +8,11 @@ import { bounded, median, skipped, type Row } from '../report.ts';
 import { packageRoot, type World } from '../world.ts';
 
 const execute = promisify(execFile);
-const trivial = { name: 'trivial', loop: { type: 'once' }, steps: [{ type: 'command', command: 'code/read', params: { path: 'trivial.json' } }] };
+const trivial = {
+  name: 'trivial',
+  loop: { type: 'once' },
+  steps: [{ type: 'command', command: 'code/read', params: { path: 'trivial.json' } }],
+};
 
 /** 500 steps of every quick kind, each reading what the one before it set. */
 const large = {
@@ -26,7 +30,8 @@ const large = {
 };
 
 export async function commandLine(_world: World, quick: boolean): Promise<Row[]> {
-  if (!existsSync(join(packageRoot, 'dist', 'client', 'cli', 'main.js'))) return [skipped('./sentinel run', 'the command line is not built; run `npm run build`')];
+  if (!existsSync(join(packageRoot, 'dist', 'client', 'cli', 'main.js')))
+    return [skipped('./sentinel run', 'the command line is not built; run `npm run build`')];
   const home = mkdtempSync(join(tmpdir(), 'sentinel-bench-home-'));
   const file = join(home, 'trivial.json');
   writeFileSync(file, JSON.stringify(trivial));
@@ -47,10 +52,22 @@ export async function commandLine(_world: World, quick: boolean): Promise<Row[]>
     await sentinel('up');
     await sentinel('run', file, '--project', home);
     return [
-      bounded('./sentinel run of a trivial sentinel', { value: (await several('run', file, '--project', home)) / 1000, unit: 's', atMost: 1.5 }),
+      bounded('./sentinel run of a trivial sentinel', {
+        value: (await several('run', file, '--project', home)) / 1000,
+        unit: 's',
+        atMost: 1.5,
+      }),
       bounded("the command line's own start", { value: await several('--help'), unit: 'ms', atMost: 500 }),
-      bounded('./sentinel validate of 500 steps', { value: await several('validate', largeFile), unit: 'ms', atMost: 300 }),
-      bounded('./sentinel test of the shipped definitions', { value: await several('test', join(packageRoot, 'sentinels')), unit: 'ms', atMost: 700 }),
+      bounded('./sentinel validate of 500 steps', {
+        value: await several('validate', largeFile),
+        unit: 'ms',
+        atMost: 300,
+      }),
+      bounded('./sentinel test of the shipped definitions', {
+        value: await several('test', join(packageRoot, 'sentinels')),
+        unit: 'ms',
+        atMost: 700,
+      }),
     ];
   } finally {
     await sentinel('down').catch(() => undefined);
@@ -60,6 +77,8 @@ export async function commandLine(_world: World, quick: boolean): Promise<Row[]>
 
 /** Services of the user's own would be measured instead. */
 function withoutSettings(home: string): NodeJS.ProcessEnv {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEMPORAL_') && name !== 'DATABASE_URL'));
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('TEMPORAL_') && name !== 'DATABASE_URL'),
+  );
   return { ...env, SENTINEL_HOME: home };
 }

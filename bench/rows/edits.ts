@@ -18,21 +18,40 @@ const waiting: Definition = {
 export async function edits(world: World, quick: boolean): Promise<Row[]> {
   const count = quick ? 100 : 1000;
   const { store, client } = world;
-  const { handle, workflowId } = await startRun({ store, client, taskQueue: 'sentinel' }, { definition: waiting, inputs: {}, project: world.stage.project, persona: 'bench' });
+  const { handle, workflowId } = await startRun(
+    { store, client, taskQueue: 'sentinel' },
+    { definition: waiting, inputs: {}, project: world.stage.project, persona: 'bench' },
+  );
   const run = client.workflow.getHandle(workflowIdOf(handle));
   const size = async (): Promise<number> => JSON.stringify(await run.query(QUERIES.position)).length;
   const times: number[] = [];
   let before = Number.NaN;
   for (let revision = 0; revision < count; revision += 1) {
     const startedAt = performance.now();
-    await editRun(client, handle, { op: 'update', path: 'steps.1', step: { type: 'emit', event: 'edited', data: revision }, revision, by: 'bench' });
+    await editRun(client, handle, {
+      op: 'update',
+      path: 'steps.1',
+      step: { type: 'emit', event: 'edited', data: revision },
+      revision,
+      by: 'bench',
+    });
     times.push(performance.now() - startedAt);
     if (revision === 9) before = await size();
   }
   const after = await size();
   await client.workflow.getHandle(workflowId).cancel();
   return [
-    bounded('an edit: p50', { value: percentile(times, 0.5), unit: 'ms', atMost: 100, note: `p99 ${percentile(times, 0.99).toFixed(0)} ms over ${count}` }),
-    bounded(`carried state after ${count} edits`, { value: after / before, unit: 'x', atMost: 1.05, note: `${after} against ${before} characters after ten` }),
+    bounded('an edit: p50', {
+      value: percentile(times, 0.5),
+      unit: 'ms',
+      atMost: 100,
+      note: `p99 ${percentile(times, 0.99).toFixed(0)} ms over ${count}`,
+    }),
+    bounded(`carried state after ${count} edits`, {
+      value: after / before,
+      unit: 'x',
+      atMost: 1.05,
+      note: `${after} against ${before} characters after ten`,
+    }),
   ];
 }

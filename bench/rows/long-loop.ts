@@ -15,9 +15,11 @@ interface Chain {
 async function chainOf(world: World, workflowId: string, atLeast: number): Promise<Chain> {
   for (;;) {
     const lengths: number[] = [];
-    for await (const execution of world.client.workflow.list({ query: `WorkflowId = "${workflowId}"` })) lengths.push(execution.historyLength);
+    for await (const execution of world.client.workflow.list({ query: `WorkflowId = "${workflowId}"` }))
+      lengths.push(execution.historyLength);
     // Listing lags behind: the last execution is listed as closed a moment after its result.
-    if (lengths.length >= atLeast && lengths.every((length) => length > 0)) return { runs: lengths.length, longestHistory: Math.max(...lengths) };
+    if (lengths.length >= atLeast && lengths.every((length) => length > 0))
+      return { runs: lengths.length, longestHistory: Math.max(...lengths) };
     await sleep(100);
   }
 }
@@ -54,16 +56,34 @@ export async function longLoop(world: World, quick: boolean): Promise<Row[]> {
   const tenth = quick ? 1000 : 10_000;
   const passes = tenth * 10;
   const { timed, memory } = await watched(world, () => world.runSentinel(quickLoop(passes, 1, 0)));
-  const [first = 0, second = 0, ninth = 0, last = 0] = await passEnds(world, timed.workflowId, [tenth, tenth * 2, tenth * 9, passes]);
+  const [first = 0, second = 0, ninth = 0, last = 0] = await passEnds(world, timed.workflowId, [
+    tenth,
+    tenth * 2,
+    tenth * 9,
+    passes,
+  ]);
   const after = memory.filter((mark) => mark.at >= first).map((mark) => mark.rssBytes);
   const { runs, longestHistory } = await chainOf(world, timed.workflowId, 1);
   const name = `loop of ${passes} quick passes`;
   const grown = mebibytes(Math.max(...after) - (after[0] ?? Number.NaN));
   return [
-    informed(name, `${(timed.ms / 1000).toFixed(1)} s`, `${((passes * 1000) / timed.ms).toFixed(0)} passes/s, ${runs} executions`),
+    informed(
+      name,
+      `${(timed.ms / 1000).toFixed(1)} s`,
+      `${((passes * 1000) / timed.ms).toFixed(0)} passes/s, ${runs} executions`,
+    ),
     bounded(`${name}: longest history`, { value: longestHistory, unit: 'events', atMost: 10_000 }),
-    bounded(`${name}: memory after the first tenth`, { value: grown, unit: 'MB more', atMost: 50, note: `${mebibytes(after[0] ?? 0).toFixed(0)} MB then` }),
-    bounded(`${name}: last tenth against the second`, { value: (last - ninth) / (second - first), unit: 'x', atMost: 1.3 }),
+    bounded(`${name}: memory after the first tenth`, {
+      value: grown,
+      unit: 'MB more',
+      atMost: 50,
+      note: `${mebibytes(after[0] ?? 0).toFixed(0)} MB then`,
+    }),
+    bounded(`${name}: last tenth against the second`, {
+      value: (last - ninth) / (second - first),
+      unit: 'x',
+      atMost: 1.3,
+    }),
   ];
 }
 

@@ -39,7 +39,12 @@ interface Comparison {
 }
 
 /** Both sides' code is warm before anything is measured: a worker lives for days. */
-async function compare(world: World, { pairs, warmUp }: { pairs: number; warmUp: number }, sentinel: () => Promise<Timed>, twin: () => Promise<Timed>): Promise<Comparison> {
+async function compare(
+  world: World,
+  { pairs, warmUp }: { pairs: number; warmUp: number },
+  sentinel: () => Promise<Timed>,
+  twin: () => Promise<Timed>,
+): Promise<Comparison> {
   const found: Comparison = { sentinel: [], twin: [] };
   await warmed(warmUp, [sentinel, twin]);
   for (let pair = 0; pair <= pairs; pair += 1) {
@@ -67,7 +72,12 @@ const bytesOf = (definition: Definition): number => Buffer.byteLength(JSON.strin
 async function shapeRows(world: World, shape: Shape, count: number, pairs: number): Promise<Row[]> {
   const definition = shaped(shape, count);
   const effort = { pairs, warmUp: Math.ceil(warmUpSteps / count) };
-  const found = await compare(world, effort, () => world.runSentinel(definition), () => world.runTwin(shape, [count]));
+  const found = await compare(
+    world,
+    effort,
+    () => world.runSentinel(definition),
+    () => world.runTwin(shape, [count]),
+  );
   const definitionBytes = bytesOf(definition);
   const middle = (side: Side, pick: (sample: Sample) => number): number => median(found[side].map(pick));
   const name = `${shape} of ${count}`;
@@ -79,14 +89,23 @@ async function shapeRows(world: World, shape: Shape, count: number, pairs: numbe
   const bytes = `${oursBytes} against ${theirsBytes}, of which the definition is ${definitionBytes}`;
   return [
     bounded(`${name}: wall`, { value: ratio(found, (one) => one.wallMs), unit: 'x', atMost: 1.05, note: wall }),
-    bounded(`${name}: history events`, { value: ratio(found, (one) => one.events), unit: 'x', atMost: 1, note: events }),
+    bounded(`${name}: history events`, {
+      value: ratio(found, (one) => one.events),
+      unit: 'x',
+      atMost: 1,
+      note: events,
+    }),
     bounded(`${name}: history bytes`, { value: oursBytes / theirsBytes, unit: 'x', atMost: 1.1, note: bytes }),
-    informed(`${name}: history bytes beside the definition`, `${((oursBytes - definitionBytes) / theirsBytes).toFixed(3)} x`),
+    informed(
+      `${name}: history bytes beside the definition`,
+      `${((oursBytes - definitionBytes) / theirsBytes).toFixed(3)} x`,
+    ),
     bounded(`${name}: worker CPU`, { value: ratio(found, (one) => one.cpuMs), unit: 'x', atMost: 1.15, note: cpu }),
   ];
 }
 
-const perStep = (samples: readonly Sample[], count: number): string => (median(samples.map((one) => one.cpuMs)) / count).toFixed(2);
+const perStep = (samples: readonly Sample[], count: number): string =>
+  (median(samples.map((one) => one.cpuMs)) / count).toFixed(2);
 
 const timesFaster = (found: Comparison): number => 1 / ratio(found, (one) => one.wallMs);
 
@@ -99,16 +118,32 @@ async function childLoopRows(world: World, pairs: number): Promise<Row[]> {
   const same = await compare(world, effort, loop, () => world.runSentinel(nestedLoop(count)));
   const bare = await compare(world, effort, loop, () => world.runTwin(twin, [count]));
   return [
-    bounded('loop of 40 against the same loop with a child workflow a pass', { value: timesFaster(same), unit: 'x faster', atLeast: 4 }),
-    informed('loop of 40 against a hand-written loop with a child workflow a pass', `${timesFaster(bare).toFixed(3)} x faster`),
+    bounded('loop of 40 against the same loop with a child workflow a pass', {
+      value: timesFaster(same),
+      unit: 'x faster',
+      atLeast: 4,
+    }),
+    informed(
+      'loop of 40 against a hand-written loop with a child workflow a pass',
+      `${timesFaster(bare).toFixed(3)} x faster`,
+    ),
   ];
 }
 
 export async function overhead(world: World, quick: boolean): Promise<Row[]> {
-  const rows: Row[] = [informed('overhead', '', 'the twin keeps the same search attributes (3 at start, 2 at the end), no summaries; CPU is that of the worker process')];
+  const rows: Row[] = [
+    informed(
+      'overhead',
+      '',
+      'the twin keeps the same search attributes (3 at start, 2 at the end), no summaries; CPU is that of the worker process',
+    ),
+  ];
   for (const shape of SHAPES) {
     const definition = shaped(shape, firstWarmUp.count);
-    await warmed(firstWarmUp.runs, [() => world.runSentinel(definition), () => world.runTwin(shape, [firstWarmUp.count])]);
+    await warmed(firstWarmUp.runs, [
+      () => world.runSentinel(definition),
+      () => world.runTwin(shape, [firstWarmUp.count]),
+    ]);
   }
   for (const count of quick ? [10] : [10, 40, 200]) {
     for (const shape of SHAPES) rows.push(...(await shapeRows(world, shape, count, quick ? 3 : pairsOf(count))));

@@ -32,10 +32,15 @@ async function measure(world: World, side: Side, work: Work, quick: boolean): Pr
   const serverBefore = world.stage.serverCpuMs();
   const before = await worker.usage();
   const wallMs: number[] = [];
-  for (let turn = 0; turn < turns; turn += 1) wallMs.push((await worker.together({ work, count: together, width })).wallMs);
+  for (let turn = 0; turn < turns; turn += 1)
+    wallMs.push((await worker.together({ work, count: together, width })).wallMs);
   const server = world.stage.serverCpuMs();
   const after = await worker.usage();
-  const perRun = [after.cpuMs - before.cpuMs, server.temporal - serverBefore.temporal, server.postgres - serverBefore.postgres].map((ms) => (ms / (together * turns)).toFixed(1));
+  const perRun = [
+    after.cpuMs - before.cpuMs,
+    server.temporal - serverBefore.temporal,
+    server.postgres - serverBefore.postgres,
+  ].map((ms) => (ms / (together * turns)).toFixed(1));
   return {
     p50: percentile(times, 0.5),
     stepsPerSecond: (together * steps * 1000) / median(wallMs),
@@ -43,7 +48,8 @@ async function measure(world: World, side: Side, work: Work, quick: boolean): Pr
   };
 }
 
-const beside = ({ p50, stepsPerSecond }: PeerFigures): string => `p50 ${p50.toFixed(1)} ms, ${stepsPerSecond.toFixed(0)} steps/s`;
+const beside = ({ p50, stepsPerSecond }: PeerFigures): string =>
+  `p50 ${p50.toFixed(1)} ms, ${stepsPerSecond.toFixed(0)} steps/s`;
 
 async function mixRows(world: World, mix: Mix, quick: boolean, peer: PeerFigures | null): Promise<Row[]> {
   const definition = quickSteps(mix, steps);
@@ -53,7 +59,12 @@ async function mixRows(world: World, mix: Mix, quick: boolean, peer: PeerFigures
   const name = `${steps} x ${mix}`;
   return [
     bounded(`${name}: p50`, { value: ours.p50, unit: 'ms', atMost: isReading ? 50 : 100 }),
-    bounded(`${name}: ${width} runs at once`, { value: ours.stepsPerSecond, unit: 'steps/s', atLeast: 2200, note: ours.note }),
+    bounded(`${name}: ${width} runs at once`, {
+      value: ours.stepsPerSecond,
+      unit: 'steps/s',
+      atLeast: 2200,
+      note: ours.note,
+    }),
     informed(`${name}: hand-written, local activities`, beside(twin)),
     ...(peer === null ? [] : besidePeer(name, ours, peer)),
   ];
@@ -63,7 +74,11 @@ async function mixRows(world: World, mix: Mix, quick: boolean, peer: PeerFigures
 function besidePeer(name: string, ours: Figures, peer: PeerFigures): Row[] {
   return [
     informed(`${name}: DBOS`, beside(peer)),
-    bounded(`${name}: ${width} runs at once, of DBOS's steps/s`, { value: ours.stepsPerSecond / peer.stepsPerSecond, unit: 'x', atLeast: 2 }),
+    bounded(`${name}: ${width} runs at once, of DBOS's steps/s`, {
+      value: ours.stepsPerSecond / peer.stepsPerSecond,
+      unit: 'x',
+      atLeast: 2,
+    }),
     bounded(`${name}: p50, of DBOS's`, { value: ours.p50 / peer.p50, unit: 'x', atMost: 0.6 }),
   ];
 }
@@ -82,10 +97,15 @@ export async function quickRows(world: World, quick: boolean): Promise<Row[]> {
 /** Differences between loops that differ in one thing only, measured in turn; the quickest of each counts. */
 async function bookkeeping(world: World, quick: boolean): Promise<Row[]> {
   const passes = quick ? 1000 : 4000;
-  const loops = { plain: quickLoop(passes, 1, 0), checked: quickLoop(passes, 1, 5), packed: quickLoop(passes / 10, 10, 0) };
+  const loops = {
+    plain: quickLoop(passes, 1, 0),
+    checked: quickLoop(passes, 1, 5),
+    packed: quickLoop(passes / 10, 10, 0),
+  };
   const best = { plain: Infinity, checked: Infinity, packed: Infinity };
   for (let turn = 0; turn < (quick ? 3 : 6); turn += 1) {
-    for (const kind of ['plain', 'checked', 'packed'] as const) best[kind] = Math.min(best[kind], (await world.runSentinel(loops[kind])).ms);
+    for (const kind of ['plain', 'checked', 'packed'] as const)
+      best[kind] = Math.min(best[kind], (await world.runSentinel(loops[kind])).ms);
   }
   const { plain, checked, packed } = best;
   return [

@@ -17,7 +17,12 @@ const warmUpSteps = 2000;
 const sinks = { recorder: { append: { callDuringReplay: true, fn: () => undefined } } };
 
 /** Milliseconds of this process for one replay of the history, after `warmUp` others. */
-export async function replayCpuMs(options: ReplayWorkerOptions, history: History, workflowId: string, { warmUp, times }: { warmUp: number; times: number }): Promise<number> {
+export async function replayCpuMs(
+  options: ReplayWorkerOptions,
+  history: History,
+  workflowId: string,
+  { warmUp, times }: { warmUp: number; times: number },
+): Promise<number> {
   const histories = Array.from({ length: warmUp + times }, () => ({ workflowId, history }));
   let replayed = 0;
   let before = process.cpuUsage();
@@ -31,7 +36,9 @@ export async function replayCpuMs(options: ReplayWorkerOptions, history: History
   return (after.user + after.system - before.user - before.system) / 1000 / times;
 }
 
-export async function replayOptions(world: World): Promise<{ sentinel: ReplayWorkerOptions; twin: ReplayWorkerOptions }> {
+export async function replayOptions(
+  world: World,
+): Promise<{ sentinel: ReplayWorkerOptions; twin: ReplayWorkerOptions }> {
   const dataConverter = { externalStorage: payloadStorage(world.store) };
   return {
     sentinel: { workflowBundle: await loadBundle(packageRoot), dataConverter, sinks, replayName: 'sentinel' },
@@ -63,4 +70,5 @@ export async function replay(world: World, quick: boolean): Promise<Row[]> {
   return rows;
 }
 
-const fetch = (world: World, workflowId: string): Promise<History> => world.client.workflow.getHandle(workflowId).fetchHistory();
+const fetch = (world: World, workflowId: string): Promise<History> =>
+  world.client.workflow.getHandle(workflowId).fetchHistory();

@@ -42,7 +42,12 @@ export async function subscribers(world: World, _quick: boolean, runs?: number):
     return [
       wakeRow(`${count} runs wait for one event, one process`, alone),
       wakeRow(`${count} runs wait for one event, ${PROCESSES} processes`, together),
-      bounded(`largest share of one of ${PROCESSES} processes`, { value: Math.max(...shares), unit: 'of the runs', ...(count < RUNS ? {} : { atMost: 0.4 }), note }),
+      bounded(`largest share of one of ${PROCESSES} processes`, {
+        value: Math.max(...shares),
+        unit: 'of the runs',
+        ...(count < RUNS ? {} : { atMost: 0.4 }),
+        note,
+      }),
     ];
   } finally {
     await Promise.all([database.end(), ...workers.slice(1).map((worker) => worker.end())]);
@@ -52,33 +57,66 @@ export async function subscribers(world: World, _quick: boolean, runs?: number):
 function wakeRow(name: string, { times, wallMs, startMs }: Woken): Row {
   const spread = `p50 ${percentile(times, 0.5).toFixed(0)} ms, p99 ${percentile(times, 0.99).toFixed(0)} ms`;
   const rate = `${((times.length * 1000) / wallMs).toFixed(0)} runs/s`;
-  return informed(name, spread, `all ${times.length} ended ${(wallMs / 1000).toFixed(1)} s after it (${rate}); started in ${(startMs / 1000).toFixed(0)} s`);
+  return informed(
+    name,
+    spread,
+    `all ${times.length} ended ${(wallMs / 1000).toFixed(1)} s after it (${rate}); started in ${(startMs / 1000).toFixed(0)} s`,
+  );
 }
 
-async function wakeAll({ store, client, stage }: World, database: Client, workers: readonly WorkerHandle[], count: number): Promise<Woken> {
+async function wakeAll(
+  { store, client, stage }: World,
+  database: Client,
+  workers: readonly WorkerHandle[],
+  count: number,
+): Promise<Woken> {
   const event = `bench:go:${workers.length}`;
-  const definition: Definition = { name: 'bench-subscriber', loop: { type: 'once' }, steps: [{ type: 'watch', event, timeoutMs: 3_600_000 }] };
+  const definition: Definition = {
+    name: 'bench-subscriber',
+    loop: { type: 'once' },
+    steps: [{ type: 'watch', event, timeoutMs: 3_600_000 }],
+  };
   const numbered = async (text: string, values: readonly unknown[]): Promise<number> =>
     Number((await database.query<{ number: string }>(text, [...values])).rows[0]?.number);
   const prefix = `bench-subscriber-${workers.length}-`;
   let next = 0;
   const { wallMs: startMs } = await inParallel(count, startedAtOnce, async () => {
     next += 1;
-    await startRun({ store, client, taskQueue: 'sentinel' }, { definition, inputs: {}, project: stage.project, persona: 'bench', handle: `${prefix}${next}` });
+    await startRun(
+      { store, client, taskQueue: 'sentinel' },
+      { definition, inputs: {}, project: stage.project, persona: 'bench', handle: `${prefix}${next}` },
+    );
   });
   const within = withinMs * Math.max(1, count / RUNS);
-  await until('they wait', within, async () => (await numbered('select count(*) as number from event_subscriptions where glob = $1', [event])) === count);
+  await until(
+    'they wait',
+    within,
+    async () =>
+      (await numbered('select count(*) as number from event_subscriptions where glob = $1', [event])) === count,
+  );
   const before = await countsOf(workers);
   const publishedAt = Date.now();
   await store.signals.publishAll([{ handle: '@bench', key: event, name: event, data: null }]);
-  await until('they have ended', within, async () => (await numbered('select count(*) as number from runs where starts_with(handle, $1) and finished_at is not null', [prefix])) === count);
+  await until(
+    'they have ended',
+    within,
+    async () =>
+      (await numbered('select count(*) as number from runs where starts_with(handle, $1) and finished_at is not null', [
+        prefix,
+      ])) === count,
+  );
   const wallMs = Date.now() - publishedAt;
   const { rows } = await database.query<{ at: string }>(
     `select event->>'at' as at from run_events where starts_with(handle, $1) and type = 'step-finished'`,
     [prefix],
   );
   const after = await countsOf(workers);
-  return { times: rows.map(({ at }) => Number(at) - publishedAt), wallMs, startMs, counts: after.map((woken, index) => woken - (before[index] ?? 0)) };
+  return {
+    times: rows.map(({ at }) => Number(at) - publishedAt),
+    wallMs,
+    startMs,
+    counts: after.map((woken, index) => woken - (before[index] ?? 0)),
+  };
 }
 
 function countsOf(workers: readonly WorkerHandle[]): Promise<number[]> {

@@ -35,6 +35,8 @@ export function twinActivities(databaseUrl: string, project: string): TwinActivi
 export async function createTwinTable(databaseUrl: string): Promise<void> {
   const pool = new Pool({ connectionString: databaseUrl, max: 1 });
   await pool.query('create table if not exists bench_rows (id text primary key, data jsonb not null)');
-  await pool.query(`insert into bench_rows (id, data) values ('row', '{"text": "a row to read", "number": 3}') on conflict do nothing`);
+  await pool.query(
+    `insert into bench_rows (id, data) values ('row', '{"text": "a row to read", "number": 3}') on conflict do nothing`,
+  );
   await pool.end();
 }

@@ -65,10 +65,18 @@ export interface BuiltIns {
 }
 
 /** `Scope` once a step has set `Name`; a step that sets nothing leaves it as it is. */
-export type With<Scope, Name, Shape> = [Name] extends [string] ? { [Key in keyof Scope | Name]: Key extends Name ? Shape : Key extends keyof Scope ? Scope[Key] : never } : Scope;
+export type With<Scope, Name, Shape> = [Name] extends [string]
+  ? { [Key in keyof Scope | Name]: Key extends Name ? Shape : Key extends keyof Scope ? Scope[Key] : never }
+  : Scope;
 
 /** What is in sight after blocks of steps that may have run. */
-export type Joined<First, Second> = { [Key in keyof First | keyof Second]: Key extends keyof Second ? Second[Key] : Key extends keyof First ? First[Key] : never };
+export type Joined<First, Second> = {
+  [Key in keyof First | keyof Second]: Key extends keyof Second
+    ? Second[Key]
+    : Key extends keyof First
+      ? First[Key]
+      : never;
+};
 
 type FieldsOf<Shape> = Shape extends Open
   ? `.${string}` | `[${string}`
@@ -79,7 +87,8 @@ type FieldsOf<Shape> = Shape extends Open
       : never;
 
 /** Everything that may follow a `$`: a name that is set, and the fields its value has. */
-export type PathOf<Scope> = { [Name in keyof Scope & string]: Name | `${Name}${FieldsOf<Scope[Name]>}` }[keyof Scope & string];
+export type PathOf<Scope> = { [Name in keyof Scope & string]: Name | `${Name}${FieldsOf<Scope[Name]>}` }[keyof Scope &
+  string];
 
 /** Writes a reference: `ref('build.exitCode')` is `$build.exitCode`. */
 export type Ref<Scope> = (path: PathOf<Scope & BuiltIns>) => string;
@@ -88,4 +97,12 @@ export type Ref<Scope> = (path: PathOf<Scope & BuiltIns>) => string;
 export type Given<Scope, Value> = Value | ((ref: Ref<Scope>) => Value);
 
 /** The shape of an input, from its default. */
-export type ShapeOf<Value> = Value extends string ? string : Value extends number ? number : Value extends boolean ? boolean : Value extends Json[] | { [key: string]: Json } ? Value : Open;
+export type ShapeOf<Value> = Value extends string
+  ? string
+  : Value extends number
+    ? number
+    : Value extends boolean
+      ? boolean
+      : Value extends Json[] | { [key: string]: Json }
+        ? Value
+        : Open;

@@ -14,7 +14,20 @@ import type { Json, JsonObject } from '../../language/json.ts';
 import type * as model from '../../language/model.ts';
 import type { Problem } from '../../language/problems.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
-import type { ApprovalResult, EmitResult, Given, Joined, LoopResult, NestedResult, Open, PathOf, Ref, ShapeOf, ShellResult, With } from './names.ts';
+import type {
+  ApprovalResult,
+  EmitResult,
+  Given,
+  Joined,
+  LoopResult,
+  NestedResult,
+  Open,
+  PathOf,
+  Ref,
+  ShapeOf,
+  ShellResult,
+  With,
+} from './names.ts';
 
 type Options<Step, Keys extends string> = Omit<Step, 'type' | 'outputTo' | Keys>;
 type Settings = Omit<model.Definition, 'name' | 'steps' | 'always' | 'loop' | 'inputs' | '$schema'>;
@@ -47,7 +60,9 @@ export class BuildError extends Error {
   readonly problems: readonly Problem[];
 
   constructor(name: string, problems: readonly Problem[]) {
-    super(`the sentinel "${name}" has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}: ${problems.map(({ path, message }) => `${path}: ${message}`).join('; ')}`);
+    super(
+      `the sentinel "${name}" has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}: ${problems.map(({ path, message }) => `${path}: ${message}`).join('; ')}`,
+    );
     this.problems = problems;
   }
 }
@@ -87,27 +102,51 @@ export class SentinelBuilder<Scope, At extends Place> implements Built<Scope, At
     return this.#with({ header: { ...this.#made.header, loop: given(loop) } });
   }
 
-  shell<const Name extends string | null>(name: Name, command: Given<Scope, string>, options: Given<Scope, Options<model.ShellStep, 'command'>> = {}): SentinelBuilder<With<Scope, Name, ShellResult>, At> {
+  shell<const Name extends string | null>(
+    name: Name,
+    command: Given<Scope, string>,
+    options: Given<Scope, Options<model.ShellStep, 'command'>> = {},
+  ): SentinelBuilder<With<Scope, Name, ShellResult>, At> {
     return this.#step({ type: 'shell', command: given(command), ...given(options), ...setting(name) });
   }
 
-  command<const Name extends string | null>(name: Name, command: string, params: Given<Scope, JsonObject> = {}, options: Options<model.CommandStep, 'command' | 'params'> = {}): SentinelBuilder<With<Scope, Name, Open>, At> {
+  command<const Name extends string | null>(
+    name: Name,
+    command: string,
+    params: Given<Scope, JsonObject> = {},
+    options: Options<model.CommandStep, 'command' | 'params'> = {},
+  ): SentinelBuilder<With<Scope, Name, Open>, At> {
     return this.#step({ type: 'command', command, params: given(params), ...options, ...setting(name) });
   }
 
-  llm<const Name extends string | null>(name: Name, prompt: Given<Scope, string>, options: Given<Scope, Options<model.LlmStep, 'prompt'>> = {}): SentinelBuilder<With<Scope, Name, Open>, At> {
+  llm<const Name extends string | null>(
+    name: Name,
+    prompt: Given<Scope, string>,
+    options: Given<Scope, Options<model.LlmStep, 'prompt'>> = {},
+  ): SentinelBuilder<With<Scope, Name, Open>, At> {
     return this.#step({ type: 'llm', prompt: given(prompt), ...given(options), ...setting(name) });
   }
 
-  emit<const Name extends string | null>(name: Name, event: Given<Scope, string>, options: Given<Scope, Options<model.EmitStep, 'event'>> = {}): SentinelBuilder<With<Scope, Name, EmitResult>, At> {
+  emit<const Name extends string | null>(
+    name: Name,
+    event: Given<Scope, string>,
+    options: Given<Scope, Options<model.EmitStep, 'event'>> = {},
+  ): SentinelBuilder<With<Scope, Name, EmitResult>, At> {
     return this.#step({ type: 'emit', event: given(event), ...given(options), ...setting(name) });
   }
 
-  watch<const Name extends string | null>(name: Name, options: Given<Scope, Options<model.WatchStep, never>>): SentinelBuilder<With<Scope, Name, Open>, At> {
+  watch<const Name extends string | null>(
+    name: Name,
+    options: Given<Scope, Options<model.WatchStep, never>>,
+  ): SentinelBuilder<With<Scope, Name, Open>, At> {
     return this.#step({ type: 'watch', ...given(options), ...setting(name) });
   }
 
-  approval<const Name extends string | null>(name: Name, message: Given<Scope, string>, options: Given<Scope, Options<model.ApprovalStep, 'message'>> = {}): SentinelBuilder<With<Scope, Name, ApprovalResult>, At> {
+  approval<const Name extends string | null>(
+    name: Name,
+    message: Given<Scope, string>,
+    options: Given<Scope, Options<model.ApprovalStep, 'message'>> = {},
+  ): SentinelBuilder<With<Scope, Name, ApprovalResult>, At> {
     return this.#step({ type: 'approval', message: given(message), ...given(options), ...setting(name) });
   }
 
@@ -144,7 +183,10 @@ export class SentinelBuilder<Scope, At extends Place> implements Built<Scope, At
   }
 
   /** Branches at once. None sees what another sets; all of it is in sight after them. */
-  parallel<const Bodies extends readonly Body<Scope>[]>(branches: Bodies, options: Options<model.ParallelStep, 'branches'> = {}): SentinelBuilder<ScopeAfter<Scope, Bodies>, At> {
+  parallel<const Bodies extends readonly Body<Scope>[]>(
+    branches: Bodies,
+    options: Options<model.ParallelStep, 'branches'> = {},
+  ): SentinelBuilder<ScopeAfter<Scope, Bodies>, At> {
     return this.#step({ type: 'parallel', branches: branches.map((branch) => this.#block(branch)), ...options });
   }
 
@@ -154,12 +196,16 @@ export class SentinelBuilder<Scope, At extends Place> implements Built<Scope, At
     child: ((child: SentinelBuilder<Scope, 'root'>) => Built<Child, 'root'>) | model.Definition | model.DefinitionRef,
     options: Given<Scope, Options<model.SentinelStep, 'definition'>> = {},
   ): SentinelBuilder<With<Scope, Name, Joined<Child, NestedResult>>, At> {
-    const definition = typeof child === 'function' ? ownMade(child(this.#empty<Scope, 'root'>(name ?? 'nested'))).#definition() : child;
+    const definition =
+      typeof child === 'function' ? ownMade(child(this.#empty<Scope, 'root'>(name ?? 'nested'))).#definition() : child;
     return this.#step({ type: 'sentinel', definition, ...given(options), ...setting(name) });
   }
 
   /** A step as it is written in a definition. */
-  step<const Name extends string | null = null>(step: model.Step, _sets?: Name): SentinelBuilder<With<Scope, Name, Open>, At> {
+  step<const Name extends string | null = null>(
+    step: model.Step,
+    _sets?: Name,
+  ): SentinelBuilder<With<Scope, Name, Open>, At> {
     return this.#step(step);
   }
 

@@ -7,7 +7,10 @@ import { withClient } from './with-client.ts';
 /** A run that was told to stop is neither held nor let go on any more: its state says so, and so does this. */
 export function refuseStopping(state: RunState, verb: 'pause' | 'resume'): RunState {
   if (!state.stopping) return state;
-  throw new ClientError('RUN_ENDED', `${state.handle} was told to stop and ends after the steps under way; there is nothing to ${verb}.`);
+  throw new ClientError(
+    'RUN_ENDED',
+    `${state.handle} was told to stop and ends after the steps under way; there is nothing to ${verb}.`,
+  );
 }
 
 export async function control(

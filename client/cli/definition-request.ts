@@ -30,14 +30,24 @@ export function requestOptions(command: Command): Command {
   return command
     .argument('<definition>', 'a JSON file, or the name of a definition')
     .addOption(new Option('--project <dir>', 'the folder the runs work in').default('.'))
-    .option('--input <name=value>', 'an input; JSON is a value, anything else text (repeatable)', (given: string, all: string[]) => [...all, given], [])
+    .option(
+      '--input <name=value>',
+      'an input; JSON is a value, anything else text (repeatable)',
+      (given: string, all: string[]) => [...all, given],
+      [],
+    )
     .option('--input-file <file>', 'inputs as a JSON object')
     .option('--persona <id>', 'who the runs belong to (default: the user)')
     .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME');
 }
 
 /** Null when the definition has errors; they have been told, and nothing was started or stored. */
-export async function readRequest(given: string, options: RequestOptions, client: SentinelClient, output: Output): Promise<DefinitionRequest | null> {
+export async function readRequest(
+  given: string,
+  options: RequestOptions,
+  client: SentinelClient,
+  output: Output,
+): Promise<DefinitionRequest | null> {
   const project = projectFolder(options.project);
   const inputs = readInputs(options.inputFile, options.input);
   const { findDefinition } = await import('./find-definition.ts');

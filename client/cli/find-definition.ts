@@ -9,7 +9,14 @@ import type { Definition } from '../../language/model.ts';
 import type { RefusedRefs } from '../../language/read/checks/nesting.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
 import { ClientError, type SentinelClient } from '../client.ts';
-import { filesAround, filesOfProject, readDefinitionFile, type DefinitionFiles, type DefinitionRead, type Known } from '../read-definition.ts';
+import {
+  filesAround,
+  filesOfProject,
+  readDefinitionFile,
+  type DefinitionFiles,
+  type DefinitionRead,
+  type Known,
+} from '../read-definition.ts';
 import { nearestOf } from './usage.ts';
 
 /** Rounds of looking up what the definitions found in the last round refer to. */
@@ -32,7 +39,10 @@ export async function findDefinition(given: string, project: string, client: Sen
   if (stored === null) {
     const where = store === null ? ' in files, and the store is not up' : '';
     const hint = nearestOf(given, files.names(), (name) => `write "${name}", or `);
-    throw new ClientError('DEFINITION_NOT_FOUND', `There is no file and no definition "${given}"${where}; ${hint}give the path of a JSON file.`);
+    throw new ClientError(
+      'DEFINITION_NOT_FOUND',
+      `There is no file and no definition "${given}"${where}; ${hint}give the path of a JSON file.`,
+    );
   }
   return resolveReferences((known) => readStored(stored.definition, known, files.refused), files, client);
 }
@@ -58,7 +68,8 @@ async function resolveReferences(
     };
     const result = read(known);
     if (missing.size === 0 || round === roundsMax) return { ...result, known };
-    if (result.problems.some(({ code, severity }) => severity === 'error' && code !== 'UNKNOWN_DEFINITION')) return { ...result, known };
+    if (result.problems.some(({ code, severity }) => severity === 'error' && code !== 'UNKNOWN_DEFINITION'))
+      return { ...result, known };
     const store = await client.storeIfUp();
     if (store === null) return { ...result, known };
     for (const name of missing) stored.set(name, (await store.definitions.find(name))?.definition ?? null);

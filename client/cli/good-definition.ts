@@ -7,7 +7,10 @@ import type { Output } from './output.ts';
 import { problemLines } from './verbs/validate.ts';
 
 /** Null when the file holds none; then the problems have been told, with --json as `{ok: false, problems}`. */
-export async function readGoodDefinition(file: string, output: Output): Promise<{ definition: Definition; known: Known } | null> {
+export async function readGoodDefinition(
+  file: string,
+  output: Output,
+): Promise<{ definition: Definition; known: Known } | null> {
   const path = resolve(file);
   const around = filesAround(path);
   const { definition, problems } = readDefinitionFile(path, around);

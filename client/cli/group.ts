@@ -9,13 +9,26 @@ export type Defining = (command: Command) => void;
 
 export function defineGroup(group: Command, subverbs: { [name: string]: { summary: string; define: Defining } }): void {
   const names = Object.keys(subverbs);
-  group.argument('[verb]').usage('VERB [options]').helpCommand(false).action((given: string | undefined) => {
-    if (given === undefined) throw usage(`"sentinel ${group.name()}" needs a verb: write one of ${names.join(', ')}, or see "sentinel ${group.name()} --help".`);
-    const hint = nearestOf(given, names, (name) => `write "${name}", or `);
-    throw usage(`"${given}" is not a verb of "sentinel ${group.name()}"; ${hint}see "sentinel ${group.name()} --help".`);
-  });
+  group
+    .argument('[verb]')
+    .usage('VERB [options]')
+    .helpCommand(false)
+    .action((given: string | undefined) => {
+      if (given === undefined)
+        throw usage(
+          `"sentinel ${group.name()}" needs a verb: write one of ${names.join(', ')}, or see "sentinel ${group.name()} --help".`,
+        );
+      const hint = nearestOf(given, names, (name) => `write "${name}", or `);
+      throw usage(
+        `"${given}" is not a verb of "sentinel ${group.name()}"; ${hint}see "sentinel ${group.name()} --help".`,
+      );
+    });
   for (const [name, { summary, define }] of Object.entries(subverbs)) {
-    const command = group.command(name).summary(summary).helpOption('-h, --help', 'show this').option('--json', 'print JSON alone on stdout');
+    const command = group
+      .command(name)
+      .summary(summary)
+      .helpOption('-h, --help', 'show this')
+      .option('--json', 'print JSON alone on stdout');
     define(command);
   }
 }

@@ -23,7 +23,10 @@ const VERBS: Readonly<Record<string, { summary: string; load: () => Promise<Verb
   trace: { summary: 'show the steps of a run as a tree', load: () => import('./verbs/trace.ts') },
   diff: { summary: 'compare two runs step by step', load: () => import('./verbs/diff.ts') },
   fork: { summary: 'start a new run from any step of an old one', load: () => import('./verbs/fork.ts') },
-  replay: { summary: "walk a run's history again and report where it diverges", load: () => import('./verbs/replay.ts') },
+  replay: {
+    summary: "walk a run's history again and report where it diverges",
+    load: () => import('./verbs/replay.ts'),
+  },
   logs: { summary: 'show what the steps of a run printed', load: () => import('./verbs/logs.ts') },
   follow: { summary: 're-attach to a run', load: () => import('./verbs/follow.ts') },
   pause: { summary: 'hold a run before its next step', load: () => import('./verbs/pause.ts') },
@@ -39,7 +42,10 @@ const VERBS: Readonly<Record<string, { summary: string; load: () => Promise<Verb
   hooks: { summary: 'publish commits and pushes as events', load: () => import('./verbs/hooks.ts') },
   up: { summary: 'start the services', load: () => import('./verbs/up.ts') },
   down: { summary: 'stop the services', load: () => import('./verbs/down.ts') },
-  doctor: { summary: 'show what was found where, and what to do about what is missing', load: () => import('./verbs/doctor.ts') },
+  doctor: {
+    summary: 'show what was found where, and what to do about what is missing',
+    load: () => import('./verbs/doctor.ts'),
+  },
   worker: { summary: 'run a worker alone, in the foreground', load: () => import('./verbs/worker.ts') },
 };
 
@@ -49,7 +55,9 @@ async function main(argv: readonly string[]): Promise<number> {
   try {
     if (verb !== undefined && !Object.hasOwn(VERBS, verb)) {
       const { nearestOf, usage } = await import('./usage.ts');
-      throw usage(`"${verb}" is not a verb; ${nearestOf(verb, Object.keys(VERBS), (name) => `write "${name}", or `)}see "sentinel --help".`);
+      throw usage(
+        `"${verb}" is not a verb; ${nearestOf(verb, Object.keys(VERBS), (name) => `write "${name}", or `)}see "sentinel --help".`,
+      );
     }
     await (await programFor(verb)).parseAsync(argv, { from: 'user' });
     return Number(process.exitCode ?? 0);
@@ -66,7 +74,10 @@ async function programFor(wanted: string | undefined): Promise<Command> {
     .description('Durable agent loops written as JSON, on Temporal.')
     .helpCommand('help [VERB]', 'show what a verb takes')
     .helpOption('-h, --help', 'show this, or after a verb what the verb takes')
-    .addHelpText('after', '\nEvery verb takes --help and --json.\n\nBegin with:\n  sentinel run sentinels/examples/hello.json')
+    .addHelpText(
+      'after',
+      '\nEvery verb takes --help and --json.\n\nBegin with:\n  sentinel run sentinels/examples/hello.json',
+    )
     .exitOverride()
     .configureOutput({ writeErr: () => undefined })
     .action(() => program.outputHelp());

@@ -38,7 +38,8 @@ export function openOutput(options: { json?: boolean | undefined; streams?: bool
 function paintFor(isTerminal: boolean): Paint {
   const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
   const forced = FORCE_COLOR !== undefined && FORCE_COLOR !== '' && FORCE_COLOR !== '0' && FORCE_COLOR !== 'false';
-  const refused = (NO_COLOR !== undefined && NO_COLOR !== '') || TERM === 'dumb' || FORCE_COLOR === '0' || FORCE_COLOR === 'false';
+  const refused =
+    (NO_COLOR !== undefined && NO_COLOR !== '') || TERM === 'dumb' || FORCE_COLOR === '0' || FORCE_COLOR === 'false';
   if (!forced && (refused || !isTerminal)) return PLAIN;
   const { green, red, yellow, dim, bold } = pc.createColors(true);
   return { good: green, bad: red, warn: yellow, dim, strong: bold };

@@ -13,7 +13,10 @@ export interface ShownQuestion {
 }
 
 export function questionLines(question: ShownQuestion, paint: Paint = PLAIN): string[] {
-  return [`  ${paint.warn('asks')}: ${oneLine(question.message)}`, ...howToAnswer(question).map((line) => `    ${line}`)];
+  return [
+    `  ${paint.warn('asks')}: ${oneLine(question.message)}`,
+    ...howToAnswer(question).map((line) => `    ${line}`),
+  ];
 }
 
 /** What has to be known, and what to type: with a form its fields first, and a command whose data fit it. */
@@ -36,7 +39,9 @@ const DEPTH_MAX = 5;
 function fieldsText(form: JsonObject): string {
   const fields = fieldsOf(form);
   if (fields.length === 0) return `what fits ${oneLine(JSON.stringify(form))}`;
-  const shown = fields.slice(0, FIELDS_MAX).map(({ name, schema, isNeeded }) => `${name} (${kindText(schema)}${isNeeded ? '' : ', may be left out'})`);
+  const shown = fields
+    .slice(0, FIELDS_MAX)
+    .map(({ name, schema, isNeeded }) => `${name} (${kindText(schema)}${isNeeded ? '' : ', may be left out'})`);
   return [...shown, ...(fields.length > FIELDS_MAX ? [`${fields.length - FIELDS_MAX} more`] : [])].join(', ');
 }
 
@@ -50,7 +55,11 @@ interface Field {
 function fieldsOf({ properties, required }: JsonObject): Field[] {
   if (properties === undefined || !isJsonObject(properties)) return [];
   const needed = new Set(Array.isArray(required) ? required : []);
-  const fields = Object.entries(properties).map(([name, schema]): Field => ({ name, schema: isJsonObject(schema) ? schema : {}, isNeeded: needed.has(name) }));
+  const fields = Object.entries(properties).map(([name, schema]): Field => ({
+    name,
+    schema: isJsonObject(schema) ? schema : {},
+    isNeeded: needed.has(name),
+  }));
   return [...fields.filter(({ isNeeded }) => isNeeded), ...fields.filter(({ isNeeded }) => !isNeeded)];
 }
 
@@ -66,8 +75,17 @@ const KINDS: Readonly<Record<string, string>> = {
 
 function kindText(schema: JsonObject): string {
   const { description } = schema;
-  const choices = Array.isArray(schema['enum']) ? schema['enum'] : schema['const'] === undefined ? null : [schema['const']];
-  const kind = choices === null ? typesOf(schema).flatMap((type) => KINDS[type] ?? []).join(' or ') || 'anything' : choices.map((choice) => JSON.stringify(choice)).join(' or ');
+  const choices = Array.isArray(schema['enum'])
+    ? schema['enum']
+    : schema['const'] === undefined
+      ? null
+      : [schema['const']];
+  const kind =
+    choices === null
+      ? typesOf(schema)
+          .flatMap((type) => KINDS[type] ?? [])
+          .join(' or ') || 'anything'
+      : choices.map((choice) => JSON.stringify(choice)).join(' or ');
   return typeof description === 'string' && description !== '' ? `${kind}: ${oneLine(description)}` : kind;
 }
 
@@ -77,17 +95,25 @@ function typesOf({ type }: JsonObject): string[] {
 
 /** Something that fits a plain schema: the fields that must be given, or all of them where none must. */
 function exampleOf(schema: JsonObject, depth: number): Json {
-  const given = [schema['const'], schema['default'], ...asList(schema['examples']), ...asList(schema['enum'])].find((value) => value !== undefined);
+  const given = [schema['const'], schema['default'], ...asList(schema['examples']), ...asList(schema['enum'])].find(
+    (value) => value !== undefined,
+  );
   if (given !== undefined) return given;
   const [type = schema['properties'] === undefined ? 'string' : 'object'] = typesOf(schema);
   switch (type) {
     case 'object':
       return depth === 0 ? {} : exampleObject(schema, depth);
     case 'array':
-      return depth === 0 || !isJsonObject(schema['items'] ?? null) ? [] : [exampleOf(schema['items'] as JsonObject, depth - 1)];
+      return depth === 0 || !isJsonObject(schema['items'] ?? null)
+        ? []
+        : [exampleOf(schema['items'] as JsonObject, depth - 1)];
     case 'integer':
     case 'number':
-      return typeof schema['minimum'] === 'number' ? schema['minimum'] : typeof schema['maximum'] === 'number' ? schema['maximum'] : 1;
+      return typeof schema['minimum'] === 'number'
+        ? schema['minimum']
+        : typeof schema['maximum'] === 'number'
+          ? schema['maximum']
+          : 1;
     case 'boolean':
       return true;
     case 'null':
@@ -100,7 +126,9 @@ function exampleOf(schema: JsonObject, depth: number): Json {
 function exampleObject(schema: JsonObject, depth: number): JsonObject {
   const fields = fieldsOf(schema);
   const needed = fields.filter(({ isNeeded }) => isNeeded);
-  return Object.fromEntries((needed.length > 0 ? needed : fields).map(({ name, schema: field }) => [name, exampleOf(field, depth - 1)]));
+  return Object.fromEntries(
+    (needed.length > 0 ? needed : fields).map(({ name, schema: field }) => [name, exampleOf(field, depth - 1)]),
+  );
 }
 
 function exampleText({ minLength }: JsonObject): string {

@@ -5,9 +5,13 @@ import type { Paint } from '../paint.ts';
 import type { RunReport } from '../run-report.ts';
 import { durationText, oneLine } from '../trace.ts';
 
-export function statusText(run: { status: RunStatus; outcome: RunOutcome | null; limit?: string | null }, paint: Paint): string {
+export function statusText(
+  run: { status: RunStatus; outcome: RunOutcome | null; limit?: string | null },
+  paint: Paint,
+): string {
   const { status, outcome, limit } = run;
-  const text = outcome === null || outcome === status ? status : `${outcome}${limit && limit !== 'stop' ? ` (${limit})` : ''}`;
+  const text =
+    outcome === null || outcome === status ? status : `${outcome}${limit && limit !== 'stop' ? ` (${limit})` : ''}`;
   if (status === 'completed') return paint.good(text);
   return status === 'failed' || status === 'cancelled' ? paint.bad(text) : paint.warn(text);
 }
@@ -15,9 +19,14 @@ export function statusText(run: { status: RunStatus; outcome: RunOutcome | null;
 export function reportLines(report: RunReport & { name?: string }, paint: Paint): string[] {
   const { handle, name, iterations, durationMs, webUrl, failure, outputs, limit, status, reason } = report;
   const passes = iterations === 1 ? '1 pass' : `${iterations} passes`;
-  const lines = [`${statusText(report, paint)}  ${name === undefined ? '' : `${paint.strong(name)}  `}${passes}, ${durationText(durationMs)}`];
+  const lines = [
+    `${statusText(report, paint)}  ${name === undefined ? '' : `${paint.strong(name)}  `}${passes}, ${durationText(durationMs)}`,
+  ];
   if (failure !== undefined) lines.push(`  ${paint.bad(failure.code)}: ${failure.message}`);
-  if (limit !== undefined && limit !== 'stop') lines.push(`  it reached its limit ${paint.strong(limit)}; raise it in the definition, or see what the last pass did`);
+  if (limit !== undefined && limit !== 'stop')
+    lines.push(
+      `  it reached its limit ${paint.strong(limit)}; raise it in the definition, or see what the last pass did`,
+    );
   if (reason !== undefined) lines.push(`  held: ${oneLine(reason)}`);
   const named = Object.entries(outputs);
   if (named.length > 0) lines.push('  outputs:');

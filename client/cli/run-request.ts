@@ -28,14 +28,17 @@ export function readInputs(file: string | undefined, assignments: readonly strin
 }
 
 function nameFor(name: string): string {
-  if (BUILT_INS.has(name)) throw usage(`the input "${name}" has the name of a built-in variable; give it another name.`);
+  if (BUILT_INS.has(name))
+    throw usage(`the input "${name}" has the name of a built-in variable; give it another name.`);
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && isSafeName(name)) return name;
   throw usage(`"${name}" cannot name an input; use letters, digits and _, beginning with a letter.`);
 }
 
 export function handleFor(id: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9._:-]{0,199}$/.test(id)) return id;
-  throw usage(`--id ${id} cannot be a handle; use up to 200 letters, digits, and . _ : - beginning with a letter or digit.`);
+  throw usage(
+    `--id ${id} cannot be a handle; use up to 200 letters, digits, and . _ : - beginning with a letter or digit.`,
+  );
 }
 
 /** JSON is a value, anything else text. */
@@ -52,7 +55,9 @@ function inputsIn(file: string): JsonObject {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw usage(`--input-file ${file} cannot be read (${error instanceof Error ? error.message : String(error)}); give a file that holds a JSON object.`);
+    throw usage(
+      `--input-file ${file} cannot be read (${error instanceof Error ? error.message : String(error)}); give a file that holds a JSON object.`,
+    );
   }
   const value = valueOf(text);
   if (!isJsonObject(value)) throw usage(`--input-file ${file} does not hold a JSON object; write {"name": value, …}.`);

@@ -29,7 +29,8 @@ export class RunView {
 
   show({ handle, event }: FollowedEvent): void {
     const own = handle === this.#handle;
-    if (event.type === 'step-started') this.#running.set(`${handle} ${event.key}`, { label: event.label, since: event.at });
+    if (event.type === 'step-started')
+      this.#running.set(`${handle} ${event.key}`, { label: event.label, since: event.at });
     if (event.type === 'step-finished') this.#running.delete(`${handle} ${event.key}`);
     const isShown = event.type === 'pass-finished' ? own : !isOfRun(event);
     const line = isShown ? eventLine(event, nestingOf(this.#handle, handle), { paint: this.#output.paint }) : null;
@@ -63,6 +64,9 @@ export function underWayText(steps: readonly { label: string; since: number }[],
 
 /** How deep the steps of a nested run stand in the run that is followed. */
 export function nestingOf(root: string, handle: string): number {
-  const keys = handle.slice(root.length).split('/').filter((key) => key !== '');
+  const keys = handle
+    .slice(root.length)
+    .split('/')
+    .filter((key) => key !== '');
   return keys.reduce((depth, key) => depth + depthOf(key) + 1, 0);
 }

@@ -52,7 +52,10 @@ export async function watchRun(client: SentinelClient, handle: string, output: O
 
 /** A pause, or a question, in the history of a run that went on since is no reason to wait. */
 async function isWaiting(client: SentinelClient, handle: string, event: RunEvent): Promise<boolean> {
-  if (event.type === 'asked') return (await client.inbox({ handle })).some(({ id, handle: asking }) => asking === handle && id === event.question.id);
+  if (event.type === 'asked')
+    return (await client.inbox({ handle })).some(
+      ({ id, handle: asking }) => asking === handle && id === event.question.id,
+    );
   if (event.type !== 'paused' || (await client.heldBy(handle))?.seq !== event.seq) return false;
   // How to go on at a limit is told with its question, which is stored after this event.
   return !isAtLimit(event.reason) || (await soon(ASKED_MS, () => asks(client, handle))) === undefined;
@@ -81,7 +84,9 @@ function onInterrupts(
   const press = (): void => {
     state.presses += 1;
     if (state.presses === 1) {
-      output.note(`\nsentinel: detaching, the run goes on; "sentinel follow ${handle}" re-attaches. Press Ctrl-C again to cancel the run.`);
+      output.note(
+        `\nsentinel: detaching, the run goes on; "sentinel follow ${handle}" re-attaches. Press Ctrl-C again to cancel the run.`,
+      );
       state.timer = setTimeout(() => {
         state.detached = true;
         detach();

@@ -3,7 +3,10 @@ import type { Spinner } from 'yocto-spinner';
 import { SentinelClient } from '../client.ts';
 import type { Output } from './output.ts';
 
-export async function withClient<Result>(output: Output, use: (client: SentinelClient) => Promise<Result>): Promise<Result> {
+export async function withClient<Result>(
+  output: Output,
+  use: (client: SentinelClient) => Promise<Result>,
+): Promise<Result> {
   const progress = new Progress(output);
   const client = new SentinelClient({ onProgress: (text) => progress.say(text) });
   try {

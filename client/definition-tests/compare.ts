@@ -70,7 +70,9 @@ function failureOf(actual: Json | undefined, expected: Json): Json {
   const cut = cutDown(actual ?? null, expected);
   if (!isJsonObject(cut) || !isJsonObject(expected)) return cut;
   const { message } = expected;
-  return typeof message === 'string' && typeof cut['message'] === 'string' && cut['message'].includes(message) ? { ...cut, message } : cut;
+  return typeof message === 'string' && typeof cut['message'] === 'string' && cut['message'].includes(message)
+    ? { ...cut, message }
+    : cut;
 }
 
 function traceFits(expected: readonly string[], actual: readonly string[]): boolean {
@@ -101,7 +103,10 @@ function standsAt(piece: readonly string[], lines: readonly string[], at: number
 }
 
 /** Each expected problem is a code, or the fields of one; no other error may be there. */
-export function compareProblems(expected: NonNullable<Expectation['problems']>, problems: readonly Problem[]): Difference[] {
+export function compareProblems(
+  expected: NonNullable<Expectation['problems']>,
+  problems: readonly Problem[],
+): Difference[] {
   const left = [...problems];
   const wanted = expected.map((entry): JsonObject => (typeof entry === 'string' ? { code: entry } : entry));
   const missing = wanted.filter((entry) => {

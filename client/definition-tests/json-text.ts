@@ -16,7 +16,9 @@ function written(value: Json, depth: number, taken: number): string {
   const indent = '  '.repeat(depth + 1);
   const parts = Array.isArray(value)
     ? value.map((item) => written(item, depth + 1, indent.length + 1))
-    : Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}: ${written(item, depth + 1, indent.length + name.length + 5)}`);
+    : Object.entries(value).map(
+        ([name, item]) => `${JSON.stringify(name)}: ${written(item, depth + 1, indent.length + name.length + 5)}`,
+      );
   if (parts.length === 0) return line;
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
   return `${open}\n${parts.map((part) => indent + part).join(',\n')}\n${'  '.repeat(depth)}${close}`;

@@ -22,11 +22,24 @@ export function answersIn(parts: readonly RunPart[], afterMs: ReadonlyMap<string
       const { choice, note, data, by } = event.answer;
       const key = keyIn(under, event.id);
       const after = afterMs.get(key);
-      return [[key, { choice, by, ...(note === null ? {} : { note }), ...(data === null ? {} : { data }), ...(after === undefined ? {} : { afterMs: after }) }]];
+      return [
+        [
+          key,
+          {
+            choice,
+            by,
+            ...(note === null ? {} : { note }),
+            ...(data === null ? {} : { data }),
+            ...(after === undefined ? {} : { afterMs: after }),
+          },
+        ],
+      ];
     }),
   );
   const answered = new Set(answers.map(([key]) => key));
-  const asked = parts.flatMap(({ under, events }) => events.flatMap((event) => (event.type === 'asked' ? [keyIn(under, event.question.id)] : [])));
+  const asked = parts.flatMap(({ under, events }) =>
+    events.flatMap((event) => (event.type === 'asked' ? [keyIn(under, event.question.id)] : [])),
+  );
   const open = asked.filter((key) => !answered.has(key) && answered.has(withoutMarks(key)));
   return attemptsFirst([...answers, ...open.map((key): [string, Json] => [key, []])]);
 }
@@ -35,20 +48,36 @@ export function answersIn(parts: readonly RunPart[], afterMs: ReadonlyMap<string
 export function holdsIn(parts: readonly RunPart[]): ('resume' | 'stop' | 'cancel')[] {
   const holds = parts.flatMap(({ under, events }) => {
     const inOrder = events.toSorted((a, b) => a.seq - b.seq);
-    return inOrder.flatMap((event, index) => (event.type === 'paused' && isAtLimit(event.reason) ? endOfHold(event, inOrder.slice(index + 1), under === '') : []));
+    return inOrder.flatMap((event, index) =>
+      event.type === 'paused' && isAtLimit(event.reason)
+        ? endOfHold(event, inOrder.slice(index + 1), under === '')
+        : [],
+    );
   });
   const inTime = holds.toSorted((a, b) => a.at - b.at).map(({ end }) => end);
   return inTime.slice(0, inTime.findLastIndex((end) => end !== 'resume') + 1);
 }
 
-function endOfHold({ at, reason }: Paused, later: readonly RunEvent[], isOutermost: boolean): { at: number; end: 'resume' | 'stop' | 'cancel' }[] {
+function endOfHold(
+  { at, reason }: Paused,
+  later: readonly RunEvent[],
+  isOutermost: boolean,
+): { at: number; end: 'resume' | 'stop' | 'cancel' }[] {
   const resumed = later.findIndex(({ type }) => type === 'resumed');
   const meanwhile = resumed === -1 ? later : later.slice(0, resumed);
   if (meanwhile.some((event) => event.type === 'answered' && limitAsked(event.id) !== null)) return [];
   const next = later.slice(resumed + 1).find(({ type }) => type === 'paused' || type === 'run-finished');
   const last = next?.type === 'run-finished' ? next : undefined;
   if (isOutermost && last?.outcome === 'cancelled' && resumed === -1) return [{ at, end: 'cancel' }];
-  return [{ at, end: last?.limit !== undefined && last.outcome === 'stopped' && reasonAtLimit(last.limit) === reason ? 'stop' : 'resume' }];
+  return [
+    {
+      at,
+      end:
+        last?.limit !== undefined && last.outcome === 'stopped' && reasonAtLimit(last.limit) === reason
+          ? 'stop'
+          : 'resume',
+    },
+  ];
 }
 
 /** Edits, and the stop or the cancellation that ended the run, each at the step that it met. */
@@ -71,7 +100,8 @@ export function interruptionsIn(parts: readonly RunPart[]): Json[] {
 /** The step that was under way at an event or the question that was open, whichever began last, else the step that came next. */
 function metAt(events: readonly RunEvent[], index: number): { at: string; when: 'before' | 'during' } | null {
   const [open, asked] = [openAt(events, index), askedAt(events, index)];
-  if (asked !== undefined && (open === undefined || asked.seq > open.seq)) return { at: asked.question.id, when: 'during' };
+  if (asked !== undefined && (open === undefined || asked.seq > open.seq))
+    return { at: asked.question.id, when: 'during' };
   if (open !== undefined) return { at: open.key, when: 'during' };
   const next = events.slice(index).find((event) => event.type === 'step-started' || event.type === 'step-finished');
   return next === undefined ? null : { at: next.key, when: 'before' };
@@ -87,13 +117,19 @@ function openAt(events: readonly RunEvent[], index: number): StepStarted | undef
 function askedAt(events: readonly RunEvent[], index: number): Extract<RunEvent, { type: 'asked' }> | undefined {
   const before = events.slice(0, index);
   const isOpen = (id: string, from: number): boolean =>
-    !before.some((event) => (event.type === 'answered' || event.type === 'expired' || event.type === 'withdrawn') && event.id === id && event.seq > from);
+    !before.some(
+      (event) =>
+        (event.type === 'answered' || event.type === 'expired' || event.type === 'withdrawn') &&
+        event.id === id &&
+        event.seq > from,
+    );
   return before.filter((event) => event.type === 'asked').findLast(({ question, seq }) => isOpen(question.id, seq));
 }
 
 function endedBy(events: readonly RunEvent[], parts: readonly RunPart[]): Json | null {
   const end = events.findLast((event) => event.type === 'run-finished');
-  if (end?.outcome === 'cancelled') return holdsIn(parts).includes('cancel') ? null : cancelledAt(events, parts, end.at);
+  if (end?.outcome === 'cancelled')
+    return holdsIn(parts).includes('cancel') ? null : cancelledAt(events, parts, end.at);
   if (end?.outcome !== 'stopped' || end.limit !== 'stop') return null;
   const last = events.findLast((event) => isOwn('', event) && event.type === 'step-finished');
   if (last?.type !== 'step-finished') return null;
@@ -104,7 +140,9 @@ function endedBy(events: readonly RunEvent[], parts: readonly RunPart[]): Json |
 
 /** The moment is counted from the step of the outermost run that began last. */
 function cancelledAt(events: readonly RunEvent[], parts: readonly RunPart[], endedAt: number): Json | null {
-  const began = events.flatMap((event) => (isOwn('', event) && HEARS.has(event.step) ? [{ at: event.key, ms: beganAt(event) }] : [])).toSorted((a, b) => b.ms - a.ms)[0];
+  const began = events
+    .flatMap((event) => (isOwn('', event) && HEARS.has(event.step) ? [{ at: event.key, ms: beganAt(event) }] : []))
+    .toSorted((a, b) => b.ms - a.ms)[0];
   if (began === undefined) return null;
   const own = parts.flatMap(({ under, events: inner }) => inner.filter((event) => isOwn(under, event)));
   // A step that was cut short before others began was not what the run met its end at.
@@ -116,11 +154,13 @@ function cancelledAt(events: readonly RunEvent[], parts: readonly RunPart[], end
 
 export const isCutShort = (event: RunEvent): boolean => event.type === 'step-finished' && event.outcome === 'cancelled';
 
-const beganAt = (event: StepStarted | StepFinished): number => (event.type === 'step-started' ? event.at : event.at - event.durationMs);
+const beganAt = (event: StepStarted | StepFinished): number =>
+  event.type === 'step-started' ? event.at : event.at - event.durationMs;
 
 /** Steps that somebody can step in during. */
 const HEARS = new Set<StepStarted['step']>(['shell', 'command', 'emit', 'watch', 'approval', 'sentinel']);
 
 /** Of a step that is no clean-up: those run whatever was said. */
 const isOwn = (under: string, event: RunEvent): event is StepStarted | StepFinished =>
-  (event.type === 'step-started' || event.type === 'step-finished') && !/(?:^|[./])always\./.test(keyIn(under, event.key));
+  (event.type === 'step-started' || event.type === 'step-finished') &&
+  !/(?:^|[./])always\./.test(keyIn(under, event.key));

@@ -29,19 +29,39 @@ export function repliesOf(
   outputs: { [name: string]: Json },
   unknown: string[],
 ): Given[] {
-  const finished = events.filter((event) => event.type === 'step-finished').filter(({ step }) => ASKING.has(step)).toSorted((a, b) => a.seq - b.seq);
+  const finished = events
+    .filter((event) => event.type === 'step-finished')
+    .filter(({ step }) => ASKING.has(step))
+    .toSorted((a, b) => a.seq - b.seq);
   // After an edit a key tells where its step stood then, not where it stands in the definition.
   const setters = settersOf(finished, events.some(({ type }) => type === 'edited') ? null : definition);
   return finished.map((event) => {
     const { durationMs, at: endedAt, failure, usage, label } = event;
     const given = { key: keyIn(under, event.key), durationMs, endedAt };
     const frame = usage === undefined ? {} : { usage: { ...usage } };
-    if (isCutShort(event)) return { ...given, endedAt: endedAt + longerMs, reply: { ok: true, ...frame, tookMs: durationMs + longerMs } };
-    if (failure !== undefined) return { ...given, reply: { ok: false, failure: { code: failure.code, message: failure.message, retryable: failure.retryable }, ...frame } };
+    if (isCutShort(event))
+      return { ...given, endedAt: endedAt + longerMs, reply: { ok: true, ...frame, tookMs: durationMs + longerMs } };
+    if (failure !== undefined)
+      return {
+        ...given,
+        reply: {
+          ok: false,
+          failure: { code: failure.code, message: failure.message, retryable: failure.retryable },
+          ...frame,
+        },
+      };
     const variable = setters.get(event);
     const value = (variable === undefined ? undefined : wholeValue(outputs[variable])) ?? previewed(event.preview);
-    if (value === undefined) unknown.push(`what ${given.key} ("${label}") gave is too long for the run's events; write its reply`);
-    return { ...given, reply: { ok: true, ...(value === undefined ? {} : { value: event.step === 'shell' ? withoutNoise(value) : value }), ...frame } };
+    if (value === undefined)
+      unknown.push(`what ${given.key} ("${label}") gave is too long for the run's events; write its reply`);
+    return {
+      ...given,
+      reply: {
+        ok: true,
+        ...(value === undefined ? {} : { value: event.step === 'shell' ? withoutNoise(value) : value }),
+        ...frame,
+      },
+    };
   });
 }
 
@@ -50,7 +70,9 @@ export function inTurn(given: readonly Given[], took?: ReadonlyMap<string, reado
   const byKey = new Map<string, Given[]>();
   for (const one of given) byKey.set(one.key, [...(byKey.get(one.key) ?? []), one]);
   return [...byKey].map(([key, all]) => {
-    const replies = all.map(({ reply, durationMs }, index) => (took === undefined ? reply : { ...reply, tookMs: took.get(key)?.[index] ?? reply['tookMs'] ?? durationMs }));
+    const replies = all.map(({ reply, durationMs }, index) =>
+      took === undefined ? reply : { ...reply, tookMs: took.get(key)?.[index] ?? reply['tookMs'] ?? durationMs },
+    );
     const [first = null, ...others] = replies;
     return [key, others.length === 0 ? first : replies];
   });
@@ -99,5 +121,9 @@ export function withoutNoise(value: Json): Json {
     const { exitCode, stdout = '', stderr = '' } = value;
     return { exitCode, ...(stdout === '' ? {} : { stdout }), ...(stderr === '' ? {} : { stderr }) };
   }
-  return Object.fromEntries(Object.entries(value).flatMap(([name, field]) => (name === 'averageDurationMs' ? [] : [[name, withoutNoise(field)]])));
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, field]) =>
+      name === 'averageDurationMs' ? [] : [[name, withoutNoise(field)]],
+    ),
+  );
 }

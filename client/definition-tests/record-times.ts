@@ -5,7 +5,13 @@
  */
 import type { Effect } from '../../workflows/interpreter/host.ts';
 import { STARTS_AT } from '../../workflows/simulation/run-scenario.ts';
-import type { Answers, Interruption, Script, ScriptedAnswer, ScriptedReply } from '../../workflows/simulation/script.ts';
+import type {
+  Answers,
+  Interruption,
+  Script,
+  ScriptedAnswer,
+  ScriptedReply,
+} from '../../workflows/simulation/script.ts';
 
 /** Milliseconds since the run began, by the keys of steps and questions; of a step, one for each time that it ended. */
 export interface Moments {

@@ -37,14 +37,28 @@ export async function recordRun(stored: StoredRun): Promise<Recorded> {
   const { run, definition, library, events, nested } = stored;
   const unknown: string[] = [];
   const parts = [{ under: '', definition, events }, ...nested];
-  const given = parts.flatMap((part) => repliesOf(part, part.under === '' ? (run.outputs ?? {}) : outputsIn(part.events), unknown));
+  const given = parts.flatMap((part) =>
+    repliesOf(part, part.under === '' ? (run.outputs ?? {}) : outputsIn(part.events), unknown),
+  );
   const below = nested.map((part) => tracedRun(`${run.handle}/${part.under}`, part.events, true));
   const whole = traceOf(tracedRun(run.handle, events, false), below);
-  const [inputs, interruptions, holds, env] = [inputsOf(run, definition), interruptionsIn(parts), holdsIn(parts), envOf(stored)];
-  const { replies, answers, outcome, trace } = await scripted({ run, parts, given, whole, scenario: { definition, library, inputs, env, interruptions: interruptions as unknown as Interruption[], holds } });
+  const [inputs, interruptions, holds, env] = [
+    inputsOf(run, definition),
+    interruptionsIn(parts),
+    holdsIn(parts),
+    envOf(stored),
+  ];
+  const { replies, answers, outcome, trace } = await scripted({
+    run,
+    parts,
+    given,
+    whole,
+    scenario: { definition, library, inputs, env, interruptions: interruptions as unknown as Interruption[], holds },
+  });
   if (trace.length < whole.length) unknown.push('the run was paused; when is not part of the test');
   const outputs = outcome === null ? {} : sameOutputs(run.outputs ?? {}, outcome, unknown);
-  if (!isDeepStrictEqual(outcome?.trace, trace)) unknown.push('with what is known the run takes another way; complete the file until "sentinel test" passes');
+  if (!isDeepStrictEqual(outcome?.trace, trace))
+    unknown.push('with what is known the run takes another way; complete the file until "sentinel test" passes');
   const file = {
     name: `run ${run.handle}`,
     ...(unknown.length === 0 ? {} : { notes: unknown }),
@@ -82,13 +96,17 @@ interface Scripted {
 /** Replies and answers take their time where time decided how far the run came: something was cut short, or without it the run takes another way. */
 async function scripted(told: Told): Promise<Scripted> {
   const { run, parts, given, scenario } = told;
-  const isTimed = run.limit === 'timeoutMs' || run.outcome === 'cancelled' || parts.some((part) => part.events.some(isCutShort));
+  const isTimed =
+    run.limit === 'timeoutMs' || run.outcome === 'cancelled' || parts.some((part) => part.events.some(isCutShort));
   const untimed = { replies: attemptsFirst(inTurn(given)), answers: answersIn(parts) };
   const atOnce = isTimed ? null : await attempt(told, untimed);
   if (atOnce !== null && isDeepStrictEqual(atOnce.outcome?.trace, atOnce.trace)) return atOnce;
   const came = new AsItCame(new Script(scriptOf(scenario, untimed)), momentsIn(told));
   await comesTo(scenario, run, { answers: came, stage: { ...stage, clockMoved: (now) => came.clockMoved(now) } });
-  const inTime = await attempt(told, { replies: attemptsFirst(inTurn(given, came.took)), answers: answersIn(parts, came.answered) });
+  const inTime = await attempt(told, {
+    replies: attemptsFirst(inTurn(given, came.took)),
+    answers: answersIn(parts, came.answered),
+  });
   if (isDeepStrictEqual(inTime.outcome?.trace, inTime.trace)) return inTime;
   const tried = atOnce === null ? [inTime] : [inTime, atOnce];
   const near = tried.find(({ outcome, trace }) => outcome !== null && isHeldElsewhere(outcome.trace, trace));
@@ -104,23 +122,38 @@ async function attempt({ run, whole, scenario }: Told, said: Pick<Scripted, 'rep
 
 /** Two branches may come to something at the same time; beside the step of which of them a run is held, is chance. */
 function isHeldElsewhere(trace: readonly string[], other: readonly string[]): boolean {
-  const [one, two] = [trace, other].map((lines) => [lines.filter((line) => !isOfRun(line)), lines.filter(isOfRun).toSorted()]);
+  const [one, two] = [trace, other].map((lines) => [
+    lines.filter((line) => !isOfRun(line)),
+    lines.filter(isOfRun).toSorted(),
+  ]);
   return isDeepStrictEqual(one, two);
 }
 
-const scriptOf = (scenario: Scenario, { replies, answers }: Pick<Scripted, 'replies' | 'answers'>): Scenario => ({ ...scenario, replies: readReplies(replies), answers: answers as unknown as NonNullable<Scenario['answers']> });
+const scriptOf = (scenario: Scenario, { replies, answers }: Pick<Scripted, 'replies' | 'answers'>): Scenario => ({
+  ...scenario,
+  replies: readReplies(replies),
+  answers: answers as unknown as NonNullable<Scenario['answers']>,
+});
 
 /** The row of a run is there before the run begins. */
 function momentsIn({ run, parts, given }: Told): Moments {
   const startedAt = parts[0]?.events.find(({ type }) => type === 'run-started')?.at ?? run.startedAt;
   const ends = new Map<string, number[]>();
   for (const { key, endedAt } of given) ends.set(key, [...(ends.get(key) ?? []), endedAt - startedAt]);
-  const answers = parts.flatMap(({ under, events }) => events.flatMap((event): [string, number][] => (event.type === 'answered' ? [[keyIn(under, event.id), event.at - startedAt]] : [])));
+  const answers = parts.flatMap(({ under, events }) =>
+    events.flatMap((event): [string, number][] =>
+      event.type === 'answered' ? [[keyIn(under, event.id), event.at - startedAt]] : [],
+    ),
+  );
   return { ends, answers: new Map(answers) };
 }
 
 /** Null where the simulated run does not come to an end with what is known. */
-async function comesTo(scenario: Scenario, { project, persona }: Run, staging: Partial<Staging> = {}): Promise<Outcome | null> {
+async function comesTo(
+  scenario: Scenario,
+  { project, persona }: Run,
+  staging: Partial<Staging> = {},
+): Promise<Outcome | null> {
   try {
     return await runScenario(scenario, { stage, project, persona, ...staging });
   } catch {
@@ -136,7 +169,9 @@ function present(fields: { [name: string]: JsonObject }): JsonObject {
 /** Values of environment variables are in no event, only what stands for them; those that had none were warned of. */
 function envOf({ definition, library, nested, events }: StoredRun): { [name: string]: string } {
   const definitions = [definition, ...Object.values(library), ...nested.flatMap((part) => part.definition ?? [])];
-  const missing = [events, ...nested.map((part) => part.events)].flat().flatMap((event) => (event.type === 'warning' ? [event.message] : []));
+  const missing = [events, ...nested.map((part) => part.events)]
+    .flat()
+    .flatMap((event) => (event.type === 'warning' ? [event.message] : []));
   const names = new Set(definitions.flatMap(({ env = [] }) => env));
   const set = [...names].filter((name) => !missing.some((message) => new RegExp(`\\benv\\.${name}\\b`).test(message)));
   return Object.fromEntries(set.map((name) => [name, `[env ${name}]`]));
@@ -148,12 +183,22 @@ function inputsOf({ inputs }: Run, definition: Definition): JsonObject {
 }
 
 function endOf({ outcome, limit, failure }: Run): JsonObject {
-  return { outcome: outcome ?? 'completed', ...(limit === null ? {} : { limit }), ...(failure === null ? {} : { failure: { code: failure.code } }) };
+  return {
+    outcome: outcome ?? 'completed',
+    ...(limit === null ? {} : { limit }),
+    ...(failure === null ? {} : { failure: { code: failure.code } }),
+  };
 }
 
 function tracedRun(handle: string, events: readonly RunEvent[], isNested: boolean): TracedRun {
   const end = events.find((event) => event.type === 'run-finished');
-  return { handle, isNested, events, result: end === undefined ? null : { outcome: end.outcome, ...(end.limit === undefined ? {} : { limit: end.limit }) } };
+  return {
+    handle,
+    isNested,
+    events,
+    result:
+      end === undefined ? null : { outcome: end.outcome, ...(end.limit === undefined ? {} : { limit: end.limit }) },
+  };
 }
 
 /** Of a limit that holds the run, and of no step. */

@@ -46,18 +46,37 @@ export async function runTestCase(test: TestCase, subject: Subject): Promise<Cas
   const { definition, problems } = subject;
   const differences = compareProblems(test.expect.problems ?? [], problems);
   const nothing = { name: test.name, problems, unused: [], outcome: null };
-  if (subject.mistake !== undefined) return { ...nothing, ok: false, differences: [], durationMs: performance.now() - began, mistake: subject.mistake };
+  if (subject.mistake !== undefined)
+    return { ...nothing, ok: false, differences: [], durationMs: performance.now() - began, mistake: subject.mistake };
   if (definition === null) {
     const ok = test.expect.problems !== undefined && differences.length === 0;
-    return { ...nothing, ok, differences: test.expect.problems === undefined ? [] : differences, durationMs: performance.now() - began };
+    return {
+      ...nothing,
+      ok,
+      differences: test.expect.problems === undefined ? [] : differences,
+      durationMs: performance.now() - began,
+    };
   }
   const answers = new Script(test.script);
   const scenario = scenarioOf(test, definition, subject.known);
   try {
     const { project, persona } = test;
-    const outcome = await runScenario(scenario, { stage, answers, stored: subject.known, ...(project === undefined ? {} : { project }), ...(persona === undefined ? {} : { persona }) });
+    const outcome = await runScenario(scenario, {
+      stage,
+      answers,
+      stored: subject.known,
+      ...(project === undefined ? {} : { project }),
+      ...(persona === undefined ? {} : { persona }),
+    });
     differences.push(...compareRun(test.expect, outcome));
-    return { ...nothing, ok: differences.length === 0, differences, unused: answers.unused(), durationMs: performance.now() - began, outcome };
+    return {
+      ...nothing,
+      ok: differences.length === 0,
+      differences,
+      unused: answers.unused(),
+      durationMs: performance.now() - began,
+      outcome,
+    };
   } catch (error) {
     const stuck = error instanceof Error ? error.message : String(error);
     return { ...nothing, ok: false, differences, durationMs: performance.now() - began, stuck };
@@ -66,20 +85,35 @@ export async function runTestCase(test: TestCase, subject: Subject): Promise<Cas
 
 /** A case as the scripted host takes it. */
 export function scenarioOf(test: TestCase, definition: Definition, known: Known): Scenario {
-  return { ...test.script, definition, library: libraryOf(definition, known, Object.keys(test.library)), inputs: test.inputs, env: test.env };
+  return {
+    ...test.script,
+    definition,
+    library: libraryOf(definition, known, Object.keys(test.library)),
+    inputs: test.inputs,
+    env: test.env,
+  };
 }
 
 /** What a case is about: a definition in the case, in the file it names, or in the file the test is named after. */
-export function subjectOf(test: TestCase, testFile: string, around: Known, refusedAround: RefusedRefs = () => undefined): Subject {
+export function subjectOf(
+  test: TestCase,
+  testFile: string,
+  around: Known,
+  refusedAround: RefusedRefs = () => undefined,
+): Subject {
   if (test.unchecked) return uncheckedSubject(test, testFile);
   const { definition, library } = test;
-  const known: Known = (name) => (Object.hasOwn(library, name) ? (readLibrary(library[name] ?? {}, library, around).definition ?? undefined) : around(name));
+  const known: Known = (name) =>
+    Object.hasOwn(library, name)
+      ? (readLibrary(library[name] ?? {}, library, around).definition ?? undefined)
+      : around(name);
   const refused: RefusedRefs = (name) => {
     if (!Object.hasOwn(library, name)) return refusedAround(name);
     const { problems } = readLibrary(library[name] ?? {}, library, around);
     return hasErrors(problems) ? { where: `library.${name}`, problems } : undefined;
   };
-  if (typeof definition === 'object') return { ...readValue(definition, { knownRefs: known, refusedRefs: refused }), known, file: null };
+  if (typeof definition === 'object')
+    return { ...readValue(definition, { knownRefs: known, refusedRefs: refused }), known, file: null };
   const file = fileNamed(definition, testFile);
   const { definition: found, problems } = readDefinitionFile(file, { known, refused });
   return { definition: found, problems, known, file };
@@ -93,7 +127,13 @@ function fileNamed(named: string | undefined, testFile: string): string {
 /** As it stands: no reader makes it canonical. */
 function uncheckedSubject({ definition, library }: TestCase, testFile: string): Subject {
   const file = typeof definition === 'object' ? null : fileNamed(definition, testFile);
-  const refused = (mistake: string): Subject => ({ definition: null, problems: [], known: () => undefined, file, mistake });
+  const refused = (mistake: string): Subject => ({
+    definition: null,
+    problems: [],
+    known: () => undefined,
+    file,
+    mistake,
+  });
   let value: unknown = definition;
   try {
     if (file !== null) value = JSON.parse(readFileSync(file, 'utf8'));
@@ -101,9 +141,20 @@ function uncheckedSubject({ definition, library }: TestCase, testFile: string): 
     return refused(`${file} cannot be read as JSON (${error instanceof Error ? error.message : String(error)})`);
   }
   const read = Definition.safeParse(value);
-  const findings = [...findingsIn('the definition', value), ...Object.entries(library).flatMap(([name, other]) => findingsIn(`library.${name}`, other))];
-  if (!read.success || findings.length > 0) return refused(`nothing checks the case ("unchecked"), and ${findings.join('; ')}; write it as "sentinel normalize" prints it, or leave "unchecked" out`);
-  return { definition: read.data, problems: [], known: (name) => (Object.hasOwn(library, name) ? Definition.parse(library[name]) : undefined), file };
+  const findings = [
+    ...findingsIn('the definition', value),
+    ...Object.entries(library).flatMap(([name, other]) => findingsIn(`library.${name}`, other)),
+  ];
+  if (!read.success || findings.length > 0)
+    return refused(
+      `nothing checks the case ("unchecked"), and ${findings.join('; ')}; write it as "sentinel normalize" prints it, or leave "unchecked" out`,
+    );
+  return {
+    definition: read.data,
+    problems: [],
+    known: (name) => (Object.hasOwn(library, name) ? Definition.parse(library[name]) : undefined),
+    file,
+  };
 }
 
 function findingsIn(what: string, value: unknown): string[] {
@@ -117,7 +168,12 @@ function readValue(value: Json, options: ReadOptions): Pick<Subject, 'definition
 }
 
 /** What refers to it bounds its loops, or is told that nothing does. */
-function readLibrary(value: Json, library: TestCase['library'], around: Known): Pick<Subject, 'definition' | 'problems'> {
-  const anything: Known = (name) => (Object.hasOwn(library, name) ? { name, steps: [], loop: { type: 'once' } } : around(name));
+function readLibrary(
+  value: Json,
+  library: TestCase['library'],
+  around: Known,
+): Pick<Subject, 'definition' | 'problems'> {
+  const anything: Known = (name) =>
+    Object.hasOwn(library, name) ? { name, steps: [], loop: { type: 'once' } } : around(name);
   return readValue(value, { knownRefs: anything, isBounded: true });
 }

@@ -24,7 +24,8 @@ export interface Found {
 
 /** Test files that paths name: themselves, the one beside a definition, or all below a folder. */
 export function findTests(given: readonly string[]): Found {
-  if (given.length === 0) return { files: unique([...testsIn('.', false), ...testsIn('sentinels', true)]), mistakes: [] };
+  if (given.length === 0)
+    return { files: unique([...testsIn('.', false), ...testsIn('sentinels', true)]), mistakes: [] };
   const mistakes: string[] = [];
   const files = given.flatMap((path): string[] => {
     const found = statSync(path, { throwIfNoEntry: false });
@@ -41,7 +42,8 @@ export function findTests(given: readonly string[]): Found {
   return { files: unique(files), mistakes };
 }
 
-const unique = (files: readonly string[]): string[] => [...new Map(files.map((file) => [resolve(file), relative('.', file)])).values()].toSorted();
+const unique = (files: readonly string[]): string[] =>
+  [...new Map(files.map((file) => [resolve(file), relative('.', file)])).values()].toSorted();
 
 const SKIPPED = new Set(['node_modules', 'dist']);
 
@@ -55,7 +57,8 @@ function testsIn(folder: string, deep: boolean): string[] {
   }
   return entries.flatMap((entry): string[] => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return deep && !SKIPPED.has(entry.name) && !entry.name.startsWith('.') ? testsIn(path, deep) : [];
+    if (entry.isDirectory())
+      return deep && !SKIPPED.has(entry.name) && !entry.name.startsWith('.') ? testsIn(path, deep) : [];
     return entry.name.endsWith(SUFFIX) ? [path] : [];
   });
 }
@@ -66,7 +69,10 @@ export async function runTestFile(file: string): Promise<FileReport> {
   try {
     value = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    return { ...nothing, mistakes: [`cannot be read as JSON (${error instanceof Error ? error.message : String(error)})`] };
+    return {
+      ...nothing,
+      mistakes: [`cannot be read as JSON (${error instanceof Error ? error.message : String(error)})`],
+    };
   }
   const read = readCases(value, basename(file, SUFFIX));
   if ('mistakes' in read) return { ...nothing, mistakes: read.mistakes };
@@ -74,7 +80,11 @@ export async function runTestFile(file: string): Promise<FileReport> {
   return { ...nothing, ...(await runCases(read.cases, file, around)) };
 }
 
-async function runCases(tests: readonly TestCase[], file: string, around: DefinitionFiles): Promise<Pick<FileReport, 'cases' | 'reads'>> {
+async function runCases(
+  tests: readonly TestCase[],
+  file: string,
+  around: DefinitionFiles,
+): Promise<Pick<FileReport, 'cases' | 'reads'>> {
   const cases: FileReport['cases'] = [];
   const reads = new Set([file]);
   for (const test of tests) {
@@ -88,5 +98,7 @@ async function runCases(tests: readonly TestCase[], file: string, around: Defini
 /** A reply that several cases share need not be asked for in each; it is told of in the first. */
 function misspelt({ unused, test }: FileReport['cases'][number], all: FileReport['cases']): string[] {
   const isFirst = all[0]?.test === test;
-  return unused.filter((pattern) => !test.shared.has(pattern) || (isFirst && all.every((other) => other.unused.includes(pattern))));
+  return unused.filter(
+    (pattern) => !test.shared.has(pattern) || (isFirst && all.every((other) => other.unused.includes(pattern))),
+  );
 }

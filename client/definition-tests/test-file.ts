@@ -13,7 +13,11 @@ import type { ScriptedReply, ScriptSource } from '../../workflows/simulation/scr
 /** As it was parsed: a copy by zod would lose keys such as `__proto__`, which a reply may well have. */
 const Value = z.custom<Json>();
 
-const Failing = z.strictObject({ code: z.string().min(1), message: z.string().optional(), retryable: z.boolean().optional() });
+const Failing = z.strictObject({
+  code: z.string().min(1),
+  message: z.string().optional(),
+  retryable: z.boolean().optional(),
+});
 
 /** A reply in full has `ok`; anything else is the value of a success. */
 const FullReply = z.strictObject({
@@ -22,7 +26,9 @@ const FullReply = z.strictObject({
   failure: Failing.optional(),
   tookMs: z.number().nonnegative().optional(),
   /** What it cost, for runs with a budget. */
-  usage: z.strictObject({ steps: z.number().optional(), tokens: z.number().optional(), usd: z.number().optional() }).optional(),
+  usage: z
+    .strictObject({ steps: z.number().optional(), tokens: z.number().optional(), usd: z.number().optional() })
+    .optional(),
 });
 
 const Edit = z.strictObject({
@@ -43,8 +49,14 @@ const Interruption = z
     forMs: z.number().nonnegative().optional(),
     edit: Edit.optional(),
   })
-  .refine(({ do: deed, edit }) => (deed === 'edit') === (edit !== undefined), '"edit" says what is edited where "do" is "edit", and stands nowhere else')
-  .refine(({ when, afterMs }) => afterMs === undefined || when === 'during', '"afterMs" counts from the beginning of a step, so "when" is "during"');
+  .refine(
+    ({ do: deed, edit }) => (deed === 'edit') === (edit !== undefined),
+    '"edit" says what is edited where "do" is "edit", and stands nowhere else',
+  )
+  .refine(
+    ({ when, afterMs }) => afterMs === undefined || when === 'during',
+    '"afterMs" counts from the beginning of a step, so "when" is "during"',
+  );
 
 const Answer = z.strictObject({
   choice: z.enum(CHOICES),
@@ -134,7 +146,15 @@ export function readCases(value: unknown, fileName: string): { cases: TestCase[]
   try {
     if (cases === undefined) return { cases: [caseOf({ ...shared, name, expect }, null, [])] };
     if (expect !== undefined) return { mistakes: ['"expect" stands beside "cases"; put it into each case'] };
-    return { cases: cases.map((one, index) => caseOf({ ...shared, ...one, ...together(shared, one) }, index, Object.keys(shared.replies ?? {}).filter((pattern) => !Object.hasOwn(one.replies ?? {}, pattern)))) };
+    return {
+      cases: cases.map((one, index) =>
+        caseOf(
+          { ...shared, ...one, ...together(shared, one) },
+          index,
+          Object.keys(shared.replies ?? {}).filter((pattern) => !Object.hasOwn(one.replies ?? {}, pattern)),
+        ),
+      ),
+    };
   } catch (error) {
     if (error instanceof BadReply) return { mistakes: [error.message] };
     throw error;
@@ -148,14 +168,44 @@ function together(shared: Omit<Raw, 'name' | 'expect'>, own: Raw): Partial<Raw> 
   return {
     inputs: { ...shared.inputs, ...own.inputs },
     library: { ...shared.library, ...own.library },
-    replies: { ...own.replies, ...Object.fromEntries(Object.entries(shared.replies ?? {}).filter(([pattern]) => !Object.hasOwn(own.replies ?? {}, pattern))) },
+    replies: {
+      ...own.replies,
+      ...Object.fromEntries(
+        Object.entries(shared.replies ?? {}).filter(([pattern]) => !Object.hasOwn(own.replies ?? {}, pattern)),
+      ),
+    },
   };
 }
 
 function caseOf(raw: Raw, at: number | null, shared: readonly string[]): TestCase {
-  const { name, definition, library = {}, unchecked = false, inputs = {}, env = {}, project, persona, expect = {}, replies, ...rest } = raw;
+  const {
+    name,
+    definition,
+    library = {},
+    unchecked = false,
+    inputs = {},
+    env = {},
+    project,
+    persona,
+    expect = {},
+    replies,
+    ...rest
+  } = raw;
   const script = { ...rest, replies: readReplies(replies ?? {}) } as ScriptSource;
-  return { name, definition, library, unchecked, inputs, env, project, persona, script, expect, shared: new Set(shared), at };
+  return {
+    name,
+    definition,
+    library,
+    unchecked,
+    inputs,
+    env,
+    project,
+    persona,
+    script,
+    expect,
+    shared: new Set(shared),
+    at,
+  };
 }
 
 class BadReply extends Error {}
@@ -166,7 +216,8 @@ export type Replies = { [pattern: string]: ScriptedReply | ScriptedReply[] };
 export function readReplies(replies: JsonObject): Replies {
   return Object.fromEntries(
     Object.entries(replies).map(([pattern, given]) => {
-      if (Array.isArray(given) && given.length === 0) throw new BadReply(`replies."${pattern}" is an empty list; give one reply for each call`);
+      if (Array.isArray(given) && given.length === 0)
+        throw new BadReply(`replies."${pattern}" is an empty list; give one reply for each call`);
       return [pattern, Array.isArray(given) ? given.map((one) => readReply(pattern, one)) : readReply(pattern, given)];
     }),
   );
@@ -181,5 +232,7 @@ function readReply(pattern: string, given: Json): ScriptedReply {
 
 /** A sentence for each finding of the schema. */
 export function mistakesOf(error: z.ZodError): string[] {
-  return error.issues.map(({ path, message }) => (path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`));
+  return error.issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`,
+  );
 }

@@ -44,32 +44,47 @@ export interface Fork {
 }
 
 /** `events`: those of the old run. */
-export async function forkRun(parts: StartParts, bundle: ReplayParts['bundle'], request: ForkRequest, events: readonly RunEvent[]): Promise<Fork> {
+export async function forkRun(
+  parts: StartParts,
+  bundle: ReplayParts['bundle'],
+  request: ForkRequest,
+  events: readonly RunEvent[],
+): Promise<Fork> {
   const { handle: of, set = {}, definition: edited, known, as, persona, host } = request;
   const history = await partsOf(parts.client, of);
   const standing = await findStanding(parts, bundle, history, request, events);
   const taskQueue = host === undefined ? (history.at(-1)?.taskQueue ?? parts.taskQueue) : `sentinel@${host}`;
   const { at, start } = standing;
   if (cleansUpCancelled(standing.position)) {
-    throw new ClientError('FORK_REFUSED', `At ${at} steps of ${of} were cleaning up after a cancellation, which no other run can go on with; fork at a step before it.`);
+    throw new ClientError(
+      'FORK_REFUSED',
+      `At ${at} steps of ${of} were cleaning up after a cancellation, which no other run can go on with; fork at a step before it.`,
+    );
   }
   const position = freshPosition(standing.position, { takenAt: standing.now, now: Date.now() });
   const definition = edited ?? start.definition;
   if (edited !== undefined) adopt(position, start.definition, edited, [...new Set([at, request.at])]);
   for (const [name, value] of Object.entries(set)) setVariableAt(position, pathOf(at), name, value);
   const isElsewhere = parts.isElsewhere === true || taskQueue !== parts.taskQueue;
-  const started = await startRun({ ...parts, taskQueue, isElsewhere }, {
-    definition,
-    inputs: start.inputs ?? {},
-    project: start.project,
-    persona: persona ?? start.persona,
-    known: (name) => known?.(name) ?? start.library?.[name],
-    origin: { type: 'fork', of, at },
-    from: position,
-    ...(as === undefined ? {} : { handle: as }),
-    ...(start.continueEvery === undefined ? {} : { continueEvery: start.continueEvery }),
-  });
-  if (!started.isNew) throw new ClientError('HANDLE_TAKEN', `The handle "${started.handle}" is taken by another run: give one of its own with --id, or leave it out.`);
+  const started = await startRun(
+    { ...parts, taskQueue, isElsewhere },
+    {
+      definition,
+      inputs: start.inputs ?? {},
+      project: start.project,
+      persona: persona ?? start.persona,
+      known: (name) => known?.(name) ?? start.library?.[name],
+      origin: { type: 'fork', of, at },
+      from: position,
+      ...(as === undefined ? {} : { handle: as }),
+      ...(start.continueEvery === undefined ? {} : { continueEvery: start.continueEvery }),
+    },
+  );
+  if (!started.isNew)
+    throw new ClientError(
+      'HANDLE_TAKEN',
+      `The handle "${started.handle}" is taken by another run: give one of its own with --id, or leave it out.`,
+    );
   return { handle: started.handle, of, at };
 }
 
@@ -79,7 +94,10 @@ function adopt(position: Position, before: Definition, after: Definition, keys: 
   const open = frameDifferences(position, after);
   const differences = open.length > 0 ? open : keys.flatMap((key) => missingStep(after, key));
   if (differences.length > 0) {
-    throw new ClientError('FORK_DEFINITION_DIFFERS', `The definition cannot go on from ${at}: ${differences.join('; ')}. Leave the steps that are open there in place, or fork before them.`);
+    throw new ClientError(
+      'FORK_DEFINITION_DIFFERS',
+      `The definition cannot go on from ${at}: ${differences.join('; ')}. Leave the steps that are open there in place, or fork before them.`,
+    );
   }
   adoptBounds(position, before, after);
 }
@@ -106,7 +124,11 @@ async function findStanding(
   const target: RetraceTarget = { key, seq: first?.seq ?? null };
   let diverged: Error | null = null;
   for (const { runId } of inOrderOfPromise(history, first?.at)) {
-    const found = await retraceHistory({ bundle, store }, { history: await historyOf(client, handle, runId), workflowId: workflowIdOf(handle) }, target);
+    const found = await retraceHistory(
+      { bundle, store },
+      { history: await historyOf(client, handle, runId), workflowId: workflowIdOf(handle) },
+      target,
+    );
     if ('standing' in found) return found.standing;
     diverged ??= found.missing;
   }
@@ -124,8 +146,13 @@ async function findStanding(
 function inOrderOfPromise(parts: readonly Part[], at: number | undefined): readonly Part[] {
   const last = parts.length - 1;
   if (at === undefined) return parts.slice(-1);
-  const likely = Math.max(0, parts.findLastIndex(({ startedAt }) => startedAt <= at));
-  return [likely, likely - 1, likely + 1].filter((index) => index >= 0 && index <= last).flatMap((index) => parts[index] ?? []);
+  const likely = Math.max(
+    0,
+    parts.findLastIndex(({ startedAt }) => startedAt <= at),
+  );
+  return [likely, likely - 1, likely + 1]
+    .filter((index) => index >= 0 && index <= last)
+    .flatMap((index) => parts[index] ?? []);
 }
 
 function notReached(handle: string, key: string, events: readonly RunEvent[]): string {
@@ -134,12 +161,17 @@ function notReached(handle: string, key: string, events: readonly RunEvent[]): s
     return `${key} is a step of a nested run: fork that run, "sentinel fork ${handle}/${nested} --at ${inner}".`;
   }
   const near = nearestKeys(key, events);
-  const hint = near.length === 0 ? `"sentinel trace ${handle}" shows its steps` : `the nearest steps it came to: ${near.join(', ')}`;
+  const hint =
+    near.length === 0
+      ? `"sentinel trace ${handle}" shows its steps`
+      : `the nearest steps it came to: ${near.join(', ')}`;
   return `${handle} never came to ${key}; ${hint}.`;
 }
 
 function nearestKeys(key: string, events: readonly RunEvent[]): string[] {
-  const keys = new Set(events.filter(({ type }) => type === 'step-started' || type === 'step-finished').map((event) => event.key));
+  const keys = new Set(
+    events.filter(({ type }) => type === 'step-started' || type === 'step-finished').map((event) => event.key),
+  );
   const near: string[] = [];
   while (near.length < 3 && keys.size > 0) {
     const next = closest(key, [...keys]);

@@ -35,7 +35,8 @@ export async function retraceHistory(
   return { standing: { ...told.standing, position: await settlePosition(told.standing, told.settlements) } };
 }
 
-const toPayload = (value: unknown): ReturnType<typeof defaultPayloadConverter.toPayload> => defaultPayloadConverter.toPayload(value);
+const toPayload = (value: unknown): ReturnType<typeof defaultPayloadConverter.toPayload> =>
+  defaultPayloadConverter.toPayload(value);
 
 /** The first event with one more input; a run that did not continue another has one input, and so nothing in between. */
 function withTarget(history: History, target: RetraceTarget): History {
@@ -45,5 +46,8 @@ function withTarget(history: History, target: RetraceTarget): History {
   const [start, carried = toPayload(undefined)] = started.input?.payloads ?? [];
   if (start === undefined) throw new Error('bug: a run that was started with nothing');
   const input = { payloads: [start, carried, toPayload(target)] };
-  return { ...history, events: [{ ...first, workflowExecutionStartedEventAttributes: { ...started, input } }, ...rest] };
+  return {
+    ...history,
+    events: [{ ...first, workflowExecutionStartedEventAttributes: { ...started, input } }, ...rest],
+  };
 }

@@ -15,7 +15,8 @@ export interface Part {
 const NOT_FOUND = 5;
 
 const isNotFound = (error: unknown): boolean =>
-  error instanceof Error && (error.name === 'WorkflowNotFoundError' || ('code' in error && error.code === NOT_FOUND) || isNotFound(error.cause));
+  error instanceof Error &&
+  (error.name === 'WorkflowNotFoundError' || ('code' in error && error.code === NOT_FOUND) || isNotFound(error.cause));
 
 /** Oldest first. Each names the one before it in its first event, so the chain is read from its end. */
 export async function partsOf(client: Client, handle: string): Promise<Part[]> {
@@ -23,7 +24,7 @@ export async function partsOf(client: Client, handle: string): Promise<Part[]> {
     const workflowId = workflowIdOf(handle);
     const parts: Part[] = [];
     const { runId: latest } = await client.workflow.getHandle(workflowId).describe();
-    for (let runId = latest; runId !== ''; ) {
+    for (let runId = latest; runId !== '';) {
       const { continues, ...part } = await firstEventOf(client, workflowId, runId);
       parts.unshift(part);
       runId = continues;
@@ -34,7 +35,11 @@ export async function partsOf(client: Client, handle: string): Promise<Part[]> {
 
 async function firstEventOf(client: Client, workflowId: string, runId: string): Promise<Part & { continues: string }> {
   const { namespace } = client.options;
-  const { history } = await client.workflowService.getWorkflowExecutionHistory({ namespace, execution: { workflowId, runId }, maximumPageSize: 1 });
+  const { history } = await client.workflowService.getWorkflowExecutionHistory({
+    namespace,
+    execution: { workflowId, runId },
+    maximumPageSize: 1,
+  });
   const first = history?.events?.[0];
   const startedAt = Number(first?.eventTime?.seconds ?? 0) * 1000 + (first?.eventTime?.nanos ?? 0) / 1e6;
   const { continuedExecutionRunId, taskQueue } = first?.workflowExecutionStartedEventAttributes ?? {};

@@ -15,6 +15,10 @@ function read(file: string): History {
   try {
     return historyFromJSON(JSON.parse(readFileSync(file, 'utf8')));
   } catch (error) {
-    throw new ClientError('USAGE', `--history ${file} cannot be read (${error instanceof Error ? error.message : String(error)}); ${REMEDY}`, { cause: error });
+    throw new ClientError(
+      'USAGE',
+      `--history ${file} cannot be read (${error instanceof Error ? error.message : String(error)}); ${REMEDY}`,
+      { cause: error },
+    );
   }
 }

@@ -1,6 +1,14 @@
 /** Walks one history again with today's workflow code, in this process and without a server. */
 import type { History } from '@temporalio/common/lib/proto-utils.js';
-import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker, type InjectedSinks, type ReplayWorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  makeTelemetryFilterString,
+  Runtime,
+  Worker,
+  type InjectedSinks,
+  type ReplayWorkerOptions,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
 import type { Sinks } from '@temporalio/workflow';
 import type { Store } from '../../prisma/store/contract.ts';
 import { payloadStorage } from '../../prisma/store/payload-driver.ts';
@@ -12,8 +20,13 @@ export interface ReplayParts {
 }
 
 /** Null when it went the same way, else what the SDK says of the first place where it did not. */
-export async function replayHistory(parts: ReplayParts, { history, workflowId }: { history: History; workflowId: string }, sinks: InjectedSinks<Sinks>): Promise<Error | null> {
-  for await (const { error } of Worker.runReplayHistories(replayOptions(parts, sinks), [{ history, workflowId }])) return error ?? null;
+export async function replayHistory(
+  parts: ReplayParts,
+  { history, workflowId }: { history: History; workflowId: string },
+  sinks: InjectedSinks<Sinks>,
+): Promise<Error | null> {
+  for await (const { error } of Worker.runReplayHistories(replayOptions(parts, sinks), [{ history, workflowId }]))
+    return error ?? null;
   return null;
 }
 

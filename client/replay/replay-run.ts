@@ -49,7 +49,12 @@ export async function replayRun(
     const error = await replayHistory(parts, { history, workflowId }, sinks);
     const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
     const runId = started?.originalExecutionRunId ?? null;
-    replayed.push({ runId, events: history.events?.length ?? 0, ok: error === null, divergence: error === null ? null : divergenceOf(error, history) });
+    replayed.push({
+      runId,
+      events: history.events?.length ?? 0,
+      ok: error === null,
+      divergence: error === null ? null : divergenceOf(error, history),
+    });
   }
   const isSame = replayed.every(({ ok }) => ok);
   const stored = readStored === null ? null : await readStored();
@@ -70,5 +75,9 @@ function divergenceOf(error: Error, { events }: History): Divergence {
 /** What an event of the history asks for goes by. */
 function nameOf(event: NonNullable<History['events']>[number]): string | null | undefined {
   const activity = event.activityTaskScheduledEventAttributes;
-  return activity?.activityId ?? event.timerStartedEventAttributes?.timerId ?? event.startChildWorkflowExecutionInitiatedEventAttributes?.workflowId;
+  return (
+    activity?.activityId ??
+    event.timerStartedEventAttributes?.timerId ??
+    event.startChildWorkflowExecutionInitiatedEventAttributes?.workflowId
+  );
 }

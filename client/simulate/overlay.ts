@@ -28,7 +28,11 @@ export class Overlay {
   read(path: string): Buffer {
     const file = resolveInside(this.#project, path);
     const bytes = this.#written.get(file) ?? onDisk(file, path);
-    if (bytes === null) throw new Failure('FILE_NOT_FOUND', `file "${path}" does not exist in the project; create it first or correct the path`);
+    if (bytes === null)
+      throw new Failure(
+        'FILE_NOT_FOUND',
+        `file "${path}" does not exist in the project; create it first or correct the path`,
+      );
     return bytes;
   }
 
@@ -60,7 +64,11 @@ function onDisk(file: string, path: string): Buffer | null {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) return null;
   if (!found.isFile()) throw new Failure('FILE_NOT_USABLE', `"${path}" is not a file; name a file`);
-  if (found.size > valueBytesMax) throw new Failure('VALUE_TOO_LARGE', `file "${path}" has ${found.size} bytes, at most ${valueBytesMax} fit in a run; use a shell step for larger files`);
+  if (found.size > valueBytesMax)
+    throw new Failure(
+      'VALUE_TOO_LARGE',
+      `file "${path}" has ${found.size} bytes, at most ${valueBytesMax} fit in a run; use a shell step for larger files`,
+    );
   return readFileSync(file);
 }
 
@@ -71,6 +79,18 @@ function diffOf(path: string, before: Buffer | null, after: Buffer): string {
   const old = before ?? Buffer.alloc(0);
   if (old.includes(0)) return 'the file is not text';
   if (old.length + after.length > diffBytesMax) return `${old.length} bytes become ${after.length}`;
-  const patch = createTwoFilesPatch(before === null ? '/dev/null' : path, path, old.toString('utf8'), after.toString('utf8'), undefined, undefined, { context: 3 });
-  return patch.split('\n').filter((line) => !/^(?:Index: .*|=+|\\ No newline.*)$/.test(line)).join('\n').trimEnd();
+  const patch = createTwoFilesPatch(
+    before === null ? '/dev/null' : path,
+    path,
+    old.toString('utf8'),
+    after.toString('utf8'),
+    undefined,
+    undefined,
+    { context: 3 },
+  );
+  return patch
+    .split('\n')
+    .filter((line) => !/^(?:Index: .*|=+|\\ No newline.*)$/.test(line))
+    .join('\n')
+    .trimEnd();
 }

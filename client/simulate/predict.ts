@@ -8,7 +8,14 @@ import { Failure } from '../../activities/failures.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { Effect } from '../../workflows/interpreter/host.ts';
 import { limitAsked } from '../../workflows/interpreter/limit-questions.ts';
-import { deedOf, Script, type Interruption, type ScriptedAnswer, type ScriptedReply, type ScriptSource } from '../../workflows/simulation/script.ts';
+import {
+  deedOf,
+  Script,
+  type Interruption,
+  type ScriptedAnswer,
+  type ScriptedReply,
+  type ScriptSource,
+} from '../../workflows/simulation/script.ts';
 import type { Overlay } from './overlay.ts';
 
 export interface Prediction {
@@ -44,7 +51,8 @@ export class Predictions extends Script {
 
   override find(key: string, effect: Effect): ScriptedReply | null {
     const scripted = super.find(key, effect);
-    const { reply, ...made } = scripted === null ? this.#predict(effect) : { text: doing(effect), source: 'replies' as const, reply: scripted };
+    const { reply, ...made } =
+      scripted === null ? this.#predict(effect) : { text: doing(effect), source: 'replies' as const, reply: scripted };
     this.made.set(key, { effect, ...made });
     return reply ?? null;
   }
@@ -59,7 +67,12 @@ export class Predictions extends Script {
   override answersTo(key: string): ScriptedAnswer[] {
     const given = super.answersTo(key);
     // At a limit it is resumed, as the scripted host does by itself.
-    return given.length > 0 || limitAsked(key.split('/').at(-1) ?? key) !== null ? given : [{ choice: 'approve', by: 'the simulation' }, { choice: 'abort', by: 'the simulation', afterMs: 20 }];
+    return given.length > 0 || limitAsked(key.split('/').at(-1) ?? key) !== null
+      ? given
+      : [
+          { choice: 'approve', by: 'the simulation' },
+          { choice: 'abort', by: 'the simulation', afterMs: 20 },
+        ];
   }
 
   #predict(effect: Effect): Predicted {
@@ -84,7 +97,10 @@ export class Predictions extends Script {
       case 'code/read': {
         const bytes = this.#overlay.read(textOf(path));
         const encoding = params['encoding'] === 'base64' ? 'base64' : 'utf8';
-        return { ...known({ path: textOf(path), content: bytes.toString(encoding), bytes: bytes.length }), text: `reads ${textOf(path)} (${bytes.length} bytes)` };
+        return {
+          ...known({ path: textOf(path), content: bytes.toString(encoding), bytes: bytes.length }),
+          text: `reads ${textOf(path)} (${bytes.length} bytes)`,
+        };
       }
       case 'code/write': {
         const { bytes, changed, isNew } = this.#overlay.write(textOf(path), textOf(content));
@@ -92,16 +108,36 @@ export class Predictions extends Script {
         return { ...known({ path: textOf(path), bytes, changed }), text: `${deed} ${textOf(path)} (${bytes} bytes)` };
       }
       case 'code/git': {
-        const paths = Array.isArray(params['paths']) ? params['paths'] : params['paths'] === undefined ? [] : [params['paths']];
+        const paths = Array.isArray(params['paths'])
+          ? params['paths']
+          : params['paths'] === undefined
+            ? []
+            : [params['paths']];
         for (const one of paths) this.#overlay.check(textOf(one));
-        return { text: `git ${textOf(params['operation'])}`, source: 'assumed', reply: { ok: true, value: { success: true, exitCode: 0, stdout: '', stderr: '', output: '' } } };
+        return {
+          text: `git ${textOf(params['operation'])}`,
+          source: 'assumed',
+          reply: { ok: true, value: { success: true, exitCode: 0, stdout: '', stderr: '', output: '' } },
+        };
       }
       case 'data/create':
-        return { ...known(this.#keep(textOf(collection), params)), text: `creates a record in ${textOf(collection)}`, source: 'assumed' };
+        return {
+          ...known(this.#keep(textOf(collection), params)),
+          text: `creates a record in ${textOf(collection)}`,
+          source: 'assumed',
+        };
       case 'data/list':
-        return { ...known(this.#kept(params)), text: `lists ${textOf(collection)} as this simulation left it`, source: 'assumed' };
+        return {
+          ...known(this.#kept(params)),
+          text: `lists ${textOf(collection)} as this simulation left it`,
+          source: 'assumed',
+        };
       case 'data/read':
-        return { ...known(this.#kept(params)[0] ?? null), text: `reads ${textOf(collection)} as this simulation left it`, source: 'assumed' };
+        return {
+          ...known(this.#kept(params)[0] ?? null),
+          text: `reads ${textOf(collection)} as this simulation left it`,
+          source: 'assumed',
+        };
       case 'health-check':
         return { ...known({ status: 'healthy' }), text: 'asks how the services are', source: 'assumed' };
       default:
@@ -110,21 +146,34 @@ export class Predictions extends Script {
   }
 
   #keep(collection: string, { data, id }: JsonObject): JsonObject {
-    const record = { id: id ?? `simulated-${this.#records.length + 1}`, collection, createdAt: 0, ...(isJsonObject(data) ? data : {}) };
+    const record = {
+      id: id ?? `simulated-${this.#records.length + 1}`,
+      collection,
+      createdAt: 0,
+      ...(isJsonObject(data) ? data : {}),
+    };
     this.#records.push(record);
     return record;
   }
 
   /** Only equality is looked at: what operators would find is for `--replies` to say. */
   #kept({ collection, filter, id }: JsonObject): JsonObject[] {
-    const wanted = Object.entries({ ...(isJsonObject(filter) ? filter : {}), ...(id === undefined ? {} : { id }) }).filter(([, value]) => !isJsonObject(value));
-    return this.#records.filter((record) => record['collection'] === collection && wanted.every(([field, value]) => isDeepStrictEqual(record[field], value)));
+    const wanted = Object.entries({
+      ...(isJsonObject(filter) ? filter : {}),
+      ...(id === undefined ? {} : { id }),
+    }).filter(([, value]) => !isJsonObject(value));
+    return this.#records.filter(
+      (record) =>
+        record['collection'] === collection &&
+        wanted.every(([field, value]) => isDeepStrictEqual(record[field], value)),
+    );
   }
 }
 
 const known = (value: Json): Omit<Predicted, 'text'> => ({ source: 'project', reply: { ok: true, value } });
 
-const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value));
+const textOf = (value: Json | undefined): string =>
+  typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
 
 const VERBS: { [type in Effect['type']]?: string } = { shell: 'runs', emit: 'publishes', sentinel: 'starts' };
 

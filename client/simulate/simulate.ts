@@ -70,7 +70,14 @@ export const SIMULATED_EFFECTS_MAX = 1000;
 /** Failures that say a path or a mode was refused. */
 const REFUSALS: ReadonlySet<string> = new Set(['PATH_OUTSIDE_PROJECT', 'MODE_FORBIDS']);
 
-export async function simulate({ definition, known, inputs, replies, project, persona }: SimulationRequest): Promise<SimulationReport> {
+export async function simulate({
+  definition,
+  known,
+  inputs,
+  replies,
+  project,
+  persona,
+}: SimulationRequest): Promise<SimulationReport> {
   const overlay = new Overlay(project);
   const answers = new Predictions({ replies }, overlay, SIMULATED_EFFECTS_MAX);
   const scenario = { definition, library: libraryOf(definition, known), inputs };
@@ -83,7 +90,8 @@ export async function simulate({ definition, known, inputs, replies, project, pe
   const steps = stepsOf(outcome, answers);
   const { result } = outcome;
   const warnings = [...warningsOf(outcome), ...waits];
-  if (answers.isCut) warnings.push({ key: '', code: 'CUT', message: `the simulation was ended after ${SIMULATED_EFFECTS_MAX} effects` });
+  if (answers.isCut)
+    warnings.push({ key: '', code: 'CUT', message: `the simulation was ended after ${SIMULATED_EFFECTS_MAX} effects` });
   return {
     ok: steps.every(({ verdict }) => verdict !== 'denied'),
     name: definition.name,
@@ -112,13 +120,20 @@ function stepsOf({ runs }: Outcome, { made }: Predictions): SimulatedStep[] {
       if (event.type === 'step-started' && event.step === 'sentinel') {
         return (started.get(event.seq) ?? []).flatMap((handle) => byHandle.get(handle) ?? []).flatMap(walked);
       }
-      return event.type === 'step-finished' && event.step !== 'loop' && event.step !== 'parallel' ? [stepOf(event, run, runs, made)] : [];
+      return event.type === 'step-finished' && event.step !== 'loop' && event.step !== 'parallel'
+        ? [stepOf(event, run, runs, made)]
+        : [];
     });
   };
   return outermost === undefined ? [] : walked(outermost);
 }
 
-function stepOf(event: StepFinished, run: ScriptedHost, runs: readonly ScriptedHost[], made: ReadonlyMap<string, Prediction>): SimulatedStep {
+function stepOf(
+  event: StepFinished,
+  run: ScriptedHost,
+  runs: readonly ScriptedHost[],
+  made: ReadonlyMap<string, Prediction>,
+): SimulatedStep {
   const key = run.keyOf(event.key);
   const prediction = made.get(key);
   const step = stepAt(run.walk.input.definition, event.key);
@@ -153,7 +168,9 @@ function permissionIn(step: Step | undefined, prediction: Prediction | undefined
 
 /** What needs an approval in a run: what it says itself, and what the runs around it say. */
 function approvalsOf({ walk }: ScriptedHost, runs: readonly ScriptedHost[]): Set<string> {
-  const around = runs.filter(({ walk: { input } }) => walk.input.handle === input.handle || walk.input.handle.startsWith(`${input.handle}/`));
+  const around = runs.filter(
+    ({ walk: { input } }) => walk.input.handle === input.handle || walk.input.handle.startsWith(`${input.handle}/`),
+  );
   return new Set(around.flatMap((run) => run.walk.input.definition.safety?.requireApproval ?? []));
 }
 
@@ -168,15 +185,26 @@ function verdictOn(
   if (refusal !== null) return { verdict: 'denied', why: refusal };
   if (failure !== undefined && REFUSALS.has(failure.code)) return { verdict: 'denied', why: failure.message };
   if (type === 'approval') return { verdict: 'needs approval', why: 'the step asks for one' };
-  if (permission !== null && policy.approvals.has(permission)) return { verdict: 'needs approval', why: `"requireApproval" names ${permission}` };
+  if (permission !== null && policy.approvals.has(permission))
+    return { verdict: 'needs approval', why: `"requireApproval" names ${permission}` };
   return { verdict: 'allowed' };
 }
 
 /** Nobody publishes anything while it is simulated but the run itself. */
 function waitsOf(runs: readonly ScriptedHost[]): SimulationReport['warnings'] {
-  return runs.flatMap((run) => Array.from(run.awaited, ([key, pattern]) => ({ key: run.keyOf(key), code: 'WAITS', message: `a run would wait here for the event "${pattern}"; the simulation ends` })));
+  return runs.flatMap((run) =>
+    Array.from(run.awaited, ([key, pattern]) => ({
+      key: run.keyOf(key),
+      code: 'WAITS',
+      message: `a run would wait here for the event "${pattern}"; the simulation ends`,
+    })),
+  );
 }
 
 function warningsOf({ runs }: Outcome): SimulationReport['warnings'] {
-  return runs.flatMap((run) => run.events.filter((event): event is Extract<RunEvent, { type: 'warning' }> => event.type === 'warning').map(({ key, code, message }) => ({ key: run.keyOf(key), code, message })));
+  return runs.flatMap((run) =>
+    run.events
+      .filter((event): event is Extract<RunEvent, { type: 'warning' }> => event.type === 'warning')
+      .map(({ key, code, message }) => ({ key: run.keyOf(key), code, message })),
+  );
 }

@@ -7,7 +7,10 @@ import { visitSteps, type KnownRefs } from './visit.ts';
 export function asksOf(definition: Definition, known: KnownRefs): string[] {
   const asks: string[] = [];
   visitSteps(definition, known, ({ step, path }) => {
-    if (step.type === 'approval') asks.push(`${path} asks ${step.assignee ?? 'its persona'} "${shortened(step.message)}" and waits${waitWords(step)}.`);
+    if (step.type === 'approval')
+      asks.push(
+        `${path} asks ${step.assignee ?? 'its persona'} "${shortened(step.message)}" and waits${waitWords(step)}.`,
+      );
   });
   const { safety = {}, escalateOn = [], reportTo } = definition;
   const { requireApproval = [], onTimeout } = safety;
@@ -15,13 +18,18 @@ export function asksOf(definition: Definition, known: KnownRefs): string[] {
   if (requireApproval.length > 0) asks.push(approvalSentence(requireApproval, unasked));
   asks.push(...escalateOn.filter((rule) => rule !== unasked).map(ruleSentence));
   if (onTimeout === 'pause') asks.push('At a bound it pauses and waits to be resumed or stopped.');
-  if (reportTo === 'inbox') asks.push('At its end it puts a report into its owner\'s inbox.');
+  if (reportTo === 'inbox') asks.push("At its end it puts a report into its owner's inbox.");
   return asks.length === 0 ? ['Nothing.'] : asks;
 }
 
 function waitWords({ timeoutMs, onTimeout }: Extract<Step, { type: 'approval' }>): string {
   if (timeoutMs === undefined) return ' until it is answered';
-  const then = onTimeout === 'approve' ? 'then it counts as approved' : onTimeout === 'reject' ? 'then it counts as rejected' : 'then the step fails';
+  const then =
+    onTimeout === 'approve'
+      ? 'then it counts as approved'
+      : onTimeout === 'reject'
+        ? 'then it counts as rejected'
+        : 'then the step fails';
   return ` for at most ${durationWords(timeoutMs)}; ${then}`;
 }
 

@@ -6,11 +6,17 @@ import type { Budget, Definition, LoopConfig } from '../model.ts';
 export function boundsOf(definition: Definition): string[] {
   const { loop, safety = {}, durability } = definition;
   const time = smallest(definition.timeoutMs, safety.timeoutMs, 'timeoutMs' in loop ? loop.timeoutMs : undefined);
-  const atBound = safety.onTimeout === 'pause' ? 'then it pauses, and resuming it grants as much again' : 'then it is stopped';
+  const atBound =
+    safety.onTimeout === 'pause' ? 'then it pauses, and resuming it grants as much again' : 'then it is stopped';
   const sentences = [`Passes: ${passesSentence(loop, safety.maxIterations)}.`];
-  sentences.push(time === null ? 'Time: no bound on the whole run; its steps have theirs.' : `Time: at most ${durationWords(time)}; ${atBound}.`);
+  sentences.push(
+    time === null
+      ? 'Time: no bound on the whole run; its steps have theirs.'
+      : `Time: at most ${durationWords(time)}; ${atBound}.`,
+  );
   sentences.push(`Each step: ${stepSentence(safety.maxStepTimeoutMs)}.`);
-  if (safety.budget !== undefined) sentences.push(`Budget, nested runs included: ${budgetWords(safety.budget)}; ${atBound}.`);
+  if (safety.budget !== undefined)
+    sentences.push(`Budget, nested runs included: ${budgetWords(safety.budget)}; ${atBound}.`);
   if (safety.maxMemoryMb !== undefined) sentences.push(`Memory of its processes: at most ${safety.maxMemoryMb} MB.`);
   sentences.push(`Sentinels inside one another: at most ${safety.maxNestingDepth ?? nestingSentinelsMax}.`);
   if (definition.mode !== undefined && definition.mode !== 'full') sentences.push(modeSentence(definition.mode));
@@ -25,7 +31,11 @@ function smallest(...values: (number | undefined)[]): number | null {
 
 function passesSentence(loop: LoopConfig, maxIterations: number | undefined): string {
   const own = describeLoop(loop);
-  const usual = loop.type === 'continuous' && loop.max === undefined && loop.maxIterations === undefined && maxIterations === undefined;
+  const usual =
+    loop.type === 'continuous' &&
+    loop.max === undefined &&
+    loop.maxIterations === undefined &&
+    maxIterations === undefined;
   const bound = maxIterations ?? (usual ? continuousPassesMax : undefined);
   return bound === undefined ? own : `${own}; never more than ${bound}`;
 }
@@ -45,5 +55,7 @@ function budgetWords({ steps, tokens, usd, wallMs }: Budget): string {
 }
 
 function modeSentence(mode: 'readonly' | 'sandboxed'): string {
-  return mode === 'readonly' ? 'Mode "readonly": only what reads is allowed.' : 'Mode "sandboxed": processes see the project alone, and no network.';
+  return mode === 'readonly'
+    ? 'Mode "readonly": only what reads is allowed.'
+    : 'Mode "sandboxed": processes see the project alone, and no network.';
 }

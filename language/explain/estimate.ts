@@ -35,7 +35,10 @@ interface Line {
 const encoder = new TextEncoder();
 const bytesOf = (value: unknown): number => encoder.encode(JSON.stringify(value) ?? '').length;
 
-const plus = (left: Cost, right: Cost, times = 1): Cost => ({ events: left.events + right.events * times, bytes: left.bytes + right.bytes * times });
+const plus = (left: Cost, right: Cost, times = 1): Cost => ({
+  events: left.events + right.events * times,
+  bytes: left.bytes + right.bytes * times,
+});
 const nothing: Cost = { events: 0, bytes: 0 };
 
 export function estimateOf(definition: Definition): Estimate {
@@ -43,7 +46,10 @@ export function estimateOf(definition: Definition): Estimate {
   const count = new Count(definition, assumptions);
   const least = count.passOf('least');
   const most = count.passOf('most');
-  const once = plus(plus({ ...measured.runStart, bytes: measured.runStart.bytes + bytesOf(definition) }, measured.runEnd), count.clean());
+  const once = plus(
+    plus({ ...measured.runStart, bytes: measured.runStart.bytes + bytesOf(definition) }, measured.runEnd),
+    count.clean(),
+  );
   const carried = plus({ ...measured.continuation, bytes: measured.continuation.bytes + bytesOf(definition) }, once);
   const passesMax = passesOf(definition);
   const perHistory = { least: passesIn(most, carried), most: passesIn(least, carried) };
@@ -53,7 +59,8 @@ export function estimateOf(definition: Definition): Estimate {
     pass: { least, most },
     passesPerHistory: isEndless ? null : perHistory,
     passesMax,
-    continuesAsNew: passesMax === null ? null : isEndless ? 0 : Math.max(0, Math.ceil(passesMax / perHistory.least) - 1),
+    continuesAsNew:
+      passesMax === null ? null : isEndless ? 0 : Math.max(0, Math.ceil(passesMax / perHistory.least) - 1),
     assumptions: [...assumptions],
   };
 }
@@ -149,7 +156,9 @@ class Count {
         return this.#durable(line, step.event === undefined ? measured.activity : measured.arrival);
       case 'command':
       case 'emit':
-        return this.#segments && isQuick(step) ? this.#quick(line) : this.#durable(line, measured.activity, bytesOf(step.type === 'emit' ? step.data : step.params));
+        return this.#segments && isQuick(step)
+          ? this.#quick(line)
+          : this.#durable(line, measured.activity, bytesOf(step.type === 'emit' ? step.data : step.params));
       default:
         step satisfies never;
     }
@@ -183,16 +192,20 @@ class Count {
     const quick = line.quick - second.quick;
     line.cost = plus(line.cost, each, passes - 2);
     line.quick += quick * (passes - 2);
-    if (each.events === 0) line.cost = plus(line.cost, measured.segment, Math.floor((quick * passes) / measured.segmentStepsMax));
+    if (each.events === 0)
+      line.cost = plus(line.cost, measured.segment, Math.floor((quick * passes) / measured.segmentStepsMax));
   }
 
   #passes({ loop, name }: LoopStep, way: Way): number {
     if (loop.type === 'once') return 1;
-    if (loop.type === 'count' && typeof loop.max === 'number') return Math.min(loop.max, loop.maxIterations ?? loop.max);
+    if (loop.type === 'count' && typeof loop.max === 'number')
+      return Math.min(loop.max, loop.maxIterations ?? loop.max);
     const bounds = [loop.max, loop.maxIterations].filter((bound) => typeof bound === 'number');
     if (way === 'least') return loop.type === 'until' ? 1 : 0;
     if (bounds.length > 0) return Math.min(...bounds);
-    this.#assumptions.add(`the loop ${name ?? describeUnknown(loop)} makes 1 pass: how many it will make, only the run knows`);
+    this.#assumptions.add(
+      `the loop ${name ?? describeUnknown(loop)} makes 1 pass: how many it will make, only the run knows`,
+    );
     return 1;
   }
 

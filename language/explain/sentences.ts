@@ -58,7 +58,9 @@ class Say {
       case 'loop':
         return this.#block(step.steps, `${path}.steps`, depth + 1);
       case 'parallel':
-        return step.branches.forEach((branch, index) => this.#branch(`${path}.branches.${index}`, depth + 1, `Branch ${index + 1}:`, branch));
+        return step.branches.forEach((branch, index) =>
+          this.#branch(`${path}.branches.${index}`, depth + 1, `Branch ${index + 1}:`, branch),
+        );
       case 'sentinel':
         return this.#inside(step, path, depth + 1);
       case 'shell':
@@ -101,7 +103,9 @@ function whatOf(step: Step): string {
     case 'llm':
       return `asks ${step.model === undefined || step.model === 'auto' ? 'a model' : step.model}${step.prompt === undefined ? '' : ` "${shortened(step.prompt)}"`}${(step.tools ?? []).length === 0 ? '' : `, which may call ${step.tools?.join(', ')}`}`;
     case 'watch':
-      return step.event === undefined ? `watches process ${step.executionId ?? ''} until ${untilWords(step.until)}` : `waits for the event "${step.event}"`;
+      return step.event === undefined
+        ? `watches process ${step.executionId ?? ''} until ${untilWords(step.until)}`
+        : `waits for the event "${step.event}"`;
     case 'emit':
       return `emits the event "${step.event}"`;
     case 'approval':
@@ -125,7 +129,9 @@ function untilWords(until: 'finished' | 'error' | 'match' | undefined): string {
 }
 
 function paramWords(params: { [name: string]: unknown } | undefined): string {
-  const words = Object.entries(params ?? {}).map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const words = Object.entries(params ?? {}).map(
+    ([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
   return words.length === 0 ? '' : ` with ${shortened(words.join(', '))}`;
 }
 

@@ -49,7 +49,9 @@ function whatOf(step: Step): string {
     case 'shell':
       return `\`${shortened(step.command)}\``;
     case 'command': {
-      const place = [step.params?.['path'], step.params?.['collection'], step.params?.['operation']].find((value) => typeof value === 'string');
+      const place = [step.params?.['path'], step.params?.['collection'], step.params?.['operation']].find(
+        (value) => typeof value === 'string',
+      );
       return place === undefined ? step.command : `${step.command} (${shortened(place)})`;
     }
     case 'llm':

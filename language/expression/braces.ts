@@ -16,7 +16,8 @@ export type BraceContent =
 
 const PATH = /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_-]+|\[\d{1,10}\])*$/;
 /** A step's label may be any text: words with spaces between them stand as they are, anything else in quotes. */
-const LABELLED = /^named(?:\.[\p{L}\p{N}_][\p{L}\p{N}_-]*(?: +[\p{L}\p{N}_][\p{L}\p{N}_-]*)+|\["[^"[\]{}]+"\]|\['[^'[\]{}]+'\])(?:\.[A-Za-z0-9_-]+|\[\d{1,10}\])*$/u;
+const LABELLED =
+  /^named(?:\.[\p{L}\p{N}_][\p{L}\p{N}_-]*(?: +[\p{L}\p{N}_][\p{L}\p{N}_-]*)+|\["[^"[\]{}]+"\]|\['[^'[\]{}]+'\])(?:\.[A-Za-z0-9_-]+|\[\d{1,10}\])*$/u;
 const LABELLED_KEYS = /\["([^"]+)"\]|\['([^']+)'\]|[^.[\]]+/g;
 
 const isPath = (text: string): boolean => PATH.test(text) || LABELLED.test(text);
@@ -63,7 +64,9 @@ function piecesOf(source: string): Piece[] {
 /** The keys of a path, root first; undefined when the text is no path. */
 export function keysOfPath(text: string): string[] | undefined {
   if (PATH.test(text)) return text.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
-  return LABELLED.test(text) ? Array.from(text.matchAll(LABELLED_KEYS), ([key, quoted, single]) => quoted ?? single ?? key) : undefined;
+  return LABELLED.test(text)
+    ? Array.from(text.matchAll(LABELLED_KEYS), ([key, quoted, single]) => quoted ?? single ?? key)
+    : undefined;
 }
 
 /** How a step of that label is referred to in quotes; undefined for a label that no braces can hold. */

@@ -38,7 +38,8 @@ export class Budget {
 
   spend(steps = 1): void {
     this.#steps -= steps;
-    if (this.#steps < 0) throw new Halt('EXPRESSION_BUDGET', 'the expression does too much work; narrow the data first');
+    if (this.#steps < 0)
+      throw new Halt('EXPRESSION_BUDGET', 'the expression does too much work; narrow the data first');
   }
 
   /** Looking through text costs a step for every 256 characters. */
@@ -51,7 +52,11 @@ export class Budget {
     if (typeof value !== 'object' || value === null) return textOf(value);
     const known = this.#written.get(value);
     if (known !== undefined) return known;
-    if (isDeeper(value, valueDepthMax)) throw new Halt('VALUE_TOO_LARGE', `the value is nested deeper than ${valueDepthMax} levels, so it has no text; use a part of it`);
+    if (isDeeper(value, valueDepthMax))
+      throw new Halt(
+        'VALUE_TOO_LARGE',
+        `the value is nested deeper than ${valueDepthMax} levels, so it has no text; use a part of it`,
+      );
     const text = textOf(value);
     this.#written.set(value, text);
     return text;
@@ -67,9 +72,13 @@ export class Budget {
   /** Called before text of this length is made. */
   produce(length: number): void {
     if (length > stringLengthMax) {
-      throw new Halt('VALUE_TOO_LARGE', `the expression makes a text of ${length} characters; at most ${stringLengthMax} are kept`);
+      throw new Halt(
+        'VALUE_TOO_LARGE',
+        `the expression makes a text of ${length} characters; at most ${stringLengthMax} are kept`,
+      );
     }
     this.#characters -= length;
-    if (this.#characters < 0) throw new Halt('EXPRESSION_BUDGET', 'the expression makes too much text; narrow the data first');
+    if (this.#characters < 0)
+      throw new Halt('EXPRESSION_BUDGET', 'the expression makes too much text; narrow the data first');
   }
 }

@@ -35,7 +35,16 @@ export class Refusal extends Error {
 }
 
 /** What JavaScript calls functions on: a call behind one of these is no method of a variable. */
-export const LIBRARIES: ReadonlySet<string> = new Set(['Math', 'Number', 'String', 'Boolean', 'Object', 'Array', 'JSON', 'Date']);
+export const LIBRARIES: ReadonlySet<string> = new Set([
+  'Math',
+  'Number',
+  'String',
+  'Boolean',
+  'Object',
+  'Array',
+  'JSON',
+  'Date',
+]);
 
 /** What the placeholders of the scan stand for. */
 export type Braces = ReadonlyMap<string, Node>;
@@ -68,7 +77,12 @@ export function convert(node: Parsed, braces: Braces): Node {
     case 'UnaryExpression':
       return { type: 'unary', operator: allowed(word(node, 'operator'), isUnaryOperator), operand: go('argument') };
     case 'BinaryExpression':
-      return { type: 'binary', operator: allowed(word(node, 'operator'), isBinaryOperator), left: go('left'), right: go('right') };
+      return {
+        type: 'binary',
+        operator: allowed(word(node, 'operator'), isBinaryOperator),
+        left: go('left'),
+        right: go('right'),
+      };
     case 'ConditionalExpression':
       return { type: 'choice', test: go('test'), then: go('consequent'), else: go('alternate') };
     case 'ArrayExpression':
@@ -81,9 +95,11 @@ export function convert(node: Parsed, braces: Braces): Node {
       throw new Refusal('a function (=>) stands only inside the parentheses of a method such as .filter(x => …)');
     case 'Compound':
     case 'SequenceExpression':
-      throw new Refusal(children(node, 'body').length === 0 && node.type === 'Compound'
-        ? 'the expression is empty'
-        : 'there are several expressions; write one, and join conditions with && or ||');
+      throw new Refusal(
+        children(node, 'body').length === 0 && node.type === 'Compound'
+          ? 'the expression is empty'
+          : 'there are several expressions; write one, and join conditions with && or ||',
+      );
     default:
       throw new Refusal(`${describe(node.type)} is not part of the expression language`);
   }
@@ -144,11 +160,15 @@ function convertCall(node: Parsed, braces: Braces): Node {
   if (callee.type !== 'MemberExpression' && !plain) throw new Refusal('only a named method or function can be called');
   const name = plain ? nameOf(callee) : word(child(callee, 'property'), 'name');
   const qualified = plain ? name : `${nameOf(child(callee, 'object'))}.${name}`;
-  if (isFunctionName(qualified)) return { type: 'function', name: qualified, args: args.map((arg) => convert(arg, braces)) };
-  if (plain) throw new Refusal(`there is no function "${name}"; there are ${FUNCTIONS.join(', ')}`, { kind: 'function', name });
+  if (isFunctionName(qualified))
+    return { type: 'function', name: qualified, args: args.map((arg) => convert(arg, braces)) };
+  if (plain)
+    throw new Refusal(`there is no function "${name}"; there are ${FUNCTIONS.join(', ')}`, { kind: 'function', name });
   if (callee['computed'] === true) throw new Refusal('a method is called by its name, not through [ ]');
   if (!isMethod(name)) {
-    const unknown: UnknownCall = LIBRARIES.has(nameOf(child(callee, 'object'))) ? { kind: 'function', name: qualified } : { kind: 'method', name };
+    const unknown: UnknownCall = LIBRARIES.has(nameOf(child(callee, 'object')))
+      ? { kind: 'function', name: qualified }
+      : { kind: 'method', name };
     throw new Refusal(`there is no method ".${name}"; there are ${METHODS.map((m) => `.${m}`).join(', ')}`, unknown);
   }
   const object = convert(child(callee, 'object'), braces);
@@ -177,7 +197,8 @@ function convertEntry(node: Parsed, braces: Braces): Entry {
   const value = convert(child(node, 'value'), braces);
   if (node['computed'] === true) return { type: 'entry', key: convert(key, braces), value };
   const name = key.type === 'Identifier' ? nameOf(key) : key['value'];
-  if (typeof name !== 'string' && typeof name !== 'number') throw new Refusal('the key of an object is a name or a text');
+  if (typeof name !== 'string' && typeof name !== 'number')
+    throw new Refusal('the key of an object is a name or a text');
   return { type: 'entry', key: { type: 'literal', value: safe(String(name)) }, value };
 }
 

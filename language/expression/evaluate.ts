@@ -18,7 +18,11 @@ export { isTruthy } from './operators.ts';
 
 export type Evaluation = { ok: true; value: Json | undefined } | ({ ok: false } & Fault);
 
-export function tryEvaluate(expression: Expression | string, scope: ScopeReader, budget: Budget = new Budget()): Evaluation {
+export function tryEvaluate(
+  expression: Expression | string,
+  scope: ScopeReader,
+  budget: Budget = new Budget(),
+): Evaluation {
   const parsed = typeof expression === 'string' ? parseExpression(expression) : { ok: true as const, expression };
   if (!parsed.ok) return { ok: false, ...parsed.problem };
   try {
@@ -27,7 +31,8 @@ export function tryEvaluate(expression: Expression | string, scope: ScopeReader,
   } catch (error) {
     if (error instanceof Halt) return { ok: false, ...error.fault };
     // Data nested deeper than the stack: nothing else in here can overflow.
-    if (error instanceof RangeError) return { ok: false, code: 'VALUE_TOO_LARGE', message: 'a value is nested too deeply to be read' };
+    if (error instanceof RangeError)
+      return { ok: false, code: 'VALUE_TOO_LARGE', message: 'a value is nested too deeply to be read' };
     throw error;
   }
 }
@@ -70,7 +75,11 @@ function visit(node: Node, world: World): Value {
     case 'method':
       return visitMethod(node.object, node.name, node.args, world);
     case 'function':
-      return callFunction(node.name, node.args.map((arg) => visit(arg, world)), world.budget);
+      return callFunction(
+        node.name,
+        node.args.map((arg) => visit(arg, world)),
+        world.budget,
+      );
     case 'unary':
       return applyUnary(node.operator, visit(node.operand, world));
     case 'binary':
@@ -157,7 +166,12 @@ function visitMethod(object: Node, name: Method, args: readonly Argument[], worl
   const found = visit(object, world);
   const target = isOnText(name) || !readsJson(world) ? found : readable(found, name, world.isBraced, world.budget);
   if (target === undefined || target === null) return undefined;
-  return callMethod(target, name, args.map((arg) => argumentOf(arg, world)), world.budget);
+  return callMethod(
+    target,
+    name,
+    args.map((arg) => argumentOf(arg, world)),
+    world.budget,
+  );
 }
 
 function argumentOf(arg: Argument, world: World): MethodArgument {
@@ -201,7 +215,8 @@ function visitObject(entries: readonly Entry[], world: World): Json {
 
 function spreadInto(out: Map<string, Json>, value: Value, budget: Budget): void {
   if (value === undefined || value === null) return;
-  if (typeof value !== 'object' || Array.isArray(value)) throw new Halt('EXPRESSION_TYPE', '"..." inside { } needs an object');
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw new Halt('EXPRESSION_TYPE', '"..." inside { } needs an object');
   const entries = Object.entries(value);
   budget.spend(entries.length);
   for (const [key, item] of entries) if (isSafeName(key)) out.set(key, item);

@@ -30,7 +30,14 @@ const CALLS: Readonly<Record<FunctionName, Call>> = {
   parseFloat: ([value], budget) => Number.parseFloat(start(value, budget)),
   'Number.isInteger': ([value]) => Number.isInteger(value),
   'Array.isArray': ([value]) => Array.isArray(value),
-  'JSON.stringify': ([value], budget) => (value === undefined ? undefined : joined([typeof value === 'string' ? JSON.stringify(value) : value === null ? 'null' : budget.written(value)], '', budget)),
+  'JSON.stringify': ([value], budget) =>
+    value === undefined
+      ? undefined
+      : joined(
+          [typeof value === 'string' ? JSON.stringify(value) : value === null ? 'null' : budget.written(value)],
+          '',
+          budget,
+        ),
   'JSON.parse': ([value], budget) => parsedText(value, budget) ?? notJson(),
   'Object.keys': ([value], budget) => entriesOf(value, budget).map(([key]) => key),
   'Object.values': ([value], budget) => entriesOf(value, budget).map(([, item]) => item),
@@ -86,7 +93,8 @@ function notJson(): never {
 
 function entriesOf(value: Value, budget: Budget): Array<[string, Json]> {
   if (value === undefined || value === null) return [];
-  if (typeof value !== 'object') throw new Halt('EXPRESSION_TYPE', 'Object.keys, .values and .entries need an object or an array');
+  if (typeof value !== 'object')
+    throw new Halt('EXPRESSION_TYPE', 'Object.keys, .values and .entries need an object or an array');
   const entries = Object.entries(value).filter(([key]) => isSafeName(key));
   budget.spend(entries.length);
   return entries;

@@ -18,7 +18,12 @@ export function parsedText(value: Json | undefined, budget: Budget): Json | unde
  * What is read of a field's owner on the way down a path: a text that is JSON is the value it stands for.
  * Outside braces the length of a text is its own, as its methods are.
  */
-export function readable(value: Json | undefined, key: string | number, isBraced: boolean, budget: Budget): Json | undefined {
+export function readable(
+  value: Json | undefined,
+  key: string | number,
+  isBraced: boolean,
+  budget: Budget,
+): Json | undefined {
   return typeof value !== 'string' || (key === 'length' && !isBraced) ? value : (parsedText(value, budget) ?? value);
 }
 
@@ -29,7 +34,9 @@ export function readJson(text: string): Json | undefined {
   if (mayBeDeep(text) && isDeep(text)) return undefined;
   try {
     if (!LARGE_NUMBER.test(text)) return JSON.parse(text) as Json;
-    return JSON.parse(text, (_key, item: Json) => (typeof item === 'number' && !Number.isFinite(item) ? null : item)) as Json;
+    return JSON.parse(text, (_key, item: Json) =>
+      typeof item === 'number' && !Number.isFinite(item) ? null : item,
+    ) as Json;
   } catch {
     return undefined;
   }

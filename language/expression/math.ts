@@ -3,9 +3,9 @@
  * (+ − × ÷ √). The engine's own may differ in the last digit from one version to the next, and a run
  * that is replayed by a later one has to decide as it did before. Exact to about 15 digits.
  */
-const LN2_HIGH = 0.693147180369123816490;
+const LN2_HIGH = 0.69314718036912381649;
 const LN2_LOW = 1.90821492927058770002e-10;
-const HALF_PI_PARTS = [1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624879595063154e-21] as const;
+const HALF_PI_PARTS = [1.57079632673412561417, 6.0771005063039659766e-11, 2.02226624879595063154e-21] as const;
 const HALF_PI = Math.PI / 2;
 const SMALL = 0.35;
 /** Beyond it x² + 1 is x² to the last digit. */
@@ -112,7 +112,8 @@ export function pow(x: number, y: number): number {
 
 function wholePower(x: number, y: number): number {
   let result = 1;
-  for (let left = y, square = x; left > 0; left = Math.floor(left / 2), square *= square) if (left % 2 === 1) result *= square;
+  for (let left = y, square = x; left > 0; left = Math.floor(left / 2), square *= square)
+    if (left % 2 === 1) result *= square;
   return result;
 }
 
@@ -130,7 +131,9 @@ export function hypot(...sides: number[]): number {
   const longest = sides.reduce((most, side) => (Math.abs(side) > most ? Math.abs(side) : most), 0);
   if (sides.some((side) => Math.abs(side) === Infinity)) return Infinity;
   if (sides.some((side) => Number.isNaN(side))) return Number.NaN;
-  return longest === 0 ? 0 : longest * Math.sqrt(sides.reduce((sum, side) => sum + (side / longest) * (side / longest), 0));
+  return longest === 0
+    ? 0
+    : longest * Math.sqrt(sides.reduce((sum, side) => sum + (side / longest) * (side / longest), 0));
 }
 
 /** Sine of the angle, turned by so many quarters. */
@@ -140,7 +143,10 @@ function wave(x: number, quarters: number): number {
   const rest = HALF_PI_PARTS.reduce((left, part) => left - turns * part, x);
   const square = rest * rest;
   const quarter = (((turns + quarters) % 4) + 4) % 4;
-  const value = quarter % 2 === 0 ? series(rest, (n) => -square / (2 * n * (2 * n + 1))) : series(1, (n) => -square / ((2 * n - 1) * 2 * n));
+  const value =
+    quarter % 2 === 0
+      ? series(rest, (n) => -square / (2 * n * (2 * n + 1)))
+      : series(1, (n) => -square / ((2 * n - 1) * 2 * n));
   return quarter < 2 ? value : -value;
 }
 
@@ -165,10 +171,13 @@ export function atan2(y: number, x: number): number {
 
 export const asin = (x: number): number => (Math.abs(x) === 1 ? x * HALF_PI : atan(x / Math.sqrt(1 - x * x)));
 export const acos = (x: number): number => 2 * atan2(Math.sqrt(1 - x), Math.sqrt(1 + x));
-export const sinh = (x: number): number => (Math.abs(x) < SMALL ? series(x, (n) => (x * x) / (2 * n * (2 * n + 1))) : (exp(x) - exp(-x)) / 2);
+export const sinh = (x: number): number =>
+  Math.abs(x) < SMALL ? series(x, (n) => (x * x) / (2 * n * (2 * n + 1))) : (exp(x) - exp(-x)) / 2;
 export const cosh = (x: number): number => (exp(x) + exp(-x)) / 2;
 export const tanh = (x: number): number => (Math.abs(x) > 20 ? Math.sign(x) : sinh(x) / cosh(x));
 export const asinh = (x: number): number =>
-  Math.sign(x) * (Math.abs(x) > HUGE ? log(Math.abs(x)) + Math.LN2 : log1p(Math.abs(x) + (x * x) / (1 + Math.sqrt(1 + x * x))));
-export const acosh = (x: number): number => (x > HUGE ? log(x) + Math.LN2 : log(x < 1 ? Number.NaN : x + Math.sqrt(x * x - 1)));
+  Math.sign(x) *
+  (Math.abs(x) > HUGE ? log(Math.abs(x)) + Math.LN2 : log1p(Math.abs(x) + (x * x) / (1 + Math.sqrt(1 + x * x))));
+export const acosh = (x: number): number =>
+  x > HUGE ? log(x) + Math.LN2 : log(x < 1 ? Number.NaN : x + Math.sqrt(x * x - 1));
 export const atanh = (x: number): number => (Math.abs(x) < SMALL ? oddSeries(x, 1) : log((1 + x) / (1 - x)) / 2);

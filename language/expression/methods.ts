@@ -13,13 +13,24 @@ import { isEqual, isTruthy, numberOf, type Value } from './operators.ts';
 export type Callback = (...values: Value[]) => Value;
 export type MethodArgument = { value: Value } | { callback: Callback };
 
-const CALLBACK_METHODS: ReadonlySet<Method> = new Set<Method>(['some', 'every', 'filter', 'map', 'find', 'findIndex', 'flatMap', 'reduce']);
+const CALLBACK_METHODS: ReadonlySet<Method> = new Set<Method>([
+  'some',
+  'every',
+  'filter',
+  'map',
+  'find',
+  'findIndex',
+  'flatMap',
+  'reduce',
+]);
 
 export function callMethod(target: Json, method: Method, args: readonly MethodArgument[], budget: Budget): Value {
   if (CALLBACK_METHODS.has(method)) {
     const items = wantArray(target, method);
     const callback = callbackOf(args[0], method);
-    return method === 'reduce' ? reduce(items, callback, args[1], budget) : callWithFunction(items, method, callback, budget);
+    return method === 'reduce'
+      ? reduce(items, callback, args[1], budget)
+      : callWithFunction(items, method, callback, budget);
   }
   const values = args.map((arg) => {
     if ('callback' in arg) throw new Halt('EXPRESSION_TYPE', `.${method} takes values, not a function`);
@@ -133,7 +144,11 @@ const ARRAY_METHODS: Partial<Record<Method, OnArray>> = {
   slice: (items, [from, to]) => items.slice(integerOf(from, 0), endOf(to)),
   concat: (items, args, budget) => items.concat(...args.map((arg) => concatenated(arg, budget))),
   join: (items, [separator], budget) =>
-    joined(items.map((item) => budget.text(item)), separator === undefined ? ',' : budget.text(separator), budget),
+    joined(
+      items.map((item) => budget.text(item)),
+      separator === undefined ? ',' : budget.text(separator),
+      budget,
+    ),
 };
 
 function endOf(value: Value): number | undefined {

@@ -60,7 +60,10 @@ export function numberOf(value: Value): number {
 
 function arithmetic(value: Value, operator: string): number {
   if (typeof value === 'object' && value !== null) {
-    throw new Halt('EXPRESSION_TYPE', `"${operator}" needs numbers and found ${Array.isArray(value) ? 'an array' : 'an object'}; name the field`);
+    throw new Halt(
+      'EXPRESSION_TYPE',
+      `"${operator}" needs numbers and found ${Array.isArray(value) ? 'an array' : 'an object'}; name the field`,
+    );
   }
   return numberOf(value);
 }

@@ -49,7 +49,11 @@ function nodeOf({ text, braces }: Scanned): Node {
 function bracesNode(found: ScannedBraces): Node {
   if (found.type === 'expression') return { type: 'braces', body: nodeOf(found.scanned) };
   const pieces = found.pieces.map((piece) => (typeof piece === 'string' ? piece : bracesNode(piece)));
-  return { type: 'path', pieces, otherwise: found.otherwise === undefined ? undefined : subtractionOf(found.otherwise) };
+  return {
+    type: 'path',
+    pieces,
+    otherwise: found.otherwise === undefined ? undefined : subtractionOf(found.otherwise),
+  };
 }
 
 /** A hyphen that is no minus (`named.run-tests.data`) need not make an expression. */
@@ -69,7 +73,11 @@ function refused(message: string, unknown?: UnknownCall): ParsedExpression {
 function messageOf(error: unknown): string {
   if (error instanceof Refusal) return error.message;
   const message = error instanceof Error ? error.message : String(error);
-  const hint = /Unexpected "="/.test(message) ? '; a comparison is written ===' : /\//.test(message) ? '; patterns (/…/) are not part of the expression language' : '';
+  const hint = /Unexpected "="/.test(message)
+    ? '; a comparison is written ==='
+    : /\//.test(message)
+      ? '; patterns (/…/) are not part of the expression language'
+      : '';
   return `${message.slice(0, 200)}${hint}`;
 }
 
@@ -116,7 +124,8 @@ function collect(node: Node, path: string[], locals: ReadonlySet<string>, found:
     case 'member':
       return collect(node.object, [node.name, ...path], locals, found);
     case 'index':
-      if (node.index.type === 'literal' && typeof node.index.value === 'number') return collect(node.object, [String(node.index.value), ...path], locals, found);
+      if (node.index.type === 'literal' && typeof node.index.value === 'number')
+        return collect(node.object, [String(node.index.value), ...path], locals, found);
       if (node.index.type === 'literal' && typeof node.index.value === 'string' && node.object.type === 'variable') {
         if (!locals.has(node.object.written)) found.push({ name: node.object.name, path: [], key: node.index.value });
         return;
@@ -141,7 +150,9 @@ function collect(node: Node, path: string[], locals: ReadonlySet<string>, found:
     case 'array':
       return node.items.forEach((item) => go(item.value));
     case 'object':
-      return node.entries.forEach((entry) => (entry.type === 'entry' ? [entry.key, entry.value] : [entry.value]).forEach(go));
+      return node.entries.forEach((entry) =>
+        (entry.type === 'entry' ? [entry.key, entry.value] : [entry.value]).forEach(go),
+      );
     case 'template':
       return node.parts.forEach(go);
     default:

@@ -17,7 +17,11 @@ export interface Scanned {
 
 /** A path is tried as it is written; with a hyphen in it, it may be a subtraction `otherwise`. */
 export type ScannedBraces =
-  | { readonly type: 'path'; readonly pieces: readonly (string | ScannedBraces)[]; readonly otherwise: Scanned | undefined }
+  | {
+      readonly type: 'path';
+      readonly pieces: readonly (string | ScannedBraces)[];
+      readonly otherwise: Scanned | undefined;
+    }
   | { readonly type: 'expression'; readonly scanned: Scanned };
 
 export type Scan = { ok: true; scanned: Scanned } | { ok: false; message: string };
@@ -53,7 +57,17 @@ function scanWithin(text: string, tokens: number): Scan & { tokens: number } {
   if (text.length > expressionLengthMax) {
     return refuse(`the expression has ${text.length} characters; at most ${expressionLengthMax} are read`);
   }
-  const state: State = { text, at: 0, tokens, ternaries: 0, unaryRun: 0, countable: false, open: [], out: [], braces: new Map() };
+  const state: State = {
+    text,
+    at: 0,
+    tokens,
+    ternaries: 0,
+    unaryRun: 0,
+    countable: false,
+    open: [],
+    out: [],
+    braces: new Map(),
+  };
   while (state.at < text.length) {
     const message = scanNext(state);
     if (message !== undefined) return refuse(message);
@@ -134,7 +148,8 @@ function scanTemplateText(state: State, char: string): undefined {
 
 function scanBraces(state: State): string | undefined {
   const end = endOfBraces(state.text, state.at);
-  if (end === undefined) return `the braces at character ${state.at} are not closed with }} on the same line, or hold a brace or too many levels`;
+  if (end === undefined)
+    return `the braces at character ${state.at} are not closed with }} on the same line, or hold a brace or too many levels`;
   const found = readBraces(state.text.slice(state.at + 2, end - 2), state);
   if (typeof found === 'string') return found;
   const placeholder = `${PLACEHOLDER}${state.braces.size}`;
@@ -162,7 +177,8 @@ function readBraces(source: string, state: State): ScannedBraces | string {
   }
   state.tokens += source.split('.').length;
   const [only] = content.pieces;
-  const otherwise = typeof only === 'string' && only.includes('-') && pieces.length === 1 ? scanInner(only, state) : undefined;
+  const otherwise =
+    typeof only === 'string' && only.includes('-') && pieces.length === 1 ? scanInner(only, state) : undefined;
   return { type: 'path', pieces, otherwise: typeof otherwise === 'string' ? undefined : otherwise };
 }
 

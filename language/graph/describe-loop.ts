@@ -11,7 +11,9 @@ function headOf(loop: LoopConfig): string {
     case 'once':
       return 'once';
     case 'count':
-      return loop.over === undefined ? passes(loop.max) : `for each of ${loop.over}${loop.as === undefined ? '' : ` as ${loop.as}`}`;
+      return loop.over === undefined
+        ? passes(loop.max)
+        : `for each of ${loop.over}${loop.as === undefined ? '' : ` as ${loop.as}`}`;
     case 'until':
       return `until ${loop.check}`;
     case 'while':

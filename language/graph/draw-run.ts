@@ -21,7 +21,9 @@ export function drawRunTree({ root }: RunTree, known: (name: string) => Definiti
   const { definition } = root.entry;
   if (definition === undefined) throw new Error('bug: a run without a definition');
   overlays.set('run', { path: 'run', ...stateIn(root.entry.run) });
-  const drawn = withSteps(definition, (name) => drawnSteps(overlays, { entry: root.entry, standing: root, isGone: false, block: name, drawn: '', path: '' }));
+  const drawn = withSteps(definition, (name) =>
+    drawnSteps(overlays, { entry: root.entry, standing: root, isGone: false, block: name, drawn: '', path: '' }),
+  );
   return laidOver(graphOf(drawn, { knownRefs: known }), overlays);
 }
 
@@ -38,7 +40,10 @@ interface Block {
   path: string;
 }
 
-function drawnSteps(overlays: Map<string, Overlay>, { entry, standing, isGone, block, drawn, path }: Block): Step[] | undefined {
+function drawnSteps(
+  overlays: Map<string, Overlay>,
+  { entry, standing, isGone, block, drawn, path }: Block,
+): Step[] | undefined {
   const standings = standing?.blocks.get(block) ?? [];
   const entries = entry.blocks.get(block);
   if (entries === undefined) return undefined;
@@ -55,7 +60,12 @@ function drawnSteps(overlays: Map<string, Overlay>, { entry, standing, isGone, b
   });
 }
 
-function drawnStep(overlays: Map<string, Overlay>, entry: Entry, standing: Standing | undefined, { isGone, drawn, path }: Pick<Block, 'isGone' | 'drawn' | 'path'>): Step {
+function drawnStep(
+  overlays: Map<string, Overlay>,
+  entry: Entry,
+  standing: Standing | undefined,
+  { isGone, drawn, path }: Pick<Block, 'isGone' | 'drawn' | 'path'>,
+): Step {
   const { step, state, definition, newest, run } = entry;
   if (step === null) throw new Error('bug: a run is no step');
   overlays.set(drawn, { path, ...stateIn(state), ...changeOf(entry, isGone) });
@@ -63,7 +73,9 @@ function drawnStep(overlays: Map<string, Overlay>, entry: Entry, standing: Stand
   if (isNested) overlays.set(`${drawn}/run`, { path: `${path}/run`, ...stateIn(run) });
   const mark = isNested ? '/' : '.';
   const inside = newest === undefined || standing === undefined ? standing : newest;
-  return withBlocks(step, definition, (block) => drawnSteps(overlays, { entry, standing: inside, isGone, block, drawn: `${drawn}${mark}`, path: `${path}${mark}` }));
+  return withBlocks(step, definition, (block) =>
+    drawnSteps(overlays, { entry, standing: inside, isGone, block, drawn: `${drawn}${mark}`, path: `${path}${mark}` }),
+  );
 }
 
 const stateIn = (state: StepState | undefined): { state?: StepState } => (state === undefined ? {} : { state });

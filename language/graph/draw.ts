@@ -31,10 +31,16 @@ class Draw {
   }
 
   /** From its start to its end; `prefix` is the path of the sentinel step around it, with a slash. */
-  definition(definition: Definition, prefix: string, group: string | null, depth: number): { start: string; end: string } {
+  definition(
+    definition: Definition,
+    prefix: string,
+    group: string | null,
+    depth: number,
+  ): { start: string; end: string } {
     const { canvas } = this;
     const start = canvas.node(`${prefix}run`, 'start', definition.name, group);
-    const body = (within: string | null, before: readonly Exit[]): Exit[] => this.#block(definition.steps, `${prefix}steps`, within, before, depth);
+    const body = (within: string | null, before: readonly Exit[]): Exit[] =>
+      this.#block(definition.steps, `${prefix}steps`, within, before, depth);
     let exits = this.#loop(definition.loop, `${prefix}run`, group, [{ from: start }], body);
     if (definition.always !== undefined) {
       const within = canvas.group(`${prefix}run`, 'always', 'always, however it ends', group);
@@ -95,7 +101,15 @@ class Draw {
 
   #loopStep(step: LoopStep, path: string, group: string | null, before: readonly Exit[], depth: number): Exit[] {
     const name = step.name === undefined ? '' : `${step.name} · `;
-    return this.#loop(step.loop, path, group, before, (within, exits) => this.#block(step.steps, `${path}.steps`, within, exits, depth), name, true);
+    return this.#loop(
+      step.loop,
+      path,
+      group,
+      before,
+      (within, exits) => this.#block(step.steps, `${path}.steps`, within, exits, depth),
+      name,
+      true,
+    );
   }
 
   /** A head that decides on each pass, the body in a group, and the way back. One pass needs no head. */
@@ -115,7 +129,10 @@ class Draw {
     canvas.join(before, head);
     const last = body(within, [{ from: head, label: 'pass' }]);
     if (loop.type === 'once') return last;
-    canvas.join(last.map((exit) => ({ ...exit, kind: 'back' as const })), head);
+    canvas.join(
+      last.map((exit) => ({ ...exit, kind: 'back' as const })),
+      head,
+    );
     return [{ from: head, label: 'done' }];
   }
 
@@ -124,7 +141,9 @@ class Draw {
     const within = canvas.group(path, 'parallel', labelOfStep(step), group);
     const fork = canvas.node(path, 'fork', 'fork', within);
     canvas.join(before, fork);
-    const exits = step.branches.flatMap((branch, index) => this.#block(branch, `${path}.branches.${index}`, within, [{ from: fork }], depth));
+    const exits = step.branches.flatMap((branch, index) =>
+      this.#block(branch, `${path}.branches.${index}`, within, [{ from: fork }], depth),
+    );
     const join = canvas.node(path, 'join', 'join', within);
     canvas.join(exits.length === 0 ? [{ from: fork }] : exits, join);
     return [{ from: join }];

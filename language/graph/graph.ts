@@ -73,7 +73,8 @@ export class Canvas {
   }
 
   join(exits: readonly Exit[], to: string, kind: GraphEdge['kind'] = 'next'): void {
-    for (const { from, label, kind: own } of exits) this.edges.push({ from, to, kind: own ?? kind, ...(label === undefined ? {} : { label }) });
+    for (const { from, label, kind: own } of exits)
+      this.edges.push({ from, to, kind: own ?? kind, ...(label === undefined ? {} : { label }) });
   }
 }
 

@@ -45,7 +45,8 @@ const CLASSES: Readonly<Record<StepState['outcome'] | 'waiting' | 'gone', string
 
 export function mermaidOf(graph: Graph): string {
   const inGroup = new Map<string | null, Array<GraphNode | GraphGroup>>();
-  for (const member of [...graph.groups, ...graph.nodes]) inGroup.set(member.group, [...(inGroup.get(member.group) ?? []), member]);
+  for (const member of [...graph.groups, ...graph.nodes])
+    inGroup.set(member.group, [...(inGroup.get(member.group) ?? []), member]);
   const isRun = graph.nodes.some(({ state }) => state !== undefined);
   const lines = ['flowchart TD', ...membersOf(null, inGroup, isRun, 1)];
   for (const edge of graph.edges) {
@@ -56,11 +57,20 @@ export function mermaidOf(graph: Graph): string {
   return `${lines.join('\n')}\n`;
 }
 
-function membersOf(group: string | null, inGroup: ReadonlyMap<string | null, ReadonlyArray<GraphNode | GraphGroup>>, isRun: boolean, depth: number): string[] {
+function membersOf(
+  group: string | null,
+  inGroup: ReadonlyMap<string | null, ReadonlyArray<GraphNode | GraphGroup>>,
+  isRun: boolean,
+  depth: number,
+): string[] {
   const indent = '  '.repeat(depth);
   return (inGroup.get(group) ?? []).flatMap((member) => {
     if ('path' in member) return [`${indent}${nodeText(member, isRun)}`];
-    return [`${indent}subgraph ${member.id}["${escapeLabel(member.label)}"]`, ...membersOf(member.id, inGroup, isRun, depth + 1), `${indent}end`];
+    return [
+      `${indent}subgraph ${member.id}["${escapeLabel(member.label)}"]`,
+      ...membersOf(member.id, inGroup, isRun, depth + 1),
+      `${indent}end`,
+    ];
   });
 }
 
@@ -68,7 +78,10 @@ function nodeText(node: GraphNode, isRun: boolean): string {
   const [open, close] = SHAPES[node.kind];
   const spoken = SPOKEN.has(node.kind) ? `${node.kind} · ${node.label}` : node.label;
   const label = [spoken, ...stateWords(node)].join(' · ');
-  const className = isRun && node.kind !== 'join' && node.kind !== 'end' ? `:::${isGone(node) ? 'gone' : (node.state?.outcome ?? 'waiting')}` : '';
+  const className =
+    isRun && node.kind !== 'join' && node.kind !== 'end'
+      ? `:::${isGone(node) ? 'gone' : (node.state?.outcome ?? 'waiting')}`
+      : '';
   return `${node.id}${open}"${escapeLabel(label)}"${close}${className}`;
 }
 
@@ -79,9 +92,11 @@ function stateWords(node: GraphNode): string[] {
   const words: string[] = change === undefined ? [] : [change];
   if (state === undefined) return words;
   if (state.passes > 1) words.push(`${state.passes} ${kind === 'start' ? 'passes' : 'times'}`);
-  if (state.failures > (state.outcome === 'failed' && state.passes <= 1 ? 1 : 0)) words.push(`${state.failures} failed`);
+  if (state.failures > (state.outcome === 'failed' && state.passes <= 1 ? 1 : 0))
+    words.push(`${state.failures} failed`);
   // Elsewhere the colour says it.
-  if (isGone(node) ? state.outcome !== 'ok' : state.outcome !== 'ok' && state.outcome !== 'failed') words.push(state.outcome);
+  if (isGone(node) ? state.outcome !== 'ok' : state.outcome !== 'ok' && state.outcome !== 'failed')
+    words.push(state.outcome);
   if (state.durationMs > 0) words.push(shortDuration(state.durationMs));
   return [...words, ...(state.usage === undefined ? [] : costWords(state.usage))];
 }
@@ -98,7 +113,11 @@ const NOT_PLAIN = /[^\p{L}\p{M}\p{N}\p{So}\p{Sc}\p{Zs}.,_=+*/?!'()@~^·…×→�
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 export function escapeLabel(text: string): string {
-  const plain = text.replaceAll(/\p{Cs}/gu, '\uFFFD').replaceAll(/\s+/g, ' ').replaceAll(INVISIBLE, '').trim();
+  const plain = text
+    .replaceAll(/\p{Cs}/gu, '\uFFFD')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(INVISIBLE, '')
+    .trim();
   const escaped = plain.replaceAll(NOT_PLAIN, (mark) => `#${mark.codePointAt(0) ?? 0};`);
   return mathematics(escaped) || '#32;';
 }

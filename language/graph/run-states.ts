@@ -26,7 +26,11 @@ export function foldRunEvent(run: { run?: StepState }, event: RunEvent): void {
 }
 
 /** `running`: keys of the steps that have begun and not ended. */
-export function foldStep(before: StepState | undefined, event: StepStarted | StepFinished, running: Set<string>): StepState {
+export function foldStep(
+  before: StepState | undefined,
+  event: StepStarted | StepFinished,
+  running: Set<string>,
+): StepState {
   const state: StepState = before ?? { outcome: 'running', passes: 0, durationMs: 0, failures: 0 };
   const isNew = event.type === 'step-started' || !running.delete(event.key);
   if (isNew && !isLaterAttempt(event.key)) state.passes += 1;

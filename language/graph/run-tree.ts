@@ -114,13 +114,17 @@ export class RunTree {
 
 function blocksOfDefinition(entry: Entry, { steps, always }: Definition, prefix: string): Map<string, Standing[]> {
   const blocks = new Map<string, Standing[]>();
-  for (const [name, inner] of Object.entries({ steps, always })) if (inner !== undefined) put(entry, blocks, `${prefix}${name}`, inner);
+  for (const [name, inner] of Object.entries({ steps, always }))
+    if (inner !== undefined) put(entry, blocks, `${prefix}${name}`, inner);
   return blocks;
 }
 
 function put(entry: Entry, blocks: Map<string, Standing[]>, name: string, steps: readonly Step[]): void {
   const inner = steps.map((step) => standingFor(step));
-  entry.blocks.set(name, inner.map((standing) => standing.entry));
+  entry.blocks.set(
+    name,
+    inner.map((standing) => standing.entry),
+  );
   blocks.set(name, inner);
 }
 
@@ -142,7 +146,9 @@ function copyOf({ entry, blocks }: Standing): Standing {
 /** The step as it stands, with what it holds; a definition that is named stays a name. */
 export function stepOf({ entry, blocks }: Standing): Step {
   if (entry.step === null) throw new Error('bug: a run is no step');
-  return withBlocks(entry.step, blocks.has('definition.steps') ? entry.definition : undefined, (name) => blocks.get(name)?.map(stepOf));
+  return withBlocks(entry.step, blocks.has('definition.steps') ? entry.definition : undefined, (name) =>
+    blocks.get(name)?.map(stepOf),
+  );
 }
 
 function definitionOf({ entry: { definition }, blocks }: Standing): Definition {
@@ -156,7 +162,11 @@ export function withSteps(definition: Definition, stepsIn: (name: string) => Ste
 }
 
 /** The step with other steps inside; `definition` where a nested one is known. */
-export function withBlocks(step: Step, definition: Definition | undefined, stepsIn: (name: string) => Step[] | undefined): Step {
+export function withBlocks(
+  step: Step,
+  definition: Definition | undefined,
+  stepsIn: (name: string) => Step[] | undefined,
+): Step {
   switch (step.type) {
     case 'condition': {
       const blocks = (['then', 'else', 'always'] as const).flatMap((name) => {
@@ -170,7 +180,9 @@ export function withBlocks(step: Step, definition: Definition | undefined, steps
     case 'parallel':
       return { ...step, branches: step.branches.map((_, index) => stepsIn(`branches.${index}`) ?? []) };
     case 'sentinel':
-      return definition === undefined ? step : { ...step, definition: withSteps(definition, (name) => stepsIn(`definition.${name}`)) };
+      return definition === undefined
+        ? step
+        : { ...step, definition: withSteps(definition, (name) => stepsIn(`definition.${name}`)) };
     case 'shell':
     case 'command':
     case 'llm':
@@ -208,7 +220,10 @@ function entryOf(entries: Map<string, Entry>, top: Standing, prefix: string, pat
     words = `${words}.${block}.${called}`;
     const name: string = here === top ? `${prefix}${block}` : block;
     const kept = entries.get(words);
-    const next: Standing | undefined = kept === undefined ? here?.blocks.get(name)?.[Number.parseInt(called, 10)] : here?.blocks.get(name)?.find((standing) => standing.entry === kept);
+    const next: Standing | undefined =
+      kept === undefined
+        ? here?.blocks.get(name)?.[Number.parseInt(called, 10)]
+        : here?.blocks.get(name)?.find((standing) => standing.entry === kept);
     entry = kept ?? next?.entry;
     if (entry === undefined) return undefined;
     entries.set(words, entry);
@@ -246,7 +261,8 @@ function edit(top: Standing, prefix: string, { op, path, before, after }: Edited
   const entries = here.entry.blocks.get(name) ?? [];
   const index = Number(last.word);
   const old = op === 'add' || before === null ? undefined : standing[index];
-  if (old !== undefined) Object.assign(old.entry, { change: op === 'update' ? 'replaced' : 'removed', was: index } satisfies Partial<Entry>);
+  if (old !== undefined)
+    Object.assign(old.entry, { change: op === 'update' ? 'replaced' : 'removed', was: index } satisfies Partial<Entry>);
   const added = after === null || op === 'remove' ? [] : [standingFor(after)];
   for (const { entry } of added) entry.change = op === 'add' ? 'added' : 'updated';
   const next = standing[index];

@@ -10,7 +10,10 @@ export function labelOfStep(step: Step): string {
 function contentOf(step: Step): string {
   switch (step.type) {
     case 'shell':
-      return [step.command, ...(step.args ?? []).map((arg) => (typeof arg === 'string' ? arg : JSON.stringify(arg)))].join(' ');
+      return [
+        step.command,
+        ...(step.args ?? []).map((arg) => (typeof arg === 'string' ? arg : JSON.stringify(arg))),
+      ].join(' ');
     case 'command':
       return step.command;
     case 'llm':
@@ -48,7 +51,10 @@ function handlingOf(step: Step): string[] {
 
 /** On one line, and without the marks that would move a terminal's cursor or turn its text. */
 export function shownAsText(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').replaceAll(/[\p{Cc}\p{Cf}]/gu, '').trim();
+  return text
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[\p{Cc}\p{Cf}]/gu, '')
+    .trim();
 }
 
 export function shortened(text: string): string {

@@ -21,12 +21,18 @@ export interface BoundItems {
   unbound: ReadonlySet<ReferenceSite>;
 }
 
-export function bindItems(sites: Sites, references: readonly ReferenceSite[], origins: Origins, knownRefs: KnownRefs): BoundItems {
+export function bindItems(
+  sites: Sites,
+  references: readonly ReferenceSite[],
+  origins: Origins,
+  knownRefs: KnownRefs,
+): BoundItems {
   const work: Work = { names: namesSet(sites), references, origins, read: [] };
   const problems: Problem[] = [];
   for (const site of sites.loops) {
     if (!takesItem(site) || site.loop.as === undefined || site.loop.over !== undefined) continue;
-    if (!bindTo([site], site.loop.as, itemOf(site.loop.as), work)) problems.push(unboundName(site, site.loop.as, origins));
+    if (!bindTo([site], site.loop.as, itemOf(site.loop.as), work))
+      problems.push(unboundName(site, site.loop.as, origins));
   }
   const unbound = findItems(references, work);
   const unboundBelow = findItems(referredItems(sites, origins, knownRefs), work);
@@ -41,7 +47,15 @@ function findItems(references: readonly ReferenceSite[], work: Work): ReferenceS
     const { name, place } = reference;
     if (!isUnsetItem(reference, work.names)) return false;
     const loops = place.loops.filter(takesItem).toReversed();
-    return loops.length > 0 && !bindTo(loops.filter(({ loop }) => loop.as === undefined), name, itemOf(name), work);
+    return (
+      loops.length > 0 &&
+      !bindTo(
+        loops.filter(({ loop }) => loop.as === undefined),
+        name,
+        itemOf(name),
+        work,
+      )
+    );
   });
 }
 
@@ -61,27 +75,42 @@ interface Work {
 function bindTo(loops: readonly ItemSite[], name: string, item: string, work: Work): boolean {
   const plurals = pluralsOf(item);
   const counting = loops.map((site) => ({ site, array: arrayOf(site, name) }));
-  const isNamed = ({ array }: { array: CountedArray | undefined }): boolean => array?.field !== undefined && plurals.includes(array.field);
-  const named = counting.find(isNamed) ?? counting.find(({ site, array }) => site.loop.type === 'count' && array?.sure === true);
+  const isNamed = ({ array }: { array: CountedArray | undefined }): boolean =>
+    array?.field !== undefined && plurals.includes(array.field);
+  const named =
+    counting.find(isNamed) ?? counting.find(({ site, array }) => site.loop.type === 'count' && array?.sure === true);
   const target = named ?? counting.find(({ site }) => site.loop.type === 'count') ?? counting[0];
   if (target === undefined) return false;
   const counted = named !== undefined || target.array?.sure === true ? target : undefined;
   const plural = counted === undefined ? arrayNamed(plurals, name, target.site, work) : undefined;
-  const { site, array } = counted ?? (plural === undefined ? (counting.find((one) => one.array !== undefined) ?? target) : target);
+  const { site, array } =
+    counted ?? (plural === undefined ? (counting.find((one) => one.array !== undefined) ?? target) : target);
   const over = plural ?? array?.over;
   if (over === undefined) return false;
-  if (plural !== undefined) work.read.push(...expressionReferences(over, work.origins.locate(site.loop, site.path, ['over']), site.place, site.owner));
+  if (plural !== undefined)
+    work.read.push(
+      ...expressionReferences(over, work.origins.locate(site.loop, site.path, ['over']), site.place, site.owner),
+    );
   site.loop.over = over;
   site.loop.as = name;
-  work.origins.inferred.push(`${site.path}: $${name} is the item of ${over} in each pass ("over": ${JSON.stringify(over)}, "as": "${name}")`);
+  work.origins.inferred.push(
+    `${site.path}: $${name} is the item of ${over} in each pass ("over": ${JSON.stringify(over)}, "as": "${name}")`,
+  );
   return true;
 }
 
 function arrayOf({ loop, place }: ItemSite, name: string): CountedArray | undefined {
-  return loop.over === undefined ? countedArray(loop.max, name, place.definition) : { over: loop.over, field: undefined, sure: true };
+  return loop.over === undefined
+    ? countedArray(loop.max, name, place.definition)
+    : { over: loop.over, field: undefined, sure: true };
 }
 
-function arrayNamed(plurals: readonly string[], item: string, target: ItemSite, { names, references }: Work): string | undefined {
+function arrayNamed(
+  plurals: readonly string[],
+  item: string,
+  target: ItemSite,
+  { names, references }: Work,
+): string | undefined {
   if (countsPickedItems(target.loop.max)) return undefined;
   const variable = plurals.find((plural) => isSet(plural, target.place.definition, names));
   if (variable !== undefined) return `$${variable}`;
@@ -89,7 +118,11 @@ function arrayNamed(plurals: readonly string[], item: string, target: ItemSite, 
     if (name === item || name === 'loop' || name === 'env') continue;
     if (plurals.includes(name) && !BRACE_ROOTS.has(name)) return `$${name}`;
     const at = path.findIndex((field) => plurals.includes(field));
-    if (at !== -1) return `$${name}${path.slice(0, at + 1).map(accessOf).join('')}`;
+    if (at !== -1)
+      return `$${name}${path
+        .slice(0, at + 1)
+        .map(accessOf)
+        .join('')}`;
   }
   return undefined;
 }

@@ -88,7 +88,8 @@ function rewriteDefinition(raw: unknown, path: string, origins: Origins, problem
   if (Object.hasOwn(draft.value, 'pipeline')) kind ??= 'pipeline';
   for (const rewrite of DEFINITION_REWRITES) rewrite(draft);
   for (const key of ['steps', 'always']) {
-    if (Object.hasOwn(draft.value, key)) draft.value[key] = rewriteSteps(draft.value[key], pathOf(draft, key), origins, problems);
+    if (Object.hasOwn(draft.value, key))
+      draft.value[key] = rewriteSteps(draft.value[key], pathOf(draft, key), origins, problems);
   }
   rewriteWorkingDir(draft);
   rewriteMissingName(draft, kind, label);
@@ -98,7 +99,9 @@ function rewriteDefinition(raw: unknown, path: string, origins: Origins, problem
 function rewriteSteps(raw: unknown, path: string, origins: Origins, problems: Problem[]): unknown {
   const list = stepList(raw, path, origins);
   if (!Array.isArray(list)) return raw;
-  const steps = list.map((step: unknown, index) => rewriteStep(step, origins.child(list, path, index), origins, problems));
+  const steps = list.map((step: unknown, index) =>
+    rewriteStep(step, origins.child(list, path, index), origins, problems),
+  );
   origins.copy(list, steps, path);
   return steps;
 }
@@ -111,7 +114,8 @@ function rewriteStep(raw: unknown, path: string, origins: Origins, problems: Pro
   for (const key of ['then', 'else', 'always', 'steps']) {
     if (Object.hasOwn(value, key)) value[key] = rewriteSteps(value[key], pathOf(draft, key), origins, problems);
   }
-  if (Array.isArray(value['branches'])) value['branches'] = rewriteBranches(value['branches'], pathOf(draft, 'branches'), origins, problems);
+  if (Array.isArray(value['branches']))
+    value['branches'] = rewriteBranches(value['branches'], pathOf(draft, 'branches'), origins, problems);
   if (Object.hasOwn(value, 'definition')) rewriteNested(draft);
   return finish(draft);
 }
@@ -121,7 +125,8 @@ function rewriteNested(draft: Draft): void {
   const { value, origins, problems } = draft;
   const path = pathOf(draft, 'definition');
   const given = value['definition'];
-  if (typeof given === 'string' && (isTemplate(given) || /^[\w./:-]+$/.test(given))) return standIn(draft, 'definition', { $ref: given });
+  if (typeof given === 'string' && (isTemplate(given) || /^[\w./:-]+$/.test(given)))
+    return standIn(draft, 'definition', { $ref: given });
   const isPipeline = Array.isArray(given) || path.endsWith('pipeline');
   let definition: unknown = Array.isArray(given) ? { steps: given } : given;
   if (Array.isArray(given)) origins.set(definition as Plain, path, new Map([['steps', path]]));
@@ -130,7 +135,9 @@ function rewriteNested(draft: Draft): void {
     origins.copy(definition, typed, path);
     definition = typed;
   }
-  const label = [value['name'], value['outputTo']].find((name): name is string => typeof name === 'string' && name !== '');
+  const label = [value['name'], value['outputTo']].find(
+    (name): name is string => typeof name === 'string' && name !== '',
+  );
   value['definition'] = rewriteDefinition(definition, path, origins, problems, label);
 }
 

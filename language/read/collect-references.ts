@@ -55,11 +55,18 @@ export function collectReferences(sites: Sites, origins: Origins, isDefinition: 
     // A check is read inside the loop, where the current item is bound; the bounds are read before it.
     const inside: Place = { ...place, loops: [...place.loops, site] };
     for (const key of ['check', 'max', 'over'] as const) {
-      if (key in loop) expression((loop as { [key: string]: unknown })[key], origins.locate(loop, path, [key]), key === 'check' ? inside : place, site.owner);
+      if (key in loop)
+        expression(
+          (loop as { [key: string]: unknown })[key],
+          origins.locate(loop, path, [key]),
+          key === 'check' ? inside : place,
+          site.owner,
+        );
     }
   }
   for (const site of sites.steps) {
-    if (site.step.type === 'condition') expression(site.step.check, origins.locate(site.step, site.path, ['check']), site.place, site.step);
+    if (site.step.type === 'condition')
+      expression(site.step.check, origins.locate(site.step, site.path, ['check']), site.place, site.step);
     readTemplates(site, origins, isDefinition, references, unread);
   }
   return { references, unread, problems };
@@ -68,7 +75,13 @@ export function collectReferences(sites: Sites, origins: Origins, isDefinition: 
 function badExpression(text: string, path: string, { problem, unknown }: ParsedExpression & { ok: false }): Problem {
   const fix = expressionFix(text);
   const message = unknown === undefined ? problem.message : unknownCall(unknown);
-  return { code: 'BAD_EXPRESSION', severity: 'error', path, message: fix === undefined ? message : `${message}; ${fix}`, ...(fix === undefined ? {} : { fix }) };
+  return {
+    code: 'BAD_EXPRESSION',
+    severity: 'error',
+    path,
+    message: fix === undefined ? message : `${message}; ${fix}`,
+    ...(fix === undefined ? {} : { fix }),
+  };
 }
 
 /** What an expression reads; nothing where it cannot be read. */
@@ -89,20 +102,40 @@ const QUOTED = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/g;
 function quotedIn(expression: string): Unread[] {
   const texts = Array.from(expression.matchAll(QUOTED), ([quoted]) => quoted.slice(1, -1));
   const finding = 'in quotes it is text';
-  return texts.flatMap((text) => referencesIn(text).map(({ name, written }) => ({ name, written, finding, content: written.replace(/^[${]+/, '').replace(/\}+$/, '').trim() })));
+  return texts.flatMap((text) =>
+    referencesIn(text).map(({ name, written }) => ({
+      name,
+      written,
+      finding,
+      content: written
+        .replace(/^[${]+/, '')
+        .replace(/\}+$/, '')
+        .trim(),
+    })),
+  );
 }
 
 /** What a text reads more than once is one finding. */
 function eachOnce<T extends Pick<ReferenceSite, 'name' | 'path' | 'written'>>(found: readonly T[]): Iterable<T> {
-  return new Map(found.map((reference) => [[reference.written, reference.name, ...reference.path].join('\0'), reference])).values();
+  return new Map(
+    found.map((reference) => [[reference.written, reference.name, ...reference.path].join('\0'), reference]),
+  ).values();
 }
 
-function readTemplates({ step, path, place }: StepSite, origins: Origins, isDefinition: (name: string) => boolean, references: ReferenceSite[], unread: UnreadSite[]): void {
+function readTemplates(
+  { step, path, place }: StepSite,
+  origins: Origins,
+  isDefinition: (name: string) => boolean,
+  references: ReferenceSite[],
+  unread: UnreadSite[],
+): void {
   const read = (value: unknown, where: string, from: ReferenceSite['from']): void =>
     eachText(value, where, (text, at) => {
-      for (const { name, path: fields, written } of eachOnce(referencesIn(text))) references.push({ name, path: fields, written, at, place, reader: step, from });
+      for (const { name, path: fields, written } of eachOnce(referencesIn(text)))
+        references.push({ name, path: fields, written, at, place, reader: step, from });
       // To the shell `${name}` is its own.
-      for (const found of unreadIn(text)) if (from === 'template' || !found.written.startsWith('$')) unread.push({ ...found, at });
+      for (const found of unreadIn(text))
+        if (from === 'template' || !found.written.startsWith('$')) unread.push({ ...found, at });
     });
   for (const { key, value } of templatesOf(step)) {
     read(value, origins.locate(step, path, [key]), step.type === 'shell' && key === 'command' ? 'shell' : 'template');
@@ -111,7 +144,8 @@ function readTemplates({ step, path, place }: StepSite, origins: Origins, isDefi
   if (line !== undefined) read(line, origins.locate(step, path, ['params', 'command']), 'shell');
   if (step.type !== 'sentinel' || !('$ref' in step.definition)) return;
   const { $ref } = step.definition;
-  if (typeof $ref !== 'string' || isReferredLater($ref, isDefinition)) read($ref, origins.locate(step, path, ['definition', '$ref']), 'template');
+  if (typeof $ref !== 'string' || isReferredLater($ref, isDefinition))
+    read($ref, origins.locate(step, path, ['definition', '$ref']), 'template');
 }
 
 /** The keys of a step that are templates. */
@@ -122,7 +156,11 @@ function templatesOf(step: Step): Array<{ key: string; value: unknown }> {
     case 'shell':
       return pick('command', 'args', 'cwd', 'env', 'stdin');
     case 'command':
-      return shellLineOf(step) !== undefined ? [{ key: 'params', value: { ...step.params, command: null } }] : step.command.startsWith('sentinel/') ? [{ key: 'params', value: withoutDefinitions(step.params) }] : pick('params');
+      return shellLineOf(step) !== undefined
+        ? [{ key: 'params', value: { ...step.params, command: null } }]
+        : step.command.startsWith('sentinel/')
+          ? [{ key: 'params', value: withoutDefinitions(step.params) }]
+          : pick('params');
     case 'llm':
       return pick('prompt', 'system', 'model');
     case 'watch':
@@ -144,7 +182,11 @@ function templatesOf(step: Step): Array<{ key: string; value: unknown }> {
 
 /** A definition that is handed on is read by the run that it starts, not by this one. */
 function withoutDefinitions(params: object | undefined): unknown {
-  return Object.fromEntries(Object.entries(params ?? {}).filter(([key, value]) => typeof value === 'string' || !['definition', 'steps', 'step'].includes(key)));
+  return Object.fromEntries(
+    Object.entries(params ?? {}).filter(
+      ([key, value]) => typeof value === 'string' || !['definition', 'steps', 'step'].includes(key),
+    ),
+  );
 }
 
 function eachText(value: unknown, at: string, visit: (text: string, at: string) => void): void {

@@ -27,7 +27,8 @@ export function countedArray(max: unknown, item: string, definition: DefinitionS
   const root = typeof max === 'string' ? rootOf(max) : undefined;
   if (typeof max !== 'string' || root === undefined) return undefined;
   const over = withoutLength(max, root);
-  const array = over === undefined ? listIn(max.trim(), root, definition) : { over, field: fieldOf(rootOf(over)), sure: true };
+  const array =
+    over === undefined ? listIn(max.trim(), root, definition) : { over, field: fieldOf(rootOf(over)), sure: true };
   return array !== undefined && isSameInside(array.over, item) ? array : undefined;
 }
 
@@ -48,13 +49,18 @@ function withoutLength(max: string, root: Node): string | undefined {
     const array = typeof root.pieces.at(-1) === 'string' && braces !== undefined ? before(braces) : undefined;
     return array === undefined ? undefined : readable(`{{${array}}}`);
   }
-  if (root.type !== 'braces') return root.type === 'member' && root.name === 'length' ? readable(before(max)) : undefined;
-  const array = root.body.type === 'member' && root.body.name === 'length' && braces !== undefined ? before(braces) : undefined;
+  if (root.type !== 'braces')
+    return root.type === 'member' && root.name === 'length' ? readable(before(max)) : undefined;
+  const array =
+    root.body.type === 'member' && root.body.name === 'length' && braces !== undefined ? before(braces) : undefined;
   return array === undefined ? undefined : readable(`{{ ${array} }}`);
 }
 
 function before(text: string): string | undefined {
-  const array = text.trim().replace(/\??\.\s*length$/, '').trim();
+  const array = text
+    .trim()
+    .replace(/\??\.\s*length$/, '')
+    .trim();
   return array === text.trim() || array === '' ? undefined : array;
 }
 
@@ -66,11 +72,18 @@ function readable(text: string | undefined): string | undefined {
 function listIn(max: string, root: Node, definition: DefinitionSite): CountedArray | undefined {
   const node = root.type === 'braces' ? root.body : root;
   const field = fieldOf(node);
-  const isList = node.type === 'array' || (node.type === 'method' && LIST_METHODS.includes(node.name)) || (node.type === 'function' && LIST_FUNCTIONS.includes(node.name));
+  const isList =
+    node.type === 'array' ||
+    (node.type === 'method' && LIST_METHODS.includes(node.name)) ||
+    (node.type === 'function' && LIST_FUNCTIONS.includes(node.name));
   if (isList) return { over: max, field, sure: true };
-  if (node.type !== 'variable' && node.type !== 'member' && node.type !== 'index' && node.type !== 'path') return undefined;
+  if (node.type !== 'variable' && node.type !== 'member' && node.type !== 'index' && node.type !== 'path')
+    return undefined;
   const given = givenFor(referencesOf({ text: max, root })[0], definition);
-  const isNumber = given === undefined ? field === undefined || NUMBER_NAME.test(field) : typeof given !== 'string' && !Array.isArray(given);
+  const isNumber =
+    given === undefined
+      ? field === undefined || NUMBER_NAME.test(field)
+      : typeof given !== 'string' && !Array.isArray(given);
   return isNumber ? undefined : { over: max, field, sure: Array.isArray(given) };
 }
 
@@ -82,14 +95,20 @@ function givenFor(reference: FoundReference | undefined, definition: DefinitionS
   for (let at: DefinitionSite | undefined = definition; at !== undefined; at = at.parent?.definition) {
     const inputs = at.value['inputs'];
     if (!isPlain(inputs) || !Object.hasOwn(inputs, name)) continue;
-    return path.reduce<unknown>((value, key) => (isPlain(value) && Object.hasOwn(value, key) ? value[key] : undefined), inputs[name]);
+    return path.reduce<unknown>(
+      (value, key) => (isPlain(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+      inputs[name],
+    );
   }
   return undefined;
 }
 
 function fieldOf(node: Node | undefined): string | undefined {
   if (node?.type === 'variable' || node?.type === 'member') return node.name;
-  if (node?.type === 'index') return node.index.type === 'literal' && typeof node.index.value === 'string' ? node.index.value : fieldOf(node.object);
+  if (node?.type === 'index')
+    return node.index.type === 'literal' && typeof node.index.value === 'string'
+      ? node.index.value
+      : fieldOf(node.object);
   if (node?.type === 'method') return fieldOf(node.object);
   if (node?.type === 'braces') return fieldOf(node.body);
   const last = node?.type === 'path' ? node.pieces.at(-1) : undefined;
@@ -100,6 +119,8 @@ function fieldOf(node: Node | undefined): string | undefined {
 function isSameInside(over: string, item: string): boolean {
   const parsed = parseExpression(over);
   if (!parsed.ok) return false;
-  const names = referencesOf(parsed.expression).flatMap(({ name, path: [field = ''] }) => (name === 'input' ? [name, field] : [name]));
+  const names = referencesOf(parsed.expression).flatMap(({ name, path: [field = ''] }) =>
+    name === 'input' ? [name, field] : [name],
+  );
   return !names.some((name) => name === 'loop' || name === 'iteration' || name === item);
 }

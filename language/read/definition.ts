@@ -58,7 +58,9 @@ export function parseDefinitionText(text: string, options: ReadOptions = {}): Re
   if (!read.ok) return refused(read.problem);
   const result = parseDefinition(read.value, options);
   const duplicates = duplicateKeys(text);
-  return duplicates.length === 0 ? result : { ok: false, problems: [...duplicates, ...result.problems], inferred: result.inferred };
+  return duplicates.length === 0
+    ? result
+    : { ok: false, problems: [...duplicates, ...result.problems], inferred: result.inferred };
 }
 
 export function parseDefinition(value: unknown, options: ReadOptions = {}): ReadResult {
@@ -66,14 +68,24 @@ export function parseDefinition(value: unknown, options: ReadOptions = {}): Read
   if (shape !== undefined) return refused(shape);
   if (!isPlain(value)) {
     const instead = Array.isArray(value) ? ', and here stands a list: write {"name": "…", "steps": […]} around it' : '';
-    return refused({ code: 'WRONG_TYPE', severity: 'error', path: '', message: `a definition is a JSON object with "name", "steps" and "loop"${instead}` });
+    return refused({
+      code: 'WRONG_TYPE',
+      severity: 'error',
+      path: '',
+      message: `a definition is a JSON object with "name", "steps" and "loop"${instead}`,
+    });
   }
   const { value: canonical, origins, problems } = canonicalForm(value);
   const grown = checkShape(canonical);
-  if (grown !== undefined) return refused({ ...grown, path: origins.locate(canonical, '', grown.path === '' ? [] : grown.path.split('.')) });
+  if (grown !== undefined)
+    return refused({ ...grown, path: origins.locate(canonical, '', grown.path === '' ? [] : grown.path.split('.')) });
   const sites = collectSites(canonical, origins, problems);
   const knownRefs = options.knownRefs ?? (() => undefined);
-  const { references: written, unread, problems: badExpressions } = collectReferences(sites, origins, (name) => knownRefs(name) !== undefined);
+  const {
+    references: written,
+    unread,
+    problems: badExpressions,
+  } = collectReferences(sites, origins, (name) => knownRefs(name) !== undefined);
   const items = bindItems(sites, written, origins, knownRefs);
   const references = [...written, ...items.references];
   const setters = collectSetters(sites);
@@ -97,7 +109,13 @@ export function parseDefinition(value: unknown, options: ReadOptions = {}): Read
   const { inferred, persona } = origins;
   const listed = problems.map(inKeyOrder);
   if (hasErrors(problems)) return { ok: false, problems: listed, inferred };
-  return { ok: true, definition: canonical as Definition, problems: listed, inferred, ...(persona === undefined ? {} : { persona }) };
+  return {
+    ok: true,
+    definition: canonical as Definition,
+    problems: listed,
+    inferred,
+    ...(persona === undefined ? {} : { persona }),
+  };
 }
 
 /** Problems are printed as JSON: the same keys in the same order, whichever check found them. */

@@ -123,7 +123,13 @@ export function rename(draft: Draft, from: string, to: string): void {
 export function conflict(draft: Draft, key: string, other: string): void {
   const own = spelled(draft, key);
   const message = `"${own}" and "${spelled(draft, other)}" say the same thing; keep one of them`;
-  draft.problems.push({ code: 'CONFLICTING_KEYS', severity: 'error', path: pathOf(draft, key), message, fix: `remove "${own}"` });
+  draft.problems.push({
+    code: 'CONFLICTING_KEYS',
+    severity: 'error',
+    path: pathOf(draft, key),
+    message,
+    fix: `remove "${own}"`,
+  });
 }
 
 /** The finished object, with where its keys came from. */
@@ -156,6 +162,12 @@ export function infer(draft: Draft, sentence: string): void {
 export function withoutEffect(draft: Draft, key: string, why: string): void {
   if (!Object.hasOwn(draft.value, key)) return;
   const own = spelled(draft, key);
-  draft.problems.push({ code: 'KEY_WITHOUT_EFFECT', severity: 'warning', path: pathOf(draft, key), message: `"${own}" has no effect: ${why}`, fix: `remove "${own}"` });
+  draft.problems.push({
+    code: 'KEY_WITHOUT_EFFECT',
+    severity: 'warning',
+    path: pathOf(draft, key),
+    message: `"${own}" has no effect: ${why}`,
+    fix: `remove "${own}"`,
+  });
   delete draft.value[key];
 }

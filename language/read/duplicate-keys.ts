@@ -23,9 +23,19 @@ export function duplicateKeys(text: string): Problem[] {
   const problems: Problem[] = [];
   let last = '';
   PART.lastIndex = 0;
-  for (let part = PART.exec(text)?.[0]; part !== undefined && problems.length < duplicatesMax; part = PART.exec(text)?.[0]) {
+  for (
+    let part = PART.exec(text)?.[0];
+    part !== undefined && problems.length < duplicatesMax;
+    part = PART.exec(text)?.[0]
+  ) {
     const at = open.at(-1);
-    if (part === '{' || part === '[') open.push({ path: at === undefined ? '' : placeIn(at), keys: part === '{' ? new Set() : undefined, key: '', index: 0 });
+    if (part === '{' || part === '[')
+      open.push({
+        path: at === undefined ? '' : placeIn(at),
+        keys: part === '{' ? new Set() : undefined,
+        key: '',
+        index: 0,
+      });
     else if (part === '}' || part === ']') open.pop();
     else if (part === ',' && at !== undefined) at.index += 1;
     else if (part === ':' && at?.keys !== undefined) problems.push(...enter(at, at.keys, last));

@@ -22,7 +22,12 @@ function notJson(source: string): Problem {
   const { at, wanted } = firstError(source);
   const char = String.fromCodePoint(source.codePointAt(at) ?? 0);
   const found = at >= source.length ? 'the text ends' : `${JSON.stringify(char)} stands`;
-  return { code: 'NOT_JSON', severity: 'error', path: '', message: `${placeOf(source, at)}: ${found} where ${wanted} should be` };
+  return {
+    code: 'NOT_JSON',
+    severity: 'error',
+    path: '',
+    message: `${placeOf(source, at)}: ${found} where ${wanted} should be`,
+  };
 }
 
 const LINE_END = 10;
@@ -37,8 +42,9 @@ function placeOf(source: string, at: number): string {
   return `line ${line}, column ${at - begin + 1}`;
 }
 
-// oxlint-disable-next-line no-control-regex -- JSON refuses control characters inside texts
-const TOKEN = /(?:([{}[\],:])|("(?:[^"\\\u0000-\u001F]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![A-Za-z0-9_.]))/y;
+const TOKEN =
+  // oxlint-disable-next-line no-control-regex -- JSON refuses control characters inside texts
+  /(?:([{}[\],:])|("(?:[^"\\\u0000-\u001F]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![A-Za-z0-9_.]))/y;
 
 type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | 'colon' | 'comma' | 'end';
 
@@ -68,7 +74,9 @@ function firstError(source: string): { at: number; wanted: string } {
 
 type Token = readonly [all: string, mark: string | undefined, text: string | undefined];
 
-const MARKS: ReadonlyMap<number, Token> = new Map(Array.from('{}[],:', (mark) => [mark.charCodeAt(0), [mark, mark, undefined]]));
+const MARKS: ReadonlyMap<number, Token> = new Map(
+  Array.from('{}[],:', (mark) => [mark.charCodeAt(0), [mark, mark, undefined]]),
+);
 
 /** The pattern is slow on long runs of brackets, so a mark goes without it. */
 function nextToken(source: string, at: number): Token | null {
@@ -87,10 +95,17 @@ function afterSpace(source: string, from: number): number {
 }
 
 /** What may follow this token, or undefined when the token may not stand here. */
-function advance(expected: Expected, mark: string | undefined, text: string | undefined, open: string[]): Expected | undefined {
+function advance(
+  expected: Expected,
+  mark: string | undefined,
+  text: string | undefined,
+  open: string[],
+): Expected | undefined {
   if (expected === 'colon') return mark === ':' ? 'value' : undefined;
   if (expected === 'comma' && mark === ',') return open.at(-1) === '{' ? 'key' : 'value';
-  const closes = (mark === '}' && open.at(-1) === '{' && expected !== 'key') || (mark === ']' && open.at(-1) === '[' && expected !== 'value');
+  const closes =
+    (mark === '}' && open.at(-1) === '{' && expected !== 'key') ||
+    (mark === ']' && open.at(-1) === '[' && expected !== 'value');
   if (closes && (expected === 'comma' || expected === 'key or }' || expected === 'value or ]')) {
     open.pop();
     return open.length === 0 ? 'end' : 'comma';

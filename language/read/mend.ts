@@ -22,14 +22,48 @@ export interface Refused {
 
 /** Keys whose values are as the author wrote them: nothing would have rewritten them under the right name. */
 export const AS_WRITTEN: ReadonlySet<string> = new Set([
-  'name', 'outputTo', 'command', 'params', 'args', 'cwd', 'env', 'stdin', 'prompt', 'system', 'model', 'executionId', 'event', 'data', 'check', 'message', 'show', 'inputs', 'as', 'over',
+  'name',
+  'outputTo',
+  'command',
+  'params',
+  'args',
+  'cwd',
+  'env',
+  'stdin',
+  'prompt',
+  'system',
+  'model',
+  'executionId',
+  'event',
+  'data',
+  'check',
+  'message',
+  'show',
+  'inputs',
+  'as',
+  'over',
 ]);
 
 /** What stands in for a value that cannot be used: a limit that bounds, and that no check finds too high or too low. */
 const STAND_INS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
-  ['check', 'true'], ['event', 'event'], ['prompt', 'prompt'], ['system', 'system'], ['message', 'message'], ['executionId', 'process'],
-  ['classification', 'line'], ['over', '[]'], ['max', 1], ['maxIterations', 1], ['timeoutMs', 1], ['attempts', 1],
-  ['then', []], ['else', []], ['always', []], ['steps', []], ['branches', [[]]], ['params', {}],
+  ['check', 'true'],
+  ['event', 'event'],
+  ['prompt', 'prompt'],
+  ['system', 'system'],
+  ['message', 'message'],
+  ['executionId', 'process'],
+  ['classification', 'line'],
+  ['over', '[]'],
+  ['max', 1],
+  ['maxIterations', 1],
+  ['timeoutMs', 1],
+  ['attempts', 1],
+  ['then', []],
+  ['else', []],
+  ['always', []],
+  ['steps', []],
+  ['branches', [[]]],
+  ['params', {}],
 ]);
 
 /** What of a value has been copied: once each, however many of a list's items are wrong. */
@@ -68,7 +102,12 @@ function put(holder: Plain, key: string, instead: unknown): void {
 function standIn(path: readonly PropertyKey[], { type }: Plain): unknown {
   const key = path.at(-1);
   if (type === undefined && path[0] !== 'loop') return limitOf(path);
-  if (typeof key === 'number') return path.at(-2) === 'rules' ? { pattern: patternOf(key), classification: 'line' } : path.at(-2) === 'branches' ? [] : 'item';
+  if (typeof key === 'number')
+    return path.at(-2) === 'rules'
+      ? { pattern: patternOf(key), classification: 'line' }
+      : path.at(-2) === 'branches'
+        ? []
+        : 'item';
   if (key === 'command') return type === 'command' ? 'code/read' : 'true';
   if (key === 'pattern') return patternOf(path.at(-2));
   return STAND_INS.get(String(key));
@@ -85,7 +124,12 @@ function limitOf([head, ...rest]: readonly PropertyKey[]): unknown {
 const patternOf = (index: PropertyKey | undefined): string => `line ${String(index)}`;
 
 /** The object at a path of the value, by then a copy of ours: what the author handed over is left as it is. */
-function holderOf(value: Plain, path: string, keys: readonly PropertyKey[], { origins, made }: Copies): Plain | undefined {
+function holderOf(
+  value: Plain,
+  path: string,
+  keys: readonly PropertyKey[],
+  { origins, made }: Copies,
+): Plain | undefined {
   let at: Plain = value;
   let place = path;
   for (const key of keys) {

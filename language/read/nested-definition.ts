@@ -26,7 +26,8 @@ export interface GivenDefinition {
 export type Finding = Pick<Problem, 'code' | 'path' | 'message'>;
 
 /** `library`: what it refers to besides what was known. `missing`: the name that no definition has. */
-export type ReadDefinition = { definition: Definition; library: { [name: string]: Definition } } | { missing: string } | { findings: Finding[] };
+export type ReadDefinition =
+  { definition: Definition; library: { [name: string]: Definition } } | { missing: string } | { findings: Finding[] };
 
 const PLACE = 'steps.0.definition';
 const FENCED = /^\s*```\w*\n([\s\S]*?)\n```\s*$/;
@@ -38,7 +39,14 @@ export function programOf(value: Json): unknown {
   return /^\s*[[{]/.test(text) ? text : { $ref: value };
 }
 
-export function readNestedDefinition({ value, library, around, label, names, isBounded }: GivenDefinition): ReadDefinition {
+export function readNestedDefinition({
+  value,
+  library,
+  around,
+  label,
+  names,
+  isBounded,
+}: GivenDefinition): ReadDefinition {
   const known = (name: string): Definition | undefined => (Object.hasOwn(library, name) ? library[name] : undefined);
   const program = programOf(value);
   if (isPlain(program) && typeof program['$ref'] === 'string') return ofName(program['$ref'], known, isBounded);
@@ -53,10 +61,13 @@ export function readNestedDefinition({ value, library, around, label, names, isB
     { knownRefs: known },
   );
   const errors = read.problems.filter(({ severity }) => severity === 'error');
-  if (!read.ok || errors.length > 0) return { findings: errors.map(({ code, path, message }) => ({ code, path: pathInside(path), message })) };
+  if (!read.ok || errors.length > 0)
+    return { findings: errors.map(({ code, path, message }) => ({ code, path: pathInside(path), message })) };
   const [step] = read.definition.steps;
   if (step?.type !== 'sentinel') throw new Error('bug: the step around a definition is gone');
-  return '$ref' in step.definition ? ofName(step.definition.$ref, known, isBounded) : { definition: step.definition, library: {} };
+  return '$ref' in step.definition
+    ? ofName(step.definition.$ref, known, isBounded)
+    : { definition: step.definition, library: {} };
 }
 
 function ofName(name: string, known: (name: string) => Definition | undefined, isBounded: boolean): ReadDefinition {

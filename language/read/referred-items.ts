@@ -24,7 +24,8 @@ export function referredItems(sites: Sites, origins: Origins, knownRefs: KnownRe
 }
 
 function referredBy({ step }: StepSite, knownRefs: KnownRefs): string | undefined {
-  if (step.type !== 'sentinel' || !('$ref' in step.definition) || typeof step.definition.$ref !== 'string') return undefined;
+  if (step.type !== 'sentinel' || !('$ref' in step.definition) || typeof step.definition.$ref !== 'string')
+    return undefined;
   const { $ref } = step.definition;
   return isReferredLater($ref, (name) => knownRefs(name) !== undefined) ? undefined : $ref;
 }

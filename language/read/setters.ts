@@ -28,7 +28,8 @@ export function collectSetters(sites: Sites): Setters {
     byName.set(site, new Map());
     elsewhere.set(site, new Set(isPlain(site.value['inputs']) ? Object.keys(site.value['inputs']) : []));
   }
-  for (const { loop, place } of sites.loops) if ('as' in loop && loop.as !== undefined) elsewhere.get(place.definition)?.add(loop.as);
+  for (const { loop, place } of sites.loops)
+    if ('as' in loop && loop.as !== undefined) elsewhere.get(place.definition)?.add(loop.as);
   for (const { name, definition } of sites.refused) elsewhere.get(definition)?.add(name);
   sites.steps.forEach((site, order) => {
     const setter = { site, order };
@@ -73,5 +74,9 @@ function branchesOf(sites: Sites): Map<object, Branches> {
 }
 
 function differ(a: Branches | undefined, b: Branches | undefined): boolean {
-  return a !== undefined && b !== undefined && [...a].some(([parallel, branch]) => b.has(parallel) && b.get(parallel) !== branch);
+  return (
+    a !== undefined &&
+    b !== undefined &&
+    [...a].some(([parallel, branch]) => b.has(parallel) && b.get(parallel) !== branch)
+  );
 }

@@ -23,13 +23,27 @@ export function checkShape(root: unknown): Problem | undefined {
     if (!isJsonLike(value)) return problem('WRONG_TYPE', path, `a ${typeof value} is not a value that JSON can hold`);
     if (typeof value !== 'object' || value === null) continue;
     if (depth >= nestingDepthMax) {
-      return problem('TOO_DEEP', path, `the definition is nested deeper than ${nestingDepthMax} levels; move the inner steps into a definition of their own and refer to it by "$ref"`);
+      return problem(
+        'TOO_DEEP',
+        path,
+        `the definition is nested deeper than ${nestingDepthMax} levels; move the inner steps into a definition of their own and refer to it by "$ref"`,
+      );
     }
     const entries = Object.entries(value);
     values += entries.length;
     steps += Array.isArray(value) && STEP_LISTS.has(path.slice(path.lastIndexOf('.') + 1)) ? value.length : 0;
-    if (steps > stepsMax) return problem('TOO_MANY_STEPS', path, `there are more than ${stepsMax} steps; repeat them in a loop or split the definition`);
-    if (values > valuesMax) return problem('TOO_LARGE', path, `the definition holds more than ${valuesMax} values; keep data in files or in the store`);
+    if (steps > stepsMax)
+      return problem(
+        'TOO_MANY_STEPS',
+        path,
+        `there are more than ${stepsMax} steps; repeat them in a loop or split the definition`,
+      );
+    if (values > valuesMax)
+      return problem(
+        'TOO_LARGE',
+        path,
+        `the definition holds more than ${valuesMax} values; keep data in files or in the store`,
+      );
     for (const [key, item] of entries.toReversed()) {
       pending.push({ value: item, path: path === '' ? key : `${path}.${key}`, depth: depth + 1 });
     }

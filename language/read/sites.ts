@@ -87,7 +87,12 @@ class Walk {
       this.#refuse([isPlain(owner['loop']) ? owner['loop']['as'] : undefined], place.definition);
       return place;
     }
-    const site: LoopSite = { loop: owner['loop'] as LoopConfig, path: this.#found.origins.locate(owner, path, ['loop']), place, owner };
+    const site: LoopSite = {
+      loop: owner['loop'] as LoopConfig,
+      path: this.#found.origins.locate(owner, path, ['loop']),
+      place,
+      owner,
+    };
     this.#sites.loops.push(site);
     return { ...place, loops: [...place.loops, site] };
   }

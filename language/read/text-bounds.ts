@@ -22,9 +22,16 @@ export function checkTextBounds(source: string): Problem | undefined {
     else if (code === ARRAY_END || code === OBJECT_END) depth -= 1;
     else continue;
     if (depth > valueDepthMax) {
-      return problem('TOO_DEEP', `${depth} brackets are open at character ${at + 1}, and at most ${valueDepthMax} may be; move the inner steps into a definition of their own and refer to it by "$ref"`);
+      return problem(
+        'TOO_DEEP',
+        `${depth} brackets are open at character ${at + 1}, and at most ${valueDepthMax} may be; move the inner steps into a definition of their own and refer to it by "$ref"`,
+      );
     }
-    if (commas > valuesMax) return problem('TOO_LARGE', `the definition holds more than ${valuesMax} values; keep data in files or in the store`);
+    if (commas > valuesMax)
+      return problem(
+        'TOO_LARGE',
+        `the definition holds more than ${valuesMax} values; keep data in files or in the store`,
+      );
   }
   return undefined;
 }

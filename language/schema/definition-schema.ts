@@ -20,7 +20,11 @@ type Typed = z.ZodType & { shape: { type: { value: string } } };
 const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 function membersOf(union: { options: readonly Typed[] }, idOf: (type: string) => string): Named {
-  return union.options.map((schema) => ({ id: idOf(capitalised(schema.shape.type.value)), schema, type: schema.shape.type.value }));
+  return union.options.map((schema) => ({
+    id: idOf(capitalised(schema.shape.type.value)),
+    schema,
+    type: schema.shape.type.value,
+  }));
 }
 
 /** Every object of the model by the name it has in the schema. */
@@ -45,7 +49,12 @@ const NAMED: Named = [
 export function definitionSchema(): JsonObject {
   const ids = z.registry<{ id: string }>();
   for (const { id, schema } of NAMED) ids.add(schema, { id });
-  const generated = z.toJSONSchema(model.Definition, { target: 'draft-2020-12', io: 'input', metadata: ids, override: ({ jsonSchema }) => forget(jsonSchema, 'id') });
+  const generated = z.toJSONSchema(model.Definition, {
+    target: 'draft-2020-12',
+    io: 'input',
+    metadata: ids,
+    override: ({ jsonSchema }) => forget(jsonSchema, 'id'),
+  });
   const { $schema, $defs = {}, ...root } = generated as unknown as JsonObject & { $defs?: JsonObject };
   const named = { Definition: root, ...$defs };
   const entries = Object.entries(named).map(([id, schema]) => [id, finished(id, schema)] as const);
@@ -72,7 +81,10 @@ function forget(schema: object, key: string): void {
 function pointedAtDefinition(value: Json): Json {
   if (Array.isArray(value)) return value.map(pointedAtDefinition);
   if (!isJsonObject(value)) return value;
-  const entries = Object.entries(value).map(([key, inner]): [string, Json] => [key, key === '$ref' && inner === '#' ? '#/$defs/Definition' : pointedAtDefinition(inner)]);
+  const entries = Object.entries(value).map(([key, inner]): [string, Json] => [
+    key,
+    key === '$ref' && inner === '#' ? '#/$defs/Definition' : pointedAtDefinition(inner),
+  ]);
   return Object.fromEntries(entries);
 }
 
@@ -80,14 +92,18 @@ function finished(id: string, schema: JsonObject): JsonObject {
   const clean = withoutNoise(schema) as JsonObject;
   const members = clean['oneOf'];
   if (Array.isArray(members)) return byType(id, members as JsonObject[]);
-  return isJsonObject(clean['properties']) ? described(id, withLightSpellings(id, described(id, clean as ObjectSchema))) : clean;
+  return isJsonObject(clean['properties'])
+    ? described(id, withLightSpellings(id, described(id, clean as ObjectSchema)))
+    : clean;
 }
 
 /** That a number is no greater than a program can hold, and a key a text, says nothing to a reader. */
 function withoutNoise(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutNoise);
   if (!isJsonObject(value)) return value;
-  const kept = Object.entries(value).filter(([key, inner]) => key !== 'propertyNames' && !(key === 'maximum' && inner === Number.MAX_SAFE_INTEGER));
+  const kept = Object.entries(value).filter(
+    ([key, inner]) => key !== 'propertyNames' && !(key === 'maximum' && inner === Number.MAX_SAFE_INTEGER),
+  );
   return Object.fromEntries(kept.map(([key, inner]) => [key, withoutNoise(inner)]));
 }
 
@@ -98,7 +114,10 @@ function byType(id: string, members: readonly JsonObject[]): JsonObject {
     const type = NAMED.find((known) => reference.endsWith(`/${known.id}`))?.type ?? '';
     return { reference, type };
   });
-  const choices: JsonObject[] = named.map(({ reference, type }) => ({ if: { properties: { type: { enum: spellings(type) } }, required: ['type'] }, then: { $ref: reference } }));
+  const choices: JsonObject[] = named.map(({ reference, type }) => ({
+    if: { properties: { type: { enum: spellings(type) } }, required: ['type'] },
+    then: { $ref: reference },
+  }));
   return {
     type: 'object',
     properties: { type: { description: EVERYWHERE['type'] ?? '', enum: named.flatMap(({ type }) => spellings(type)) } },
@@ -111,7 +130,18 @@ function described(id: string, schema: ObjectSchema): ObjectSchema {
   const properties = Object.entries(schema.properties).map(([key, inner]): [string, Json] => {
     const description = lines[key] ?? EVERYWHERE[key];
     const known = isJsonObject(inner) ? inner : {};
-    return [key, { ...(description === undefined ? {} : { description }), ...known, ...(id === 'CommandStep' && key === 'command' ? { examples: Object.keys(COMMANDS) } : {}) }];
+    return [
+      key,
+      {
+        ...(description === undefined ? {} : { description }),
+        ...known,
+        ...(id === 'CommandStep' && key === 'command' ? { examples: Object.keys(COMMANDS) } : {}),
+      },
+    ];
   });
-  return { ...(lines[''] === undefined ? {} : { description: lines[''] }), ...schema, properties: Object.fromEntries(properties) };
+  return {
+    ...(lines[''] === undefined ? {} : { description: lines[''] }),
+    ...schema,
+    properties: Object.fromEntries(properties),
+  };
 }

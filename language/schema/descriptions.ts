@@ -37,9 +37,10 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     timeoutMs: 'The longest the whole run may take, in milliseconds.',
     safety: 'What bounds the run, and what needs approval.',
     mode: 'What the run may touch: "full" (the default), "readonly", or "sandboxed" (no network; only the project is writable).',
-    durability: '"segment" (the default): quick steps share one activity. "step": every step is an activity of its own.',
+    durability:
+      '"segment" (the default): quick steps share one activity. "step": every step is an activity of its own.',
     escalateOn: 'When the run turns to its persona, and how.',
-    reportTo: 'Whether the end of the run is put into its owner\'s inbox.',
+    reportTo: "Whether the end of the run is put into its owner's inbox.",
     env: 'Names of environment variables that {{env.NAME}} may read. Their values are masked in logs.',
     strict: 'A reference without a value makes its step fail, in place of a warning.',
     inputs: 'Variables the run starts with, and their defaults; --input gives others.',
@@ -55,7 +56,7 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
   CommandStep: {
     '': 'Calls a command of the catalogue.',
     command: 'The command\'s name, such as "code/read".',
-    params: 'The command\'s parameters; references in them are replaced.',
+    params: "The command's parameters; references in them are replaced.",
   },
   LlmStep: {
     '': 'Asks a model.',
@@ -70,7 +71,7 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
   },
   AutoCompact: {
     '': 'When and how a conversation is shortened.',
-    threshold: 'How full the model\'s context may get before it is shortened.',
+    threshold: "How full the model's context may get before it is shortened.",
     strategy: '"summarize" the older part, or "truncate" it.',
   },
   WatchStep: {
@@ -92,11 +93,11 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     data: 'What the event carries.',
   },
   ApprovalStep: {
-    '': 'Waits for a persona\'s answer. The result is {choice, approved, note, data, by}; a rejection is a failure of the step.',
+    '': "Waits for a persona's answer. The result is {choice, approved, note, data, by}; a rejection is a failure of the step.",
     message: 'The question.',
     show: 'What the persona needs to see to decide.',
     form: 'A JSON Schema of the data an answer must carry.',
-    assignee: 'The persona that is asked; the run\'s own when absent.',
+    assignee: "The persona that is asked; the run's own when absent.",
     onTimeout: 'What counts as answered when nobody did within "timeoutMs".',
   },
   ConditionStep: {
@@ -117,21 +118,30 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     maxConcurrency: 'How many branches run at a time.',
   },
   SentinelStep: {
-    '': 'Runs another sentinel as a run of its own, which sees this run\'s variables. The result is {success, iterations, results, failureCount, …its last outputs}.',
+    '': "Runs another sentinel as a run of its own, which sees this run's variables. The result is {success, iterations, results, failureCount, …its last outputs}.",
     definition: 'The sentinel: written here, {"$ref": NAME}, or a reference to a variable that holds it or its name.',
     await: 'Whether to wait for its end (the default).',
-    inputs: 'Variables it starts with, besides this run\'s.',
+    inputs: "Variables it starts with, besides this run's.",
   },
-  DefinitionRef: { '': 'A definition that is saved, shipped, or in a file beside this one.', $ref: 'Its name, or a reference to a variable that holds the definition or its name.' },
+  DefinitionRef: {
+    '': 'A definition that is saved, shipped, or in a file beside this one.',
+    $ref: 'Its name, or a reference to a variable that holds the definition or its name.',
+  },
   LoopOnce: { '': 'One pass.' },
   LoopCount: { '': 'A number of passes.' },
-  LoopUntil: { '': 'Passes until the check holds after one. Needs a bound, its own or the run\'s.' },
-  LoopWhile: { '': 'Passes as long as the check holds before one. Needs a bound, its own or the run\'s.' },
-  LoopContinuous: { '': 'Passes without an end of their own. Needs a bound, its own or the run\'s.', intervalMs: 'The pause between two passes, in milliseconds.' },
-  LoopEvent: { '': 'A pass for each event; $event holds it. Needs a bound, its own or the run\'s.', event: 'The event\'s name; * stands for any part of it.' },
+  LoopUntil: { '': "Passes until the check holds after one. Needs a bound, its own or the run's." },
+  LoopWhile: { '': "Passes as long as the check holds before one. Needs a bound, its own or the run's." },
+  LoopContinuous: {
+    '': "Passes without an end of their own. Needs a bound, its own or the run's.",
+    intervalMs: 'The pause between two passes, in milliseconds.',
+  },
+  LoopEvent: {
+    '': "A pass for each event; $event holds it. Needs a bound, its own or the run's.",
+    event: "The event's name; * stands for any part of it.",
+  },
   TriggerImmediate: { '': 'Runs as soon as it is deployed.' },
   TriggerManual: { '': 'A person or a program starts it.' },
-  TriggerEvent: { '': 'An event starts it, once per event.', event: 'The event\'s name; * stands for any part of it.' },
+  TriggerEvent: { '': 'An event starts it, once per event.', event: "The event's name; * stands for any part of it." },
   TriggerSchedule: {
     '': 'A calendar starts it.',
     cronExpression: 'When, as cron writes it: "0 3 * * 1-5".',

@@ -20,7 +20,15 @@ export type ObjectSchema = JsonObject & { properties: { [key: string]: Json }; r
 type Aliases = Readonly<Record<string, string>>;
 
 /** Other name → canonical key; allowed wherever the canonical key is. */
-const ALIASES_OF_STEPS: Aliases = { cmd: 'command', payload: 'data', pipeline: 'definition', systemPrompt: 'system', workingDir: 'cwd', label: 'name', id: 'name' };
+const ALIASES_OF_STEPS: Aliases = {
+  cmd: 'command',
+  payload: 'data',
+  pipeline: 'definition',
+  systemPrompt: 'system',
+  workingDir: 'cwd',
+  label: 'name',
+  id: 'name',
+};
 
 const CHECK: Aliases = { if: 'check', condition: 'check' };
 const MAX: Aliases = { count: 'max' };
@@ -36,7 +44,15 @@ const ALIASES_OF: Readonly<Record<string, Aliases>> = {
   LoopWhile: { ...CHECK, ...MAX, while: 'check' },
   LoopContinuous: MAX,
   LoopEvent: MAX,
-  TriggerSchedule: { cron_expression: 'cronExpression', 'cron-expression': 'cronExpression', cron: 'cronExpression', schedule: 'cronExpression', expression: 'cronExpression', timezone: 'timeZone', tz: 'timeZone' },
+  TriggerSchedule: {
+    cron_expression: 'cronExpression',
+    'cron-expression': 'cronExpression',
+    cron: 'cronExpression',
+    schedule: 'cronExpression',
+    expression: 'cronExpression',
+    timezone: 'timeZone',
+    tz: 'timeZone',
+  },
 };
 
 /** Keys that are read and mean something of their own, or nothing. */
@@ -47,30 +63,94 @@ const BESIDE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     workingDir: 'The folder of each shell step that states none.',
     ragTemplate: 'The recipe it was made from, or its sources.',
   },
-  CommandStep: Object.fromEntries(OF_A_RUN.map((key) => [key, 'What "sentinel/run" is handed; the same as in "params".'])),
+  CommandStep: Object.fromEntries(
+    OF_A_RUN.map((key) => [key, 'What "sentinel/run" is handed; the same as in "params".']),
+  ),
   LlmStep: { provider: 'Whose model it is; the same as "model": "PROVIDER/…".', maxTokens: 'Has no effect.' },
   SentinelStep: Object.fromEntries(OF_THE_DEFINITION.map((key) => [key, `The same as "definition": {"${key}": …}.`])),
-  LoopStep: Object.fromEntries(FLAT.filter((key) => key !== 'type').map((key) => [key, `The same as "loop": {"${key}": …}.`])),
+  LoopStep: Object.fromEntries(
+    FLAT.filter((key) => key !== 'type').map((key) => [key, `The same as "loop": {"${key}": …}.`]),
+  ),
 };
 
 /** What a step without `type` is recognised by. */
 const TELLING_KEYS = [
-  'command', 'cmd', 'check', 'if', 'then', 'else', 'definition', 'pipeline', '$ref', 'branches', 'failFast', 'fail_fast', 'loop', 'mode', 'prompt', 'executionId', 'execution_id', 'rules', 'message', 'event',
-  'count', 'while', 'until', 'over', 'maxIterations', 'max_iterations', 'max-iterations',
+  'command',
+  'cmd',
+  'check',
+  'if',
+  'then',
+  'else',
+  'definition',
+  'pipeline',
+  '$ref',
+  'branches',
+  'failFast',
+  'fail_fast',
+  'loop',
+  'mode',
+  'prompt',
+  'executionId',
+  'execution_id',
+  'rules',
+  'message',
+  'event',
+  'count',
+  'while',
+  'until',
+  'over',
+  'maxIterations',
+  'max_iterations',
+  'max-iterations',
 ];
-const TELLING_LOOP = ['check', 'until', 'while', 'max', 'count', 'over', 'maxIterations', 'max_iterations', 'intervalMs', 'interval_ms', 'interval', 'event', 'mode', 'max-iterations', 'interval-ms'];
-const TELLING_TRIGGER = ['event', 'cron', 'schedule', 'expression', 'cronExpression', 'cron_expression', 'cron-expression'];
+const TELLING_LOOP = [
+  'check',
+  'until',
+  'while',
+  'max',
+  'count',
+  'over',
+  'maxIterations',
+  'max_iterations',
+  'intervalMs',
+  'interval_ms',
+  'interval',
+  'event',
+  'mode',
+  'max-iterations',
+  'interval-ms',
+];
+const TELLING_TRIGGER = [
+  'event',
+  'cron',
+  'schedule',
+  'expression',
+  'cronExpression',
+  'cron_expression',
+  'cron-expression',
+];
 
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 const tagsOf = (words: readonly string[]): string[] => words.flatMap((word) => [capital(word), word.toUpperCase()]);
-const oneOf = (keys: readonly string[]): JsonObject => ({ anyOf: [...new Set(keys)].map((key) => ({ required: [key] })) });
+const oneOf = (keys: readonly string[]): JsonObject => ({
+  anyOf: [...new Set(keys)].map((key) => ({ required: [key] })),
+});
 
 /** How a type may be spelled. */
-export const spellings = (type: string): string[] => (type === 'schedule' ? ['cron'] : type === 'loop' ? KINDS_AS_TYPES.flatMap((kind) => [kind, ...tagsOf([kind])]) : []).concat([type, ...tagsOf([type])]);
+export const spellings = (type: string): string[] =>
+  (type === 'schedule'
+    ? ['cron']
+    : type === 'loop'
+      ? KINDS_AS_TYPES.flatMap((kind) => [kind, ...tagsOf([kind])])
+      : []
+  ).concat([type, ...tagsOf([type])]);
 
 /** What is known of an object that does not say its type. */
 export const UNTYPED: Readonly<Record<string, JsonObject>> = {
-  Step: { description: 'A step without "type": its other keys say what it is.', ...oneOf([...TELLING_KEYS, ...Object.keys(STEP_TAGS), ...tagsOf(Object.keys(STEP_TAGS))]) },
+  Step: {
+    description: 'A step without "type": its other keys say what it is.',
+    ...oneOf([...TELLING_KEYS, ...Object.keys(STEP_TAGS), ...tagsOf(Object.keys(STEP_TAGS))]),
+  },
   Loop: oneOf([...TELLING_LOOP, ...tagsOf(Object.keys(LOOP_TAGS))]),
   Trigger: oneOf([...TELLING_TRIGGER, ...tagsOf(Object.keys(TRIGGER_TAGS))]),
 };
@@ -79,21 +159,44 @@ const STEPS: JsonObject = { type: 'array', items: { $ref: '#/$defs/Step' } };
 
 /** A definition in a dialect that has its steps elsewhere, or that is one step. */
 const OTHER_DIALECT: JsonObject = {
-  description: 'A payload of sentinel/run, a recipe, a dojo, or a single step: "sentinel normalize" shows how it is read.',
+  description:
+    'A payload of sentinel/run, a recipe, a dojo, or a single step: "sentinel normalize" shows how it is read.',
   type: 'object',
-  properties: { type: { enum: [...PROGRAM_TYPES, ...Object.keys(STEP_TAGS)].flatMap((word) => [word, ...tagsOf([word])]) } },
+  properties: {
+    type: { enum: [...PROGRAM_TYPES, ...Object.keys(STEP_TAGS)].flatMap((word) => [word, ...tagsOf([word])]) },
+  },
   if: { properties: { steps: { type: 'array' } }, required: ['steps'] },
   then: { properties: { steps: STEPS } },
 };
 
-const isOtherDialect = oneOf(['type', 'definition', 'pipeline', 'challenges', 'command', 'cmd', ...tagsOf(Object.keys(STEP_TAGS))]);
+const isOtherDialect = oneOf([
+  'type',
+  'definition',
+  'pipeline',
+  'challenges',
+  'command',
+  'cmd',
+  ...tagsOf(Object.keys(STEP_TAGS)),
+]);
 
 /** One step or one definition under its key alone. */
-const ALONE: JsonObject = { maxProperties: 1, ...oneOf([...Object.keys(STEP_TAGS).filter((tag) => tag !== 'loop'), ...AROUND]) };
+const ALONE: JsonObject = {
+  maxProperties: 1,
+  ...oneOf([...Object.keys(STEP_TAGS).filter((tag) => tag !== 'loop'), ...AROUND]),
+};
 
-export const OUTERMOST: JsonObject = { if: { anyOf: [isOtherDialect, { required: ['$ref'] }, ALONE] }, then: OTHER_DIALECT, else: { allOf: [{ $ref: '#/$defs/Definition' }, { required: ['name'] }] } };
+export const OUTERMOST: JsonObject = {
+  if: { anyOf: [isOtherDialect, { required: ['$ref'] }, ALONE] },
+  then: OTHER_DIALECT,
+  else: { allOf: [{ $ref: '#/$defs/Definition' }, { required: ['name'] }] },
+};
 
-const NESTED: readonly JsonObject[] = [{ $ref: '#/$defs/DefinitionRef' }, { if: isOtherDialect, then: OTHER_DIALECT, else: { $ref: '#/$defs/Definition' } }, { type: 'string', minLength: 1 }, STEPS];
+const NESTED: readonly JsonObject[] = [
+  { $ref: '#/$defs/DefinitionRef' },
+  { if: isOtherDialect, then: OTHER_DIALECT, else: { $ref: '#/$defs/Definition' } },
+  { type: 'string', minLength: 1 },
+  STEPS,
+];
 
 /** A member of a parallel step: one step, a list of steps, or `{"steps": […]}`. */
 const BRANCH: JsonObject = { anyOf: [STEPS, ...ONE_STEP] };
@@ -109,18 +212,31 @@ const MEMBERS: JsonObject = {
 /** Adds to one object of the schema what may be written in it besides the canonical form. */
 export function withLightSpellings(id: string, schema: ObjectSchema): ObjectSchema {
   const isNeeded = (key: string): boolean => schema.required?.includes(key) === true && key !== 'loop';
-  const properties = Object.fromEntries(Object.entries(schema.properties).map(([key, inner]): [string, Json] => [key, key === 'type' ? typeIn(inner) : lightValue(id, key, inner, isNeeded(key))]));
+  const properties = Object.fromEntries(
+    Object.entries(schema.properties).map(([key, inner]): [string, Json] => [
+      key,
+      key === 'type' ? typeIn(inner) : lightValue(id, key, inner, isNeeded(key)),
+    ]),
+  );
   const light: ObjectSchema = { ...schema, properties };
   const isStep = id.endsWith('Step');
   if (id === 'Definition') light.required = ['steps'];
-  if (id === 'SentinelStep') properties['definition'] = { description: descriptionOf(properties['definition']), anyOf: [...NESTED] };
-  for (const [alias, key] of Object.entries({ ...(isStep ? ALIASES_OF_STEPS : {}), ...ALIASES_OF[id] })) addAlias(light, alias, key);
+  if (id === 'SentinelStep')
+    properties['definition'] = { description: descriptionOf(properties['definition']), anyOf: [...NESTED] };
+  for (const [alias, key] of Object.entries({ ...(isStep ? ALIASES_OF_STEPS : {}), ...ALIASES_OF[id] }))
+    addAlias(light, alias, key);
   for (const [key, description] of Object.entries(BESIDE[id] ?? {})) properties[key] ??= { description };
   if (isStep) properties['description'] = { description: 'Has no effect: what people read for a step is its "name".' };
-  for (const key of isStep && id !== 'LoopStep' ? ['condition', 'if', 'when'] : []) properties[key] ??= { description: 'The step is performed only if it holds.' };
+  for (const key of isStep && id !== 'LoopStep' ? ['condition', 'if', 'when'] : [])
+    properties[key] ??= { description: 'The step is performed only if it holds.' };
   if (id === 'SentinelStep') addAlias(light, 'steps', 'definition');
-  if (id === 'SentinelStep') properties['steps'] = { description: 'The steps of the nested sentinel, in place of its definition.', anyOf: [STEPS, ...ONE_STEP] };
-  for (const key of id === 'ParallelStep' ? ['branches', 'steps'] : []) properties[key] = { description: descriptionOf(properties[key]), ...MEMBERS };
+  if (id === 'SentinelStep')
+    properties['steps'] = {
+      description: 'The steps of the nested sentinel, in place of its definition.',
+      anyOf: [STEPS, ...ONE_STEP],
+    };
+  for (const key of id === 'ParallelStep' ? ['branches', 'steps'] : [])
+    properties[key] = { description: descriptionOf(properties[key]), ...MEMBERS };
   if (id === 'LoopStep') light.required = without(light.required, 'loop');
   if (id === 'LoopStep') needOneOf(light, ['loop', ...FLAT.filter((key) => key !== 'type'), 'max_iterations']);
   return { ...light, patternProperties: { ...otherWordings(Object.keys(properties), light), [COMMENT.source]: true } };
@@ -131,7 +247,8 @@ function typeIn(schema: Json): JsonObject {
   return typeof type === 'string' ? { ...rest, enum: spellings(type) } : (schema as JsonObject);
 }
 
-const without = (keys: readonly string[] | undefined, key: string): string[] => (keys ?? []).filter((other) => other !== key);
+const without = (keys: readonly string[] | undefined, key: string): string[] =>
+  (keys ?? []).filter((other) => other !== key);
 
 const descriptionOf = (schema: Json | undefined): Json => (schema as JsonObject)['description'] ?? '';
 
@@ -161,10 +278,18 @@ function needOneOf(schema: ObjectSchema, keys: readonly string[]): void {
 function otherWordings(keys: readonly string[], { properties }: ObjectSchema): { [pattern: string]: Json } {
   const patterns: [string, Json][] = [];
   for (const key of keys) {
-    const words = key.split(/(?=[A-Z])/).map((word, index) => (index === 0 ? word : `[${word.charAt(0)}${word.charAt(0).toLowerCase()}]${word.slice(1)}`));
+    const words = key
+      .split(/(?=[A-Z])/)
+      .map((word, index) =>
+        index === 0 ? word : `[${word.charAt(0)}${word.charAt(0).toLowerCase()}]${word.slice(1)}`,
+      );
     if (words.length > 1 && LONG_KEYS.has(key)) patterns.push([`^${words.join('[_-]+')}$`, properties[key] ?? {}]);
     const stem = key.replace(/Ms$/, '');
-    if (stem !== key && TIMES.has(stem)) patterns.push([`^${words.slice(0, -1).join('[_-]*')}(?:[_-]*(?:[Ss]ec(?:ond)?s?|[Mm]in(?:ute)?s?|[Hh]ours?))?$`, AMOUNT]);
+    if (stem !== key && TIMES.has(stem))
+      patterns.push([
+        `^${words.slice(0, -1).join('[_-]*')}(?:[_-]*(?:[Ss]ec(?:ond)?s?|[Mm]in(?:ute)?s?|[Hh]ours?))?$`,
+        AMOUNT,
+      ]);
   }
   return Object.fromEntries(patterns.filter(([pattern]) => !keys.some((key) => new RegExp(pattern).test(key))));
 }

@@ -6,7 +6,9 @@ import { FLAGS, MAY_BE_NULL, NUMBERS } from '../read/rewrites/spelling.ts';
 const text = (pattern: string): JsonObject => ({ type: 'string', pattern });
 
 export const NUMBER_TEXT = text('^\\s*\\d+(\\.\\d+)?\\s*$');
-const TIME_TEXT = text('^\\s*(?:\\d+(?:\\.\\d+)?|(?:\\d+(?:\\.\\d+)?\\s*[a-zA-Z]{1,12}\\s*)+|[Pp][0-9.DTHMSWdthmsw]+)\\s*$');
+const TIME_TEXT = text(
+  '^\\s*(?:\\d+(?:\\.\\d+)?|(?:\\d+(?:\\.\\d+)?\\s*[a-zA-Z]{1,12}\\s*)+|[Pp][0-9.DTHMSWdthmsw]+)\\s*$',
+);
 const FLAG_TEXT = text(anyCase(['true', 'yes', 'on', 'false', 'no', 'off']));
 const JSON_TEXT = text('^\\s*[\\[{]');
 const NOTHING: JsonObject = { type: 'null' };
@@ -30,10 +32,18 @@ const SHORT: Readonly<Record<string, readonly JsonObject[]>> = {
   ragSources: [text('\\S')],
 };
 
-const CRON_OBJECT: JsonObject = { type: 'object', properties: { cron: { type: 'string' } }, required: ['cron'], additionalProperties: false };
+const CRON_OBJECT: JsonObject = {
+  type: 'object',
+  properties: { cron: { type: 'string' } },
+  required: ['cron'],
+  additionalProperties: false,
+};
 
 /** One step for a list of steps, or an object that only holds steps. */
-export const ONE_STEP: readonly JsonObject[] = [{ $ref: '#/$defs/Step' }, { type: 'object', required: ['steps'], not: { required: ['type'] } }];
+export const ONE_STEP: readonly JsonObject[] = [
+  { $ref: '#/$defs/Step' },
+  { type: 'object', required: ['steps'], not: { required: ['type'] } },
+];
 const LISTS: ReadonlySet<string> = new Set(['steps', 'then', 'else', 'always']);
 
 /** As it may be written under a key of an object. */
@@ -50,14 +60,19 @@ export function lightValue(id: string, key: string, schema: Json, isNeeded: bool
     ...(isJsonText(id, key) ? [JSON_TEXT] : []),
     ...(SHORT[key] ?? []),
     ...(id === 'TriggerEvent' && key === 'event' ? [listOfOne({ type: 'string' })] : []),
-    ...(id === 'TriggerSchedule' && key === 'cronExpression' ? [CRON_OBJECT, listOfOne({ anyOf: [{ type: 'string' }, CRON_OBJECT] })] : []),
+    ...(id === 'TriggerSchedule' && key === 'cronExpression'
+      ? [CRON_OBJECT, listOfOne({ anyOf: [{ type: 'string' }, CRON_OBJECT] })]
+      : []),
     ...(key === 'name' && id.endsWith('Step') ? [{ type: 'number' }] : []),
     ...(LISTS.has(key) && rest['type'] === 'array' ? ONE_STEP : []),
     ...(id === 'Definition' && key === 'env' ? [text('\\S')] : []),
     ...(isNeeded || MAY_BE_NULL.has(key) ? [] : [NOTHING]),
   ];
   const [only] = members;
-  return { ...(description === undefined ? {} : { description }), ...(members.length === 1 ? only : { anyOf: members }) };
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(members.length === 1 ? only : { anyOf: members }),
+  };
 }
 
 function isJsonText(id: string, key: string): boolean {

@@ -50,17 +50,23 @@ export function commitStatement(commit: Commit): Statement | null {
     const result = parameters.add(JSON.stringify(commit.journal.result));
     const seq = parameters.add(commit.journal.seq ?? null);
     const place = parameters.add(commit.journal.place ?? null);
-    parts.push(`journaled as (insert into journal (handle, key, result, seq, place) values (${handle}, ${key}, ${result}::json, ${seq}, ${place}))`);
+    parts.push(
+      `journaled as (insert into journal (handle, key, result, seq, place) values (${handle}, ${key}, ${result}::json, ${seq}, ${place}))`,
+    );
   }
   if (events.length > 0) parts.push(`appended as (${appendEvents(parameters, handle, events)})`);
-  for (const [index, { text, rows }] of (commit.inserts ?? []).entries()) parts.push(`inserted${index} as (${text(parameters.add(rows))})`);
+  for (const [index, { text, rows }] of (commit.inserts ?? []).entries())
+    parts.push(`inserted${index} as (${text(parameters.add(rows))})`);
   const projection = projectRun(events);
   if (projection !== null) parts.push(`projected as (${writeRun(parameters, handle, projection)})`);
   const published = statusEvents((value) => parameters.add(value), commit.handle, events);
   if (published !== null) parts.push(`published as (${published})`);
-  for (const [index, statement] of inboxStatements((value) => parameters.add(value), commit.handle, events).entries()) parts.push(`inbox_${index} as (${statement})`);
+  for (const [index, statement] of inboxStatements((value) => parameters.add(value), commit.handle, events).entries())
+    parts.push(`inbox_${index} as (${statement})`);
   if (forget.length > 0) {
-    parts.push(`forgotten as (update journal set result = 'null'::json where handle = ${handle} and key = any(${parameters.add(forget)}::text[]))`);
+    parts.push(
+      `forgotten as (update journal set result = 'null'::json where handle = ${handle} and key = any(${parameters.add(forget)}::text[]))`,
+    );
   }
   if (parts.length === 0) return null;
   return { text: `with ${parts.join(', ')} select ${handle}::text`, values: parameters.values };

@@ -187,7 +187,10 @@ export interface Store {
     /** Events after `seq`, in order, at most `limit` (1,000): go on from the last one's `seq`. */
     after(handle: string, seq: number, limit?: number): Promise<RunEvent[]>;
     /** The newest of these types; null where there is none. */
-    newest<Type extends RunEvent['type']>(handle: string, types: readonly Type[]): Promise<Extract<RunEvent, { type: Type }> | null>;
+    newest<Type extends RunEvent['type']>(
+      handle: string,
+      types: readonly Type[],
+    ): Promise<Extract<RunEvent, { type: Type }> | null>;
     /**
      * Stored and future events in order, until the run has finished or `signal` aborts. A parallel
      * branch's number that becomes visible late is yielded late; the run's last event comes last.

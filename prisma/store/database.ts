@@ -36,10 +36,20 @@ function statement(text: string, values: readonly unknown[]): { name?: string; t
 
 /** A connection outside the pool must look the same: same timeouts, same types. */
 export function connectionConfig(url: string): PoolConfig {
-  return { connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true, application_name: 'sentinel', types };
+  return {
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    application_name: 'sentinel',
+    types,
+  };
 }
 
-export async function queryOn<Row extends object>(client: PoolClient, text: string, values: readonly unknown[]): Promise<Row[]> {
+export async function queryOn<Row extends object>(
+  client: PoolClient,
+  text: string,
+  values: readonly unknown[],
+): Promise<Row[]> {
   const result = await client.query<Row>(statement(text, values));
   return result.rows;
 }

@@ -55,7 +55,8 @@ export function definitions(database: Database, prisma: LazyPrisma): Store['defi
         );
       });
       const row = await findByHash(hash);
-      if (row === null) throw new Error(`definition "${name}" (${hash}) was deleted while it was being saved; save it again`);
+      if (row === null)
+        throw new Error(`definition "${name}" (${hash}) was deleted while it was being saved; save it again`);
       return remember(row);
     },
 
@@ -69,7 +70,10 @@ export function definitions(database: Database, prisma: LazyPrisma): Store['defi
 
     async list() {
       const client = await prisma.get();
-      const rows = await client.definition.findMany({ orderBy: [{ name: 'asc' }, { version: 'desc' }], take: LIST_MAX });
+      const rows = await client.definition.findMany({
+        orderBy: [{ name: 'asc' }, { version: 'desc' }],
+        take: LIST_MAX,
+      });
       return rows.map(toDefinition);
     },
   };

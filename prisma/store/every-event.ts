@@ -3,7 +3,7 @@ import type { RunEvent } from '../../language/run-event.ts';
 import type { Store } from './contract.ts';
 
 export async function* everyEvent({ events }: Pick<Store, 'events'>, handle: string): AsyncGenerator<RunEvent, void> {
-  for (let seq = -1; ; ) {
+  for (let seq = -1; ;) {
     const page = await events.after(handle, seq);
     if (page.length === 0) return;
     yield* page;

@@ -48,7 +48,8 @@ export function executions(database: Database, announcer: Announcer, listener: L
         [id, handle, key, JSON.stringify(request), worker],
       );
       const execution = await find(id);
-      if (execution === null) throw new Error(`execution ${id} was removed while it was being started; its run has ended`);
+      if (execution === null)
+        throw new Error(`execution ${id} was removed while it was being started; its run has ended`);
       return { execution, isNew: created.length > 0 };
     },
 
@@ -61,7 +62,10 @@ export function executions(database: Database, announcer: Announcer, listener: L
     ...writing(database, announce),
 
     async setRules(id, rules) {
-      const [row] = await database.query<Row>(`update executions e set rules = $2::json where id = $1 returning ${COLUMNS}`, [id, JSON.stringify(rules)]);
+      const [row] = await database.query<Row>(
+        `update executions e set rules = $2::json where id = $1 returning ${COLUMNS}`,
+        [id, JSON.stringify(rules)],
+      );
       return row === undefined ? null : toExecution(row);
     },
 
@@ -89,7 +93,10 @@ type Writing = Pick<Executions, 'started' | 'append' | 'finish'>;
 function writing(database: Database, announce: (id: string) => void): Writing {
   return {
     async started({ id, attempt }, pid) {
-      const rows = await database.query('update executions set pid = $3 where id = $1 and attempt = $2 and finished_at is null returning 1', [id, attempt, pid]);
+      const rows = await database.query(
+        'update executions set pid = $3 where id = $1 and attempt = $2 and finished_at is null returning 1',
+        [id, attempt, pid],
+      );
       return rows.length > 0;
     },
 
@@ -110,7 +117,11 @@ function writing(database: Database, announce: (id: string) => void): Writing {
   };
 }
 
-async function append(database: Database, { id, attempt }: Holding, lines: readonly ExecutionLine[]): Promise<{ rules: Rule[] } | null> {
+async function append(
+  database: Database,
+  { id, attempt }: Holding,
+  lines: readonly ExecutionLine[],
+): Promise<{ rules: Rule[] } | null> {
   const first = lines[0]?.n ?? 0;
   const last = lines.at(-1)?.n ?? 0;
   const [row] = await database.query<{ rules: unknown }>(
@@ -166,7 +177,10 @@ function keeping(database: Database, announce: (id: string) => void): Keeping {
     },
 
     async release({ id, attempt }) {
-      await database.query(`update executions set worker = '', seen_at = 'epoch' where id = $1 and attempt = $2 and finished_at is null`, [id, attempt]);
+      await database.query(
+        `update executions set worker = '', seen_at = 'epoch' where id = $1 and attempt = $2 and finished_at is null`,
+        [id, attempt],
+      );
     },
   };
 }

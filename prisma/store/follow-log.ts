@@ -34,7 +34,7 @@ export async function* followLog(following: Following): AsyncGenerator<string> {
       // Asked before reading: a run that had finished by then has written all of its log.
       const finished = await ridingOut(signal, () => database.query(FINISHED_SQL, [handle]));
       let count = 0;
-      for (let full = true; full && !isAborted(signal); ) {
+      for (let full = true; full && !isAborted(signal);) {
         const page = await ridingOut(signal, () => readNew(following, seen));
         for (const chunk of page ?? []) growth.add(chunk);
         yield* growth.takeSettled();
@@ -78,7 +78,8 @@ class SeenRevisions {
     this.#numbers.add(revision);
     if (revision <= this.#highest) return;
     this.#highest = revision;
-    if (this.#numbers.size > 2 * REVISIONS_WINDOW) this.#numbers = new Set(this.numbers.filter((number) => number > this.floor));
+    if (this.#numbers.size > 2 * REVISIONS_WINDOW)
+      this.#numbers = new Set(this.numbers.filter((number) => number > this.floor));
   }
 }
 

@@ -16,15 +16,27 @@ export interface Folded {
   seq: number;
   state: InboxItem['state'];
   answer: Json | null;
-  item: Pick<Question, 'kind' | 'message' | 'choices' | 'show' | 'form' | 'assignee' | 'priority' | 'askedAt' | 'expiresAt'> & { digest: string | null } | null;
+  item:
+    | (Pick<
+        Question,
+        'kind' | 'message' | 'choices' | 'show' | 'form' | 'assignee' | 'priority' | 'askedAt' | 'expiresAt'
+      > & { digest: string | null })
+    | null;
 }
 
 /** The statements that bring the inbox up to date with a batch of events, in the order of `seq`. */
-export function inboxStatements(add: (value: unknown) => string, handle: string, events: readonly RunEvent[]): string[] {
+export function inboxStatements(
+  add: (value: unknown) => string,
+  handle: string,
+  events: readonly RunEvent[],
+): string[] {
   const all = foldedInbox(events);
   const asked = all.filter((row) => row.item !== null);
   const settled = all.filter((row) => row.item === null);
-  return [...(asked.length === 0 ? [] : [upsert(add, handle, asked)]), ...(settled.length === 0 ? [] : [settle(add, handle, settled)])];
+  return [
+    ...(asked.length === 0 ? [] : [upsert(add, handle, asked)]),
+    ...(settled.length === 0 ? [] : [settle(add, handle, settled)]),
+  ];
 }
 
 /** What events in the order of `seq` make of the items that they ask, tell or settle. */
@@ -53,12 +65,20 @@ function foldInto(rows: Map<string, Folded>, event: RunEvent): void {
         item: rows.get(event.id)?.item ?? null,
       });
       return;
-    case 'notified':
-      rows.set(`${event.key}:${event.condition}`, { id: `${event.key}:${event.condition}`, seq, state: 'told', answer: null, item: told(event, event.message, event.at) });
+    case 'notified': {
+      const id = `${event.key}:${event.condition}`;
+      rows.set(id, { id, seq, state: 'told', answer: null, item: told(event, event.message, event.at) });
       return;
+    }
     case 'paused':
       if (event.notify === undefined) return;
-      rows.set(':limit', { id: ':limit', seq, state: 'told', answer: null, item: told(event.notify, `the run is held: ${event.reason}; it goes on when it is resumed`, event.at) });
+      rows.set(':limit', {
+        id: ':limit',
+        seq,
+        state: 'told',
+        answer: null,
+        item: told(event.notify, `the run is held: ${event.reason}; it goes on when it is resumed`, event.at),
+      });
       return;
     case 'resumed':
       // Whoever resumed it knows.
@@ -67,7 +87,8 @@ function foldInto(rows: Map<string, Folded>, event: RunEvent): void {
     case 'run-finished': {
       if (event.notify === undefined) return;
       const { failure, limit, outcome } = event;
-      const message = failure?.message ?? (limit === undefined ? `the run ${outcome}` : `the run reached its limit ${limit}`);
+      const message =
+        failure?.message ?? (limit === undefined ? `the run ${outcome}` : `the run reached its limit ${limit}`);
       rows.set(':end', { id: ':end', seq, state: 'told', answer: null, item: told(event.notify, message, event.at) });
       return;
     }
@@ -83,8 +104,23 @@ function foldInto(rows: Map<string, Folded>, event: RunEvent): void {
   }
 }
 
-function told({ condition, priority, assignee }: { condition: QuestionKind; priority: Priority; assignee: string }, message: string, at: number): Folded['item'] {
-  return { kind: condition, message, choices: [], show: null, form: null, assignee, priority, askedAt: at, expiresAt: null, digest: null };
+function told(
+  { condition, priority, assignee }: { condition: QuestionKind; priority: Priority; assignee: string },
+  message: string,
+  at: number,
+): Folded['item'] {
+  return {
+    kind: condition,
+    message,
+    choices: [],
+    show: null,
+    form: null,
+    assignee,
+    priority,
+    askedAt: at,
+    expiresAt: null,
+    digest: null,
+  };
 }
 
 function upsert(add: (value: unknown) => string, handle: string, rows: readonly Folded[]): string {
@@ -123,7 +159,11 @@ interface Row extends Omit<InboxItem, 'askedAt' | 'expiresAt'> {
 const COLUMNS = `inbox.handle, inbox.id, inbox.persona, inbox.kind, inbox.message, inbox.priority, inbox.choices, inbox.show, inbox.form,
   inbox.digest, inbox.asked_at as "askedAt", inbox.expires_at as "expiresAt", inbox.state, inbox.answer`;
 
-const toItem = (row: Row): InboxItem => ({ ...row, askedAt: row.askedAt.getTime(), expiresAt: row.expiresAt?.getTime() ?? null });
+const toItem = (row: Row): InboxItem => ({
+  ...row,
+  askedAt: row.askedAt.getTime(),
+  expiresAt: row.expiresAt?.getTime() ?? null,
+});
 
 /** A question whose run has ended without settling it (its workflow was terminated) waits for nobody. */
 const IS_WAITING = `inbox.state = 'told' or (inbox.state = 'open' and not exists (select 1 from runs where runs.handle = inbox.handle and runs.finished_at is not null))`;
@@ -135,19 +175,31 @@ export function inbox(database: Database): Store['inbox'] {
       const values: unknown[] = [];
       const add = (value: unknown): string => `$${values.push(value)}`;
       if (persona !== undefined) conditions.push(`inbox.persona = ${add(withoutNul(persona))}`);
-      if (handle !== undefined) conditions.push(`(inbox.handle = ${add(withoutNul(handle))} or starts_with(inbox.handle, ${add(`${withoutNul(handle)}/`)}))`);
+      if (handle !== undefined)
+        conditions.push(
+          `(inbox.handle = ${add(withoutNul(handle))} or starts_with(inbox.handle, ${add(`${withoutNul(handle)}/`)}))`,
+        );
       const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
-      const rows = await database.query<Row>(`select ${COLUMNS} from inbox ${where} order by inbox.position desc limit ${LIST_MAX}`, values);
+      const rows = await database.query<Row>(
+        `select ${COLUMNS} from inbox ${where} order by inbox.position desc limit ${LIST_MAX}`,
+        values,
+      );
       return rows.map(toItem);
     },
 
     async open(handle) {
-      const rows = await database.query<{ id: string }>(`select id from inbox where handle = $1 and state = 'open' order by id collate "C"`, [withoutNul(handle)]);
+      const rows = await database.query<{ id: string }>(
+        `select id from inbox where handle = $1 and state = 'open' order by id collate "C"`,
+        [withoutNul(handle)],
+      );
       return rows.map(({ id }) => id);
     },
 
     async clear(persona) {
-      const rows = await database.query(`update inbox set state = 'seen' where persona = $1 and state = 'told' returning 1`, [withoutNul(persona)]);
+      const rows = await database.query(
+        `update inbox set state = 'seen' where persona = $1 and state = 'told' returning 1`,
+        [withoutNul(persona)],
+      );
       return rows.length;
     },
   };

@@ -1,7 +1,9 @@
 /** Another attempt of the same step already journaled its result; that result is the true one. */
 export class JournalConflict extends Error {
   constructor(handle: string, key: string, cause?: unknown) {
-    super(`step ${key} of run ${handle} was already journaled by another attempt; take the result from the journal`, { cause });
+    super(`step ${key} of run ${handle} was already journaled by another attempt; take the result from the journal`, {
+      cause,
+    });
     this.name = 'JournalConflict';
   }
 }
@@ -13,7 +15,9 @@ export function isJournalConflict(error: unknown): error is JournalConflict {
 /** Another segment's events have the numbers that this one's would have had. */
 export class PlaceTaken extends Error {
   constructor(handle: string, key: string, cause?: unknown) {
-    super(`the numbers for the events of ${key} of run ${handle} were taken by another segment; take the next place`, { cause });
+    super(`the numbers for the events of ${key} of run ${handle} were taken by another segment; take the next place`, {
+      cause,
+    });
     this.name = 'PlaceTaken';
   }
 }

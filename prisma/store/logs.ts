@@ -35,7 +35,7 @@ export function logs(database: Database, announcer: Announcer, listener: Listene
     async read(handle, stream, offset, limit) {
       const wanted = offset + limit;
       const log = new LogLines();
-      for (let after = 0; log.settled < wanted; ) {
+      for (let after = 0; log.settled < wanted;) {
         const page = await readPage(database, handle, stream, 'position > $3', 'asc', after);
         for (const chunk of page) log.add(chunk);
         const last = page.at(-1);
@@ -49,7 +49,7 @@ export function logs(database: Database, announcer: Announcer, listener: Listene
       const chunks: StoredChunk[] = [];
       let breaks = 0;
       // One more line break than lines: the first line of what was read may lack its beginning.
-      for (let before = Number.MAX_SAFE_INTEGER; breaks <= lines; ) {
+      for (let before = Number.MAX_SAFE_INTEGER; breaks <= lines;) {
         const page = await readPage(database, handle, stream, 'position < $3', 'desc', before);
         chunks.push(...page);
         for (const chunk of page) breaks += chunk.text.split('\n').length - 1;
@@ -62,7 +62,8 @@ export function logs(database: Database, announcer: Announcer, listener: Listene
       return lines === 0 ? [] : log.lines.slice(-lines).map(shown);
     },
 
-    follow: (handle, stream, options) => followLog({ database, listener, handle, streams: streamNames(stream), signal: options.signal }),
+    follow: (handle, stream, options) =>
+      followLog({ database, listener, handle, streams: streamNames(stream), signal: options.signal }),
   };
 }
 
@@ -83,9 +84,12 @@ function readPage(
 
 async function append(database: Database, chunks: readonly LogChunk[]): Promise<void> {
   // A statement may write a row once only; of equal parts the last one counts.
-  const parts = new Map(chunks.map((chunk) => [JSON.stringify([chunk.handle, chunk.key, chunk.stream, chunk.attempt, chunk.part]), chunk]));
+  const parts = new Map(
+    chunks.map((chunk) => [JSON.stringify([chunk.handle, chunk.key, chunk.stream, chunk.attempt, chunk.part]), chunk]),
+  );
   const rows = [...parts.values()];
-  for (let start = 0; start < rows.length; start += CHUNKS_PAGE) await write(database, rows.slice(start, start + CHUNKS_PAGE));
+  for (let start = 0; start < rows.length; start += CHUNKS_PAGE)
+    await write(database, rows.slice(start, start + CHUNKS_PAGE));
 }
 
 /** One parameter a text: inside an array it would be escaped and parsed once more. */

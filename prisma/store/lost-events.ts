@@ -18,18 +18,39 @@ export interface Attempt {
 }
 
 /** Events that show in the run's row or in the inbox; what is counted of passes is not taken back. */
-const shown: ReadonlySet<RunEvent['type']> = new Set(['paused', 'resumed', 'asked', 'answered', 'expired', 'withdrawn', 'notified', 'run-finished']);
+const shown: ReadonlySet<RunEvent['type']> = new Set([
+  'paused',
+  'resumed',
+  'asked',
+  'answered',
+  'expired',
+  'withdrawn',
+  'notified',
+  'run-finished',
+]);
 
 /** False where a later attempt has gone on with the run. */
 export function takeBack(database: Database, attempt: Attempt): Promise<boolean> {
   return database.transaction(async (client) => {
     if (!(await isLatest(client, attempt))) return false;
     const { handle, from } = attempt;
-    const lost = await queryOn<{ event: RunEvent }>(client, `delete from run_events where handle = $1 and seq >= $2 and ${OWN_NUMBER} returning event`, [handle, from]);
+    const lost = await queryOn<{ event: RunEvent }>(
+      client,
+      `delete from run_events where handle = $1 and seq >= $2 and ${OWN_NUMBER} returning event`,
+      [handle, from],
+    );
     if (!lost.some(({ event }) => shown.has(event.type))) return true;
-    const left = await queryOn<{ event: RunEvent }>(client, 'select event from run_events where handle = $1 and type = any($2) order by seq', [handle, [...shown]]);
+    const left = await queryOn<{ event: RunEvent }>(
+      client,
+      'select event from run_events where handle = $1 and type = any($2) order by seq',
+      [handle, [...shown]],
+    );
     const events = left.map(({ event }) => event);
-    await unpublish(client, handle, lost.map(({ event }) => event));
+    await unpublish(
+      client,
+      handle,
+      lost.map(({ event }) => event),
+    );
     await standAs(client, handle, events);
     await askAs(client, attempt, events);
     return true;
@@ -50,13 +71,21 @@ async function isLatest(client: PoolClient, { handle, from, history }: Attempt):
 
 /** What happens instead may have the same number, and is told of, too. That a run has ended is told once. */
 async function unpublish(client: PoolClient, handle: string, lost: readonly RunEvent[]): Promise<void> {
-  await queryOn(client, 'delete from published_events where handle = $1 and key = any($2)', [handle, lost.map((event) => keyOf(event))]);
+  await queryOn(client, 'delete from published_events where handle = $1 and key = any($2)', [
+    handle,
+    lost.map((event) => keyOf(event)),
+  ]);
 }
 
 async function standAs(client: PoolClient, handle: string, events: readonly RunEvent[]): Promise<void> {
   const { status = null, finished = null } = projectRun(events) ?? {};
-  const end = finished === null ? ', outcome = null, "limit" = null, failure = null, outputs = null, finished_at = null' : '';
-  await queryOn(client, `update runs set status = $2, status_seq = $3${end} where handle = $1`, [handle, status?.value ?? 'running', status?.seq ?? -1]);
+  const end =
+    finished === null ? ', outcome = null, "limit" = null, failure = null, outputs = null, finished_at = null' : '';
+  await queryOn(client, `update runs set status = $2, status_seq = $3${end} where handle = $1`, [
+    handle,
+    status?.value ?? 'running',
+    status?.seq ?? -1,
+  ]);
 }
 
 /** Items that nothing asks or tells any more go; others stand as the events say that are left. */
@@ -64,5 +93,6 @@ async function askAs(client: PoolClient, { handle, from }: Attempt, events: read
   await queryOn(client, 'delete from inbox where handle = $1 and seq >= $2', [handle, from]);
   const values: unknown[] = [];
   const parts = inboxStatements((value) => `$${values.push(value)}`, handle, events);
-  if (parts.length > 0) await queryOn(client, `with ${parts.map((part, nth) => `inbox_${nth} as (${part})`).join(', ')} select 1`, values);
+  if (parts.length > 0)
+    await queryOn(client, `with ${parts.map((part, nth) => `inbox_${nth} as (${part})`).join(', ')} select 1`, values);
 }

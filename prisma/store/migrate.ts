@@ -43,7 +43,8 @@ function migrationsFolder(): string {
   for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
     const candidate = join(folder, 'prisma', 'migrations');
     if (existsSync(join(candidate, 'migration_lock.toml'))) return candidate;
-    if (folder === dirname(folder)) throw new Error(`no prisma/migrations above ${import.meta.dirname}; reinstall the package`);
+    if (folder === dirname(folder))
+      throw new Error(`no prisma/migrations above ${import.meta.dirname}; reinstall the package`);
   }
 }
 
@@ -71,10 +72,14 @@ function pending(migrations: readonly Migration[], applied: readonly Applied[]):
     const entry = applied.find(({ name }) => name === migration.name);
     if (entry === undefined) return true;
     if (!entry.finished) {
-      throw new Error(`migration ${migration.name} was begun by prisma migrate and failed; repair the database, then run prisma migrate resolve`);
+      throw new Error(
+        `migration ${migration.name} was begun by prisma migrate and failed; repair the database, then run prisma migrate resolve`,
+      );
     }
     if (entry.checksum !== migration.checksum) {
-      throw new Error(`migration ${migration.name} was changed after it had been applied; restore the file and put the change into a new migration`);
+      throw new Error(
+        `migration ${migration.name} was changed after it had been applied; restore the file and put the change into a new migration`,
+      );
     }
     return false;
   });
@@ -103,7 +108,9 @@ export async function migrate(url: string, folder: string = migrationsFolder()):
   client.on('error', () => undefined);
   await client.connect();
   try {
-    const { rows } = await client.query<{ books: boolean }>(`select to_regclass('_prisma_migrations') is not null as books`);
+    const { rows } = await client.query<{ books: boolean }>(
+      `select to_regclass('_prisma_migrations') is not null as books`,
+    );
     if (rows[0]?.books === true && pending(migrations, await readApplied(client)).length === 0) return [];
     // Held until the connection ends.
     await client.query('select pg_advisory_lock($1)', [LOCK]);

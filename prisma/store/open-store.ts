@@ -46,11 +46,17 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
     triggers: triggers(database, announcer, listener),
     journal: {
       async find(handle, key) {
-        const [row] = await database.query<{ result: Json }>('select result from journal where handle = $1 and key = $2', [handle, key]);
+        const [row] = await database.query<{ result: Json }>(
+          'select result from journal where handle = $1 and key = $2',
+          [handle, key],
+        );
         return row?.result ?? null;
       },
       async isBeyond(handle, seq) {
-        const rows = await database.query('select 1 from journal where handle = $1 and seq >= $2 limit 1', [handle, seq]);
+        const rows = await database.query('select 1 from journal where handle = $1 and seq >= $2 limit 1', [
+          handle,
+          seq,
+        ]);
         return rows.length > 0;
       },
       async sweep() {
@@ -60,7 +66,10 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
         );
       },
     },
-    session: () => new StoreSession(database, sharedReads, transactions, (handle, events) => announcer.announceEvents(handle, events)),
+    session: () =>
+      new StoreSession(database, sharedReads, transactions, (handle, events) =>
+        announcer.announceEvents(handle, events),
+      ),
     async ping() {
       await database.query('select 1', []);
     },

@@ -67,7 +67,10 @@ export class StorePayloadDriver implements StorageDriver {
     const cached = this.#retrieved.get(hash);
     if (cached !== undefined) return cached;
     const content = await this.#payloads.get(hash);
-    if (content === null) throw new Error(`payload ${hash} is not in the store; was the database restored without its payloads, or is this another one?`);
+    if (content === null)
+      throw new Error(
+        `payload ${hash} is not in the store; was the database restored without its payloads, or is this another one?`,
+      );
     this.#retrieved.set(hash, content, content.length);
     return content;
   }

@@ -20,9 +20,11 @@ export function recordQuery(query: RecordQuery): { text: string; values: unknown
   const values: unknown[] = [toJsonbString(query.collection)];
   const add = (value: unknown): string => `$${values.push(value)}`;
   const conditions = ['collection = $1'];
-  for (const [field, expected] of Object.entries(query.filter ?? {})) conditions.push(...matchField(add, field, expected));
+  for (const [field, expected] of Object.entries(query.filter ?? {}))
+    conditions.push(...matchField(add, field, expected));
   const order = (query.orderBy ?? []).map(({ field, direction }) => {
-    if (direction !== 'asc' && direction !== 'desc') throw new Error(`orderBy "${field}": direction must be asc or desc, not ${JSON.stringify(direction)}`);
+    if (direction !== 'asc' && direction !== 'desc')
+      throw new Error(`orderBy "${field}": direction must be asc or desc, not ${JSON.stringify(direction)}`);
     return `${column(add, field)} ${direction} nulls last`;
   });
   const limit = add(Math.min(bound('limit', query.limit ?? LIST_DEFAULT), LIST_MAX));
@@ -35,7 +37,9 @@ export function recordQuery(query: RecordQuery): { text: string; values: unknown
 /** The id, when the query asks for one record by it: the common case, and one look at the key. */
 export function onlyId({ filter = {}, orderBy = [], limit = 1, offset = 0 }: RecordQuery): string | null {
   const { id, ...others } = filter;
-  return typeof id === 'string' && Object.keys(others).length === 0 && orderBy.length === 0 && limit > 0 && offset === 0 ? id : null;
+  return typeof id === 'string' && Object.keys(others).length === 0 && orderBy.length === 0 && limit > 0 && offset === 0
+    ? id
+    : null;
 }
 
 function bound(name: string, value: number): number {
@@ -97,7 +101,8 @@ function compare(add: Add, field: string, value: string, operator: keyof typeof 
 /** A text contains a text; an array contains an item; an object contains a part of itself. */
 function contains(add: Add, value: string, operand: Json): string {
   const item = addJson(add, operand);
-  const text = typeof operand === 'string' ? `strpos(${value} #>> '{}', ${add(toJsonbString(operand))}::text) > 0` : 'false';
+  const text =
+    typeof operand === 'string' ? `strpos(${value} #>> '{}', ${add(toJsonbString(operand))}::text) > 0` : 'false';
   return `case jsonb_typeof(${value})
     when 'string' then ${text}
     when 'array' then ${value} @> jsonb_build_array(${item})

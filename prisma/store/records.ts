@@ -18,13 +18,22 @@ interface Row {
 }
 
 function toRecord(row: Row): DataRecord {
-  return { collection: fromJsonbString(row.collection), id: fromJsonbString(row.id), data: row.data, createdAt: row.createdAt.getTime() };
+  return {
+    collection: fromJsonbString(row.collection),
+    id: fromJsonbString(row.id),
+    data: row.data,
+    createdAt: row.createdAt.getTime(),
+  };
 }
 
 function checkKey(collection: string, id: string): void {
-  for (const [name, value] of [['collection', collection], ['id', id]] as const) {
+  for (const [name, value] of [
+    ['collection', collection],
+    ['id', id],
+  ] as const) {
     const bytes = Buffer.byteLength(value);
-    if (bytes === 0 || bytes > ID_BYTES_MAX) throw new Error(`a record's ${name} has 1 to ${ID_BYTES_MAX} bytes; this one has ${bytes}`);
+    if (bytes === 0 || bytes > ID_BYTES_MAX)
+      throw new Error(`a record's ${name} has 1 to ${ID_BYTES_MAX} bytes; this one has ${bytes}`);
   }
 }
 
@@ -57,7 +66,8 @@ async function create(session: Session, collection: string, id: string, data: Js
   );
   if (created !== undefined) return toRecord(created);
   const existing = await session.find<Row>(BY_KEY, key);
-  if (existing === undefined) throw new Error(`record ${collection}/${id} was deleted while it was being created; run the step again`);
+  if (existing === undefined)
+    throw new Error(`record ${collection}/${id} was deleted while it was being created; run the step again`);
   return toRecord(existing);
 }
 

@@ -23,7 +23,10 @@ export async function reachedDefinitions(
 }
 
 /** What every `$ref` in a value that nobody has checked yet leads to among the stored ones. */
-export function referredDefinitions(store: Pick<Store, 'definitions'>, value: unknown): Promise<Map<string, Definition>> {
+export function referredDefinitions(
+  store: Pick<Store, 'definitions'>,
+  value: unknown,
+): Promise<Map<string, Definition>> {
   return reachedDefinitions(
     refsWithin(value),
     async (name) => (await store.definitions.find(name))?.definition,

@@ -10,7 +10,10 @@ export function isAborted(signal: AbortSignal | undefined): boolean {
 }
 
 /** Tries again while the database is away; undefined when the signal aborted meanwhile. */
-export async function ridingOut<Result>(signal: AbortSignal | undefined, read: () => Promise<Result>): Promise<Result | undefined> {
+export async function ridingOut<Result>(
+  signal: AbortSignal | undefined,
+  read: () => Promise<Result>,
+): Promise<Result | undefined> {
   const giveUpAt = performance.now() + OUTAGE_MAX_MS;
   while (!isAborted(signal)) {
     try {

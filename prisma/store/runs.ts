@@ -64,8 +64,15 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
            coalesce($9::bigint, latest_event_seq()))
          on conflict (handle) do nothing returning 1`,
         [
-          run.handle, withoutNul(run.name), run.definitionHash, withoutNul(run.project), withoutNul(run.persona), run.parent,
-          JSON.stringify(run.inputs), new Date(run.startedAt), sinceSeq ?? null,
+          run.handle,
+          withoutNul(run.name),
+          run.definitionHash,
+          withoutNul(run.project),
+          withoutNul(run.persona),
+          run.parent,
+          JSON.stringify(run.inputs),
+          new Date(run.startedAt),
+          sinceSeq ?? null,
         ],
       );
       return created.length > 0;
@@ -73,7 +80,10 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
 
     async discard(handle) {
       known.forget(handle);
-      await database.query('delete from runs where handle = $1 and not exists (select 1 from run_events where handle = $1)', [handle]);
+      await database.query(
+        'delete from runs where handle = $1 and not exists (select 1 from run_events where handle = $1)',
+        [handle],
+      );
     },
 
     async find(handle) {
@@ -101,7 +111,11 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
 }
 
 /** What never changes of a run is read once. */
-function contexts(database: Database): { find: Store['runs']['context']; remember: Store['runs']['remember']; forget(handle: string): void } {
+function contexts(database: Database): {
+  find: Store['runs']['context'];
+  remember: Store['runs']['remember'];
+  forget(handle: string): void;
+} {
   const known = new BoundedMap<string, RunContext>(CONTEXTS_MAX);
   const asking = new Map<string, Promise<RunContext | null>>();
   const lookUp = async (handle: string): Promise<RunContext | null> => {

@@ -44,21 +44,31 @@ export function secrets(database: Database): Store['secrets'] {
     async find(tokens) {
       const missing = tokens.filter((token) => known.get(token) === undefined);
       if (missing.length > 0) {
-        const rows = await database.query<{ token: string; value: string }>('select token, value from sealed_values where token = any($1::text[])', [missing]);
+        const rows = await database.query<{ token: string; value: string }>(
+          'select token, value from sealed_values where token = any($1::text[])',
+          [missing],
+        );
         for (const { token, value } of rows) known.set(token, value);
       }
-      return new Map(tokens.flatMap((token): [string, string][] => {
-        const value = known.get(token);
-        return value === undefined ? [] : [[token, value]];
-      }));
+      return new Map(
+        tokens.flatMap((token): [string, string][] => {
+          const value = known.get(token);
+          return value === undefined ? [] : [[token, value]];
+        }),
+      );
     },
     async tokensOf(handle) {
-      return (await database.query<{ token: string }>('select token from sealed_values where handle = $1', [handle])).map(({ token }) => token);
+      return (
+        await database.query<{ token: string }>('select token from sealed_values where handle = $1', [handle])
+      ).map(({ token }) => token);
     },
     async retire(tokens, { mayBeHeld }) {
       if (tokens.length === 0) return;
       await database.query('update sealed_values set retired_at = now() where token = any($1::text[])', [tokens]);
-      if (!mayBeHeld) await database.query(`delete from sealed_values s where s.token = any($1::text[]) and not ${IS_HELD}`, [tokens]);
+      if (!mayBeHeld)
+        await database.query(`delete from sealed_values s where s.token = any($1::text[]) and not ${IS_HELD}`, [
+          tokens,
+        ]);
     },
     async ofSchedules(namespace, after) {
       return database.query<{ schedule: string; tokens: string[] }>(

@@ -38,7 +38,12 @@ export class StoreSession implements OpenSession {
   /** The statement in flight; the next one starts after it. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(database: Database, sharedReads: SharedReads, open: Set<StoreSession>, committed: (handle: string, events: readonly RunEvent[]) => void) {
+  constructor(
+    database: Database,
+    sharedReads: SharedReads,
+    open: Set<StoreSession>,
+    committed: (handle: string, events: readonly RunEvent[]) => void,
+  ) {
     this.#database = database;
     this.#sharedReads = sharedReads;
     this.#open = open;
@@ -80,7 +85,13 @@ export class StoreSession implements OpenSession {
     await this.#afterOthers(async () => {
       this.#assertOpen();
       this.#ended = true;
-      const statement = commitStatement({ handle, events, journal: { key, result, ...numbers }, inserts: this.#takeRows(), ...(forget === undefined ? {} : { forget }) });
+      const statement = commitStatement({
+        handle,
+        events,
+        journal: { key, result, ...numbers },
+        inserts: this.#takeRows(),
+        ...(forget === undefined ? {} : { forget }),
+      });
       if (statement === null) throw new Error('bug: a commit always journals');
       try {
         await this.#finish(statement);
@@ -169,7 +180,10 @@ export class StoreSession implements OpenSession {
 
   #assertOpen(): void {
     if (this.#broken !== undefined) {
-      throw new Error('an earlier statement of this session failed, so nothing of it is kept; open a new session', this.#broken);
+      throw new Error(
+        'an earlier statement of this session failed, so nothing of it is kept; open a new session',
+        this.#broken,
+      );
     }
     if (this.#ended) throw new Error('bug: the session was already committed or closed');
   }

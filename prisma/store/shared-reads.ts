@@ -22,11 +22,15 @@ const FAR_MS = 5;
 const KEYS_MAX = 100;
 
 /** Rows by these keys, each of them once. */
-export function keyedStatement({ text, within }: KeyedRead, keys: readonly (readonly string[])[]): { text: string; values: unknown[] } {
+export function keyedStatement(
+  { text, within }: KeyedRead,
+  keys: readonly (readonly string[])[],
+): { text: string; values: unknown[] } {
   const first = keys[0] ?? [];
   const last = first.length - 1;
   const isWithin = keys.every((key) => key.every((part, nth) => nth === last || part === first[nth]));
-  if (within !== undefined && isWithin) return { text: within, values: [...first.slice(0, last), keys.map((key) => key[last])] };
+  if (within !== undefined && isWithin)
+    return { text: within, values: [...first.slice(0, last), keys.map((key) => key[last])] };
   return { text, values: first.map((_, nth) => keys.map((key) => key[nth])) };
 }
 
@@ -89,7 +93,8 @@ export class SharedReads {
       const { text, values } = keyedStatement(read, keys);
       const rows = (await this.#query(text, values)) as { place: number }[];
       const found = new Map(rows.map((row) => [row.place, row]));
-      for (const { place, isFirst, resolve } of asking) resolve(isFirst ? found.get(place) : structuredClone(found.get(place)));
+      for (const { place, isFirst, resolve } of asking)
+        resolve(isFirst ? found.get(place) : structuredClone(found.get(place)));
     } catch (error) {
       for (const { reject } of asked) reject(error);
     } finally {

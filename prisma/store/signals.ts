@@ -36,7 +36,8 @@ export function signals(database: Database, announcer: Announcer, listener: List
     },
 
     async publishAll(events) {
-      for (let start = 0; start < events.length; start += PUBLISH_MAX) await insert(database, events.slice(start, start + PUBLISH_MAX));
+      for (let start = 0; start < events.length; start += PUBLISH_MAX)
+        await insert(database, events.slice(start, start + PUBLISH_MAX));
       if (events.length > 0) announcer.announce(EVENT_CHANNEL, '');
     },
 
@@ -78,7 +79,11 @@ interface EventRow {
 }
 
 const toEvent = ({ position, handle, key, name, data, at }: EventRow): PublishedEvent => ({
-  position, id: `${handle}/${key}`, name, data, at: at.getTime(),
+  position,
+  id: `${handle}/${key}`,
+  name,
+  data,
+  at: at.getTime(),
 });
 
 async function next(database: Database, wanted: WantedEvent): Promise<PublishedEvent | null> {
@@ -90,10 +95,17 @@ async function next(database: Database, wanted: WantedEvent): Promise<PublishedE
   await database.query(
     `insert into event_subscriptions (handle, glob, name, pattern, "after") values ($1, $2, $3, $4, $5)
      on conflict (handle, glob) do update set "after" = excluded."after", claimed_at = null`,
-    [handle, withoutNul(glob), isEventGlob(glob) ? null : withoutNul(glob), isEventGlob(glob) ? withoutNul(eventRegex(glob)) : null, head],
+    [
+      handle,
+      withoutNul(glob),
+      isEventGlob(glob) ? null : withoutNul(glob),
+      isEventGlob(glob) ? withoutNul(eventRegex(glob)) : null,
+      head,
+    ],
   );
   const late = await look(database, wanted);
-  if (late !== null) await database.query('delete from event_subscriptions where handle = $1 and glob = $2', [handle, withoutNul(glob)]);
+  if (late !== null)
+    await database.query('delete from event_subscriptions where handle = $1 and glob = $2', [handle, withoutNul(glob)]);
   return late;
 }
 
@@ -102,7 +114,10 @@ async function headOf(database: Database): Promise<number> {
   return row?.head ?? 0;
 }
 
-async function look(database: Database, { handle, glob, withCause, consumed }: WantedEvent): Promise<PublishedEvent | null> {
+async function look(
+  database: Database,
+  { handle, glob, withCause, consumed }: WantedEvent,
+): Promise<PublishedEvent | null> {
   await database.query('select place_events()', []);
   const globs = Object.keys(consumed);
   const own = isEventGlob(glob) ? 'e.name ~ $2' : 'e.name = $2';
@@ -135,7 +150,10 @@ function claimer(database: Database): (limit: number) => Promise<ClaimedRun[]> {
   };
   return async (limit) => {
     for (;;) {
-      const [seen] = await database.query<{ looked: number; wanted: string[] }>('select looked, wanted from wanted_events($1)', [FRESH_MAX]);
+      const [seen] = await database.query<{ looked: number; wanted: string[] }>(
+        'select looked, wanted from wanted_events($1)',
+        [FRESH_MAX],
+      );
       const { looked = 0, wanted = [] } = seen ?? {};
       const claims = wanted.length === 0 ? [] : await claimFor(database, wanted, limit);
       if (claims.length > 0) return claims;

@@ -30,7 +30,11 @@ function statusAfter(event: RunEvent): { status: RunStatus; reason?: string; que
       return { status: 'paused', reason: event.reason };
     case 'asked': {
       const { id, kind, message, choices, assignee, priority } = event.question;
-      return { status: 'paused', reason: `waits for an answer: ${message}`, question: { id, kind, choices, assignee, priority } };
+      return {
+        status: 'paused',
+        reason: `waits for an answer: ${message}`,
+        question: { id, kind, choices, assignee, priority },
+      };
     }
     case 'resumed':
       return (event.open ?? 0) > 0 ? null : { status: 'running' };
@@ -68,12 +72,19 @@ function changesIn(handle: string, events: readonly RunEvent[]): Change[] {
     }
     const { status, outcome, limit, failure, iterations, durationMs } = change;
     const data = { handle, status, outcome, limit, failure, iterations, durationMs, at };
-    return [{ ...own, data }, { key: FINISHED_KEY, event: null, data }];
+    return [
+      { ...own, data },
+      { key: FINISHED_KEY, event: null, data },
+    ];
   });
 }
 
 /** The part of a statement that publishes them; null where the batch changes no status. */
-export function statusEvents(add: (value: unknown) => string, handle: string, events: readonly RunEvent[]): string | null {
+export function statusEvents(
+  add: (value: unknown) => string,
+  handle: string,
+  events: readonly RunEvent[],
+): string | null {
   const changes = changesIn(handle, events);
   if (changes.length === 0) return null;
   const started = events.find((event) => event.type === 'run-started');
@@ -84,7 +95,9 @@ export function statusEvents(add: (value: unknown) => string, handle: string, ev
   const data = add(changes.map((change) => JSON.stringify(change.data)));
   // A start that is written again after the end tells nobody anything.
   const isStart = started !== undefined && changes.some(({ key }) => key === keyOf(started));
-  const late = isStart ? `where c.key <> ${add(keyOf(started))} or not exists (select 1 from runs where handle = ${run} and finished_at is not null)` : '';
+  const late = isStart
+    ? `where c.key <> ${add(keyOf(started))} or not exists (select 1 from runs where handle = ${run} and finished_at is not null)`
+    : '';
   const [name, parent] = [add(started === undefined ? null : withoutNul(started.name)), add(started?.parent ?? null)];
   return `insert into published_events (handle, key, name, data)
     select ${run}, c.key, coalesce(c.event, 'sentinel:finished:' || r.name),

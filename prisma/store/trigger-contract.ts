@@ -84,7 +84,13 @@ export interface TriggerStore {
   claim(limit: number, leaseMs: number): Promise<ClaimedStart[]>;
   /** Asked before performing a start of a definition that itself loops over the events that start it. */
   takeTurn(start: ClaimedStart): Promise<Turn>;
-  settle(start: ClaimedStart, how: { state: 'started' } | { state: 'refused'; reason: string } | { state: 'waiting'; reason: string; retryMs: number }): Promise<void>;
+  settle(
+    start: ClaimedStart,
+    how:
+      | { state: 'started' }
+      | { state: 'refused'; reason: string }
+      | { state: 'waiting'; reason: string; retryMs: number },
+  ): Promise<void>;
   /** False when that event had been published before. */
   publish(event: OutsideEvent): Promise<{ seq: number; isNew: boolean }>;
   /** Projects in which a trigger or a run waits for events whose names begin with `file:`. */

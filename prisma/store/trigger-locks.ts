@@ -51,7 +51,10 @@ export function triggerLocks(url: string, onLost: () => void): TriggerLocks {
   return {
     async take(name) {
       const client = await (connected ?? connect());
-      const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock(hashtextextended($1, $2)) as taken', [name, SEED]);
+      const { rows } = await client.query<{ taken: boolean }>(
+        'select pg_try_advisory_lock(hashtextextended($1, $2)) as taken',
+        [name, SEED],
+      );
       return rows[0]?.taken === true;
     },
 

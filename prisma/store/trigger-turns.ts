@@ -32,17 +32,22 @@ export function takeTurn(database: Database, { trigger, event, attempts }: Claim
     );
     // A short run may have ended before the events it took came here.
     const taker = other === undefined ? await takerOf(client, trigger.id, event.seq) : null;
-    const change = taker !== null
-      ? `state = 'taken', held_by = $4`
-      : other === undefined
-        ? 'is_chosen = true'
-        : other.isUnderWay
-          ? `state = 'held', held_by = $4`
-          // In their order: a run sees the events after the one that started it. It counts as no attempt.
-          : `attempts = attempts - 1, not_before = now() + ${EARLIER_FIRST_MS} * interval '1 ms'`;
+    const change =
+      taker !== null
+        ? `state = 'taken', held_by = $4`
+        : other === undefined
+          ? 'is_chosen = true'
+          : other.isUnderWay
+            ? `state = 'held', held_by = $4`
+            : // In their order: a run sees the events after the one that started it. It counts as no attempt.
+              `attempts = attempts - 1, not_before = now() + ${EARLIER_FIRST_MS} * interval '1 ms'`;
     const holder = taker ?? (other?.isUnderWay === true ? other.handle : null);
     const values = [trigger.id, event.seq, attempts, ...(holder === null ? [] : [holder])];
-    await queryOn(client, `update trigger_starts set ${change} where trigger_id = $1 and seq = $2 and attempts = $3 and state = 'waiting'`, values);
+    await queryOn(
+      client,
+      `update trigger_starts set ${change} where trigger_id = $1 and seq = $2 and attempts = $3 and state = 'waiting'`,
+      values,
+    );
     if (holder !== null) return 'held';
     return other === undefined ? 'now' : 'later';
   });

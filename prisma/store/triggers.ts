@@ -14,7 +14,14 @@ import { queryOn } from './database.ts';
 import type { Database } from './database.ts';
 import { withoutNul } from './jsonb-text.ts';
 import { FINISHED_KEY } from './status-events.ts';
-import type { ClaimedStart, OutsideEvent, StartState, Trigger, TriggerStart, TriggerStore } from './trigger-contract.ts';
+import type {
+  ClaimedStart,
+  OutsideEvent,
+  StartState,
+  Trigger,
+  TriggerStart,
+  TriggerStore,
+} from './trigger-contract.ts';
 import { isLocked, triggerLocks, watchedLock } from './trigger-locks.ts';
 import { releaseHeld, takeTurn } from './trigger-turns.ts';
 import { EVENT_CHANNEL, FILES_CHANNEL } from './wakeups.ts';
@@ -47,7 +54,11 @@ interface StartRow {
   at: Date;
 }
 
-const toTrigger = ({ inputs, createdAt, ...rest }: TriggerRow): Trigger => ({ ...rest, inputs: inputs as JsonObject, createdAt: createdAt.getTime() });
+const toTrigger = ({ inputs, createdAt, ...rest }: TriggerRow): Trigger => ({
+  ...rest,
+  inputs: inputs as JsonObject,
+  createdAt: createdAt.getTime(),
+});
 
 const toStart = ({ handle, state, reason, heldBy, seq, eventId, eventName, data, at }: StartRow): TriggerStart => ({
   handle,
@@ -90,7 +101,10 @@ export function triggers(database: Database, announcer: Announcer, listener: Lis
 }
 
 /** What is registered, and what became of it. */
-function registry(database: Database, announcer: Announcer): Pick<TriggerStore, 'add' | 'list' | 'pause' | 'remove' | 'starts'> {
+function registry(
+  database: Database,
+  announcer: Announcer,
+): Pick<TriggerStore, 'add' | 'list' | 'pause' | 'remove' | 'starts'> {
   return {
     async add(trigger) {
       const [row] = await database.query<TriggerRow & { isNew: boolean }>(
@@ -99,7 +113,16 @@ function registry(database: Database, announcer: Announcer): Pick<TriggerStore, 
          on conflict (name, project) do update set event = excluded.event, definition_hash = excluded.definition_hash,
            persona = excluded.persona, inputs = excluded.inputs, task_queue = excluded.task_queue, is_paused = false
          returning ${TRIGGER_COLUMNS}, (xmax = 0) as "isNew"`,
-        [randomUUID(), withoutNul(trigger.name), trigger.event, trigger.definitionHash, trigger.project, trigger.persona, JSON.stringify(trigger.inputs), trigger.taskQueue],
+        [
+          randomUUID(),
+          withoutNul(trigger.name),
+          trigger.event,
+          trigger.definitionHash,
+          trigger.project,
+          trigger.persona,
+          JSON.stringify(trigger.inputs),
+          trigger.taskQueue,
+        ],
       );
       if (row === undefined) throw new Error('bug: an upsert returns its row');
       announcer.announce(FILES_CHANNEL, '');
@@ -108,11 +131,15 @@ function registry(database: Database, announcer: Announcer): Pick<TriggerStore, 
     },
 
     async list() {
-      return (await database.query<TriggerRow>(`select ${TRIGGER_COLUMNS} from triggers t order by t.name, t.project`, [])).map(toTrigger);
+      return (
+        await database.query<TriggerRow>(`select ${TRIGGER_COLUMNS} from triggers t order by t.name, t.project`, [])
+      ).map(toTrigger);
     },
 
     async pause(id, isPaused) {
-      const isThere = (await database.query('update triggers set is_paused = $2 where id = $1 returning 1', [id, isPaused])).length > 0;
+      const isThere =
+        (await database.query('update triggers set is_paused = $2 where id = $1 returning 1', [id, isPaused])).length >
+        0;
       announcer.announce(FILES_CHANNEL, '');
       return isThere;
     },
@@ -137,7 +164,11 @@ async function remove(client: PoolClient, id: string): Promise<boolean> {
   return removed.length > 0;
 }
 
-async function settle(database: Database, { trigger, event, attempts, handle }: ClaimedStart, how: Parameters<TriggerStore['settle']>[1]): Promise<void> {
+async function settle(
+  database: Database,
+  { trigger, event, attempts, handle }: ClaimedStart,
+  how: Parameters<TriggerStore['settle']>[1],
+): Promise<void> {
   const { state } = how;
   const reason = state === 'started' ? null : withoutNul(how.reason);
   await database.query(
@@ -146,10 +177,16 @@ async function settle(database: Database, { trigger, event, attempts, handle }: 
     [trigger.id, event.seq, attempts, state, reason, state === 'waiting' ? how.retryMs : 0],
   );
   if (state !== 'refused') return;
-  await database.query(`update trigger_starts set state = 'waiting', held_by = null, not_before = now() where held_by = $1 and state = 'held'`, [handle]);
+  await database.query(
+    `update trigger_starts set state = 'waiting', held_by = null, not_before = now() where held_by = $1 and state = 'held'`,
+    [handle],
+  );
 }
 
-async function publish(database: Database, { source, id, name, data, project }: OutsideEvent): Promise<{ seq: number; isNew: boolean } | undefined> {
+async function publish(
+  database: Database,
+  { source, id, name, data, project }: OutsideEvent,
+): Promise<{ seq: number; isNew: boolean } | undefined> {
   const [row] = await database.query<{ seq: number; isNew: boolean }>(
     `with published as (
        insert into published_events (handle, key, name, data, project) values ($1, $2, $3, $4::json, $5)
@@ -191,7 +228,8 @@ async function spread(client: PoolClient): Promise<number> {
   for (const { id, name, event, project, afterSeq } of active) {
     const matches = eventMatcher(event);
     for (const { seq, depth, ...published } of events) {
-      const isSeen = seq > afterSeq && (published.project === null || published.project === project) && matches(published.name);
+      const isSeen =
+        seq > afterSeq && (published.project === null || published.project === project) && matches(published.name);
       if (isSeen) starts.push({ trigger: id, seq, handle: startHandle(name, id, seq), depth });
     }
   }
@@ -202,7 +240,10 @@ async function spread(client: PoolClient): Promise<number> {
   return events.length;
 }
 
-async function writeStarts(client: PoolClient, starts: readonly { trigger: string; seq: number; handle: string; depth: number }[]): Promise<void> {
+async function writeStarts(
+  client: PoolClient,
+  starts: readonly { trigger: string; seq: number; handle: string; depth: number }[],
+): Promise<void> {
   if (starts.length === 0) return;
   const reason = `a chain of ${CHAIN_MAX} runs, each started by an event of the one before, ends here: let its definitions publish something the trigger does not match`;
   await queryOn(
@@ -211,13 +252,24 @@ async function writeStarts(client: PoolClient, starts: readonly { trigger: strin
      select n.id, n.seq, n.handle, n.depth, case when n.depth > $5 then 'refused' else 'waiting' end, case when n.depth > $5 then $6::text end
      from unnest($1::text[], $2::bigint[], $3::text[], $4::int[]) as n(id, seq, handle, depth)
      on conflict do nothing`,
-    [starts.map((start) => start.trigger), starts.map((start) => start.seq), starts.map((start) => start.handle), starts.map((start) => start.depth), CHAIN_MAX, reason],
+    [
+      starts.map((start) => start.trigger),
+      starts.map((start) => start.seq),
+      starts.map((start) => start.handle),
+      starts.map((start) => start.depth),
+      CHAIN_MAX,
+      reason,
+    ],
   );
 }
 
 /** Readable, and the same whoever computes it: that makes starting idempotent. */
 export function startHandle(name: string, triggerId: string, seq: number): string {
-  const words = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-|-$/g, '').slice(0, 60);
+  const words = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+    .slice(0, 60);
   const digest = createHash('sha256').update(`${triggerId} ${seq}`).digest('hex').slice(0, 16);
   return `${words === '' ? 'run' : words}-${digest}`;
 }

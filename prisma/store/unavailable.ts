@@ -3,13 +3,33 @@
  * the first the same call may succeed later, after the second it never will.
  */
 const CODES = new Set([
-  'ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH',
-  'ENOTFOUND', 'EAI_AGAIN', 'ENOENT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
   // Postgres: shut down by an administrator, crashed, starting up, idle session ended, no slots left,
   // deadlock, serialization failure, a lock or a transaction that took too long.
-  '55P03', '25P03', '57P01', '57P02', '57P03', '57P05', '53300', '40P01', '40001',
+  '55P03',
+  '25P03',
+  '57P01',
+  '57P02',
+  '57P03',
+  '57P05',
+  '53300',
+  '40P01',
+  '40001',
   // Prisma: not reachable, timed out, connection closed, no connection free.
-  'P1001', 'P1002', 'P1008', 'P1017', 'P2024',
+  'P1001',
+  'P1002',
+  'P1008',
+  'P1017',
+  'P2024',
 ]);
 
 /** pg gives these no code. */

@@ -27,7 +27,8 @@ export const EVENT_CHANNEL = 'sentinel_event';
 export const FILES_CHANNEL = 'sentinel_files';
 /** A background process printed something, or ended; with its execution's id. */
 export const EXECUTION_CHANNEL = 'sentinel_execution';
-export type Channel = typeof RUN_CHANNEL | typeof LOG_CHANNEL | typeof EVENT_CHANNEL | typeof FILES_CHANNEL | typeof EXECUTION_CHANNEL;
+export type Channel =
+  typeof RUN_CHANNEL | typeof LOG_CHANNEL | typeof EVENT_CHANNEL | typeof FILES_CHANNEL | typeof EXECUTION_CHANNEL;
 
 const NOTIFY = `
   select pg_notify(n.channel, n.handle) from unnest($1::text[], $2::text[]) as n(channel, handle)
@@ -79,7 +80,8 @@ export class Announcer {
 }
 
 /** Steps that emit, and changes of a run's status, are events for others. */
-const publishes = (event: RunEvent): boolean => (event.type === 'step-finished' ? event.step === 'emit' : changesStatus(event));
+const publishes = (event: RunEvent): boolean =>
+  event.type === 'step-finished' ? event.step === 'emit' : changesStatus(event);
 
 /** One follower's ear: `next` resolves at an announcement made since the last call, or after POLL_MS. */
 export interface Ear {
@@ -179,7 +181,10 @@ export class Listener {
 
   /** A connection that breaks meanwhile is opened again, and listens to this channel too. */
   async #hearOf(client: Client, channel: Channel): Promise<void> {
-    await client.query(`listen ${channel}`).then(() => this.#hearAll(), () => undefined);
+    await client.query(`listen ${channel}`).then(
+      () => this.#hearAll(),
+      () => undefined,
+    );
   }
 
   /** What was announced while nobody listened was not heard. */

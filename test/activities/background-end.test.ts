@@ -23,7 +23,10 @@ test('one that passes its bound on memory says so: in what a watch gives, as its
   expect(result).toMatchObject({
     reason: 'finished',
     success: false,
-    failure: { code: 'MEMORY_LIMIT', message: expect.stringMatching(/^".*" held \d+ MB and was ended; raise safety\.maxMemoryMb \(150\)/) },
+    failure: {
+      code: 'MEMORY_LIMIT',
+      message: expect.stringMatching(/^".*" held \d+ MB and was ended; raise safety\.maxMemoryMb \(150\)/),
+    },
   });
   expect(result.failure?.details).toMatchObject({ maxMemoryMb: 150, usedMb: expect.any(Number) });
   expect(Number(result.failure?.details?.['usedMb'])).toBeGreaterThan(150);
@@ -44,7 +47,11 @@ test('a secret is given to it, also by the worker that starts it again, and is k
   const env = await sealEnvironment(opened.store, handle, { DEPLOY_TOKEN: 's3cret-value', STAGE: 'production' });
   const token = env['DEPLOY_TOKEN'] ?? '';
   const secrets = await secretsOf(opened.store, env);
-  const { executionId } = await start('echo "$A $B" "${#A}"; sleep 1.5', { env: { A: token, B: env['STAGE'] ?? '' } }, { secrets });
+  const { executionId } = await start(
+    'echo "$A $B" "${#A}"; sleep 1.5',
+    { env: { A: token, B: env['STAGE'] ?? '' } },
+    { secrets },
+  );
   const watching = run<WatchResult>('code/shell/watch', { executionId });
   const expected = [`${token} production 12`];
   await until(async () => (await opened.store.executions.lines(executionId, 0)).length === 1);
@@ -54,8 +61,14 @@ test('a secret is given to it, also by the worker that starts it again, and is k
   onTestFinished(() => second.close());
   second.open(opened.store, () => Promise.resolve(null));
   expect(texts(await watching)).toEqual(expected);
-  expect(await opened.store.logs.read(handle, 'stdout', 0, 10)).toEqual(['[env DEPLOY_TOKEN] [env STAGE] 12', '[env DEPLOY_TOKEN] [env STAGE] 12']);
-  const rows = await opened.database.query('select * from executions e left join execution_lines l on l.execution_id = e.id left join log_chunks c on c.handle = e.handle where e.id = $1', [executionId]);
+  expect(await opened.store.logs.read(handle, 'stdout', 0, 10)).toEqual([
+    '[env DEPLOY_TOKEN] [env STAGE] 12',
+    '[env DEPLOY_TOKEN] [env STAGE] 12',
+  ]);
+  const rows = await opened.database.query(
+    'select * from executions e left join execution_lines l on l.execution_id = e.id left join log_chunks c on c.handle = e.handle where e.id = $1',
+    [executionId],
+  );
   expect(rows.length).toBeGreaterThan(0);
   expect(JSON.stringify(rows)).not.toContain('s3cret');
 });

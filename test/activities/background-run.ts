@@ -17,15 +17,37 @@ export async function openRun({ store }: Opened, background = new BackgroundProc
   runs += 1;
   const handle = `background-${process.pid}-${runs}`;
   const project = await temporaryFolder();
-  await store.runs.create({ handle, name: 'n', definitionHash: 'h', project, persona: 'ada', parent: null, inputs: {}, startedAt: Date.now() });
+  await store.runs.create({
+    handle,
+    name: 'n',
+    definitionHash: 'h',
+    project,
+    persona: 'ada',
+    parent: null,
+    inputs: {},
+    startedAt: Date.now(),
+  });
   const registry = createRegistry(builtInCommands(processMetrics, background));
   let steps = 0;
-  const run = async <Result extends Json>(name: string, params: JsonObject, over: Partial<CommandContext> = {}): Promise<Result> => {
+  const run = async <Result extends Json>(
+    name: string,
+    params: JsonObject,
+    over: Partial<CommandContext> = {},
+  ): Promise<Result> => {
     steps += 1;
-    const context = commandContext(project, { run: { handle, project, persona: 'ada', definitionHash: 'h' }, key: `steps.${steps}@1`, store, ...over });
+    const context = commandContext(project, {
+      run: { handle, project, persona: 'ada', definitionHash: 'h' },
+      key: `steps.${steps}@1`,
+      store,
+      ...over,
+    });
     return (await registry.run(name, params, context)) as Result;
   };
-  const start = (command: string, rest: JsonObject = {}, over: Partial<CommandContext> = {}): Promise<{ executionId: string; pid: number; port?: number }> =>
+  const start = (
+    command: string,
+    rest: JsonObject = {},
+    over: Partial<CommandContext> = {},
+  ): Promise<{ executionId: string; pid: number; port?: number }> =>
     run('code/shell/execute', { command, wait: false, ...rest }, over);
   onTestFinished(() => background.close());
   return { handle, project, background, run, start };

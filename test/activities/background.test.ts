@@ -33,13 +33,17 @@ const RULES = [
 
 test('starting returns at once; a watch that comes later sees all lines, classified by the first rule that fits', async () => {
   const { handle, project, run, start } = await openRun(opened);
-  const { executionId, pid } = await start(`echo begin; echo 'a.ts: error TS2304' >&2; while [ ! -e go ]; do sleep 0.05; done; echo 'warning TS1'; printf 'Successfully compiled\\r\\nlast'; exit 3`);
+  const { executionId, pid } = await start(
+    `echo begin; echo 'a.ts: error TS2304' >&2; while [ ! -e go ]; do sleep 0.05; done; echo 'warning TS1'; printf 'Successfully compiled\\r\\nlast'; exit 3`,
+  );
   expect(isAlive(pid)).toBe(true);
   expect(await run('code/shell/sentinel', { executionId, rules: RULES })).toEqual({ executionId, rules: 3 });
   writeFileSync(join(project, 'go'), '');
   const result = await run<WatchResult>('code/shell/watch', { executionId });
   expect(result).toMatchObject({ executionId, reason: 'finished', exitCode: 3, success: false, length: 5 });
-  expect(result.lines.map(({ n, stream, line, classification, rule }) => [n, stream, line, classification, rule])).toEqual([
+  expect(
+    result.lines.map(({ n, stream, line, classification, rule }) => [n, stream, line, classification, rule]),
+  ).toEqual([
     [1, 'stdout', 'begin', 'info', undefined],
     [2, 'stderr', 'a.ts: error TS2304', 'error', RULES[0]?.pattern],
     [3, 'stdout', 'warning TS1', 'warning', RULES[1]?.pattern],
@@ -55,15 +59,24 @@ test('starting returns at once; a watch that comes later sees all lines, classif
 test('a watch ends at the first error, or the first match, and the process goes on', async () => {
   const { run, start } = await openRun(opened);
   const { executionId, pid } = await start('echo one; sleep 0.2; echo warn; sleep 0.2; echo bad; sleep 30');
-  const rules = [{ pattern: 'warn', classification: 'warning' }, { pattern: 'bad', classification: 'error' }];
+  const rules = [
+    { pattern: 'warn', classification: 'warning' },
+    { pattern: 'bad', classification: 'error' },
+  ];
   const match = await run<WatchResult>('code/shell/watch', { executionId, rules, until: 'match' });
   expect([match.reason, match.exitCode, texts(match)]).toEqual(['match', null, ['one', 'warn']]);
   const error = await run<WatchResult>('code/shell/watch', { executionId, rules, until: 'error' });
   expect([error.reason, texts(error)]).toEqual(['error', ['one', 'warn', 'bad']]);
   expect(isAlive(pid)).toBe(true);
-  await expect(run('code/shell/watch', { executionId, timeoutMs: 100 })).rejects.toMatchObject({ code: 'STEP_TIMEOUT' });
-  await expect(run('code/shell/watch', { executionId: 'exec-none' })).rejects.toMatchObject({ code: 'EXECUTION_NOT_FOUND' });
-  await expect(run('code/shell/watch', { executionId, rules: [{ pattern: '(', classification: 'x' }] })).rejects.toMatchObject({ code: 'COMMAND_PARAMS_INVALID' });
+  await expect(run('code/shell/watch', { executionId, timeoutMs: 100 })).rejects.toMatchObject({
+    code: 'STEP_TIMEOUT',
+  });
+  await expect(run('code/shell/watch', { executionId: 'exec-none' })).rejects.toMatchObject({
+    code: 'EXECUTION_NOT_FOUND',
+  });
+  await expect(
+    run('code/shell/watch', { executionId, rules: [{ pattern: '(', classification: 'x' }] }),
+  ).rejects.toMatchObject({ code: 'COMMAND_PARAMS_INVALID' });
 });
 
 test('a watch that is cancelled ends at once', async () => {
@@ -87,7 +100,10 @@ test('a pattern that would hang a backtracking engine does not', async () => {
 test('a result is bounded; what rules matched goes before the rest', async () => {
   const { run, start } = await openRun(opened);
   const { executionId } = await start(`seq 1 60000 | awk '{ print ($1 == 500 ? "ERROR " : "line ") $1 }'`);
-  const result = await run<WatchResult>('code/shell/watch', { executionId, rules: [{ pattern: 'ERROR', classification: 'error' }] });
+  const result = await run<WatchResult>('code/shell/watch', {
+    executionId,
+    rules: [{ pattern: 'ERROR', classification: 'error' }],
+  });
   expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(1.2 * 1024 * 1024);
   expect(result.matches.map(({ line }) => line)).toEqual(['ERROR 500']);
   expect(result.lines.at(-1)?.line).toBe('line 60000');
@@ -125,10 +141,14 @@ test('the process of a worker that is gone is started again by another, for whoe
 test('a process that cannot be started fails its step, and a second try may succeed', async () => {
   const { run } = await openRun(opened);
   const params = { command: 'nothing-of-that-name', args: [], wait: false };
-  await expect(run('code/shell/execute', params, { key: 'steps.0@1' })).rejects.toMatchObject({ code: 'SHELL_NOT_STARTED' });
+  await expect(run('code/shell/execute', params, { key: 'steps.0@1' })).rejects.toMatchObject({
+    code: 'SHELL_NOT_STARTED',
+  });
   const again = { command: 'true', args: [], wait: false };
   const first = await run<{ executionId: string }>('code/shell/execute', again, { key: 'steps.0@1' });
-  expect(await run('code/shell/execute', again, { key: 'steps.0@1' })).toMatchObject({ executionId: first.executionId });
+  expect(await run('code/shell/execute', again, { key: 'steps.0@1' })).toMatchObject({
+    executionId: first.executionId,
+  });
 });
 
 test.each([
@@ -153,5 +173,7 @@ test('a served port is waited for: named by the output, or listened on; a stated
   expect((await start('true', { port: true })).port).toBeUndefined();
   const stated = await start('echo "port is $PORT"', { port: 6001 });
   expect(stated.port).toBe(6001);
-  expect(texts(await run<WatchResult>('code/shell/watch', { executionId: stated.executionId }))).toEqual(['port is 6001']);
+  expect(texts(await run<WatchResult>('code/shell/watch', { executionId: stated.executionId }))).toEqual([
+    'port is 6001',
+  ]);
 });

@@ -43,15 +43,29 @@ describe('the registry', () => {
 
   it('refuses a result past the bound, and takes one at it', async () => {
     const Length = z.strictObject({ length: z.number() });
-    const long = defineCommand({ name: 'long', params: Length, result: z.string(), run: async ({ length }) => 'x'.repeat(length - 2) });
+    const long = defineCommand({
+      name: 'long',
+      params: Length,
+      result: z.string(),
+      run: async ({ length }) => 'x'.repeat(length - 2),
+    });
     const own = createRegistry([long], createMetrics());
     const context = commandContext(await temporaryFolder());
-    expect(await own.run('long', { length: COMMAND_BOUNDS.valueBytesMax }, context)).toHaveLength(COMMAND_BOUNDS.valueBytesMax - 2);
-    await expect(own.run('long', { length: COMMAND_BOUNDS.valueBytesMax + 1 }, context)).rejects.toMatchObject({ code: 'VALUE_TOO_LARGE' });
+    expect(await own.run('long', { length: COMMAND_BOUNDS.valueBytesMax }, context)).toHaveLength(
+      COMMAND_BOUNDS.valueBytesMax - 2,
+    );
+    await expect(own.run('long', { length: COMMAND_BOUNDS.valueBytesMax + 1 }, context)).rejects.toMatchObject({
+      code: 'VALUE_TOO_LARGE',
+    });
   });
 
   it('calls a result that does not fit its schema a bug', async () => {
-    const wrong = defineCommand({ name: 'wrong', params: z.strictObject({}), result: z.string(), run: async () => 7 as unknown as string });
+    const wrong = defineCommand({
+      name: 'wrong',
+      params: z.strictObject({}),
+      result: z.string(),
+      run: async () => 7 as unknown as string,
+    });
     const running = createRegistry([wrong], createMetrics()).run('wrong', {}, commandContext(await temporaryFolder()));
     await expect(running).rejects.toThrow(/^bug: wrong returned/);
   });
@@ -62,9 +76,13 @@ describe('the registry', () => {
     const project = await temporaryFolder();
     await writeFile(join(project, 'a'), 'a');
     for (let count = 0; count < 5; count += 1) await own.run('code/read', { path: 'a' }, commandContext(project));
-    await expect(own.run('code/read', { path: 'b' }, commandContext(project))).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
+    await expect(own.run('code/read', { path: 'b' }, commandContext(project))).rejects.toMatchObject({
+      code: 'FILE_NOT_FOUND',
+    });
     const all = await own.run('runtime/metrics/all', {}, commandContext(project));
-    expect(all).toEqual([{ command: 'code/read', count: 6, errors: 1, p50_ms: expect.any(Number), p99_ms: expect.any(Number) }]);
+    expect(all).toEqual([
+      { command: 'code/read', count: 6, errors: 1, p50_ms: expect.any(Number), p99_ms: expect.any(Number) },
+    ]);
   });
 });
 
@@ -84,7 +102,11 @@ describe('code/read and code/write', () => {
     const write = { path: 'new/deep/file.txt', content: 'größer\n' };
     expect(await registry.run('code/write', write, context)).toEqual({ path: write.path, bytes: 9, changed: true });
     expect(await registry.run('code/write', write, context)).toEqual({ path: write.path, bytes: 9, changed: false });
-    expect(await registry.run('code/read', { path: write.path }, context)).toEqual({ path: write.path, content: 'größer\n', bytes: 9 });
+    expect(await registry.run('code/read', { path: write.path }, context)).toEqual({
+      path: write.path,
+      content: 'größer\n',
+      bytes: 9,
+    });
     expect(readdirSync(join(project, 'new/deep'))).toEqual(['file.txt']);
   });
 
@@ -100,7 +122,9 @@ describe('code/read and code/write', () => {
   it('read bytes as base64', async () => {
     const project = await temporaryFolder();
     await writeFile(join(project, 'b'), Buffer.from([0, 255, 1]));
-    expect(await registry.run('code/read', { path: 'b', encoding: 'base64' }, commandContext(project))).toMatchObject({ content: 'AP8B' });
+    expect(await registry.run('code/read', { path: 'b', encoding: 'base64' }, commandContext(project))).toMatchObject({
+      content: 'AP8B',
+    });
   });
 
   it.each<[string, object, string]>([
@@ -121,5 +145,4 @@ describe('code/read and code/write', () => {
     await writeFile(join(project, 'large'), Buffer.alloc(COMMAND_BOUNDS.valueBytesMax + 1, 'x'));
     await expect(registry.run(name, { ...params }, commandContext(project))).rejects.toMatchObject({ code });
   });
-
 });

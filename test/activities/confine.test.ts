@@ -36,18 +36,30 @@ describe('paths of a definition', () => {
     expect(resolveInside(project, join(project, path))).toBe(join(project, expected));
   });
 
-  it.each(['..', '../secret', 'src/../../secret', '/etc/passwd', '../project-b/x', 'up/secret', 'secret-link', 'up/new', 'nowhere', 'nowhere/file', 'a\0b', `${'a/'.repeat(3000)}b`])(
-    '%j is outside',
-    async (path) => {
-      const { project } = await makeProject();
-      expect(() => resolveInside(project, path)).toThrow(expect.objectContaining({ code: 'PATH_OUTSIDE_PROJECT' }));
-    },
-  );
+  it.each([
+    '..',
+    '../secret',
+    'src/../../secret',
+    '/etc/passwd',
+    '../project-b/x',
+    'up/secret',
+    'secret-link',
+    'up/new',
+    'nowhere',
+    'nowhere/file',
+    'a\0b',
+    `${'a/'.repeat(3000)}b`,
+  ])('%j is outside', async (path) => {
+    const { project } = await makeProject();
+    expect(() => resolveInside(project, path)).toThrow(expect.objectContaining({ code: 'PATH_OUTSIDE_PROJECT' }));
+  });
 
   it('refuses a circle of links, and a project that is not there', async () => {
     const { project } = await makeProject();
     expect(() => resolveInside(project, 'circle')).toThrow(expect.objectContaining({ code: 'PATH_NOT_USABLE' }));
-    expect(() => resolveInside(join(project, 'none'), 'a')).toThrow(expect.objectContaining({ code: 'PROJECT_MISSING' }));
+    expect(() => resolveInside(join(project, 'none'), 'a')).toThrow(
+      expect.objectContaining({ code: 'PROJECT_MISSING' }),
+    );
   });
 
   it('accepts a root that is itself a link, spelled either way', async () => {

@@ -24,7 +24,8 @@ async function repository(): Promise<string> {
   return project;
 }
 
-const run = (project: string, params: object, attempt = 1) => registry.run('code/git', { ...params }, commandContext(project, { attempt }));
+const run = (project: string, params: object, attempt = 1) =>
+  registry.run('code/git', { ...params }, commandContext(project, { attempt }));
 
 describe('code/git', () => {
   it('goes from a change to a pushed commit', async () => {
@@ -33,19 +34,36 @@ describe('code/git', () => {
     await execa('git', ['init', '--quiet', '--bare', remote]);
     await execa('git', ['remote', 'add', 'origin', remote], { cwd: project });
     await writeFile(join(project, 'a.txt'), 'two\n');
-    expect(await run(project, { operation: 'diff' })).toMatchObject({ operation: 'diff', diff: expect.stringMatching(/-one\n\+two\n/) });
+    expect(await run(project, { operation: 'diff' })).toMatchObject({
+      operation: 'diff',
+      diff: expect.stringMatching(/-one\n\+two\n/),
+    });
     expect(await run(project, { operation: 'add', paths: 'a.txt' })).toMatchObject({ paths: ['a.txt'] });
     expect(await run(project, { operation: 'diff' })).toMatchObject({ diff: '', output: '' });
-    expect(await run(project, { operation: 'diff', staged: true, paths: ['a.txt'] })).toMatchObject({ diff: expect.stringContaining('+two') });
+    expect(await run(project, { operation: 'diff', staged: true, paths: ['a.txt'] })).toMatchObject({
+      diff: expect.stringContaining('+two'),
+    });
     const message = '-m second\n\n# not a comment "$(id)"';
-    expect(await run(project, { operation: 'commit', message })).toMatchObject({ committed: true, commit: expect.stringMatching(/^[0-9a-f]{40}$/) });
+    expect(await run(project, { operation: 'commit', message })).toMatchObject({
+      committed: true,
+      commit: expect.stringMatching(/^[0-9a-f]{40}$/),
+    });
     expect(await run(project, { operation: 'log', count: 1 })).toMatchObject({
       output: expect.stringMatching(/^[0-9a-f]{7} -m second$/),
       commits: [{ author: 'Tester', subject: '-m second', body: '# not a comment "$(id)"' }],
     });
-    expect(await run(project, { operation: 'log', format: '%s' })).toMatchObject({ output: '-m second\nfirst\n', commits: [{}, { subject: 'first' }] });
-    expect(await run(project, { operation: 'diff', base: 'HEAD~1' })).toMatchObject({ diff: expect.stringContaining('+two') });
-    expect(await run(project, { operation: 'push', branch: 'main' })).toMatchObject({ operation: 'push', remote: 'origin', branch: 'main' });
+    expect(await run(project, { operation: 'log', format: '%s' })).toMatchObject({
+      output: '-m second\nfirst\n',
+      commits: [{}, { subject: 'first' }],
+    });
+    expect(await run(project, { operation: 'diff', base: 'HEAD~1' })).toMatchObject({
+      diff: expect.stringContaining('+two'),
+    });
+    expect(await run(project, { operation: 'push', branch: 'main' })).toMatchObject({
+      operation: 'push',
+      remote: 'origin',
+      branch: 'main',
+    });
     expect((await execa('git', ['log', '--format=%s', 'main'], { cwd: remote })).stdout).toBe('-m second\nfirst');
   });
 
@@ -58,7 +76,9 @@ describe('code/git', () => {
     const again = await run(project, { operation: 'commit', message: 'second' }, 2);
     expect(again).toMatchObject({ committed: true, commit: (first as { commit: string }).commit });
     expect(await run(project, { operation: 'commit', message: 'second' })).toMatchObject({ committed: false });
-    expect(await run(project, { operation: 'log', count: 10 })).toMatchObject({ commits: [{ subject: 'second' }, { subject: 'first' }] });
+    expect(await run(project, { operation: 'log', count: 10 })).toMatchObject({
+      commits: [{ subject: 'second' }, { subject: 'first' }],
+    });
   });
 
   it.each<[object, string]>([
@@ -82,7 +102,10 @@ describe('code/git', () => {
   it('says what git said where there is no repository', async () => {
     const project = await temporaryFolder();
     await mkdir(join(project, '.git'));
-    await expect(run(project, { operation: 'log' })).rejects.toMatchObject({ code: 'GIT_FAILED', message: expect.stringContaining('not a git repository') });
+    await expect(run(project, { operation: 'log' })).rejects.toMatchObject({
+      code: 'GIT_FAILED',
+      message: expect.stringContaining('not a git repository'),
+    });
   });
 });
 

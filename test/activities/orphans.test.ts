@@ -28,7 +28,15 @@ async function startWorker(project: string, handle: string) {
   );
   const outfile = join(project, 'worker.mjs');
   const banner = { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" };
-  await build({ entryPoints: [entry], outfile, bundle: true, platform: 'node', format: 'esm', banner, logLevel: 'error' });
+  await build({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    banner,
+    logLevel: 'error',
+  });
   const worker = execa('node', [outfile], { reject: false, cleanup: true });
   const pid = await readPid(join(project, 'pid'));
   onTestFinished(() => {
@@ -53,7 +61,10 @@ describe('a shell whose worker died', { timeout: 60_000 }, () => {
     worker.kill('SIGKILL');
     await worker;
     expect(await isGroupAlive(pid)).toBe(true);
-    const result = await runShell({ command: 'rm -f beat; sleep 0.4; test -e beat && echo beside || echo alone', timeoutMs: 30_000 }, context);
+    const result = await runShell(
+      { command: 'rm -f beat; sleep 0.4; test -e beat && echo beside || echo alone', timeoutMs: 30_000 },
+      context,
+    );
     expect(result.stdout).toBe('alone\n');
     expect(await isGroupAlive(pid)).toBe(false);
   });
@@ -69,7 +80,7 @@ describe('a shell whose worker died', { timeout: 60_000 }, () => {
     expect(await isGroupAlive(pid)).toBe(false);
   });
 
-  it('is swept by the next worker of the host; a living worker\'s step is not', async () => {
+  it("is swept by the next worker of the host; a living worker's step is not", async () => {
     const [dead, living] = [await temporaryFolder(), await temporaryFolder()];
     const first = await startWorker(dead, 'run-dead');
     const second = await startWorker(living, 'run-living');
@@ -84,7 +95,11 @@ describe('a shell whose worker died', { timeout: 60_000 }, () => {
   });
 
   it.each([
-    ['a worker of another host, whose processes cannot be seen here', (own: string) => `${own.replace(hostname(), 'elsewhere')}0`, false],
+    [
+      'a worker of another host, whose processes cannot be seen here',
+      (own: string) => `${own.replace(hostname(), 'elsewhere')}0`,
+      false,
+    ],
     ['a worker whose process id was given to another process', (own: string) => `${own}0`, true],
     ['this worker', (own: string) => own, false],
   ])('tells whose it is: %s', async (_name, change, isSwept) => {

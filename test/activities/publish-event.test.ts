@@ -21,5 +21,8 @@ test.each(['x'.repeat(500), 'é'.repeat(250)])('a name of 500 bytes is published
 });
 
 test.each(['x'.repeat(501), 'é'.repeat(251), 'x'.repeat(3000)])('a longer one fails the step', async (name) => {
-  await expect(publish(`long ${name}`.slice(0, 700), name)).rejects.toMatchObject({ code: 'VALUE_TOO_LARGE', message: expect.stringContaining('500 are allowed') });
+  await expect(publish(`long ${name}`.slice(0, 700), name)).rejects.toMatchObject({
+    code: 'VALUE_TOO_LARGE',
+    message: expect.stringContaining('500 are allowed'),
+  });
 });

@@ -16,11 +16,12 @@ function vault(): Pick<Store, 'secrets'> {
   return {
     secrets: {
       keep: async (_handle, values) => values.forEach((value, token) => kept.set(token, value)),
-      find: async (tokens) => new Map(tokens.flatMap((token) => (kept.has(token) ? [[token, kept.get(token) ?? '']] : []))),
+      find: async (tokens) =>
+        new Map(tokens.flatMap((token) => (kept.has(token) ? [[token, kept.get(token) ?? '']] : []))),
       tokensOf: async () => [...kept.keys()],
       retire: async (tokens) => tokens.forEach((token) => kept.delete(token)),
       ofSchedules: async () => [],
-    sweep: async () => undefined,
+      sweep: async () => undefined,
     },
   };
 }
@@ -52,16 +53,28 @@ describe('a run with listed environment variables', () => {
     const opening = await opened();
     const length = String(value.length);
     const count = `process.stdout.write(String([...process.env.A || process.argv[1] || require('fs').readFileSync(0, 'utf8')].length))`;
-    expect((await run({ command: `node -e "${count.replaceAll('"', '\\"')}"`, env: { A: opening.token } }, opening)).result.stdout).toBe(length);
-    expect((await run({ command: `printf %s 'x ${opening.token}' | wc -m` }, opening)).result.stdout.trim()).toBe(String(value.length + 2));
+    expect(
+      (await run({ command: `node -e "${count.replaceAll('"', '\\"')}"`, env: { A: opening.token } }, opening)).result
+        .stdout,
+    ).toBe(length);
+    expect((await run({ command: `printf %s 'x ${opening.token}' | wc -m` }, opening)).result.stdout.trim()).toBe(
+      String(value.length + 2),
+    );
     expect((await run({ command: 'node', args: ['-e', count, opening.token] }, opening)).result.stdout).toBe(length);
-    expect((await run({ command: 'node', args: ['-e', count], stdin: opening.token }, opening)).result.stdout).toBe(length);
+    expect((await run({ command: 'node', args: ['-e', count], stdin: opening.token }, opening)).result.stdout).toBe(
+      length,
+    );
   });
 
   it('shows neither value nor token in the log, and no value in the result', async () => {
     const opening = await opened();
-    const { result, log } = await run({ command: 'echo "$A and $B"; echo "$A" >&2; printf %s "$A" | base64 -w0', env: { A: opening.token, B: plain } }, opening);
-    expect(result.stdout).toBe(`${opening.token} and production\n[env DEPLOY_TOKEN]${'='.repeat((3 - (Buffer.byteLength(value) % 3)) % 3)}`);
+    const { result, log } = await run(
+      { command: 'echo "$A and $B"; echo "$A" >&2; printf %s "$A" | base64 -w0', env: { A: opening.token, B: plain } },
+      opening,
+    );
+    expect(result.stdout).toBe(
+      `${opening.token} and production\n[env DEPLOY_TOKEN]${'='.repeat((3 - (Buffer.byteLength(value) % 3)) % 3)}`,
+    );
     expect(log.text('stdout')).toContain('[env DEPLOY_TOKEN] and [env STAGE]\n');
     expect(log.text('stderr')).toBe('[env DEPLOY_TOKEN]\n');
     expect(JSON.stringify([result, [...log.chunks.values()]])).not.toContain('s3cr');
@@ -77,7 +90,9 @@ describe('a run with listed environment variables', () => {
 
   it('quotes no value in a failure', async () => {
     const { secrets, token } = await opened();
-    const failing = withMaskedFailures(secrets, () => Promise.reject(new Failure('X', `got ${value}`, { details: { said: [value] } })));
+    const failing = withMaskedFailures(secrets, () =>
+      Promise.reject(new Failure('X', `got ${value}`, { details: { said: [value] } })),
+    );
     await expect(failing).rejects.toMatchObject({ code: 'X', message: `got ${token}`, details: { said: [token] } });
   });
 
@@ -96,19 +111,27 @@ describe('a secret beside a process', () => {
     expect(unsealedFor('code/shell/execute', params, secrets)).toEqual({ command: 'deploy', env: { A: value } });
   });
 
-  it.each(Array.from({ length: 10 }, (_, at) => 180 + 3 * at))('quotes no part of a value either, where a long line is cut (%d characters before it)', async (length) => {
-    const opening = await opened();
-    const failing = run({ command: `: ${'x'.repeat(length + 1)} '${opening.token}'; sleep 9`, timeoutMs: 1 }, opening);
-    const failure: unknown = await failing.catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: 'STEP_TIMEOUT' });
-    expect(String(failure)).not.toContain('s3');
-  });
+  it.each(Array.from({ length: 10 }, (_, at) => 180 + 3 * at))(
+    'quotes no part of a value either, where a long line is cut (%d characters before it)',
+    async (length) => {
+      const opening = await opened();
+      const failing = run(
+        { command: `: ${'x'.repeat(length + 1)} '${opening.token}'; sleep 9`, timeoutMs: 1 },
+        opening,
+      );
+      const failure: unknown = await failing.catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code: 'STEP_TIMEOUT' });
+      expect(String(failure)).not.toContain('s3');
+    },
+  );
 });
 
 describe('masking a stream', () => {
   it('gives the same however the stream is cut', () => {
     const masks = masksOf({ A_KEY: 'abcabcabd', B_KEY: 'abcabc', C_KEY: 'ddddé' });
-    const text = fc.array(fc.constantFrom('abcabcabd', 'abcabc', 'ddddé', 'ab', 'c', 'd', 'x', 'é'), { maxLength: 12 }).map((parts) => parts.join(''));
+    const text = fc
+      .array(fc.constantFrom('abcabcabd', 'abcabc', 'ddddé', 'ab', 'c', 'd', 'x', 'é'), { maxLength: 12 })
+      .map((parts) => parts.join(''));
     fc.assert(
       fc.property(text, fc.array(fc.nat({ max: 30 }), { maxLength: 8 }), (whole, cuts) => {
         const bytes = Buffer.from(whole);
@@ -130,17 +153,25 @@ describe('masking a stream', () => {
 });
 
 describe('what is masked', () => {
-  it.each(['API_KEY', 'GITHUB_TOKEN', 'DB_PASSWORD', 'DATABASE_URL', 'MY_SECRET_2', 'secretValue', 'STRIPE_KEY'])('%s looks secret', (name) => {
-    expect(looksSecret(name)).toBe(true);
-  });
+  it.each(['API_KEY', 'GITHUB_TOKEN', 'DB_PASSWORD', 'DATABASE_URL', 'MY_SECRET_2', 'secretValue', 'STRIPE_KEY'])(
+    '%s looks secret',
+    (name) => {
+      expect(looksSecret(name)).toBe(true);
+    },
+  );
 
-  it.each(['HOME', 'PWD', 'NODE_ENV', 'MONKEY', 'KEYBOARD', 'PATH', 'CI', 'BASE_URL', 'COMPASS'])('%s does not', (name) => {
-    expect(looksSecret(name)).toBe(false);
-  });
+  it.each(['HOME', 'PWD', 'NODE_ENV', 'MONKEY', 'KEYBOARD', 'PATH', 'CI', 'BASE_URL', 'COMPASS'])(
+    '%s does not',
+    (name) => {
+      expect(looksSecret(name)).toBe(false);
+    },
+  );
 
   it('masks every spelling, in every text of a value', () => {
     const masks = masksOf({ A_KEY: 'a"b c/d', STAGE: 'short', ZONE: 'longer' });
-    expect(maskText('a"b c/d a\\"b c/d a%22b%20c%2Fd short longer', masks)).toBe('[env A_KEY] [env A_KEY] [env A_KEY] short [env ZONE]');
+    expect(maskText('a"b c/d a\\"b c/d a%22b%20c%2Fd short longer', masks)).toBe(
+      '[env A_KEY] [env A_KEY] [env A_KEY] short [env ZONE]',
+    );
     expect(maskJson({ 'is longer': ['longer', 1, null] }, masks)).toEqual({ 'is [env ZONE]': ['[env ZONE]', 1, null] });
   });
 });

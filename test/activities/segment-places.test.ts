@@ -22,11 +22,29 @@ function segment(key: string, attempt: number): Promise<SegmentResult> {
   const position = firstPosition(0);
   const walk = { input, position, textFields: textFieldsOf(definition) } as unknown as Walk;
   const { from: seq } = segmentNumbers(0, true);
-  const request: SegmentRequest = { strand: portionOf(rootStrand(walk)), key, seq, stepsMax: 10, tally: position.tally, pausedMs: 0, extensions: position.extensions, forget: [], places: PLACES };
-  return runSegment(opened.store, { perform: () => Promise.resolve({ ok: true, value: { key } }) }, input, request, attempt);
+  const request: SegmentRequest = {
+    strand: portionOf(rootStrand(walk)),
+    key,
+    seq,
+    stepsMax: 10,
+    tally: position.tally,
+    pausedMs: 0,
+    extensions: position.extensions,
+    forget: [],
+    places: PLACES,
+  };
+  return runSegment(
+    opened.store,
+    { perform: () => Promise.resolve({ ok: true, value: { key } }) },
+    input,
+    request,
+    attempt,
+  );
 }
 
-const partsTaken = async (): Promise<number[]> => [...new Set((await opened.store.events.after(handle, -1)).map(({ seq }) => Math.floor((seq - 1) / PART_SIZE)))];
+const partsTaken = async (): Promise<number[]> => [
+  ...new Set((await opened.store.events.after(handle, -1)).map(({ seq }) => Math.floor((seq - 1) / PART_SIZE))),
+];
 
 test('none writes over what another committed, and each is done once', async () => {
   await segment('steps.0@1', 1);
@@ -35,7 +53,8 @@ test('none writes over what another committed, and each is done once', async () 
   await expect(segment('steps.1@1', 1)).rejects.toThrow(PlaceTaken);
   await segment('steps.1@1', 2);
   expect(await partsTaken()).toEqual([1, 2]);
-  for (const attempt of [1, 2, 3, 4]) expect(await segment('steps.0@1', attempt)).toMatchObject({ steps: 2, flow: { kind: 'done' } });
+  for (const attempt of [1, 2, 3, 4])
+    expect(await segment('steps.0@1', attempt)).toMatchObject({ steps: 2, flow: { kind: 'done' } });
   expect(await opened.store.events.after(handle, -1)).toHaveLength(2 * length);
   await segment('steps.2@1', 3);
   for (const attempt of [1, 2, 3, 4]) await expect(segment('steps.3@1', attempt)).rejects.toThrow(PlaceTaken);

@@ -20,31 +20,40 @@ function chunksOf(bytes: Buffer, cuts: readonly number[]): Buffer[] {
 describe('captured output', () => {
   it('is the last bytes, whatever the chunks', () => {
     assert(
-      property(array(uint8Array({ maxLength: 9000 }), { maxLength: 8 }), integer({ min: 1, max: 12_000 }), (chunks, capacity) => {
-        const ring = new ByteRing(capacity);
-        for (const chunk of chunks) ring.write(chunk);
-        const all = Buffer.concat(chunks);
-        expect(ring.bytes().equals(all.subarray(Math.max(0, all.length - capacity)))).toBe(true);
-        expect(ring.dropped).toBe(Math.max(0, all.length - capacity));
-      }),
+      property(
+        array(uint8Array({ maxLength: 9000 }), { maxLength: 8 }),
+        integer({ min: 1, max: 12_000 }),
+        (chunks, capacity) => {
+          const ring = new ByteRing(capacity);
+          for (const chunk of chunks) ring.write(chunk);
+          const all = Buffer.concat(chunks);
+          expect(ring.bytes().equals(all.subarray(Math.max(0, all.length - capacity)))).toBe(true);
+          expect(ring.dropped).toBe(Math.max(0, all.length - capacity));
+        },
+      ),
     );
   });
 
   it('never breaks a character, and counts every byte it drops', () => {
     assert(
-      property(string({ unit: 'grapheme', maxLength: 300 }), array(nat(), { maxLength: 20 }), integer({ min: 8, max: 400 }), (text, cuts, bytesMax) => {
-        const bytes = Buffer.from(text.replaceAll('\0', ''), 'utf8');
-        const capture = new Capture(bytesMax);
-        for (const chunk of chunksOf(bytes, cuts)) capture.write(chunk);
-        const kept = capture.text();
-        if (!capture.isTruncated) {
-          expect(kept).toBe(bytes.toString('utf8'));
-          return;
-        }
-        const [, head = '', dropped = '', tail = ''] = /^(.*)\n… (\d+) bytes dropped …\n(.*)$/s.exec(kept) ?? [];
-        expect(Buffer.byteLength(head) + Number(dropped) + Buffer.byteLength(tail)).toBe(bytes.length);
-        expect(bytes.toString('utf8').startsWith(head) && bytes.toString('utf8').endsWith(tail)).toBe(true);
-      }),
+      property(
+        string({ unit: 'grapheme', maxLength: 300 }),
+        array(nat(), { maxLength: 20 }),
+        integer({ min: 8, max: 400 }),
+        (text, cuts, bytesMax) => {
+          const bytes = Buffer.from(text.replaceAll('\0', ''), 'utf8');
+          const capture = new Capture(bytesMax);
+          for (const chunk of chunksOf(bytes, cuts)) capture.write(chunk);
+          const kept = capture.text();
+          if (!capture.isTruncated) {
+            expect(kept).toBe(bytes.toString('utf8'));
+            return;
+          }
+          const [, head = '', dropped = '', tail = ''] = /^(.*)\n… (\d+) bytes dropped …\n(.*)$/s.exec(kept) ?? [];
+          expect(Buffer.byteLength(head) + Number(dropped) + Buffer.byteLength(tail)).toBe(bytes.length);
+          expect(bytes.toString('utf8').startsWith(head) && bytes.toString('utf8').endsWith(tail)).toBe(true);
+        },
+      ),
     );
   });
 
@@ -84,14 +93,18 @@ describe('the log of a step', () => {
     await step.finish(1000);
     const chunks = log.of('stderr');
     const tail = chunks.at(-1);
-    const head = chunks.slice(0, -1).map(({ text }) => text).join('');
+    const head = chunks
+      .slice(0, -1)
+      .map(({ text }) => text)
+      .join('');
     expect(chunks.slice(0, -1).every(({ droppedBytes }) => droppedBytes === 0)).toBe(true);
     expect(Buffer.byteLength(head)).toBeGreaterThanOrEqual(SHELL_BOUNDS.logHeadBytes);
     expect(Buffer.byteLength(tail?.text ?? '')).toBeGreaterThan(SHELL_BOUNDS.logTailBytes - 8);
-    expect(Buffer.byteLength(head) + Buffer.byteLength(tail?.text ?? '') + (tail?.droppedBytes ?? 0)).toBe(line.length * lines);
+    expect(Buffer.byteLength(head) + Buffer.byteLength(tail?.text ?? '') + (tail?.droppedBytes ?? 0)).toBe(
+      line.length * lines,
+    );
     expect(head + (tail?.text ?? '')).not.toContain('\uFFFD');
   });
-
 });
 
 describe('a log whose store is away', () => {
@@ -144,12 +157,18 @@ describe('a gigabyte of output', () => {
     const startedAt = performance.now();
     const result = await runShell({ command: 'yes 0123456789 | head -c 1000000000', timeoutMs: 100_000 }, context);
     clearInterval(watch);
-    const kept = context.log.of('stdout').reduce((sum, { text, droppedBytes }) => sum + Buffer.byteLength(text) + droppedBytes, 0);
-    process.stdout.write(`1 GB: ${Math.round(performance.now() - startedAt)} ms, +${Math.round((peak - before) / MIB)} MiB, ${context.log.writes} log writes\n`);
+    const kept = context.log
+      .of('stdout')
+      .reduce((sum, { text, droppedBytes }) => sum + Buffer.byteLength(text) + droppedBytes, 0);
+    process.stdout.write(
+      `1 GB: ${Math.round(performance.now() - startedAt)} ms, +${Math.round((peak - before) / MIB)} MiB, ${context.log.writes} log writes\n`,
+    );
     expect(result).toMatchObject({ exitCode: 0, truncated: true });
     expect(result.stdout).toMatch(/\n… 999967232 bytes dropped …\n/);
     expect(kept).toBe(1_000_000_000);
-    expect(Buffer.byteLength(context.log.text('stdout'))).toBeLessThanOrEqual(SHELL_BOUNDS.logHeadBytes + SHELL_BOUNDS.logTailBytes + 4);
+    expect(Buffer.byteLength(context.log.text('stdout'))).toBeLessThanOrEqual(
+      SHELL_BOUNDS.logHeadBytes + SHELL_BOUNDS.logTailBytes + 4,
+    );
     expect((peak - before) / MIB).toBeLessThan(150);
   });
 });

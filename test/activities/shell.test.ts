@@ -21,11 +21,23 @@ const pidIn = async (folder: string): Promise<number> => {
 
 describe('a shell step', () => {
   it.each<[string, Partial<ShellRequest>, object]>([
-    ['runs a line', { command: 'echo a; echo b >&2; exit 3' }, { exitCode: 3, exit_code: 3, stdout: 'a\n', stderr: 'b\n', success: false }],
-    ['runs a program', { command: 'printf', args: ['%s|', '$HOME; id', 'b c'] }, { exitCode: 0, stdout: '$HOME; id|b c|', success: true }],
+    [
+      'runs a line',
+      { command: 'echo a; echo b >&2; exit 3' },
+      { exitCode: 3, exit_code: 3, stdout: 'a\n', stderr: 'b\n', success: false },
+    ],
+    [
+      'runs a program',
+      { command: 'printf', args: ['%s|', '$HOME; id', 'b c'] },
+      { exitCode: 0, stdout: '$HOME; id|b c|', success: true },
+    ],
     ['gives it stdin', { command: 'cat', stdin: 'line ü\n' }, { stdout: 'line ü\n' }],
     ['closes stdin when there is none', { command: 'cat; echo end' }, { stdout: 'end\n' }],
-    ['survives a program that does not read its stdin', { command: 'true', stdin: 'x'.repeat(2_000_000) }, { exitCode: 0 }],
+    [
+      'survives a program that does not read its stdin',
+      { command: 'true', stdin: 'x'.repeat(2_000_000) },
+      { exitCode: 0 },
+    ],
     ['gives it variables', { command: 'echo "$A"', env: { A: 'x"y$z' } }, { stdout: 'x"y$z\n' }],
     ['tells a signal', { command: 'kill -9 $$' }, { exitCode: 137, signal: 'SIGKILL', success: false }],
     ['replaces NUL', { command: String.raw`printf 'a\0b'` }, { stdout: 'a\uFFFDb' }],
@@ -33,7 +45,6 @@ describe('a shell step', () => {
   ])('%s', async (_name, request, expected) => {
     expect(await run(request)).toMatchObject(expected);
   });
-
 });
 
 describe('what a shell step starts with', () => {
@@ -57,9 +68,21 @@ describe('a shell step that cannot start', () => {
     ['a folder that does not exist', { cwd: 'nowhere' }, 'SHELL_NOT_STARTED'],
     ['a NUL in an argument', { command: 'echo', args: ['a\0b'] }, 'SHELL_NOT_STARTED'],
     ['a folder outside the project', { cwd: '..' }, 'PATH_OUTSIDE_PROJECT'],
-    ['a variable past the bound', { env: { SENTINEL_1: 'x'.repeat(SHELL_BOUNDS.argumentBytesMax) } }, 'SHELL_ARGUMENT_TOO_LARGE'],
-    ['an argument past the bound', { command: 'echo', args: ['x'.repeat(SHELL_BOUNDS.argumentBytesMax + 1)] }, 'SHELL_ARGUMENT_TOO_LARGE'],
-    ['many large arguments', { command: 'echo', args: Array.from({ length: 10 }, () => 'x'.repeat(SHELL_BOUNDS.argumentBytesMax)) }, 'SHELL_ARGUMENT_TOO_LARGE'],
+    [
+      'a variable past the bound',
+      { env: { SENTINEL_1: 'x'.repeat(SHELL_BOUNDS.argumentBytesMax) } },
+      'SHELL_ARGUMENT_TOO_LARGE',
+    ],
+    [
+      'an argument past the bound',
+      { command: 'echo', args: ['x'.repeat(SHELL_BOUNDS.argumentBytesMax + 1)] },
+      'SHELL_ARGUMENT_TOO_LARGE',
+    ],
+    [
+      'many large arguments',
+      { command: 'echo', args: Array.from({ length: 10 }, () => 'x'.repeat(SHELL_BOUNDS.argumentBytesMax)) },
+      'SHELL_ARGUMENT_TOO_LARGE',
+    ],
   ])('refuses %s', async (_name, request, code) => {
     await expect(run(request)).rejects.toMatchObject({ code });
   });
@@ -68,12 +91,16 @@ describe('a shell step that cannot start', () => {
     const args = ['%s', 'x'.repeat(SHELL_BOUNDS.argumentBytesMax)];
     expect(await run({ command: 'printf', args })).toMatchObject({ exitCode: 0, truncated: true });
   });
-
 });
 
 describe('the environment of a shell step', () => {
-  it('does not hand the worker\'s secrets to the process', async () => {
-    const secrets = { DATABASE_URL: 's3cret', NPM_TOKEN: 's3cret', ANTHROPIC_API_KEY: 's3cret', SENTINEL_INNER: 's3cret' };
+  it("does not hand the worker's secrets to the process", async () => {
+    const secrets = {
+      DATABASE_URL: 's3cret',
+      NPM_TOKEN: 's3cret',
+      ANTHROPIC_API_KEY: 's3cret',
+      SENTINEL_INNER: 's3cret',
+    };
     Object.assign(process.env, secrets, { PLAIN_NAME: 'plain' });
     const { stdout } = await run({ command: 'env', env: { DEPLOY_TOKEN: 'given' } });
     for (const name of Object.keys(secrets)) Reflect.deleteProperty(process.env, name);
@@ -81,7 +108,6 @@ describe('the environment of a shell step', () => {
     expect(stdout).toContain('PLAIN_NAME=plain');
     expect(stdout).toContain('DEPLOY_TOKEN=given');
   });
-
 });
 
 describe('the end of a shell step', () => {
@@ -96,16 +122,21 @@ describe('the end of a shell step', () => {
 
   it('ends the whole group on timeout and says what was printed last', async () => {
     const project = await temporaryFolder();
-    const command = 'trap "" TERM; sh -c \'trap "" TERM; while :; do sleep 0.1; done\' & echo $$ > pid; echo working; while :; do sleep 0.1; done';
-    const failure = await run({ command, timeoutMs: 300, graceMs: 300 }, shellContext(project)).catch((error: unknown) => error);
+    const command =
+      'trap "" TERM; sh -c \'trap "" TERM; while :; do sleep 0.1; done\' & echo $$ > pid; echo working; while :; do sleep 0.1; done';
+    const failure = await run({ command, timeoutMs: 300, graceMs: 300 }, shellContext(project)).catch(
+      (error: unknown) => error,
+    );
     expect(failure).toMatchObject({ code: 'STEP_TIMEOUT', details: { stdout: 'working\n', stderr: '' } });
     expect(await isGroupAlive(await pidIn(project))).toBe(false);
   });
 
   it('ends even what left the group, by its marker', async () => {
     const project = await temporaryFolder();
-    const command = 'setsid sh -c \'echo $$ > pid; sleep 60\' & sleep 60';
-    await expect(run({ command, timeoutMs: 500, graceMs: 500 }, shellContext(project))).rejects.toMatchObject({ code: 'STEP_TIMEOUT' });
+    const command = "setsid sh -c 'echo $$ > pid; sleep 60' & sleep 60";
+    await expect(run({ command, timeoutMs: 500, graceMs: 500 }, shellContext(project))).rejects.toMatchObject({
+      code: 'STEP_TIMEOUT',
+    });
     expect(await isGroupAlive(await pidIn(project))).toBe(false);
   });
 

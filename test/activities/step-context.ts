@@ -31,7 +31,9 @@ export class MemoryLog {
   }
 
   text(stream: string): string {
-    return this.of(stream).map(({ text }) => text).join('');
+    return this.of(stream)
+      .map(({ text }) => text)
+      .join('');
   }
 }
 

@@ -19,7 +19,12 @@ let steps = 0;
 async function run(name: string, params: JsonObject, over: Partial<CommandContext> = {}): Promise<Json> {
   const session = opened.store.session();
   steps += 1;
-  const context = commandContext(await temporaryFolder(), { store: opened.store, session, key: `steps.${steps}@1`, ...over });
+  const context = commandContext(await temporaryFolder(), {
+    store: opened.store,
+    session,
+    key: `steps.${steps}@1`,
+    ...over,
+  });
   try {
     const result = await registry.run(name, params, context);
     await session.commit({ handle: context.run.handle, key: context.key, result, events: [] });
@@ -33,7 +38,14 @@ describe('data/*', () => {
   it('writes a record and reads it by id, by field, and in a list', async () => {
     const collection = 'animals';
     const cat = await run('data/create', { collection, data: { name: 'cat', legs: 4, tags: ['a', 'b'] } });
-    expect(cat).toEqual({ id: expect.stringMatching(/^[0-9a-f]{32}$/), collection, createdAt: expect.any(Number), name: 'cat', legs: 4, tags: ['a', 'b'] });
+    expect(cat).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{32}$/),
+      collection,
+      createdAt: expect.any(Number),
+      name: 'cat',
+      legs: 4,
+      tags: ['a', 'b'],
+    });
     await run('data/create', { collection, data: { name: 'bird', legs: 2 }, id: 'bird-1' });
     await run('data/create', { collection, data: { name: 'ant', legs: 6, id: 7 } });
     expect(await run('data/read', { collection, id: 'bird-1' })).toMatchObject({ name: 'bird' });
@@ -41,7 +53,9 @@ describe('data/*', () => {
     expect(await run('data/read', { collection, filter: { name: 'cat' } })).toEqual(cat);
     expect(await run('data/read', { collection, id: 'none' })).toBeNull();
     const list = (params: JsonObject) => run('data/list', { collection, ...params });
-    expect(await list({ filter: { legs: { $gte: 4 } }, orderBy: [{ field: 'legs', direction: 'desc' }] })).toMatchObject([{ name: 'ant' }, { name: 'cat' }]);
+    expect(
+      await list({ filter: { legs: { $gte: 4 } }, orderBy: [{ field: 'legs', direction: 'desc' }] }),
+    ).toMatchObject([{ name: 'ant' }, { name: 'cat' }]);
     expect(await list({ filter: { tags: { $contains: 'b' } } })).toMatchObject([{ name: 'cat' }]);
     expect(await list({ orderBy: { field: 'name' }, limit: 1, offset: 1 })).toMatchObject([{ name: 'bird' }]);
     expect(await run('data/list', { collection: 'nothing' })).toEqual([]);
@@ -85,11 +99,19 @@ const definition: Definition = { name: 'stored', loop: { type: 'once' }, steps: 
 
 describe('sentinel/run', () => {
   it.each<[string, JsonObject, object]>([
-    ['a definition', { definition: definition as Json, inputs: { a: 1 } }, { definition, inputs: { a: 1 }, persona: 'tester' }],
+    [
+      'a definition',
+      { definition: definition as Json, inputs: { a: 1 } },
+      { definition, inputs: { a: 1 }, persona: 'tester' },
+    ],
     ['a name', { name: 'stored' }, { definition, inputs: {} }],
     ['a definition by its name', { definition: 'stored' }, { definition }],
     ['an id', { sentinelId: 'stored' }, { definition }],
-    ['a pipeline', { type: 'pipeline', steps: [{ type: 'emit', event: 'e' }] }, { definition: { loop: { type: 'once' }, steps: [{ type: 'emit', event: 'e' }] } }],
+    [
+      'a pipeline',
+      { type: 'pipeline', steps: [{ type: 'emit', event: 'e' }] },
+      { definition: { loop: { type: 'once' }, steps: [{ type: 'emit', event: 'e' }] } },
+    ],
     ['a command', { command: 'npm test' }, { definition: { steps: [{ type: 'shell', command: 'npm test' }] } }],
   ])('starts %s', async (_name, params, expected) => {
     await opened.store.definitions.save(definition);
@@ -101,10 +123,16 @@ describe('sentinel/run', () => {
 
   it('starts nothing twice', async () => {
     const { started, runs } = starter();
-    const over = { runs, key: 'steps.same@1', run: { handle: 'run-same', project: '/', persona: 'p', definitionHash: 'd' } };
+    const over = {
+      runs,
+      key: 'steps.same@1',
+      run: { handle: 'run-same', project: '/', persona: 'p', definitionHash: 'd' },
+    };
     const context = commandContext(await temporaryFolder(), { store: opened.store, ...over });
     const params = { definition: definition as Json };
-    expect(await registry.run('sentinel/run', params, context)).toEqual(await registry.run('sentinel/run', params, { ...context, attempt: 2 }));
+    expect(await registry.run('sentinel/run', params, context)).toEqual(
+      await registry.run('sentinel/run', params, { ...context, attempt: 2 }),
+    );
     await registry.run('sentinel/run', params, { ...context, key: 'steps.same@2' });
     expect(started.size).toBe(2);
   });
@@ -114,7 +142,16 @@ describe('sentinel/run', () => {
   });
 });
 
-const rowOf = (handle: string) => ({ handle, name: 'stored', definitionHash: 'd', project: '/', persona: 'bob', parent: null, inputs: {}, startedAt: 5 });
+const rowOf = (handle: string) => ({
+  handle,
+  name: 'stored',
+  definitionHash: 'd',
+  project: '/',
+  persona: 'bob',
+  parent: null,
+  inputs: {},
+  startedAt: 5,
+});
 
 /** Remembers what runs were told; `gone`: they have ended, and the store does not know yet. */
 function told(gone = false) {
@@ -132,7 +169,12 @@ describe('sentinel/pause, resume, stop and cancel', () => {
     for (const handle of ['run-own', 'run-other']) await opened.store.runs.create(rowOf(handle));
     const { said, runs } = told();
     const over = { runs, run: own, key: 'steps.0@1' };
-    expect(await run('sentinel/stop', { handle: 'run-other' }, over)).toEqual({ handle: 'run-other', status: 'running', reason: null, ending: true });
+    expect(await run('sentinel/stop', { handle: 'run-other' }, over)).toEqual({
+      handle: 'run-other',
+      status: 'running',
+      reason: null,
+      ending: true,
+    });
     await run('sentinel/pause', { sentinelId: 'run-other', reason: 'later' }, { ...over, key: 'steps.1@1' });
     await run('sentinel/cancel', {}, { ...over, key: 'steps.2@1' });
     expect(said).toEqual([
@@ -144,18 +186,38 @@ describe('sentinel/pause, resume, stop and cancel', () => {
 
   it('leave a run that has ended, and cannot hold it', async () => {
     await opened.store.runs.create(rowOf('run-over'));
-    const end = { type: 'run-finished', seq: 9, at: 9, key: '', status: 'completed', outcome: 'completed', iterations: 1, durationMs: 4, outputs: {} } as const;
+    const end = {
+      type: 'run-finished',
+      seq: 9,
+      at: 9,
+      key: '',
+      status: 'completed',
+      outcome: 'completed',
+      iterations: 1,
+      durationMs: 4,
+      outputs: {},
+    } as const;
     await opened.store.events.append('run-over', [end]);
     const handle = 'run-over';
-    for (const verb of ['stop', 'cancel']) expect(await run(`sentinel/${verb}`, { handle })).toMatchObject({ handle, status: 'completed', ending: false });
-    for (const verb of ['pause', 'resume']) await expect(run(`sentinel/${verb}`, { handle })).rejects.toMatchObject({ code: 'RUN_ENDED' });
+    for (const verb of ['stop', 'cancel'])
+      expect(await run(`sentinel/${verb}`, { handle })).toMatchObject({ handle, status: 'completed', ending: false });
+    for (const verb of ['pause', 'resume'])
+      await expect(run(`sentinel/${verb}`, { handle })).rejects.toMatchObject({ code: 'RUN_ENDED' });
     await opened.store.runs.create(rowOf('run-closing'));
     // How it ended is not in the store yet.
     const gone = { runs: told(true).runs };
     for (const verb of ['pause', 'resume']) {
-      await expect(run(`sentinel/${verb}`, { handle: 'run-closing' }, gone)).rejects.toMatchObject({ code: 'RUN_ENDED', message: expect.stringMatching(/run-closing has ended, .*"sentinel\/status" says/) });
+      await expect(run(`sentinel/${verb}`, { handle: 'run-closing' }, gone)).rejects.toMatchObject({
+        code: 'RUN_ENDED',
+        message: expect.stringMatching(/run-closing has ended, .*"sentinel\/status" says/),
+      });
     }
-    expect(await run('sentinel/stop', { handle: 'run-closing' }, gone)).toEqual({ handle: 'run-closing', status: 'running', reason: null, ending: true });
+    expect(await run('sentinel/stop', { handle: 'run-closing' }, gone)).toEqual({
+      handle: 'run-closing',
+      status: 'running',
+      reason: null,
+      ending: true,
+    });
     await expect(run('sentinel/stop', { handle: 'run-nobody' })).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
     await expect(run('sentinel/pause', { handle: null })).rejects.toMatchObject({ code: 'COMMAND_PARAMS_INVALID' });
   });
@@ -165,15 +227,46 @@ describe('sentinel/status, list and logs', () => {
   it('show a run and what its shell step printed', async () => {
     const saved = await opened.store.definitions.save(definition);
     const handle = 'run-shown';
-    await opened.store.runs.create({ handle, name: 'stored', definitionHash: saved.hash, project: '/', persona: 'ada', parent: null, inputs: { a: 1 }, startedAt: 5 });
-    const step = commandContext(await temporaryFolder(), { store: opened.store, run: { handle, project: '/', persona: 'ada', definitionHash: saved.hash } });
+    await opened.store.runs.create({
+      handle,
+      name: 'stored',
+      definitionHash: saved.hash,
+      project: '/',
+      persona: 'ada',
+      parent: null,
+      inputs: { a: 1 },
+      startedAt: 5,
+    });
+    const step = commandContext(await temporaryFolder(), {
+      store: opened.store,
+      run: { handle, project: '/', persona: 'ada', definitionHash: saved.hash },
+    });
     await runShell({ command: 'echo one; echo two >&2; sleep 0.2; echo three', timeoutMs: 60_000 }, step);
-    expect(await run('sentinel/status', { handle })).toMatchObject({ handle, status: 'running', outcome: null, inputs: { a: 1 }, failure: null });
+    expect(await run('sentinel/status', { handle })).toMatchObject({
+      handle,
+      status: 'running',
+      outcome: null,
+      inputs: { a: 1 },
+      failure: null,
+    });
     expect(await run('sentinel/list', { personaId: 'ada' })).toMatchObject([{ handle, persona: 'ada', startedAt: 5 }]);
     expect(await run('sentinel/list', { personaId: 'ada', status: 'failed' })).toEqual([]);
-    expect(await run('sentinel/logs/list', { handle })).toEqual(expect.arrayContaining([{ stream: 'stdout', bytes: 10 }, { stream: 'stderr', bytes: 4 }]));
-    expect(await run('sentinel/logs/read', { handle, stream: 'stdout', offset: 1 })).toEqual({ handle, stream: 'stdout', lines: ['three'], text: 'three' });
-    expect(await run('sentinel/logs/tail', { handle, lines: 2 })).toMatchObject({ stream: 'combined', lines: ['two', 'three'] });
+    expect(await run('sentinel/logs/list', { handle })).toEqual(
+      expect.arrayContaining([
+        { stream: 'stdout', bytes: 10 },
+        { stream: 'stderr', bytes: 4 },
+      ]),
+    );
+    expect(await run('sentinel/logs/read', { handle, stream: 'stdout', offset: 1 })).toEqual({
+      handle,
+      stream: 'stdout',
+      lines: ['three'],
+      text: 'three',
+    });
+    expect(await run('sentinel/logs/tail', { handle, lines: 2 })).toMatchObject({
+      stream: 'combined',
+      lines: ['two', 'three'],
+    });
   });
 
   it('says that a handle is unknown', async () => {
@@ -188,7 +281,10 @@ describe('health-check', () => {
     expect(await run('health-check', {})).toMatchObject({ status: 'healthy', checks: [{ name: 'store', ok: true }] });
     const away = openStore({ url: 'postgres://nobody@127.0.0.1:1/none' });
     const context = commandContext(await temporaryFolder(), { store: away });
-    expect(await registry.run('health-check', {}, context)).toMatchObject({ status: 'degraded', checks: [{ name: 'store', ok: false, message: expect.any(String) }] });
+    expect(await registry.run('health-check', {}, context)).toMatchObject({
+      status: 'degraded',
+      checks: [{ name: 'store', ok: false, message: expect.any(String) }],
+    });
     await away.close();
   }, 30_000);
 });

@@ -11,14 +11,27 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
 const home = mkdtempSync(join(tmpdir(), 'sentinel-browser-'));
-const env = { SENTINEL_HOME: home, SENTINEL_TEMPORAL_PORT: '27233', SENTINEL_TEMPORAL_UI_PORT: '28233', SENTINEL_POSTGRES_PORT: '25432' };
+const env = {
+  SENTINEL_HOME: home,
+  SENTINEL_TEMPORAL_PORT: '27233',
+  SENTINEL_TEMPORAL_UI_PORT: '28233',
+  SENTINEL_POSTGRES_PORT: '25432',
+};
 const sentinel = (...args: string[]) => execa(join(root, 'sentinel'), args, { env, reject: false });
 
 let browser: Browser;
 
 beforeAll(async () => {
   mkdirSync(home, { recursive: true });
-  const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+  const flags = [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ];
   browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags });
 });
 
@@ -29,7 +42,13 @@ afterAll(async () => {
 });
 
 test('a run can be read in the Web UI', async () => {
-  const { stdout, exitCode, stderr } = await sentinel('run', join(import.meta.dirname, 'shown.json'), '--json', '--project', root);
+  const { stdout, exitCode, stderr } = await sentinel(
+    'run',
+    join(import.meta.dirname, 'shown.json'),
+    '--json',
+    '--project',
+    root,
+  );
   expect(exitCode, stderr).toBe(0);
   const { webUrl, handle } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '{}') as { webUrl: string; handle: string };
   const page = await browser.newPage({ viewport: { width: 1400, height: 1400 } });
@@ -40,6 +59,11 @@ test('a run can be read in the Web UI', async () => {
   expect(history).toContain(`sentinel/${handle}`);
   expect(history).toContain('echo seen');
   expect(history).toContain('shown-child');
-  await page.goto(webUrl.replace(/\/workflows\/(.*)$/, `/workflows?query=${encodeURIComponent('SentinelName="shown" AND SentinelStatus="completed"')}`));
+  await page.goto(
+    webUrl.replace(
+      /\/workflows\/(.*)$/,
+      `/workflows?query=${encodeURIComponent('SentinelName="shown" AND SentinelStatus="completed"')}`,
+    ),
+  );
   await page.getByText(`sentinel/${handle}`).first().waitFor();
 });

@@ -49,7 +49,8 @@ export async function buildCli(): Promise<BuiltCli> {
   const program = join(outdir, 'main.js');
   return {
     folder,
-    run: (args, { cwd = folder, env = {} } = {}) => finish(program, args, cwd, { SENTINEL_HOME: join(folder, 'home'), ...env }),
+    run: (args, { cwd = folder, env = {} } = {}) =>
+      finish(program, args, cwd, { SENTINEL_HOME: join(folder, 'home'), ...env }),
     spawn: (args) => start(program, args, folder, { SENTINEL_HOME: join(folder, 'home') }),
     remove() {
       rmSync(outdir, { recursive: true, force: true });
@@ -65,9 +66,15 @@ function environment(env: Record<string, string>): Record<string, string> {
 }
 
 function start(program: string, args: readonly string[], cwd: string, env: Record<string, string>): Running {
-  const child = spawn(process.execPath, [program, ...args], { cwd, env: environment(env), stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd,
+    env: environment(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000,
+  });
   let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (said += text));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (said += text));
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const says = async (what: RegExp, meanwhile = (): void => undefined): Promise<void> => {
     for (let turn = 0; turn < 200; turn += 1) {
@@ -78,14 +85,24 @@ function start(program: string, args: readonly string[], cwd: string, env: Recor
     }
     throw new Error(`it never said ${what.source}, but: ${said}`);
   };
-  return { says: (what) => says(what), repeat: (deed, answer) => says(answer, deed), interrupt: () => child.kill('SIGINT'), ended };
+  return {
+    says: (what) => says(what),
+    repeat: (deed, answer) => says(answer, deed),
+    interrupt: () => child.kill('SIGINT'),
+    ended,
+  };
 }
 
 function finish(program: string, args: readonly string[], cwd: string, env: Record<string, string>): Promise<Finished> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [program, ...args], { cwd, env: environment(env), timeout: 60_000 }, (error, stdout, stderr) => {
-      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
-      resolve({ code, stdout, stderr });
-    });
+    execFile(
+      process.execPath,
+      [program, ...args],
+      { cwd, env: environment(env), timeout: 60_000 },
+      (error, stdout, stderr) => {
+        const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+        resolve({ code, stdout, stderr });
+      },
+    );
   });
 }

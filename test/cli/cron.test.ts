@@ -36,5 +36,8 @@ test.each<[string, RegExp]>([
 });
 
 test('a time zone that nobody knows is refused', () => {
-  expect(readCron('@daily', 'Europe/Atlantis')).toEqual({ ok: false, finding: expect.stringContaining('"Europe/Atlantis" is not known') as string });
+  expect(readCron('@daily', 'Europe/Atlantis')).toEqual({
+    ok: false,
+    finding: expect.stringContaining('"Europe/Atlantis" is not known') as string,
+  });
 });

@@ -11,7 +11,11 @@ let project: string;
 let command: HookCommand;
 
 const git = (...args: string[]): string =>
-  execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...args], { cwd: project, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...args], {
+    cwd: project,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 const hook = (name: string): string => join(project, '.git', 'hooks', name);
 
 function commit(message: string): string {
@@ -48,7 +52,23 @@ test('a commit is published, with what it says, once by its id', async () => {
   expect(reports.map(({ result }) => result)).toEqual(['installed', 'installed']);
   const sha = commit('fix "it" for $HOME');
   expect(await calls(1)).toEqual([
-    [join(folder, 'home'), 'emit', 'git:commit', '--if-up', '--project', project, '--id', sha, '--text', `commit=${sha}`, '--text', 'branch=main', '--text', 'subject=fix "it" for $HOME', ''].join('|'),
+    [
+      join(folder, 'home'),
+      'emit',
+      'git:commit',
+      '--if-up',
+      '--project',
+      project,
+      '--id',
+      sha,
+      '--text',
+      `commit=${sha}`,
+      '--text',
+      'branch=main',
+      '--text',
+      'subject=fix "it" for $HOME',
+      '',
+    ].join('|'),
   ]);
 });
 
@@ -63,7 +83,23 @@ test('a push is published, and a hook that was there still reads what git tells 
   git('remote', 'add', 'origin', remote);
   git('push', '-q', 'origin', 'main');
   const pushed = (await calls(2)).find((line) => line.includes('git:push')) ?? '';
-  expect(pushed).toBe(['', 'emit', 'git:push', '--if-up', '--project', project, '--text', `commit=${sha}`, '--text', 'branch=main', '--text', 'remote=origin', ''].join('|'));
+  expect(pushed).toBe(
+    [
+      '',
+      'emit',
+      'git:push',
+      '--if-up',
+      '--project',
+      project,
+      '--text',
+      `commit=${sha}`,
+      '--text',
+      'branch=main',
+      '--text',
+      'remote=origin',
+      '',
+    ].join('|'),
+  );
   expect(readFileSync(join(folder, 'refs'), 'utf8')).toContain(`refs/heads/main ${sha}`);
   expect(readFileSync(hook('pre-push'), 'utf8').match(/>>> sentinel/g)).toHaveLength(1);
   await removeHooks(project);
@@ -90,7 +126,10 @@ test('a hook that is no shell script is left alone, and the remedy is told', asy
   const script = '#!/usr/bin/env python3\nprint(1)\n';
   writeFileSync(hook('post-commit'), script);
   const [report] = await installHooks(project, command);
-  expect(report).toMatchObject({ result: 'refused', reason: expect.stringContaining("emit git:commit --project") as string });
+  expect(report).toMatchObject({
+    result: 'refused',
+    reason: expect.stringContaining('emit git:commit --project') as string,
+  });
   expect(readFileSync(hook('post-commit'), 'utf8')).toBe(script);
 });
 

@@ -22,8 +22,16 @@ async function numbersOf(events: AsyncIterable<RunEvent>): Promise<number[]> {
 describe('inSequence', () => {
   const cases: { title: string; script: (number | { wait: number })[]; after?: number; numbers: number[] }[] = [
     { title: 'leaves what is in order', script: [1, 2, 3], numbers: [1, 2, 3] },
-    { title: 'waits for what comes a moment later', script: [1025, 1026, { wait: 30 }, 1, 2, { wait: 30 }, 2049], numbers: [1, 2, 1025, 1026, 2049] },
-    { title: 'does not wait for numbers nobody uses', script: [1, 1025, { wait: 400 }, 1026, { wait: 400 }, 2049], numbers: [1, 1025, 1026, 2049] },
+    {
+      title: 'waits for what comes a moment later',
+      script: [1025, 1026, { wait: 30 }, 1, 2, { wait: 30 }, 2049],
+      numbers: [1, 2, 1025, 1026, 2049],
+    },
+    {
+      title: 'does not wait for numbers nobody uses',
+      script: [1, 1025, { wait: 400 }, 1026, { wait: 400 }, 2049],
+      numbers: [1, 1025, 1026, 2049],
+    },
     { title: 'yields late what comes very late', script: [5, { wait: 400 }, 4, 6], numbers: [5, 4, 6] },
     { title: 'begins after the number it is told', script: [8, 9], after: 7, numbers: [8, 9] },
     { title: 'orders what it still holds at the end', script: [30, 10, 20], numbers: [10, 20, 30] },

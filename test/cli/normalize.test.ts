@@ -4,14 +4,24 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildCli, type BuiltCli } from './built-cli.ts';
 
-const CANONICAL = { name: 'n', steps: [{ type: 'shell', command: 'make', timeoutMs: 2000 }], loop: { type: 'count', max: 2 } };
+const CANONICAL = {
+  name: 'n',
+  steps: [{ type: 'shell', command: 'make', timeoutMs: 2000 }],
+  loop: { type: 'count', max: 2 },
+};
 
 let cli: BuiltCli;
 
 beforeAll(async () => {
   cli = await buildCli();
-  writeFileSync(join(cli.folder, 'dialect.json'), '{"loop": 2, "steps": [{"timeout_secs": 2, "cmd": "make"}], "name": "n"}');
-  writeFileSync(join(cli.folder, 'broken.json'), '{"name": "n", "steps": [{"Shell": {"cmd": "make", "timeout_secs": 0}}]}');
+  writeFileSync(
+    join(cli.folder, 'dialect.json'),
+    '{"loop": 2, "steps": [{"timeout_secs": 2, "cmd": "make"}], "name": "n"}',
+  );
+  writeFileSync(
+    join(cli.folder, 'broken.json'),
+    '{"name": "n", "steps": [{"Shell": {"cmd": "make", "timeout_secs": 0}}]}',
+  );
 });
 
 afterAll(() => cli.remove());
@@ -27,7 +37,12 @@ it('prints the canonical form, and prints it again', async () => {
 it('with --json prints one document', async () => {
   const { code, stdout } = await cli.run(['normalize', '--json', 'dialect.json']);
   expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ ok: true, definition: CANONICAL, problems: [], inferred: [expect.any(String)] });
+  expect(JSON.parse(stdout)).toMatchObject({
+    ok: true,
+    definition: CANONICAL,
+    problems: [],
+    inferred: [expect.any(String)],
+  });
 });
 
 it('refuses what has errors', async () => {

@@ -12,11 +12,16 @@ beforeAll(async () => {
   bundle = { code: await buildBundle() };
 }, 120_000);
 
-const historiesOf = (name: string): unknown[] => allRecorded().find((recorded) => recorded.name === name)?.histories ?? [];
+const historiesOf = (name: string): unknown[] =>
+  allRecorded().find((recorded) => recorded.name === name)?.histories ?? [];
 
 async function standingAt(name: string, key: string, seq: number | null = null, part = 0): Promise<Standing> {
   const history = historyFromJSON(historiesOf(name)[part]);
-  const found = await retraceHistory({ bundle, store: null }, { history, workflowId: `sentinel/recorded-${name}` }, { key, seq });
+  const found = await retraceHistory(
+    { bundle, store: null },
+    { history, workflowId: `sentinel/recorded-${name}` },
+    { key, seq },
+  );
   if ('missing' in found) throw new Error(`${name} never came to ${key}: ${String(found.missing)}`);
   return found.standing;
 }
@@ -29,7 +34,12 @@ describe('a recorded run stood', () => {
     { name: 'continue-as-new', part: 1, key: 'steps.0@3', loop: { pass: 3, block: { at: 0 } }, has: ['said'] },
     { name: 'nested', key: 'steps.2@1', loop: { pass: 1, block: { at: 2 } }, has: ['child'] },
     { name: 'pause-resume', key: 'steps.1@1', loop: { pass: 1, block: { at: 1 } }, has: [] },
-    { name: 'retry', key: 'steps.3.steps.0@1.2', loop: { block: { at: 3, open: { type: 'loop', loop: { pass: 2 } } } }, has: [] },
+    {
+      name: 'retry',
+      key: 'steps.3.steps.0@1.2',
+      loop: { block: { at: 3, open: { type: 'loop', loop: { pass: 2 } } } },
+      has: [],
+    },
   ];
   test.each(cases)('$name at $key', async ({ name, key, part, loop, has }) => {
     const { at, position } = await standingAt(name, key, null, part);
@@ -67,7 +77,12 @@ describe('a recorded run stood', () => {
 });
 
 const replay = (name: string, histories: unknown[]): ReturnType<typeof replayRun> =>
-  replayRun({ bundle, store: null }, `sentinel/recorded-${name}`, histories.map((history) => historyFromJSON(history)), null);
+  replayRun(
+    { bundle, store: null },
+    `sentinel/recorded-${name}`,
+    histories.map((history) => historyFromJSON(history)),
+    null,
+  );
 
 describe('replay', () => {
   test.each(['continue-as-new', 'parallel', 'cancel'])('goes the way that %s went', async (name) => {
@@ -78,21 +93,31 @@ describe('replay', () => {
   });
 
   test('says where it would have gone another way, and what the code wanted there', async () => {
-    const tampered = JSON.parse(JSON.stringify(historiesOf('continue-as-new')).replaceAll('"activityId":"steps.0@3', '"activityId":"moved.0@3')) as unknown[];
+    const tampered = JSON.parse(
+      JSON.stringify(historiesOf('continue-as-new')).replaceAll('"activityId":"steps.0@3', '"activityId":"moved.0@3'),
+    ) as unknown[];
     const report = await replay('continue-as-new', tampered);
     expect(report.ok).toBe(false);
     expect(report.parts.map(({ ok }) => ok)).toEqual([true, false, true]);
     const { divergence } = report.parts[1] ?? {};
-    expect(divergence?.message).toContain("Activity id of scheduled event 'moved.0@3' does not match activity id of activity command 'steps.0@3'");
-    const { events } = tampered[1] as { events: { eventId: string; activityTaskScheduledEventAttributes?: { activityId: string } }[] };
-    expect(divergence?.eventId).toBe(Number(events.find((event) => event.activityTaskScheduledEventAttributes?.activityId === 'moved.0@3')?.eventId));
+    expect(divergence?.message).toContain(
+      "Activity id of scheduled event 'moved.0@3' does not match activity id of activity command 'steps.0@3'",
+    );
+    const { events } = tampered[1] as {
+      events: { eventId: string; activityTaskScheduledEventAttributes?: { activityId: string } }[];
+    };
+    expect(divergence?.eventId).toBe(
+      Number(events.find((event) => event.activityTaskScheduledEventAttributes?.activityId === 'moved.0@3')?.eventId),
+    );
   });
 
   test('tells what the store has otherwise', async () => {
     const name = 'loop-of-activities';
     const histories = historiesOf(name).map((history) => historyFromJSON(history));
     const event = { seq: 1, at: 0, key: 'steps.0@1', type: 'warning' as const, code: 'X', message: 'x' };
-    const report = await replayRun({ bundle, store: null }, `sentinel/recorded-${name}`, histories, () => Promise.resolve({ events: [event], hasEnded: true }));
+    const report = await replayRun({ bundle, store: null }, `sentinel/recorded-${name}`, histories, () =>
+      Promise.resolve({ events: [event], hasEnded: true }),
+    );
     expect(report.ok).toBe(false);
     expect(report.parts).toMatchObject([{ ok: true }]);
     expect(report.differences[0]).toEqual({ seq: 1, replayed: 'run-started', stored: 'warning steps.0@1' });

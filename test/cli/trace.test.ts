@@ -18,7 +18,10 @@ const cases = readdirSync(folder).map((file) => JSON.parse(readFileSync(join(fol
 function shuffled<Item>(items: readonly Item[], seed: number): Item[] {
   let state = seed;
   const random = (): number => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
-  return items.map((item) => ({ item, at: random() })).toSorted((a, b) => a.at - b.at).map(({ item }) => item);
+  return items
+    .map((item) => ({ item, at: random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ item }) => item);
 }
 
 describe.each(cases)('trace of $title', ({ events, nested, lines }) => {
@@ -30,7 +33,9 @@ describe.each(cases)('trace of $title', ({ events, nested, lines }) => {
 
   it('loses and repeats no event', () => {
     const ordered = orderEvents(shuffled(events, 3));
-    expect(ordered.map(({ seq }) => seq).toSorted((a, b) => a - b)).toEqual(events.map(({ seq }) => seq).toSorted((a, b) => a - b));
+    expect(ordered.map(({ seq }) => seq).toSorted((a, b) => a - b)).toEqual(
+      events.map(({ seq }) => seq).toSorted((a, b) => a - b),
+    );
   });
 
   it('leaves durations out where traces are compared', () => {
@@ -38,26 +43,81 @@ describe.each(cases)('trace of $title', ({ events, nested, lines }) => {
   });
 });
 
-const event = (seq: number, type: string, key: string, rest: object = {}): RunEvent => ({ seq, at: 0, type, key, ...rest }) as RunEvent;
-const finished = (seq: number, key: string, step = 'emit'): RunEvent => event(seq, 'step-finished', key, { step, label: 'x', outcome: 'ok', durationMs: 0 });
+const event = (seq: number, type: string, key: string, rest: object = {}): RunEvent =>
+  ({ seq, at: 0, type, key, ...rest }) as RunEvent;
+const finished = (seq: number, key: string, step = 'emit'): RunEvent =>
+  event(seq, 'step-finished', key, { step, label: 'x', outcome: 'ok', durationMs: 0 });
 
 const shell = (command: string, rest: object = {}): object => ({ type: 'shell', command, ...rest });
 
 describe('a line', () => {
-  const edit = (op: string, before: object | null, after: object | null, rest: object = {}): RunEvent => event(1, 'edited', '', { op, path: 'steps.1', revision: 2, by: 'ada', before, after, from: 'now', ...rest });
-  const answer = (data: object, rest: object = {}): RunEvent => event(2, 'answered', 'steps.0@1', { id: 'steps.0@1', answer: { choice: 'edit', by: 'local', note: null, data, at: 0, ...rest } });
-  const asked = event(1, 'asked', 'steps.0@1', { question: { id: 'steps.0@1', assignee: 'ada', message: 'm', show: { permission: 'shell', action: { type: 'shell', command: 'rm a', cwd: 'x' } } } });
+  const edit = (op: string, before: object | null, after: object | null, rest: object = {}): RunEvent =>
+    event(1, 'edited', '', { op, path: 'steps.1', revision: 2, by: 'ada', before, after, from: 'now', ...rest });
+  const answer = (data: object, rest: object = {}): RunEvent =>
+    event(2, 'answered', 'steps.0@1', {
+      id: 'steps.0@1',
+      answer: { choice: 'edit', by: 'local', note: null, data, at: 0, ...rest },
+    });
+  const asked = event(1, 'asked', 'steps.0@1', {
+    question: {
+      id: 'steps.0@1',
+      assignee: 'ada',
+      message: 'm',
+      show: { permission: 'shell', action: { type: 'shell', command: 'rm a', cwd: 'x' } },
+    },
+  });
 
   it.each<[string, RunEvent[], string]>([
     ['an update', [edit('update', shell('a'), shell('b'))], '± revision 2 by ada: update steps.1: command "a" → "b"'],
-    ['an update of several fields, for later', [edit('update', shell('a', { cwd: 'x' }), shell('a', { stdin: 'y', env: { A: '1' } }), { from: 'next-pass', note: 'so' })], '± revision 2 by ada from the next pass: update steps.1: without cwd, stdin "y", env {"A":"1"} (so)'],
-    ['a long update', [edit('update', shell('a'), shell('b'.repeat(99)))], `± revision 2 by ada: update steps.1: command "a" → "${'b'.repeat(58)}…`],
-    ['a step that was added', [edit('add', null, shell('npm  test'))], '± revision 2 by ada: add steps.1: shell npm test'],
-    ['one that was taken out', [edit('remove', shell('a', { name: 'build' }), null)], '± revision 2 by ada: remove steps.1: shell build'],
+    [
+      'an update of several fields, for later',
+      [
+        edit('update', shell('a', { cwd: 'x' }), shell('a', { stdin: 'y', env: { A: '1' } }), {
+          from: 'next-pass',
+          note: 'so',
+        }),
+      ],
+      '± revision 2 by ada from the next pass: update steps.1: without cwd, stdin "y", env {"A":"1"} (so)',
+    ],
+    [
+      'a long update',
+      [edit('update', shell('a'), shell('b'.repeat(99)))],
+      `± revision 2 by ada: update steps.1: command "a" → "${'b'.repeat(58)}…`,
+    ],
+    [
+      'a step that was added',
+      [edit('add', null, shell('npm  test'))],
+      '± revision 2 by ada: add steps.1: shell npm test',
+    ],
+    [
+      'one that was taken out',
+      [edit('remove', shell('a', { name: 'build' }), null)],
+      '± revision 2 by ada: remove steps.1: shell build',
+    ],
     ['one that is skipped', [edit('skip', shell('a'), shell('a'))], '± revision 2 by ada: skip steps.1: shell a'],
-    ['an edit in answer to a question', [asked, answer({ command: 'rm b' }, { note: 'not a' })], '! steps.0@1 edit by local: command "rm a" → "rm b" (not a)'],
-    ['an edit whose question is not at hand', [answer({ command: 'rm b' })], '! steps.0@1 edit by local: command "rm b"'],
-    ['what a step cost', [event(1, 'step-finished', 'steps.0@1', { step: 'command', label: 'x', outcome: 'ok', durationMs: 5, usage: { tokens: 1234, usd: 0.02 } })], '✔ steps.0@1  command x  ok  5 ms  1,234 tokens  $0.0200'],
+    [
+      'an edit in answer to a question',
+      [asked, answer({ command: 'rm b' }, { note: 'not a' })],
+      '! steps.0@1 edit by local: command "rm a" → "rm b" (not a)',
+    ],
+    [
+      'an edit whose question is not at hand',
+      [answer({ command: 'rm b' })],
+      '! steps.0@1 edit by local: command "rm b"',
+    ],
+    [
+      'what a step cost',
+      [
+        event(1, 'step-finished', 'steps.0@1', {
+          step: 'command',
+          label: 'x',
+          outcome: 'ok',
+          durationMs: 5,
+          usage: { tokens: 1234, usd: 0.02 },
+        }),
+      ],
+      '✔ steps.0@1  command x  ok  5 ms  1,234 tokens  $0.0200',
+    ],
   ])('tells of %s', (_title, events, line) => {
     expect(traceLines(events).at(-1)).toBe(line);
   });
@@ -67,7 +127,14 @@ describe('orderEvents', () => {
   it('puts pass 10 after pass 9 and step 10 after step 9', () => {
     const keys = ['steps.10@1', 'steps.9@1', 'steps.0@10', 'steps.0@9', 'steps.0.steps.0@2.10', 'steps.0.steps.1@2.9'];
     const ordered = orderEvents(keys.map((key, index) => finished(index + 1, key))).map(({ key }) => key);
-    expect(ordered).toEqual(['steps.9@1', 'steps.10@1', 'steps.0.steps.1@2.9', 'steps.0.steps.0@2.10', 'steps.0@9', 'steps.0@10']);
+    expect(ordered).toEqual([
+      'steps.9@1',
+      'steps.10@1',
+      'steps.0.steps.1@2.9',
+      'steps.0.steps.0@2.10',
+      'steps.0@9',
+      'steps.0@10',
+    ]);
   });
 
   it('ends a step after what is inside it, and decides a condition before', () => {
@@ -84,7 +151,12 @@ describe('orderEvents', () => {
   });
 
   it('keeps a pause after what had happened before it', () => {
-    const events = [finished(1, 'steps.0@1'), finished(5, 'steps.1@1'), event(2, 'paused', '', { reason: 'r' }), event(3, 'resumed', '')];
+    const events = [
+      finished(1, 'steps.0@1'),
+      finished(5, 'steps.1@1'),
+      event(2, 'paused', '', { reason: 'r' }),
+      event(3, 'resumed', ''),
+    ];
     expect(orderEvents(events).map(({ seq }) => seq)).toEqual([1, 2, 3, 5]);
   });
 });

@@ -15,8 +15,14 @@ let cli: BuiltCli;
 
 beforeAll(async () => {
   cli = await buildCli();
-  writeFileSync(join(cli.folder, 'hello.json'), JSON.stringify({ name: 'hello', steps: [{ type: 'emit', event: 'x' }], loop: { type: 'once' } }));
-  writeFileSync(join(cli.folder, 'broken.json'), JSON.stringify({ name: 'broken', steps: [{ type: 'shel' }], loop: { type: 'once' } }));
+  writeFileSync(
+    join(cli.folder, 'hello.json'),
+    JSON.stringify({ name: 'hello', steps: [{ type: 'emit', event: 'x' }], loop: { type: 'once' } }),
+  );
+  writeFileSync(
+    join(cli.folder, 'broken.json'),
+    JSON.stringify({ name: 'broken', steps: [{ type: 'shel' }], loop: { type: 'once' } }),
+  );
   mkdirSync(join(cli.folder, 'project'));
   execFileSync('git', ['init', '-q', join(cli.folder, 'project')]);
 });
@@ -30,24 +36,45 @@ describe('help', () => {
     expect(await cli.run([group])).toMatchObject({ code: 2, stdout: '' });
   });
 
-  it.each(Object.entries(GROUPS).flatMap(([group, verbs]) => verbs.map((verb) => [group, verb] as const)))('of %s %s has examples and --json', async (group, verb) => {
-    const { code, stdout, stderr } = await cli.run([group, verb, '--help']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('--json');
-    expect(stdout).toMatch(new RegExp(`Examples:\\n(.*\\n)*.*sentinel ${group} ${verb}`));
-  });
+  it.each(Object.entries(GROUPS).flatMap(([group, verbs]) => verbs.map((verb) => [group, verb] as const)))(
+    'of %s %s has examples and --json',
+    async (group, verb) => {
+      const { code, stdout, stderr } = await cli.run([group, verb, '--help']);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain('--json');
+      expect(stdout).toMatch(new RegExp(`Examples:\\n(.*\\n)*.*sentinel ${group} ${verb}`));
+    },
+  );
 });
 
 describe('mistakes', () => {
   const cases: { args: string[]; says: RegExp }[] = [
-    { args: ['schedule', 'crate'], says: /^sentinel: "crate" is not a verb of "sentinel schedule"; write "create", or see "sentinel schedule --help"\.\n$/ },
+    {
+      args: ['schedule', 'crate'],
+      says: /^sentinel: "crate" is not a verb of "sentinel schedule"; write "create", or see "sentinel schedule --help"\.\n$/,
+    },
     { args: ['trigger', 'x', 'y'], says: /too many arguments|is not a verb/ },
     { args: ['schedule', 'create'], says: /missing required argument "definition"/ },
-    { args: ['schedule', 'create', 'hello.json'], says: /"hello" has no trigger of type "schedule"; say when it runs with --cron/ },
-    { args: ['schedule', 'create', 'hello.json', '--overlap', 'both'], says: /--overlap is "both"; write one of skip, buffer, cancel, all/ },
-    { args: ['schedule', 'create', 'hello.json', '--catchup', '1'], says: /--catchup is "1"; write a whole number from 10000/ },
-    { args: ['schedule', 'create', 'hello.json', '--cron', '@daily', '--id', 'a b'], says: /--id a b cannot be a handle/ },
-    { args: ['schedule', 'create', 'broken.json', '--cron', '@daily'], says: /broken\.json has problems; nothing was started/ },
+    {
+      args: ['schedule', 'create', 'hello.json'],
+      says: /"hello" has no trigger of type "schedule"; say when it runs with --cron/,
+    },
+    {
+      args: ['schedule', 'create', 'hello.json', '--overlap', 'both'],
+      says: /--overlap is "both"; write one of skip, buffer, cancel, all/,
+    },
+    {
+      args: ['schedule', 'create', 'hello.json', '--catchup', '1'],
+      says: /--catchup is "1"; write a whole number from 10000/,
+    },
+    {
+      args: ['schedule', 'create', 'hello.json', '--cron', '@daily', '--id', 'a b'],
+      says: /--id a b cannot be a handle/,
+    },
+    {
+      args: ['schedule', 'create', 'broken.json', '--cron', '@daily'],
+      says: /broken\.json has problems; nothing was started/,
+    },
     { args: ['trigger', 'add', 'nobody'], says: /no definition "nobody"/ },
     { args: ['trigger', 'add', 'hello.json', '--project', 'nowhere'], says: /--project nowhere does not exist/ },
     { args: ['emit'], says: /missing required argument "name"/ },
@@ -77,7 +104,13 @@ it('an event that cannot be published because nothing is up is said with exit co
 
 it('hooks are installed and removed, and say so as one document', async () => {
   const installed = await cli.run(['hooks', 'install', '--project', 'project', '--json']);
-  expect(JSON.parse(installed.stdout)).toMatchObject({ ok: true, hooks: [{ hook: 'post-commit', event: 'git:commit', result: 'installed' }, { hook: 'pre-push', event: 'git:push' }] });
+  expect(JSON.parse(installed.stdout)).toMatchObject({
+    ok: true,
+    hooks: [
+      { hook: 'post-commit', event: 'git:commit', result: 'installed' },
+      { hook: 'pre-push', event: 'git:push' },
+    ],
+  });
   const removed = await cli.run(['hooks', '--json', 'remove', '--project', 'project']);
   expect(JSON.parse(removed.stdout)).toMatchObject({ ok: true, hooks: [{ result: 'removed' }, { result: 'removed' }] });
 });

@@ -26,7 +26,9 @@ function casesIn(file: string): TestCase[] {
   return read.cases;
 }
 
-const cases = files.flatMap((file) => casesIn(file).map((given): [string, string, TestCase] => [file.slice(0, -SUFFIX.length), given.name, given]));
+const cases = files.flatMap((file) =>
+  casesIn(file).map((given): [string, string, TestCase] => [file.slice(0, -SUFFIX.length), given.name, given]),
+);
 
 /** The kit stands alone: what a definition refers to is in the case. */
 const nothing = (): undefined => undefined;
@@ -49,7 +51,10 @@ describe.each(cases)('%s: %s', (file, _name, given) => {
     const first = new Map<number | null, Omit<Outcome, 'runs'>>();
     for (const mode of MODES) {
       const { runs: _runs, ...outcome } = await runCase(scenario, mode, given);
-      expect({ mode: mode.name, differences: compareRun(given.expect, outcome) }).toEqual({ mode: mode.name, differences: [] });
+      expect({ mode: mode.name, differences: compareRun(given.expect, outcome) }).toEqual({
+        mode: mode.name,
+        differences: [],
+      });
       const way = wayTaken(given.expect, outcome);
       if (!first.has(way)) first.set(way, outcome);
       expect({ mode: mode.name, ...outcome }).toEqual({ mode: mode.name, ...first.get(way) });
@@ -58,14 +63,32 @@ describe.each(cases)('%s: %s', (file, _name, given) => {
 });
 
 test('cases say what they expect, and where', () => {
-  const silent = cases.filter(([, , { expect: { trace, either, problems } }]) => trace === undefined && problems === undefined && either?.every((way) => way.trace !== undefined) !== true);
+  const silent = cases.filter(
+    ([
+      ,
+      ,
+      {
+        expect: { trace, either, problems },
+      },
+    ]) => trace === undefined && problems === undefined && either?.every((way) => way.trace !== undefined) !== true,
+  );
   expect(silent.map(([file, name]) => `${file}: ${name}`)).toEqual([]);
   const names = cases.map(([file, name]) => `${file}: ${name}`);
   expect(new Set(names).size).toBe(names.length);
 });
 
 /** Steps of type llm ask a model, which no part of the kit describes. */
-const STEP_TYPES: readonly StepType[] = ['shell', 'command', 'watch', 'emit', 'approval', 'condition', 'loop', 'parallel', 'sentinel'];
+const STEP_TYPES: readonly StepType[] = [
+  'shell',
+  'command',
+  'watch',
+  'emit',
+  'approval',
+  'condition',
+  'loop',
+  'parallel',
+  'sentinel',
+];
 const LOOPS = ['once', 'count', 'until', 'while', 'continuous', 'event'];
 
 test('every form of step and of loop is in it', () => {
@@ -75,13 +98,25 @@ test('every form of step and of loop is in it', () => {
 });
 
 /** What a run does not depend on, or what no run without a model and an operating system can show. */
-const BESIDE: ReadonlySet<string> = new Set(['$schema', 'id', 'description', 'recipe', 'ragSources', 'tools', 'reportTo', 'maxMemoryMb']);
+const BESIDE: ReadonlySet<string> = new Set([
+  '$schema',
+  'id',
+  'description',
+  'recipe',
+  'ragSources',
+  'tools',
+  'reportTo',
+  'maxMemoryMb',
+]);
 
 /** The objects of all canonical definitions in the kit, by what they are: a type of step or loop, or the key they stand under. */
 function objectsIn(value: unknown, under: string, found: Map<string, Set<string>>): Map<string, Set<string>> {
   if (Array.isArray(value)) for (const item of value) objectsIn(item, under, found);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return found;
-  const type = 'type' in value && under !== 'data' && under !== 'params' ? `${under === 'loop' ? 'loop' : 'step'} ${String(value.type)}` : under;
+  const type =
+    'type' in value && under !== 'data' && under !== 'params'
+      ? `${under === 'loop' ? 'loop' : 'step'} ${String(value.type)}`
+      : under;
   const keys = found.get(type) ?? new Set();
   for (const [key, inner] of Object.entries(value)) objectsIn(inner, keys.add(key) && key, found);
   return found.set(type, keys);
@@ -90,11 +125,32 @@ function objectsIn(value: unknown, under: string, found: Map<string, Set<string>
 const known = (): Definition => ({ name: 'known', steps: [], loop: { type: 'once' } });
 
 test('every key of the language is in it', () => {
-  const read = cases.map(([, , { definition }]) => parseDefinition(definition, { knownRefs: known })).flatMap((result) => (result.ok ? [result.definition] : []));
+  const read = cases
+    .map(([, , { definition }]) => parseDefinition(definition, { knownRefs: known }))
+    .flatMap((result) => (result.ok ? [result.definition] : []));
   const found = objectsIn(read, 'definition', new Map());
-  const typed = [...Step.options.filter(({ shape }) => [...shape.type.values].join() !== 'llm').map((option) => ['step', option] as const), ...LoopConfig.options.map((option) => ['loop', option] as const)];
-  const kinds: [string, { shape: object }][] = typed.map(([kind, option]) => [`${kind} ${[...option.shape.type.values].join()}`, option]);
-  kinds.push(['definition', Definition], ['safety', Safety], ['budget', Budget], ['retry', Retry], ['rules', Rule], ['escalateOn', EscalationRule]);
-  const missing = kinds.flatMap(([kind, { shape }]) => Object.keys(shape).filter((key) => !BESIDE.has(key) && found.get(kind)?.has(key) !== true).map((key) => `${kind}: ${key}`));
+  const typed = [
+    ...Step.options
+      .filter(({ shape }) => [...shape.type.values].join() !== 'llm')
+      .map((option) => ['step', option] as const),
+    ...LoopConfig.options.map((option) => ['loop', option] as const),
+  ];
+  const kinds: [string, { shape: object }][] = typed.map(([kind, option]) => [
+    `${kind} ${[...option.shape.type.values].join()}`,
+    option,
+  ]);
+  kinds.push(
+    ['definition', Definition],
+    ['safety', Safety],
+    ['budget', Budget],
+    ['retry', Retry],
+    ['rules', Rule],
+    ['escalateOn', EscalationRule],
+  );
+  const missing = kinds.flatMap(([kind, { shape }]) =>
+    Object.keys(shape)
+      .filter((key) => !BESIDE.has(key) && found.get(kind)?.has(key) !== true)
+      .map((key) => `${kind}: ${key}`),
+  );
   expect(missing).toEqual([]);
 });

@@ -18,7 +18,10 @@ function caseOf(value: object): TestCase {
 
 function run(value: object): Promise<CaseReport> {
   const given = caseOf(value);
-  return runTestCase(given, subjectOf(given, 'format.sentinel-test.json', () => undefined));
+  return runTestCase(
+    given,
+    subjectOf(given, 'format.sentinel-test.json', () => undefined),
+  );
 }
 
 const ways = (...traces: string[][]): object => ({ expect: { either: traces.map((trace) => ({ trace })) } });
@@ -45,8 +48,16 @@ test('a definition that a check would refuse runs when nothing is to check it', 
 });
 
 test.each([
-  ['a step of another form', { definition: { ...definition, steps: [{ $: 'shell' }] } }, /the definition is not canonical \(steps\.0\.type: /],
-  ['a definition of the library', { library: { child: { name: 'child' } } }, /library\.child is not canonical \(steps: /],
+  [
+    'a step of another form',
+    { definition: { ...definition, steps: [{ $: 'shell' }] } },
+    /the definition is not canonical \(steps\.0\.type: /,
+  ],
+  [
+    'a definition of the library',
+    { library: { child: { name: 'child' } } },
+    /library\.child is not canonical \(steps: /,
+  ],
   ['a file that is not there', { definition: 'nowhere.json' }, /nowhere\.json cannot be read as JSON \(ENOENT/],
 ])('%s that nothing is to check fails its case, and says why', async (_what, value, says) => {
   const { ok, mistake, outcome } = await run({ ...value, unchecked: true, expect: { trace: [] } });
@@ -66,13 +77,29 @@ test('an edit is made where the script says', async () => {
 test.each([
   ['an edit that is not stated', { at: 'steps.0@1', do: 'edit' }],
   ['an edit of a pause', { at: 'steps.0@1', do: 'pause', edit: { op: 'remove', path: 'steps.1' } }],
-  ['a step that is none', { at: 'steps.0@1', do: 'edit', edit: { op: 'add', path: 'steps.1', step: { type: 'shel' } } }],
+  [
+    'a step that is none',
+    { at: 'steps.0@1', do: 'edit', edit: { op: 'add', path: 'steps.1', step: { type: 'shel' } } },
+  ],
 ])('%s is a mistake in the file', (_what, interruption) => {
-  expect(readCases({ definition, interruptions: [interruption] }, 'format')).toEqual({ mistakes: [expect.stringContaining('interruptions.0')] });
+  expect(readCases({ definition, interruptions: [interruption] }, 'format')).toEqual({
+    mistakes: [expect.stringContaining('interruptions.0')],
+  });
 });
 
 test('a value keeps every key that it has', async () => {
   const reply = JSON.parse('{"__proto__": {"a": 1}, "constructor": 2}') as object;
-  const { outcome } = await run({ definition: { ...definition, steps: [{ type: 'command', command: 'data/read', params: { collection: 'c', id: 'x' }, outputTo: 'row' }, { type: 'emit', event: 'seen', data: '$row' }] }, replies: { 'data/read': reply } });
-  expect(JSON.stringify(outcome?.effects['steps.1@1'])).toBe('{"event":"seen","data":{"__proto__":{"a":1},"constructor":2}}');
+  const { outcome } = await run({
+    definition: {
+      ...definition,
+      steps: [
+        { type: 'command', command: 'data/read', params: { collection: 'c', id: 'x' }, outputTo: 'row' },
+        { type: 'emit', event: 'seen', data: '$row' },
+      ],
+    },
+    replies: { 'data/read': reply },
+  });
+  expect(JSON.stringify(outcome?.effects['steps.1@1'])).toBe(
+    '{"event":"seen","data":{"__proto__":{"a":1},"constructor":2}}',
+  );
 });

@@ -29,7 +29,14 @@ export function examine(kind: Kind, seed: number): Finding | undefined {
   const random = new Random(seed);
   const { input, call } = kind === 'evaluator' ? evaluation(random) : reading(random);
   const finding = examineCall(call);
-  return finding === undefined ? undefined : { kind, seed, input: input.length > 2_000 ? `${input.slice(0, 2_000)}… (${input.length} characters)` : input, finding };
+  return finding === undefined
+    ? undefined
+    : {
+        kind,
+        seed,
+        input: input.length > 2_000 ? `${input.slice(0, 2_000)}… (${input.length} characters)` : input,
+        finding,
+      };
 }
 
 interface Examined {
@@ -78,7 +85,10 @@ export function examineCall(call: (turn: number) => unknown): string | undefined
     if (first.value.finding !== undefined) return first.value.finding;
     const second = timed(() => call(1));
     // A machine that is busy elsewhere is no hang: the quickest of several calls counts.
-    const slow = Math.min(first.ms, second.ms) <= callMsMax ? 0 : Math.min(first.ms, second.ms, timed(() => call(0)).ms, timed(() => call(1)).ms, timed(() => call(0)).ms);
+    const slow =
+      Math.min(first.ms, second.ms) <= callMsMax
+        ? 0
+        : Math.min(first.ms, second.ms, timed(() => call(0)).ms, timed(() => call(1)).ms, timed(() => call(0)).ms);
     if (slow > callMsMax) return `one call took ${Math.round(slow)} ms`;
     const strange = strangeIn(first.value.result);
     if (strange !== undefined) return strange;
@@ -116,7 +126,8 @@ function strangeIn(answer: unknown): string | undefined {
     if (typeof value === 'number' && !Number.isFinite(value)) return 'the answer holds a number that JSON cannot';
     if (typeof value !== 'object' || value === null) continue;
     const prototype: unknown = Object.getPrototypeOf(value);
-    if (prototype !== Object.prototype && prototype !== Array.prototype && prototype !== null) return 'the answer holds an object of a class';
+    if (prototype !== Object.prototype && prototype !== Array.prototype && prototype !== null)
+      return 'the answer holds an object of a class';
     for (const item of Object.values(value)) waiting.push(item);
   }
   return undefined;

@@ -7,19 +7,182 @@ export const CANARY = 'canary_inherited';
 
 export const NAMES = ['a', 'b', 'rows', 'text', 'steps', 'named', 'input', 'x'] as const;
 const FIELDS = [
-  'a', 'b', 'c', '0', '1', '99999999999', 'length', 'output', 'data', CANARY, '__proto__', 'constructor', 'prototype', 'toString', 'valueOf', 'hasOwnProperty',
-  '__defineGetter__', 'then', 'toJSON', 'e\u0301', '\u202E', '\uE000', '\uE0FF0', 'ﬀ',
+  'a',
+  'b',
+  'c',
+  '0',
+  '1',
+  '99999999999',
+  'length',
+  'output',
+  'data',
+  CANARY,
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'valueOf',
+  'hasOwnProperty',
+  '__defineGetter__',
+  'then',
+  'toJSON',
+  'e\u0301',
+  '\u202E',
+  '\uE000',
+  '\uE0FF0',
+  'ﬀ',
 ] as const;
 const TEXTS = [
-  '', ' ', 'a', '0', '-1', '1e999', 'NaN', '[1,{"a":2}]', '{"a":{"b":[1]}}', '{"__proto__":{"a":1}}', '[[[[[[', '{"a":', '$a', '{{a}}', '}}', '\\', '\0', '\uD800', '🙂', 'e\u0301', '\u2028', '%s', '..', '(a+)+$',
+  '',
+  ' ',
+  'a',
+  '0',
+  '-1',
+  '1e999',
+  'NaN',
+  '[1,{"a":2}]',
+  '{"a":{"b":[1]}}',
+  '{"__proto__":{"a":1}}',
+  '[[[[[[',
+  '{"a":',
+  '$a',
+  '{{a}}',
+  '}}',
+  '\\',
+  '\0',
+  '\uD800',
+  '🙂',
+  'e\u0301',
+  '\u2028',
+  '%s',
+  '..',
+  '(a+)+$',
 ] as const;
-const NUMBERS = ['0', '1', '-0', '0.1', '1e308', '9007199254740993', '5e-324', '1e21', '.5', '00', '1.', '0x10', '1_0', '1e999'] as const;
+const NUMBERS = [
+  '0',
+  '1',
+  '-0',
+  '0.1',
+  '1e308',
+  '9007199254740993',
+  '5e-324',
+  '1e21',
+  '.5',
+  '00',
+  '1.',
+  '0x10',
+  '1_0',
+  '1e999',
+] as const;
 const METHODS = [
-  'includes', 'startsWith', 'endsWith', 'indexOf', 'some', 'every', 'filter', 'map', 'find', 'findIndex', 'replace', 'replaceAll', 'split', 'join', 'trim', 'slice', 'concat', 'at', 'toFixed', 'reduce', 'flat', 'flatMap', 'reverse', 'toUpperCase', 'repeat', 'call', 'constructor', 'toString', '__lookupGetter__', CANARY,
+  'includes',
+  'startsWith',
+  'endsWith',
+  'indexOf',
+  'some',
+  'every',
+  'filter',
+  'map',
+  'find',
+  'findIndex',
+  'replace',
+  'replaceAll',
+  'split',
+  'join',
+  'trim',
+  'slice',
+  'concat',
+  'at',
+  'toFixed',
+  'reduce',
+  'flat',
+  'flatMap',
+  'reverse',
+  'toUpperCase',
+  'repeat',
+  'call',
+  'constructor',
+  'toString',
+  '__lookupGetter__',
+  CANARY,
 ] as const;
-const FUNCTIONS = ['Number', 'String', 'Object.keys', 'Object.entries', 'JSON.stringify', 'JSON.parse', 'Math.max', 'Math.pow', 'Math.log', 'Math.sin', 'Math.random', 'Math.constructor', 'Function', 'eval', 'parseInt', 'Object.assign'] as const;
-const OPERATORS = ['===', '!==', '==', '!=', '<', '>', '<=', '>=', '&&', '||', '??', '+', '-', '*', '/', '%', ',', '=', '=>', '**', 'in', '|'] as const;
-const SCRAPS = ['(', ')', '[', ']', '{', '}', '`', '${', '"', "'", '?', ':', '.', '...', '?.', '{{', '}}', '$', '\\', '\n', ';', '//', '/*', '#', '@', '=>', '!', '-', '~', 'new ', 'this', 'await ', '\u00A0'] as const;
+const FUNCTIONS = [
+  'Number',
+  'String',
+  'Object.keys',
+  'Object.entries',
+  'JSON.stringify',
+  'JSON.parse',
+  'Math.max',
+  'Math.pow',
+  'Math.log',
+  'Math.sin',
+  'Math.random',
+  'Math.constructor',
+  'Function',
+  'eval',
+  'parseInt',
+  'Object.assign',
+] as const;
+const OPERATORS = [
+  '===',
+  '!==',
+  '==',
+  '!=',
+  '<',
+  '>',
+  '<=',
+  '>=',
+  '&&',
+  '||',
+  '??',
+  '+',
+  '-',
+  '*',
+  '/',
+  '%',
+  ',',
+  '=',
+  '=>',
+  '**',
+  'in',
+  '|',
+] as const;
+const SCRAPS = [
+  '(',
+  ')',
+  '[',
+  ']',
+  '{',
+  '}',
+  '`',
+  '${',
+  '"',
+  "'",
+  '?',
+  ':',
+  '.',
+  '...',
+  '?.',
+  '{{',
+  '}}',
+  '$',
+  '\\',
+  '\n',
+  ';',
+  '//',
+  '/*',
+  '#',
+  '@',
+  '=>',
+  '!',
+  '-',
+  '~',
+  'new ',
+  'this',
+  'await ',
+  '\u00A0',
+] as const;
 
 export function value(random: Random, depth = 0): Json {
   switch (random.below(depth > 3 ? 6 : 9)) {
@@ -37,15 +200,23 @@ export function value(random: Random, depth = 0): Json {
     case 6:
       return random.list(5, () => value(random, depth + 1));
     case 7:
-      return random.chance(40) ? Array.from({ length: random.below(2_000) }, (_, index) => index) : random.list(8, () => random.pick(TEXTS));
+      return random.chance(40)
+        ? Array.from({ length: random.below(2_000) }, (_, index) => index)
+        : random.list(8, () => random.pick(TEXTS));
     default:
-      return JSON.parse(`{${random.list(5, () => `${JSON.stringify(random.pick(FIELDS))}:${JSON.stringify(value(random, depth + 1))}`).join(',')}}`) as Json;
+      return JSON.parse(
+        `{${random.list(5, () => `${JSON.stringify(random.pick(FIELDS))}:${JSON.stringify(value(random, depth + 1))}`).join(',')}}`,
+      ) as Json;
   }
 }
 
 export function scope(random: Random): JsonObject {
   const variables = Object.fromEntries(NAMES.map((name) => [name, value(random)]));
-  return { ...variables, text: random.chance(100) ? 'ab'.repeat(random.below(200_000)) : random.pick(TEXTS), ...(random.chance(100) ? { deep: deepValue(random.below(5_000)) } : {}) };
+  return {
+    ...variables,
+    text: random.chance(100) ? 'ab'.repeat(random.below(200_000)) : random.pick(TEXTS),
+    ...(random.chance(100) ? { deep: deepValue(random.below(5_000)) } : {}),
+  };
 }
 
 function deepValue(depth: number): Json {
@@ -60,7 +231,9 @@ export function expression(random: Random): string {
     case 0:
       return random.list(30, () => scrap(random)).join('');
     case 1:
-      return random.pick(['(', '!', 'a[', 'a.', '`${', '{{', 'a?b:', 'x=>', '[', '{a:', '-', 'a??', '...', 'a.map(x=>']).repeat(random.below(3_000));
+      return random
+        .pick(['(', '!', 'a[', 'a.', '`${', '{{', 'a?b:', 'x=>', '[', '{a:', '-', 'a??', '...', 'a.map(x=>'])
+        .repeat(random.below(3_000));
     case 2:
       return chain(random);
     case 3:
@@ -76,12 +249,28 @@ function scrap(random: Random): string {
 
 function broken(random: Random, text: string): string {
   const at = random.below(text.length + 1);
-  return random.chance(2) ? text.slice(0, at) + random.pick(SCRAPS) + text.slice(at) : text.slice(0, at) + text.slice(at + 1 + random.below(3));
+  return random.chance(2)
+    ? text.slice(0, at) + random.pick(SCRAPS) + text.slice(at)
+    : text.slice(0, at) + text.slice(at + 1 + random.below(3));
 }
 
 /** Texts and lists that grow with every link. */
 function chain(random: Random): string {
-  const link = random.pick(['.map(x => rows)', '.map(x => text + text)', ".replaceAll('a', text)", ".split('')", '.concat(rows)', '.flatMap(x => rows)', ".join(text)", '.reduce((s, x) => s + s + x, text)', '.filter(x => rows.some(y => rows.every(z => z < 0)))', '[0]', '.a', ' + text', ' === rows']);
+  const link = random.pick([
+    '.map(x => rows)',
+    '.map(x => text + text)',
+    ".replaceAll('a', text)",
+    ".split('')",
+    '.concat(rows)',
+    '.flatMap(x => rows)',
+    '.join(text)',
+    '.reduce((s, x) => s + s + x, text)',
+    '.filter(x => rows.some(y => rows.every(z => z < 0)))',
+    '[0]',
+    '.a',
+    ' + text',
+    ' === rows',
+  ]);
   return `${random.pick(['$rows', '$text', '$deep', '$steps'])}${link.repeat(1 + random.below(60))}`;
 }
 
@@ -115,7 +304,9 @@ function term(random: Random, depth: number): string {
     case 13:
       return `\`${random.pick(FIELDS)}\${${inner()}}\``;
     case 14:
-      return random.chance(2) ? `[${random.list(3, inner).join(', ')}, ...${inner()}]` : `{${random.pick(FIELDS)}: ${inner()}, [${inner()}]: 1}`;
+      return random.chance(2)
+        ? `[${random.list(3, inner).join(', ')}, ...${inner()}]`
+        : `{${random.pick(FIELDS)}: ${inner()}, [${inner()}]: 1}`;
     default:
       return `${inner()} ${random.pick(OPERATORS)} ${inner()}`;
   }
@@ -123,7 +314,9 @@ function term(random: Random, depth: number): string {
 
 function path(random: Random, depth: number): string {
   if (random.chance(8) && depth < 5) return term(random, depth + 2);
-  const parts = random.list(3, () => (random.chance(6) && depth < 5 ? `{{${path(random, depth + 1)}}}` : random.pick(FIELDS)));
+  const parts = random.list(3, () =>
+    random.chance(6) && depth < 5 ? `{{${path(random, depth + 1)}}}` : random.pick(FIELDS),
+  );
   return [random.pick(NAMES), ...parts].join('.');
 }
 
@@ -140,7 +333,11 @@ export function template(random: Random): string {
       case 3:
         return random.pick(SCRAPS);
       case 4:
-        return random.chance(60) ? random.pick(['{{', '{', '$a', '{{a', '{{a}}', '$a.at($', '{{a.{{', '}}', '{{a - ']).repeat(random.below(4_000)) : '{{';
+        return random.chance(60)
+          ? random
+              .pick(['{{', '{', '$a', '{{a', '{{a}}', '$a.at($', '{{a.{{', '}}', '{{a - '])
+              .repeat(random.below(4_000))
+          : '{{';
       case 5:
         return `{"k": "{{${path(random, 0)}}}"}`;
       default:
@@ -151,16 +348,93 @@ export function template(random: Random): string {
 }
 
 const KEYS = [
-  'type', 'command', 'cmd', 'params', 'check', 'if', 'condition', 'then', 'else', 'always', 'steps', 'branches', 'parallel', 'loop', 'mode', 'max', 'maxIterations', 'definition', 'outputTo', 'name', 'event', 'data', 'args', '$ref', 'as', 'over', 'safety', 'budget', 'retry', 'trigger', 'env', 'inputs', 'shell', 'llm', 'prompt', 'emit', 'watch', 'rules', 'until', 'timeoutMs', 'escalateOn', '__proto__', 'constructor', 'toString', 'hasOwnProperty', CANARY,
+  'type',
+  'command',
+  'cmd',
+  'params',
+  'check',
+  'if',
+  'condition',
+  'then',
+  'else',
+  'always',
+  'steps',
+  'branches',
+  'parallel',
+  'loop',
+  'mode',
+  'max',
+  'maxIterations',
+  'definition',
+  'outputTo',
+  'name',
+  'event',
+  'data',
+  'args',
+  '$ref',
+  'as',
+  'over',
+  'safety',
+  'budget',
+  'retry',
+  'trigger',
+  'env',
+  'inputs',
+  'shell',
+  'llm',
+  'prompt',
+  'emit',
+  'watch',
+  'rules',
+  'until',
+  'timeoutMs',
+  'escalateOn',
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  CANARY,
 ] as const;
-const TYPES = ['shell', 'command', 'condition', 'loop', 'parallel', 'sentinel', 'emit', 'llm', 'watch', 'approval', 'once', 'count', 'until', 'while', 'continuous', 'event', 'pipeline', 'code/read', 'data/create'] as const;
+const TYPES = [
+  'shell',
+  'command',
+  'condition',
+  'loop',
+  'parallel',
+  'sentinel',
+  'emit',
+  'llm',
+  'watch',
+  'approval',
+  'once',
+  'count',
+  'until',
+  'while',
+  'continuous',
+  'event',
+  'pipeline',
+  'code/read',
+  'data/create',
+] as const;
 
 /** A definition with a few right things in it, so that more than its outside is read. */
 export function definition(random: Random): Json {
   if (random.chance(20)) return value(random);
   const steps = random.list(3, () => step(random, 0));
-  const loop = random.chance(3) ? part(random, 0) : { type: random.pick(TYPES), max: random.chance(2) ? 3 : expression(random), check: expression(random), maxIterations: 2 };
-  return object([['name', random.pick(TEXTS)], ['steps', random.chance(20) ? part(random, 0) : steps], ['loop', loop], ...extra(random, 0)]);
+  const loop = random.chance(3)
+    ? part(random, 0)
+    : {
+        type: random.pick(TYPES),
+        max: random.chance(2) ? 3 : expression(random),
+        check: expression(random),
+        maxIterations: 2,
+      };
+  return object([
+    ['name', random.pick(TEXTS)],
+    ['steps', random.chance(20) ? part(random, 0) : steps],
+    ['loop', loop],
+    ...extra(random, 0),
+  ]);
 }
 
 function step(random: Random, depth: number): Json {
@@ -202,12 +476,15 @@ function part(random: Random, depth: number): Json {
 
 /** Through text, so that a key called __proto__ is a key. */
 function object(entries: [string, Json][]): Json {
-  return JSON.parse(`{${entries.map(([key, item]) => `${JSON.stringify(key)}:${JSON.stringify(item)}`).join(',')}}`) as Json;
+  return JSON.parse(
+    `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${JSON.stringify(item)}`).join(',')}}`,
+  ) as Json;
 }
 
 /** The text of a definition, sometimes damaged, very deep or very long. */
 export function definitionText(random: Random): string {
-  if (random.chance(200)) return random.pick(['[', '{"a":', '{"steps":[', '"\\u', '[1,', '{"a":[{"b":']).repeat(random.below(50_000));
+  if (random.chance(200))
+    return random.pick(['[', '{"a":', '{"steps":[', '"\\u', '[1,', '{"a":[{"b":']).repeat(random.below(50_000));
   if (random.chance(500)) {
     const depth = random.below(20_000);
     return `{"name":"x","loop":{"type":"once"},"steps":${'[{"steps":'.repeat(depth)}1${'}]'.repeat(depth)}}`;

@@ -2,7 +2,9 @@
 import { parseArgs } from 'node:util';
 import { examine, KINDS, type Kind } from './examine.ts';
 
-const { values } = parseArgs({ options: { kind: { type: 'string' }, from: { type: 'string' }, count: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { kind: { type: 'string' }, from: { type: 'string' }, count: { type: 'string' } },
+});
 const kind = KINDS.find((known): known is Kind => known === values.kind) ?? 'evaluator';
 const from = Number(values.from ?? 1);
 const count = Number(values.count ?? 1);

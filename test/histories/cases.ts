@@ -17,19 +17,35 @@ const fans = once('fans', [
   {
     type: 'parallel',
     maxConcurrency: 2,
-    branches: [[shell('true'), shell('sleep 0.2')], [shell('true')], [create('history', { branch: 2 }), shell('true')], [shell('sleep 0.1'), create('history', { branch: 3 })], [shell('true')]],
+    branches: [
+      [shell('true'), shell('sleep 0.2')],
+      [shell('true')],
+      [create('history', { branch: 2 }), shell('true')],
+      [shell('sleep 0.1'), create('history', { branch: 3 })],
+      [shell('true')],
+    ],
   },
   {
     type: 'parallel',
     failFast: true,
     onError: 'skip',
-    branches: [[shell('true'), shell('sleep 60')], [{ type: 'sentinel', definition: once('child', [shell('sleep 60')]) }], [shell('sleep 1'), { type: 'command', command: 'code/read', params: { path: 'no-such-file' } }]],
+    branches: [
+      [shell('true'), shell('sleep 60')],
+      [{ type: 'sentinel', definition: once('child', [shell('sleep 60')]) }],
+      [shell('sleep 1'), { type: 'command', command: 'code/read', params: { path: 'no-such-file' } }],
+    ],
   },
   create('history', { after: 'fans' }),
 ]);
 
 const nestedTime = once('nested-time', [
-  { type: 'sentinel', definition: once('child', [shell('sleep 60')], { always: [shell('true')] }), timeoutMs: 1500, onError: 'skip', outputTo: 'child' },
+  {
+    type: 'sentinel',
+    definition: once('child', [shell('sleep 60')], { always: [shell('true')] }),
+    timeoutMs: 1500,
+    onError: 'skip',
+    outputTo: 'child',
+  },
   { type: 'sentinel', definition: once('quick', [shell('true')]), timeoutMs: 60_000 },
   { type: 'sentinel', definition: once('let-go', [shell('true')]), timeoutMs: 60_000, await: false },
   create('history', { after: 'nested' }),
@@ -39,7 +55,13 @@ const heldTwice = once(
   'held-twice',
   [
     { type: 'sentinel', definition: once('child', [shell('true'), shell('true')]) },
-    { type: 'parallel', branches: [[shell('true'), create('history', { branch: 0 })], [shell('true'), shell('true')]] },
+    {
+      type: 'parallel',
+      branches: [
+        [shell('true'), create('history', { branch: 0 })],
+        [shell('true'), shell('true')],
+      ],
+    },
   ],
   { safety: { budget: { steps: 4 }, onTimeout: 'pause' } },
 );
@@ -52,18 +74,36 @@ export const CASES: readonly HistoryCase[] = [
     name: 'sequence',
     definition: once('sequence', [
       create('history', { n: 1 }, 'row'),
-      { type: 'condition', check: '$row.n === 1', then: [shell('echo $row.n', { outputTo: 'said' })], else: [shell('false')] },
+      {
+        type: 'condition',
+        check: '$row.n === 1',
+        then: [shell('echo $row.n', { outputTo: 'said' })],
+        else: [shell('false')],
+      },
       { type: 'emit', event: 'said', data: '$said.stdout' },
     ]),
   },
-  { name: 'loop', definition: counted('loop', 3, [create('history', { pass: '$iteration' }), shell('echo $iteration', { outputTo: 'said' })]) },
-  { name: 'loop-of-activities', definition: counted('loop-of-activities', 3, [create('history', { pass: '$iteration' })], { durability: 'step' }) },
+  {
+    name: 'loop',
+    definition: counted('loop', 3, [
+      create('history', { pass: '$iteration' }),
+      shell('echo $iteration', { outputTo: 'said' }),
+    ]),
+  },
+  {
+    name: 'loop-of-activities',
+    definition: counted('loop-of-activities', 3, [create('history', { pass: '$iteration' })], { durability: 'step' }),
+  },
   {
     name: 'parallel',
     definition: once('parallel', [
       {
         type: 'parallel',
-        branches: [[shell('echo a', { outputTo: 'a' }), create('history', { branch: 'a' })], [create('history', { branch: 'b' }, 'b'), shell('sleep 0.3')], [shell('true')]],
+        branches: [
+          [shell('echo a', { outputTo: 'a' }), create('history', { branch: 'a' })],
+          [create('history', { branch: 'b' }, 'b'), shell('sleep 0.3')],
+          [shell('true')],
+        ],
       },
       create('history', { after: '$a.stdout' }),
     ]),
@@ -71,20 +111,48 @@ export const CASES: readonly HistoryCase[] = [
   {
     name: 'nested',
     definition: once('nested', [
-      { type: 'sentinel', definition: counted('child', 2, [shell('echo $iteration', { outputTo: 'said' })]), outputTo: 'child' },
+      {
+        type: 'sentinel',
+        definition: counted('child', 2, [shell('echo $iteration', { outputTo: 'said' })]),
+        outputTo: 'child',
+      },
       { type: 'sentinel', definition: once('detached', [shell('true')]), await: false },
       create('history', { iterations: '$child.iterations' }),
     ]),
   },
-  { name: 'continue-as-new', definition: counted('continue-as-new', 4, [shell('echo $iteration', { outputTo: 'said' }), create('history', { said: '$said.stdout' })]), continueEvery: 3 },
-  { name: 'pause-resume', definition: once('pause-resume', [shell('sleep 0.5'), create('history', { after: 'pause' })]), say: 'pause-resume' },
+  {
+    name: 'continue-as-new',
+    definition: counted('continue-as-new', 4, [
+      shell('echo $iteration', { outputTo: 'said' }),
+      create('history', { said: '$said.stdout' }),
+    ]),
+    continueEvery: 3,
+  },
+  {
+    name: 'pause-resume',
+    definition: once('pause-resume', [shell('sleep 0.5'), create('history', { after: 'pause' })]),
+    say: 'pause-resume',
+  },
   { name: 'stop', definition: once('stop', [shell('sleep 0.5'), create('history', { never: true })]), say: 'stop' },
-  { name: 'cancel', definition: once('cancel', [shell('sleep 60'), create('history', { never: true })]), say: 'cancel' },
-  { name: 'failure', definition: once('failure', [{ type: 'command', command: 'code/read', params: { path: 'no-such-file' } }]) },
+  {
+    name: 'cancel',
+    definition: once('cancel', [shell('sleep 60'), create('history', { never: true })]),
+    say: 'cancel',
+  },
+  {
+    name: 'failure',
+    definition: once('failure', [{ type: 'command', command: 'code/read', params: { path: 'no-such-file' } }]),
+  },
   {
     name: 'retry',
     definition: once('retry', [
-      { type: 'command', command: 'code/read', params: { path: 'no-such-file' }, retry: { attempts: 3, backoffMs: 20 }, onError: 'skip' },
+      {
+        type: 'command',
+        command: 'code/read',
+        params: { path: 'no-such-file' },
+        retry: { attempts: 3, backoffMs: 20 },
+        onError: 'skip',
+      },
       {
         type: 'sentinel',
         definition: once('child', [{ type: 'command', command: 'code/read', params: { path: 'no-such-file' } }]),
@@ -93,13 +161,24 @@ export const CASES: readonly HistoryCase[] = [
       },
       { type: 'condition', check: 'true', then: [shell('true')], timeoutMs: 60_000, retry: { attempts: 2 } },
       { type: 'loop', loop: { type: 'count', max: 2 }, steps: [shell('true')], timeoutMs: 60_000 },
-      { type: 'parallel', branches: [[shell('true')], [create('history', { n: 1 })]], timeoutMs: 60_000, retry: { attempts: 2 } },
+      {
+        type: 'parallel',
+        branches: [[shell('true')], [create('history', { n: 1 })]],
+        timeoutMs: 60_000,
+        retry: { attempts: 2 },
+      },
     ]),
   },
   {
     name: 'pause-nested',
     definition: once('pause-nested', [
-      { type: 'parallel', branches: [[shell('sleep 1')], [{ type: 'sentinel', definition: once('child', [shell('sleep 1'), shell('true')]) }]] },
+      {
+        type: 'parallel',
+        branches: [
+          [shell('sleep 1')],
+          [{ type: 'sentinel', definition: once('child', [shell('sleep 1'), shell('true')]) }],
+        ],
+      },
       create('history', { after: 'pause' }),
     ]),
     say: 'pause-resume',
@@ -111,7 +190,13 @@ export const CASES: readonly HistoryCase[] = [
         type: 'parallel',
         branches: [
           [{ type: 'watch', event: 'recorded:never', timeoutMs: 1500, onError: 'skip' }],
-          [{ type: 'loop', loop: { type: 'event', event: 'recorded:never', timeoutMs: 1500 }, steps: [shell('false')] }],
+          [
+            {
+              type: 'loop',
+              loop: { type: 'event', event: 'recorded:never', timeoutMs: 1500 },
+              steps: [shell('false')],
+            },
+          ],
           [shell('sleep 2.5')],
         ],
       },
@@ -129,7 +214,13 @@ export const CASES: readonly HistoryCase[] = [
           branches: [
             [{ type: 'approval', message: 'Go on?' }],
             [{ type: 'watch', event: 'recorded:never' }],
-            [{ type: 'loop', loop: { type: 'continuous', intervalMs: 60_000, max: 2 }, steps: [create('history', { pass: '$iteration' })] }],
+            [
+              {
+                type: 'loop',
+                loop: { type: 'continuous', intervalMs: 60_000, max: 2 },
+                steps: [create('history', { pass: '$iteration' })],
+              },
+            ],
             [shell('sleep 0.5'), shell('false')],
           ],
         },
@@ -145,8 +236,22 @@ export const CASES: readonly HistoryCase[] = [
       {
         type: 'parallel',
         branches: [
-          [{ type: 'loop', loop: { type: 'continuous', intervalMs: 1500, max: 2 }, steps: [create('history', { pass: '$iteration' })] }],
-          [{ type: 'command', command: 'code/read', params: { path: 'no-such-file' }, retry: { attempts: 2, backoffMs: 1500 }, onError: 'skip' }],
+          [
+            {
+              type: 'loop',
+              loop: { type: 'continuous', intervalMs: 1500, max: 2 },
+              steps: [create('history', { pass: '$iteration' })],
+            },
+          ],
+          [
+            {
+              type: 'command',
+              command: 'code/read',
+              params: { path: 'no-such-file' },
+              retry: { attempts: 2, backoffMs: 1500 },
+              onError: 'skip',
+            },
+          ],
           [shell('sleep 0.3'), shell('true')],
         ],
       },
@@ -167,21 +272,47 @@ export const CASES: readonly HistoryCase[] = [
   { name: 'held-at-a-limit', definition: heldTwice, say: 'resume-held' },
   { name: 'asked-at-a-limit', definition: heldTwice, say: 'extend-held' },
   // What was said in the task in which the run ends was known by the length of history.
-  { name: 'heard-before-end', definition: once('heard-before-end', [shell('sleep 0.5'), create('history', { after: 'pause' })]), say: 'pause-resume' },
-  { name: 'heard-before-continuing', definition: once('heard-before-continuing', [shell('sleep 0.5'), create('history', { after: 'pause' }), shell('true')]), continueEvery: 2, say: 'pause-resume' },
+  {
+    name: 'heard-before-end',
+    definition: once('heard-before-end', [shell('sleep 0.5'), create('history', { after: 'pause' })]),
+    say: 'pause-resume',
+  },
+  {
+    name: 'heard-before-continuing',
+    definition: once('heard-before-continuing', [
+      shell('sleep 0.5'),
+      create('history', { after: 'pause' }),
+      shell('true'),
+    ]),
+    continueEvery: 2,
+    say: 'pause-resume',
+  },
   // Each branch rested for itself, so that together they could go on in one task until it was over.
   {
     name: 'side-by-side',
-    definition: once('side-by-side', [shell("head -c 3000000 /dev/zero | tr '\\0' a > big.txt"), { type: 'parallel', branches: [[readOften], [readOften], [readOften, shell('true')]] }]),
+    definition: once('side-by-side', [
+      shell("head -c 3000000 /dev/zero | tr '\\0' a > big.txt"),
+      { type: 'parallel', branches: [[readOften], [readOften], [readOften, shell('true')]] },
+    ]),
   },
   // What a shell printed was data only where it was an object or a list; `$` knew one spelling of a field; `while` saw the pass before.
   {
     name: 'results-by-name',
     definition: once('results-by-name', [
       { ...shell('echo 91'), name: 'coverage' },
-      { type: 'condition', check: '{{named.coverage.data}} >= 80', then: [shell('echo enough')], else: [create('history', { enough: false }), shell('echo little')] },
+      {
+        type: 'condition',
+        check: '{{named.coverage.data}} >= 80',
+        then: [shell('echo enough')],
+        else: [create('history', { enough: false }), shell('echo little')],
+      },
       { type: 'command', command: 'health-check', outputTo: 'health' },
-      { type: 'condition', check: '$health.duration_ms >= 0', then: [shell('echo timed')], else: [shell('echo untimed')] },
+      {
+        type: 'condition',
+        check: '$health.duration_ms >= 0',
+        then: [shell('echo timed')],
+        else: [shell('echo untimed')],
+      },
       { type: 'loop', loop: { type: 'while', check: '$iteration <= 2', max: 5 }, steps: [shell('echo pass')] },
     ]),
   },
@@ -191,11 +322,19 @@ export const CASES: readonly HistoryCase[] = [
     definition: once(
       'nested-past-a-limit',
       [
-        { type: 'sentinel', definition: once('child', [shell('sleep 5'), create('history', { nested: true })]), outputTo: 'child' },
+        {
+          type: 'sentinel',
+          definition: once('child', [shell('sleep 5'), create('history', { nested: true })]),
+          outputTo: 'child',
+        },
         { type: 'sentinel', definition: once('later', [shell('true')]) },
         create('history', { after: 'limit' }),
       ],
-      { timeoutMs: 3000, safety: { onTimeout: 'pause' }, always: [{ type: 'sentinel', definition: once('tidy', [shell('true'), shell('true')]) }] },
+      {
+        timeoutMs: 3000,
+        safety: { onTimeout: 'pause' },
+        always: [{ type: 'sentinel', definition: once('tidy', [shell('true'), shell('true')]) }],
+      },
     ),
     say: 'resume-held',
   },
@@ -204,9 +343,19 @@ export const CASES: readonly HistoryCase[] = [
     name: 'fields-by-dollar',
     definition: once('fields-by-dollar', [
       shell(`printf '{"left": 3}'`, { outputTo: 'count' }),
-      { type: 'condition', check: '$count.data.left == 3', then: [shell('echo counted')], else: [create('history', { counted: false }), shell('echo uncounted')] },
+      {
+        type: 'condition',
+        check: '$count.data.left == 3',
+        then: [shell('echo counted')],
+        else: [create('history', { counted: false }), shell('echo uncounted')],
+      },
       { type: 'command', command: 'health-check', outputTo: 'health' },
-      { type: 'condition', check: '$health.duration_ms >= 0', then: [shell('echo timed')], else: [shell('echo untimed')] },
+      {
+        type: 'condition',
+        check: '$health.duration_ms >= 0',
+        then: [shell('echo timed')],
+        else: [shell('echo untimed')],
+      },
     ]),
   },
   // Of a text that is JSON, `$` read no field, and of its elements the characters.
@@ -214,10 +363,25 @@ export const CASES: readonly HistoryCase[] = [
     name: 'json-by-dollar',
     definition: once('json-by-dollar', [
       shell(`printf '{"left": 3, "names": ["a", "b"]}'`, { outputTo: 'count' }),
-      { type: 'condition', check: '$count.stdout.left == 3', then: [shell('echo counted')], else: [create('history', { counted: false }), shell('echo $count.stdout.left')] },
+      {
+        type: 'condition',
+        check: '$count.stdout.left == 3',
+        then: [shell('echo counted')],
+        else: [create('history', { counted: false }), shell('echo $count.stdout.left')],
+      },
       shell(`printf '["a", "b"]'`, { outputTo: 'list' }),
-      { type: 'condition', check: "$list.stdout[0] === '['", then: [create('history', { character: '$list.stdout[0]' }), shell('echo character')], else: [shell('echo element')] },
-      { type: 'condition', check: "count.stdout.names.some(name => name === 'b')", then: [shell('echo named')], else: [create('history', { named: false }), shell('echo unnamed')] },
+      {
+        type: 'condition',
+        check: "$list.stdout[0] === '['",
+        then: [create('history', { character: '$list.stdout[0]' }), shell('echo character')],
+        else: [shell('echo element')],
+      },
+      {
+        type: 'condition',
+        check: "count.stdout.names.some(name => name === 'b')",
+        then: [shell('echo named')],
+        else: [create('history', { named: false }), shell('echo unnamed')],
+      },
     ]),
   },
 ];

@@ -40,7 +40,7 @@ const laterMs = 1000;
 
 async function goOnWhenHeld(handle: string, say: 'resume-held' | 'extend-held'): Promise<void> {
   const held = say === 'resume-held' ? 'paused' : 'asked';
-  for (let heard = 0; ; ) {
+  for (let heard = 0; ;) {
     const isNews = ({ type, seq }: RunEvent): boolean => type === 'run-finished' || (type === held && seq > heard);
     await harness.untilEvent(handle, isNews);
     const news = (await harness.events(handle)).find(isNews);
@@ -66,8 +66,7 @@ async function steer(entry: HistoryCase, handle: string): Promise<void> {
     await harness.untilEvent(handle, (event) => event.type === 'step-finished' && event.step === 'shell');
     await setTimeout(laterMs);
     await harness.say(handle, 'stop');
-  }
-  else {
+  } else {
     await harness.say(handle, 'pause');
     await harness.untilEvent(handle, (event) => event.type === 'step-finished');
     await harness.say(handle, 'resume');
@@ -83,14 +82,20 @@ describe.skipIf(process.env['SENTINEL_RECORD_HISTORIES'] !== '1')('recording', (
 
   test.each(missing)('record $name', async (entry) => {
     const { name, definition, continueEvery } = entry;
-    const handle = await harness.start(definition, { handle: `recorded-${name}`, ...(continueEvery === undefined ? {} : { continueEvery }) });
+    const handle = await harness.start(definition, {
+      handle: `recorded-${name}`,
+      ...(continueEvery === undefined ? {} : { continueEvery }),
+    });
     await steer(entry, handle);
     const { outcome } = await harness.result(handle);
     const histories = await historiesOf(handle);
     expect(histories.length).toBeGreaterThan(0);
     const shape = shapeOf(await harness.events(handle));
     // Of the machine that recorded it, nothing stays.
-    const text = JSON.stringify({ name, outcome, shape, histories }, withoutStacks, 1).replaceAll(hostname(), 'recorder');
+    const text = JSON.stringify({ name, outcome, shape, histories }, withoutStacks, 1).replaceAll(
+      hostname(),
+      'recorder',
+    );
     writeFileSync(fileOf(name), `${text}\n`, { flag: 'wx' });
   });
 

@@ -22,17 +22,22 @@ async function replay(name: string, histories: readonly unknown[]): Promise<RunE
     workflowBundle: { code },
     sinks: {
       recorder: {
-        append: { callDuringReplay: true, fn: (_info: unknown, _handle: string, batch: RunEvent[]) => void events.push(...batch) },
+        append: {
+          callDuringReplay: true,
+          fn: (_info: unknown, _handle: string, batch: RunEvent[]) => void events.push(...batch),
+        },
         settle: { callDuringReplay: false, fn: () => undefined },
       },
     },
   };
-  for (const history of histories) await Worker.runReplayHistory(options, historyFromJSON(history), `sentinel/recorded-${name}`);
+  for (const history of histories)
+    await Worker.runReplayHistory(options, historyFromJSON(history), `sentinel/recorded-${name}`);
   return events;
 }
 
 /** The same history, had its activities been steps of another place. */
-const tampered = (recorded: Recorded): string => JSON.stringify(recorded.histories).replaceAll('"activityId":"steps', '"activityId":"moved');
+const tampered = (recorded: Recorded): string =>
+  JSON.stringify(recorded.histories).replaceAll('"activityId":"steps', '"activityId":"moved');
 
 describe.each(allRecorded())('$name', (recorded: Recorded) => {
   test('replays, and its trace is the recorded one', async () => {
@@ -46,7 +51,12 @@ describe.each(allRecorded())('$name', (recorded: Recorded) => {
     expect(left.filter((line) => / (shell|sentinel) /.test(line))).toEqual([]);
   });
 
-  test.skipIf(tampered(recorded) === JSON.stringify(recorded.histories))('does not replay once tampered with', async () => {
-    await expect(replay(recorded.name, JSON.parse(tampered(recorded)) as unknown[])).rejects.toThrow(/[Nn]ondeterminism|TMPRL1100/);
-  });
+  test.skipIf(tampered(recorded) === JSON.stringify(recorded.histories))(
+    'does not replay once tampered with',
+    async () => {
+      await expect(replay(recorded.name, JSON.parse(tampered(recorded)) as unknown[])).rejects.toThrow(
+        /[Nn]ondeterminism|TMPRL1100/,
+      );
+    },
+  );
 });

@@ -12,12 +12,18 @@ const effects: ActivityEffect[] = [
 ];
 
 test.each(effects)('$type: a worker that vanished is noticed long before the time of the step is up', (effect) => {
-  expect(activityOptions(effect)).toMatchObject({ heartbeatTimeout: '15s', startToCloseTimeout: 60_000 + TIMEOUT_MARGIN_MS });
+  expect(activityOptions(effect)).toMatchObject({
+    heartbeatTimeout: '15s',
+    startToCloseTimeout: 60_000 + TIMEOUT_MARGIN_MS,
+  });
 });
 
-test.each(effects)('$type: retries end with the run’s time, and one attempt is not cut short by the server', (effect) => {
-  const retry = { attempts: 5, backoffMs: 1000 };
-  expect(activityOptions({ ...effect, retry, leftMs: 3000 }).scheduleToCloseTimeout).toBe(3000 + TIMEOUT_MARGIN_MS);
-  expect(activityOptions({ ...effect, retry }).scheduleToCloseTimeout).toBeUndefined();
-  expect(activityOptions({ ...effect, leftMs: 3000 }).scheduleToCloseTimeout).toBeUndefined();
-});
+test.each(effects)(
+  '$type: retries end with the run’s time, and one attempt is not cut short by the server',
+  (effect) => {
+    const retry = { attempts: 5, backoffMs: 1000 };
+    expect(activityOptions({ ...effect, retry, leftMs: 3000 }).scheduleToCloseTimeout).toBe(3000 + TIMEOUT_MARGIN_MS);
+    expect(activityOptions({ ...effect, retry }).scheduleToCloseTimeout).toBeUndefined();
+    expect(activityOptions({ ...effect, leftMs: 3000 }).scheduleToCloseTimeout).toBeUndefined();
+  },
+);

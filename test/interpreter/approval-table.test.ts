@@ -6,10 +6,17 @@ import { MODES } from './run-case.ts';
 
 afterAll(() => vi.useRealTimers());
 
-const cells = KINDS.flatMap((kind) => PLACES.flatMap((place) => MOMENTS.filter((moment) => applies(kind, moment)).map((moment) => ({ kind, place, moment }))));
+const cells = KINDS.flatMap((kind) =>
+  PLACES.flatMap((place) =>
+    MOMENTS.filter((moment) => applies(kind, moment)).map((moment) => ({ kind, place, moment })),
+  ),
+);
 
 /** Between which steps of other branches a pause or an edit falls is chance, and so is whether their keys name the revision. */
-const steps = (trace: readonly string[]): string[] => trace.filter((line) => !/^ *(paused|resumed|revision|warning)/.test(line)).map((line) => line.replaceAll(/~\d+/g, ''));
+const steps = (trace: readonly string[]): string[] =>
+  trace
+    .filter((line) => !/^ *(paused|resumed|revision|warning)/.test(line))
+    .map((line) => line.replaceAll(/~\d+/g, ''));
 const EVIDENCE = { pause: 'paused', edit: 'edited' } as const;
 
 describe.each(cells)('$kind, $place, answered $moment', ({ kind, place, moment }) => {
@@ -23,7 +30,12 @@ describe.each(cells)('$kind, $place, answered $moment', ({ kind, place, moment }
     else expect(asked.length).toBe(moment === 'after expiry' ? 1 : keys.length);
     for (const mode of MODES.slice(1)) {
       const other = await runCell(kind, place, moment, mode);
-      expect({ mode: mode.name, words: wordsFor(kind, other), trace: steps(other.trace), result: other.result }).toEqual({
+      expect({
+        mode: mode.name,
+        words: wordsFor(kind, other),
+        trace: steps(other.trace),
+        result: other.result,
+      }).toEqual({
         mode: mode.name,
         words: wordsFor(kind, straight),
         trace: steps(straight.trace),
@@ -33,9 +45,12 @@ describe.each(cells)('$kind, $place, answered $moment', ({ kind, place, moment }
   });
 });
 
-test.each(cells.filter(({ kind, moment }) => moment !== 'after expiry' || kind === 'edit'))('$kind, $place, answered $moment: the run goes on', async ({ kind, place, moment }) => {
-  expect(wordsFor(kind, await runCell(kind, place, moment))).toMatch(/goes on$/);
-});
+test.each(cells.filter(({ kind, moment }) => moment !== 'after expiry' || kind === 'edit'))(
+  '$kind, $place, answered $moment: the run goes on',
+  async ({ kind, place, moment }) => {
+    expect(wordsFor(kind, await runCell(kind, place, moment))).toMatch(/goes on$/);
+  },
+);
 
 test('docs/approvals.md shows the table as it is', async () => {
   const path = new URL('../../docs/approvals.md', import.meta.url);

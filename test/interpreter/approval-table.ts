@@ -15,7 +15,15 @@ import { runCase, STRAIGHT, type Outcome } from './run-case.ts';
 export const KINDS = ['approval step', 'requireApproval', 'escalation on error', 'pause', 'edit'] as const;
 export type Kind = (typeof KINDS)[number];
 
-export const PLACES = ['top level', 'nested', 'nested twice', 'parallel branch', 'loop body', 'loop in a parallel in a nested', 'always'] as const;
+export const PLACES = [
+  'top level',
+  'nested',
+  'nested twice',
+  'parallel branch',
+  'loop body',
+  'loop in a parallel in a nested',
+  'always',
+] as const;
 export type Place = (typeof PLACES)[number];
 
 export const MOMENTS = ['before', 'during', 'after continuing as new', 'twice', 'after expiry'] as const;
@@ -27,7 +35,12 @@ const emit = (event: string): Step => ({ type: 'emit', event });
 function asker(kind: Kind, moment: Moment): Step {
   switch (kind) {
     case 'approval step':
-      return { type: 'approval', message: 'Go on?', outputTo: 'said', ...(moment === 'after expiry' ? { timeoutMs: expiryMs } : {}) };
+      return {
+        type: 'approval',
+        message: 'Go on?',
+        outputTo: 'said',
+        ...(moment === 'after expiry' ? { timeoutMs: expiryMs } : {}),
+      };
     case 'requireApproval':
     case 'escalation on error':
     case 'pause':
@@ -44,15 +57,27 @@ function terms(kind: Kind): Partial<Definition> {
   return kind === 'escalation on error' ? { escalateOn: [{ condition: 'error', action: 'pause' }] } : {};
 }
 
-const once = (name: string, steps: Step[], rest: Partial<Definition> = {}): Definition => ({ name, loop: { type: 'once' }, steps, ...rest });
+const once = (name: string, steps: Step[], rest: Partial<Definition> = {}): Definition => ({
+  name,
+  loop: { type: 'once' },
+  steps,
+  ...rest,
+});
 const nest = (definition: Definition): Step => ({ type: 'sentinel', definition });
 const twoPasses = (steps: Step[]): Step => ({ type: 'loop', loop: { type: 'count', max: 2 }, steps });
-const besides = (steps: Step[]): Step => ({ type: 'parallel', branches: [steps, [emit('beside'), emit('beside again')]] });
+const besides = (steps: Step[]): Step => ({
+  type: 'parallel',
+  branches: [steps, [emit('beside'), emit('beside again')]],
+});
 
 /** The definition, and the keys at which it asks. */
 export function definitionFor(kind: Kind, place: Place, moment: Moment): Placed {
   // The last step is no quick one, so that what happens at it happens alike in all ways of running.
-  const steps: Step[] = [asker(kind, moment), emit('after'), ...(kind === 'edit' ? [{ type: 'shell', command: 'last' } as const] : [])];
+  const steps: Step[] = [
+    asker(kind, moment),
+    emit('after'),
+    ...(kind === 'edit' ? [{ type: 'shell', command: 'last' } as const] : []),
+  ];
   const limit = moment === 'after expiry' && kind !== 'approval step' && kind !== 'edit' ? { timeoutMs: expiryMs } : {};
   return placedIn(place, steps, terms(kind), limit);
 }
@@ -64,18 +89,29 @@ export interface Placed {
 }
 
 /** The steps at the place; `own` is said of the definition that holds them, `limit` of the outermost. */
-export function placedIn(place: Place, steps: Step[], own: Partial<Definition>, limit: Partial<Definition> = {}): Placed {
+export function placedIn(
+  place: Place,
+  steps: Step[],
+  own: Partial<Definition>,
+  limit: Partial<Definition> = {},
+): Placed {
   switch (place) {
     case 'top level':
       return { definition: once('case', steps, { ...own, ...limit }), keys: ['steps.0@1'] };
     case 'nested':
       return { definition: once('case', [nest(once('child', steps, own))], limit), keys: ['steps.0@1/steps.0@1'] };
     case 'nested twice':
-      return { definition: once('case', [nest(once('child', [nest(once('grandchild', steps, own))]))], limit), keys: ['steps.0@1/steps.0@1/steps.0@1'] };
+      return {
+        definition: once('case', [nest(once('child', [nest(once('grandchild', steps, own))]))], limit),
+        keys: ['steps.0@1/steps.0@1/steps.0@1'],
+      };
     case 'parallel branch':
       return { definition: once('case', [besides(steps)], { ...own, ...limit }), keys: ['steps.0.branches.0.0@1'] };
     case 'loop body':
-      return { definition: once('case', [twoPasses(steps)], { ...own, ...limit }), keys: ['steps.0.steps.0@1.1', 'steps.0.steps.0@1.2'] };
+      return {
+        definition: once('case', [twoPasses(steps)], { ...own, ...limit }),
+        keys: ['steps.0.steps.0@1.1', 'steps.0.steps.0@1.2'],
+      };
     case 'loop in a parallel in a nested':
       return {
         definition: once('case', [nest(once('child', [besides([twoPasses(steps)])], own))], limit),
@@ -97,7 +133,11 @@ function answersAt(kind: Kind, moment: Moment): ScriptedAnswer[] {
 
 /** A pause is answered by resuming: by itself, and where it stands in the script twice, again. */
 function interruptionsAt(kind: Kind, moment: Moment, key: string): Interruption[] {
-  if (kind === 'pause') return [{ at: key, do: 'pause', forMs: 50 }, ...(moment === 'twice' ? [{ at: key, when: 'during', do: 'pause' } as const] : [])];
+  if (kind === 'pause')
+    return [
+      { at: key, do: 'pause', forMs: 50 },
+      ...(moment === 'twice' ? [{ at: key, when: 'during', do: 'pause' } as const] : []),
+    ];
   if (kind === 'edit') return editsAt(moment, key);
   return moment === 'before' ? [{ at: key, do: 'answer' }] : [];
 }
@@ -118,11 +158,18 @@ function modeFor(kind: Kind, moment: Moment, mode: Mode): Mode {
 }
 
 /** The combinations that mean something: nobody resumes a run before it is held, no pause expires, and no held run continues as new. */
-export const applies = (kind: Kind, moment: Moment): boolean => kind !== 'pause' || moment === 'during' || moment === 'twice';
+export const applies = (kind: Kind, moment: Moment): boolean =>
+  kind !== 'pause' || moment === 'during' || moment === 'twice';
 
 export function runCell(kind: Kind, place: Place, moment: Moment, mode: Mode = STRAIGHT): Promise<Outcome> {
   const { definition, keys } = definitionFor(kind, place, moment);
-  const failing = kind === 'escalation on error' ? [{ ok: false, failure: { code: 'BROKEN' } }, { ok: true, tookMs: 100 }] : [{ ok: true, tookMs: 100 }];
+  const failing =
+    kind === 'escalation on error'
+      ? [
+          { ok: false, failure: { code: 'BROKEN' } },
+          { ok: true, tookMs: 100 },
+        ]
+      : [{ ok: true, tookMs: 100 }];
   return runCase(
     {
       definition,
@@ -140,8 +187,15 @@ export function wordsFor(kind: Kind, { runs, result }: Outcome): string {
   const replies = runs.flatMap((run: ScriptedHost) => run.questions.replies);
   const refused = replies.flatMap((reply) => ('code' in reply ? [reply.code] : []));
   const again = replies.some((reply) => 'already' in reply && reply.already);
-  const wentOn = events.some((event) => event.type === 'step-finished' && ['after', 'edited'].includes(event.label) && event.outcome === 'ok');
-  const end = result.outcome === 'completed' ? (wentOn ? 'goes on' : 'completed without it') : [result.outcome, result.limit ?? result.failure?.code].filter(Boolean).join(': ');
+  const wentOn = events.some(
+    (event) => event.type === 'step-finished' && ['after', 'edited'].includes(event.label) && event.outcome === 'ok',
+  );
+  const end =
+    result.outcome === 'completed'
+      ? wentOn
+        ? 'goes on'
+        : 'completed without it'
+      : [result.outcome, result.limit ?? result.failure?.code].filter(Boolean).join(': ');
   if (kind === 'pause') return `resumed, ${end}`;
   if (kind === 'edit') return [...editWords(events), end].join(', ');
   const parts = [...new Set(refused)].map((code) => `refused (${code})`);
@@ -150,7 +204,9 @@ export function wordsFor(kind: Kind, { runs, result }: Outcome): string {
 
 function editWords(events: readonly RunEvent[]): string[] {
   const refused = events.flatMap((event) => (event.type === 'warning' ? [`refused (${event.code})`] : []));
-  const edited = events.flatMap((event) => (event.type === 'edited' ? [event.from === 'now' ? 'edited' : 'edited from the next pass'] : []));
+  const edited = events.flatMap((event) =>
+    event.type === 'edited' ? [event.from === 'now' ? 'edited' : 'edited from the next pass'] : [],
+  );
   const ran = events.some((event) => event.type === 'step-finished' && event.label === 'edited');
   if (ran !== edited.length > 0) throw new Error('what was edited and what ran do not agree');
   return [...edited, ...refused, ...(edited.length > 0 && refused.length > 0 ? ['the first stands'] : [])];

@@ -6,12 +6,14 @@ import { MODES, runCase } from './run-case.ts';
 
 afterAll(() => vi.useRealTimers());
 
-const scenario = fc.record({ definition, seed: fc.nat(), steps: fc.integer({ min: 1, max: 12 }) }).map(({ definition: random, seed, steps }) => ({
-  definition: { ...random, safety: { ...random.safety, budget: { steps } } },
-  inputs: { list: ['x', 'y'] },
-  answer: answerFor(seed),
-  steps,
-}));
+const scenario = fc
+  .record({ definition, seed: fc.nat(), steps: fc.integer({ min: 1, max: 12 }) })
+  .map(({ definition: random, seed, steps }) => ({
+    definition: { ...random, safety: { ...random.safety, budget: { steps } } },
+    inputs: { list: ['x', 'y'] },
+    answer: answerFor(seed),
+    steps,
+  }));
 
 test('nothing is overspent', async () => {
   const outcomes = new Set<string | undefined>();
@@ -19,7 +21,9 @@ test('nothing is overspent', async () => {
     fc.asyncProperty(scenario, async ({ steps, ...given }) => {
       for (const mode of MODES) {
         const { effects, result } = await runCase(given, mode);
-        expect({ mode: mode.name, asked: Object.keys(effects).length }).toSatisfy(({ asked }: { asked: number }) => asked <= steps);
+        expect({ mode: mode.name, asked: Object.keys(effects).length }).toSatisfy(
+          ({ asked }: { asked: number }) => asked <= steps,
+        );
         outcomes.add(result.limit ?? result.outcome);
       }
     }),

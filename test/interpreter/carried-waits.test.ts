@@ -42,7 +42,15 @@ interface Given extends ScriptSource {
 function run({ steps, terms = {}, mode = everyStep, back, ...source }: Given): Promise<Outcome> {
   const answers = new OnTheWayBack(source, back ?? null);
   const definition: Definition = { name: 'case', loop: { type: 'once' }, steps, ...terms };
-  return runScenario({ ...source, definition }, { mode, answers, segment: runScriptedSegment, stage: { ...stage, clockMoved: (now) => void vi.setSystemTime(now) } });
+  return runScenario(
+    { ...source, definition },
+    {
+      mode,
+      answers,
+      segment: runScriptedSegment,
+      stage: { ...stage, clockMoved: (now) => void vi.setSystemTime(now) },
+    },
+  );
 }
 
 const shell = (command: string, more: Partial<ShellStep> = {}): Step => ({ type: 'shell', command, ...more });
@@ -55,11 +63,23 @@ const key = 'steps.0.branches.0.0@1';
 /** Milliseconds from the start of the run to the end of each step. */
 function endsOf({ runs }: Outcome): { [key: string]: number } {
   const events = runs.flatMap((host) => host.events);
-  return Object.fromEntries(events.flatMap((event) => (event.type === 'step-finished' ? [[event.key, event.at - STARTS_AT]] : [])));
+  return Object.fromEntries(
+    events.flatMap((event) => (event.type === 'step-finished' ? [[event.key, event.at - STARTS_AT]] : [])),
+  );
 }
 
-const waits: { what: string; branch: Step[]; terms?: Partial<Definition>; replies?: ScriptSource['replies']; lines: string[] }[] = [
-  { what: 'an approval', branch: [approval], lines: [`${key} asks approval: approve, reject, abort`, `${key} withdrawn`, `${key} approval cancelled "Go on?"`] },
+const waits: {
+  what: string;
+  branch: Step[];
+  terms?: Partial<Definition>;
+  replies?: ScriptSource['replies'];
+  lines: string[];
+}[] = [
+  {
+    what: 'an approval',
+    branch: [approval],
+    lines: [`${key} asks approval: approve, reject, abort`, `${key} withdrawn`, `${key} approval cancelled "Go on?"`],
+  },
   { what: 'a watch of an event', branch: [watch], lines: [`${key} watch cancelled "never"`] },
   {
     what: 'an action that needs approval',
@@ -72,25 +92,48 @@ const waits: { what: string; branch: Step[]; terms?: Partial<Definition>; replie
 describe.each(waits)('$what that was carried over', ({ branch, terms = {}, replies = {}, lines }) => {
   test.each(['stop', 'cancel'] as const)('ends with a %s before it goes on', async (what) => {
     const always = [shell('tidy')];
-    const { trace, result, runs } = await run({ steps: beside(branch, shells(4)), terms: { ...terms, always }, replies, back: { at: key, do: what } });
+    const { trace, result, runs } = await run({
+      steps: beside(branch, shells(4)),
+      terms: { ...terms, always },
+      replies,
+      back: { at: key, do: what },
+    });
     expect(result.outcome).toBe(what === 'stop' ? 'stopped' : 'cancelled');
     expect(trace.slice(1, 1 + lines.length)).toEqual(lines);
     expect(runs[0]?.walk.position.questions).toEqual([]);
     const types = runs[0]?.events.map((event) => `${event.type} ${event.key}`) ?? [];
     // A question is no longer open while the run cleans up.
-    if (lines.some((line) => line.endsWith('withdrawn'))) expect(types.indexOf(`withdrawn ${key}`)).toBeLessThan(types.indexOf('step-started always.0@1'));
+    if (lines.some((line) => line.endsWith('withdrawn')))
+      expect(types.indexOf(`withdrawn ${key}`)).toBeLessThan(types.indexOf('step-started always.0@1'));
   });
 
   test('ends with a sibling that failed while the run continued as new', async () => {
-    const steps: Step[] = [{ type: 'parallel', branches: [branch, shells(1), [shell('breaks')], shells(2)], failFast: true, onError: 'skip' }, shell('after', { timeoutMs: 1000 })];
-    const { trace, result } = await run({ steps, terms, replies: { ...replies, breaks: { ok: false, failure: { code: 'BROKEN' }, tookMs: 30 } }, mode: { name: 'every 4', yieldEvery: 4 } });
+    const steps: Step[] = [
+      {
+        type: 'parallel',
+        branches: [branch, shells(1), [shell('breaks')], shells(2)],
+        failFast: true,
+        onError: 'skip',
+      },
+      shell('after', { timeoutMs: 1000 }),
+    ];
+    const { trace, result } = await run({
+      steps,
+      terms,
+      replies: { ...replies, breaks: { ok: false, failure: { code: 'BROKEN' }, tookMs: 30 } },
+      mode: { name: 'every 4', yieldEvery: 4 },
+    });
     expect(result.outcome).toBe('completed');
     expect(trace.slice(1, 1 + lines.length)).toEqual(lines);
     expect(trace.at(-1)).toBe('steps.1@1 shell ok "after"');
   });
 
   test('ends with a limit that a sibling came to after the others had gone back', async () => {
-    const held: Step = { type: 'condition', check: 'true', then: [{ type: 'loop', loop: { type: 'count', max: 1 }, steps: branch }] };
+    const held: Step = {
+      type: 'condition',
+      check: 'true',
+      then: [{ type: 'loop', loop: { type: 'count', max: 1 }, steps: branch }],
+    };
     const { result, runs } = await run({
       steps: beside([held], shells(2), [shell('long'), shell('never')]),
       terms: { ...terms, timeoutMs: 20 },
@@ -98,13 +141,18 @@ describe.each(waits)('$what that was carried over', ({ branch, terms = {}, repli
       mode: { name: 'every 2', yieldEvery: 2 },
     });
     expect(result).toMatchObject({ outcome: 'stopped', limit: 'timeoutMs' });
-    const ended = (type: string): string[] => runs.flatMap((host) => host.events.filter((event) => event.type === type).map((event) => event.key)).toSorted();
+    const ended = (type: string): string[] =>
+      runs.flatMap((host) => host.events.filter((event) => event.type === type).map((event) => event.key)).toSorted();
     expect(ended('step-started').filter((started) => !ended('step-finished').includes(started))).toEqual([]);
     expect(ended('withdrawn')).toEqual(ended('asked'));
   });
 
   test('holds up no sibling', async () => {
-    const { runs, ...outcome } = await run({ steps: beside(branch, [...shells(12), shell('last', { name: 'last' })]), terms: { ...terms, timeoutMs: 5000 }, replies });
+    const { runs, ...outcome } = await run({
+      steps: beside(branch, [...shells(12), shell('last', { name: 'last' })]),
+      terms: { ...terms, timeoutMs: 5000 },
+      replies,
+    });
     expect(endsOf({ runs, ...outcome })['steps.0.branches.1.12@1']).toBeLessThan(100);
     expect(runs[0]?.continued).toBeGreaterThan(10);
   });
@@ -114,11 +162,20 @@ test('an answer that came while the run continued as new is taken up, whatever e
   const answer: Interruption = { at: key, do: 'answer' };
   const answers = new OnTheWayBack({}, answer);
   const interruptionsAt = answers.interruptionsAt.bind(answers);
-  answers.interruptionsAt = (at, when) => interruptionsAt(at, when).flatMap((entry) => [entry, { ...entry, do: 'stop' as const }]);
-  const definition: Definition = { name: 'case', loop: { type: 'once' }, steps: beside([approval, shell('never')], shells(4)) };
+  answers.interruptionsAt = (at, when) =>
+    interruptionsAt(at, when).flatMap((entry) => [entry, { ...entry, do: 'stop' as const }]);
+  const definition: Definition = {
+    name: 'case',
+    loop: { type: 'once' },
+    steps: beside([approval, shell('never')], shells(4)),
+  };
   const { trace, result } = await runScenario({ definition }, { mode: everyStep, answers, stage });
   expect(result.outcome).toBe('stopped');
-  expect(trace.slice(1, 4)).toEqual([`${key} asks approval: approve, reject, abort`, `${key} answered approve by someone`, `${key} approval ok "Go on?"`]);
+  expect(trace.slice(1, 4)).toEqual([
+    `${key} asks approval: approve, reject, abort`,
+    `${key} answered approve by someone`,
+    `${key} approval ok "Go on?"`,
+  ]);
   expect(trace.join('\n')).not.toContain('never');
 });
 
@@ -126,7 +183,14 @@ test.each([
   ['an approval', approval, { answers: { [key]: { choice: 'approve' as const, afterMs: 50 } } }],
   ['a watch of an event', { type: 'watch' as const, event: 'built' }, { events: [{ name: 'built', afterMs: 50 }] }],
 ])('%s that was carried over is paid for once', async (_what, step, source) => {
-  const given = { steps: beside([step], [{ type: 'loop', loop: { type: 'continuous', intervalMs: 5, max: 1 }, steps: [] }, shell('work')]), terms: { safety: { budget: { steps: 2 } } }, ...source };
+  const given = {
+    steps: beside(
+      [step],
+      [{ type: 'loop', loop: { type: 'continuous', intervalMs: 5, max: 1 }, steps: [] }, shell('work')],
+    ),
+    terms: { safety: { budget: { steps: 2 } } },
+    ...source,
+  };
   const straight = await run({ ...given, mode: { name: 'straight' } });
   const carried = await run({ ...given, mode: { name: 'carried', yieldEvery: 1, yieldAsking: true } });
   expect(straight.result.outcome).toBe('completed');
@@ -134,7 +198,11 @@ test.each([
 });
 
 describe('a rest', () => {
-  const resting: Step = { type: 'loop', loop: { type: 'continuous', intervalMs: 1000, max: 2 }, steps: [shell('turn')] };
+  const resting: Step = {
+    type: 'loop',
+    loop: { type: 'continuous', intervalMs: 1000, max: 2 },
+    steps: [shell('turn')],
+  };
   const failing: Step = shell('fails', { retry: { attempts: 2, backoffMs: 1000 }, onError: 'skip' });
   const replies = { fails: { ok: false, failure: { code: 'BUSY', retryable: true } } };
 
@@ -142,22 +210,40 @@ describe('a rest', () => {
     ['between two passes', resting, 'steps.0.branches.0.0.steps.0@1.1', 'steps.0.branches.0.0.steps.0@1.2'],
     ['between two attempts', failing, key, 'steps.0.branches.0.0#2@1'],
   ])('%s holds up no sibling, and takes no longer', async (_what, step, first, second) => {
-    const outcome = await run({ steps: beside([step], shells(12)), replies, mode: { name: 'yield every 2 steps', yieldEvery: 2 } });
+    const outcome = await run({
+      steps: beside([step], shells(12)),
+      replies,
+      mode: { name: 'yield every 2 steps', yieldEvery: 2 },
+    });
     const { [first]: begins = 0, [second]: ends = 0, 'steps.0.branches.1.11@1': sibling = 0 } = endsOf(outcome);
     expect(outcome.result.outcome).toBe('completed');
     expect(begins).toBeLessThan(5);
     expect(sibling).toBeLessThan(100);
     expect(ends - begins).toBe(1001);
     expect(outcome.runs[0]?.continued).toBeGreaterThan(5);
-    expect(outcome.trace).toEqual((await run({ steps: beside([step], shells(12)), replies, mode: { name: 'straight' } })).trace);
+    expect(outcome.trace).toEqual(
+      (await run({ steps: beside([step], shells(12)), replies, mode: { name: 'straight' } })).trace,
+    );
   });
 
   test.each([
     ['between two passes', resting],
     ['between two attempts', failing],
   ])('%s ends with a sibling that failed while the run continued as new', async (_what, step) => {
-    const steps: Step[] = [{ type: 'parallel', branches: [[step], shells(1), [shell('breaks')], shells(2)], failFast: true, onError: 'skip' }, shell('after')];
-    const outcome = await run({ steps, replies: { ...replies, breaks: { ok: false, failure: { code: 'BROKEN' }, tookMs: 30 } }, mode: { name: 'every 4', yieldEvery: 4 } });
+    const steps: Step[] = [
+      {
+        type: 'parallel',
+        branches: [[step], shells(1), [shell('breaks')], shells(2)],
+        failFast: true,
+        onError: 'skip',
+      },
+      shell('after'),
+    ];
+    const outcome = await run({
+      steps,
+      replies: { ...replies, breaks: { ok: false, failure: { code: 'BROKEN' }, tookMs: 30 } },
+      mode: { name: 'every 4', yieldEvery: 4 },
+    });
     expect(outcome.result.outcome).toBe('completed');
     expect(endsOf(outcome)['steps.1@1']).toBeLessThan(100);
   });

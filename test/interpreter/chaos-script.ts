@@ -60,7 +60,15 @@ export class ChaosScript implements Answers {
   }
 
   private editOf(number: number): NonNullable<Interruption['edit']> {
-    const paths = ['steps.0', 'steps.1', 'steps.2', 'steps.0.then.0', 'steps.1.steps.0', 'steps.1.branches.0.0', 'always.0'];
+    const paths = [
+      'steps.0',
+      'steps.1',
+      'steps.2',
+      'steps.0.then.0',
+      'steps.1.steps.0',
+      'steps.1.branches.0.0',
+      'always.0',
+    ];
     const path = paths[number % paths.length] ?? 'steps.0';
     const step = { type: 'command', command: 'data/list', params: { edited: number % 100 }, outputTo: 'b' };
     const op = (['add', 'update', 'remove', 'skip'] as const)[(number >>> 4) % 4] ?? 'add';
@@ -108,7 +116,12 @@ export function chaosMode(seed: number): Mode {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return state >>> 8;
   };
-  const mode = { name: `seed ${seed}`, segments: next() % 2 === 0, yieldAsking: next() % 2 === 0, pureStepsMax: 2 + (next() % 12) };
+  const mode = {
+    name: `seed ${seed}`,
+    segments: next() % 2 === 0,
+    yieldAsking: next() % 2 === 0,
+    pureStepsMax: 2 + (next() % 12),
+  };
   if (next() % 5 === 0) return mode;
   return {
     ...mode,

@@ -34,7 +34,12 @@ interface Seen extends Outcome {
 async function run(given: Scenario, chaos: Chaos): Promise<Seen> {
   const answers = new ChaosScript(given.seed, chaos);
   const mode = chaos === 'none' ? STRAIGHT : chaosMode(given.seed);
-  const staging = { answers, mode, segment: runScriptedSegment, stage: { ...stage, clockMoved: (now: number) => void vi.setSystemTime(now) } };
+  const staging = {
+    answers,
+    mode,
+    segment: runScriptedSegment,
+    stage: { ...stage, clockMoved: (now: number) => void vi.setSystemTime(now) },
+  };
   const outcome = await runScenario({ definition: given.definition, inputs: { list: ['x', 'y'] }, events }, staging);
   return { ...outcome, asked: answers.asked };
 }
@@ -49,12 +54,29 @@ test('a run that is held, answered early and twice, and carried on elsewhere is 
       const quiet = await run(given, 'none');
       const held = await run(given, 'held');
       for (const seen of [quiet, held]) expectOrderly(seen);
-      expect({ trace: steps(held.trace), effects: held.effects, result: held.result }).toEqual({ trace: steps(quiet.trace), effects: quiet.effects, result: quiet.result });
+      expect({ trace: steps(held.trace), effects: held.effects, result: held.result }).toEqual({
+        trace: steps(quiet.trace),
+        effects: quiet.effects,
+        result: quiet.result,
+      });
       note(kinds, held);
     }),
     parameters,
   );
-  expect([...kinds]).toEqual(expect.arrayContaining(['paused', 'answered', 'already', 'refused', 'continued', 'watch', 'approval', 'sentinel', 'parallel', 'retried']));
+  expect([...kinds]).toEqual(
+    expect.arrayContaining([
+      'paused',
+      'answered',
+      'already',
+      'refused',
+      'continued',
+      'watch',
+      'approval',
+      'sentinel',
+      'parallel',
+      'retried',
+    ]),
+  );
 });
 
 test('whatever is said to a run, it ends in order', async () => {
@@ -68,7 +90,21 @@ test('whatever is said to a run, it ends in order', async () => {
     // What happens by chance has to happen at least once in them.
     { ...parameters, numRuns: 3 * numRuns },
   );
-  expect([...kinds]).toEqual(expect.arrayContaining(['paused', 'answered', 'edited', 'continued', 'withdrawn', 'STEP_TIMEOUT', 'budget.steps', 'stopped', 'cancelled', 'completed', 'failed']));
+  expect([...kinds]).toEqual(
+    expect.arrayContaining([
+      'paused',
+      'answered',
+      'edited',
+      'continued',
+      'withdrawn',
+      'STEP_TIMEOUT',
+      'budget.steps',
+      'stopped',
+      'cancelled',
+      'completed',
+      'failed',
+    ]),
+  );
 });
 
 /** What happened at all: a property holds easily of runs in which nothing does. */
@@ -76,9 +112,14 @@ function note(kinds: Set<string>, { runs }: Outcome): void {
   for (const host of runs) {
     for (const event of host.events) {
       kinds.add(event.type);
-      if (event.type === 'step-finished') kinds.add(event.step).add(event.outcome).add(event.failure?.code ?? event.outcome);
+      if (event.type === 'step-finished')
+        kinds
+          .add(event.step)
+          .add(event.outcome)
+          .add(event.failure?.code ?? event.outcome);
     }
-    for (const reply of host.questions.replies) kinds.add('code' in reply ? 'refused' : reply.already ? 'already' : 'answered');
+    for (const reply of host.questions.replies)
+      kinds.add('code' in reply ? 'refused' : reply.already ? 'already' : 'answered');
     if (host.continued > 0) kinds.add('continued');
     kinds.add(host.result?.outcome ?? 'unended').add(host.result?.limit ?? 'unlimited');
   }
@@ -92,10 +133,17 @@ function expectOrderly({ runs, asked }: Seen): void {
     const started = keysOf(host.events, 'step-started');
     const finished = keysOf(host.events, 'step-finished');
     expect({ handle, twice: twice(host.events.map((event) => String(event.seq))) }).toEqual({ handle, twice: [] });
-    expect({ handle, startedTwice: twice(started), finishedTwice: twice(finished) }).toEqual({ handle, startedTwice: [], finishedTwice: [] });
+    expect({ handle, startedTwice: twice(started), finishedTwice: twice(finished) }).toEqual({
+      handle,
+      startedTwice: [],
+      finishedTwice: [],
+    });
     expect({ handle, lost: started.filter((key) => !finished.includes(key)) }).toEqual({ handle, lost: [] });
     expect({ handle, open: host.walk.position.questions }).toEqual({ handle, open: [] });
-    expect({ handle, asked: countOf(host.events, ['asked']) }).toEqual({ handle, asked: countOf(host.events, ['answered', 'expired', 'withdrawn']) });
+    expect({ handle, asked: countOf(host.events, ['asked']) }).toEqual({
+      handle,
+      asked: countOf(host.events, ['answered', 'expired', 'withdrawn']),
+    });
   }
 }
 
@@ -103,7 +151,8 @@ function keysOf(all: readonly RunEvent[], type: RunEvent['type']): string[] {
   return all.filter((event) => event.type === type).map((event) => event.key);
 }
 
-const countOf = (all: readonly RunEvent[], types: readonly RunEvent['type'][]): number => all.filter((event) => types.includes(event.type)).length;
+const countOf = (all: readonly RunEvent[], types: readonly RunEvent['type'][]): number =>
+  all.filter((event) => types.includes(event.type)).length;
 
 function twice(keys: readonly string[]): string[] {
   const seen = new Set<string>();

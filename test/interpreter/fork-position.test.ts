@@ -77,7 +77,18 @@ function deepPosition(): Position {
                   block: {
                     at: 0,
                     since: 1400,
-                    open: { type: 'loop', startedAt: 1400, loop: { pass: 1, between: false, rested: false, startedAt: 1400, max: 4, block: { at: 1, asked: { step: say('last') }, held: 3, restsUntil: 9 } } },
+                    open: {
+                      type: 'loop',
+                      startedAt: 1400,
+                      loop: {
+                        pass: 1,
+                        between: false,
+                        rested: false,
+                        startedAt: 1400,
+                        max: 4,
+                        block: { at: 1, asked: { step: say('last') }, held: 3, restsUntil: 9 },
+                      },
+                    },
                   },
                 },
               ],
@@ -90,7 +101,9 @@ function deepPosition(): Position {
 }
 
 const here = 'steps.1.then.0.branches.1.0.steps.1';
-const parallelIn = (position: Position): Extract<NonNullable<Position['loop']['block']['open']>, { type: 'parallel' }> => {
+const parallelIn = (
+  position: Position,
+): Extract<NonNullable<Position['loop']['block']['open']>, { type: 'parallel' }> => {
   const condition = position.loop.block.open;
   const inner = condition?.type === 'condition' ? condition.block.open : undefined;
   if (inner?.type !== 'parallel') throw new Error('the parallel step is not open');
@@ -100,13 +113,26 @@ const parallelIn = (position: Position): Extract<NonNullable<Position['loop']['b
 test('what was done stays, and what belongs to the old run goes', () => {
   const old = deepPosition();
   const fresh = freshPosition(old, { takenAt: 2000, now: 90_000 });
-  expect(fresh).toMatchObject({ seq: 0, steps: 0, pausedMs: 0, paused: null, stopping: false, detached: [], own: { first: 'one', kept: 1 }, consumed: { 'a:*': 4 } });
+  expect(fresh).toMatchObject({
+    seq: 0,
+    steps: 0,
+    pausedMs: 0,
+    paused: null,
+    stopping: false,
+    detached: [],
+    own: { first: 'one', kept: 1 },
+    consumed: { 'a:*': 4 },
+  });
   expect(fresh.extensions).toEqual({ maxIterations: 1, timeoutMs: 0, 'budget.usd': 1 });
   expect(fresh.loop).toMatchObject({ pass: 2, startedAt: 90_000, max: 3 });
   expect(parallelIn(fresh).branches[1]?.block).toEqual({
     at: 0,
     since: 90_000,
-    open: { type: 'loop', startedAt: 90_000, loop: { pass: 1, between: false, rested: false, startedAt: 90_000, max: 4, block: { at: 1 } } },
+    open: {
+      type: 'loop',
+      startedAt: 90_000,
+      loop: { pass: 1, between: false, rested: false, startedAt: 90_000, max: 4, block: { at: 1 } },
+    },
   });
   expect(old).toEqual(deepPosition());
 });
@@ -124,19 +150,36 @@ test.each([
   ['the same granted once more', 1, 2000 - 850 - 100],
 ])('time of the budget that had gone is gone: %s', (_what, granted, left) => {
   const budget = { wallMs: 1000 };
-  const position = { ...firstPosition(90_000), earlierMs: 850, extensions: { maxIterations: 0, timeoutMs: 0, 'budget.wallMs': granted } };
+  const position = {
+    ...firstPosition(90_000),
+    earlierMs: 850,
+    extensions: { maxIterations: 0, timeoutMs: 0, 'budget.wallMs': granted },
+  };
   const start = { definition: { ...definition, safety: { budget } }, project: '/', persona: 'p' };
-  const walk = { input: runInputOf(start, 'fork', 90_000), position, host: { now: () => 90_100 } as Host, textFields: new Map() };
+  const walk = {
+    input: runInputOf(start, 'fork', 90_000),
+    position,
+    host: { now: () => 90_100 } as Host,
+    textFields: new Map(),
+  };
   expect(timeLimitsLeft(walk)).toEqual({ wallMs: left });
   // A segment knows nothing of it, and is given so much less.
   const share = beginSegment(walk, rootStrand(walk), 'steps.0@1')?.budget;
-  const inside = { ...walk, input: { ...walk.input, limits: { ...walk.input.limits, budget: share ?? {} } }, position: { ...position, earlierMs: 0 } };
+  const inside = {
+    ...walk,
+    input: { ...walk.input, limits: { ...walk.input.limits, budget: share ?? {} } },
+    position: { ...position, earlierMs: 0 },
+  };
   expect(timeLimitsLeft(inside)).toEqual({ wallMs: left });
 });
 
 test('a clean-up keeps the time it had left', () => {
   const old: Position = { ...deepPosition(), cleanUp: { end: { kind: 'cancelled' }, block: { at: 1 }, until: 2500 } };
-  expect(freshPosition(old, { takenAt: 2000, now: 90_000 }).cleanUp).toEqual({ end: { kind: 'cancelled' }, block: { at: 1 }, until: 90_500 });
+  expect(freshPosition(old, { takenAt: 2000, now: 90_000 }).cleanUp).toEqual({
+    end: { kind: 'cancelled' },
+    block: { at: 1 },
+    until: 90_500,
+  });
 });
 
 test('a variable is set where the step would find it', () => {
@@ -146,19 +189,37 @@ test('a variable is set where the step would find it', () => {
   expect(parallelIn(position).branches.map(({ own }) => own)).toEqual([{ side: 'left' }, { side: 'set' }]);
 });
 
-const withSteps = (change: (steps: Step[]) => Step[]): Definition => ({ ...definition, steps: change([...definition.steps]) });
+const withSteps = (change: (steps: Step[]) => Step[]): Definition => ({
+  ...definition,
+  steps: change([...definition.steps]),
+});
 const condition = definition.steps[1] as Extract<Step, { type: 'condition' }>;
 const parallel = condition.then?.[0] as Extract<Step, { type: 'parallel' }>;
 
 test.each([
   ['the same definition', definition, null],
   ['another step ahead', withSteps((steps) => [...steps.slice(0, 2), say('other'), say('more')]), null],
-  ['a step before it removed', withSteps((steps) => steps.slice(1)), '"steps.1" is an open condition step, and a shell step in the definition'],
-  ['the open step removed', withSteps((steps) => steps.slice(0, 1)), '"steps.1" is an open condition step, and the definition does not have it'],
-  ['the branch removed', withSteps(([first]) => [first ?? say('x'), { type: 'condition', check: 'true', else: [] }]), 'the run is in "steps.1.then", which the definition does not have'],
+  [
+    'a step before it removed',
+    withSteps((steps) => steps.slice(1)),
+    '"steps.1" is an open condition step, and a shell step in the definition',
+  ],
+  [
+    'the open step removed',
+    withSteps((steps) => steps.slice(0, 1)),
+    '"steps.1" is an open condition step, and the definition does not have it',
+  ],
+  [
+    'the branch removed',
+    withSteps(([first]) => [first ?? say('x'), { type: 'condition', check: 'true', else: [] }]),
+    'the run is in "steps.1.then", which the definition does not have',
+  ],
   [
     'a branch added',
-    withSteps(([first]) => [first ?? say('x'), { ...condition, then: [{ ...parallel, branches: [...parallel.branches, [say('third')]] }] }]),
+    withSteps(([first]) => [
+      first ?? say('x'),
+      { ...condition, then: [{ ...parallel, branches: [...parallel.branches, [say('third')]] }] },
+    ]),
     '"steps.1.then.0" is open with 2 branches, and the definition has 3',
   ],
 ])('%s: whether the definition can go on', (_what, changed, difference) => {
@@ -195,14 +256,23 @@ const reply = (key: string, ok: boolean): Parameters<typeof settlePosition>[1][n
 });
 
 test('what was in flight and ended well is kept, and nothing else moves', async () => {
-  const settled = await settlePosition(standing(deepPosition()), [reply('steps.1.then.0.branches.0.0@2', true), reply('steps.1.then.0.branches.0.1@2', true)]);
+  const settled = await settlePosition(standing(deepPosition()), [
+    reply('steps.1.then.0.branches.0.0@2', true),
+    reply('steps.1.then.0.branches.0.1@2', true),
+  ]);
   const [left, right] = parallelIn(settled).branches;
-  expect(left).toMatchObject({ status: 'open', own: { side: 'left', left: { stdout: 'steps.1.then.0.branches.0.0@2' } }, block: { at: 1 } });
+  expect(left).toMatchObject({
+    status: 'open',
+    own: { side: 'left', left: { stdout: 'steps.1.then.0.branches.0.0@2' } },
+    block: { at: 1 },
+  });
   expect(right).toEqual(parallelIn(deepPosition()).branches[1]);
 });
 
 test('what was in flight and failed is done again', async () => {
-  expect(await settlePosition(standing(deepPosition()), [reply('steps.1.then.0.branches.0.0@2', false)])).toEqual(deepPosition());
+  expect(await settlePosition(standing(deepPosition()), [reply('steps.1.then.0.branches.0.0@2', false)])).toEqual(
+    deepPosition(),
+  );
 });
 
 const warning = (seq: number, key: string): RunEvent => ({ seq, at: 0, key, type: 'warning', code: 'X', message: 'x' });
@@ -210,7 +280,13 @@ const warning = (seq: number, key: string): RunEvent => ({ seq, at: 0, key, type
 test.each([
   ['the same', [warning(1, 'a')], [warning(1, 'a')], true, []],
   ['another step', [warning(1, 'a')], [warning(1, 'b')], true, [1]],
-  ["a segment's events, which are in the store alone", [warning(1, 'a')], [warning(1, 'a'), warning(1025, 'b')], true, []],
+  [
+    "a segment's events, which are in the store alone",
+    [warning(1, 'a')],
+    [warning(1, 'a'), warning(1025, 'b')],
+    true,
+    [],
+  ],
   ['one that the store has besides', [warning(1, 'a')], [warning(1, 'a'), warning(2, 'b')], true, [2]],
   ['the same of a run under way', [warning(1, 'a')], [warning(1, 'a'), warning(2, 'b')], false, []],
   ['one on its way to the store', [warning(1, 'a'), warning(2, 'b')], [warning(1, 'a')], false, []],

@@ -6,10 +6,22 @@ import { keptResultsOf } from '../../workflows/interpreter/kept-results.ts';
 
 const BEFORE = CHANGES.fieldsByDollar.level - 1;
 
-function kept(level: number, steps: readonly Step[], data: string): { [key: string]: { fields: string[]; besides: string[] } } {
-  const definition: Definition = { name: 'kept', loop: { type: 'once' }, steps: [...steps, { type: 'emit', event: 'read', data }] };
-  const found = [...keptResultsOf({ definition, level }).byStep].flatMap(([path, keepings]) => keepings.map((keeping) => ({ path, ...keeping })));
-  return Object.fromEntries(found.map(({ path, key, fields, besides }) => [`${path} ${key}`, { fields: [...fields], besides: [...besides] }]));
+function kept(
+  level: number,
+  steps: readonly Step[],
+  data: string,
+): { [key: string]: { fields: string[]; besides: string[] } } {
+  const definition: Definition = {
+    name: 'kept',
+    loop: { type: 'once' },
+    steps: [...steps, { type: 'emit', event: 'read', data }],
+  };
+  const found = [...keptResultsOf({ definition, level }).byStep].flatMap(([path, keepings]) =>
+    keepings.map((keeping) => ({ path, ...keeping })),
+  );
+  return Object.fromEntries(
+    found.map(({ path, key, fields, besides }) => [`${path} ${key}`, { fields: [...fields], besides: [...besides] }]),
+  );
 }
 
 const health: Step = { type: 'command', command: 'health-check', outputTo: 'h' };
@@ -17,12 +29,36 @@ const shell: Step = { type: 'shell', command: 'true', outputTo: 'a' };
 const named: Step = { type: 'shell', command: 'true', name: 'h' };
 
 test.each<[string, readonly Step[], string, object, object]>([
-  ['a field behind $', [health], '$h.duration_ms', {}, { 'steps.0 @named.h': { fields: [], besides: ['duration_ms'] } }],
-  ['in braces', [health], '{{h.data.x}}', { 'steps.0 @named.h': { fields: ['data'], besides: [] } }, { 'steps.0 @named.h': { fields: [], besides: ['data'] } }],
-  ['by its label, as it is', [health], '{{named.h.data}}', { 'steps.0 @named.h': { fields: ['data'], besides: [] } }, { 'steps.0 @named.h': { fields: ['data'], besides: [] } }],
+  [
+    'a field behind $',
+    [health],
+    '$h.duration_ms',
+    {},
+    { 'steps.0 @named.h': { fields: [], besides: ['duration_ms'] } },
+  ],
+  [
+    'in braces',
+    [health],
+    '{{h.data.x}}',
+    { 'steps.0 @named.h': { fields: ['data'], besides: [] } },
+    { 'steps.0 @named.h': { fields: [], besides: ['data'] } },
+  ],
+  [
+    'by its label, as it is',
+    [health],
+    '{{named.h.data}}',
+    { 'steps.0 @named.h': { fields: ['data'], besides: [] } },
+    { 'steps.0 @named.h': { fields: ['data'], besides: [] } },
+  ],
   ['a field that results need not have', [health], '$h.status and $h and {{h.status}}', {}, {}],
   ['a field that every shell has itself', [shell], '$a.exit_code {{a.success}}', {}, {}],
-  ['a label that is no variable', [named], '$h.stdout', { 'steps.0 @named.h': { fields: ['stdout'], besides: [] } }, { 'steps.0 @named.h': { fields: ['stdout'], besides: [] } }],
+  [
+    'a label that is no variable',
+    [named],
+    '$h.stdout',
+    { 'steps.0 @named.h': { fields: ['stdout'], besides: [] } },
+    { 'steps.0 @named.h': { fields: ['stdout'], besides: [] } },
+  ],
   [
     'a step that does not set the variable of its name',
     [named, health],
@@ -36,6 +72,11 @@ test.each<[string, readonly Step[], string, object, object]>([
 });
 
 test('what two kinds of runs keep of one definition is known apart', () => {
-  const definition: Definition = { name: 'both', loop: { type: 'once' }, steps: [health, { type: 'condition', check: "$h['duration_ms'] > 0 || h.data.x", then: [] }] };
-  for (const level of [BEFORE, LEVEL_NOW, BEFORE]) expect(keptResultsOf({ definition, level }).keys).toEqual(level === BEFORE ? [] : ['@named.h']);
+  const definition: Definition = {
+    name: 'both',
+    loop: { type: 'once' },
+    steps: [health, { type: 'condition', check: "$h['duration_ms'] > 0 || h.data.x", then: [] }],
+  };
+  for (const level of [BEFORE, LEVEL_NOW, BEFORE])
+    expect(keptResultsOf({ definition, level }).keys).toEqual(level === BEFORE ? [] : ['@named.h']);
 });

@@ -20,7 +20,12 @@ test('all ways of running agree', async () => {
       expectOrderly(straight);
       for (const mode of MODES.slice(1)) {
         const { runs: _runs, ...other } = await runCase(given, mode);
-        expect({ mode: mode.name, ...other }).toEqual({ mode: mode.name, trace: straight.trace, effects: straight.effects, result: straight.result });
+        expect({ mode: mode.name, ...other }).toEqual({
+          mode: mode.name,
+          trace: straight.trace,
+          effects: straight.effects,
+          result: straight.result,
+        });
       }
     }),
     { numRuns: 150 },

@@ -10,17 +10,31 @@ const outputTo = fc.option(name, { nil: undefined });
 const check = fc.constantFrom('$a', '!$b', '$c.success', '$iteration < 2', '$a == $b', '$list.length > 1');
 const template = fc.constantFrom<Json>('$a', 'is $b and $missing', { deep: ['$c', '$list[0]'] }, null, 7);
 const onError = fc.constantFrom('fail' as const, 'skip' as const);
-const retry = fc.option(fc.record({ attempts: fc.integer({ min: 1, max: 3 }), backoffMs: fc.constant(7) }), { nil: undefined, freq: 3 });
+const retry = fc.option(fc.record({ attempts: fc.integer({ min: 1, max: 3 }), backoffMs: fc.constant(7) }), {
+  nil: undefined,
+  freq: 3,
+});
 
 function present<Fields extends object>(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
 }
 
 const leaf: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ outputTo, onError, retry }).map((fields): Step => present({ type: 'shell', command: 'echo $a', ...fields }) as Step),
   fc
-    .record({ command: fc.constantFrom('data/list', 'data/create', 'code/write'), data: template, outputTo, onError, retry })
-    .map(({ command, data, ...fields }): Step => present({ type: 'command', command, params: { data }, ...fields }) as Step),
+    .record({ outputTo, onError, retry })
+    .map((fields): Step => present({ type: 'shell', command: 'echo $a', ...fields }) as Step),
+  fc
+    .record({
+      command: fc.constantFrom('data/list', 'data/create', 'code/write'),
+      data: template,
+      outputTo,
+      onError,
+      retry,
+    })
+    .map(
+      ({ command, data, ...fields }): Step =>
+        present({ type: 'command', command, params: { data }, ...fields }) as Step,
+    ),
   fc.record({ data: template }).map((fields): Step => ({ type: 'emit', event: 'happened', ...fields })),
 );
 
@@ -54,16 +68,33 @@ function step(depth: number, kinds: Kinds): fc.Arbitrary<Step> {
   return fc.oneof(
     { weight: 4, arbitrary: kinds.leaf },
     fc
-      .record({ check, then: inner, else: fc.option(inner, { nil: undefined }), always: fc.option(block(0, 2, kinds), { nil: undefined }), onError, retry, within })
+      .record({
+        check,
+        then: inner,
+        else: fc.option(inner, { nil: undefined }),
+        always: fc.option(block(0, 2, kinds), { nil: undefined }),
+        onError,
+        retry,
+        within,
+      })
       .map(({ within: bound, ...fields }): Step => present({ type: 'condition', ...fields, ...bound }) as Step),
-    fc.record({ loop: kinds.loop, steps: inner, outputTo, retry, within }).map(({ within: bound, ...fields }): Step => present({ type: 'loop', ...fields, ...bound }) as Step),
     fc
-      .record({ branches: fc.array(inner, { maxLength: 3 }), maxConcurrency: fc.option(fc.integer({ min: 1, max: 2 }), { nil: undefined }), onError, retry, cut })
+      .record({ loop: kinds.loop, steps: inner, outputTo, retry, within })
+      .map(({ within: bound, ...fields }): Step => present({ type: 'loop', ...fields, ...bound }) as Step),
+    fc
+      .record({
+        branches: fc.array(inner, { maxLength: 3 }),
+        maxConcurrency: fc.option(fc.integer({ min: 1, max: 2 }), { nil: undefined }),
+        onError,
+        retry,
+        cut,
+      })
       .map(({ cut: bound, ...fields }): Step => present({ type: 'parallel', ...fields, ...bound }) as Step),
     fc
       .record({ steps: inner, loop: kinds.loop, outputTo, onError, retry })
-      .map(({ steps, loop: config, ...fields }): Step =>
-        present({ type: 'sentinel', definition: { name: 'child', loop: config, steps }, ...fields }) as Step,
+      .map(
+        ({ steps, loop: config, ...fields }): Step =>
+          present({ type: 'sentinel', definition: { name: 'child', loop: config, steps }, ...fields }) as Step,
       ),
   );
 }
@@ -78,19 +109,25 @@ function definitionOf(kinds: Kinds): fc.Arbitrary<Definition> {
 export const cleaningDefinition: fc.Arbitrary<Definition> = definitionOf({ leaf, loop });
 
 export const definition: fc.Arbitrary<Definition> = cleaningDefinition.map(
-  (given) => JSON.parse(JSON.stringify(given), (key, value: unknown) => (key === 'always' ? undefined : value)) as Definition,
+  (given) =>
+    JSON.parse(JSON.stringify(given), (key, value: unknown) => (key === 'always' ? undefined : value)) as Definition,
 );
 
 /** Events of this name come all the time, and all of them look alike. */
 export const TICK = { name: 'tick', data: { id: 'tick', at: 0 } };
 
 const waiting: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ outputTo, onError, retry }).map((fields): Step => present({ type: 'approval', message: 'Go on with $a?', ...fields }) as Step),
+  fc
+    .record({ outputTo, onError, retry })
+    .map((fields): Step => present({ type: 'approval', message: 'Go on with $a?', ...fields }) as Step),
   fc.record({ outputTo }).map((fields): Step => present({ type: 'watch', event: TICK.name, ...fields }) as Step),
 );
 
 const waitingLoop = (bounds: { timeoutMs?: number }): fc.Arbitrary<LoopConfig> =>
-  fc.oneof({ weight: 6, arbitrary: loop }, { weight: 1, arbitrary: fc.constant<LoopConfig>({ type: 'event', event: TICK.name, max: 2, ...bounds }) });
+  fc.oneof(
+    { weight: 6, arbitrary: loop },
+    { weight: 1, arbitrary: fc.constant<LoopConfig>({ type: 'event', event: TICK.name, max: 2, ...bounds }) },
+  );
 
 const waitingLeaf = fc.oneof({ weight: 3, arbitrary: leaf }, { weight: 1, arbitrary: waiting });
 
@@ -115,14 +152,36 @@ export const waitingDefinition: fc.Arbitrary<Definition> = fc
 export const hurriedDefinition: fc.Arbitrary<Definition> = fc
   .tuple(
     definitionOf({
-      leaf: fc.oneof({ weight: 5, arbitrary: waitingLeaf }, { weight: 1, arbitrary: fc.constant<Step>({ type: 'watch', event: 'never', timeoutMs: 40, onError: 'skip' }) }),
-      loop: fc.oneof({ weight: 3, arbitrary: waitingLoop({}) }, { weight: 1, arbitrary: waitingLoop({ timeoutMs: 30 }) }),
-      cut: fc.record({ failFast: fc.option(fc.boolean(), { nil: undefined }), timeoutMs: fc.option(fc.integer({ min: 1, max: 80 }), { nil: undefined, freq: 3 }) }).map(present),
+      leaf: fc.oneof(
+        { weight: 5, arbitrary: waitingLeaf },
+        { weight: 1, arbitrary: fc.constant<Step>({ type: 'watch', event: 'never', timeoutMs: 40, onError: 'skip' }) },
+      ),
+      loop: fc.oneof(
+        { weight: 3, arbitrary: waitingLoop({}) },
+        { weight: 1, arbitrary: waitingLoop({ timeoutMs: 30 }) },
+      ),
+      cut: fc
+        .record({
+          failFast: fc.option(fc.boolean(), { nil: undefined }),
+          timeoutMs: fc.option(fc.integer({ min: 1, max: 80 }), { nil: undefined, freq: 3 }),
+        })
+        .map(present),
     }),
     asking,
-    fc.constantFrom<Definition['safety']>({}, {}, { budget: { steps: 12 } }, { budget: { steps: 6 }, onTimeout: 'pause' }, { timeoutMs: 150 }),
+    fc.constantFrom<Definition['safety']>(
+      {},
+      {},
+      { budget: { steps: 12 } },
+      { budget: { steps: 6 }, onTimeout: 'pause' },
+      { timeoutMs: 150 },
+    ),
   )
-  .map(([random, terms, safety]) => ({ ...random, ...terms, loop: untimed(random.loop), safety: { maxIterations: 3, ...terms.safety, ...safety } }));
+  .map(([random, terms, safety]) => ({
+    ...random,
+    ...terms,
+    loop: untimed(random.loop),
+    safety: { maxIterations: 3, ...terms.safety, ...safety },
+  }));
 
 /** A time of the run's own loop is the run's: where the run is held at it, its steps are done again. */
 function untimed(config: LoopConfig): LoopConfig {

@@ -32,14 +32,17 @@ const ENDS = {
 
 type Terms = Pick<Definition, 'reportTo' | 'escalateOn'>;
 
-const rule = (condition: EscalationRule['condition'], priority: EscalationRule['priority']): Terms => ({ escalateOn: [{ condition, action: 'notify', priority }] });
+const rule = (condition: EscalationRule['condition'], priority: EscalationRule['priority']): Terms => ({
+  escalateOn: [{ condition, action: 'notify', priority }],
+});
 
 function inputOf(terms: Terms, parent: string | null = null): RunInput {
   const definition: Definition = { name: 'case', steps: [], loop: { type: 'once' }, ...terms };
   return { definition, parent, persona: 'ada' } as unknown as RunInput;
 }
 
-const said = (report: ReturnType<typeof reportOf>): string | undefined => report && `${report.condition} ${report.priority} ${report.assignee}`;
+const said = (report: ReturnType<typeof reportOf>): string | undefined =>
+  report && `${report.condition} ${report.priority} ${report.assignee}`;
 
 describe('the end of a run', () => {
   test.each<[end: keyof typeof ENDS, terms: Terms, report: string | undefined]>([
@@ -66,10 +69,15 @@ describe('the end of a run', () => {
     expect(said(reportOf(inputOf(terms), ENDS[end]))).toBe(report);
   });
 
-  test.each(Object.keys(ENDS) as (keyof typeof ENDS)[])('%s is told to nobody by a silent run, and to nobody but its parent by a nested one', (end) => {
-    expect(reportOf(inputOf({ ...rule('complete', 'high'), reportTo: 'silent' }), ENDS[end])).toBeUndefined();
-    expect(reportOf(inputOf({ ...rule('complete', 'high'), reportTo: 'inbox' }, 'parent'), ENDS[end])).toBeUndefined();
-  });
+  test.each(Object.keys(ENDS) as (keyof typeof ENDS)[])(
+    '%s is told to nobody by a silent run, and to nobody but its parent by a nested one',
+    (end) => {
+      expect(reportOf(inputOf({ ...rule('complete', 'high'), reportTo: 'silent' }), ENDS[end])).toBeUndefined();
+      expect(
+        reportOf(inputOf({ ...rule('complete', 'high'), reportTo: 'inbox' }, 'parent'), ENDS[end]),
+      ).toBeUndefined();
+    },
+  );
 });
 
 test.each<[terms: Terms, parent: string | null, report: string | undefined]>([

@@ -25,5 +25,10 @@ export interface Surroundings {
 
 export function runCase(scenario: Scenario, mode: Mode, { project, persona }: Surroundings = {}): Promise<Outcome> {
   const surroundings = { ...(project === undefined ? {} : { project }), ...(persona === undefined ? {} : { persona }) };
-  return runScenario(scenario, { ...surroundings, mode, segment: runScriptedSegment, stage: { ...stage, clockMoved: (now) => void vi.setSystemTime(now) } });
+  return runScenario(scenario, {
+    ...surroundings,
+    mode,
+    segment: runScriptedSegment,
+    stage: { ...stage, clockMoved: (now) => void vi.setSystemTime(now) },
+  });
 }

@@ -3,7 +3,12 @@
  * segment is asked for twice, as after a worker that died before its answer arrived.
  */
 import { vi } from 'vitest';
-import { SEGMENT_EVENTS_MAX, SEGMENT_STEPS_MAX, type SegmentRequest, type SegmentResult } from '../../activities/contract.ts';
+import {
+  SEGMENT_EVENTS_MAX,
+  SEGMENT_STEPS_MAX,
+  type SegmentRequest,
+  type SegmentResult,
+} from '../../activities/contract.ts';
 import { Failure } from '../../activities/failures.ts';
 import type { QuickSteps } from '../../activities/segment/quick-steps.ts';
 import { runSegment } from '../../activities/segment/run-segment.ts';
@@ -11,7 +16,13 @@ import type { Json } from '../../language/json.ts';
 import type { RunEvent } from '../../language/run-event.ts';
 import type { OpenSession, Session, Store } from '../../prisma/store/contract.ts';
 import { JournalConflict } from '../../prisma/store/journal-conflict.ts';
-import { portionOf, type Effect, type Reply, type RunInput, type SegmentReport } from '../../workflows/interpreter/host.ts';
+import {
+  portionOf,
+  type Effect,
+  type Reply,
+  type RunInput,
+  type SegmentReport,
+} from '../../workflows/interpreter/host.ts';
 import { editedStrand } from '../../workflows/interpreter/whereabouts.ts';
 import { turnsGranted } from '../../workflows/interpreter/limits.ts';
 import { replyTo, type Answers } from '../../workflows/simulation/script.ts';
@@ -61,7 +72,10 @@ function requestOf({ host, strand, key, stepsLeft, budget }: SegmentAsked): Segm
 }
 
 /** Nothing else moves meanwhile, so the clock may run ahead and be set back. */
-async function perform(asked: SegmentAsked, request: SegmentRequest): Promise<{ result: SegmentResult; tookMs: number }> {
+async function perform(
+  asked: SegmentAsked,
+  request: SegmentRequest,
+): Promise<{ result: SegmentResult; tookMs: number }> {
   const { world, host } = asked;
   const input = throughJson(host.walk.input);
   const events: RunEvent[] = [];

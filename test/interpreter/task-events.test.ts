@@ -8,8 +8,11 @@ const { TimeoutType } = temporal.api.enums.v1;
 type Commands = Parameters<typeof keep>[0];
 type Jobs = Parameters<typeof eventsOf>[0];
 
-const failed = (cause: temporal.api.failure.v1.IFailure): Jobs[number] => ({ resolveActivity: { seq: 1, result: { failed: { failure: { cause } } } } });
-const timedOut = (timeoutType: temporal.api.enums.v1.TimeoutType): Jobs[number] => failed({ timeoutFailureInfo: { timeoutType } });
+const failed = (cause: temporal.api.failure.v1.IFailure): Jobs[number] => ({
+  resolveActivity: { seq: 1, result: { failed: { failure: { cause } } } },
+});
+const timedOut = (timeoutType: temporal.api.enums.v1.TimeoutType): Jobs[number] =>
+  failed({ timeoutFailureInfo: { timeoutType } });
 
 function keptOf(...tasks: Commands[]): number {
   const kept = new Set<string>();
@@ -20,19 +23,36 @@ function keptOf(...tasks: Commands[]): number {
 describe('what history keeps of a task', () => {
   test('is what it began, whatever the activation', () => {
     const upsert = { upsertWorkflowSearchAttributes: {} };
-    const begun: Commands = [{ startTimer: { seq: 1 } }, { scheduleActivity: { seq: 1 } }, { startChildWorkflowExecution: { seq: 1 } }, upsert];
-    expect(keptOf(begun, [{ signalExternalWorkflowExecution: { seq: 1 } }, upsert, { modifyWorkflowProperties: {} }])).toBe(7);
+    const begun: Commands = [
+      { startTimer: { seq: 1 } },
+      { scheduleActivity: { seq: 1 } },
+      { startChildWorkflowExecution: { seq: 1 } },
+      upsert,
+    ];
+    expect(
+      keptOf(begun, [{ signalExternalWorkflowExecution: { seq: 1 } }, upsert, { modifyWorkflowProperties: {} }]),
+    ).toBe(7);
   });
 
   test('is nothing of what it began and gave up', () => {
-    const begun: Commands = [{ startTimer: { seq: 4 } }, { scheduleActivity: { seq: 2 } }, { startChildWorkflowExecution: { seq: 3 } }];
-    const givenUp: Commands = [{ cancelTimer: { seq: 4 } }, { requestCancelActivity: { seq: 2 } }, { cancelChildWorkflowExecution: { childWorkflowSeq: 3 } }];
+    const begun: Commands = [
+      { startTimer: { seq: 4 } },
+      { scheduleActivity: { seq: 2 } },
+      { startChildWorkflowExecution: { seq: 3 } },
+    ];
+    const givenUp: Commands = [
+      { cancelTimer: { seq: 4 } },
+      { requestCancelActivity: { seq: 2 } },
+      { cancelChildWorkflowExecution: { childWorkflowSeq: 3 } },
+    ];
     expect(keptOf(begun, givenUp)).toBe(0);
     expect(keptOf([{ signalExternalWorkflowExecution: { seq: 5 } }, { cancelSignalWorkflow: { seq: 5 } }])).toBe(0);
   });
 
   test('is nothing of a local activity, an answer or an end', () => {
-    expect(keptOf([{ scheduleLocalActivity: { seq: 1 } }, { respondToQuery: {} }, { completeWorkflowExecution: {} }])).toBe(0);
+    expect(
+      keptOf([{ scheduleLocalActivity: { seq: 1 } }, { respondToQuery: {} }, { completeWorkflowExecution: {} }]),
+    ).toBe(0);
   });
 });
 
@@ -57,6 +77,12 @@ describe('events of what had happened', () => {
   });
 
   test('are counted together', () => {
-    expect(eventsOf([{ resolveActivity: { seq: 1, result: { completed: {} } } }, { fireTimer: { seq: 1 } }, { doUpdate: {} }])).toBe(3);
+    expect(
+      eventsOf([
+        { resolveActivity: { seq: 1, result: { completed: {} } } },
+        { fireTimer: { seq: 1 } },
+        { doUpdate: {} },
+      ]),
+    ).toBe(3);
   });
 });

@@ -5,8 +5,17 @@ import { MODES, runCase, type Scenario } from './run-case.ts';
 
 afterAll(() => vi.useRealTimers());
 
-const once = (steps: Step[], rest: Partial<Definition> = {}): Definition => ({ name: 'costs', steps, loop: { type: 'once' }, ...rest });
-const shell = (command: string, rest: Partial<Extract<Step, { type: 'shell' }>> = {}): Step => ({ type: 'shell', command, ...rest });
+const once = (steps: Step[], rest: Partial<Definition> = {}): Definition => ({
+  name: 'costs',
+  steps,
+  loop: { type: 'once' },
+  ...rest,
+});
+const shell = (command: string, rest: Partial<Extract<Step, { type: 'shell' }>> = {}): Step => ({
+  type: 'shell',
+  command,
+  ...rest,
+});
 
 const cases: { title: string; scenario: Scenario; costs: string[] }[] = [
   {
@@ -26,7 +35,12 @@ const cases: { title: string; scenario: Scenario; costs: string[] }[] = [
     title: 'each attempt, also one that failed',
     scenario: {
       definition: once([shell('ask', { retry: { attempts: 2, backoffMs: 1 } })]),
-      replies: { ask: [{ ok: false, failure: { code: 'SCRIPTED', retryable: true }, usage: { tokens: 5 } }, { ok: true, usage: { tokens: 6 } }] },
+      replies: {
+        ask: [
+          { ok: false, failure: { code: 'SCRIPTED', retryable: true }, usage: { tokens: 5 } },
+          { ok: true, usage: { tokens: 6 } },
+        ],
+      },
     },
     costs: ['steps.0@1 retried 5 0', 'steps.0#2@1 ok 6 0'],
   },
@@ -48,13 +62,22 @@ const cases: { title: string; scenario: Scenario; costs: string[] }[] = [
   },
 ];
 
-test.each(cases.flatMap((each) => MODES.map((mode) => ({ ...each, mode: mode.name, run: mode }))))('$title ($mode)', async ({ scenario, run, costs }) => {
-  const { runs } = await runCase(scenario, run);
-  const told = runs.flatMap((host) =>
-    host.events.flatMap((event) => {
-      if (event.type !== 'step-finished') return [];
-      return [[host.keyOf(event.key), event.outcome, ...(event.usage !== undefined ? [event.usage.tokens, event.usage.usd] : [])].join(' ')];
-    }),
-  );
-  expect(told.toSorted()).toEqual(costs.toSorted());
-});
+test.each(cases.flatMap((each) => MODES.map((mode) => ({ ...each, mode: mode.name, run: mode }))))(
+  '$title ($mode)',
+  async ({ scenario, run, costs }) => {
+    const { runs } = await runCase(scenario, run);
+    const told = runs.flatMap((host) =>
+      host.events.flatMap((event) => {
+        if (event.type !== 'step-finished') return [];
+        return [
+          [
+            host.keyOf(event.key),
+            event.outcome,
+            ...(event.usage !== undefined ? [event.usage.tokens, event.usage.usd] : []),
+          ].join(' '),
+        ];
+      }),
+    );
+    expect(told.toSorted()).toEqual(costs.toSorted());
+  },
+);

@@ -24,7 +24,9 @@ const definition = sentinel('verify')
   )
   .forEach('file', 'plan.files', (each) => each.shell('lint', (ref) => `lint ${ref('file.path')}`))
   .repeat('tries', { type: 'until', check: '$iteration > 2', maxIterations: 3 }, (body) => body.shell(null, 'true'))
-  .parallel([(left) => left.shell('left', 'true'), (right) => right.command('right', 'health-check')], { failFast: true })
+  .parallel([(left) => left.shell('left', 'true'), (right) => right.command('right', 'health-check')], {
+    failFast: true,
+  })
   .sentinel('child', (child) => child.shell('inner', (ref) => `echo ${ref('branch')}`).loop({ type: 'count', max: 2 }))
   .sentinel(null, { $ref: 'hello' }, { await: false })
   .loop((ref) => ({ type: 'until', check: `${ref('child.success')} && ${ref('left.success')}`, maxIterations: 5 }))
@@ -52,15 +54,27 @@ describe('what is built is the canonical form', () => {
           loop: { type: 'count', max: '$plan.files.length', over: '$plan.files', as: 'file' },
           steps: [{ type: 'shell', command: 'lint $file.path', outputTo: 'lint' }],
         },
-        { type: 'loop', loop: { type: 'until', check: '$iteration > 2', maxIterations: 3 }, steps: [{ type: 'shell', command: 'true' }], outputTo: 'tries' },
+        {
+          type: 'loop',
+          loop: { type: 'until', check: '$iteration > 2', maxIterations: 3 },
+          steps: [{ type: 'shell', command: 'true' }],
+          outputTo: 'tries',
+        },
         {
           type: 'parallel',
-          branches: [[{ type: 'shell', command: 'true', outputTo: 'left' }], [{ type: 'command', command: 'health-check', params: {}, outputTo: 'right' }]],
+          branches: [
+            [{ type: 'shell', command: 'true', outputTo: 'left' }],
+            [{ type: 'command', command: 'health-check', params: {}, outputTo: 'right' }],
+          ],
           failFast: true,
         },
         {
           type: 'sentinel',
-          definition: { name: 'child', steps: [{ type: 'shell', command: 'echo $branch', outputTo: 'inner' }], loop: { type: 'count', max: 2 } },
+          definition: {
+            name: 'child',
+            steps: [{ type: 'shell', command: 'echo $branch', outputTo: 'inner' }],
+            loop: { type: 'count', max: 2 },
+          },
           outputTo: 'child',
         },
         { type: 'sentinel', definition: { $ref: 'hello' }, await: false },
@@ -130,12 +144,19 @@ describe('names', () => {
 
 describe('what is wrong is told when it is built', () => {
   test('a reference written by hand that nothing sets', () => {
-    expect(() => sentinel('x').command(null, 'code/read', { path: '$nowhere' }).build()).toThrow(/steps\.0\.params\.path.*nowhere/);
+    expect(() => sentinel('x').command(null, 'code/read', { path: '$nowhere' }).build()).toThrow(
+      /steps\.0\.params\.path.*nowhere/,
+    );
   });
 
   test('but not an input that is given at the start, in a nested sentinel neither', () => {
-    const builder = sentinel('x').input('path').command(null, 'code/read', (ref) => ({ path: ref('path') }));
-    expect(builder.sentinel(null, (child) => child.command(null, 'code/read', (ref) => ({ path: ref('path') }))).build().inputs).toBeUndefined();
+    const builder = sentinel('x')
+      .input('path')
+      .command(null, 'code/read', (ref) => ({ path: ref('path') }));
+    expect(
+      builder.sentinel(null, (child) => child.command(null, 'code/read', (ref) => ({ path: ref('path') }))).build()
+        .inputs,
+    ).toBeUndefined();
   });
 
   test('every error at once', () => {

@@ -65,14 +65,18 @@ function inOrder(problems: readonly Found[]): Found[] {
 /** What is not built yet is no matter of the definition: a case speaks of it only where it is about it. */
 const NOT_YET: ReadonlySet<string> = new Set(['STEP_NOT_AVAILABLE', 'COMMAND_NOT_BUILT']);
 
-const sentence = (result: ReadResult): string[] => result.problems.map(({ code, path, message }) => `${code} ${path}: ${message}`);
+const sentence = (result: ReadResult): string[] =>
+  result.problems.map(({ code, path, message }) => `${code} ${path}: ${message}`);
 
 /** In the canonical form a key without effect is gone. */
-const lastingCodes = ({ problems }: ReadResult): string[] => problems.map(({ code }) => code).filter((code) => code !== 'KEY_WITHOUT_EFFECT');
+const lastingCodes = ({ problems }: ReadResult): string[] =>
+  problems.map(({ code }) => code).filter((code) => code !== 'KEY_WITHOUT_EFFECT');
 
 function readBad({ definition, text }: BadCase): ReadResult {
-  if (definition?.generate === 'steps') return parseDefinition({ name: 'x', steps: Array.from({ length: stepsMax + 1 }, () => shell) }, { knownRefs });
-  if (definition?.generate === 'text') return parseDefinitionText(`{"name":"${'x'.repeat(definitionBytesMax)}"}`, { knownRefs });
+  if (definition?.generate === 'steps')
+    return parseDefinition({ name: 'x', steps: Array.from({ length: stepsMax + 1 }, () => shell) }, { knownRefs });
+  if (definition?.generate === 'text')
+    return parseDefinitionText(`{"name":"${'x'.repeat(definitionBytesMax)}"}`, { knownRefs });
   return text === undefined ? parseDefinition(definition, { knownRefs }) : parseDefinitionText(text, { knownRefs });
 }
 
@@ -83,16 +87,19 @@ describe('bad definitions', () => {
     const expected = inOrder(bad.problems);
     // A case states a fix or a message only where it is about them.
     const spokenOf = new Set(expected.map(({ code }) => code));
-    const found = inOrder(result.problems.filter(({ code }) => spokenOf.has(code) || !NOT_YET.has(code))).map(({ code, path, fix, message }, index) => ({
-      code,
-      path,
-      ...(expected[index]?.fix === undefined ? {} : { fix: fix ?? null }),
-      ...(expected[index]?.message === undefined ? {} : { message }),
-    }));
+    const found = inOrder(result.problems.filter(({ code }) => spokenOf.has(code) || !NOT_YET.has(code))).map(
+      ({ code, path, fix, message }, index) => ({
+        code,
+        path,
+        ...(expected[index]?.fix === undefined ? {} : { fix: fix ?? null }),
+        ...(expected[index]?.message === undefined ? {} : { message }),
+      }),
+    );
     expect(found, sentence(result).join('\n')).toEqual(expected);
     expect(result.ok).toBe(bad.warnings === true);
     // What was filled in is warned of as what is stated.
-    if (result.ok) expect(lastingCodes(parseDefinition(result.definition, { knownRefs }))).toEqual(lastingCodes(result));
+    if (result.ok)
+      expect(lastingCodes(parseDefinition(result.definition, { knownRefs }))).toEqual(lastingCodes(result));
     expect(result.problems.map((problem) => problem.message).join('\n')).toContain(bad.message ?? '');
   });
 });
@@ -106,7 +113,9 @@ describe('good definitions', () => {
     const definition = result.ok ? result.definition : undefined;
     if (good.canonical !== undefined) expect(definition).toEqual(good.canonical);
     for (const [path, loop] of good.loops ?? []) {
-      expect(path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], definition)).toEqual(loop);
+      expect(path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], definition)).toEqual(
+        loop,
+      );
     }
     // The canonical form is a fixed point, and reading leaves the author's value alone.
     expect(parseDefinition(definition, { knownRefs })).toMatchObject({ ok: true, definition, inferred: [] });
@@ -115,7 +124,8 @@ describe('good definitions', () => {
 });
 
 /** About as long as a definition may be. */
-const filled = (piece: string, before = ''): string => before + piece.repeat(Math.floor((definitionBytesMax - 10) / piece.length));
+const filled = (piece: string, before = ''): string =>
+  before + piece.repeat(Math.floor((definitionBytesMax - 10) / piece.length));
 
 describe('refused in well under a second', () => {
   const deepSteps = (depth: number): unknown => {
@@ -125,13 +135,25 @@ describe('refused in well under a second', () => {
   };
   test.each<[string, string, string]>([
     ['5 MB of text', 'x'.repeat(5_000_000), 'TOO_LARGE'],
-    ['10,000 steps', JSON.stringify({ name: 'x', steps: Array.from({ length: 10_000 }, () => shell) }), 'TOO_MANY_STEPS'],
+    [
+      '10,000 steps',
+      JSON.stringify({ name: 'x', steps: Array.from({ length: 10_000 }, () => shell) }),
+      'TOO_MANY_STEPS',
+    ],
     ['200 levels of steps', JSON.stringify(deepSteps(200)), 'TOO_DEEP'],
     ['100,000 levels of arrays', '['.repeat(100_000) + ']'.repeat(100_000), 'TOO_DEEP'],
     ['an open text of 1 MB', `{"a": "${'x'.repeat(1_000_000)}`, 'NOT_JSON'],
     ['brackets that never close', '['.repeat(1_000_000), 'TOO_DEEP'],
-    ['an expression of 1 MB', JSON.stringify({ name: 'x', steps: [shell], loop: { type: 'until', check: '('.repeat(1_000_000), max: 1 } }), 'BAD_EXPRESSION'],
-    ['many values', JSON.stringify({ name: 'x', steps: [{ ...shell, args: Array.from({ length: 200_000 }, () => 1) }] }), 'TOO_LARGE'],
+    [
+      'an expression of 1 MB',
+      JSON.stringify({ name: 'x', steps: [shell], loop: { type: 'until', check: '('.repeat(1_000_000), max: 1 } }),
+      'BAD_EXPRESSION',
+    ],
+    [
+      'many values',
+      JSON.stringify({ name: 'x', steps: [{ ...shell, args: Array.from({ length: 200_000 }, () => 1) }] }),
+      'TOO_LARGE',
+    ],
   ])('%s', (_what, text, code) => {
     let result = parseDefinitionText('');
     expect(processorMs(() => void (result = parseDefinitionText(text)))).toBeLessThan(900);
@@ -151,12 +173,19 @@ describe('refused in well under a second', () => {
     ['marked characters', filled(String.raw`\"`, '["'), 'NOT_JSON'],
     ['line ends', filled('\n'), 'NOT_JSON'],
   ])('a text at the bound of its size, and no JSON, within 50 ms: %s', (_what, text, code) => {
-    const times = Array.from({ length: 5 }, () => processorMs(() => expect(parseDefinitionText(text).problems[0]?.code).toBe(code)));
+    const times = Array.from({ length: 5 }, () =>
+      processorMs(() => expect(parseDefinitionText(text).problems[0]?.code).toBe(code)),
+    );
     expect(Math.min(...times)).toBeLessThan(50);
   });
 
   test('the largest that is accepted is read in a few seconds on a busy machine', () => {
-    const steps = Array.from({ length: stepsMax }, (_, index) => ({ ...shell, command: `echo $step${index} $currentThing`, outputTo: `step${index}`, name: `s${index}` }));
+    const steps = Array.from({ length: stepsMax }, (_, index) => ({
+      ...shell,
+      command: `echo $step${index} $currentThing`,
+      outputTo: `step${index}`,
+      name: `s${index}`,
+    }));
     let result = parseDefinition(null);
     expect(processorMs(() => void (result = parseDefinition({ name: 'x', steps })))).toBeLessThan(3_000);
     expect(sentence(result).slice(0, 3)).toEqual([]);

@@ -34,7 +34,9 @@ describe.each(pages)('docs/language/%s.md', (name) => {
 
   test('has examples, each of one kind', () => {
     expect(examples.length).toBeGreaterThan(20);
-    const odd = examples.filter(([, example]) => ['expression', 'template', 'shell'].filter((kind) => Object.hasOwn(example, kind)).length !== 1);
+    const odd = examples.filter(
+      ([, example]) => ['expression', 'template', 'shell'].filter((kind) => Object.hasOwn(example, kind)).length !== 1,
+    );
     expect(odd).toEqual([]);
   });
 
@@ -43,20 +45,34 @@ describe.each(pages)('docs/language/%s.md', (name) => {
     const { expression, template, shell } = example;
     if (expression !== undefined) {
       const result = tryEvaluate(expression, scope);
-      if (example.failsWith === undefined) expect(result).toEqual({ ok: true, value: example.givesNothing === true ? undefined : example.gives });
+      if (example.failsWith === undefined)
+        expect(result).toEqual({ ok: true, value: example.givesNothing === true ? undefined : example.gives });
       else expect(result).toMatchObject({ ok: false, code: example.failsWith });
     }
-    if (template !== undefined) expect(interpolateValue(template, scope)).toEqual({ value: example.gives, unresolved: example.unresolved ?? [], faults: [] });
-    if (shell !== undefined) expect(renderShellLine(shell, scope)).toMatchObject({ line: example.gives, env: example.environment ?? {} });
+    if (template !== undefined)
+      expect(interpolateValue(template, scope)).toEqual({
+        value: example.gives,
+        unresolved: example.unresolved ?? [],
+        faults: [],
+      });
+    if (shell !== undefined)
+      expect(renderShellLine(shell, scope)).toMatchObject({ line: example.gives, env: example.environment ?? {} });
   });
 });
 
 test('the pages name every method, function, constant and built-in', () => {
   const expressions = page('expressions');
-  const missing = [...METHODS.map((method) => `.${method}(`), ...FUNCTIONS.filter((name) => !name.startsWith('Math.')).map((name) => `${name}(`)].filter((name) => !expressions.includes(name));
+  const missing = [
+    ...METHODS.map((method) => `.${method}(`),
+    ...FUNCTIONS.filter((name) => !name.startsWith('Math.')).map((name) => `${name}(`),
+  ].filter((name) => !expressions.includes(name));
   expect(missing).toEqual([]);
-  const math = Array.from(expressions.matchAll(/`Math\.([^`]+)`/g), ([, names = '']) => names).join(' ').split(' ');
-  const unnamed = [...FUNCTIONS, ...CONSTANTS.keys()].filter((name) => name.startsWith('Math.') && !math.includes(name.slice('Math.'.length)));
+  const math = Array.from(expressions.matchAll(/`Math\.([^`]+)`/g), ([, names = '']) => names)
+    .join(' ')
+    .split(' ');
+  const unnamed = [...FUNCTIONS, ...CONSTANTS.keys()].filter(
+    (name) => name.startsWith('Math.') && !math.includes(name.slice('Math.'.length)),
+  );
   expect(unnamed).toEqual([]);
   expect([...BUILT_INS].filter((name) => !page('interpolation').includes(`$${name}`))).toEqual([]);
 });

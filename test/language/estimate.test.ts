@@ -29,13 +29,17 @@ function definitionOf(name: string): Definition {
 
 const eventsTolerance = 0.1;
 const bytesTolerance = 0.2;
-const isNear = (estimated: number, real: number, tolerance: number): boolean => Math.abs(estimated - real) <= real * tolerance;
+const isNear = (estimated: number, real: number, tolerance: number): boolean =>
+  Math.abs(estimated - real) <= real * tolerance;
 
 describe('a recorded history is about as large as its definition foretells', () => {
   test.each(['sequence', 'loop', 'loop-of-activities', 'parallel', 'nested', 'failure'])('%s', (name) => {
     const [real = { events: 0, bytes: 0 }] = recordedCost(name);
     const { once: start, pass, passesMax } = estimateOf(definitionOf(name));
-    const estimated = { events: start.events + pass.most.events * (passesMax ?? 0), bytes: start.bytes + pass.most.bytes * (passesMax ?? 0) };
+    const estimated = {
+      events: start.events + pass.most.events * (passesMax ?? 0),
+      bytes: start.bytes + pass.most.bytes * (passesMax ?? 0),
+    };
     const text = `estimated ${JSON.stringify(estimated)}, recorded ${JSON.stringify(real)}`;
     expect(isNear(estimated.events, real.events, eventsTolerance), text).toBe(true);
     expect(isNear(estimated.bytes, real.bytes, bytesTolerance), text).toBe(true);
@@ -75,8 +79,14 @@ describe('how often a run continues as new', () => {
   });
 });
 
-const passOf = (steps: Step[], rest: Partial<Definition> = {}): Estimate['pass'] => estimateOf(once('x', steps, rest)).pass;
-const loop = (config: Extract<Step, { type: 'loop' }>['loop']): Step => ({ type: 'loop', name: 'files', loop: config, steps: [shell('true')] });
+const passOf = (steps: Step[], rest: Partial<Definition> = {}): Estimate['pass'] =>
+  estimateOf(once('x', steps, rest)).pass;
+const loop = (config: Extract<Step, { type: 'loop' }>['loop']): Step => ({
+  type: 'loop',
+  name: 'files',
+  loop: config,
+  steps: [shell('true')],
+});
 
 describe('what a pass costs', () => {
   test('the cheaper and the dearer branch', () => {
@@ -92,14 +102,21 @@ describe('what a pass costs', () => {
 
   test('inner loops count by their passes, and say where these are not known', () => {
     expect(passOf([loop({ type: 'count', max: 5 })]).most.events).toBe(30);
-    expect(passOf([loop({ type: 'until', check: '$x', maxIterations: 7 })])).toMatchObject({ least: { events: 6 }, most: { events: 42 } });
+    expect(passOf([loop({ type: 'until', check: '$x', maxIterations: 7 })])).toMatchObject({
+      least: { events: 6 },
+      most: { events: 42 },
+    });
     const unknown = estimateOf(once('x', [loop({ type: 'count', max: '$files.length' })]));
     expect(unknown.pass.most.events).toBe(6);
     expect(unknown.assumptions).toEqual(['the loop files makes 1 pass: how many it will make, only the run knows']);
   });
 
   test('a pause between passes is a timer', () => {
-    const definition: Definition = { name: 'x', loop: { type: 'continuous', intervalMs: 1000, max: 10 }, steps: [create('a', {})] };
+    const definition: Definition = {
+      name: 'x',
+      loop: { type: 'continuous', intervalMs: 1000, max: 10 },
+      steps: [create('a', {})],
+    };
     expect(estimateOf(definition).pass.most.events).toBe(6);
   });
 });

@@ -10,18 +10,20 @@ interface GlobCase {
   refuses: string[];
 }
 
-const cases = JSON.parse(readFileSync(new URL('../cases/event-globs/names.json', import.meta.url), 'utf8')) as GlobCase[];
+const cases = JSON.parse(
+  readFileSync(new URL('../cases/event-globs/names.json', import.meta.url), 'utf8'),
+) as GlobCase[];
 
 describe.each(cases)('$pattern', ({ pattern, matches, refuses }) => {
-  test.each([...matches.map((name) => ({ name, expected: true })), ...refuses.map((name) => ({ name, expected: false }))])(
-    '"$name": $expected',
-    ({ name, expected }) => {
-      expect(matchesEvent(pattern, name)).toBe(expected);
-      expect(eventMatcher(pattern)(name)).toBe(expected);
-      expect(new RegExp(eventRegex(pattern), 'us').test(name)).toBe(expected);
-      if (expected) expect(name.startsWith(eventPrefix(pattern))).toBe(true);
-    },
-  );
+  test.each([
+    ...matches.map((name) => ({ name, expected: true })),
+    ...refuses.map((name) => ({ name, expected: false })),
+  ])('"$name": $expected', ({ name, expected }) => {
+    expect(matchesEvent(pattern, name)).toBe(expected);
+    expect(eventMatcher(pattern)(name)).toBe(expected);
+    expect(new RegExp(eventRegex(pattern), 'us').test(name)).toBe(expected);
+    if (expected) expect(name.startsWith(eventPrefix(pattern))).toBe(true);
+  });
 });
 
 test('a pattern of many stars takes no longer than its length', () => {

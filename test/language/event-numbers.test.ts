@@ -12,7 +12,9 @@ describe('numbers apart', () => {
       if (n % 7 === 3 || n % 1500 === 0) {
         const numbers = segmentNumbers(latest, true);
         const seqs = Array.from({ length: PLACES * PART_SIZE }, (_, index) => numbers.from + 1 + index);
-        expect(seqs.filter((seq) => isOwn(seq) || taken.has(seq) || seq <= latest || !isOfSegment(seq, numbers))).toEqual([]);
+        expect(
+          seqs.filter((seq) => isOwn(seq) || taken.has(seq) || seq <= latest || !isOfSegment(seq, numbers)),
+        ).toEqual([]);
         if (n < 200) for (const seq of seqs) taken.add(seq);
         expect(numbers.taken).toBeGreaterThanOrEqual(numbers.from + PLACES * PART_SIZE);
         latest = numbers.taken;
@@ -30,10 +32,13 @@ describe('numbers apart', () => {
     expect(latest).toBe(3 * 4 * PART_SIZE);
   });
 
-  test.each([0, 1, 1023, 1024, 1025, 2048, 3000, 4095, 4096, 1_000_000])('a run of before goes on from %i', (latest) => {
-    expect(withRoom(latest)).toBeGreaterThanOrEqual(latest);
-    expect(isOwn(withRoom(latest) + 1)).toBe(true);
-  });
+  test.each([0, 1, 1023, 1024, 1025, 2048, 3000, 4095, 4096, 1_000_000])(
+    'a run of before goes on from %i',
+    (latest) => {
+      expect(withRoom(latest)).toBeGreaterThanOrEqual(latest);
+      expect(isOwn(withRoom(latest) + 1)).toBe(true);
+    },
+  );
 });
 
 test.each([
@@ -44,5 +49,10 @@ test.each([
 ])('of a run of before, a segment after %i has the numbers after %i', (latest, from) => {
   const numbers = segmentNumbers(latest, false);
   expect(numbers).toEqual({ from, taken: from + 1024 });
-  expect([from, from + 1, from + 1024, from + 1025].map((seq) => isOfSegment(seq, numbers))).toEqual([false, true, true, false]);
+  expect([from, from + 1, from + 1024, from + 1025].map((seq) => isOfSegment(seq, numbers))).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ]);
 });

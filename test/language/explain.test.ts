@@ -4,25 +4,47 @@ import { explain } from '../../language/explain/explain.ts';
 import { touchesOf } from '../../language/explain/touches.ts';
 import type { Definition, EscalationRule, Step } from '../../language/model.ts';
 
-const shell = (command: string, rest: Partial<Extract<Step, { type: 'shell' }>> = {}): Step => ({ type: 'shell', command, ...rest });
-const once = (steps: Step[], rest: Partial<Definition> = {}): Definition => ({ name: 'x', steps, loop: { type: 'once' }, ...rest });
-const linesOf = (definition: Definition): string[] => explain(definition).steps.map(({ depth, text }) => `${'  '.repeat(depth)}${text}`);
+const shell = (command: string, rest: Partial<Extract<Step, { type: 'shell' }>> = {}): Step => ({
+  type: 'shell',
+  command,
+  ...rest,
+});
+const once = (steps: Step[], rest: Partial<Definition> = {}): Definition => ({
+  name: 'x',
+  steps,
+  loop: { type: 'once' },
+  ...rest,
+});
+const linesOf = (definition: Definition): string[] =>
+  explain(definition).steps.map(({ depth, text }) => `${'  '.repeat(depth)}${text}`);
 
 test('a definition of every kind of step, in order', () => {
   const steps: Step[] = [
     shell('npm test', { name: 'test', outputTo: 'tests', timeoutMs: 90_000, onError: 'skip' }),
-    { type: 'command', command: 'code/read', params: { path: 'README.md' }, outputTo: 'readme', retry: { attempts: 5 } },
+    {
+      type: 'command',
+      command: 'code/read',
+      params: { path: 'README.md' },
+      outputTo: 'readme',
+      retry: { attempts: 5 },
+    },
     { type: 'llm', prompt: 'Summarise $readme', model: 'auto', tools: ['code/read'], outputTo: 'summary' },
     { type: 'watch', event: 'build:*' },
     { type: 'watch', executionId: '$server.executionId', until: 'match' },
     { type: 'emit', event: 'done' },
     { type: 'approval', message: 'Deploy?', assignee: 'ops', timeoutMs: 3_600_000, onTimeout: 'reject' },
     { type: 'condition', check: '$tests.success', then: [shell('a')], else: [shell('b')], always: [shell('c')] },
-    { type: 'loop', loop: { type: 'count', max: '$files.length', over: '$files', as: 'file' }, steps: [shell('lint $file')] },
+    {
+      type: 'loop',
+      loop: { type: 'count', max: '$files.length', over: '$files', as: 'file' },
+      steps: [shell('lint $file')],
+    },
     { type: 'parallel', branches: [[shell('d')], [shell('e')]], failFast: true, maxConcurrency: 1, onError: 'retry' },
     { type: 'sentinel', definition: once([shell('f')], { name: 'child' }), await: false },
   ];
-  expect(linesOf(once(steps, { loop: { type: 'until', check: '$done', maxIterations: 5 }, always: [shell('clean')] }))).toEqual([
+  expect(
+    linesOf(once(steps, { loop: { type: 'until', check: '$done', maxIterations: 5 }, always: [shell('clean')] })),
+  ).toEqual([
     'Repeats until $done, at most 5 passes:',
     '  test: runs `npm test`; keeps the result as $tests, takes at most 90 seconds, is passed over if it fails',
     '  calls code/read with path README.md; keeps the result as $readme, is tried up to 5 times',
@@ -60,7 +82,13 @@ describe('what it may touch', () => {
       { type: 'sentinel', definition: { $ref: 'other' } },
       { type: 'llm', prompt: 'hi', model: 'local/small' },
     ]);
-    const other = once([{ type: 'command', command: 'data/delete' }, { type: 'sentinel', definition: { $ref: 'other' } }], { name: 'other' });
+    const other = once(
+      [
+        { type: 'command', command: 'data/delete' },
+        { type: 'sentinel', definition: { $ref: 'other' } },
+      ],
+      { name: 'other' },
+    );
     const touches = touchesOf(definition, (name) => (name === 'other' ? other : undefined));
     expect(touches.map(({ permission, steps }) => [permission, steps])).toEqual([
       ['shell', ['steps.2.then.0/steps.0']],
@@ -73,7 +101,9 @@ describe('what it may touch', () => {
   });
 
   test('says so where the mode refuses it', () => {
-    expect(explain(once([shell('true')], { mode: 'readonly' })).touches[0]?.sentence).toContain('Its mode refuses that');
+    expect(explain(once([shell('true')], { mode: 'readonly' })).touches[0]?.sentence).toContain(
+      'Its mode refuses that',
+    );
     expect(explain(once([shell('true')])).touches[0]?.sentence).not.toContain('refuses');
   });
 
@@ -89,7 +119,14 @@ describe('what bounds it, what it asks, what starts it', () => {
         loop: { type: 'continuous', intervalMs: 5000 },
         timeoutMs: 60_000,
         mode: 'sandboxed',
-        safety: { timeoutMs: 30_000, maxStepTimeoutMs: 1000, maxMemoryMb: 512, maxNestingDepth: 2, onTimeout: 'pause', budget: { usd: 2, tokens: 1000 } },
+        safety: {
+          timeoutMs: 30_000,
+          maxStepTimeoutMs: 1000,
+          maxMemoryMb: 512,
+          maxNestingDepth: 2,
+          onTimeout: 'pause',
+          budget: { usd: 2, tokens: 1000 },
+        },
       }),
     );
     expect(bounds.join('\n')).toBe(
@@ -109,7 +146,10 @@ describe('what bounds it, what it asks, what starts it', () => {
     const { asks } = explain(
       once([{ type: 'approval', message: 'Go on?' }], {
         safety: { requireApproval: ['shell', 'delete'], onTimeout: 'pause' },
-        escalateOn: [{ condition: 'error', action: 'pause', priority: 'high' }, { condition: 'complete', action: 'notify' }],
+        escalateOn: [
+          { condition: 'error', action: 'pause', priority: 'high' },
+          { condition: 'complete', action: 'notify' },
+        ],
         reportTo: 'inbox',
       }),
     );
@@ -125,19 +165,42 @@ describe('what bounds it, what it asks, what starts it', () => {
   });
 
   test.each<[EscalationRule, string[]]>([
-    [{ condition: 'approval_needed', action: 'pause' }, ['Before every step that needs the permission "shell" it asks for approval.', 'When approval is needed, it pauses and asks.']],
-    [{ condition: 'approval_needed', action: 'notify', priority: 'urgent' }, ['Before every step that needs the permission "shell" it tells its persona (urgent) and does not wait.']],
-    [{ condition: 'approval_needed', action: 'abort' }, ['A step that needs the permission "shell" fails, and nobody is asked.']],
-    [{ condition: 'error', action: 'notify' }, ['Before every step that needs the permission "shell" it asks for approval.', 'When a step fails, it tells its persona, and the failure stands.']],
+    [
+      { condition: 'approval_needed', action: 'pause' },
+      [
+        'Before every step that needs the permission "shell" it asks for approval.',
+        'When approval is needed, it pauses and asks.',
+      ],
+    ],
+    [
+      { condition: 'approval_needed', action: 'notify', priority: 'urgent' },
+      ['Before every step that needs the permission "shell" it tells its persona (urgent) and does not wait.'],
+    ],
+    [
+      { condition: 'approval_needed', action: 'abort' },
+      ['A step that needs the permission "shell" fails, and nobody is asked.'],
+    ],
+    [
+      { condition: 'error', action: 'notify' },
+      [
+        'Before every step that needs the permission "shell" it asks for approval.',
+        'When a step fails, it tells its persona, and the failure stands.',
+      ],
+    ],
   ])('what %j makes of it', (rule, asks) => {
-    expect(explain(once([shell('true')], { safety: { requireApproval: ['shell'] }, escalateOn: [rule] })).asks).toEqual(asks);
+    expect(explain(once([shell('true')], { safety: { requireApproval: ['shell'] }, escalateOn: [rule] })).asks).toEqual(
+      asks,
+    );
   });
 
   test.each<[Definition['trigger'], string]>([
     [undefined, 'A person or a program starts it.'],
     [{ type: 'immediate' }, 'It starts as soon as it is deployed.'],
     [{ type: 'event', event: 'git:push' }, 'Each event "git:push" starts it.'],
-    [{ type: 'schedule', cronExpression: '0 3 * * *', timeZone: 'Europe/Zurich', overlap: 'buffer' }, 'The schedule "0 3 * * *" (Europe/Zurich) starts it, after the run before.'],
+    [
+      { type: 'schedule', cronExpression: '0 3 * * *', timeZone: 'Europe/Zurich', overlap: 'buffer' },
+      'The schedule "0 3 * * *" (Europe/Zurich) starts it, after the run before.',
+    ],
   ])('%j', (trigger, sentence) => {
     expect(explain(once([shell('true')], trigger === undefined ? {} : { trigger })).starts).toBe(sentence);
   });

@@ -5,7 +5,13 @@ import { Budget } from '../../language/expression/budget.ts';
 import { tryEvaluate } from '../../language/expression/evaluate.ts';
 import { parseExpression, referencesOf } from '../../language/expression/parse.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
-import { evaluationStepsMax, expressionDepthMax, expressionLengthMax, expressionNodesMax, stringLengthMax } from '../../language/limits.ts';
+import {
+  evaluationStepsMax,
+  expressionDepthMax,
+  expressionLengthMax,
+  expressionNodesMax,
+  stringLengthMax,
+} from '../../language/limits.ts';
 import { scopeOf } from '../../language/scope.ts';
 import { processorMs } from '../elapsed.ts';
 
@@ -54,12 +60,16 @@ test.each([
 });
 
 describe('the budget', () => {
-  const many = scopeOf({ list: Array.from({ length: 2_000 }, (_, index) => index), text: 'x'.repeat(stringLengthMax), deep: deepValue(5_000) });
+  const many = scopeOf({
+    list: Array.from({ length: 2_000 }, (_, index) => index),
+    text: 'x'.repeat(stringLengthMax),
+    deep: deepValue(5_000),
+  });
 
   test.each([
     ['$list.some(a => $list.some(b => $list.some(c => a + b + c < 0)))', 'EXPRESSION_BUDGET'],
     ['$list.map(x => $text + x).length', 'VALUE_TOO_LARGE'],
-    ["$list.map(x => $text.slice(1)).length", 'EXPRESSION_BUDGET'],
+    ['$list.map(x => $text.slice(1)).length', 'EXPRESSION_BUDGET'],
     ["$list.map(x => $text.includes('y')).length", 'EXPRESSION_BUDGET'],
     ["$text.replaceAll('x', 'yy').length", 'EXPRESSION_BUDGET'],
     ["$text.split('').length", 'EXPRESSION_BUDGET'],
@@ -67,13 +77,20 @@ describe('the budget', () => {
     ['`${$text}${$text}`', 'VALUE_TOO_LARGE'],
     ['$list.map(x => $text === `${$text}`)', 'EXPRESSION_BUDGET'],
   ])('ends %s', (expression, code) => {
-    expect(processorMs(() => expect(tryEvaluate(expression, many)).toMatchObject({ ok: false, code }))).toBeLessThan(1_000);
+    expect(processorMs(() => expect(tryEvaluate(expression, many)).toMatchObject({ ok: false, code }))).toBeLessThan(
+      1_000,
+    );
   });
 
   test('is spent exactly: enough at the bound, too little one below it', () => {
     const steps = 1 + 1 + 2;
-    expect(tryEvaluate('$a + 1', scopeOf({ a: 1 }), new Budget({ steps: 3, characters: 0 }))).toEqual({ ok: true, value: 2 });
-    expect(tryEvaluate('$a + 1', scopeOf({ a: 1 }), new Budget({ steps: steps - 2, characters: 0 }))).toMatchObject({ code: 'EXPRESSION_BUDGET' });
+    expect(tryEvaluate('$a + 1', scopeOf({ a: 1 }), new Budget({ steps: 3, characters: 0 }))).toEqual({
+      ok: true,
+      value: 2,
+    });
+    expect(tryEvaluate('$a + 1', scopeOf({ a: 1 }), new Budget({ steps: steps - 2, characters: 0 }))).toMatchObject({
+      code: 'EXPRESSION_BUDGET',
+    });
     expect(evaluationStepsMax).toBeGreaterThan(steps);
   });
 

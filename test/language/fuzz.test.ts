@@ -8,10 +8,16 @@ const inputs: readonly [Kind, number][] = [
   ['reader', 5_000],
 ];
 
-test.each(inputs)('hostile inputs for the %s: no crash, no hang, nothing inherited read, the same answer twice', (kind, count) => {
-  const findings = Array.from({ length: count }, (_, seed) => examine(kind, seed + 1)).filter((finding) => finding !== undefined);
-  expect(findings.slice(0, 5)).toEqual([]);
-}, 120_000);
+test.each(inputs)(
+  'hostile inputs for the %s: no crash, no hang, nothing inherited read, the same answer twice',
+  (kind, count) => {
+    const findings = Array.from({ length: count }, (_, seed) => examine(kind, seed + 1)).filter(
+      (finding) => finding !== undefined,
+    );
+    expect(findings.slice(0, 5)).toEqual([]);
+  },
+  120_000,
+);
 
 test.each([7_011_250, 7_032_287, 5_008_599])('what the long fuzz once found stays mended: %i', (seed) => {
   expect(examine('reader', seed)).toBeUndefined();
@@ -22,7 +28,11 @@ describe('the watch notices', () => {
 
   test.each<[string, (turn: number) => unknown, RegExp]>([
     ['an inherited property', () => data[CANARY], /inherited property was read/],
-    ['a changed prototype', () => Reflect.defineProperty(Object.getPrototypeOf({}) as object, 'added', { configurable: true, value: 1 }), /prototype was changed/],
+    [
+      'a changed prototype',
+      () => Reflect.defineProperty(Object.getPrototypeOf({}) as object, 'added', { configurable: true, value: 1 }),
+      /prototype was changed/,
+    ],
     ['an exception', () => data['a']?.toString().length ?? (null as unknown as string).length, /threw TypeError/],
     ['another answer', (turn) => turn, /another one/],
     ['a function', () => ({ answer: () => 1 }), /holds a function/],

@@ -42,12 +42,23 @@ test('a template that grows beyond the bound is a fault', () => {
 const nested = (levels: number): Json => Array.from({ length: levels }).reduce<Json>((inner) => [inner], 'core');
 
 test('a value that is nested too deeply to be written down is a fault, and text that holds one is no JSON', () => {
-  const scope = scopeOf({ deep: nested(valueDepthMax + 1), much: nested(50_000), fine: nested(valueDepthMax), written: `[${'['.repeat(valueDepthMax)}${']'.repeat(valueDepthMax)}]`, quoted: JSON.stringify({ a: '['.repeat(5000) }) });
+  const scope = scopeOf({
+    deep: nested(valueDepthMax + 1),
+    much: nested(50_000),
+    fine: nested(valueDepthMax),
+    written: `[${'['.repeat(valueDepthMax)}${']'.repeat(valueDepthMax)}]`,
+    quoted: JSON.stringify({ a: '['.repeat(5000) }),
+  });
   for (const template of ['$deep', '{{deep}}', 'with $much', 'with {{much}}', '{{JSON.stringify($much)}}']) {
-    expect({ template, codes: interpolateValue(template, scope).faults.map((fault) => fault.code) }).toEqual({ template, codes: ['VALUE_TOO_LARGE'] });
+    expect({ template, codes: interpolateValue(template, scope).faults.map((fault) => fault.code) }).toEqual({
+      template,
+      codes: ['VALUE_TOO_LARGE'],
+    });
   }
   expect(interpolateValue('$fine', scope).faults).toEqual([]);
-  expect(interpolateValue('{{JSON.parse($written)}}', scope).faults.map((fault) => fault.code)).toEqual(['EXPRESSION_TYPE']);
+  expect(interpolateValue('{{JSON.parse($written)}}', scope).faults.map((fault) => fault.code)).toEqual([
+    'EXPRESSION_TYPE',
+  ]);
   expect(interpolateValue('{{quoted.a.length}}', scope).value).toBe(5000);
 });
 
@@ -55,9 +66,17 @@ const textOfLength = (length: number): string => JSON.stringify({ a: 'x'.repeat(
 
 test('reading JSON text in a template is bounded, and runs from before read none', () => {
   const four = '$json.b $json.b $json.b $json.b';
-  expect(interpolateText(four, scopeOf({ json: textOfLength(100) }))).toEqual({ text: '[1] [1] [1] [1]', unresolved: [], faults: [] });
-  expect(interpolateText(four, scopeOf({ json: textOfLength(stringLengthMax) })).faults).toMatchObject([{ code: 'EXPRESSION_BUDGET', message: expect.stringMatching(/^\.b: /) }]);
-  expect(interpolateText('$json.b', scopeOf({ json: textOfLength(stringLengthMax + 1) })).text).toHaveLength(stringLengthMax + '.b'.length + 1);
+  expect(interpolateText(four, scopeOf({ json: textOfLength(100) }))).toEqual({
+    text: '[1] [1] [1] [1]',
+    unresolved: [],
+    faults: [],
+  });
+  expect(interpolateText(four, scopeOf({ json: textOfLength(stringLengthMax) })).faults).toMatchObject([
+    { code: 'EXPRESSION_BUDGET', message: expect.stringMatching(/^\.b: /) },
+  ]);
+  expect(interpolateText('$json.b', scopeOf({ json: textOfLength(stringLengthMax + 1) })).text).toHaveLength(
+    stringLengthMax + '.b'.length + 1,
+  );
   const before = { ...scopeOf({ json: '{"b": 1}', list: '[1, 2]' }), keepsText: true as const };
   expect(interpolateText('$json.b, $list[1], {{list.1}}', before).text).toBe('{"b": 1}.b, [1, 2][1], 2');
   expect(interpolateValue('$list.filter(n => n > 1)', before).faults).toMatchObject([{ code: 'EXPRESSION_TYPE' }]);

@@ -27,13 +27,19 @@ const prose = text.replaceAll(/^```[^]*?^```$/gm, '');
 const named = new Set(Array.from(prose.matchAll(/`([^`\n]+)`/g), ([, span = '']) => span));
 
 /** A `json` block holds a definition; the `json expect` block behind it what the world answers and what comes of it. */
-const blocks = Array.from(text.matchAll(/^```(json(?: \w+)?)\n([^]*?)^```$/gm), ([, kind = '', body = '']) => ({ kind, body }));
-const examples = blocks.filter(({ kind }) => kind === 'json').map(({ body }) => {
-  const expected = blocks[blocks.findIndex((block) => block.body === body) + 1];
-  const definition = JSON.parse(body) as JsonObject & { name: string };
-  const { problems = [], ...rest } = expected?.kind === 'json expect' ? (JSON.parse(expected.body) as JsonObject & { problems?: string[] }) : {};
-  return { name: definition.name, definition, problems, rest, isPaired: expected?.kind === 'json expect' };
-});
+const blocks = Array.from(text.matchAll(/^```(json(?: \w+)?)\n([^]*?)^```$/gm), ([, kind = '', body = '']) => ({
+  kind,
+  body,
+}));
+const examples = blocks
+  .filter(({ kind }) => kind === 'json')
+  .map(({ body }) => {
+    const expected = blocks[blocks.findIndex((block) => block.body === body) + 1];
+    const definition = JSON.parse(body) as JsonObject & { name: string };
+    const { problems = [], ...rest } =
+      expected?.kind === 'json expect' ? (JSON.parse(expected.body) as JsonObject & { problems?: string[] }) : {};
+    return { name: definition.name, definition, problems, rest, isPaired: expected?.kind === 'json expect' };
+  });
 
 function caseOf({ name, definition, rest }: (typeof examples)[number]) {
   const found = readCases({ ...rest, definition }, name);
@@ -48,7 +54,9 @@ describe.each(examples)('the example $name', (example) => {
   const { given, subject } = caseOf(example);
 
   test('is read, with no problems but those it names', () => {
-    expect(subject.problems.map(({ code, severity }) => `${severity} ${code}`)).toEqual(example.problems.map((code) => `warning ${code}`));
+    expect(subject.problems.map(({ code, severity }) => `${severity} ${code}`)).toEqual(
+      example.problems.map((code) => `warning ${code}`),
+    );
   });
 
   test('runs as it says', async () => {
@@ -101,18 +109,28 @@ function visit(key: string, schema: Schema, seen = new Set<Schema>()): void {
   else if (schema.unwrap !== undefined) visit(key, schema.unwrap(), seen);
 }
 
-for (const schema of [model.Definition, model.Step, ...Object.values(settings)] as unknown as Schema[]) visit('', schema);
+for (const schema of [model.Definition, model.Step, ...Object.values(settings)] as unknown as Schema[])
+  visit('', schema);
 
 /** A key or a word stands by itself in backquotes, in `{…}` or behind its object. */
 const isNamed = (word: string): boolean =>
-  [...named].some((span) => span === word || span === `"${word}"` || new RegExp(`^\\{.*\\b${word}\\b.*\\}$|^[\\w]+\\.${word}$|^"\\w+": "?${word}"?$`).test(span));
+  [...named].some(
+    (span) =>
+      span === word ||
+      span === `"${word}"` ||
+      new RegExp(`^\\{.*\\b${word}\\b.*\\}$|^[\\w]+\\.${word}$|^"\\w+": "?${word}"?$`).test(span),
+  );
 
 describe('the page names', () => {
   test('every key of the model, and every word a key may have', () => {
     const keys = [...wordsByKey.keys()].filter((key) => key !== '');
     expect(keys.length).toBeGreaterThan(80);
     expect(keys.filter((key) => key !== '$ref' && !isNamed(key))).toEqual([]);
-    expect([...wordsByKey].flatMap(([key, words]) => [...words].filter((word) => !isNamed(word)).map((word) => `${key}: ${word}`))).toEqual([]);
+    expect(
+      [...wordsByKey].flatMap(([key, words]) =>
+        [...words].filter((word) => !isNamed(word)).map((word) => `${key}: ${word}`),
+      ),
+    ).toEqual([]);
   });
 
   test('every type of step under a heading of its own, with each of its keys', () => {
@@ -127,7 +145,11 @@ describe('the page names', () => {
   });
 
   test('every command that is built', () => {
-    expect(Object.entries(COMMANDS).filter(([name, { built }]) => built && !named.has(name)).map(([name]) => name)).toEqual([]);
+    expect(
+      Object.entries(COMMANDS)
+        .filter(([name, { built }]) => built && !named.has(name))
+        .map(([name]) => name),
+    ).toEqual([]);
   });
 
   test('every name of the engine', () => {
@@ -135,17 +157,29 @@ describe('the page names', () => {
   });
 
   test('every bound with its value', () => {
-    const rows = Array.from(prose.matchAll(/^\| `(\w+)` \| ([\d,]+) \|/gm), ([, name = '', value = '']) => [name, Number(value.replaceAll(',', ''))]);
+    const rows = Array.from(prose.matchAll(/^\| `(\w+)` \| ([\d,]+) \|/gm), ([, name = '', value = '']) => [
+      name,
+      Number(value.replaceAll(',', '')),
+    ]);
     expect(Object.fromEntries(rows)).toEqual({ ...limits });
   });
 
   test('every problem with its title', () => {
-    const rows = Array.from(prose.matchAll(/^\| \[(\w+)\]\(problems\/\w+\.md\) \| (.*) \|$/gm), ([, code = '', title = '']) => [code, title]);
+    const rows = Array.from(
+      prose.matchAll(/^\| \[(\w+)\]\(problems\/\w+\.md\) \| (.*) \|$/gm),
+      ([, code = '', title = '']) => [code, title],
+    );
     expect(Object.fromEntries(rows)).toEqual(PROBLEMS);
   });
 
   test('every verb that takes a definition', () => {
-    const readers = files.filter((path) => /^client\/cli\/verbs\/[\w-]+\.ts$/.test(path) && /definition-request|find-definition|good-definition|read-definition|definition-tests|simulate\/|definition-schema/.test(read(path)));
+    const readers = files.filter(
+      (path) =>
+        /^client\/cli\/verbs\/[\w-]+\.ts$/.test(path) &&
+        /definition-request|find-definition|good-definition|read-definition|definition-tests|simulate\/|definition-schema/.test(
+          read(path),
+        ),
+    );
     const verbs = readers.map((path) => posix.basename(path, '.ts'));
     expect(verbs.length).toBeGreaterThan(7);
     expect(verbs.filter((verb) => !named.has(verb))).toEqual([]);
@@ -154,7 +188,9 @@ describe('the page names', () => {
 
 describe.each([page, 'docs/requirements.md'])('%s', (document) => {
   test('links to what is there', () => {
-    const links = Array.from(read(document).matchAll(/\]\(([^)\s]+)\)/g), ([, link = '']) => link).filter((link) => !link.includes('://'));
+    const links = Array.from(read(document).matchAll(/\]\(([^)\s]+)\)/g), ([, link = '']) => link).filter(
+      (link) => !link.includes('://'),
+    );
     expect(links.length).toBeGreaterThan(20);
     expect(links.filter((link) => !isThere(document, link))).toEqual([]);
   });
@@ -166,16 +202,33 @@ function isThere(document: string, link: string): boolean {
   const target = path === '' ? document : posix.join(posix.dirname(document), path);
   if (!existsSync(join(root, target))) return false;
   if (anchor === undefined) return true;
-  const headings = Array.from(read(target).matchAll(/^#+ (.*)$/gm), ([, heading = '']) => heading.toLowerCase().replaceAll(/[^\w\s-]/g, '').replaceAll(' ', '-'));
+  const headings = Array.from(read(target).matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  );
   return headings.includes(anchor);
 }
 
 /** How many requirements each part has. */
-const parts: readonly (readonly [part: number, count: number])[] = [[1, 37], [2, 30], [3, 26], [6, 26]];
+const parts: readonly (readonly [part: number, count: number])[] = [
+  [1, 37],
+  [2, 30],
+  [3, 26],
+  [6, 26],
+];
 
 test('docs/requirements.md has one row for each requirement, with its state', () => {
-  const rows = Array.from(read('docs/requirements.md').matchAll(/^\| (R\d+\.\d+) \| (.*) \|$/gm), ([, id = '', rest = '']) => ({ id, cells: rest.split(/ \| ?/) }));
+  const rows = Array.from(
+    read('docs/requirements.md').matchAll(/^\| (R\d+\.\d+) \| (.*) \|$/gm),
+    ([, id = '', rest = '']) => ({ id, cells: rest.split(/ \| ?/) }),
+  );
   const ids = parts.flatMap(([part, count]) => Array.from({ length: count }, (_row, index) => `R${part}.${index + 1}`));
   expect(rows.map(({ id }) => id)).toEqual(ids);
-  expect(rows.filter(({ cells }) => cells.length !== 3 || !/^(?:met|not yet|deviation: .+)(?![\w])/.test(cells[2] ?? '')).map(({ id }) => id)).toEqual([]);
+  expect(
+    rows
+      .filter(({ cells }) => cells.length !== 3 || !/^(?:met|not yet|deviation: .+)(?![\w])/.test(cells[2] ?? ''))
+      .map(({ id }) => id),
+  ).toEqual([]);
 });

@@ -23,7 +23,9 @@ const SHAPES = [
   ['\\{', '\\}'],
   ['>', '\\]'],
 ];
-const NODES = SHAPES.map(([open = '', close = '']) => new RegExp(`^(${ID})${open}${LABEL}${close}(?::::([a-z]+))?$`, 'u'));
+const NODES = SHAPES.map(
+  ([open = '', close = '']) => new RegExp(`^(${ID})${open}${LABEL}${close}(?::::([a-z]+))?$`, 'u'),
+);
 const GROUP = new RegExp(`^subgraph (${ID})\\[${LABEL}\\]$`, 'u');
 const EDGE = new RegExp(`^(${ID}) (-->|-\\.->)(?:\\|${LABEL}\\|)? (${ID})$`, 'u');
 const CLASS = /^classDef ([a-z]+) (?:(?:fill|stroke|color):#[0-9a-f]{6},?)+$/;
@@ -52,13 +54,20 @@ export function readMermaid(text: string): Diagram {
     } else if (node !== undefined) {
       const [, id = '', label = '', className] = node;
       if (diagram.groups.has(id) || diagram.nodes.has(id)) throw new Error(`${id} is there twice`);
-      diagram.nodes.set(id, { label: plainLabel(label), groups: [...open], ...(className === undefined ? {} : { className }) });
+      diagram.nodes.set(id, {
+        label: plainLabel(label),
+        groups: [...open],
+        ...(className === undefined ? {} : { className }),
+      });
     } else if (classDef !== null) classes.add(classDef[1] ?? '');
     else throw new Error(`not a line of a flowchart: ${line}`);
   }
   if (open.length > 0) throw new Error(`${open.join(', ')} has no end`);
   const named = [...diagram.nodes.values()].flatMap(({ className }) => className ?? []);
-  const unknown = [...diagram.edges.flatMap(({ from, to }) => [from, to]).filter((id) => !diagram.nodes.has(id)), ...named.filter((name) => !classes.has(name))];
+  const unknown = [
+    ...diagram.edges.flatMap(({ from, to }) => [from, to]).filter((id) => !diagram.nodes.has(id)),
+    ...named.filter((name) => !classes.has(name)),
+  ];
   if (unknown.length > 0) throw new Error(`nothing is called ${unknown.join(', ')}`);
   return diagram;
 }

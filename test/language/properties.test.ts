@@ -11,10 +11,52 @@ import { renderShellLine } from '../../language/shell-line.ts';
 const runs = { numRuns: 1_000 };
 
 const PIECES = [
-  '$a', '$b.c', 'x', '.map(', '.filter(', '.replace(', ')', '(', '[', ']', '{', '}', '=>', '===', '+', '-', '!', '&&', '??', '?', ':', ',', "'t'", '"', '`', '${', '1', '0.5', '.length', '["a"]', '...', 'null', ' ', '{{a}}', 'Math.max', 'Object.keys', '.constructor', '__proto__', '$', '\\',
+  '$a',
+  '$b.c',
+  'x',
+  '.map(',
+  '.filter(',
+  '.replace(',
+  ')',
+  '(',
+  '[',
+  ']',
+  '{',
+  '}',
+  '=>',
+  '===',
+  '+',
+  '-',
+  '!',
+  '&&',
+  '??',
+  '?',
+  ':',
+  ',',
+  "'t'",
+  '"',
+  '`',
+  '${',
+  '1',
+  '0.5',
+  '.length',
+  '["a"]',
+  '...',
+  'null',
+  ' ',
+  '{{a}}',
+  'Math.max',
+  'Object.keys',
+  '.constructor',
+  '__proto__',
+  '$',
+  '\\',
 ];
 const source = fc.array(fc.constantFrom(...PIECES), { maxLength: 25 }).map((pieces) => pieces.join(''));
-const scope = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'x', '__proto__'), fc.jsonValue({ maxDepth: 3 })) as fc.Arbitrary<JsonObject>;
+const scope = fc.dictionary(
+  fc.constantFrom('a', 'b', 'c', 'x', '__proto__'),
+  fc.jsonValue({ maxDepth: 3 }),
+) as fc.Arbitrary<JsonObject>;
 
 test('an evaluation never throws, gives JSON or nothing, and gives it again', () => {
   fc.assert(
@@ -39,7 +81,29 @@ test('a template never throws, and without a reference it is left alone', () => 
 });
 
 test('no character of a text value is ever written into a shell line', () => {
-  const lines = fc.array(fc.constantFrom('echo ', '$a', '"', "'", '`', '$(', ')', '((', '<<E\n', 'E\n', '#', '\\', ' ', '{{a}}', '[[ ', '-eq 1 ]]', '${', '}'), { maxLength: 20 });
+  const lines = fc.array(
+    fc.constantFrom(
+      'echo ',
+      '$a',
+      '"',
+      "'",
+      '`',
+      '$(',
+      ')',
+      '((',
+      '<<E\n',
+      'E\n',
+      '#',
+      '\\',
+      ' ',
+      '{{a}}',
+      '[[ ',
+      '-eq 1 ]]',
+      '${',
+      '}',
+    ),
+    { maxLength: 20 },
+  );
   fc.assert(
     fc.property(lines, (pieces) => {
       const line = `: ${pieces.join('')}`;
@@ -49,8 +113,52 @@ test('no character of a text value is ever written into a shell line', () => {
   );
 });
 
-const STEP_KEYS = ['type', 'command', 'cmd', 'params', 'check', 'if', 'then', 'else', 'steps', 'branches', 'loop', 'mode', 'max', 'definition', 'outputTo', 'name', 'event', 'data', 'args', '$ref', 'as', 'over', '__proto__'];
-const STEP_VALUES = fc.constantFrom<Json>('shell', 'command', 'condition', 'loop', 'parallel', 'sentinel', 'emit', 'llm', 'watch', 'count', 'until', '$currentFile', '$a.b', 'code/read', 3, -1, null, true, '');
+const STEP_KEYS = [
+  'type',
+  'command',
+  'cmd',
+  'params',
+  'check',
+  'if',
+  'then',
+  'else',
+  'steps',
+  'branches',
+  'loop',
+  'mode',
+  'max',
+  'definition',
+  'outputTo',
+  'name',
+  'event',
+  'data',
+  'args',
+  '$ref',
+  'as',
+  'over',
+  '__proto__',
+];
+const STEP_VALUES = fc.constantFrom<Json>(
+  'shell',
+  'command',
+  'condition',
+  'loop',
+  'parallel',
+  'sentinel',
+  'emit',
+  'llm',
+  'watch',
+  'count',
+  'until',
+  '$currentFile',
+  '$a.b',
+  'code/read',
+  3,
+  -1,
+  null,
+  true,
+  '',
+);
 const { tree } = fc.letrec<{ tree: Json }>((tie) => ({
   tree: fc.oneof(
     { maxDepth: 6 },
@@ -64,7 +172,8 @@ test('the reader never throws, and what it accepts it accepts again unchanged', 
   fc.assert(
     fc.property(tree, tree, (steps, loop) => {
       const result = parseDefinition({ name: 'x', steps, loop });
-      if (result.ok) expect(parseDefinition(result.definition)).toMatchObject({ ok: true, definition: result.definition });
+      if (result.ok)
+        expect(parseDefinition(result.definition)).toMatchObject({ ok: true, definition: result.definition });
       else expect(result.problems.some((problem) => problem.severity === 'error')).toBe(true);
     }),
     runs,
@@ -72,7 +181,10 @@ test('the reader never throws, and what it accepts it accepts again unchanged', 
 });
 
 test('text is read, or refused at a place inside it', () => {
-  const text = fc.array(fc.constantFrom('{', '}', '[', ']', ',', ':', '"a"', '1', 'true', ' ', '\n', 'x', '"', '-', '1.', '\\', '01'), { maxLength: 12 });
+  const text = fc.array(
+    fc.constantFrom('{', '}', '[', ']', ',', ':', '"a"', '1', 'true', ' ', '\n', 'x', '"', '-', '1.', '\\', '01'),
+    { maxLength: 12 },
+  );
   fc.assert(
     fc.property(text, (pieces) => {
       const given = pieces.join('');

@@ -16,12 +16,17 @@ import { readNestedDefinition } from '../../language/read/nested-definition.ts';
 const until = { type: 'until', check: '$t.exitCode === 0' } as const;
 const shell = { type: 'shell', command: 'npm test', outputTo: 't' } as const;
 const once = { type: 'once' } as const;
-const refersTo = (name: string, more: object = {}): object => ({ steps: [{ type: 'sentinel', definition: { $ref: name } }], ...more });
+const refersTo = (name: string, more: object = {}): object => ({
+  steps: [{ type: 'sentinel', definition: { $ref: name } }],
+  ...more,
+});
 const within = { safety: { timeoutMs: 600_000 } };
 
 const FILES: Record<string, object> = {
   retrier: { steps: [shell], loop: until },
-  'inner-retrier': { steps: [{ type: 'condition', check: 'true', then: [{ type: 'loop', loop: until, steps: [shell] }] }] },
+  'inner-retrier': {
+    steps: [{ type: 'condition', check: 'true', then: [{ type: 'loop', loop: until, steps: [shell] }] }],
+  },
   'inline-retrier': { steps: [{ type: 'sentinel', definition: { name: 'within', steps: [shell], loop: until } }] },
   'bounded-retrier': { steps: [shell], loop: until, safety: { maxIterations: 9 } },
   middle: refersTo('retrier'),
@@ -32,11 +37,18 @@ const FILES: Record<string, object> = {
 const BOSSES: Record<string, object> = {
   boss: refersTo('retrier', within),
   'boss-of-passes': refersTo('middle', { safety: { maxIterations: 3 } }),
-  'boss-of-inline': { steps: [{ type: 'sentinel', definition: { name: 'around', ...refersTo('inner-retrier'), ...within } }] },
+  'boss-of-inline': {
+    steps: [{ type: 'sentinel', definition: { name: 'around', ...refersTo('inner-retrier'), ...within } }],
+  },
   'boss-of-bounded': refersTo('bounded-retrier'),
   'boss-of-bounded-middle': refersTo('bounded-middle'),
 };
-const UNBOUNDED: Record<string, string> = { retrier: 'retrier', middle: 'retrier', 'inner-retrier': 'inner-retrier', 'inline-retrier': 'inline-retrier' };
+const UNBOUNDED: Record<string, string> = {
+  retrier: 'retrier',
+  middle: 'retrier',
+  'inner-retrier': 'inner-retrier',
+  'inline-retrier': 'inline-retrier',
+};
 
 const WRONG: Record<string, RegExp> = {
   typo: /^"typo" has a problem \(.*typo(\.json)?, at steps\.0\.comand\): .*"command"/,
@@ -48,7 +60,8 @@ let folder: string;
 /** Its home is empty: no server is up, so nothing is stored. */
 let nothingStored: SentinelClient;
 const fileOf = (name: string): string => join(folder, `${name}.json`);
-const write = (name: string, more: object): void => writeFileSync(fileOf(name), JSON.stringify({ name, loop: once, ...more }));
+const write = (name: string, more: object): void =>
+  writeFileSync(fileOf(name), JSON.stringify({ name, loop: once, ...more }));
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'sentinel-refs-'));
@@ -69,23 +82,43 @@ const errorsOf = (problems: readonly Problem[]): Problem[] => problems.filter(({
 
 /** Each place that reads a definition with what its references lead to. */
 const READERS: [string, Read][] = [
-  ['validate and simulate', (name) => {
-    const around = filesAround(fileOf(name), folder);
-    return Promise.resolve(readDefinitionFile(fileOf(name), around));
-  }],
+  [
+    'validate and simulate',
+    (name) => {
+      const around = filesAround(fileOf(name), folder);
+      return Promise.resolve(readDefinitionFile(fileOf(name), around));
+    },
+  ],
   ['run', (name) => findDefinition(fileOf(name), folder, nothingStored)],
-  ['a test file', (name) => {
-    const around = filesAround(fileOf(name), folder);
-    return Promise.resolve(subjectOf(caseOf({}), join(folder, `${name}.sentinel-test.json`), around.known, around.refused));
-  }],
-  ['a test with a library', (name) => {
-    const definition = { name, loop: once, ...(BOSSES[name] ?? refersTo(name.replace('boss-of-', ''), name.replace('boss-of-', '') in WRONG ? within : {})) };
-    return Promise.resolve(subjectOf(caseOf({ definition, library: libraryOfCase() }), 'x.sentinel-test.json', () => undefined));
-  }],
+  [
+    'a test file',
+    (name) => {
+      const around = filesAround(fileOf(name), folder);
+      return Promise.resolve(
+        subjectOf(caseOf({}), join(folder, `${name}.sentinel-test.json`), around.known, around.refused),
+      );
+    },
+  ],
+  [
+    'a test with a library',
+    (name) => {
+      const definition = {
+        name,
+        loop: once,
+        ...(BOSSES[name] ??
+          refersTo(name.replace('boss-of-', ''), name.replace('boss-of-', '') in WRONG ? within : {})),
+      };
+      return Promise.resolve(
+        subjectOf(caseOf({ definition, library: libraryOfCase() }), 'x.sentinel-test.json', () => undefined),
+      );
+    },
+  ],
 ];
 
 function libraryOfCase(): object {
-  return Object.fromEntries(Object.entries({ ...FILES, cut: { steps: 1 } }).map(([name, more]) => [name, { name, loop: once, ...more }]));
+  return Object.fromEntries(
+    Object.entries({ ...FILES, cut: { steps: 1 } }).map(([name, more]) => [name, { name, loop: once, ...more }]),
+  );
 }
 
 function caseOf(more: object): ReturnType<typeof firstCase> {
@@ -108,7 +141,11 @@ describe.each(READERS)('%s', (_where, read) => {
   test.each(Object.entries(UNBOUNDED))('nothing bounds %s', async (name, culprit) => {
     const { definition, problems } = await read(`boss-of-${name}`);
     expect(errorsOf(problems)).toEqual([
-      expect.objectContaining({ code: 'UNBOUNDED_LOOP', path: 'steps.0.definition.$ref', message: expect.stringContaining(`"${culprit}"`) }),
+      expect.objectContaining({
+        code: 'UNBOUNDED_LOOP',
+        path: 'steps.0.definition.$ref',
+        message: expect.stringContaining(`"${culprit}"`),
+      }),
     ]);
     expect(definition).toBeNull();
   });
@@ -116,7 +153,9 @@ describe.each(READERS)('%s', (_where, read) => {
   test.each(Object.entries(WRONG))('%s is wrong, not missing', async (name, says) => {
     const { definition, problems } = await read(`boss-of-${name}`);
     const errors = errorsOf(problems);
-    expect(errors.map(({ code, path }) => `${code} ${path}`)).not.toContain('UNKNOWN_DEFINITION steps.0.definition.$ref');
+    expect(errors.map(({ code, path }) => `${code} ${path}`)).not.toContain(
+      'UNKNOWN_DEFINITION steps.0.definition.$ref',
+    );
     expect(errors.every(({ path }) => path === 'steps.0.definition.$ref')).toBe(true);
     expect(errors.map(({ message }) => message)).toContainEqual(expect.stringMatching(says));
     expect(definition).toBeNull();
@@ -129,21 +168,30 @@ describe.each(READERS)('%s', (_where, read) => {
 });
 
 test.each(['retrier', 'inner-retrier'])('%s alone stays refused', async (name) => {
-  expect(errorsOf((await findDefinition(fileOf(name), folder, nothingStored)).problems).map(({ code }) => code)).toEqual(['UNBOUNDED_LOOP']);
+  expect(
+    errorsOf((await findDefinition(fileOf(name), folder, nothingStored)).problems).map(({ code }) => code),
+  ).toEqual(['UNBOUNDED_LOOP']);
 });
 
 test('a case walks through the referenced loop', async () => {
   const around = filesAround(fileOf('boss'), folder);
   const given = caseOf({ replies: { 'npm test': { exitCode: 0 } }, expect: { outcome: 'completed' } });
-  expect(await runTestCase(given, subjectOf(given, join(folder, 'boss.sentinel-test.json'), around.known, around.refused))).toMatchObject({ ok: true, problems: [] });
+  expect(
+    await runTestCase(given, subjectOf(given, join(folder, 'boss.sentinel-test.json'), around.known, around.refused)),
+  ).toMatchObject({ ok: true, problems: [] });
 });
 
 describe('a name that a variable holds', () => {
   const retrier = parseDefinition({ name: 'retrier', ...FILES['retrier'] }, { isBounded: true });
   const library = retrier.ok ? { retrier: retrier.definition } : {};
-  const read = (value: string, isBounded: boolean): object => readNestedDefinition({ value, library, around: 'boss', label: 'x', names: [], isBounded });
+  const read = (value: string, isBounded: boolean): object =>
+    readNestedDefinition({ value, library, around: 'boss', label: 'x', names: [], isBounded });
 
-  test.each(['retrier', '{"$ref": "retrier"}', '{"name": "m", "steps": [{"type": "sentinel", "definition": {"$ref": "retrier"}}]}'])('%s', (value) => {
+  test.each([
+    'retrier',
+    '{"$ref": "retrier"}',
+    '{"name": "m", "steps": [{"type": "sentinel", "definition": {"$ref": "retrier"}}]}',
+  ])('%s', (value) => {
     expect(read(value, true)).toHaveProperty('definition');
     expect(read(value, false)).toMatchObject({ findings: [{ code: 'UNBOUNDED_LOOP' }] });
   });

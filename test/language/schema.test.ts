@@ -10,7 +10,9 @@ import { definitionSchema, SCHEMA_FILE, schemaText } from '../../language/schema
 import { files, read } from '../project/tree.ts';
 
 const schema = definitionSchema();
-const accepts = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: false }).compile(schema);
+const accepts = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: false }).compile(
+  schema,
+);
 const complaints = (value: unknown): string => (accepts(value) ? '' : JSON.stringify(accepts.errors));
 
 const cases = new URL('../cases/definitions/', import.meta.url);
@@ -18,17 +20,24 @@ const good = readdirSync(new URL('good/', cases)).map((file) => ({
   file,
   definition: (JSON.parse(readFileSync(new URL(`good/${file}`, cases), 'utf8')) as { definition: Json }).definition,
 }));
-const asWritten = ['dialects', 'as-written', 'good'].flatMap((kind) => readdirSync(new URL(`${kind}/`, cases)).map((file) => {
-  const { written, definition } = JSON.parse(readFileSync(new URL(`${kind}/${file}`, cases), 'utf8')) as { written?: Json; definition?: Json };
-  return { file: `${kind}/${file}`, definition: written ?? definition };
-}));
+const asWritten = ['dialects', 'as-written', 'good'].flatMap((kind) =>
+  readdirSync(new URL(`${kind}/`, cases)).map((file) => {
+    const { written, definition } = JSON.parse(readFileSync(new URL(`${kind}/${file}`, cases), 'utf8')) as {
+      written?: Json;
+      definition?: Json;
+    };
+    return { file: `${kind}/${file}`, definition: written ?? definition };
+  }),
+);
 const knownRefs = (name: string) => ({ name, steps: [], loop: { type: 'once' as const } });
 
 test('the committed file is the generated one', () => {
   expect(read(SCHEMA_FILE) === schemaText(), `write it again: ./sentinel schema > ${SCHEMA_FILE}`).toBe(true);
 });
 
-const shipped = files.filter((path) => path.startsWith('sentinels/') && path.endsWith('.json') && !/\.(?:schema|sentinel-test)\.json$/.test(path));
+const shipped = files.filter(
+  (path) => path.startsWith('sentinels/') && path.endsWith('.json') && !/\.(?:schema|sentinel-test)\.json$/.test(path),
+);
 
 describe('shipped definitions', () => {
   test.each(shipped)('%s names the schema and fits it', (path) => {
@@ -54,12 +63,25 @@ const shell = { type: 'shell', command: 'true' };
 describe('the light spellings of the $ dialect fit, and are read', () => {
   test.each<[string, Json]>([
     ['a definition without a loop', once(shell)],
-    ['cmd, timeout, output_to, on_error', once({ type: 'shell', cmd: 'true', timeout: '500', output_to: 'a', on_error: 'skip' })],
+    [
+      'cmd, timeout, output_to, on_error',
+      once({ type: 'shell', cmd: 'true', timeout: '500', output_to: 'a', on_error: 'skip' }),
+    ],
     ['numbers as text', { name: 'x', loop: { type: 'count', max: '3' }, steps: [shell] }],
     ['a condition that says "if"', once({ type: 'condition', if: '$iteration > 1', then: [shell] })],
-    ['a parallel step with "steps"', once({ type: 'parallel', fail_fast: true, steps: [shell, [shell, shell], { steps: [shell] }] })],
+    [
+      'a parallel step with "steps"',
+      once({ type: 'parallel', fail_fast: true, steps: [shell, [shell, shell], { steps: [shell] }] }),
+    ],
     ['a flat loop', once({ type: 'loop', mode: 'count', count: 3, steps: [shell] })],
-    ['steps without "type"', once({ command: 'npm test' }, { event: 'done' }, { check: '$iteration > 1', else: [{ command: 'health-check' }] })],
+    [
+      'steps without "type"',
+      once(
+        { command: 'npm test' },
+        { event: 'done' },
+        { check: '$iteration > 1', else: [{ command: 'health-check' }] },
+      ),
+    ],
   ])('%s', (_what, definition) => {
     expect(complaints(definition)).toBe('');
     expect(parseDefinition(definition).problems).toEqual([]);
@@ -82,7 +104,10 @@ describe('what no reading makes good does not fit', () => {
     ['an until loop without a check', { name: 'x', steps: [shell], loop: { type: 'until', max: 3 } }],
     ['a key of another loop', { name: 'x', steps: [shell], loop: { type: 'count', max: 1, intervalMs: 3 } }],
     ['a bad step in a branch', once({ type: 'parallel', branches: [[{ type: 'shell' }]] })],
-    ['a bad step in a nested sentinel', once({ type: 'sentinel', definition: { name: 'y', steps: [{ type: 'emit' }], loop: { type: 'once' } } })],
+    [
+      'a bad step in a nested sentinel',
+      once({ type: 'sentinel', definition: { name: 'y', steps: [{ type: 'emit' }], loop: { type: 'once' } } }),
+    ],
     ['a bad trigger', { name: 'x', steps: [shell], trigger: { type: 'schedule' } }],
     ['a bad mode', { name: 'x', steps: [shell], mode: 'careful' }],
     ['a bad step in always', { name: 'x', steps: [shell], always: [{ type: 'emit' }] }],
@@ -93,8 +118,12 @@ describe('what no reading makes good does not fit', () => {
 });
 
 describe('every key says what it means', () => {
-  const definitions = schema['$defs'] as { [id: string]: { description?: string; properties?: { [key: string]: { description?: string } } } };
-  const objects = Object.entries(definitions).filter(([id, { properties }]) => properties !== undefined && !['Step', 'Loop', 'Trigger'].includes(id));
+  const definitions = schema['$defs'] as {
+    [id: string]: { description?: string; properties?: { [key: string]: { description?: string } } };
+  };
+  const objects = Object.entries(definitions).filter(
+    ([id, { properties }]) => properties !== undefined && !['Step', 'Loop', 'Trigger'].includes(id),
+  );
 
   const keysOf = (id: string): string[] => Object.keys(definitions[id]?.properties ?? {});
 
@@ -104,7 +133,9 @@ describe('every key says what it means', () => {
   });
 
   test('and no line describes a key that is not there', () => {
-    const stale = Object.entries(DESCRIPTIONS).flatMap(([id, lines]) => Object.keys(lines).filter((key) => (key === '' ? definitions[id] === undefined : !keysOf(id).includes(key))));
+    const stale = Object.entries(DESCRIPTIONS).flatMap(([id, lines]) =>
+      Object.keys(lines).filter((key) => (key === '' ? definitions[id] === undefined : !keysOf(id).includes(key))),
+    );
     const everywhere = Object.keys(EVERYWHERE).filter((key) => !objects.some(([id]) => keysOf(id).includes(key)));
     expect([...stale, ...everywhere]).toEqual([]);
   });

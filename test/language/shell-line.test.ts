@@ -55,7 +55,7 @@ const PLACES: Array<{ line: string; around?: [string, string] }> = [
   { line: '# $value `"\'\nshow $value' },
   { line: 'show "$(printf "%s." $value)"', around: ['', '.'] },
   { line: 'show "$(printf "%s." "$value")"', around: ['', '.'] },
-  { line: 'show "$(printf \'%s.\' \'$value\')"', around: ['', '.'] },
+  { line: "show \"$(printf '%s.' '$value')\"", around: ['', '.'] },
   { line: 'show "`printf %s. $value`"', around: ['', '.'] },
   { line: 'x=`printf %s. $value`; show "$x"', around: ['', '.'] },
   { line: 'show "$(cat <<EOF\n$value.\nEOF\n)"', around: ['', '.'] },
@@ -95,7 +95,12 @@ describe.each(SHELLS)('%s', (shell) => {
   test.each(PLACES)('carries hostile values through: $line', ({ line, around = ['', ''] }) => {
     for (const value of HOSTILE) {
       const { shown, stderr, made } = run(shell, value, line);
-      expect({ value, shown, stderr, made }).toEqual({ value, shown: `1|${around[0]}${value}${around[1]}`, stderr: '', made: [] });
+      expect({ value, shown, stderr, made }).toEqual({
+        value,
+        shown: `1|${around[0]}${value}${around[1]}`,
+        stderr: '',
+        made: [],
+      });
     }
   });
 
@@ -106,7 +111,7 @@ describe.each(SHELLS)('%s', (shell) => {
     expect(shown === `1|${value}`).toBe(true);
   });
 
-  test('leaves to the shell what is the shell\'s', () => {
+  test("leaves to the shell what is the shell's", () => {
     const line = 'y=2; set -- one; show "$y $1 $# $(echo in) $((1 + y)) ${y}z \\$value $HOMEX $$" | sed "s/ [0-9]*$//"';
     expect(run(shell, 'V', line).shown).toBe(`1|2 one 1 in 3 2z $value `);
   });
@@ -118,7 +123,11 @@ describe.each(SHELLS)('%s', (shell) => {
 
 test('a line that is one reference is the command line itself', () => {
   expect(renderShellLine(' $plan.command ', scopeOf({ plan: { command: 'echo "$HOME" | wc -c' } }))).toEqual({
-    line: 'echo "$HOME" | wc -c', env: {}, files: {}, unresolved: [], faults: [],
+    line: 'echo "$HOME" | wc -c',
+    env: {},
+    files: {},
+    unresolved: [],
+    faults: [],
   });
 });
 
@@ -141,13 +150,21 @@ test.each([
 test.each(["cat <<'EOF'\n$value\nEOF\n", 'echo ${x:-$value}', "echo $'$value'", 'echo \\$value', 'echo $other'])(
   'leaves alone: %j',
   (line) => {
-    expect(renderShellLine(line, scopeOf({ value: 'data' }))).toEqual({ line, env: {}, files: {}, unresolved: [], faults: [] });
+    expect(renderShellLine(line, scopeOf({ value: 'data' }))).toEqual({
+      line,
+      env: {},
+      files: {},
+      unresolved: [],
+      faults: [],
+    });
   },
 );
 
 test('a known variable without the field becomes empty text and is named', () => {
   expect(renderShellLine('echo $result.missing $HOME', scopeOf({ result: { a: 1 } }))).toMatchObject({
-    line: 'echo "${SENTINEL_1}" $HOME', env: { SENTINEL_1: '' }, unresolved: ['$result.missing'],
+    line: 'echo "${SENTINEL_1}" $HOME',
+    env: { SENTINEL_1: '' },
+    unresolved: ['$result.missing'],
   });
 });
 

@@ -9,14 +9,21 @@ const documents = ['ARCHITECTURE.md', 'AGENTS.md', 'README.md'];
 /** Made by a build or a run, so not in the tree. */
 const generated = ['dist/', '.sentinel/'];
 
-const spansOf = (document: string): string[] => Array.from(read(document).matchAll(/`([^`\n]+)`/g), ([, span = '']) => span);
+const spansOf = (document: string): string[] =>
+  Array.from(read(document).matchAll(/`([^`\n]+)`/g), ([, span = '']) => span);
 
-const linksOf = (document: string): string[] => Array.from(read(document).matchAll(/\]\(([^)#\s]+)[^)]*\)/g), ([, link = '']) => link).filter((link) => !link.includes(':'));
+const linksOf = (document: string): string[] =>
+  Array.from(read(document).matchAll(/\]\(([^)#\s]+)[^)]*\)/g), ([, link = '']) => link).filter(
+    (link) => !link.includes(':'),
+  );
 
 function isPath(span: string): boolean {
   if (!/^\.?[\w-][\w./-]*$/.test(span) || generated.some((folder) => span.startsWith(folder))) return false;
   const first = span.split('/')[0] ?? '';
-  return /[\w-]\.(?:ts|mjs|json|md|prisma|sql|ya?ml)$/.test(span) || (span.includes('/') && (span.endsWith('/') || existsSync(join(root, first))));
+  return (
+    /[\w-]\.(?:ts|mjs|json|md|prisma|sql|ya?ml)$/.test(span) ||
+    (span.includes('/') && (span.endsWith('/') || existsSync(join(root, first))))
+  );
 }
 
 const isThere = (path: string): boolean =>
@@ -35,7 +42,10 @@ describe.each(documents)('%s', (document) => {
   test('names scripts that exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const text = read(document);
-    const named = [...Array.from(text.matchAll(/npm run ([\w:-]+)/g), ([, name = '']) => name), ...(/npm test/.test(text) ? ['test'] : [])];
+    const named = [
+      ...Array.from(text.matchAll(/npm run ([\w:-]+)/g), ([, name = '']) => name),
+      ...(/npm test/.test(text) ? ['test'] : []),
+    ];
     expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
   });
 

@@ -4,7 +4,11 @@ import { FAILURE_CODES } from '../../activities/failure-codes.ts';
 import { codeOf, files, isSource, read } from './tree.ts';
 
 const pagesIn = (folder: string): string[] =>
-  files.flatMap((path) => (path.startsWith(folder) && path.endsWith('.md') ? [path.slice(folder.length, -'.md'.length)] : [])).toSorted();
+  files
+    .flatMap((path) =>
+      path.startsWith(folder) && path.endsWith('.md') ? [path.slice(folder.length, -'.md'.length)] : [],
+    )
+    .toSorted();
 
 const pages = pagesIn('docs/failures/');
 
@@ -12,11 +16,14 @@ test('every code of a failure has a page, and every page a code', () => {
   expect(pages).toEqual(Object.keys(FAILURE_CODES).toSorted());
 });
 
-test.each(Object.entries(FAILURE_CODES))('the page of %s begins with its meaning, and says what happened and what to do', (code, meaning) => {
-  const page = read(`docs/failures/${code}.md`);
-  expect(page.startsWith(`# ${code}\n\n${meaning}.\n`)).toBe(true);
-  expect(page).toMatch(/## What happened\n\n\S[\s\S]*\n\n## What to do\n\n\S/);
-});
+test.each(Object.entries(FAILURE_CODES))(
+  'the page of %s begins with its meaning, and says what happened and what to do',
+  (code, meaning) => {
+    const page = read(`docs/failures/${code}.md`);
+    expect(page.startsWith(`# ${code}\n\n${meaning}.\n`)).toBe(true);
+    expect(page).toMatch(/## What happened\n\n\S[\s\S]*\n\n## What to do\n\n\S/);
+  },
+);
 
 /** A failure that a definition's own text causes is explained where the same problem is. */
 const explained = new Set([...pages, ...pagesIn('docs/problems/')]);
@@ -24,12 +31,22 @@ const explained = new Set([...pages, ...pagesIn('docs/problems/')]);
 test('no failure is raised under a code that nothing explains', () => {
   const raised = files
     .filter((path) => isSource(path) && /^(?:activities|workflows)\//.test(path))
-    .flatMap((path) => Array.from(codeOf(path).matchAll(/(?:\bcode: |new Failure\(\s*)'([A-Z][A-Z_]+)'/g), ([, code = '']) => ({ path, code })));
+    .flatMap((path) =>
+      Array.from(codeOf(path).matchAll(/(?:\bcode: |new Failure\(\s*)'([A-Z][A-Z_]+)'/g), ([, code = '']) => ({
+        path,
+        code,
+      })),
+    );
   expect(raised.length).toBeGreaterThan(10);
   expect(raised.filter(({ code }) => !explained.has(code)).map(({ path, code }) => `${path}: ${code}`)).toEqual([]);
 });
 
 test('no message of an activity names its step: whoever asked for it puts the key before it', () => {
-  const named = files.filter((path) => isSource(path) && path.startsWith('activities/') && /\$\{(?:\w+\.)*key\}: /.test(codeOf(path).replaceAll('`${effect.key}: ${error.message}`', '')));
+  const named = files.filter(
+    (path) =>
+      isSource(path) &&
+      path.startsWith('activities/') &&
+      /\$\{(?:\w+\.)*key\}: /.test(codeOf(path).replaceAll('`${effect.key}: ${error.message}`', '')),
+  );
   expect(named).toEqual([]);
 });

@@ -18,25 +18,65 @@ const laws: Law[] = [
     ours: ['language/'],
     packages: ['zod', 'ajv', 'jsep', '@jsep-plugin', 're2js', 'fastest-levenshtein', 'croner'],
   },
-  { folder: 'workflows/interpreter/', ours: ['language/', 'workflows/interpreter/', 'workflows/changes.ts'], packages: [] },
-  { folder: 'workflows/simulation/', ours: ['language/', 'workflows/interpreter/', 'workflows/simulation/', 'workflows/changes.ts'], packages: [] },
+  {
+    folder: 'workflows/interpreter/',
+    ours: ['language/', 'workflows/interpreter/', 'workflows/changes.ts'],
+    packages: [],
+  },
+  {
+    folder: 'workflows/simulation/',
+    ours: ['language/', 'workflows/interpreter/', 'workflows/simulation/', 'workflows/changes.ts'],
+    packages: [],
+  },
   {
     folder: 'workflows/',
     ours: ['language/', 'workflows/', 'activities/contract.ts'],
     packages: ['@temporalio/workflow', '@temporalio/common'],
   },
-  { folder: 'prisma/', ours: ['prisma/', 'types:language/', 'language/canonical.ts', 'language/event-glob.ts', 'language/event-numbers.ts', 'language/json.ts', 'language/limits.ts'] },
+  {
+    folder: 'prisma/',
+    ours: [
+      'prisma/',
+      'types:language/',
+      'language/canonical.ts',
+      'language/event-glob.ts',
+      'language/event-numbers.ts',
+      'language/json.ts',
+      'language/limits.ts',
+    ],
+  },
   { folder: 'activities/', ours: ['activities/', 'language/', 'prisma/', 'workflows/interpreter/'] },
   {
     folder: 'client/',
     // A run may start a run: the client answers that port, and refuses with the same failures. A simulation confines paths as the commands do.
-    ours: ['client/', 'language/', 'workflows/', 'prisma/', 'worker/config.ts', 'worker/package-root.ts', 'worker/services/', 'types:activities/', 'activities/failures.ts', 'activities/commands/confine.ts'],
+    ours: [
+      'client/',
+      'language/',
+      'workflows/',
+      'prisma/',
+      'worker/config.ts',
+      'worker/package-root.ts',
+      'worker/services/',
+      'types:activities/',
+      'activities/failures.ts',
+      'activities/commands/confine.ts',
+    ],
   },
-  { folder: 'dashboard/', ours: ['dashboard/', 'client/', 'language/', 'workflows/', 'prisma/', 'worker/config.ts', 'types:activities/'] },
+  {
+    folder: 'dashboard/',
+    ours: ['dashboard/', 'client/', 'language/', 'workflows/', 'prisma/', 'worker/config.ts', 'types:activities/'],
+  },
 ];
 
 /** What client code may not reach: modules that only live inside a workflow. */
-const workflowOnly = ['workflows/temporal-host.ts', 'workflows/control.ts', 'workflows/sentinel.ts', 'workflows/nested-run.ts', 'workflows/replies.ts', 'workflows/history/retrace-host.ts'];
+const workflowOnly = [
+  'workflows/temporal-host.ts',
+  'workflows/control.ts',
+  'workflows/sentinel.ts',
+  'workflows/nested-run.ts',
+  'workflows/replies.ts',
+  'workflows/history/retrace-host.ts',
+];
 
 /** Single imports that the table does not allow, each with its reason. */
 const exceptions: Readonly<Record<string, string>> = {
@@ -57,7 +97,10 @@ function importsOf(path: string): Import[] {
     ...Array.from(written, ([, type, target = '']) => ({ target, isType: type !== undefined })),
     ...Array.from(called, ([, target = '']) => ({ target, isType: false })),
   ];
-  return all.map(({ target, isType }) => ({ target: target.startsWith('.') ? posix.join(posix.dirname(path), target) : `package:${target}`, isType }));
+  return all.map(({ target, isType }) => ({
+    target: target.startsWith('.') ? posix.join(posix.dirname(path), target) : `package:${target}`,
+    isType,
+  }));
 }
 
 function isAllowed(law: Law, { target, isType }: Import): boolean {
@@ -65,7 +108,9 @@ function isAllowed(law: Law, { target, isType }: Import): boolean {
     const name = target.slice('package:'.length);
     return law.packages === undefined || law.packages.some((entry) => name === entry || name.startsWith(`${entry}/`));
   }
-  return law.ours.some((entry) => (entry.startsWith('types:') ? isType && target.startsWith(entry.slice('types:'.length)) : target.startsWith(entry)));
+  return law.ours.some((entry) =>
+    entry.startsWith('types:') ? isType && target.startsWith(entry.slice('types:'.length)) : target.startsWith(entry),
+  );
 }
 
 const sources = files.filter(isSource);
@@ -75,7 +120,11 @@ describe('imports', () => {
   test.each(laws.slice(0, 7))('$folder keeps to its law', (law) => {
     const own = sources.filter((path) => lawOf(path) === law);
     expect(own).not.toEqual([]);
-    const broken = own.flatMap((path) => importsOf(path).filter((found) => !isAllowed(law, found)).map(({ target }) => `${path} imports ${target}`));
+    const broken = own.flatMap((path) =>
+      importsOf(path)
+        .filter((found) => !isAllowed(law, found))
+        .map(({ target }) => `${path} imports ${target}`),
+    );
     expect(broken.filter((line) => !Object.hasOwn(exceptions, line))).toEqual([]);
     expect(Object.keys(exceptions).filter((line) => line.startsWith(law.folder) && !broken.includes(line))).toEqual([]);
   });
@@ -83,14 +132,22 @@ describe('imports', () => {
   test('the client imports no module that only lives inside a workflow', () => {
     const reached = sources
       .filter((path) => path.startsWith('client/') || path.startsWith('dashboard/'))
-      .flatMap((path) => importsOf(path).filter(({ target, isType }) => !isType && workflowOnly.includes(target)).map(({ target }) => `${path} imports ${target}`));
+      .flatMap((path) =>
+        importsOf(path)
+          .filter(({ target, isType }) => !isType && workflowOnly.includes(target))
+          .map(({ target }) => `${path} imports ${target}`),
+      );
     expect(reached).toEqual([]);
   });
 
   test('the worker and the tests are imported by nobody but themselves', () => {
     const reached = sources
       .filter((path) => lawOf(path) !== undefined && !path.startsWith('client/') && !path.startsWith('dashboard/'))
-      .flatMap((path) => importsOf(path).filter(({ target }) => /^(?:worker|test|bench|scripts)\//.test(target)).map(({ target }) => `${path} imports ${target}`));
+      .flatMap((path) =>
+        importsOf(path)
+          .filter(({ target }) => /^(?:worker|test|bench|scripts)\//.test(target))
+          .map(({ target }) => `${path} imports ${target}`),
+      );
     expect(reached).toEqual([]);
   });
 });

@@ -1,11 +1,19 @@
-/** Files of at most 300 lines (the linter holds functions to 60), and names that say something. */
+/**
+ * Files of at most 400 lines as the formatter leaves them (the linter holds functions to 60), and names
+ * that say something. A longer file that reads better whole goes on the list, with the reason.
+ */
 import { expect, test } from 'vitest';
 import { files, isSource, read } from './tree.ts';
 
-const linesMax = 300;
+const linesMax = 400;
 
 /** Files that may be longer, each with its reason. */
-const longer: Readonly<Record<string, string>> = {};
+const longer: Readonly<Record<string, string>> = {
+  'test/language/run-graph.test.ts': 'one table of runs and the graphs they are drawn as',
+  'test/language/dialects-properties.test.ts': 'one generator of definitions in all dialects, and what holds for each',
+  'test/fuzz/hostile.ts': 'one catalogue of hostile texts',
+  'test/cli/test-record.test.ts': 'one table of histories and the tests recorded from them',
+};
 
 test('no source is longer than a reader can hold', () => {
   const long = files
@@ -16,11 +24,26 @@ test('no source is longer than a reader can hold', () => {
 });
 
 test('every exception is still needed', () => {
-  const needless = Object.keys(longer).filter((path) => !files.includes(path) || read(path).split('\n').length <= linesMax);
+  const needless = Object.keys(longer).filter(
+    (path) => !files.includes(path) || read(path).split('\n').length <= linesMax,
+  );
   expect(needless).toEqual([]);
 });
 
-const banned = new Set(['src', 'utils', 'util', 'helpers', 'helper', 'common', 'misc', 'types', 'manager', 'service', 'base', 'impl']);
+const banned = new Set([
+  'src',
+  'utils',
+  'util',
+  'helpers',
+  'helper',
+  'common',
+  'misc',
+  'types',
+  'manager',
+  'service',
+  'base',
+  'impl',
+]);
 
 test('no folder or file has a name that says nothing', () => {
   const vague = files.filter((path) => path.split(/[/.]/).some((part) => banned.has(part)));
@@ -28,6 +51,8 @@ test('no folder or file has a name that says nothing', () => {
 });
 
 test('file names are in kebab-case', () => {
-  const odd = files.filter((path) => isSource(path) && !/^(?:[a-z0-9-]+\/)*[a-z0-9]+(?:[-.][a-z0-9]+)*\.(?:ts|mjs)$/.test(path));
+  const odd = files.filter(
+    (path) => isSource(path) && !/^(?:[a-z0-9-]+\/)*[a-z0-9]+(?:[-.][a-z0-9]+)*\.(?:ts|mjs)$/.test(path),
+  );
   expect(odd).toEqual([]);
 });

@@ -2,7 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { files, isSource, read } from './tree.ts';
 
-const readable = files.filter((path) => /\.(?:ts|mjs|js|md|json|sql|prisma|ya?ml|toml)$|(?:^|\/)(?:Dockerfile|sentinel|run|\.\w+)$/.test(path));
+const readable = files.filter((path) =>
+  /\.(?:ts|mjs|js|md|json|sql|prisma|ya?ml|toml)$|(?:^|\/)(?:Dockerfile|sentinel|run|\.\w+)$/.test(path),
+);
 const written = readable.filter((path) => path !== 'package-lock.json');
 
 /** Places, as `path:line`, where a line of a text matches. */
@@ -23,12 +25,15 @@ describe('no file', () => {
   });
 
   test('has code in a comment', () => {
-    const code = /^\s*\/\/\s*(?:(?:const|let|var)\s+[\w{[]|import\s.*from\s|export\s+(?:const|function|type)|return\b.*;$|(?:if|for|while)\s*\(.*\{$|await\s.*;$|\}\s*$|[\w.]+\(.*\);$)/;
+    const code =
+      /^\s*\/\/\s*(?:(?:const|let|var)\s+[\w{[]|import\s.*from\s|export\s+(?:const|function|type)|return\b.*;$|(?:if|for|while)\s*\(.*\{$|await\s.*;$|\}\s*$|[\w.]+\(.*\);$)/;
     expect(places(others.filter(isSource), code)).toEqual([]);
   });
 
   test('names a place of one machine', () => {
-    expect(places(others, /(?:^|[\s"'`(=:])(?:\/work\/|\/root\/|\/home\/[a-z]|\/Users\/[A-Za-z]|[A-Z]:\\\\?Users)/)).toEqual([]);
+    expect(
+      places(others, /(?:^|[\s"'`(=:])(?:\/work\/|\/root\/|\/home\/[a-z]|\/Users\/[A-Za-z]|[A-Z]:\\\\?Users)/),
+    ).toEqual([]);
   });
 
   test('switches a type check off, or a rule without naming it and saying why', () => {
@@ -37,7 +42,12 @@ describe('no file', () => {
   });
 
   test('names the host of a package registry', () => {
-    expect(places(readable.filter((path) => path !== here), /https?:\/\/[^\s"']*(?:registry|npmjs|pypi|artifactory|nexus)[^\s"']*/)).toEqual([]);
+    expect(
+      places(
+        readable.filter((path) => path !== here),
+        /https?:\/\/[^\s"']*(?:registry|npmjs|pypi|artifactory|nexus)[^\s"']*/,
+      ),
+    ).toEqual([]);
   });
 });
 

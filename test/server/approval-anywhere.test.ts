@@ -16,7 +16,14 @@ import { PLACES, placedIn, type Place } from '../interpreter/approval-table.ts';
 import { shell } from './definitions.ts';
 import { Harness, until } from './harness.ts';
 
-const KINDS = ['approval step', 'requireApproval', 'escalation on error', 'pause', 'edit', 'approval that expires meanwhile'] as const;
+const KINDS = [
+  'approval step',
+  'requireApproval',
+  'escalation on error',
+  'pause',
+  'edit',
+  'approval that expires meanwhile',
+] as const;
 type Kind = (typeof KINDS)[number];
 
 const expiryMs = 4000;
@@ -32,7 +39,12 @@ function asker(kind: Kind): { step: Step; terms?: Partial<Definition>; choice: C
     case 'requireApproval':
       return { step: shell('true'), terms: { safety: { requireApproval: ['shell'] } }, choice: 'approve' };
     case 'escalation on error':
-      return { step: { type: 'command', command: 'code/read', params: { path: 'wanted' } }, terms: { escalateOn: [{ condition: 'error', action: 'pause' }] }, choice: 'retry', suffix: ':failed' };
+      return {
+        step: { type: 'command', command: 'code/read', params: { path: 'wanted' } },
+        terms: { escalateOn: [{ condition: 'error', action: 'pause' }] },
+        choice: 'retry',
+        suffix: ':failed',
+      };
     case 'approval that expires meanwhile':
       return { step: { type: 'approval', message: 'Go on?', timeoutMs: expiryMs }, choice: 'approve' };
     case 'approval step':
@@ -70,14 +82,20 @@ class Waiting {
   private at(index: number): { owner: string; key: string } {
     const key = this.keys[index] ?? '';
     const behind = key.lastIndexOf('/');
-    return { owner: behind === -1 ? this.handle : `${this.handle}/${key.slice(0, behind)}`, key: key.slice(behind + 1) };
+    return {
+      owner: behind === -1 ? this.handle : `${this.handle}/${key.slice(0, behind)}`,
+      key: key.slice(behind + 1),
+    };
   }
 
   async untilAsked(index: number): Promise<void> {
     const { owner, key } = this.at(index);
     const { suffix = '' } = asker(this.kind);
-    const isAsked = (event: { type: string; question?: { id: string } }): boolean => event.type === 'asked' && event.question?.id.replaceAll(/~\d+/g, '') === `${key}${suffix}`;
-    await until(async () => (await harness.store.runs.find(owner)) !== null && (await harness.events(owner)).some(isAsked));
+    const isAsked = (event: { type: string; question?: { id: string } }): boolean =>
+      event.type === 'asked' && event.question?.id.replaceAll(/~\d+/g, '') === `${key}${suffix}`;
+    await until(
+      async () => (await harness.store.runs.find(owner)) !== null && (await harness.events(owner)).some(isAsked),
+    );
   }
 
   private async asked(index: number): Promise<string> {
@@ -97,7 +115,13 @@ class Waiting {
   private async edit(): Promise<string> {
     const { owner, key } = this.at(0);
     const path = (key.split('@')[0] ?? '').replace(/\.0$/, '.1');
-    const request: EditRequest = { op: 'update', path, step: { type: 'emit', event: 'edited' }, revision: 0, by: 'ada' };
+    const request: EditRequest = {
+      op: 'update',
+      path,
+      step: { type: 'emit', event: 'edited' },
+      revision: 0,
+      by: 'ada',
+    };
     const { from } = await editRun(harness.client, owner, request);
     return from === 'now' ? 'edited' : 'edited from the next pass';
   }
@@ -116,7 +140,8 @@ class Waiting {
   /** While there is no worker: taken up by the next one. */
   async meanwhile(): Promise<void> {
     if (this.kind === 'edit') await this.say(() => this.edit());
-    else if (this.kind !== 'approval that expires meanwhile') await this.say(() => this.answer(0, asker(this.kind).choice));
+    else if (this.kind !== 'approval that expires meanwhile')
+      await this.say(() => this.answer(0, asker(this.kind).choice));
   }
 
   /** To the next worker: the same again, and then whatever the run still waits for. */
@@ -155,7 +180,9 @@ class Waiting {
   /** What is held has not moved, although it was answered. */
   private async resume(): Promise<void> {
     const { owner } = this.at(0);
-    const moved = (await harness.events(owner)).some((event) => event.type === 'step-finished' && event.label === 'after');
+    const moved = (await harness.events(owner)).some(
+      (event) => event.type === 'step-finished' && event.label === 'after',
+    );
     await this.say(async () => {
       await updateRun(harness.client, this.handle, 'resume');
       return moved ? 'not held' : 'held, resumed';
@@ -165,9 +192,15 @@ class Waiting {
   async words(): Promise<string> {
     const { outcome, limit, failure } = await harness.result(this.handle);
     const events = await harness.events(this.at(0).owner);
-    const ran = (label: string): boolean => events.some((event) => event.type === 'step-finished' && event.label === label && event.outcome === 'ok');
+    const ran = (label: string): boolean =>
+      events.some((event) => event.type === 'step-finished' && event.label === label && event.outcome === 'ok');
     const wentOn = ran(this.kind === 'edit' ? 'edited' : 'after');
-    const end = outcome === 'completed' ? (wentOn ? 'goes on' : 'completed without it') : [outcome, limit ?? failure?.code].filter(Boolean).join(': ');
+    const end =
+      outcome === 'completed'
+        ? wentOn
+          ? 'goes on'
+          : 'completed without it'
+        : [outcome, limit ?? failure?.code].filter(Boolean).join(': ');
     return [...this.said.filter((word) => word !== ''), end].join(', ');
   }
 }
@@ -177,17 +210,27 @@ function refusalOf(error: unknown): string {
   throw error;
 }
 
-const each = (runs: readonly Waiting[], word: (run: Waiting) => Promise<void>): Promise<unknown> => Promise.all(runs.map((run) => word(run)));
+const each = (runs: readonly Waiting[], word: (run: Waiting) => Promise<void>): Promise<unknown> =>
+  Promise.all(runs.map((run) => word(run)));
 
 function tableOf(cells: ReadonlyMap<string, string>): string {
-  const rows = PLACES.map((place) => `| ${[place, ...KINDS.map((kind) => cells.get(`${kind}, ${place}`) ?? '')].join(' | ')} |`);
-  return [`| worker killed while waiting | ${KINDS.join(' | ')} |`, `|---|${KINDS.map(() => '---|').join('')}`, ...rows].join('\n');
+  const rows = PLACES.map(
+    (place) => `| ${[place, ...KINDS.map((kind) => cells.get(`${kind}, ${place}`) ?? '')].join(' | ')} |`,
+  );
+  return [
+    `| worker killed while waiting | ${KINDS.join(' | ')} |`,
+    `|---|${KINDS.map(() => '---|').join('')}`,
+    ...rows,
+  ].join('\n');
 }
 
 test('a run that waits anywhere outlives its worker, and docs/approvals.md says what comes of it', async () => {
   const worker = await harness.startWorker();
   const all = KINDS.flatMap((kind) => PLACES.map((place) => new Waiting(kind, place)));
-  const [lasting, expiring] = [all.filter(({ kind }) => kind !== 'approval that expires meanwhile'), all.filter(({ kind }) => kind === 'approval that expires meanwhile')];
+  const [lasting, expiring] = [
+    all.filter(({ kind }) => kind !== 'approval that expires meanwhile'),
+    all.filter(({ kind }) => kind === 'approval that expires meanwhile'),
+  ];
   for (const runs of [lasting, expiring]) {
     await each(runs, (run) => run.start());
     await each(runs, (run) => run.untilAsked(0));

@@ -21,12 +21,19 @@ afterAll(() => harness.close());
 
 test('a run that was asked before its task replays', async () => {
   const [lost] = await Promise.all([harness.startWorker(), harness.startWorker()]);
-  const waits = once('asked-first', [{ type: 'watch', event: 'asked-first:never', timeoutMs: waitsMs, onError: 'skip' }, shell('true')]);
-  const handles = await Promise.all(Array.from({ length: runs }, (_, n) => harness.start(waits, { handle: `asked-first-${n}` })));
+  const waits = once('asked-first', [
+    { type: 'watch', event: 'asked-first:never', timeoutMs: waitsMs, onError: 'skip' },
+    shell('true'),
+  ]);
+  const handles = await Promise.all(
+    Array.from({ length: runs }, (_, n) => harness.start(waits, { handle: `asked-first-${n}` })),
+  );
   for (const handle of handles) await harness.untilEvent(handle, (event) => event.type === 'step-started');
   await lost.kill9();
   // For five seconds the server waits with each question, and then with each task, for the worker that knew the run.
-  const asked = handles.map((handle, n) => sleep((n / runs) * askedWithinMs).then(() => stepsOfRun(harness.client, handle)));
+  const asked = handles.map((handle, n) =>
+    sleep((n / runs) * askedWithinMs).then(() => stepsOfRun(harness.client, handle)),
+  );
   await sleep(waitsMs + 500);
   const said = handles.map((handle) => harness.say(handle, 'pause').catch(() => undefined));
   expect(await Promise.all(asked)).toHaveLength(runs);

@@ -49,10 +49,12 @@ async function waiting(handle: string): Promise<Waiting> {
 /** Takes workflow tasks as the lost worker would have, and never ends them; questions that come instead are lost. */
 async function takeTasks(stickyQueue: string, count: number): Promise<void> {
   const { client, taskQueue } = harness;
-  for (let taken = 0; taken < count; ) {
+  for (let taken = 0; taken < count;) {
     const queue = { name: stickyQueue, kind: TaskQueueKind.TASK_QUEUE_KIND_STICKY, normalName: taskQueue };
     const request = { namespace: client.options.namespace, identity: 'lost', taskQueue: queue };
-    const task = await client.withDeadline(Date.now() + pollMs, () => client.workflowService.pollWorkflowTaskQueue(request));
+    const task = await client.withDeadline(Date.now() + pollMs, () =>
+      client.workflowService.pollWorkflowTaskQueue(request),
+    );
     if (task.query === null || task.query === undefined) taken += 1;
   }
 }
@@ -63,20 +65,34 @@ test.each([
 ])('a run that was asked while its task was lost, and goes on with %s steps, replays', async (kind, rest) => {
   const lost = await harness.startWorker();
   const definition = once(`asked-in-a-lost-task-${kind}`, [shell('true'), shell('sleep 20'), ...rest]);
-  const handles = await Promise.all(Array.from({ length: runs }, (_, n) => harness.start(definition, { handle: `asked-in-a-lost-task-${kind}-${n}` })));
+  const handles = await Promise.all(
+    Array.from({ length: runs }, (_, n) => harness.start(definition, { handle: `asked-in-a-lost-task-${kind}-${n}` })),
+  );
   for (const handle of handles) {
     await harness.untilEvent(handle, ({ type, key }) => type === 'step-started' && key.startsWith('steps.1'));
-    await until(async () => (await harness.workflow(handle).describe()).raw.pendingActivities?.[0]?.lastStartedTime !== null);
+    await until(
+      async () => (await harness.workflow(handle).describe()).raw.pendingActivities?.[0]?.lastStartedTime !== null,
+    );
   }
   const known = await Promise.all(handles.map((handle) => waiting(handle)));
   await lost.kill9();
 
   const { client } = harness;
-  const asked = handles.map((handle) => client.withDeadline(Date.now() + askedMs, () => harness.workflow(handle).query(QUERIES.steps)).catch(() => undefined));
+  const asked = handles.map((handle) =>
+    client
+      .withDeadline(Date.now() + askedMs, () => harness.workflow(handle).query(QUERIES.steps))
+      .catch(() => undefined),
+  );
   await sleep(askedFirstMs);
   for (const { handle, activityId, result } of known) {
     const { workflowId } = harness.workflow(handle);
-    await client.workflowService.respondActivityTaskCompletedById({ namespace: client.options.namespace, workflowId, activityId, result, identity: 'lost' });
+    await client.workflowService.respondActivityTaskCompletedById({
+      namespace: client.options.namespace,
+      workflowId,
+      activityId,
+      result,
+      identity: 'lost',
+    });
   }
   await takeTasks(known[0]?.stickyQueue ?? '', runs);
   const said = handles.map((handle) => harness.say(handle, 'pause').catch(() => undefined));

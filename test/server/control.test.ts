@@ -65,12 +65,18 @@ test.concurrent('a loop of quick steps pauses within 2 s, resumes, and stops', a
   expect(events.filter((event) => event.type === 'resumed')).toHaveLength(1);
   expect(events.at(-1)?.type).toBe('run-finished');
   expect(await statusOf(handle)).toEqual('cancelled');
-  expect(await harness.store.runs.find(handle)).toMatchObject({ status: 'cancelled', outcome: 'stopped', limit: 'stop' });
+  expect(await harness.store.runs.find(handle)).toMatchObject({
+    status: 'cancelled',
+    outcome: 'stopped',
+    limit: 'stop',
+  });
   await expect(harness.say(handle, 'pause')).rejects.toThrow();
 });
 
 test.concurrent('a stop lets the step under way end and begins no other', async () => {
-  const handle = await harness.start(once('stop', [shell('touch begun; sleep 1.5; echo whole', { outputTo: 'said' }), create('after-stop', {})]));
+  const handle = await harness.start(
+    once('stop', [shell('touch begun; sleep 1.5; echo whole', { outputTo: 'said' }), create('after-stop', {})]),
+  );
   await until(() => existsSync(join(harness.project, 'begun')));
   await harness.say(handle, 'stop');
   const result = await harness.result(handle);
@@ -80,7 +86,11 @@ test.concurrent('a stop lets the step under way end and begins no other', async 
 
 test.concurrent('a cancellation ends a process group that ignores SIGTERM', async () => {
   const handle = await harness.start(
-    once('deaf', [shell(`trap '' TERM; sh -c "trap '' TERM; echo \\$\\$ > grandchild; while :; do sleep 0.2; done" & echo $$ > deaf; while :; do sleep 0.2; done`)]),
+    once('deaf', [
+      shell(
+        `trap '' TERM; sh -c "trap '' TERM; echo \\$\\$ > grandchild; while :; do sleep 0.2; done" & echo $$ > deaf; while :; do sleep 0.2; done`,
+      ),
+    ]),
   );
   await until(() => pidIn('deaf') !== null && pidIn('grandchild') !== null);
   expect(isAlive(pidIn('deaf'))).toBe(true);
@@ -130,7 +140,10 @@ test.concurrent('a nested run that is cancelled by itself fails its step, and on
 test.concurrent('pause, resume and stop reach nested runs', async () => {
   const handle = await harness.start(
     once('cascade', [
-      { type: 'sentinel', definition: once('inner', [{ type: 'sentinel', definition: endless('innermost') }, shell('true')]) },
+      {
+        type: 'sentinel',
+        definition: once('inner', [{ type: 'sentinel', definition: endless('innermost') }, shell('true')]),
+      },
       shell('true'),
     ]),
   );
@@ -143,5 +156,6 @@ test.concurrent('pause, resume and stop reach nested runs', async () => {
   for (const nested of [child, grandchild]) await until(async () => (await harness.state(nested)).status === 'running');
   await harness.say(handle, 'stop');
   expect(await harness.result(handle)).toMatchObject({ outcome: 'stopped' });
-  for (const nested of [child, grandchild]) expect(await harness.result(nested)).toMatchObject({ outcome: 'stopped', limit: 'stop' });
+  for (const nested of [child, grandchild])
+    expect(await harness.result(nested)).toMatchObject({ outcome: 'stopped', limit: 'stop' });
 });

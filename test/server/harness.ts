@@ -40,7 +40,10 @@ export interface Addresses {
   postgresUrl: string;
 }
 
-export const sharedAddresses = (): Addresses => ({ temporalAddress: inject('temporalAddress'), postgresUrl: inject('postgresUrl') });
+export const sharedAddresses = (): Addresses => ({
+  temporalAddress: inject('temporalAddress'),
+  postgresUrl: inject('postgresUrl'),
+});
 
 type StartOptions = Partial<Pick<StartRequest, 'inputs' | 'handle' | 'continueEvery' | 'known'>>;
 
@@ -96,7 +99,17 @@ export class Harness {
   /** The command line, said by ada in the project's folder. */
   async command(...args: string[]): Promise<Said> {
     const env = { ...this.env, USER: 'ada' };
-    const { exitCode = -1, stdout, stderr } = await execa(process.execPath, [CLI, ...args], { cwd: this.project, env, reject: false, timeout: 60_000, stripFinalNewline: false });
+    const {
+      exitCode = -1,
+      stdout,
+      stderr,
+    } = await execa(process.execPath, [CLI, ...args], {
+      cwd: this.project,
+      env,
+      reject: false,
+      timeout: 60_000,
+      stripFinalNewline: false,
+    });
     return { code: exitCode, out: stdout, err: stderr };
   }
 
@@ -109,7 +122,10 @@ export class Harness {
   async start(definition: Definition, options: StartOptions = {}): Promise<string> {
     const { store, client, taskQueue, project } = this;
     const { inputs = {}, ...rest } = options;
-    const started = await startRun({ store, client, taskQueue }, { definition, inputs, project, persona: 'tester', ...rest });
+    const started = await startRun(
+      { store, client, taskQueue },
+      { definition, inputs, project, persona: 'tester', ...rest },
+    );
     return started.handle;
   }
 
@@ -135,12 +151,22 @@ export class Harness {
   /** Temporal keeps no details of a cancelled workflow; the store has how it ended. */
   private async cancelledResult(handle: string): Promise<RunResult> {
     const run = await this.store.runs.find(handle);
-    if (run?.outcome !== 'cancelled') throw new Error(`${handle} was cancelled, and the store says ${run?.outcome ?? 'nothing'}`);
+    if (run?.outcome !== 'cancelled')
+      throw new Error(`${handle} was cancelled, and the store says ${run?.outcome ?? 'nothing'}`);
     const { iterations, outputs } = run;
-    return { outcome: run.outcome, status: 'cancelled', iterations, outputs: outputs ?? {}, durationMs: (run.finishedAt ?? 0) - run.startedAt };
+    return {
+      outcome: run.outcome,
+      status: 'cancelled',
+      iterations,
+      outputs: outputs ?? {},
+      durationMs: (run.finishedAt ?? 0) - run.startedAt,
+    };
   }
 
-  async run(definition: Definition, options: StartOptions = {}): Promise<{ handle: string; result: RunResult; events: RunEvent[] }> {
+  async run(
+    definition: Definition,
+    options: StartOptions = {},
+  ): Promise<{ handle: string; result: RunResult; events: RunEvent[] }> {
     const handle = await this.start(definition, options);
     const result = await this.result(handle);
     return { handle, result, events: await this.events(handle) };
@@ -195,7 +221,8 @@ function resultIn(cause: unknown): RunResult | undefined {
   return cause instanceof ApplicationFailure ? ((cause.details?.[0] ?? undefined) as RunResult | undefined) : undefined;
 }
 
-const isCancellation = (error: unknown): boolean => error instanceof WorkflowFailedError && error.cause instanceof CancelledFailure;
+const isCancellation = (error: unknown): boolean =>
+  error instanceof WorkflowFailedError && error.cause instanceof CancelledFailure;
 
 export async function until(holds: () => Promise<boolean> | boolean, withinMs = 60_000): Promise<void> {
   const giveUpAt = Date.now() + withinMs;

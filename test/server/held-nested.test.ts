@@ -18,16 +18,23 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-const rowsOf = async (run: string): Promise<unknown[]> => (await harness.rows('held-nested')).filter((row) => (row as { run?: unknown }).run === run);
+const rowsOf = async (run: string): Promise<unknown[]> =>
+  (await harness.rows('held-nested')).filter((row) => (row as { run?: unknown }).run === run);
 
 async function startHeld(run: string): Promise<string> {
-  const child = once('child', [shell(`until [ -e ${run} ]; do sleep 0.1; done`), create('held-nested', { run, by: 'child' })]);
+  const child = once('child', [
+    shell(`until [ -e ${run} ]; do sleep 0.1; done`),
+    create('held-nested', { run, by: 'child' }),
+  ]);
   const letGo = once('let-go', [create('held-nested', { run, by: 'let-go' })]);
   return harness.start(
     once(
       'held-nested',
       [
-        { type: 'parallel', branches: [[{ type: 'sentinel', definition: child }], [{ type: 'sentinel', definition: letGo }]] },
+        {
+          type: 'parallel',
+          branches: [[{ type: 'sentinel', definition: child }], [{ type: 'sentinel', definition: letGo }]],
+        },
         { type: 'sentinel', definition: once('later', [create('held-nested', { run, by: 'later' })]) },
       ],
       { timeoutMs: 2000, safety: { onTimeout: 'pause' } },
@@ -48,19 +55,27 @@ async function answerHeld(handle: string, run: string, choice: Choice): Promise<
   await answerRun(harness.client, handle, { id: 'limit.timeoutMs', choice, by: 'ada', ...data });
 }
 
-test.concurrent('extended, both go on where they were', async () => {
-  const handle = await startHeld('extended');
-  await answerHeld(handle, 'extended', 'extend');
-  expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
-  expect(await rowsOf('extended')).toHaveLength(3);
-  const nested = ['steps.0.branches.0.0@1', 'steps.0.branches.1.0@1', 'steps.1@1'].map((key) => `${handle}/${key}`);
-  expect(await notReplayed(harness, [handle, ...nested], 0)).toEqual([]);
-}, 90_000);
+test.concurrent(
+  'extended, both go on where they were',
+  async () => {
+    const handle = await startHeld('extended');
+    await answerHeld(handle, 'extended', 'extend');
+    expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
+    expect(await rowsOf('extended')).toHaveLength(3);
+    const nested = ['steps.0.branches.0.0@1', 'steps.0.branches.1.0@1', 'steps.1@1'].map((key) => `${handle}/${key}`);
+    expect(await notReplayed(harness, [handle, ...nested], 0)).toEqual([]);
+  },
+  90_000,
+);
 
-test.concurrent('stopped, neither begins anything else', async () => {
-  const handle = await startHeld('stopped');
-  await answerHeld(handle, 'stopped', 'stop');
-  expect(await harness.result(handle)).toMatchObject({ outcome: 'stopped', limit: 'timeoutMs' });
-  expect(await rowsOf('stopped')).toMatchObject([{ by: 'let-go' }]);
-  expect(await notReplayed(harness, [handle, `${handle}/steps.0.branches.0.0@1`], 0)).toEqual([]);
-}, 90_000);
+test.concurrent(
+  'stopped, neither begins anything else',
+  async () => {
+    const handle = await startHeld('stopped');
+    await answerHeld(handle, 'stopped', 'stop');
+    expect(await harness.result(handle)).toMatchObject({ outcome: 'stopped', limit: 'timeoutMs' });
+    expect(await rowsOf('stopped')).toMatchObject([{ by: 'let-go' }]);
+    expect(await notReplayed(harness, [handle, `${handle}/steps.0.branches.0.0@1`], 0)).toEqual([]);
+  },
+  90_000,
+);

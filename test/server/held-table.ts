@@ -15,7 +15,9 @@ export async function holdTable(harness: Harness, table: 'inbox' | 'records'): P
   await holder.query(`lock table ${table} in exclusive mode`);
   return {
     async isAwaited() {
-      const { rows } = await holder.query('select 1 from pg_locks where not granted and relation = $1::regclass', [table]);
+      const { rows } = await holder.query('select 1 from pg_locks where not granted and relation = $1::regclass', [
+        table,
+      ]);
       return rows.length > 0;
     },
     async letGo() {

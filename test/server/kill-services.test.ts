@@ -19,11 +19,22 @@ const awayMs = Number(process.env['SENTINEL_TEST_AWAY_MS'] ?? 20_000);
 const passes = 10;
 const definition = counted('through-outages', passes, [
   create('kept', { pass: '$iteration' }, 'row'),
-  { type: 'condition', check: '$iteration % 2 === 0', then: [{ type: 'emit', event: 'even', data: '$iteration' }], else: [create('odd', { pass: '$iteration' })] },
+  {
+    type: 'condition',
+    check: '$iteration % 2 === 0',
+    then: [{ type: 'emit', event: 'even', data: '$iteration' }],
+    else: [create('odd', { pass: '$iteration' })],
+  },
   shell('echo $iteration >> effects; sleep 0.4; echo $iteration', { outputTo: 'said' }),
   {
     type: 'parallel',
-    branches: [[shell('echo left', { outputTo: 'left' })], [create('right', { pass: '$iteration' }), { type: 'command', command: 'data/read', params: { collection: 'right' }, outputTo: 'right' }]],
+    branches: [
+      [shell('echo left', { outputTo: 'left' })],
+      [
+        create('right', { pass: '$iteration' }),
+        { type: 'command', command: 'data/read', params: { collection: 'right' }, outputTo: 'right' },
+      ],
+    ],
   },
 ]);
 
@@ -61,7 +72,11 @@ async function disturb(take: () => Promise<void>): Promise<void> {
   const rows = (await harness.rows('kept')).slice(rowsBefore.length).map((row) => row['pass']);
   expect(rows).toEqual(Array.from({ length: passes }, (_, i) => i + 1));
   expect(effects() - effectsBefore).toBeGreaterThanOrEqual(passes);
-  expect(await harness.store.runs.find(handle)).toMatchObject({ status: 'completed', outcome: 'completed', iterations: passes });
+  expect(await harness.store.runs.find(handle)).toMatchObject({
+    status: 'completed',
+    outcome: 'completed',
+    iterations: passes,
+  });
 }
 
 test('the Temporal server is killed and started again', () =>
@@ -82,17 +97,26 @@ test(`the database is away for ${awayMs / 1000} s`, { timeout: 240_000 + awayMs 
     await services.postgres.kill();
     await sleep(awayMs);
     await services.postgres.start();
-  }));
+  }),
+);
 
 test('branches that wait for the database side by side lead on as a replay does', { timeout: 240_000 }, async () => {
   const row = create('waited', { n: 1 });
   const branches = (n: number): Step[][] => [
     [shell(`sleep 0.${n}`), row, shell('true'), row],
-    [shell(`sleep 0.${(n * 3) % 10}`), { type: 'approval', message: 'Go on?', timeoutMs: 20_000, onTimeout: 'approve' }, row],
+    [
+      shell(`sleep 0.${(n * 3) % 10}`),
+      { type: 'approval', message: 'Go on?', timeoutMs: 20_000, onTimeout: 'approve' },
+      row,
+    ],
     [shell(`sleep 1.${n}`), { type: 'loop', loop: { type: 'count', max: 30 }, steps: [row] }, shell('true')],
     [row, { type: 'watch', event: 'waited:never', timeoutMs: 15_000, onError: 'skip' }],
   ];
-  const handles = await Promise.all(Array.from({ length: 10 }, (_, n) => harness.start(once('waited', [{ type: 'parallel', branches: branches(n) }, row]))));
+  const handles = await Promise.all(
+    Array.from({ length: 10 }, (_, n) =>
+      harness.start(once('waited', [{ type: 'parallel', branches: branches(n) }, row])),
+    ),
+  );
   await services.postgres.kill();
   await sleep(9000);
   await services.postgres.start();

@@ -59,7 +59,12 @@ test.concurrent('in a parallel step of shells and quick writes', async () => {
         [shell('echo a >> a; sleep 1; echo a', { outputTo: 'a' }), create('fan', { from: 'a' }, 'rowA')],
         [create('fan', { from: 'b' }), shell('sleep 2; echo b', { outputTo: 'b' })],
         Array.from({ length: 20 }, (_, i) => create('fan', { from: 'c', i })),
-        [shell('true'), create('fan', { from: 'd' }), shell('sleep 1; echo d', { outputTo: 'd' }), create('fan', { from: 'd2' })],
+        [
+          shell('true'),
+          create('fan', { from: 'd' }),
+          shell('sleep 1; echo d', { outputTo: 'd' }),
+          create('fan', { from: 'd2' }),
+        ],
       ],
     },
     list('fan', 'all'),
@@ -74,7 +79,13 @@ test.concurrent('in a parallel step of shells and quick writes', async () => {
   await harness.startWorker();
   const result = await harness.result(handle);
   const rows = (await harness.rows('fan')).map((row) => JSON.stringify([row['from'], row['i'] ?? null]));
-  const written = [['a', null], ['b', null], ['d', null], ['d2', null], ...Array.from({ length: 20 }, (_, i) => ['c', i])];
+  const written = [
+    ['a', null],
+    ['b', null],
+    ['d', null],
+    ['d2', null],
+    ...Array.from({ length: 20 }, (_, i) => ['c', i]),
+  ];
   expect(rows.toSorted()).toEqual(written.map((row) => JSON.stringify(row)).toSorted());
   expect(shapeOf(await harness.events(handle))).toEqual(expected.shape);
   expect(result.outcome).toBe('completed');
@@ -82,7 +93,10 @@ test.concurrent('in a parallel step of shells and quick writes', async () => {
 });
 
 test.concurrent('in a nested child', async () => {
-  const child = counted('child', 3, [create('child', { pass: '$iteration' }), shell('echo x >> passes; sleep 0.7; echo $iteration', { outputTo: 'last' })]);
+  const child = counted('child', 3, [
+    create('child', { pass: '$iteration' }),
+    shell('echo x >> passes; sleep 0.7; echo $iteration', { outputTo: 'last' }),
+  ]);
   const definition = once('parent', [
     create('parent', { at: 1 }),
     { type: 'sentinel', definition: child, outputTo: 'nested' },
@@ -109,7 +123,12 @@ test.concurrent.each([
   { passes: 500, durability: 'segment' as const, kills: 4, seed: 7 },
   { passes: 40, durability: 'step' as const, kills: 2, seed: 11 },
 ])('in a loop of $passes passes, durability $durability, $kills times', async ({ passes, durability, kills, seed }) => {
-  const definition = counted('loop', passes, [create('loop', { pass: '$iteration' }), { type: 'emit', event: 'turned', data: { pass: '$iteration' } }], { durability });
+  const definition = counted(
+    'loop',
+    passes,
+    [create('loop', { pass: '$iteration' }), { type: 'emit', event: 'turned', data: { pass: '$iteration' } }],
+    { durability },
+  );
   const random = randomFrom(seed);
   const harness = await openHarness();
   let worker = await harness.startWorker();
@@ -117,7 +136,10 @@ test.concurrent.each([
   for (let kill = 0; kill < kills; kill += 1) {
     // A worker starts in one place, so that every kill meets work under way.
     const before = (await harness.rows('loop')).length;
-    await until(async () => (await harness.rows('loop')).length > before || (await harness.store.runs.find(handle))?.finishedAt !== null);
+    await until(
+      async () =>
+        (await harness.rows('loop')).length > before || (await harness.store.runs.find(handle))?.finishedAt !== null,
+    );
     await sleep(random() * 60);
     await worker.kill9();
     worker = await harness.startWorker();
@@ -127,7 +149,11 @@ test.concurrent.each([
   const rows = await harness.rows('loop');
   expect(rows.map((row) => row['pass'])).toEqual(Array.from({ length: passes }, (_, i) => i + 1));
   const shape = shapeOf(await harness.events(handle));
-  expect(shape).toEqual(['run-started', ...Array.from({ length: passes }, (_, i) => shapeOfPass(i + 1)).flat(), `run completed ${passes} `]);
+  expect(shape).toEqual([
+    'run-started',
+    ...Array.from({ length: passes }, (_, i) => shapeOfPass(i + 1)).flat(),
+    `run completed ${passes} `,
+  ]);
 });
 
 function shapeOfPass(n: number): string[] {

@@ -20,7 +20,12 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-const read = (path: string, outputTo: string): ReturnType<typeof create> => ({ type: 'command', command: 'code/read', params: { path }, outputTo });
+const read = (path: string, outputTo: string): ReturnType<typeof create> => ({
+  type: 'command',
+  command: 'code/read',
+  params: { path },
+  outputTo,
+});
 
 async function historyOf(handle: string): Promise<{ events: number; bytes: number }> {
   const { historyLength, historySize } = await harness.workflow(handle).describe();
@@ -41,7 +46,11 @@ describe('values', () => {
         shell('wc -c', { stdin: '$read.content', outputTo: 'counted' }),
         { type: 'command', command: 'code/write', params: { path: 'copy', content: '$read.content' } },
         read('copy', 'copied'),
-        { type: 'condition', check: '$copied.content === $read.content', then: [create('large', { same: true, bytes })] },
+        {
+          type: 'condition',
+          check: '$copied.content === $read.content',
+          then: [create('large', { same: true, bytes })],
+        },
       ]),
     );
     expect(result.failure).toBeUndefined();
@@ -60,7 +69,10 @@ describe('values', () => {
 
   test('variables of a megabyte go through continue-as-new', async () => {
     file('megabyte', MIB);
-    const definition = counted('carry', 4, [read('megabyte', 'read'), shell('wc -c', { stdin: '$read.content', outputTo: 'counted' })]);
+    const definition = counted('carry', 4, [
+      read('megabyte', 'read'),
+      shell('wc -c', { stdin: '$read.content', outputTo: 'counted' }),
+    ]);
     const { handle, result } = await harness.run(definition, { continueEvery: 1 });
     expect(result).toMatchObject({ outcome: 'completed', iterations: 4 });
     expect((result.outputs['counted'] as { stdout: string }).stdout.trim()).toBe(String(MIB));
@@ -70,7 +82,10 @@ describe('values', () => {
 
 test('a shell step that prints a gigabyte', async () => {
   const { handle, result } = await harness.run(
-    once('chatty', [shell('yes "a line of the output" | head -c 1073741824; echo; echo the end', { outputTo: 'said' }), create('chatty', { exit: '$said.exitCode' })]),
+    once('chatty', [
+      shell('yes "a line of the output" | head -c 1073741824; echo; echo the end', { outputTo: 'said' }),
+      create('chatty', { exit: '$said.exitCode' }),
+    ]),
   );
   expect(result.outcome).toBe('completed');
   expect(await harness.rows('chatty')).toEqual([{ exit: 0 }]);

@@ -16,18 +16,27 @@ interface Metadata {
   currentDetails?: string;
 }
 
-const currentDetails = async (handle: string): Promise<string> => (await harness.workflow(handle).query<Metadata>('__temporal_workflow_metadata')).currentDetails ?? '';
+const currentDetails = async (handle: string): Promise<string> =>
+  (await harness.workflow(handle).query<Metadata>('__temporal_workflow_metadata')).currentDetails ?? '';
 
-async function described(handle: string): Promise<{ memo: unknown; attributes: { [name: string]: unknown }; summary: string | undefined }> {
+async function described(
+  handle: string,
+): Promise<{ memo: unknown; attributes: { [name: string]: unknown }; summary: string | undefined }> {
   const description = await harness.workflow(handle).describe();
   const { memo, typedSearchAttributes } = description;
   const attributes = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value] as const);
-  return { memo, attributes: Object.fromEntries(attributes.filter(([name]) => name.startsWith('Sentinel'))), summary: await description.staticSummary() };
+  return {
+    memo,
+    attributes: Object.fromEntries(attributes.filter(([name]) => name.startsWith('Sentinel'))),
+    summary: await description.staticSummary(),
+  };
 }
 
 test('a run under way, its nested run, and both when they have ended', async () => {
   const child = once('child', [shell('while [ ! -e go ]; do sleep 0.1; done', { name: 'waiting for go' })]);
-  const definition = counted('legible', 2, [shell('echo said'), { type: 'sentinel', definition: child }], { description: 'Says something, then waits' });
+  const definition = counted('legible', 2, [shell('echo said'), { type: 'sentinel', definition: child }], {
+    description: 'Says something, then waits',
+  });
   const handle = await harness.start(definition, { handle: 'legible' });
   const nested = `${handle}/steps.1@1`;
   await harness.untilEvent(nested, (event) => event.type === 'step-started');
@@ -36,7 +45,10 @@ test('a run under way, its nested run, and both when they have ended', async () 
     attributes: { SentinelName: 'legible', SentinelStatus: 'running', SentinelPersona: 'tester' },
     summary: 'legible: Says something, then waits',
   });
-  expect(await described(nested)).toMatchObject({ memo: { project: harness.project, parent: handle }, attributes: { SentinelName: 'child', SentinelPersona: 'tester' } });
+  expect(await described(nested)).toMatchObject({
+    memo: { project: harness.project, parent: handle },
+    attributes: { SentinelName: 'child', SentinelPersona: 'tester' },
+  });
   expect(await currentDetails(handle)).toMatch(/^\*\*running\*\*, pass 1, \d+ steps\n\n- `steps\.1@1` child/);
   expect(await currentDetails(nested)).toMatch(/- `steps\.0@1` waiting for go/);
   await harness.say(handle, 'pause');

@@ -16,7 +16,9 @@ afterAll(() => harness.close());
 test('a question that a lost worker had asked is not in the inbox of a run that never asked it', async () => {
   const lost = await harness.startWorker();
   const inbox = await holdTable(harness, 'inbox');
-  const handle = await harness.start(once('lost', [{ type: 'approval', message: 'Go on?' }]), { handle: 'lost-attempt' });
+  const handle = await harness.start(once('lost', [{ type: 'approval', message: 'Go on?' }]), {
+    handle: 'lost-attempt',
+  });
   // The worker answers its task once the question is written.
   await until(() => inbox.isAwaited());
   await lost.kill9();

@@ -16,7 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-const hasEnded = async (handle: string): Promise<boolean> => (await harness.store.runs.find(handle))?.finishedAt !== null;
+const hasEnded = async (handle: string): Promise<boolean> =>
+  (await harness.store.runs.find(handle))?.finishedAt !== null;
 
 /** What the run asked first. */
 async function firstQuestion(handle: string): Promise<Asked> {
@@ -33,15 +34,24 @@ test.concurrent('a run that was terminated has failed, its nested runs too, and 
   await until(async () => (await harness.store.inbox.list({ handle: nested })).length === 1);
   // More than a list of the inbox holds.
   const asked = await firstQuestion(nested);
-  const more = Array.from({ length: 1_100 }, (_, nth) => ({ ...asked, seq: 1_000_000 + nth, question: { ...asked.question, id: `more-${nth}` } }));
+  const more = Array.from({ length: 1_100 }, (_, nth) => ({
+    ...asked,
+    seq: 1_000_000 + nth,
+    question: { ...asked.question, id: `more-${nth}` },
+  }));
   await harness.store.events.append(nested, more);
   await harness.workflow(handle).terminate('by hand');
   await until(async () => (await hasEnded(handle)) && (await hasEnded(nested)), 60_000);
-  const failure = { code: 'RUN_LOST', message: expect.stringMatching(/was terminated from outside \(by hand\)/) as string };
+  const failure = {
+    code: 'RUN_LOST',
+    message: expect.stringMatching(/was terminated from outside \(by hand\)/) as string,
+  };
   expect(await harness.store.runs.find(handle)).toMatchObject({ status: 'failed', outcome: 'failed', failure });
   expect(await harness.store.inbox.open(nested)).toEqual([]);
   const events = await harness.events(nested);
-  expect(events.slice(-3).map((event) => [event.type, event.key, 'outcome' in event ? event.outcome : ''].join(' '))).toEqual(['withdrawn steps.0@1 ', 'step-finished steps.0@1 cancelled', 'run-finished  failed']);
+  expect(
+    events.slice(-3).map((event) => [event.type, event.key, 'outcome' in event ? event.outcome : ''].join(' ')),
+  ).toEqual(['withdrawn steps.0@1 ', 'step-finished steps.0@1 cancelled', 'run-finished  failed']);
   await harness.run(once('opens', [shell('touch go')]));
   expect(await harness.result(goesOn)).toMatchObject({ outcome: 'completed' });
   expect(await harness.store.runs.find(goesOn)).toMatchObject({ status: 'completed' });
@@ -50,12 +60,26 @@ test.concurrent('a run that was terminated has failed, its nested runs too, and 
 test.concurrent('a run that ran into a time limit of Temporal has failed, and nobody is asked any more', async () => {
   const handle = 'timed-out';
   const definition: Definition = once('waits', [{ type: 'approval', message: 'Ship it?' }]);
-  const start: StartInput = { definition, definitionHash: contentHash(definition), project: harness.project, persona: 'tester', level: LEVEL_NOW };
-  await harness.client.workflow.start(WORKFLOW_TYPE, { workflowId: workflowIdOf(handle), taskQueue: harness.taskQueue, args: [start], workflowRunTimeout: '4s' });
+  const start: StartInput = {
+    definition,
+    definitionHash: contentHash(definition),
+    project: harness.project,
+    persona: 'tester',
+    level: LEVEL_NOW,
+  };
+  await harness.client.workflow.start(WORKFLOW_TYPE, {
+    workflowId: workflowIdOf(handle),
+    taskQueue: harness.taskQueue,
+    args: [start],
+    workflowRunTimeout: '4s',
+  });
   await until(async () => (await harness.store.inbox.list({ handle })).length === 1);
   expect(await hasEnded(handle)).toBe(false);
   await until(() => hasEnded(handle), 60_000);
-  const failure = { code: 'RUN_LOST', message: expect.stringMatching(/timed-out ran into a time limit of Temporal, .*fork it/) as string };
+  const failure = {
+    code: 'RUN_LOST',
+    message: expect.stringMatching(/timed-out ran into a time limit of Temporal, .*fork it/) as string,
+  };
   expect(await harness.store.runs.find(handle)).toMatchObject({ status: 'failed', outcome: 'failed', failure });
   expect(await harness.store.inbox.open(handle)).toEqual([]);
   const ends = (await harness.events(handle)).slice(-3).map((event) => `${event.type} ${event.key}`);

@@ -21,14 +21,24 @@ afterAll(async () => {
 const definition = once('started', [create('started', {})]);
 
 const row = (handle: string): Parameters<Harness['store']['runs']['create']>[0] => ({
-  handle, name: 'started', definitionHash: '', project: harness.project, persona: 'tester', parent: null, inputs: {}, startedAt: Date.now(),
+  handle,
+  name: 'started',
+  definitionHash: '',
+  project: harness.project,
+  persona: 'tester',
+  parent: null,
+  inputs: {},
+  startedAt: Date.now(),
 });
 
 const isKnownToTemporal = (handle: string): Promise<boolean> =>
-  harness.workflow(handle).describe().then(
-    () => true,
-    () => false,
-  );
+  harness
+    .workflow(handle)
+    .describe()
+    .then(
+      () => true,
+      () => false,
+    );
 
 test('a row without a run is a start that got no further', async () => {
   await harness.store.runs.create(row('half'));
@@ -52,7 +62,10 @@ test('a run that has ended is not run again, although its events are not there y
   expect((await harness.run(definition, { handle: 'ended' })).result).toMatchObject({ outcome: 'completed' });
   await sql.query(`delete from run_events where handle = 'ended'`);
   const { store, client, taskQueue, project } = harness;
-  const again = await startRun({ store, client, taskQueue }, { definition, inputs: {}, project, persona: 'tester', handle: 'ended' });
+  const again = await startRun(
+    { store, client, taskQueue },
+    { definition, inputs: {}, project, persona: 'tester', handle: 'ended' },
+  );
   await harness.result('ended');
   expect(again.isNew).toBe(false);
   expect(await harness.rows('started')).toHaveLength(before + 1);

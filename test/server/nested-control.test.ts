@@ -19,24 +19,38 @@ afterAll(() => harness.close());
 
 const position = (handle: string): Promise<Position> => harness.workflow(handle).query<Position>(QUERIES.position);
 
-const hasEnded = async (handle: string): Promise<boolean> => typeof (await harness.store.runs.find(handle))?.finishedAt === 'number';
+const hasEnded = async (handle: string): Promise<boolean> =>
+  typeof (await harness.store.runs.find(handle))?.finishedAt === 'number';
 
-test.concurrent.each([true, false])('a nested run that begins while its parent is held and resumed goes on as its parent does (awaited: %s)', async (awaited) => {
-  const child = once('child', [shell('true')]);
-  const passes = 20;
-  const handle = await harness.start(counted('parent', passes, [{ type: 'sentinel', definition: child, await: awaited }]));
-  // Signals are delivered as they come; a child that missed one of them would be held for good.
-  while (!(await hasEnded(handle))) {
-    for (const verb of ['pause', 'resume'] as const) await harness.workflow(handle).signal(SIGNALS.control, verb).catch(() => undefined);
-    await sleep(5);
-  }
-  for (let pass = 1; pass <= passes; pass += 1) {
-    await until(() => hasEnded(`${handle}/steps.0@${pass}`), 20_000);
-  }
-});
+test.concurrent.each([true, false])(
+  'a nested run that begins while its parent is held and resumed goes on as its parent does (awaited: %s)',
+  async (awaited) => {
+    const child = once('child', [shell('true')]);
+    const passes = 20;
+    const handle = await harness.start(
+      counted('parent', passes, [{ type: 'sentinel', definition: child, await: awaited }]),
+    );
+    // Signals are delivered as they come; a child that missed one of them would be held for good.
+    while (!(await hasEnded(handle))) {
+      for (const verb of ['pause', 'resume'] as const)
+        await harness
+          .workflow(handle)
+          .signal(SIGNALS.control, verb)
+          .catch(() => undefined);
+      await sleep(5);
+    }
+    for (let pass = 1; pass <= passes; pass += 1) {
+      await until(() => hasEnded(`${handle}/steps.0@${pass}`), 20_000);
+    }
+  },
+);
 
 test.concurrent('a nested run that nobody awaits is forgotten when it has ended', async () => {
-  const left: Definition['steps'] = Array.from({ length: 3 }, (_, n) => ({ type: 'sentinel', definition: once(`left-${n}`, [create('left', { n })]), await: false }));
+  const left: Definition['steps'] = Array.from({ length: 3 }, (_, n) => ({
+    type: 'sentinel',
+    definition: once(`left-${n}`, [create('left', { n })]),
+    await: false,
+  }));
   const handle = await harness.start(once('lets-go', [...left, { type: 'approval', message: 'All ended?' }]));
   await until(async () => (await harness.rows('left')).length === 3);
   await until(async () => (await position(handle)).detached.length === 0, 10_000);
@@ -46,13 +60,28 @@ test.concurrent('a nested run that nobody awaits is forgotten when it has ended'
 
 test.concurrent('of the runs that nobody awaits the newest thousand are remembered', async () => {
   const handle = 'many-left-alone';
-  const definition = once('lets-go', [{ type: 'sentinel', definition: once('sleeper', [shell('sleep 20')]), await: false }, { type: 'approval', message: 'Wait' }]);
-  await harness.store.runs.create({ handle, name: 'lets-go', definitionHash: '', project: harness.project, persona: 'tester', parent: null, inputs: {}, startedAt: Date.now() });
+  const definition = once('lets-go', [
+    { type: 'sentinel', definition: once('sleeper', [shell('sleep 20')]), await: false },
+    { type: 'approval', message: 'Wait' },
+  ]);
+  await harness.store.runs.create({
+    handle,
+    name: 'lets-go',
+    definitionHash: '',
+    project: harness.project,
+    persona: 'tester',
+    parent: null,
+    inputs: {},
+    startedAt: Date.now(),
+  });
   const before = Array.from({ length: 1000 }, (_, n) => `gone/${n}`);
   await harness.client.workflow.start(WORKFLOW_TYPE, {
     workflowId: workflowIdOf(handle),
     taskQueue: harness.taskQueue,
-    args: [{ definition, project: harness.project, persona: 'tester' }, { ...firstPosition(Date.now()), detached: before }],
+    args: [
+      { definition, project: harness.project, persona: 'tester' },
+      { ...firstPosition(Date.now()), detached: before },
+    ],
   });
   await until(async () => (await position(handle)).questions.length === 1);
   expect((await position(handle)).detached).toEqual([...before.slice(1), `${handle}/steps.0@1`]);
@@ -66,7 +95,10 @@ test.concurrent('a cancellation ends a run that has begun to continue as new', a
     once('yields', [
       {
         type: 'parallel',
-        branches: [[quick, quick, quick], [{ type: 'loop', loop: { type: 'continuous', intervalMs: 4000, max: 2 }, steps: [quick] }]],
+        branches: [
+          [quick, quick, quick],
+          [{ type: 'loop', loop: { type: 'continuous', intervalMs: 4000, max: 2 }, steps: [quick] }],
+        ],
       },
       shell('echo on', { outputTo: 'said' }),
     ]),
@@ -80,17 +112,26 @@ test.concurrent('a cancellation ends a run that has begun to continue as new', a
 });
 
 test.concurrent('what a segment has ended is not shown as under way', async () => {
-  const handle = await harness.start(once('shown', [{ type: 'loop', loop: { type: 'count', max: 2 }, steps: [create('shown', {})] }, shell('sleep 2')]));
+  const handle = await harness.start(
+    once('shown', [{ type: 'loop', loop: { type: 'count', max: 2 }, steps: [create('shown', {})] }, shell('sleep 2')]),
+  );
   await harness.untilEvent(handle, (event) => event.type === 'step-started' && event.key === 'steps.1@1');
   expect((await harness.state(handle)).current.map(({ key }) => key)).toEqual(['steps.1@1']);
   await harness.result(handle);
 });
 
 test.concurrent('a run that a branch let go is left alone when another branch fails', async () => {
-  const letGo: Step = { type: 'sentinel', definition: once('let-go', [shell('sleep 3'), create('let-go', { ended: true })]), await: false };
+  const letGo: Step = {
+    type: 'sentinel',
+    definition: once('let-go', [shell('sleep 3'), create('let-go', { ended: true })]),
+    await: false,
+  };
   const fails: Step[] = [shell('sleep 1'), { type: 'command', command: 'code/read', params: { path: 'no-such-file' } }];
   const handle = await harness.start(
-    once('fails-fast', [{ type: 'parallel', failFast: true, onError: 'skip', branches: [[letGo], fails, [shell('sleep 60')]] }, shell('true')]),
+    once('fails-fast', [
+      { type: 'parallel', failFast: true, onError: 'skip', branches: [[letGo], fails, [shell('sleep 60')]] },
+      shell('true'),
+    ]),
   );
   await until(() => hasEnded(handle), 30_000);
   await until(() => hasEnded(`${handle}/steps.0.branches.0.0@1`), 30_000);
@@ -111,8 +152,12 @@ test('what is said to a run just after one of its nested runs ended is replayed 
     await uncached.startWorker({ SENTINEL_MAX_CACHED_WORKFLOWS: '0' });
     const ends: Step = { type: 'sentinel', definition: once('ends', [shell('true')]) };
     const stays: Step = { type: 'sentinel', definition: once('stays', [{ type: 'approval', message: 'Go on?' }]) };
-    const handle = await uncached.start(once('told', [{ type: 'parallel', branches: [[ends], [stays]] }, shell('true')]));
-    await until(async () => typeof (await uncached.store.runs.find(`${handle}/steps.0.branches.0.0@1`))?.finishedAt === 'number');
+    const handle = await uncached.start(
+      once('told', [{ type: 'parallel', branches: [[ends], [stays]] }, shell('true')]),
+    );
+    await until(
+      async () => typeof (await uncached.store.runs.find(`${handle}/steps.0.branches.0.0@1`))?.finishedAt === 'number',
+    );
     await until(async () => (await uncached.store.inbox.list({})).length === 1);
     await sleep(500);
     await uncached.say(handle, 'pause');

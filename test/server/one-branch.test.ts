@@ -52,7 +52,13 @@ test('what was read is read again, and one branch is taken', async () => {
     { branch: 'after', read: 'right' },
   ]);
   const finished = (await harness.events(handle)).filter((event) => event.type === 'step-finished');
-  expect(finished.map((event) => event.key)).toEqual(['steps.0@1', 'steps.1@1', 'steps.1.else.0@1', 'steps.2@1', 'steps.3@1']);
+  expect(finished.map((event) => event.key)).toEqual([
+    'steps.0@1',
+    'steps.1@1',
+    'steps.1.else.0@1',
+    'steps.2@1',
+    'steps.3@1',
+  ]);
 });
 
 test('a decision that was committed stands, whatever is read later', async () => {
@@ -61,7 +67,9 @@ test('a decision that was committed stands, whatever is read later', async () =>
   // The segment commits, then its workflow task cannot end: the worker dies in between.
   await sql.query('begin');
   await sql.query('lock table run_events in exclusive mode');
-  const handle = await harness.start(once('decide-then-wait', [...definition.steps, { type: 'shell', command: 'true' }]));
+  const handle = await harness.start(
+    once('decide-then-wait', [...definition.steps, { type: 'shell', command: 'true' }]),
+  );
   await until(async () => (await waitingWrites()) > 0);
   await sql.query('commit');
   await until(async () => (await harness.rows('taken')).length > before);
@@ -73,7 +81,9 @@ test('a decision that was committed stands, whatever is read later', async () =>
     { branch: 'right', read: 'right' },
     { branch: 'after', read: 'right' },
   ]);
-  const keys = (await harness.events(handle)).filter((event) => event.type === 'step-finished').map((event) => event.key);
+  const keys = (await harness.events(handle))
+    .filter((event) => event.type === 'step-finished')
+    .map((event) => event.key);
   expect(keys).toEqual(['steps.0@1', 'steps.1@1', 'steps.1.else.0@1', 'steps.2@1', 'steps.3@1', 'steps.4@1']);
 });
 
@@ -83,7 +93,12 @@ test('a commit that was on its way when its worker died counts as made', async (
   const worker = await harness.startWorker();
   await sql.query('begin');
   await sql.query('lock table records in exclusive mode');
-  const handle = await harness.start(once('decide-at-once', definition.steps.filter((step) => step.type !== 'command' || step.command !== 'data/list')));
+  const handle = await harness.start(
+    once(
+      'decide-at-once',
+      definition.steps.filter((step) => step.type !== 'command' || step.command !== 'data/list'),
+    ),
+  );
   await until(async () => (await waitingWrites()) > 0);
   await worker.kill9();
   await sql.query(`update records set data = '{"side":"left"}' where collection = 'switch'`);

@@ -33,5 +33,7 @@ export async function refusal(asked: Promise<unknown>): Promise<string> {
     () => null,
     (thrown: unknown) => thrown,
   );
-  return error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure ? `${error.cause.type ?? ''}: ${error.cause.message}` : String(error);
+  return error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure
+    ? `${error.cause.type ?? ''}: ${error.cause.message}`
+    : String(error);
 }

@@ -20,16 +20,35 @@ const sayAfterMs = 100;
 
 async function start(harness: Harness, handle: string, definition: Definition): Promise<void> {
   const { store, project, client, taskQueue } = harness;
-  const row = { handle, name: definition.name, definitionHash: contentHash(definition), project, persona: 'tester', parent: null, inputs: {}, startedAt: Date.now() };
+  const row = {
+    handle,
+    name: definition.name,
+    definitionHash: contentHash(definition),
+    project,
+    persona: 'tester',
+    parent: null,
+    inputs: {},
+    startedAt: Date.now(),
+  };
   await store.runs.create(row);
   const input: StartInput = { definition, project, persona: 'tester', level: LEVEL_NOW };
-  await client.workflow.start(WORKFLOW_TYPE, { workflowId: workflowIdOf(handle), taskQueue, workflowTaskTimeout, args: [input] });
+  await client.workflow.start(WORKFLOW_TYPE, {
+    workflowId: workflowIdOf(handle),
+    taskQueue,
+    workflowTaskTimeout,
+    args: [input],
+  });
 }
 
 export const many = (name: string): string[] => Array.from({ length: runs }, (_, n) => `outlasted-${name}-${n}`);
 
 /** Starts one run after the other, says something to each while it waits for the store, and lets the store go on. */
-export async function outlast(harness: Harness, handles: readonly string[], definition: Definition, say: (handle: string) => Promise<unknown>): Promise<void> {
+export async function outlast(
+  harness: Harness,
+  handles: readonly string[],
+  definition: Definition,
+  say: (handle: string) => Promise<unknown>,
+): Promise<void> {
   const records = await holdTable(harness, 'records');
   const said = handles.map(async (handle, n) => {
     await sleep(n * betweenMs);

@@ -20,10 +20,15 @@ afterAll(() => harness.close());
 
 test('pauses and resumes said in the first steps', async () => {
   const handles = many('first');
-  await outlast(harness, handles, once('first', [create('kept', { n: 1 }), { type: 'approval', message: 'Go on?' }, create('kept', { n: 2 })]), async (handle) => {
-    const verbs = ['resume', 'pause', 'resume', 'pause'] as const;
-    await Promise.all(verbs.map((verb, nth) => sleep(10 * nth).then(() => heard(harness, handle, verb))));
-  });
+  await outlast(
+    harness,
+    handles,
+    once('first', [create('kept', { n: 1 }), { type: 'approval', message: 'Go on?' }, create('kept', { n: 2 })]),
+    async (handle) => {
+      const verbs = ['resume', 'pause', 'resume', 'pause'] as const;
+      await Promise.all(verbs.map((verb, nth) => sleep(10 * nth).then(() => heard(harness, handle, verb))));
+    },
+  );
   for (const handle of handles) {
     await heard(harness, handle, 'resume');
     await harness.untilEvent(handle, (event) => event.type === 'asked');
@@ -38,7 +43,11 @@ test('words of a parent in the last steps', async () => {
   const handles = many('last');
   await outlast(harness, handles, once('last', [shell('true'), create('kept', { n: 3 })]), async (handle) => {
     await harness.untilEvent(handle, (event) => event.type === 'step-finished');
-    for (const verb of ['pause', 'resume'] as const) await harness.workflow(handle).signal(SIGNALS.control, verb).catch(() => undefined);
+    for (const verb of ['pause', 'resume'] as const)
+      await harness
+        .workflow(handle)
+        .signal(SIGNALS.control, verb)
+        .catch(() => undefined);
   });
   for (const handle of handles) expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
   expect(await notReplayed(harness, handles, 0)).toEqual([]);
@@ -46,12 +55,26 @@ test('words of a parent in the last steps', async () => {
 
 test('branches that wait side by side, looked at as the Web UI does, paused and resumed', async () => {
   const handles = many('asked');
-  const branches = [[create('kept', { n: 4 }), shell('true')], [shell('true'), create('kept', { n: 5 })], [create('kept', { n: 6 })]];
-  await outlast(harness, handles, once('asked', [{ type: 'parallel', branches }, create('kept', { n: 7 })]), async (handle) => {
-    const asked = [QUERIES.status, QUERIES.steps, '__temporal_workflow_metadata'].map((query) => harness.workflow(handle).query(query).catch(() => undefined));
-    await Promise.all([...asked, heard(harness, handle, 'pause')]);
-    await heard(harness, handle, 'resume');
-  });
+  const branches = [
+    [create('kept', { n: 4 }), shell('true')],
+    [shell('true'), create('kept', { n: 5 })],
+    [create('kept', { n: 6 })],
+  ];
+  await outlast(
+    harness,
+    handles,
+    once('asked', [{ type: 'parallel', branches }, create('kept', { n: 7 })]),
+    async (handle) => {
+      const asked = [QUERIES.status, QUERIES.steps, '__temporal_workflow_metadata'].map((query) =>
+        harness
+          .workflow(handle)
+          .query(query)
+          .catch(() => undefined),
+      );
+      await Promise.all([...asked, heard(harness, handle, 'pause')]);
+      await heard(harness, handle, 'resume');
+    },
+  );
   for (const handle of handles) {
     await heard(harness, handle, 'resume');
     expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });

@@ -29,11 +29,51 @@ const held: [string, Definition, Way[]][] = [
   ['stopped', once('stopped', [a, b, c], steps), [{ steps: 1 }, 'stop']],
   ['cancelled', once('cancelled', [a, b], steps), ['cancel']],
   ['passes', counted('passes', 3, [a], { safety: { ...pause, maxIterations: 1 } }), [{ maxIterations: 5 }]],
-  ['quick', once('quick', [{ type: 'parallel', branches: [[a, b], [{ type: 'emit', event: 'x' }, c]] }], { safety: { ...pause, budget: { steps: 2 } } }), [{ steps: 5 }]],
-  ['twice', once('twice', [shell('sleep 3', { outputTo: 'slept' }), a], time), [{ timeoutMs: 500 }, { timeoutMs: 20_000 }]],
+  [
+    'quick',
+    once(
+      'quick',
+      [
+        {
+          type: 'parallel',
+          branches: [
+            [a, b],
+            [{ type: 'emit', event: 'x' }, c],
+          ],
+        },
+      ],
+      { safety: { ...pause, budget: { steps: 2 } } },
+    ),
+    [{ steps: 5 }],
+  ],
+  [
+    'twice',
+    once('twice', [shell('sleep 3', { outputTo: 'slept' }), a], time),
+    [{ timeoutMs: 500 }, { timeoutMs: 20_000 }],
+  ],
   ['wall', once('wall', [nap, nap, nap, a], { safety: { ...pause, budget: { wallMs: 1000 } } }), [{ wallMs: 20_000 }]],
-  ['nested', once('nested', [{ type: 'sentinel', definition: once('child', [shell('sleep 1.5'), b]) }, a], time), [{ timeoutMs: 20_000 }]],
-  ['branches', once('branches', [{ type: 'parallel', branches: [[nap, nap, nap], [shell('sleep 0.3'), shell('sleep 1'), b]] }], time), [{ timeoutMs: 20_000 }]],
+  [
+    'nested',
+    once('nested', [{ type: 'sentinel', definition: once('child', [shell('sleep 1.5'), b]) }, a], time),
+    [{ timeoutMs: 20_000 }],
+  ],
+  [
+    'branches',
+    once(
+      'branches',
+      [
+        {
+          type: 'parallel',
+          branches: [
+            [nap, nap, nap],
+            [shell('sleep 0.3'), shell('sleep 1'), b],
+          ],
+        },
+      ],
+      time,
+    ),
+    [{ timeoutMs: 20_000 }],
+  ],
 ];
 
 async function goOn(handle: string, ways: readonly Way[]): Promise<void> {
@@ -51,5 +91,8 @@ test.each(held)('%s', async (handle, definition, ways) => {
   const file = `${handle}.sentinel-test.json`;
   expect(await harness.command('test', '--record', handle, '--out', file)).toMatchObject({ code: 0, err: '' });
   const recorded = readFileSync(join(harness.project, file), 'utf8');
-  expect({ recorded, ...(await harness.command('test', file)) }).toMatchObject({ recorded: expect.not.stringContaining('"notes"') as string, code: 0 });
+  expect({ recorded, ...(await harness.command('test', file)) }).toMatchObject({
+    recorded: expect.not.stringContaining('"notes"') as string,
+    code: 0,
+  });
 });

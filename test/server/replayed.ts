@@ -26,7 +26,9 @@ async function* histories(harness: Harness, handles: readonly string[]): ReplayH
 
 /** What the SDK says of each history that does not replay, with the file where it is kept. */
 export async function notReplayed(harness: Harness, handles: readonly string[], seed: number): Promise<string[]> {
-  const sinks = { recorder: { append: { callDuringReplay: true, fn: () => undefined }, settle: { fn: () => undefined } } };
+  const sinks = {
+    recorder: { append: { callDuringReplay: true, fn: () => undefined }, settle: { fn: () => undefined } },
+  };
   const options = replayOptions({ bundle: await loadBundle(packageRoot), store: harness.store }, sinks);
   const said: string[] = [];
   for await (const { workflowId, runId, error } of Worker.runReplayHistories(options, histories(harness, handles))) {

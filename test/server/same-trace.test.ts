@@ -21,7 +21,9 @@ const folder = fileURLToPath(new URL('../../sentinels/examples/', import.meta.ur
 
 /** In two turns: what one refers to may be in a file that comes later. */
 function shipped(): Definition[] {
-  const texts = readdirSync(folder).filter((name) => !name.endsWith('.sentinel-test.json')).map((name) => ({ name, value: JSON.parse(readFileSync(join(folder, name), 'utf8')) as unknown }));
+  const texts = readdirSync(folder)
+    .filter((name) => !name.endsWith('.sentinel-test.json'))
+    .map((name) => ({ name, value: JSON.parse(readFileSync(join(folder, name), 'utf8')) as unknown }));
   const found = new Map<string, Definition>();
   for (let turn = 1; ; turn += 1) {
     for (const { name, value } of texts) {
@@ -38,11 +40,19 @@ const skip = { onError: 'skip' } as const;
 const own: Definition[] = [
   once('mixed', [
     create('mixed', { n: 1 }, 'row'),
-    { type: 'condition', check: '$row.n === 1', then: [shell('true'), create('mixed', { n: 2 })], else: [shell('false')] },
+    {
+      type: 'condition',
+      check: '$row.n === 1',
+      then: [shell('true'), create('mixed', { n: 2 })],
+      else: [shell('false')],
+    },
     {
       type: 'loop',
       loop: { type: 'while', check: '$iteration < 3', maxIterations: 9 },
-      steps: [{ type: 'emit', event: 'turn' }, { type: 'loop', loop: { type: 'count', max: 2 }, steps: [create('mixed', { at: '$iteration' })] }],
+      steps: [
+        { type: 'emit', event: 'turn' },
+        { type: 'loop', loop: { type: 'count', max: 2 }, steps: [create('mixed', { at: '$iteration' })] },
+      ],
     },
     { type: 'command', command: 'code/read', params: { path: 'no-such-file' }, ...skip },
     {
@@ -55,12 +65,25 @@ const own: Definition[] = [
     },
   ]),
   counted('nests', 3, [
-    { type: 'sentinel', definition: counted('inner', 2, [create('inner', { n: '$iteration' }), shell('true')]), outputTo: 'inner' },
+    {
+      type: 'sentinel',
+      definition: counted('inner', 2, [create('inner', { n: '$iteration' }), shell('true')]),
+      outputTo: 'inner',
+    },
     { type: 'sentinel', definition: once('left-alone', [shell('true')]), await: false },
     { type: 'emit', event: 'passed', data: '$inner.iterations' },
   ]),
-  once('fails', [create('fails', {}), { type: 'parallel', branches: [[shell('true')], [{ type: 'command', command: 'code/read', params: { path: 'no-such-file' } }]] }, create('never', {})]),
-  counted('each-a-step', 4, [create('stepwise', { n: '$iteration' }), { type: 'emit', event: 'stepped' }], { durability: 'step' }),
+  once('fails', [
+    create('fails', {}),
+    {
+      type: 'parallel',
+      branches: [[shell('true')], [{ type: 'command', command: 'code/read', params: { path: 'no-such-file' } }]],
+    },
+    create('never', {}),
+  ]),
+  counted('each-a-step', 4, [create('stepwise', { n: '$iteration' }), { type: 'emit', event: 'stepped' }], {
+    durability: 'step',
+  }),
 ];
 
 const library = new Map(shipped().map((definition) => [definition.name, definition]));
@@ -79,10 +102,15 @@ type Traces = { [place: string]: string[] };
 
 async function scripted(definition: Definition): Promise<Traces> {
   const refs = Object.fromEntries(library);
-  const slow = definition.name === 'fan-out' ? replies : Object.fromEntries(Object.entries(replies).filter(([key]) => !key.startsWith('steps.')));
+  const slow =
+    definition.name === 'fan-out'
+      ? replies
+      : Object.fromEntries(Object.entries(replies).filter(([key]) => !key.startsWith('steps.')));
   const row = { 'data/create': { ok: true, value: { n: 1 } } };
   const outcome = await runCase({ definition, library: refs, replies: { ...slow, ...row } }, STRAIGHT);
-  return Object.fromEntries(outcome.runs.map((run) => [run.walk.input.handle.replace(/^run/, ''), inner(shapeOf(run.events))]));
+  return Object.fromEntries(
+    outcome.runs.map((run) => [run.walk.input.handle.replace(/^run/, ''), inner(shapeOf(run.events))]),
+  );
 }
 
 /** The scripted host records what happens inside a run, not its start and end. */
@@ -113,7 +141,10 @@ afterAll(async () => {
 async function openHarness(): Promise<Harness> {
   const harness = await Harness.open();
   open.push(harness);
-  writeFileSync(join(harness.project, 'package.json'), JSON.stringify({ name: 'empty', version: '1.0.0', private: true }));
+  writeFileSync(
+    join(harness.project, 'package.json'),
+    JSON.stringify({ name: 'empty', version: '1.0.0', private: true }),
+  );
   mkdirSync(join(harness.project, 'src'));
   return harness;
 }
@@ -125,7 +156,10 @@ async function expectSame(harness: Harness, runs: { definition: Definition; hand
   }
 }
 
-async function startAll(harness: Harness, every: (number | undefined)[]): Promise<{ definition: Definition; handle: string }[]> {
+async function startAll(
+  harness: Harness,
+  every: (number | undefined)[],
+): Promise<{ definition: Definition; handle: string }[]> {
   const variants = definitions.flatMap((definition) => every.map((continueEvery) => ({ definition, continueEvery })));
   return Promise.all(
     variants.map(async ({ definition, continueEvery }) => {
@@ -174,5 +208,6 @@ test.concurrent('with pause and resume said twice, at seeded moments', async () 
 
 /** A run may end meanwhile; then there is nothing left to say. */
 async function sayTwice(harness: Harness, handle: string): Promise<void> {
-  for (const verb of ['pause', 'pause', 'resume', 'resume'] as const) await harness.say(handle, verb).catch(() => undefined);
+  for (const verb of ['pause', 'pause', 'resume', 'resume'] as const)
+    await harness.say(handle, verb).catch(() => undefined);
 }

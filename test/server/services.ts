@@ -90,7 +90,11 @@ export async function startServices(): Promise<Services> {
   // Postgres may run as another user, who must be able to enter the folder.
   chmodSync(home, 0o711);
   const { cacheDir } = readConfig({ ...process.env, SENTINEL_HOME: home });
-  const binary = await findTemporalBinary({ cacheDir, onProgress: () => undefined, signal: AbortSignal.timeout(25 * 60_000) });
+  const binary = await findTemporalBinary({
+    cacheDir,
+    onProgress: () => undefined,
+    signal: AbortSignal.timeout(25 * 60_000),
+  });
   const port = await choosePort([]);
   const uiPort = await choosePort([], new Set([port]));
   const temporalServer = new TemporalServer({ home, namespace: 'default', binary, port, uiPort });

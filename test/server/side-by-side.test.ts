@@ -32,10 +32,15 @@ const runs = 24;
 const side = 6;
 
 /** Other ones, and in another order, for each run. */
-const chosen = (run: number): Step[][] => Array.from({ length: side }, (_, n) => branches[(run * 7 + n * (2 + (run % 5))) % branches.length] ?? []);
+const chosen = (run: number): Step[][] =>
+  Array.from({ length: side }, (_, n) => branches[(run * 7 + n * (2 + (run % 5))) % branches.length] ?? []);
 
 test('runs of branches that wait for local activities replay', async () => {
-  const handles = await Promise.all(Array.from({ length: runs }, (_, run) => harness.start(once('beside', [{ type: 'parallel', branches: chosen(run) }, row]), { handle: `beside-${run}` })));
+  const handles = await Promise.all(
+    Array.from({ length: runs }, (_, run) =>
+      harness.start(once('beside', [{ type: 'parallel', branches: chosen(run) }, row]), { handle: `beside-${run}` }),
+    ),
+  );
   for (const handle of handles) expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
   expect(await notReplayed(harness, handles, 0)).toEqual([]);
 });

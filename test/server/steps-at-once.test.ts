@@ -12,7 +12,16 @@ afterAll(() => harness.close());
 test('a worker works on as many long steps as it may, whatever number of runs there is', async () => {
   await harness.startWorker({ SENTINEL_STEPS_AT_ONCE: '1' });
   const alone = shell('mkdir busy && sleep 0.2 && rmdir busy', { outputTo: 'alone' });
-  const parent = once('parent', [{ type: 'parallel', branches: [[alone], [{ type: 'sentinel', definition: once('child', [alone]), outputTo: 'child' }]] }]);
+  const parent = once('parent', [
+    {
+      type: 'parallel',
+      branches: [[alone], [{ type: 'sentinel', definition: once('child', [alone]), outputTo: 'child' }]],
+    },
+  ]);
   const runs = await Promise.all(Array.from({ length: 3 }, () => harness.run(parent)));
-  for (const { result } of runs) expect(result).toMatchObject({ outcome: 'completed', outputs: { alone: { exitCode: 0 }, child: { alone: { exitCode: 0 } } } });
+  for (const { result } of runs)
+    expect(result).toMatchObject({
+      outcome: 'completed',
+      outputs: { alone: { exitCode: 0 }, child: { alone: { exitCode: 0 } } },
+    });
 });

@@ -6,7 +6,9 @@
 import type { RunEvent } from '../../language/run-event.ts';
 
 export function shapeOf(events: readonly RunEvent[]): string[] {
-  const lines = events.filter((event) => event.type !== 'paused' && event.type !== 'resumed').map((event) => ({ strand: strandOf(event.key), text: lineOf(event) }));
+  const lines = events
+    .filter((event) => event.type !== 'paused' && event.type !== 'resumed')
+    .map((event) => ({ strand: strandOf(event.key), text: lineOf(event) }));
   return lines.toSorted((a, b) => (a.strand < b.strand ? -1 : a.strand > b.strand ? 1 : 0)).map((line) => line.text);
 }
 

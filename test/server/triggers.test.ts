@@ -31,17 +31,25 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 const request = (definition: Definition, rest: Partial<TriggerRequest> = {}): TriggerRequest => ({
-  definition, inputs: {}, project: harness.project, persona: 'tester', ...rest,
+  definition,
+  inputs: {},
+  project: harness.project,
+  persona: 'tester',
+  ...rest,
 });
 
 /** Writes down what started it. */
-const noting = (name: string, rest: Partial<Definition> = {}): Definition => once(name, [create(name, { event: '$event', who: '$who' })], { inputs: { who: 'nobody' }, ...rest });
+const noting = (name: string, rest: Partial<Definition> = {}): Definition =>
+  once(name, [create(name, { event: '$event', who: '$who' })], { inputs: { who: 'nobody' }, ...rest });
 
 const emit = (name: string, data: Json, id: string = randomUUID()): Promise<{ isNew: boolean }> =>
   harness.store.triggers.publish({ source: '@emit', id, name, data, project: null });
 
 async function startsOf(id: string, count: number): Promise<TriggerStart[]> {
-  await until(async () => (await harness.store.triggers.starts(id, 1000)).filter(({ state }) => state === 'started').length >= count);
+  await until(
+    async () =>
+      (await harness.store.triggers.starts(id, 1000)).filter(({ state }) => state === 'started').length >= count,
+  );
   return harness.store.triggers.starts(id, 1000);
 }
 
@@ -53,9 +61,14 @@ async function addEvent(definition: Definition, event: string, rest: Partial<Tri
 
 test('a schedule starts runs by itself and on demand, each with a row and a handle of its own', async () => {
   const id = `beat-${randomUUID().slice(0, 8)}`;
-  const definition = noting('beat', { trigger: { type: 'schedule', cronExpression: '@every 1s', overlap: 'all', jitterMs: 0 } });
+  const definition = noting('beat', {
+    trigger: { type: 'schedule', cronExpression: '@every 1s', overlap: 'all', jitterMs: 0 },
+  });
   const added = await addTrigger(parts, request({ ...definition, id }, { inputs: { who: 'the clock' } }));
-  expect(added).toMatchObject({ type: 'schedule', schedule: { id, cron: '@every 1s', timeZone: 'UTC', overlap: 'all', catchupWindowMs: 600_000, isPaused: false } });
+  expect(added).toMatchObject({
+    type: 'schedule',
+    schedule: { id, cron: '@every 1s', timeZone: 'UTC', overlap: 'all', catchupWindowMs: 600_000, isPaused: false },
+  });
   try {
     await until(async () => (await harness.rows('beat')).length >= 2);
     await steerSchedule(parts, id, 'pause', 'enough');
@@ -63,8 +76,17 @@ test('a schedule starts runs by itself and on demand, each with a row and a hand
     const handle = runs[0]?.handle ?? '';
     expect(handle).toMatch(new RegExp(`^${id}-\\d{4}-\\d\\d-\\d\\dT`));
     expect((await harness.result(handle)).outcome).toBe('completed');
-    expect(await harness.store.runs.find(handle)).toMatchObject({ name: 'beat', status: 'completed', parent: null, persona: 'tester', project: harness.project });
-    expect((await harness.events(handle))[0]).toMatchObject({ type: 'run-started', origin: { type: 'schedule', schedule: id } });
+    expect(await harness.store.runs.find(handle)).toMatchObject({
+      name: 'beat',
+      status: 'completed',
+      parent: null,
+      persona: 'tester',
+      project: harness.project,
+    });
+    expect((await harness.events(handle))[0]).toMatchObject({
+      type: 'run-started',
+      origin: { type: 'schedule', schedule: id },
+    });
     expect((await harness.rows('beat'))[0]).toEqual({ event: null, who: 'the clock' });
 
     expect(await describeSchedule(harness.client, id)).toMatchObject({ isPaused: true, note: 'enough' });
@@ -73,7 +95,9 @@ test('a schedule starts runs by itself and on demand, each with a row and a hand
     const before = (await describeSchedule(harness.client, id)).runs.length;
     await steerSchedule(parts, id, 'trigger');
     await until(async () => (await describeSchedule(harness.client, id)).runs.length > before);
-    await until(async () => (await listSchedules(harness.client)).some((schedule) => schedule.id === id && schedule.cron === '@every 1s'));
+    await until(async () =>
+      (await listSchedules(harness.client)).some((schedule) => schedule.id === id && schedule.cron === '@every 1s'),
+    );
   } finally {
     await steerSchedule(parts, id, 'delete');
   }
@@ -82,7 +106,16 @@ test('a schedule starts runs by itself and on demand, each with a row and a hand
 
 test('a schedule keeps what it was told, is not made twice, and can be replaced', async () => {
   const id = `nightly-${randomUUID().slice(0, 8)}`;
-  const given = { ...request(noting('nightly')), id, cron: '0 3 1 * MON', timeZone: 'Europe/Zurich', overlap: 'buffer', catchupWindowMs: 60_000, jitterMs: 5000, isPaused: true } as const;
+  const given = {
+    ...request(noting('nightly')),
+    id,
+    cron: '0 3 1 * MON',
+    timeZone: 'Europe/Zurich',
+    overlap: 'buffer',
+    catchupWindowMs: 60_000,
+    jitterMs: 5000,
+    isPaused: true,
+  } as const;
   await createSchedule(parts, given);
   const { spec, policies } = await harness.client.schedule.getHandle(id).describe();
   expect(policies).toMatchObject({ overlap: 'BUFFER_ONE', catchupWindow: 60_000 });
@@ -91,15 +124,24 @@ test('a schedule keeps what it was told, is not made twice, and can be replaced'
   expect(spec.calendars).toHaveLength(2);
   await expect(createSchedule(parts, given)).rejects.toMatchObject({ code: 'HANDLE_TAKEN' });
   await expect(createSchedule(parts, { ...given, cron: '0 25 * * *' })).rejects.toMatchObject({ code: 'USAGE' });
-  expect(await createSchedule(parts, { ...given, cron: '@daily', replace: true })).toMatchObject({ cron: '@daily', overlap: 'buffer' });
-  expect(await createSchedule(parts, { ...given, cron: '@daily', isPaused: false, replace: true })).toMatchObject({ cron: '@daily', isPaused: false });
+  expect(await createSchedule(parts, { ...given, cron: '@daily', replace: true })).toMatchObject({
+    cron: '@daily',
+    overlap: 'buffer',
+  });
+  expect(await createSchedule(parts, { ...given, cron: '@daily', isPaused: false, replace: true })).toMatchObject({
+    cron: '@daily',
+    isPaused: false,
+  });
   await steerSchedule(parts, id, 'delete');
 });
 
 test('what was sealed for a schedule goes when it is replaced or removed, but not from under a run of it', async () => {
   const id = `sealed-${randomUUID().slice(0, 8)}`;
   const kept = (): Promise<string[]> => harness.store.secrets.tokensOf(scheduleOwner(id));
-  const line = shell('touch begun; while [ ! -e on ]; do sleep 0.1; done; printf %s "$A" | wc -c', { env: { A: '{{env.SCHEDULED_TOKEN}}' }, outputTo: 'said' });
+  const line = shell('touch begun; while [ ! -e on ]; do sleep 0.1; done; printf %s "$A" | wc -c', {
+    env: { A: '{{env.SCHEDULED_TOKEN}}' },
+    outputTo: 'said',
+  });
   const given = { ...request(once('sealed', [line], { env: ['SCHEDULED_TOKEN'] })), id, cron: '@yearly' };
   process.env['SCHEDULED_TOKEN'] = 's3cret';
   onTestFinished(() => void Reflect.deleteProperty(process.env, 'SCHEDULED_TOKEN'));
@@ -131,12 +173,24 @@ test('what was sealed for a schedule goes when it is replaced or removed, but no
 test('what was sealed for a schedule that Temporal does not have goes, a day later; what one holds stays', async () => {
   process.env['SCHEDULED_TOKEN'] = 's3cret';
   onTestFinished(() => void Reflect.deleteProperty(process.env, 'SCHEDULED_TOKEN'));
-  const [kept = '', removed = '', changed = ''] = ['kept', 'removed', 'changed'].map((name) => `${name}-${randomUUID().slice(0, 8)}`);
-  const given = { ...request(once('sealed', [shell('true', { env: { A: '{{env.SCHEDULED_TOKEN}}' } })], { env: ['SCHEDULED_TOKEN'] })), cron: '@yearly' };
+  const [kept = '', removed = '', changed = ''] = ['kept', 'removed', 'changed'].map(
+    (name) => `${name}-${randomUUID().slice(0, 8)}`,
+  );
+  const given = {
+    ...request(
+      once('sealed', [shell('true', { env: { A: '{{env.SCHEDULED_TOKEN}}' } })], { env: ['SCHEDULED_TOKEN'] }),
+    ),
+    cron: '@yearly',
+  };
   for (const id of [kept, removed, changed]) await createSchedule(parts, { ...given, id });
   const own = (id: string): Promise<string[]> => harness.store.secrets.tokensOf(scheduleOwner(id));
   // As a creation leaves one of which nobody knows whether it was made.
-  await sealEnvironment(harness.store, scheduleOwner(changed), { SCHEDULED_TOKEN: 'other' }, await namespaceId(harness.client));
+  await sealEnvironment(
+    harness.store,
+    scheduleOwner(changed),
+    { SCHEDULED_TOKEN: 'other' },
+    await namespaceId(harness.client),
+  );
   await harness.client.schedule.getHandle(removed).delete();
   const before = await own(changed);
   expect(before).toHaveLength(2);
@@ -161,7 +215,9 @@ test('what was sealed for a schedule that Temporal does not have goes, a day lat
 async function aDayLater(): Promise<void> {
   const client = new Client({ connectionString: harness.databaseUrl });
   await client.connect();
-  await client.query(`update sealed_values set created_at = created_at - interval '25 hours', retired_at = retired_at - interval '25 hours'`);
+  await client.query(
+    `update sealed_values set created_at = created_at - interval '25 hours', retired_at = retired_at - interval '25 hours'`,
+  );
   await client.end();
 }
 
@@ -182,22 +238,41 @@ test('each event starts one run, with its data as $event, whoever publishes it a
   expect(rows.map(({ event }) => event.n).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   expect(rows[0]?.who).toBe('ada');
   const first = starts.at(-1);
-  expect((await harness.events(first?.handle ?? ''))[0]).toMatchObject({ type: 'run-started', name: 'noted', origin: { type: 'event', trigger: id, event: 'order:placed' } });
+  expect((await harness.events(first?.handle ?? ''))[0]).toMatchObject({
+    type: 'run-started',
+    name: 'noted',
+    origin: { type: 'event', trigger: id, event: 'order:placed' },
+  });
 });
 
 test('a definition that loops over the events that start it has one run at a time, and no event is left out or seen twice', async () => {
-  const looped = { ...once('looped', [create('looped', { n: '$event.n' })]), loop: { type: 'event', event: 'tick', max: 3 } } satisfies Definition;
+  const looped = {
+    ...once('looped', [create('looped', { n: '$event.n' })]),
+    loop: { type: 'event', event: 'tick', max: 3 },
+  } satisfies Definition;
   const id = await addEvent(looped, 'tick');
   for (let n = 1; n <= 7; n += 1) await emit('tick', { n });
   await until(async () => (await harness.rows('looped')).length >= 7);
   expect((await harness.rows('looped')).map(({ n }) => n)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   const starts = (await harness.store.triggers.starts(id, 100)).toReversed();
-  expect(starts.map(({ state }) => state)).toEqual(['started', 'taken', 'taken', 'started', 'taken', 'taken', 'started']);
+  expect(starts.map(({ state }) => state)).toEqual([
+    'started',
+    'taken',
+    'taken',
+    'started',
+    'taken',
+    'taken',
+    'started',
+  ]);
   await emit('tick', { n: 8 });
   await emit('tick', { n: 9 });
   const last = starts.at(-1)?.handle ?? '';
   expect((await harness.result(last)).iterations).toBe(3);
-  await until(async () => (await harness.store.triggers.starts(id, 100)).filter(({ state, heldBy }) => state === 'taken' && heldBy === last).length === 2);
+  await until(
+    async () =>
+      (await harness.store.triggers.starts(id, 100)).filter(({ state, heldBy }) => state === 'taken' && heldBy === last)
+        .length === 2,
+  );
 });
 
 test('the end of a run starts another', async () => {
@@ -205,7 +280,9 @@ test('the end of a run starts another', async () => {
   const { handle } = await harness.run(once('before', [create('before', {})]));
   const [start] = await startsOf(id, 1);
   await harness.result(start?.handle ?? '');
-  expect((await harness.rows('after'))[0]).toMatchObject({ event: { handle, name: 'before', status: 'completed', outcome: 'completed', parent: null } });
+  expect((await harness.rows('after'))[0]).toMatchObject({
+    event: { handle, name: 'before', status: 'completed', outcome: 'completed', parent: null },
+  });
 });
 
 test('immediate starts once at registration, manual does not register', async () => {
@@ -232,7 +309,9 @@ test('no event is lost or starts two runs when every worker dies', async () => {
   expect(starts).toHaveLength(60);
   await Promise.all(starts.map(({ handle }) => harness.result(handle)));
   const noted = (await harness.rows('survived')) as { event: { data: number } }[];
-  expect(noted.map(({ event }) => event.data).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, n) => n));
+  expect(noted.map(({ event }) => event.data).toSorted((a, b) => a - b)).toEqual(
+    Array.from({ length: 60 }, (_, n) => n),
+  );
   const description = await harness.client.workflow.getHandle(workflowIdOf(starts[0]?.handle ?? '')).describe();
   expect(description.status.name).toBe('COMPLETED');
 }, 240_000);

@@ -20,7 +20,15 @@ afterAll(async () => {
 });
 
 async function startVersion(buildId: string, ...options: string[]): Promise<WorkerProcess> {
-  const worker = await WorkerProcess.start(harness.env, [CLI, 'worker', '--build-id', buildId, '--deployment', deployment, ...options]);
+  const worker = await WorkerProcess.start(harness.env, [
+    CLI,
+    'worker',
+    '--build-id',
+    buildId,
+    '--deployment',
+    deployment,
+    ...options,
+  ]);
   started.push(worker);
   return worker;
 }
@@ -28,12 +36,17 @@ async function startVersion(buildId: string, ...options: string[]): Promise<Work
 /** Build ids of the workers that decided what the run does. */
 async function buildsOf(handle: string): Promise<Set<string>> {
   const { events = [] } = await harness.history(handle);
-  const found = events?.flatMap(({ workflowTaskCompletedEventAttributes: task }) => (task ? [task.deploymentVersion?.buildId ?? 'none'] : []));
+  const found = events?.flatMap(({ workflowTaskCompletedEventAttributes: task }) =>
+    task ? [task.deploymentVersion?.buildId ?? 'none'] : [],
+  );
   return new Set(found);
 }
 
 const waiting = (name: string): ReturnType<typeof once> =>
-  once(name, [shell(`while [ ! -f go-${name} ]; do sleep 0.1; done; echo went`), shell('echo on', { outputTo: 'said' })]);
+  once(name, [
+    shell(`while [ ! -f go-${name} ]; do sleep 0.1; done; echo went`),
+    shell('echo on', { outputTo: 'said' }),
+  ]);
 
 const go = (name: string): void => writeFileSync(join(harness.project, `go-${name}`), '');
 

@@ -26,7 +26,12 @@ const buildFixLoop = read({
   name: 'build-fix-loop',
   recipe: 'coding',
   steps: [
-    { type: 'command', command: 'code/shell/execute', params: { command: 'npm run --silent build', wait: false }, outputTo: 'build' },
+    {
+      type: 'command',
+      command: 'code/shell/execute',
+      params: { command: 'npm run --silent build', wait: false },
+      outputTo: 'build',
+    },
     {
       type: 'command',
       command: 'code/shell/sentinel',
@@ -65,7 +70,11 @@ test.concurrent('example 1, the build-fix loop, ends with a commit once the buil
   writeFileSync(join(harness.project, 'package.json'), JSON.stringify({ scripts: { build } }));
   const { handle, result } = await harness.run(buildFixLoop);
   expect(result).toMatchObject({ outcome: 'completed', iterations: 2 });
-  expect(result.outputs['result']).toMatchObject({ exitCode: 0, length: 1, lines: [{ line: 'Successfully compiled', classification: 'success' }] });
+  expect(result.outputs['result']).toMatchObject({
+    exitCode: 0,
+    length: 1,
+    lines: [{ line: 'Successfully compiled', classification: 'success' }],
+  });
   expect(git('log', '--format=%s').trim()).toBe('Build passes');
   const glob = `sentinel:${handle}:line`;
   const first = await harness.store.signals.next({ handle, glob, withCause: false, consumed: {} });
@@ -76,13 +85,25 @@ test.concurrent('a process that a worker dies with is started again, and the wat
   const harness = await openHarness();
   const worker = await harness.startWorker();
   const definition = once('watched', [
-    { type: 'command', command: 'code/shell/execute', params: { command: 'echo $$ >> pids; echo begin; sleep 3; echo end', wait: false }, outputTo: 'process' },
-    { type: 'command', command: 'code/shell/execute', params: { command: 'echo $$ >> served; sleep 600', wait: false } },
+    {
+      type: 'command',
+      command: 'code/shell/execute',
+      params: { command: 'echo $$ >> pids; echo begin; sleep 3; echo end', wait: false },
+      outputTo: 'process',
+    },
+    {
+      type: 'command',
+      command: 'code/shell/execute',
+      params: { command: 'echo $$ >> served; sleep 600', wait: false },
+    },
     { type: 'watch', executionId: '$process.executionId', outputTo: 'result' },
     create('kept', { lines: '$result.length' }),
   ]);
   const handle = await harness.start(definition);
-  const pids = (name: string): number[] => (existsSync(join(harness.project, name)) ? readFileSync(join(harness.project, name), 'utf8').trim().split('\n').map(Number) : []);
+  const pids = (name: string): number[] =>
+    existsSync(join(harness.project, name))
+      ? readFileSync(join(harness.project, name), 'utf8').trim().split('\n').map(Number)
+      : [];
   await until(() => pids('pids').length === 1 && pids('served').length === 1);
   await sleep(500);
   await worker.kill9();
@@ -92,7 +113,12 @@ test.concurrent('a process that a worker dies with is started again, and the wat
   expect(result.outputs['result']).toMatchObject({ exitCode: 0, lines: [{ line: 'begin' }, { line: 'end' }] });
   expect(await harness.rows('kept')).toEqual([{ lines: 2 }]);
   // Both were started again, and nothing outlives the run.
-  await until(() => pids('pids').length === 2 && pids('served').length === 2 && [...pids('pids'), ...pids('served')].every((pid) => !isAlive(pid)));
+  await until(
+    () =>
+      pids('pids').length === 2 &&
+      pids('served').length === 2 &&
+      [...pids('pids'), ...pids('served')].every((pid) => !isAlive(pid)),
+  );
 });
 
 test.concurrent('a watch loses no event, whether it came before or after, or while no worker ran', async () => {
@@ -104,7 +130,8 @@ test.concurrent('a watch loses no event, whether it came before or after, or whi
   ]);
   const waiting = await harness.start(watcher);
   await harness.run(once('early', [emit('order:1', 1), emit('other')]));
-  const state = async (name: string): Promise<boolean> => (await harness.events(waiting)).some((event) => event.type === 'step-finished' && event.key === name);
+  const state = async (name: string): Promise<boolean> =>
+    (await harness.events(waiting)).some((event) => event.type === 'step-finished' && event.key === name);
   await until(() => state('steps.1@1'));
   await harness.run(once('later', [emit('order:2', 2)], { durability: 'step' }));
   await until(() => state('steps.2@1'));
@@ -119,16 +146,28 @@ test.concurrent('many runs loop over the same events, each over all of them, thr
   const harness = await openHarness();
   await harness.startWorker();
   await harness.startWorker();
-  const loop: Definition = { name: 'loop', loop: { type: 'event', event: 'tick:*', max: 6 }, timeoutMs: 120_000, steps: [shell('echo $event.n', { outputTo: 'said' }), create('ticks', { run: '{{input.me}}', n: '$event.n' })] };
-  const handles = await Promise.all(Array.from({ length: 12 }, (_, i) => harness.start(loop, { inputs: { me: i }, ...(i % 2 === 0 ? { continueEvery: 3 } : {}) })));
+  const loop: Definition = {
+    name: 'loop',
+    loop: { type: 'event', event: 'tick:*', max: 6 },
+    timeoutMs: 120_000,
+    steps: [shell('echo $event.n', { outputTo: 'said' }), create('ticks', { run: '{{input.me}}', n: '$event.n' })],
+  };
+  const handles = await Promise.all(
+    Array.from({ length: 12 }, (_, i) =>
+      harness.start(loop, { inputs: { me: i }, ...(i % 2 === 0 ? { continueEvery: 3 } : {}) }),
+    ),
+  );
   for (let n = 1; n <= 6; n += 1) {
     await harness.store.signals.publishAll([{ handle: 'outside', key: `tick-${n}`, name: `tick:${n}`, data: { n } }]);
     await sleep(100);
   }
   const results = await Promise.all(handles.map((handle) => harness.result(handle)));
-  expect(results.map(({ outcome, iterations }) => `${outcome} ${iterations}`)).toEqual(handles.map(() => 'completed 6'));
+  expect(results.map(({ outcome, iterations }) => `${outcome} ${iterations}`)).toEqual(
+    handles.map(() => 'completed 6'),
+  );
   const rows = await harness.rows('ticks');
-  for (const [i] of handles.entries()) expect(rows.filter((row) => Number(row['run']) === i).map((row) => row['n'])).toEqual([1, 2, 3, 4, 5, 6]);
+  for (const [i] of handles.entries())
+    expect(rows.filter((row) => Number(row['run']) === i).map((row) => row['n'])).toEqual([1, 2, 3, 4, 5, 6]);
 });
 
 test.concurrent('a stop, and a cancellation, end a run that waits for an event', async () => {
@@ -147,25 +186,41 @@ test.concurrent.each([
   ['completes', 'completed', () => Promise.resolve()],
   ['fails', 'failed', () => Promise.resolve()],
   ['is cancelled', 'cancelled', (harness: Harness, handle: string) => harness.workflow(handle).cancel()],
-  ['is terminated from outside', null, (harness: Harness, handle: string) => harness.workflow(handle).terminate('enough')],
-] as const)('a process lives through continue-as-new, and goes with its run when that %s', async (_name, outcome, end) => {
-  const harness = await openHarness();
-  await harness.startWorker();
-  const definition = once('lives', [
-    { type: 'command', command: 'code/shell/execute', params: { command: `echo $$ >> pid; env -i setsid sh -c 'echo $$ >> pid; exec sleep 600' & sleep 600`, wait: false } },
-    shell('true'),
-    shell('true'),
-    shell(outcome === 'completed' || outcome === 'failed' ? 'sleep 1' : 'sleep 300'),
-    ...(outcome === 'failed' ? [{ type: 'command', command: 'code/read', params: { path: 'nowhere' } } as const] : []),
-  ]);
-  const handle = await harness.start(definition, { continueEvery: 1 });
-  const file = join(harness.project, 'pid');
-  const pids = (): number[] => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : []);
-  await until(() => pids().length === 2);
-  await harness.untilEvent(handle, (event) => event.type === 'step-started' && event.key === 'steps.3@1');
-  expect(pids().every(isAlive)).toBe(true);
-  await end(harness, handle);
-  if (outcome !== null) expect((await harness.result(handle)).outcome).toBe(outcome);
-  await until(() => !pids().some(isAlive));
-  expect(pids()).toHaveLength(2);
-});
+  [
+    'is terminated from outside',
+    null,
+    (harness: Harness, handle: string) => harness.workflow(handle).terminate('enough'),
+  ],
+] as const)(
+  'a process lives through continue-as-new, and goes with its run when that %s',
+  async (_name, outcome, end) => {
+    const harness = await openHarness();
+    await harness.startWorker();
+    const definition = once('lives', [
+      {
+        type: 'command',
+        command: 'code/shell/execute',
+        params: {
+          command: `echo $$ >> pid; env -i setsid sh -c 'echo $$ >> pid; exec sleep 600' & sleep 600`,
+          wait: false,
+        },
+      },
+      shell('true'),
+      shell('true'),
+      shell(outcome === 'completed' || outcome === 'failed' ? 'sleep 1' : 'sleep 300'),
+      ...(outcome === 'failed'
+        ? [{ type: 'command', command: 'code/read', params: { path: 'nowhere' } } as const]
+        : []),
+    ]);
+    const handle = await harness.start(definition, { continueEvery: 1 });
+    const file = join(harness.project, 'pid');
+    const pids = (): number[] => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : []);
+    await until(() => pids().length === 2);
+    await harness.untilEvent(handle, (event) => event.type === 'step-started' && event.key === 'steps.3@1');
+    expect(pids().every(isAlive)).toBe(true);
+    await end(harness, handle);
+    if (outcome !== null) expect((await harness.result(handle)).outcome).toBe(outcome);
+    await until(() => !pids().some(isAlive));
+    expect(pids()).toHaveLength(2);
+  },
+);

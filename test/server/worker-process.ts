@@ -71,7 +71,10 @@ export class WorkerProcess {
   /** Processor time used so far, in ticks of 10 ms. */
   processorTicks(): number {
     const stat = readFileSync(`/proc/${this.pid}/stat`, 'utf8');
-    const [userTicks, systemTicks] = stat.slice(stat.lastIndexOf(')') + 2).split(' ').slice(11, 13);
+    const [userTicks, systemTicks] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13);
     return Number(userTicks) + Number(systemTicks);
   }
 }

@@ -14,7 +14,9 @@ const Service = z.object({
   build: z.string().optional(),
   environment: z.record(z.string(), z.coerce.string()).optional(),
   command: z.array(z.string()).optional(),
-  depends_on: z.record(z.string(), z.object({ condition: z.enum(['service_healthy', 'service_completed_successfully']) })).optional(),
+  depends_on: z
+    .record(z.string(), z.object({ condition: z.enum(['service_healthy', 'service_completed_successfully']) }))
+    .optional(),
   healthcheck: z.object({ test: z.array(z.string()) }).optional(),
   ports: z.array(z.string()).optional(),
   volumes: z.array(z.string()).optional(),
@@ -28,7 +30,9 @@ const serviceNames = Object.keys(services);
 
 /** `${NAME:-value}` as compose fills it in when the variable is not set. */
 const filled = (environment: Record<string, string> = {}) =>
-  Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, value.replace(/\$\{\w+:-([^}]*)\}/g, '$1')]));
+  Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [name, value.replace(/\$\{\w+:-([^}]*)\}/g, '$1')]),
+  );
 
 describe('docker-compose.yml', () => {
   it.each(serviceNames)('%s waits only for services that are there and say that they are ready', (name) => {
@@ -61,7 +65,11 @@ describe('docker-compose.yml', () => {
   it('gives Sentinel the password its database has', () => {
     const { password, username, pathname } = new URL(filled(services['worker']?.environment)['DATABASE_URL'] ?? '');
     const database = filled(services['postgres']?.environment);
-    expect([username, password, pathname.slice(1)]).toEqual([database['POSTGRES_USER'], database['POSTGRES_PASSWORD'], database['POSTGRES_DB']]);
+    expect([username, password, pathname.slice(1)]).toEqual([
+      database['POSTGRES_USER'],
+      database['POSTGRES_PASSWORD'],
+      database['POSTGRES_DB'],
+    ]);
   });
 
   it('starts several workers, with time to end their steps', () => {
@@ -85,7 +93,9 @@ describe('Dockerfile', () => {
   });
 
   it('copies only what is there', () => {
-    const sources = lines.filter((line) => /^COPY (?!--from)/.test(line)).flatMap((line) => line.split(' ').slice(1, -1));
+    const sources = lines
+      .filter((line) => /^COPY (?!--from)/.test(line))
+      .flatMap((line) => line.split(' ').slice(1, -1));
     for (const source of sources) expect(existsSync(path(source)), source).toBe(true);
   });
 });

@@ -27,7 +27,9 @@ test('stays when a verb comes that knows nothing of it, whatever has to be start
   expect(statSync(file()).mode & 0o777).toBe(0o600);
   const said: string[] = [];
   for (const env of [options.env, { ...options.env, SENTINEL_WEBHOOK_SECRET: 'another-another-another' }]) {
-    expect((await ensureServices({ ...options, env, onProgress: (text) => said.push(text) })).supervisor).toEqual(up.supervisor);
+    expect((await ensureServices({ ...options, env, onProgress: (text) => said.push(text) })).supervisor).toEqual(
+      up.supervisor,
+    );
   }
   expect(said).toEqual([]);
   process.kill(up.supervisor.pid, 'SIGKILL');

@@ -28,7 +28,11 @@ beforeAll(async () => {
   const ui = await choosePort([], taken.add(temporal));
   const postgres = await choosePort([], taken.add(ui));
   const { TEMPORAL_ADDRESS: _address, DATABASE_URL: _url, ...rest } = process.env;
-  const ports = { SENTINEL_TEMPORAL_PORT: String(temporal), SENTINEL_TEMPORAL_UI_PORT: String(ui), SENTINEL_POSTGRES_PORT: String(postgres) };
+  const ports = {
+    SENTINEL_TEMPORAL_PORT: String(temporal),
+    SENTINEL_TEMPORAL_UI_PORT: String(ui),
+    SENTINEL_POSTGRES_PORT: String(postgres),
+  };
   options = { supervisorProgram: await buildSupervisor(), env: { ...rest, ...ports, SENTINEL_HOME: home } };
 }, 120_000);
 
@@ -37,31 +41,43 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 }, 120_000);
 
-test('a worker that is killed is started again by its supervisor, and the run that it was at goes on', { timeout: 180_000 }, async () => {
-  const { supervisor, worker } = await ensureServices(options);
-  const old = worker?.process;
-  if (!old) throw new Error('the worker is not recorded');
-  const config = readConfig(options.env);
-  const store = openStore({ url: config.database.url ?? '' });
-  const connection = await Connection.connect(connectionOptions(config));
-  try {
-    const client = new Client({ connection, dataConverter: { externalStorage: payloadStorage(store) } });
-    const steps = ['touch begun; while [ ! -e go ]; do sleep 0.1; done', 'touch ended'].map((command): Step => ({ type: 'shell', command }));
-    const definition: Definition = { name: 'outlives', loop: { type: 'once' }, steps };
-    const { handle } = await startRun({ store, client, taskQueue: worker.taskQueues[0] ?? '' }, { definition, inputs: {}, project: home, persona: 'tester' });
-    await expect.poll(() => existsSync(join(home, 'begun')), { timeout: 30_000 }).toBe(true);
-    process.kill(old.pid, 'SIGKILL');
-    await expect.poll(() => isAlive(old)).toBe(false);
-    // Nobody asks for the services meanwhile: the supervisor has to see it by itself.
-    await expect.poll(() => readServicesState(home)?.worker?.process, { timeout: 60_000 }).toMatchObject({ restarts: 1, status: 'up' });
-    const after = readServicesState(home);
-    expect(after?.worker?.process?.pid).not.toBe(old.pid);
-    expect(after?.supervisor.pid).toBe(supervisor.pid);
-    writeFileSync(join(home, 'go'), '');
-    await client.workflow.getHandle(workflowIdOf(handle)).result();
-    expect(existsSync(join(home, 'ended'))).toBe(true);
-  } finally {
-    await connection.close();
-    await store.close();
-  }
-});
+test(
+  'a worker that is killed is started again by its supervisor, and the run that it was at goes on',
+  { timeout: 180_000 },
+  async () => {
+    const { supervisor, worker } = await ensureServices(options);
+    const old = worker?.process;
+    if (!old) throw new Error('the worker is not recorded');
+    const config = readConfig(options.env);
+    const store = openStore({ url: config.database.url ?? '' });
+    const connection = await Connection.connect(connectionOptions(config));
+    try {
+      const client = new Client({ connection, dataConverter: { externalStorage: payloadStorage(store) } });
+      const steps = ['touch begun; while [ ! -e go ]; do sleep 0.1; done', 'touch ended'].map((command): Step => ({
+        type: 'shell',
+        command,
+      }));
+      const definition: Definition = { name: 'outlives', loop: { type: 'once' }, steps };
+      const { handle } = await startRun(
+        { store, client, taskQueue: worker.taskQueues[0] ?? '' },
+        { definition, inputs: {}, project: home, persona: 'tester' },
+      );
+      await expect.poll(() => existsSync(join(home, 'begun')), { timeout: 30_000 }).toBe(true);
+      process.kill(old.pid, 'SIGKILL');
+      await expect.poll(() => isAlive(old)).toBe(false);
+      // Nobody asks for the services meanwhile: the supervisor has to see it by itself.
+      await expect
+        .poll(() => readServicesState(home)?.worker?.process, { timeout: 60_000 })
+        .toMatchObject({ restarts: 1, status: 'up' });
+      const after = readServicesState(home);
+      expect(after?.worker?.process?.pid).not.toBe(old.pid);
+      expect(after?.supervisor.pid).toBe(supervisor.pid);
+      writeFileSync(join(home, 'go'), '');
+      await client.workflow.getHandle(workflowIdOf(handle)).result();
+      expect(existsSync(join(home, 'ended'))).toBe(true);
+    } finally {
+      await connection.close();
+      await store.close();
+    }
+  },
+);

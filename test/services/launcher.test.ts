@@ -3,7 +3,17 @@
  * they were called: what it installs and builds when, and that it passes everything on.
  */
 import { execFile, spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,10 +47,15 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'sentinel launcher '));
   calls = join(root, 'calls');
   for (const folder of ['bin', 'language', 'prisma/generated']) mkdirSync(join(root, folder), { recursive: true });
-  for (const file of ['package.json', 'package-lock.json', 'tsconfig.json', 'language/a.ts', 'calls']) writeFileSync(join(root, file), '');
+  for (const file of ['package.json', 'package-lock.json', 'tsconfig.json', 'language/a.ts', 'calls'])
+    writeFileSync(join(root, file), '');
   const past = new Date(Date.now() - 60_000);
-  for (const file of ['package.json', 'package-lock.json', 'tsconfig.json', 'language/a.ts']) utimesSync(join(root, file), past, past);
-  for (const [name, text] of [['npm', NPM], ['node', NODE]] as const) {
+  for (const file of ['package.json', 'package-lock.json', 'tsconfig.json', 'language/a.ts'])
+    utimesSync(join(root, file), past, past);
+  for (const [name, text] of [
+    ['npm', NPM],
+    ['node', NODE],
+  ] as const) {
     writeFileSync(join(root, 'bin', name), text);
     chmodSync(join(root, 'bin', name), 0o755);
   }
@@ -52,13 +67,17 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 const launch = (args: string[] = [], extra: NodeJS.ProcessEnv = {}, program = join(root, 'sentinel')) =>
   spawnSync(program, args, { env: { ...env, ...extra }, cwd: '/', encoding: 'utf8', timeout: 30_000 });
-const npmCalls = () => readFileSync(calls, 'utf8').trim().split('\n').filter((line) => line !== '');
+const npmCalls = () =>
+  readFileSync(calls, 'utf8')
+    .trim()
+    .split('\n')
+    .filter((line) => line !== '');
 
 const INSTALL = 'npm ci --include=dev --no-audit --no-fund';
 const BUILD = 'npm run --silent build';
 
 describe('the launcher', { timeout: 60_000 }, () => {
-  it('installs and builds once, then only runs; stdout and the exit code are the program\'s', () => {
+  it("installs and builds once, then only runs; stdout and the exit code are the program's", () => {
     const first = launch(['list', '--json', 'a b']);
     expect([first.stdout, first.status]).toEqual(['ran: list --json a b\n', 7]);
     expect(first.stderr).toContain('chatter');
@@ -71,7 +90,9 @@ describe('the launcher', { timeout: 60_000 }, () => {
   it('gives a worker in the foreground the heap of one in the background', () => {
     const [, ...flags] = WORKER_NODE_FLAGS;
     // The node of these tests leaves out its first argument.
-    expect(launch(['worker', '--json']).stdout).toBe(`ran: ${flags.join(' ')} ${join(root, 'dist', 'cli', 'main.js')} worker --json\n`);
+    expect(launch(['worker', '--json']).stdout).toBe(
+      `ran: ${flags.join(' ')} ${join(root, 'dist', 'cli', 'main.js')} worker --json\n`,
+    );
     expect(launch(['workers']).stdout).toBe('ran: workers\n');
   });
 
@@ -103,7 +124,11 @@ describe('the launcher', { timeout: 60_000 }, () => {
   });
 
   it('asked several times at once installs and builds once', async () => {
-    const all = await Promise.all([1, 2, 3, 4].map((n) => run(join(root, 'sentinel'), [String(n)], { env }).catch((error: { stdout: string }) => error)));
+    const all = await Promise.all(
+      [1, 2, 3, 4].map((n) =>
+        run(join(root, 'sentinel'), [String(n)], { env }).catch((error: { stdout: string }) => error),
+      ),
+    );
     expect(all.map(({ stdout }) => stdout)).toEqual(['ran: 1\n', 'ran: 2\n', 'ran: 3\n', 'ran: 4\n']);
     expect(npmCalls()).toEqual([INSTALL, BUILD]);
   });
@@ -115,7 +140,6 @@ describe('the launcher', { timeout: 60_000 }, () => {
     writeFileSync(join(lock, 'pid'), `${pid}\n`);
     expect(launch(['up']).stdout).toBe('ran: up\n');
   });
-
 });
 
 describe('the launcher in trouble', { timeout: 60_000 }, () => {

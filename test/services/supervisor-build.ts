@@ -11,7 +11,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 export async function buildSupervisor(): Promise<string> {
   const outdir = join(root, 'node_modules', '.cache', 'sentinel-test');
   await build({
-    entryPoints: [join(root, 'worker/services/supervisor-process.ts'), join(root, 'worker/services/temporal-download.ts')],
+    entryPoints: [
+      join(root, 'worker/services/supervisor-process.ts'),
+      join(root, 'worker/services/temporal-download.ts'),
+    ],
     outdir,
     bundle: true,
     splitting: true,

@@ -82,14 +82,20 @@ describe('services that are started', { timeout: 120_000 }, () => {
     expect(said).toContain('starting the services');
     expect(state.temporal?.address).toBe(`127.0.0.1:${options.env['SENTINEL_TEMPORAL_PORT'] ?? ''}`);
     expect(state.postgres?.port).toBe(Number(options.env['SENTINEL_POSTGRES_PORT']));
-    expect(await searchAttributes()).toEqual(expect.arrayContaining(['SentinelName', 'SentinelStatus', 'SentinelPersona', 'SentinelIteration']));
-    const settings = await query(`SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', 'listen_addresses') ORDER BY name`);
+    expect(await searchAttributes()).toEqual(
+      expect.arrayContaining(['SentinelName', 'SentinelStatus', 'SentinelPersona', 'SentinelIteration']),
+    );
+    const settings = await query(
+      `SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', 'listen_addresses') ORDER BY name`,
+    );
     expect(settings).toEqual([
       { name: 'fsync', setting: 'on' },
       { name: 'listen_addresses', setting: '127.0.0.1' },
       { name: 'synchronous_commit', setting: 'on' },
     ]);
-    expect(await query('SELECT count(*)::int AS applied FROM _prisma_migrations WHERE finished_at IS NOT NULL')).not.toEqual([{ applied: 0 }]);
+    expect(
+      await query('SELECT count(*)::int AS applied FROM _prisma_migrations WHERE finished_at IS NOT NULL'),
+    ).not.toEqual([{ applied: 0 }]);
     await query('CREATE TABLE kept (value text)');
     await query(`INSERT INTO kept VALUES ('before')`);
   });
@@ -99,13 +105,13 @@ describe('services that are started', { timeout: 120_000 }, () => {
     expect(await medianMs(() => ensureServices(options))).toBeLessThan(100);
     expect((await ensureServices(options)).supervisor).toEqual(first.supervisor);
   });
-
 });
 
 describe('services that doctor looks at', { timeout: 120_000 }, () => {
   it('are all found, but for the worker', async () => {
     const report = await inspectServices(options.env);
-    const named = (names: string[]) => report.entries.filter(({ name }) => names.includes(name)).map(({ name, ok, port }) => ({ name, ok, port }));
+    const named = (names: string[]) =>
+      report.entries.filter(({ name }) => names.includes(name)).map(({ name, ok, port }) => ({ name, ok, port }));
     expect(named(['temporal server', 'search attributes', 'postgres', 'migrations', 'web UI'])).toEqual([
       { name: 'temporal server', ok: true, port: Number(options.env['SENTINEL_TEMPORAL_PORT']) },
       { name: 'search attributes', ok: true, port: undefined },
@@ -120,12 +126,24 @@ describe('services that doctor looks at', { timeout: 120_000 }, () => {
   });
 
   it('are reported, with a remedy, while they are away', async () => {
-    const away = await inspectServices({ ...options.env, DATABASE_URL: 'postgres://u@127.0.0.1:1/x', TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    const away = await inspectServices({
+      ...options.env,
+      DATABASE_URL: 'postgres://u@127.0.0.1:1/x',
+      TEMPORAL_ADDRESS: '127.0.0.1:1',
+    });
     const server = away.entries.find(({ name }) => name === 'temporal server');
     const postgres = away.entries.find(({ name }) => name === 'postgres');
     expect(away.ok).toBe(false);
-    expect(server).toMatchObject({ ok: false, where: '127.0.0.1:1', port: 1, remedy: expect.stringContaining('TEMPORAL_ADDRESS') as string });
-    expect(postgres).toMatchObject({ ok: false, found: expect.stringMatching(/does not answer: .*ECONNREFUSED/) as string });
+    expect(server).toMatchObject({
+      ok: false,
+      where: '127.0.0.1:1',
+      port: 1,
+      remedy: expect.stringContaining('TEMPORAL_ADDRESS') as string,
+    });
+    expect(postgres).toMatchObject({
+      ok: false,
+      found: expect.stringMatching(/does not answer: .*ECONNREFUSED/) as string,
+    });
     expect(postgres?.remedy).toMatch(/Check that DATABASE_URL is right/);
   });
 
@@ -135,7 +153,6 @@ describe('services that doctor looks at', { timeout: 120_000 }, () => {
     const client = new Client({ connectionString: url.href });
     await expect(client.connect()).rejects.toThrow(/password authentication failed/);
   });
-
 });
 
 describe('services of somebody else', { timeout: 120_000 }, () => {
@@ -144,11 +161,23 @@ describe('services of somebody else', { timeout: 120_000 }, () => {
     const elsewhere = mkdtempSync(join(tmpdir(), 'sentinel-external-'));
     await query('CREATE DATABASE theirs');
     const url = (own.postgres?.url ?? '').replace(/sentinel$/, 'theirs');
-    const external = { ...options, env: { ...options.env, SENTINEL_HOME: elsewhere, TEMPORAL_ADDRESS: own.temporal?.address ?? '', DATABASE_URL: url } };
+    const external = {
+      ...options,
+      env: {
+        ...options.env,
+        SENTINEL_HOME: elsewhere,
+        TEMPORAL_ADDRESS: own.temporal?.address ?? '',
+        DATABASE_URL: url,
+      },
+    };
     try {
       const state = await ensureServices(external);
       expect([state.temporal?.process, state.postgres?.process]).toEqual([null, null]);
-      expect(state.temporal).toMatchObject({ isExternal: true, version: own.temporal?.version, foundAs: 'TEMPORAL_ADDRESS' });
+      expect(state.temporal).toMatchObject({
+        isExternal: true,
+        version: own.temporal?.version,
+        foundAs: 'TEMPORAL_ADDRESS',
+      });
       expect((await inspectServices(external.env)).entries.find(({ name }) => name === 'migrations')?.ok).toBe(true);
       expect(await stopServices(external)).toEqual([]);
       expect(await ensureServices(options)).toEqual(own);
@@ -159,12 +188,19 @@ describe('services of somebody else', { timeout: 120_000 }, () => {
 
   it('are named, with what to check, when they do not answer', async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), 'sentinel-external-'));
-    const env = { ...options.env, SENTINEL_HOME: elsewhere, TEMPORAL_ADDRESS: '127.0.0.1:1', DATABASE_URL: 'postgres://u@127.0.0.1:1/x' };
+    const env = {
+      ...options.env,
+      SENTINEL_HOME: elsewhere,
+      TEMPORAL_ADDRESS: '127.0.0.1:1',
+      DATABASE_URL: 'postgres://u@127.0.0.1:1/x',
+    };
     try {
-      await expect(ensureServices({ ...options, env })).rejects.toThrow(/database at 127.0.0.1:1 could not be prepared.*ECONNREFUSED.*DATABASE_URL/s);
-      await expect(ensureServices({ ...options, env: { ...env, DATABASE_URL: readConfig(options.env).database.url ?? '' } })).rejects.toThrow(
-        /Temporal at 127.0.0.1:1 \(TEMPORAL_ADDRESS\), namespace default, does not answer/,
+      await expect(ensureServices({ ...options, env })).rejects.toThrow(
+        /database at 127.0.0.1:1 could not be prepared.*ECONNREFUSED.*DATABASE_URL/s,
       );
+      await expect(
+        ensureServices({ ...options, env: { ...env, DATABASE_URL: readConfig(options.env).database.url ?? '' } }),
+      ).rejects.toThrow(/Temporal at 127.0.0.1:1 \(TEMPORAL_ADDRESS\), namespace default, does not answer/);
     } finally {
       rmSync(elsewhere, { recursive: true });
     }
@@ -209,7 +245,10 @@ describe('services that are killed', { timeout: 120_000 }, () => {
 
   it('go to a new supervisor when settings change, keeping their processes', async () => {
     const before = await ensureServices(options);
-    const after = await ensureServices({ ...options, env: { ...options.env, SENTINEL_TASK_QUEUES: 'sentinel,sentinel@here' } });
+    const after = await ensureServices({
+      ...options,
+      env: { ...options.env, SENTINEL_TASK_QUEUES: 'sentinel,sentinel@here' },
+    });
     expect(after.supervisor.pid).not.toBe(before.supervisor.pid);
     expect(processes(after).postgres.pid).toBe(processes(before).postgres.pid);
     await ensureServices(options);
@@ -223,7 +262,10 @@ describe('services that are stopped', { timeout: 120_000 }, () => {
     for (const gone of [before.supervisor, ...Object.values(processes(before))]) expect(isAlive(gone)).toBe(false);
     expect(lockHolder(home)).toBeNull();
     expect(readConfig(options.env).temporal.address).toBeNull();
-    const after = await ensureServices({ ...options, env: { ...options.env, SENTINEL_TEMPORAL_PORT: '', SENTINEL_POSTGRES_PORT: '' } });
+    const after = await ensureServices({
+      ...options,
+      env: { ...options.env, SENTINEL_TEMPORAL_PORT: '', SENTINEL_POSTGRES_PORT: '' },
+    });
     expect(after.temporal?.port).toBe(before.temporal?.port);
     expect(after.postgres?.port).toBe(before.postgres?.port);
     expect(await query('SELECT value FROM kept')).toEqual([{ value: 'before' }]);
@@ -236,14 +278,20 @@ describe('services that are stopped', { timeout: 120_000 }, () => {
     expect(await stopServices(options)).toEqual(['temporal', 'postgres']);
     for (const gone of Object.values(processes(before))) expect(isAlive(gone)).toBe(false);
   });
-
 });
 
 describe('services that were left in disorder', { timeout: 120_000 }, () => {
   it('begin although a recorded pid belongs to somebody else by now', async () => {
     const left = readServicesState(home);
     if (left === null || left.postgres === null) throw new Error('the state was not kept');
-    const mine = { pid: process.pid, startTime: 'another', startedAt: 1, restarts: 0, status: 'up' as const, launch: '' };
+    const mine = {
+      pid: process.pid,
+      startTime: 'another',
+      startedAt: 1,
+      restarts: 0,
+      status: 'up' as const,
+      launch: '',
+    };
     writeServicesState(home, { ...left, phase: 'ready', postgres: { ...left.postgres, process: mine } });
     writeFileSync(join(home, 'postgres', 'postmaster.pid'), `${process.pid}\n${join(home, 'postgres')}\n`);
     const state = await ensureServices(options);
@@ -267,7 +315,9 @@ describe('services that were left in disorder', { timeout: 120_000 }, () => {
     const file = join(home, 'postgres', 'postgresql.conf');
     const good = readFileSync(file, 'utf8');
     writeFileSync(file, `${good}\nwork_mem = 'nonsense'\n`);
-    await expect(ensureServices(options)).rejects.toThrow(/postgres ended while starting; last lines of .*postgres\.log:[^]*nonsense/);
+    await expect(ensureServices(options)).rejects.toThrow(
+      /postgres ended while starting; last lines of .*postgres\.log:[^]*nonsense/,
+    );
     writeFileSync(file, good);
     expect((await ensureServices(options)).failure).toBeNull();
   });

@@ -29,14 +29,27 @@ describe('the connection of a worker', () => {
   it('is not compressed on this machine', async () => {
     const connection = await connectWorker({ address: `127.0.0.1:${port}` });
     await connection.close();
-    expect(greetings.map((headers) => headers[':path'])).toEqual(['/temporal.api.workflowservice.v1.WorkflowService/GetSystemInfo']);
+    expect(greetings.map((headers) => headers[':path'])).toEqual([
+      '/temporal.api.workflowservice.v1.WorkflowService/GetSystemInfo',
+    ]);
     expect(greetings[0]?.['grpc-encoding'] ?? 'identity').toBe('identity');
     expect(greetings[0]?.['grpc-accept-encoding'] ?? 'identity').toBe('identity');
   });
 
   const here = ['localhost:7233', 'LocalHost:7233', '127.0.0.1:7233', '127.8.9.1:1', '[::1]:7233'];
-  it.each(here)('is plain to %s', (address) => expect(nativeOptions({ address })).toEqual({ address, grpcCompression: { codec: 'none' } }));
+  it.each(here)('is plain to %s', (address) =>
+    expect(nativeOptions({ address })).toEqual({ address, grpcCompression: { codec: 'none' } }),
+  );
 
-  const elsewhere = ['temporal:7233', '127.example.com:7233', '10.0.0.7:7233', 'localhost.example.com:7233', '[2001:db8::1]:7233', 'ns.tmprl.cloud:7233'];
-  it.each(elsewhere)('is as the SDK has it to %s', (address) => expect(nativeOptions({ address })).toEqual({ address }));
+  const elsewhere = [
+    'temporal:7233',
+    '127.example.com:7233',
+    '10.0.0.7:7233',
+    'localhost.example.com:7233',
+    '[2001:db8::1]:7233',
+    'ns.tmprl.cloud:7233',
+  ];
+  it.each(elsewhere)('is as the SDK has it to %s', (address) =>
+    expect(nativeOptions({ address })).toEqual({ address }),
+  );
 });

@@ -25,7 +25,11 @@ async function announcedForARun(): Promise<string[]> {
   const handle = `run-${count}`;
   heard = [];
   await opened.store.events.append(handle, [started(1), finished(2)]);
-  await expect.poll(() => heard.some(({ channel, payload }) => channel === 'sentinel_run' && payload === handle), { timeout: 5_000 }).toBe(true);
+  await expect
+    .poll(() => heard.some(({ channel, payload }) => channel === 'sentinel_run' && payload === handle), {
+      timeout: 5_000,
+    })
+    .toBe(true);
   return heard.map(({ channel }) => channel).toSorted();
 }
 
@@ -35,7 +39,16 @@ test('nobody hears of an event that nobody wants', async () => {
 
 test('where a run waits for an event, whatever it is, workers hear of each', async () => {
   const { signals, runs } = opened.store;
-  await runs.create({ handle: 'waiting', name: 'n', definitionHash: 'h', project: '/project', persona: 'ada', parent: null, inputs: {}, startedAt: Date.now() });
+  await runs.create({
+    handle: 'waiting',
+    name: 'n',
+    definitionHash: 'h',
+    project: '/project',
+    persona: 'ada',
+    parent: null,
+    inputs: {},
+    startedAt: Date.now(),
+  });
   expect(await signals.next({ handle: 'waiting', glob: 'never:*', withCause: false, consumed: {} })).toBeNull();
   expect(await announcedForARun()).toEqual(['sentinel_event', 'sentinel_run']);
   const client = new Client({ connectionString: opened.database.url });
@@ -47,7 +60,15 @@ test('where a run waits for an event, whatever it is, workers hear of each', asy
 
 test('where there is a trigger, workers hear of each event', async () => {
   const { triggers } = opened.store;
-  const { trigger } = await triggers.add({ name: 'reviewer', event: 'git:*', definitionHash: 'h', project: '/a', persona: 'ada', inputs: {}, taskQueue: 'sentinel' });
+  const { trigger } = await triggers.add({
+    name: 'reviewer',
+    event: 'git:*',
+    definitionHash: 'h',
+    project: '/a',
+    persona: 'ada',
+    inputs: {},
+    taskQueue: 'sentinel',
+  });
   expect(await announcedForARun()).toEqual(['sentinel_event', 'sentinel_run']);
   await triggers.remove(trigger.id);
   expect(await announcedForARun()).toEqual(['sentinel_run']);

@@ -7,7 +7,15 @@ const opened = useStore();
 
 test('what is due now can be claimed now, however its time is rounded', async () => {
   const { triggers } = opened.store;
-  await triggers.add({ name: 'reviewer', event: 'git:*', definitionHash: 'h', project: '/a', persona: 'ada', inputs: {}, taskQueue: 'sentinel' });
+  await triggers.add({
+    name: 'reviewer',
+    event: 'git:*',
+    definitionHash: 'h',
+    project: '/a',
+    persona: 'ada',
+    inputs: {},
+    taskQueue: 'sentinel',
+  });
   await triggers.publish({ source: '@emit', id: 'event', name: 'git:push', data: null, project: null });
   expect(await triggers.spread()).toBe(1);
   const client = new Client({ connectionString: opened.database.url });

@@ -9,7 +9,8 @@ import { all, finished, started, useStore, warning } from './opened.ts';
 const opened = useStore();
 
 const seqsOf = (events: readonly RunEvent[]): number[] => events.map((event) => event.seq);
-const range = (from: number, to: number): RunEvent[] => Array.from({ length: to - from + 1 }, (_, n) => warning(from + n));
+const range = (from: number, to: number): RunEvent[] =>
+  Array.from({ length: to - from + 1 }, (_, n) => warning(from + n));
 
 const paused = (seq: number): RunEvent => ({ type: 'paused', seq, at: 0, key: '', reason: 'asked' });
 const resumed = (seq: number): RunEvent => ({ type: 'resumed', seq, at: 0, key: '' });
@@ -38,20 +39,45 @@ describe('appending events', () => {
   });
 
   test.each<[string, RunEvent[][], object]>([
-    ['started', [[started(1)]], { status: 'running', name: 'verify-project', iterations: 0, finishedAt: null, inputs: { n: 1 } }],
+    [
+      'started',
+      [[started(1)]],
+      { status: 'running', name: 'verify-project', iterations: 0, finishedAt: null, inputs: { n: 1 } },
+    ],
     ['paused', [[started(1)], [paused(2)]], { status: 'paused' }],
     ['resumed', [[started(1), paused(2)], [resumed(3)]], { status: 'running' }],
     ['an older pause written again', [[started(1)], [paused(2)], [resumed(3)], [paused(2)]], { status: 'running' }],
     ['passes', [[started(1), pass(2, 1)], [pass(3, 2)], [pass(2, 1)]], { iterations: 2 }],
-    ['all at once', [[started(1), paused(2), resumed(3), pass(4, 1), finished(5)]], { status: 'completed', outcome: 'completed', iterations: 1, outputs: { answer: 42 } }],
+    [
+      'all at once',
+      [[started(1), paused(2), resumed(3), pass(4, 1), finished(5)]],
+      { status: 'completed', outcome: 'completed', iterations: 1, outputs: { answer: 42 } },
+    ],
     ['a late pause', [[started(1)], [finished(5)], [paused(4)]], { status: 'completed', iterations: 1 }],
-    ['a limit', [[started(1)], [finished(5, { status: 'failed', outcome: 'stopped', limit: 'maxIterations' })]], { status: 'failed', outcome: 'stopped', limit: 'maxIterations' }],
+    [
+      'a limit',
+      [[started(1)], [finished(5, { status: 'failed', outcome: 'stopped', limit: 'maxIterations' })]],
+      { status: 'failed', outcome: 'stopped', limit: 'maxIterations' },
+    ],
     [
       'a failure',
-      [[started(1)], [finished(5, { status: 'failed', outcome: 'failed', failure: { code: 'X', message: 'NUL \0', retryable: false } })]],
+      [
+        [started(1)],
+        [
+          finished(5, {
+            status: 'failed',
+            outcome: 'failed',
+            failure: { code: 'X', message: 'NUL \0', retryable: false },
+          }),
+        ],
+      ],
       { failure: { code: 'X', message: 'NUL \0', retryable: false } },
     ],
-    ['started again after the end', [[started(1), finished(2)], [started(1)]], { status: 'completed', outcome: 'completed' }],
+    [
+      'started again after the end',
+      [[started(1), finished(2)], [started(1)]],
+      { status: 'completed', outcome: 'completed' },
+    ],
   ])('keeps the run in step: %s', async (name, batches, expected) => {
     const handle = `row ${name}`;
     for (const batch of batches) await opened.store.events.append(handle, batch);
@@ -60,7 +86,16 @@ describe('appending events', () => {
 
   test('fills the row that the client created before', async () => {
     const { store } = opened;
-    const run = { handle: 'created', name: 'n', definitionHash: 'h', project: '/p', persona: 'ada', parent: null, inputs: {}, startedAt: 5 };
+    const run = {
+      handle: 'created',
+      name: 'n',
+      definitionHash: 'h',
+      project: '/p',
+      persona: 'ada',
+      parent: null,
+      inputs: {},
+      startedAt: 5,
+    };
     expect(await store.runs.create(run)).toBe(true);
     expect(await store.runs.create(run)).toBe(false);
     await store.events.append('created', [started(1), finished(2)]);
@@ -104,7 +139,15 @@ describe('following a run', () => {
   test('loses none of the numbers that become visible late', async () => {
     const { store } = opened;
     const following = all(store.events.follow('late', {}));
-    for (const batch of [[started(0)], range(5_000, 5_010), range(200, 300), range(9_000, 9_100), range(100, 150), range(5_011, 5_011), range(1, 5)]) {
+    for (const batch of [
+      [started(0)],
+      range(5_000, 5_010),
+      range(200, 300),
+      range(9_000, 9_100),
+      range(100, 150),
+      range(5_011, 5_011),
+      range(1, 5),
+    ]) {
       await store.events.append('late', batch);
       await sleep(60);
     }
@@ -114,7 +157,6 @@ describe('following a run', () => {
     expect(new Set(seqs).size).toBe(seqs.length);
     expect(seqs.at(-1)).toBe(20_000);
   });
-
 });
 
 describe('where following starts and ends', () => {
@@ -130,7 +172,8 @@ describe('where following starts and ends', () => {
   test('reads a long run full of holes in a few seconds', { timeout: 30_000 }, async () => {
     const { store } = opened;
     await store.events.append('holes', [started(0)]);
-    for (let block = 0; block < 60; block += 1) await store.events.append('holes', range(block * 1_100 + 1, block * 1_100 + 1_000));
+    for (let block = 0; block < 60; block += 1)
+      await store.events.append('holes', range(block * 1_100 + 1, block * 1_100 + 1_000));
     await store.events.append('holes', [finished(100_000)]);
     expect(await all(store.events.follow('holes', {}))).toHaveLength(60_002);
   });
@@ -142,7 +185,6 @@ describe('where following starts and ends', () => {
     expect(await following).toEqual([]);
     expect(await all(opened.store.events.follow('nobody', { signal: AbortSignal.abort() }))).toEqual([]);
   });
-
 });
 
 describe('the gaps of a follower', () => {
@@ -155,7 +197,8 @@ describe('the gaps of a follower', () => {
           gaps.markSeen(batch.toSorted((a, b) => a - b));
           for (const seq of batch) seen.add(seq);
         }
-        const asked = (seq: number): boolean => seq >= gaps.tail || gaps.holes.some(({ from, to }) => from <= seq && seq <= to);
+        const asked = (seq: number): boolean =>
+          seq >= gaps.tail || gaps.holes.some(({ from, to }) => from <= seq && seq <= to);
         for (let seq = 0; seq <= 61; seq += 1) expect(asked(seq)).toBe(!seen.has(seq));
       }),
     );

@@ -6,18 +6,30 @@ import { finished, started, useStore } from './opened.ts';
 const opened = useStore();
 
 const lines = (from: number, to: number): ExecutionLine[] =>
-  Array.from({ length: to - from + 1 }, (_, index) => ({ n: from + index, stream: 'stdout', text: `line ${from + index}`, at: 1 }));
+  Array.from({ length: to - from + 1 }, (_, index) => ({
+    n: from + index,
+    stream: 'stdout',
+    text: `line ${from + index}`,
+    at: 1,
+  }));
 
 const numbers = (kept: ExecutionLine[]): number[] => kept.map((line) => line.n);
 
 async function begin(id: string) {
   const { executions } = opened.store;
-  return (await executions.begin({ id, handle: 'run', key: 'steps.0@1', request: { command: 'x' }, worker: 'w1' })).execution;
+  return (await executions.begin({ id, handle: 'run', key: 'steps.0@1', request: { command: 'x' }, worker: 'w1' }))
+    .execution;
 }
 
 test('beginning twice is beginning once', async () => {
   const first = await begin('twice');
-  const { isNew, execution } = await opened.store.executions.begin({ id: 'twice', handle: 'run', key: 'other', request: {}, worker: 'w2' });
+  const { isNew, execution } = await opened.store.executions.begin({
+    id: 'twice',
+    handle: 'run',
+    key: 'other',
+    request: {},
+    worker: 'w2',
+  });
   expect(isNew).toBe(false);
   expect(execution).toEqual(first);
   expect(first).toMatchObject({ attempt: 1, isRunning: true, exitCode: null, rules: null, lines: 0 });

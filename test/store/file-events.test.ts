@@ -35,19 +35,33 @@ afterEach(async () => {
 
 async function watchAll(events: FileEvents[], event = 'file:*'): Promise<void> {
   opens = events;
-  const { trigger } = await opened.store.triggers.add({ name: 't', event, definitionHash: 'h', project, persona: 'ada', inputs: {}, taskQueue: 'q' });
+  const { trigger } = await opened.store.triggers.add({
+    name: 't',
+    event,
+    definitionHash: 'h',
+    project,
+    persona: 'ada',
+    inputs: {},
+    taskQueue: 'q',
+  });
   triggerId = trigger.id;
   // It is looked for every few seconds; the first change that is seen says that it is watched.
-  await expect.poll(async () => {
-    write('probe', String(Math.random()));
-    await pause(400);
-    return (await seen()).length;
-  }, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect
+    .poll(
+      async () => {
+        write('probe', String(Math.random()));
+        await pause(400);
+        return (await seen()).length;
+      },
+      { timeout: 20_000 },
+    )
+    .toBeGreaterThan(0);
   await pause(600);
   await seen();
 }
 
-const fileEvents = (): FileEvents => new FileEvents({ triggers: opened.store.triggers, without: [join(project, '.sentinel')], say: () => undefined });
+const fileEvents = (): FileEvents =>
+  new FileEvents({ triggers: opened.store.triggers, without: [join(project, '.sentinel')], say: () => undefined });
 
 function ignoredByGit(path: string): boolean {
   try {
@@ -82,7 +96,11 @@ test('what changes is told once, what git ignores is not', { timeout: 60_000 }, 
   await pause(1500);
   const told = await seen();
   expect(told.filter(({ data }) => JSON.stringify(data).includes('brief')).length).not.toBe(1);
-  expect(told.filter(({ data }) => !JSON.stringify(data).includes('brief')).toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)))).toEqual([
+  expect(
+    told
+      .filter(({ data }) => !JSON.stringify(data).includes('brief'))
+      .toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b))),
+  ).toEqual([
     { name: 'file:changed', data: { path: 'src/a.ts', kind: 'changed' } },
     { name: 'file:changed', data: { path: 'src/new.ts', kind: 'added' } },
   ]);
@@ -97,17 +115,25 @@ test('what changes is told once, what git ignores is not', { timeout: 60_000 }, 
 
 test('of two processes one watches, and the other takes over', { timeout: 60_000 }, async () => {
   const other = openStore({ url: opened.database.url });
-  const [first, second] = [fileEvents(), new FileEvents({ triggers: other.triggers, without: [], say: () => undefined })];
+  const [first, second] = [
+    fileEvents(),
+    new FileEvents({ triggers: other.triggers, without: [], say: () => undefined }),
+  ];
   await watchAll([first, second]);
   write('one.ts');
   await pause(1200);
   expect(await seen()).toHaveLength(1);
   await first.close();
-  await expect.poll(async () => {
-    write('two.ts', String(Math.random()));
-    await pause(500);
-    return (await seen()).length;
-  }, { timeout: 15_000 }).toBe(1);
+  await expect
+    .poll(
+      async () => {
+        write('two.ts', String(Math.random()));
+        await pause(500);
+        return (await seen()).length;
+      },
+      { timeout: 15_000 },
+    )
+    .toBe(1);
   await second.close();
   await other.close();
 });
@@ -118,14 +144,24 @@ test('what changes right after it is known to be watched is seen', { timeout: 60
   opens = [fileEvents()];
   await pause(300);
   expect(await triggers.isWatched(project)).toBe(false);
-  const { trigger } = await triggers.add({ name: 't', event: 'file:*', definitionHash: 'h', project, persona: 'ada', inputs: {}, taskQueue: 'q' });
+  const { trigger } = await triggers.add({
+    name: 't',
+    event: 'file:*',
+    definitionHash: 'h',
+    project,
+    persona: 'ada',
+    inputs: {},
+    taskQueue: 'q',
+  });
   triggerId = trigger.id;
   const since = Date.now();
   expect(await whenWatched(opened.store, project)).toBe(true);
   // A worker hears of it and does not come upon it seconds later.
   expect(Date.now() - since).toBeLessThan(2500);
   write('src/7/7.ts', 'changed');
-  await expect.poll(async () => (await seen()).map(({ data }) => data), { timeout: 5_000 }).toEqual([{ path: 'src/7/7.ts', kind: 'changed' }]);
+  await expect
+    .poll(async () => (await seen()).map(({ data }) => data), { timeout: 5_000 })
+    .toEqual([{ path: 'src/7/7.ts', kind: 'changed' }]);
   await Promise.all(opens.map((one) => one.close()));
   expect(await triggers.isWatched(project)).toBe(false);
 });
@@ -140,7 +176,21 @@ test('a branch switch does not start a run for each of its files', { timeout: 60
 });
 
 describe('what git ignores', () => {
-  test.each(['a.log', 'keep.log', 'src/a.log', 'src/keep.log', 'dist/x', 'src/dist/x', 'src/gen/x', 'src/gen/keep', 'docs/dist', 'secret', '.git/HEAD', 'a b.txt', 'src/x.ts'])('%s', (path) => {
+  test.each([
+    'a.log',
+    'keep.log',
+    'src/a.log',
+    'src/keep.log',
+    'dist/x',
+    'src/dist/x',
+    'src/gen/x',
+    'src/gen/keep',
+    'docs/dist',
+    'secret',
+    '.git/HEAD',
+    'a b.txt',
+    'src/x.ts',
+  ])('%s', (path) => {
     write('.gitignore', '*.log\n!keep.log\ndist/\n# comment\n\n/secret\n');
     write('src/.gitignore', 'gen/*\n!gen/keep\nkeep.log\n');
     write('.git/info/exclude', 'a b.txt\n');

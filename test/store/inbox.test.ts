@@ -21,27 +21,49 @@ const question = (id: string, rest: Partial<Question> = {}): Question => ({
   ...rest,
 });
 
-const asked = (seq: number, id: string, rest: Partial<Question> = {}): RunEvent => ({ type: 'asked', seq, at: 1, key: id, question: question(id, rest) });
+const asked = (seq: number, id: string, rest: Partial<Question> = {}): RunEvent => ({
+  type: 'asked',
+  seq,
+  at: 1,
+  key: id,
+  question: question(id, rest),
+});
 const answered = (seq: number, id: string): RunEvent => ({
-  type: 'answered', seq, at: 2, key: id, id, open: 0, held: false, answer: { choice: 'approve', note: null, data: null, by: 'bob', at: 2 },
+  type: 'answered',
+  seq,
+  at: 2,
+  key: id,
+  id,
+  open: 0,
+  held: false,
+  answer: { choice: 'approve', note: null, data: null, by: 'bob', at: 2 },
 });
 
 test('a question is open until it is settled, and settling stands when the events are written again', async () => {
   const { events, inbox } = opened.store;
   await events.append('r1', [asked(1, 'a@1'), asked(2, 'b@1', { expiresAt: 5_000 })]);
   expect((await inbox.list({ persona: 'ada', handle: 'r1' })).map(({ id }) => id)).toEqual(['b@1', 'a@1']);
-  expect(await inbox.list({ handle: 'r1' })).toMatchObject([{ id: 'b@1', expiresAt: 5_000, show: { deep: [1] } }, { id: 'a@1', askedAt: 1_000, expiresAt: null, answer: null, state: 'open' }]);
+  expect(await inbox.list({ handle: 'r1' })).toMatchObject([
+    { id: 'b@1', expiresAt: 5_000, show: { deep: [1] } },
+    { id: 'a@1', askedAt: 1_000, expiresAt: null, answer: null, state: 'open' },
+  ]);
   await events.append('r1', [answered(3, 'a@1')]);
   await events.append('r1', [asked(1, 'a@1'), asked(2, 'b@1')]);
   expect((await inbox.list({ handle: 'r1' })).map(({ id }) => id)).toEqual(['b@1']);
-  expect(await inbox.list({ handle: 'r1', all: true })).toMatchObject([{ id: 'b@1' }, { id: 'a@1', state: 'answered', answer: { by: 'bob' } }]);
+  expect(await inbox.list({ handle: 'r1', all: true })).toMatchObject([
+    { id: 'b@1' },
+    { id: 'a@1', state: 'answered', answer: { by: 'bob' } },
+  ]);
 });
 
 test('asked and answered in one batch is answered; asked again as something else is open again', async () => {
   const { events, inbox } = opened.store;
   await events.append('r2', [asked(1, 'a@1'), answered(2, 'a@1')]);
   expect(await inbox.list({ handle: 'r2' })).toEqual([]);
-  await events.append('r2', [{ type: 'withdrawn', seq: 3, at: 3, key: 'a@1', id: 'a@1', open: 0, held: false }, asked(4, 'a@1', { digest: 'd2' })]);
+  await events.append('r2', [
+    { type: 'withdrawn', seq: 3, at: 3, key: 'a@1', id: 'a@1', open: 0, held: false },
+    asked(4, 'a@1', { digest: 'd2' }),
+  ]);
   expect(await inbox.list({ handle: 'r2' })).toMatchObject([{ digest: 'd2', state: 'open' }]);
 });
 
@@ -62,10 +84,34 @@ test('all questions that a run itself has open are found, however many', async (
 
 test('what was told is shown until it is cleared', async () => {
   const { events, inbox } = opened.store;
-  await events.append('r4', [{ type: 'notified', seq: 1, at: 1, key: 'a@1', condition: 'error', priority: 'low', assignee: 'eve', message: 'it broke' }]);
-  expect(await inbox.list({ persona: 'eve' })).toMatchObject([{ state: 'told', message: 'it broke', choices: [], digest: null }]);
+  await events.append('r4', [
+    {
+      type: 'notified',
+      seq: 1,
+      at: 1,
+      key: 'a@1',
+      condition: 'error',
+      priority: 'low',
+      assignee: 'eve',
+      message: 'it broke',
+    },
+  ]);
+  expect(await inbox.list({ persona: 'eve' })).toMatchObject([
+    { state: 'told', message: 'it broke', choices: [], digest: null },
+  ]);
   expect(await inbox.clear('eve')).toBe(1);
   expect(await inbox.list({ persona: 'eve' })).toEqual([]);
-  await events.append('r4', [{ type: 'notified', seq: 1, at: 1, key: 'a@1', condition: 'error', priority: 'low', assignee: 'eve', message: 'it broke' }]);
+  await events.append('r4', [
+    {
+      type: 'notified',
+      seq: 1,
+      at: 1,
+      key: 'a@1',
+      condition: 'error',
+      priority: 'low',
+      assignee: 'eve',
+      message: 'it broke',
+    },
+  ]);
   expect(await inbox.list({ persona: 'eve' })).toEqual([]);
 });

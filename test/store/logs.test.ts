@@ -17,13 +17,20 @@ describe('reading a log', () => {
       chunk('join', 0, 'err', { stream: 'stderr' }),
       chunk('join', 0, 'other\nha', { key: 'steps.1@1' }),
     ]);
-    await logs.append([chunk('join', 1, 'o\n\nlast'), chunk('join', 1, 'or\n', { stream: 'stderr' }), chunk('join', 1, 'lf', { key: 'steps.1@1' })]);
+    await logs.append([
+      chunk('join', 1, 'o\n\nlast'),
+      chunk('join', 1, 'or\n', { stream: 'stderr' }),
+      chunk('join', 1, 'lf', { key: 'steps.1@1' }),
+    ]);
     expect(await logs.read('join', 'stdout', 0, 100)).toEqual(['one', 'two', 'other', 'half', '', 'last']);
     expect(await logs.read('join', 'stderr', 0, 100)).toEqual(['error']);
     expect(await logs.read('join', 'combined', 0, 100)).toEqual(['one', 'two', 'error', 'other', 'half', '', 'last']);
     expect(await logs.read('join', 'stdout', 1, 2)).toEqual(['two', 'other']);
     expect(await logs.read('join', 'nothing', 0, 10)).toEqual([]);
-    expect(await logs.streams('join')).toEqual([{ stream: 'stderr', bytes: 6 }, { stream: 'stdout', bytes: 24 }]);
+    expect(await logs.streams('join')).toEqual([
+      { stream: 'stderr', bytes: 6 },
+      { stream: 'stdout', bytes: 24 },
+    ]);
   });
 
   test('of many chunks: pages and tails are parts of the whole', async () => {
@@ -42,7 +49,10 @@ describe('reading a log', () => {
   test('shows what the bound dropped, and a part written again replaces the text', async () => {
     const { logs } = opened.store;
     await logs.append([chunk('bound', 0, 'head\n'), chunk('bound', 1, 'old tail\n', { droppedBytes: 10 })]);
-    await logs.append([chunk('bound', 1, 'tail\n', { droppedBytes: 5 }), chunk('bound', 1, 'new tail\n', { droppedBytes: 12_345_678 })]);
+    await logs.append([
+      chunk('bound', 1, 'tail\n', { droppedBytes: 5 }),
+      chunk('bound', 1, 'new tail\n', { droppedBytes: 12_345_678 }),
+    ]);
     expect(await logs.read('bound', 'combined', 0, 10)).toEqual(['head', '… 12,345,678 bytes dropped …', 'new tail']);
     expect(await logs.tail('bound', 'stdout', 2)).toEqual(['… 12,345,678 bytes dropped …', 'new tail']);
   });
@@ -50,7 +60,10 @@ describe('reading a log', () => {
   test('holds NUL, broken surrogates, hostile and very long keys', async () => {
     const { logs } = opened.store;
     const key = 'steps.0.then.'.repeat(400);
-    await logs.append([chunk('odd', 0, 'a\0b \ud800 "\\{}\n', { key: '__proto__' }), chunk('odd', 0, 'deep\n', { key })]);
+    await logs.append([
+      chunk('odd', 0, 'a\0b \ud800 "\\{}\n', { key: '__proto__' }),
+      chunk('odd', 0, 'deep\n', { key }),
+    ]);
     expect(await logs.read('odd', 'stdout', 0, 10)).toEqual(['a\u2400b \ufffd "\\{}', 'deep']);
   });
 });
@@ -76,7 +89,12 @@ describe('following a log', () => {
     const following = (async () => {
       for await (const line of logs.follow('rewrite', 'stdout', {})) seen.push(line);
     })();
-    for (const [text, droppedBytes] of [['l1\n', 0], ['l1\nl2\n', 0], ['l2\nl3\n', 3], ['l7\nl8\n', 18]] as const) {
+    for (const [text, droppedBytes] of [
+      ['l1\n', 0],
+      ['l1\nl2\n', 0],
+      ['l2\nl3\n', 3],
+      ['l7\nl8\n', 18],
+    ] as const) {
       await logs.append([chunk('rewrite', 0, text, { droppedBytes })]);
       await sleep(150);
     }

@@ -10,7 +10,9 @@ import type { TestDatabase } from '../postgres.ts';
 
 const INIT = '20261121000000_init';
 const FOLDER = join(import.meta.dirname, '../../prisma/migrations');
-const ALL = readdirSync(FOLDER).filter((name) => /^\d/.test(name)).toSorted();
+const ALL = readdirSync(FOLDER)
+  .filter((name) => /^\d/.test(name))
+  .toSorted();
 
 let database: TestDatabase;
 let copy: string;
@@ -41,9 +43,11 @@ describe('migrate', () => {
   test('applies everything once and keeps the books as Prisma does', async () => {
     expect(await migrate(database.url)).toEqual(ALL);
     expect(await migrate(database.url)).toEqual([]);
-    expect(await query('select migration_name, applied_steps_count, finished_at is not null as finished, length(checksum) as length from _prisma_migrations order by migration_name')).toEqual(
-      ALL.map((name) => ({ migration_name: name, applied_steps_count: 1, finished: true, length: 64 })),
-    );
+    expect(
+      await query(
+        'select migration_name, applied_steps_count, finished_at is not null as finished, length(checksum) as length from _prisma_migrations order by migration_name',
+      ),
+    ).toEqual(ALL.map((name) => ({ migration_name: name, applied_steps_count: 1, finished: true, length: 64 })));
   });
 
   test('five processes at once apply it once', async () => {
@@ -54,7 +58,9 @@ describe('migrate', () => {
   test('refuses a migration that was changed after it had been applied', async () => {
     await migrate(database.url, copy);
     await appendFile(join(copy, INIT, 'migration.sql'), '-- changed\n');
-    await expect(migrate(database.url, copy)).rejects.toThrow(`migration ${INIT} was changed after it had been applied`);
+    await expect(migrate(database.url, copy)).rejects.toThrow(
+      `migration ${INIT} was changed after it had been applied`,
+    );
   });
 
   test('refuses to go on from a migration that Prisma began and could not finish', async () => {

@@ -10,18 +10,29 @@ import { all, finished, started, useStore } from './opened.ts';
 const opened = useStore();
 
 const step = (seq: number, type: 'step-started' | 'step-finished', key = 'steps.0@1'): RunEvent =>
-  type === 'step-started' ? { seq, at: 0, key, type, step: 'sentinel', label: 'inner' } : { seq, at: 0, key, type, step: 'sentinel', label: 'inner', outcome: 'ok', durationMs: 1 };
+  type === 'step-started'
+    ? { seq, at: 0, key, type, step: 'sentinel', label: 'inner' }
+    : { seq, at: 0, key, type, step: 'sentinel', label: 'inner', outcome: 'ok', durationMs: 1 };
 
 async function nest(parent: string, name: string, at: number): Promise<void> {
   await opened.store.events.append(`${parent}/${name}`, [{ ...started(1, name), at, parent }, finished(2)]);
 }
 
-const source: EventSource = { events: (handle) => all(everyEvent(opened.store, handle)), store: () => Promise.resolve(opened.store) };
+const source: EventSource = {
+  events: (handle) => all(everyEvent(opened.store, handle)),
+  store: () => Promise.resolve(opened.store),
+};
 const told = ({ handle, event }: FollowedEvent): string => `${handle} ${event.type}`;
 
 test('all that a step started are found, in the order they began, and what is nested in them', async () => {
   const { store } = opened;
-  const events = [started(1), step(2, 'step-started'), step(3, 'step-started'), step(4, 'step-finished'), step(5, 'step-started', 'steps.1@1')];
+  const events = [
+    started(1),
+    step(2, 'step-started'),
+    step(3, 'step-started'),
+    step(4, 'step-finished'),
+    step(5, 'step-started', 'steps.1@1'),
+  ];
   await store.events.append('outer', events);
   await nest('outer', 'steps.0@1#1.1', 20);
   await nest('outer', 'steps.0@1', 10);
@@ -72,7 +83,10 @@ test('one that begins while the step goes on is told of then', async () => {
 test('those that are paused are found from every run around them', async () => {
   const { store } = opened;
   const pause = async (handle: string, at: number): Promise<void> =>
-    store.events.append(handle, [{ ...started(1, 'held'), at }, { seq: 2, at, key: '', type: 'paused', reason: 'asked' }]);
+    store.events.append(handle, [
+      { ...started(1, 'held'), at },
+      { seq: 2, at, key: '', type: 'paused', reason: 'asked' },
+    ]);
   await store.events.append('top', [started(1)]);
   await store.events.append('top/steps.0@1', [started(1)]);
   await pause('top/steps.0@1/steps.0@1', 10);

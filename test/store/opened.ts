@@ -41,7 +41,16 @@ const START = Date.parse('2026-01-01T00:00:00Z');
 
 export function started(seq: number, name = 'verify-project'): RunStarted {
   return {
-    type: 'run-started', seq, at: START, key: '', name, definitionHash: 'h', project: '/project', persona: 'ada', parent: null, inputs: { n: 1 },
+    type: 'run-started',
+    seq,
+    at: START,
+    key: '',
+    name,
+    definitionHash: 'h',
+    project: '/project',
+    persona: 'ada',
+    parent: null,
+    inputs: { n: 1 },
   };
 }
 
@@ -51,7 +60,16 @@ export function warning(seq: number, message = `event ${seq}`): RunEvent {
 
 export function finished(seq: number, rest: Partial<RunFinished> = {}): RunFinished {
   return {
-    type: 'run-finished', seq, at: START + seq, key: '', status: 'completed', outcome: 'completed', iterations: 1, durationMs: seq, outputs: { answer: 42 }, ...rest,
+    type: 'run-finished',
+    seq,
+    at: START + seq,
+    key: '',
+    status: 'completed',
+    outcome: 'completed',
+    iterations: 1,
+    durationMs: seq,
+    outputs: { answer: 42 },
+    ...rest,
   };
 }
 

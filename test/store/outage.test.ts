@@ -33,14 +33,25 @@ const METHODS: Record<string, (store: Store) => Promise<unknown>> = {
   'definitions.save': (it) => it.definitions.save({ name: 'd', steps: [], loop: { type: 'once' } }),
   'definitions.find': (it) => it.definitions.find('d'),
   'definitions.list': (it) => it.definitions.list(),
-  'runs.create': (it) => it.runs.create({ handle: 'h', name: 'n', definitionHash: 'h', project: '/p', persona: 'a', parent: null, inputs: {}, startedAt: 0 }),
+  'runs.create': (it) =>
+    it.runs.create({
+      handle: 'h',
+      name: 'n',
+      definitionHash: 'h',
+      project: '/p',
+      persona: 'a',
+      parent: null,
+      inputs: {},
+      startedAt: 0,
+    }),
   'runs.discard': (it) => it.runs.discard('h'),
   'runs.find': (it) => it.runs.find('h'),
   'runs.list': (it) => it.runs.list({}),
   'runs.context': (it) => it.runs.context('h'),
   'events.append': (it) => it.events.append('h', [warning(1)]),
   'events.after': (it) => it.events.after('h', 0),
-  'logs.append': (it) => it.logs.append([{ handle: 'h', key: 'k', stream: 's', attempt: 1, part: 0, text: 't', droppedBytes: 0 }]),
+  'logs.append': (it) =>
+    it.logs.append([{ handle: 'h', key: 'k', stream: 's', attempt: 1, part: 0, text: 't', droppedBytes: 0 }]),
   'logs.streams': (it) => it.logs.streams('h'),
   'logs.read': (it) => it.logs.read('h', 's', 0, 1),
   'logs.tail': (it) => it.logs.tail('h', 's', 1),
@@ -48,7 +59,8 @@ const METHODS: Record<string, (store: Store) => Promise<unknown>> = {
   'payloads.get': (it) => it.payloads.get('h'),
   'records.create': (it) => reading(it, (session) => it.records.create(session, 'c', 'i', {})),
   'records.list': (it) => reading(it, (session) => it.records.list(session, { collection: 'c' })),
-  'signals.publish': (it) => reading(it, (session) => it.signals.publish(session, { handle: 'h', key: 'k', name: 'n', data: null })),
+  'signals.publish': (it) =>
+    reading(it, (session) => it.signals.publish(session, { handle: 'h', key: 'k', name: 'n', data: null })),
   'journal.find': (it) => it.journal.find('h', 'k'),
   'journal.isBeyond': (it) => it.journal.isBeyond('h', 1),
   'session.read': (it) => reading(it, (session) => session.read('select 1', [])),
@@ -65,7 +77,9 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
 
 /** As a crash does: the postmaster is killed; its children notice and end. */
 async function crash(): Promise<void> {
-  const pid = (await reading(store, (session) => session.read<{ directory: string }>('show data_directory', [])))[0] as unknown as { data_directory: string };
+  const pid = (
+    await reading(store, (session) => session.read<{ directory: string }>('show data_directory', []))
+  )[0] as unknown as { data_directory: string };
   const [postmaster] = (await readFile(`${pid.data_directory}/postmaster.pid`, 'utf8')).split('\n');
   process.kill(Number(postmaster), 'SIGKILL');
   await expect.poll(() => failureOf(store.ping()), { timeout: 10_000 }).toSatisfy(isUnavailable);
@@ -73,7 +87,16 @@ async function crash(): Promise<void> {
 
 async function restart(): Promise<void> {
   // The dead server's children may hold the shared memory for a moment.
-  await expect.poll(() => server.start().then(() => 'started', (error: unknown) => error), { timeout: 20_000, interval: 300 }).toBe('started');
+  await expect
+    .poll(
+      () =>
+        server.start().then(
+          () => 'started',
+          (error: unknown) => error,
+        ),
+      { timeout: 20_000, interval: 300 },
+    )
+    .toBe('started');
 }
 
 describe('while nobody answers', () => {
@@ -90,7 +113,9 @@ describe('while nobody answers', () => {
     const rude = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     await once(rude, 'listening');
     const address = rude.address();
-    const away = openStore({ url: `postgres://postgres@127.0.0.1:${typeof address === 'object' ? address?.port : 0}/postgres` });
+    const away = openStore({
+      url: `postgres://postgres@127.0.0.1:${typeof address === 'object' ? address?.port : 0}/postgres`,
+    });
     expect(await failureOf(away.ping())).toSatisfy(isUnavailable);
     await away.close();
     rude.close();
@@ -119,11 +144,14 @@ describe('kill -9 of the server', () => {
     await sleep(200);
     await crash();
     expect(await sleeping).toSatisfy(isUnavailable);
-    expect(await failureOf(open.commit({ handle: 'survivor', key: 'k', result: 1, events: [warning(2)] }))).toSatisfy(isUnavailable);
+    expect(await failureOf(open.commit({ handle: 'survivor', key: 'k', result: 1, events: [warning(2)] }))).toSatisfy(
+      isUnavailable,
+    );
     await open.close();
 
     await restart();
-    for (const method of Object.values(METHODS)) await method(store).catch((error: unknown) => expect(error).toBeUndefined());
+    for (const method of Object.values(METHODS))
+      await method(store).catch((error: unknown) => expect(error).toBeUndefined());
     expect(await reading(store, (session) => store.records.list(session, { collection: 'crash' }))).toEqual([]);
     expect(await store.journal.find('survivor', 'k')).toBeNull();
     await store.events.append('survivor', [warning(3), finished(4)]);
@@ -135,7 +163,12 @@ describe('kill -9 of the server', () => {
     const following = store.events.follow('relisten', {})[Symbol.asyncIterator]();
     const first = following.next();
     await sleep(200);
-    await reading(store, (session) => session.read(`select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and application_name = 'sentinel'`, []));
+    await reading(store, (session) =>
+      session.read(
+        `select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and application_name = 'sentinel'`,
+        [],
+      ),
+    );
     await store.events.append('relisten', [warning(1)]).catch(() => store.events.append('relisten', [warning(1)]));
     await first;
     await sleep(2_500);

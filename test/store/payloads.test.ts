@@ -29,7 +29,10 @@ function counted(): { payloads: Store['payloads']; puts: () => number; gets: () 
   };
 }
 
-const json = (data: Uint8Array): Payload => ({ metadata: { encoding: Buffer.from('json/plain'), __proto__x: Buffer.from([0, 255]) }, data });
+const json = (data: Uint8Array): Payload => ({
+  metadata: { encoding: Buffer.from('json/plain'), __proto__x: Buffer.from([0, 255]) },
+  data,
+});
 
 test('content comes back by its hash, 5 MB and nothing at all included', async () => {
   const { payloads } = opened.store;
@@ -47,7 +50,12 @@ test('the same payload is written once and read once a driver; another driver re
   const driver = new StorePayloadDriver(first.payloads);
   const payload = json(randomBytes(5_000_000));
   const [claim] = await driver.store({}, [payload]);
-  const [again] = await driver.store({}, [{ data: payload.data ?? null, metadata: { __proto__x: Buffer.from([0, 255]), encoding: Buffer.from('json/plain') } }]);
+  const [again] = await driver.store({}, [
+    {
+      data: payload.data ?? null,
+      metadata: { __proto__x: Buffer.from([0, 255]), encoding: Buffer.from('json/plain') },
+    },
+  ]);
   expect(again).toEqual(claim);
   expect(first.puts()).toBe(1);
 
@@ -64,7 +72,9 @@ test('the same payload is written once and read once a driver; another driver re
 
 test('a payload that is gone is named', async () => {
   const driver = new StorePayloadDriver(opened.store.payloads);
-  await expect(driver.retrieve({}, [{ claimData: { sha256: 'abc' } }])).rejects.toThrow('payload abc is not in the store');
+  await expect(driver.retrieve({}, [{ claimData: { sha256: 'abc' } }])).rejects.toThrow(
+    'payload abc is not in the store',
+  );
 });
 
 test('only payloads above the threshold are taken out', () => {

@@ -15,10 +15,26 @@ const opened = useStore();
 const live = (historyLength: number, lostFrom?: number) => ({ isReplaying: false, historyLength, lostFrom });
 const replaying = { isReplaying: true, historyLength: 3 };
 
-const question: Question = { id: 'steps.0@1', kind: 'approval', message: 'Ship it?', choices: ['approve'], show: null, form: null, assignee: 'ada', priority: 'normal', askedAt: 1, expiresAt: null, digest: 'd' };
+const question: Question = {
+  id: 'steps.0@1',
+  kind: 'approval',
+  message: 'Ship it?',
+  choices: ['approve'],
+  show: null,
+  form: null,
+  assignee: 'ada',
+  priority: 'normal',
+  askedAt: 1,
+  expiresAt: null,
+  digest: 'd',
+};
 
 const large = 'x'.repeat(40_000);
-const reference = { $payload: createHash('sha256').update(JSON.stringify(large)).digest('hex'), bytes: 40_002, preview: expect.any(String) };
+const reference = {
+  $payload: createHash('sha256').update(JSON.stringify(large)).digest('hex'),
+  bytes: 40_002,
+  preview: expect.any(String),
+};
 
 /** As another process reads it. */
 async function contextElsewhere(handle: string): Promise<RunContext | null> {
@@ -33,7 +49,11 @@ async function contextElsewhere(handle: string): Promise<RunContext | null> {
 test('large inputs and outputs are references, and what they stand for can be read', async () => {
   const { store } = opened;
   const recorder = new RunRecorder(store);
-  await recorder.append('large', [{ ...started(1), inputs: { small: 1, large } }, warning(2), finished(3, { outputs: { large, small: [2] } })], live(3));
+  await recorder.append(
+    'large',
+    [{ ...started(1), inputs: { small: 1, large } }, warning(2), finished(3, { outputs: { large, small: [2] } })],
+    live(3),
+  );
   await recorder.close();
   const events = await store.events.after('large', -1);
   expect(events.map((event) => event.seq)).toEqual([1, 2, 3]);
@@ -47,14 +67,17 @@ test('large inputs and outputs are references, and what they stand for can be re
 test.each<RunEvent>([
   { seq: 2, at: 2, key: 'steps.0@1', type: 'asked', question },
   { seq: 2, at: 2, key: '', type: 'paused', reason: 'somebody said so' },
-])('a run that waits for somebody ($type) is in the store before its workflow task ends: nothing would hand the event over again', async (event) => {
-  const { store } = opened;
-  const recorder = new RunRecorder(store);
-  const handle = `waits-${event.type}`;
-  await recorder.append(handle, [started(1), event], live(3));
-  expect((await store.events.after(handle, -1)).map(({ seq }) => seq)).toEqual([1, 2]);
-  await recorder.close();
-});
+])(
+  'a run that waits for somebody ($type) is in the store before its workflow task ends: nothing would hand the event over again',
+  async (event) => {
+    const { store } = opened;
+    const recorder = new RunRecorder(store);
+    const handle = `waits-${event.type}`;
+    await recorder.append(handle, [started(1), event], live(3));
+    expect((await store.events.after(handle, -1)).map(({ seq }) => seq)).toEqual([1, 2]);
+    await recorder.close();
+  },
+);
 
 test('events that a replay hands over again are written once', async () => {
   const { store } = opened;
@@ -72,7 +95,12 @@ test('what a step asks of its run is known from the run itself, before anything 
   const recorder = new RunRecorder(store);
   await recorder.append('known', [started(1)], live(3));
   expect(await store.runs.find('known')).toBeNull();
-  expect(await store.runs.context('known')).toEqual({ handle: 'known', project: '/project', persona: 'ada', definitionHash: 'h' });
+  expect(await store.runs.context('known')).toEqual({
+    handle: 'known',
+    project: '/project',
+    persona: 'ada',
+    definitionHash: 'h',
+  });
   await recorder.close();
   expect(await contextElsewhere('known')).toEqual(await store.runs.context('known'));
 });
@@ -130,7 +158,9 @@ test('a start waits for its run, an event not for a start; what keeps coming is 
     await recorder.append('late', [started(1)], live(3));
     await vi.advanceTimersByTimeAsync(2_000);
     // Which of two runs comes first in a batch is nobody's business.
-    expect(writes.toSorted()).toEqual(['600: long 1 2', '600: short 1', '850: long 3 4 5 6', '1100: long 7 8', '3980: late 1'].toSorted());
+    expect(writes.toSorted()).toEqual(
+      ['600: long 1 2', '600: short 1', '850: long 3 4 5 6', '1100: long 7 8', '3980: late 1'].toSorted(),
+    );
     await recorder.close();
   } finally {
     vi.useRealTimers();

@@ -9,7 +9,7 @@ const PEOPLE: Record<string, JsonObject> = {
   ada: { name: 'Ada', age: 36, tags: ['math', 'code'], address: { city: 'London' }, active: true },
   alan: { name: 'Alan', age: 41, tags: ['code'], address: { city: 'London', zip: null } },
   grace: { name: 'Grace', age: 9, tags: [], address: { city: 'New York' }, active: false },
-  odd: { name: 10, age: '40', tags: 'code', "it's": '"; drop table records; --', '__proto__x': 1, 'nul\0': '\0' },
+  odd: { name: 10, age: '40', tags: 'code', "it's": '"; drop table records; --', __proto__x: 1, 'nul\0': '\0' },
 };
 
 beforeAll(async () => {
@@ -66,8 +66,19 @@ describe('a record query', () => {
   });
 
   test('orders numbers as numbers, missing ones last, and pages', async () => {
-    expect(await names({ filter: { age: { $gt: 0 } }, orderBy: [{ field: 'age', direction: 'asc' }] })).toEqual(['grace', 'ada', 'alan']);
-    expect(await names({ orderBy: [{ field: 'address.city', direction: 'desc' }, { field: 'age', direction: 'desc' }] })).toEqual(['grace', 'alan', 'ada', 'odd']);
+    expect(await names({ filter: { age: { $gt: 0 } }, orderBy: [{ field: 'age', direction: 'asc' }] })).toEqual([
+      'grace',
+      'ada',
+      'alan',
+    ]);
+    expect(
+      await names({
+        orderBy: [
+          { field: 'address.city', direction: 'desc' },
+          { field: 'age', direction: 'desc' },
+        ],
+      }),
+    ).toEqual(['grace', 'alan', 'ada', 'odd']);
     expect(await names({ limit: 2, offset: 1 })).toEqual(['alan', 'grace']);
     expect(await names({ limit: 0 })).toEqual([]);
   });
@@ -101,21 +112,35 @@ describe('creating', () => {
     await expect(store.records.create(session, 'people', 'x'.repeat(1_001), {})).rejects.toThrow('1 to 1000 bytes');
     await store.records.create(session, '__proto__', 'hostile\0', { ok: true });
     await session.commit({ handle: 'id', key: 'k', result: null, events: [] });
-    expect(await list({ collection: '__proto__' })).toMatchObject([{ id: 'hostile\0', collection: '__proto__', data: { ok: true } }]);
+    expect(await list({ collection: '__proto__' })).toMatchObject([
+      { id: 'hostile\0', collection: '__proto__', data: { ok: true } },
+    ]);
   });
 
-  test.each(['plain', 'emoji \u{1F600}', 'half \uD83D of a pair', 'half \uDE00', 'NUL \0', 'mark \uFDD0', 'mark \uFDD0d83d', 'quote " and \\'])('keeps the id %j', async (id) => {
+  test.each([
+    'plain',
+    'emoji \u{1F600}',
+    'half \uD83D of a pair',
+    'half \uDE00',
+    'NUL \0',
+    'mark \uFDD0',
+    'mark \uFDD0d83d',
+    'quote " and \\',
+  ])('keeps the id %j', async (id) => {
     const { store } = opened;
     const session = store.session();
     await store.records.create(session, `ids of ${id}`, id, {});
     await session.commit({ handle: `id ${JSON.stringify(id)}`, key: 'k', result: null, events: [] });
-    expect(await list({ collection: `ids of ${id}`, filter: { id } })).toMatchObject([{ id, collection: `ids of ${id}` }]);
+    expect(await list({ collection: `ids of ${id}`, filter: { id } })).toMatchObject([
+      { id, collection: `ids of ${id}` },
+    ]);
   });
 
   test('publishing twice by the same key keeps one event', async () => {
     const { store } = opened;
     const session = store.session();
-    for (const data of [1, 2]) await store.signals.publish(session, { handle: 'p', key: 'steps.0@1', name: 'done', data });
+    for (const data of [1, 2])
+      await store.signals.publish(session, { handle: 'p', key: 'steps.0@1', name: 'done', data });
     const rows = await session.read<{ data: number }>(`select data from published_events where handle = $1`, ['p']);
     expect(rows).toEqual([{ data: 1 }]);
     await session.close();

@@ -34,9 +34,26 @@ test('Prisma reads every table with all its columns', async () => {
 });
 
 test('no table is missing from the schema', async () => {
-  const rows = await opened.database.query<{ name: string }>(`select tablename as name from pg_tables where schemaname = 'public' order by 1`);
+  const rows = await opened.database.query<{ name: string }>(
+    `select tablename as name from pg_tables where schemaname = 'public' order by 1`,
+  );
   expect(rows.map((row) => row.name)).toEqual([
-    '_prisma_migrations', 'definitions', 'event_subscriptions', 'execution_lines', 'executions', 'inbox', 'journal', 'log_chunks', 'payloads', 'published_events', 'records', 'run_events', 'runs',
-    'sealed_values', 'trigger_queue', 'trigger_starts', 'triggers',
+    '_prisma_migrations',
+    'definitions',
+    'event_subscriptions',
+    'execution_lines',
+    'executions',
+    'inbox',
+    'journal',
+    'log_chunks',
+    'payloads',
+    'published_events',
+    'records',
+    'run_events',
+    'runs',
+    'sealed_values',
+    'trigger_queue',
+    'trigger_starts',
+    'triggers',
   ]);
 });

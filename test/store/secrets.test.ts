@@ -14,7 +14,16 @@ async function seal(owner: string, namespace?: string): Promise<string> {
 }
 
 async function begin(handle: string): Promise<void> {
-  await opened.store.runs.create({ handle, name: 'n', definitionHash: 'h', project: '/p', persona: 'ada', parent: null, inputs: {}, startedAt: Date.now() });
+  await opened.store.runs.create({
+    handle,
+    name: 'n',
+    definitionHash: 'h',
+    project: '/p',
+    persona: 'ada',
+    parent: null,
+    inputs: {},
+    startedAt: Date.now(),
+  });
 }
 
 async function end(handle: string): Promise<void> {
@@ -25,11 +34,15 @@ async function end(handle: string): Promise<void> {
 async function pass(hours: number): Promise<void> {
   const { database } = opened;
   await database.query(`update runs set finished_at = finished_at - $1 * interval '1 hour'`, [hours]);
-  await database.query(`update sealed_values set created_at = created_at - $1 * interval '1 hour', retired_at = retired_at - $1 * interval '1 hour'`, [hours]);
+  await database.query(
+    `update sealed_values set created_at = created_at - $1 * interval '1 hour', retired_at = retired_at - $1 * interval '1 hour'`,
+    [hours],
+  );
   await opened.store.secrets.sweep();
 }
 
-const isKept = async (owner: string, token: string): Promise<boolean> => (await opened.store.secrets.tokensOf(owner)).includes(token);
+const isKept = async (owner: string, token: string): Promise<boolean> =>
+  (await opened.store.secrets.tokensOf(owner)).includes(token);
 
 test('those of a run go a day after it and the runs inside it have ended', async () => {
   const token = await seal('run');
@@ -95,7 +108,7 @@ test('a run of another schedule, or one by hand, whose handle only begins alike 
   expect(await isKept(owner, token)).toBe(false);
 });
 
-test('those of a namespace\'s schedules are listed after a day, in pages, but not those of runs, retired ones, or another\'s', async () => {
+test("those of a namespace's schedules are listed after a day, in pages, but not those of runs, retired ones, or another's", async () => {
   const { secrets } = opened.store;
   const schedules = Array.from({ length: 150 }, (_, nth) => `s-${String(nth).padStart(3, '0')}`);
   for (const id of schedules) await seal(scheduleOwner(id), 'here');

@@ -7,18 +7,29 @@ import { finished, reading, started, useStore, warning } from './opened.ts';
 
 const opened = useStore();
 
-const records = (collection: string) => reading(opened.store, (session) => opened.store.records.list(session, { collection }));
+const records = (collection: string) =>
+  reading(opened.store, (session) => opened.store.records.list(session, { collection }));
 
 describe('a session', () => {
   test('that only read commits journal, events and run in one go', async () => {
     const { store } = opened;
     const session = store.session();
     expect(await session.read('select 1 as one', [])).toEqual([{ one: 1 }]);
-    await session.commit({ handle: 's1', key: 'segment@1', result: { position: [1] }, events: [started(1), warning(2), finished(3)] });
+    await session.commit({
+      handle: 's1',
+      key: 'segment@1',
+      result: { position: [1] },
+      events: [started(1), warning(2), finished(3)],
+    });
     await session.close();
     expect(await store.journal.find('s1', 'segment@1')).toEqual({ position: [1] });
     expect((await store.events.after('s1', -1)).map((event) => event.seq)).toEqual([1, 2, 3]);
-    expect(await store.runs.find('s1')).toMatchObject({ status: 'completed', outcome: 'completed', iterations: 1, outputs: { answer: 42 } });
+    expect(await store.runs.find('s1')).toMatchObject({
+      status: 'completed',
+      outcome: 'completed',
+      iterations: 1,
+      outputs: { answer: 42 },
+    });
   });
 
   test('reads its own writes, and nobody else does before the commit', async () => {
@@ -41,13 +52,19 @@ describe('a session', () => {
     await session.close();
     expect(await records('closed')).toEqual([]);
     await expect(session.write('select 1', [])).rejects.toThrow('already committed or closed');
-    await expect(session.commit({ handle: 's3', key: 'k', result: 1, events: [] })).rejects.toThrow('already committed or closed');
+    await expect(session.commit({ handle: 's3', key: 'k', result: 1, events: [] })).rejects.toThrow(
+      'already committed or closed',
+    );
     expect(await store.journal.find('s3', 'k')).toBeNull();
   });
-
 });
 
-const row = (collection: string, n: number) => ({ collection, id: `r${n}`, data: { n, text: 'a\0b \ud800', 'k"\n': [null, { deep: true }] }, createdAt: 1_700_000_000_123 + n });
+const row = (collection: string, n: number) => ({
+  collection,
+  id: `r${n}`,
+  data: { n, text: 'a\0b \ud800', 'k"\n': [null, { deep: true }] },
+  createdAt: 1_700_000_000_123 + n,
+});
 
 describe('rows that go out later', () => {
   test('are written by the commit, in their order and as they were', async () => {
@@ -85,13 +102,18 @@ describe('rows that go out later', () => {
 });
 
 describe('attempts at the same step', () => {
-  test.each([['reading', false], ['writing', true]])('a second one, %s, rejects with JournalConflict and keeps nothing', async (_what, writes) => {
+  test.each([
+    ['reading', false],
+    ['writing', true],
+  ])('a second one, %s, rejects with JournalConflict and keeps nothing', async (_what, writes) => {
     const { store } = opened;
     const handle = `conflict-${writes}`;
     await store.session().commit({ handle, key: 'k', result: 'first', events: [warning(1, 'first')] });
     const second = store.session();
     if (writes) await store.records.create(second, handle, 'a', {});
-    await expect(second.commit({ handle, key: 'k', result: 'second', events: [warning(1, 'second'), warning(2)], forget: ['k'] })).rejects.toThrow(JournalConflict);
+    await expect(
+      second.commit({ handle, key: 'k', result: 'second', events: [warning(1, 'second'), warning(2)], forget: ['k'] }),
+    ).rejects.toThrow(JournalConflict);
     expect(await store.journal.find(handle, 'k')).toBe('first');
     expect(await store.events.after(handle, -1)).toEqual([warning(1, 'first')]);
     expect(await records(handle)).toEqual([]);
@@ -102,14 +124,20 @@ describe('attempts at the same step', () => {
     const { store } = opened;
     const handle = 'places';
     await store.session().commit({ handle, key: 'a', result: 1, events: [warning(1025)], seq: 1024, place: 1024 });
-    await store.session().commit({ handle: 'other-run', key: 'b', result: 1, events: [warning(1025)], seq: 1024, place: 1024 });
+    await store
+      .session()
+      .commit({ handle: 'other-run', key: 'b', result: 1, events: [warning(1025)], seq: 1024, place: 1024 });
     const second = store.session();
     await store.records.create(second, handle, 'a', {});
-    await expect(second.commit({ handle, key: 'b', result: 2, events: [warning(1025, 'over it')], seq: 1024, place: 1024 })).rejects.toThrow(PlaceTaken);
+    await expect(
+      second.commit({ handle, key: 'b', result: 2, events: [warning(1025, 'over it')], seq: 1024, place: 1024 }),
+    ).rejects.toThrow(PlaceTaken);
     expect(await records(handle)).toEqual([]);
     await store.session().commit({ handle, key: 'b', result: 2, events: [warning(2049)], seq: 2048, place: 2048 });
     expect(await store.events.after(handle, -1)).toEqual([warning(1025), warning(2049)]);
-    await expect(store.session().commit({ handle, key: 'b', result: 3, events: [], seq: 3072, place: 3072 })).rejects.toThrow(JournalConflict);
+    await expect(
+      store.session().commit({ handle, key: 'b', result: 3, events: [], seq: 3072, place: 3072 }),
+    ).rejects.toThrow(JournalConflict);
     expect(await store.journal.isBeyond(handle, 2048)).toBe(true);
     expect(await store.journal.isBeyond(handle, 2 ** 40)).toBe(false);
   });
@@ -126,7 +154,6 @@ describe('attempts at the same step', () => {
     expect(attempts.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     expect(await records('race')).toHaveLength(1);
   });
-
 });
 
 describe('the transaction of a session', () => {
@@ -145,7 +172,9 @@ describe('the transaction of a session', () => {
     await store.records.create(session, 'broken', 'a', {});
     await expect(session.write('select 1 / $1::int', [0])).rejects.toThrow('division by zero');
     await expect(session.read('select 1', [])).rejects.toThrow('an earlier statement of this session failed');
-    await expect(session.commit({ handle: 's4', key: 'k', result: 1, events: [] })).rejects.toThrow('an earlier statement');
+    await expect(session.commit({ handle: 's4', key: 'k', result: 1, events: [] })).rejects.toThrow(
+      'an earlier statement',
+    );
     await session.close();
     expect(await records('broken')).toEqual([]);
     expect(await store.journal.find('s4', 'k')).toBeNull();
@@ -154,7 +183,9 @@ describe('the transaction of a session', () => {
   test('takes statements of parallel branches one after another', async () => {
     const { store } = opened;
     const session = store.session();
-    const created = await Promise.all(Array.from({ length: 20 }, (_, n) => store.records.create(session, 'many', `r${n}`, { n })));
+    const created = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => store.records.create(session, 'many', `r${n}`, { n })),
+    );
     await session.commit({ handle: 's5', key: 'k', result: 1, events: [] });
     expect(created.map(({ data }) => data['n'])).toEqual(Array.from({ length: 20 }, (_, n) => n));
     expect(await records('many')).toHaveLength(20);
@@ -166,7 +197,8 @@ describe('the transaction of a session', () => {
       const session = store.session();
       await store.records.create(session, 'leak', `r${n}`, {});
       if (n % 3 === 0) await session.write('boom', []).catch(() => undefined);
-      if (n % 3 === 1) await session.commit({ handle: 'leak', key: 'same', result: n, events: [] }).catch(() => undefined);
+      if (n % 3 === 1)
+        await session.commit({ handle: 'leak', key: 'same', result: n, events: [] }).catch(() => undefined);
       await session.close();
     }
     await store.ping();
@@ -176,12 +208,18 @@ describe('the transaction of a session', () => {
 test('journal rows are kept until a day after their run has ended', async () => {
   const { store } = opened;
   const hour = 3_600_000;
-  for (const [handle, ago] of [['long-ended', 25 * hour], ['just-ended', 23 * hour], ['goes-on', null]] as const) {
+  for (const [handle, ago] of [
+    ['long-ended', 25 * hour],
+    ['just-ended', 23 * hour],
+    ['goes-on', null],
+  ] as const) {
     const end = ago === null ? [] : [{ ...finished(2), at: Date.now() - ago }];
     await store.session().commit({ handle, key: 'k', result: handle, events: [started(1), ...end] });
   }
   await store.journal.sweep();
-  const kept = await Promise.all(['long-ended', 'just-ended', 'goes-on'].map((handle) => store.journal.find(handle, 'k')));
+  const kept = await Promise.all(
+    ['long-ended', 'just-ended', 'goes-on'].map((handle) => store.journal.find(handle, 'k')),
+  );
   expect(kept).toEqual([null, 'just-ended', 'goes-on']);
 });
 
@@ -200,7 +238,10 @@ describe('what outlives a session, and what ends it', () => {
     const { store } = opened;
     const session = store.session();
     await store.records.create(session, 'bounded', 'a', {});
-    const [bounds] = await session.read("select current_setting('idle_in_transaction_session_timeout') as idle, current_setting('lock_timeout') as lock", []);
+    const [bounds] = await session.read(
+      "select current_setting('idle_in_transaction_session_timeout') as idle, current_setting('lock_timeout') as lock",
+      [],
+    );
     expect(bounds).toEqual({ idle: '15s', lock: '30s' });
     await session.close();
     const reader = await reading(store, (later) => later.read("select current_setting('lock_timeout') as lock", []));
@@ -237,7 +278,12 @@ describe('what a session holds', () => {
     ['NUL', { text: 'a\0b', 'k\0': '\0' }],
     ['half a surrogate pair', { text: '\ud800 \udfff' }],
     ['the escape itself', { text: '\uFDD0 \uFDD00000 \\u0000 \\\\u0000 \uFDD0\0' }],
-    ['hostile keys', JSON.parse('{"__proto__": {"polluted": true}, "constructor": {"prototype": 1}, "": 1, "$x": 2, "a.b": 3}') as Record<string, never>],
+    [
+      'hostile keys',
+      JSON.parse(
+        '{"__proto__": {"polluted": true}, "constructor": {"prototype": 1}, "": 1, "$x": 2, "a.b": 3}',
+      ) as Record<string, never>,
+    ],
     ['numbers', { big: 1.7976931348623157e308, small: 5e-324, whole: 9007199254740991, minus: -0.1 }],
     ['5 MB', { text: 'x"\\\n'.repeat(1_250_000) }],
   ])('comes back as it was: %s', async (name, data) => {
@@ -245,10 +291,20 @@ describe('what a session holds', () => {
     const session = store.session();
     await store.records.create(session, 'exact', name, data);
     await store.signals.publish(session, { handle: 'exact', key: name, name: 'e\0', data });
-    await session.commit({ handle: name, key: name, result: data, events: [{ ...started(1), inputs: data }, { ...finished(2), outputs: data }] });
+    await session.commit({
+      handle: name,
+      key: name,
+      result: data,
+      events: [
+        { ...started(1), inputs: data },
+        { ...finished(2), outputs: data },
+      ],
+    });
     // As text, because matchers look past a key named __proto__.
     expect(JSON.stringify(await store.journal.find(name, name))).toBe(JSON.stringify(data));
-    const [record] = await reading(store, (reader) => store.records.list(reader, { collection: 'exact', filter: { id: name } }));
+    const [record] = await reading(store, (reader) =>
+      store.records.list(reader, { collection: 'exact', filter: { id: name } }),
+    );
     expect(canonicalText(record?.data)).toBe(canonicalText(data));
     expect(JSON.stringify((await store.runs.find(name))?.outputs)).toBe(JSON.stringify(data));
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();

@@ -7,8 +7,12 @@ import { SharedReads } from '../../prisma/store/shared-reads.ts';
 import { reading, useStore } from './opened.ts';
 
 const opened = useStore();
-const SQUARES: KeyedRead = { text: 'select asked.place::integer, n, n * n as square from unnest($1::integer[]) with ordinality as asked(n, place) where n <> 13' };
-const THIRDS: KeyedRead = { text: 'select asked.place::integer, 3 / n as third from unnest($1::integer[]) with ordinality as asked(n, place)' };
+const SQUARES: KeyedRead = {
+  text: 'select asked.place::integer, n, n * n as square from unnest($1::integer[]) with ordinality as asked(n, place) where n <> 13',
+};
+const THIRDS: KeyedRead = {
+  text: 'select asked.place::integer, 3 / n as third from unnest($1::integer[]) with ordinality as asked(n, place)',
+};
 
 interface Square {
   n: number;
@@ -26,7 +30,8 @@ function counting(): { reads: SharedReads; sent: number[]; end: () => Promise<vo
   return { reads, sent, end: () => database.close() };
 }
 
-const recordOf = (id: string): Promise<DataRecord[]> => reading(opened.store, (session) => opened.store.records.list(session, { collection: 'shared', filter: { id } }));
+const recordOf = (id: string): Promise<DataRecord[]> =>
+  reading(opened.store, (session) => opened.store.records.list(session, { collection: 'shared', filter: { id } }));
 
 beforeAll(async () => {
   const session = opened.store.session();
@@ -47,9 +52,16 @@ test('what is asked for at once goes out together, and each has its own answer',
 
 test('a key that several ask for is asked for once, and each has a row of its own', async () => {
   const { reads, sent, end } = counting();
-  const [one, other, third, none] = await Promise.all(['5', '5', '6', '13'].map((key) => reads.find<Square>(SQUARES, [key])));
+  const [one, other, third, none] = await Promise.all(
+    ['5', '5', '6', '13'].map((key) => reads.find<Square>(SQUARES, [key])),
+  );
   expect(sent).toEqual([3]);
-  expect([one, other, third?.n, none]).toEqual([{ place: 1, n: 5, square: 25 }, { place: 1, n: 5, square: 25 }, 6, undefined]);
+  expect([one, other, third?.n, none]).toEqual([
+    { place: 1, n: 5, square: 25 },
+    { place: 1, n: 5, square: 25 },
+    6,
+    undefined,
+  ]);
   expect(one).not.toBe(other);
   await end();
 });
@@ -63,8 +75,16 @@ test('keys that differ in their last text only are asked for within the others',
   const reads = new SharedReads((text, values) => database.query(text, values));
   const found = (...keys: string[][]): Promise<unknown[]> => Promise.all(keys.map((key) => reads.find(read, key)));
   expect(await found(['a', '1'])).toEqual([{ place: 1, how: 'within', path: 'a/1' }]);
-  expect(await found(['a', '1'], ['a', '2'], ['a', '1'])).toMatchObject([{ how: 'within', path: 'a/1' }, { path: 'a/2' }, { path: 'a/1' }]);
-  expect(await found(['a', '1'], ['b', '1'], ['a', '1'])).toMatchObject([{ how: 'any', path: 'a/1' }, { path: 'b/1' }, { path: 'a/1' }]);
+  expect(await found(['a', '1'], ['a', '2'], ['a', '1'])).toMatchObject([
+    { how: 'within', path: 'a/1' },
+    { path: 'a/2' },
+    { path: 'a/1' },
+  ]);
+  expect(await found(['a', '1'], ['b', '1'], ['a', '1'])).toMatchObject([
+    { how: 'any', path: 'a/1' },
+    { path: 'b/1' },
+    { path: 'a/1' },
+  ]);
   await database.close();
 });
 
@@ -124,7 +144,11 @@ test('a read of one kind does not wait for all of another', async () => {
 
 test('what fails, fails for those who shared the statement and for nobody else', async () => {
   const { reads, end } = counting();
-  const answers = await Promise.allSettled([reads.find(THIRDS, ['1']), reads.find(THIRDS, ['0']), reads.find<Square>(SQUARES, ['3'])]);
+  const answers = await Promise.allSettled([
+    reads.find(THIRDS, ['1']),
+    reads.find(THIRDS, ['0']),
+    reads.find<Square>(SQUARES, ['3']),
+  ]);
   expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
   expect(await reads.find(THIRDS, ['3'])).toMatchObject({ third: 1 });
   await end();
@@ -141,17 +165,25 @@ test('records are found by their id, in many sessions at once', async () => {
 test('records of several collections are found at once, also those of one id', async () => {
   const { store } = opened;
   const session = store.session();
-  for (const collection of ['"odd" \\ one', 'plain']) await store.records.create(session, collection, 'same', { of: collection });
+  for (const collection of ['"odd" \\ one', 'plain'])
+    await store.records.create(session, collection, 'same', { of: collection });
   await session.commit({ handle: 'shared', key: 'several', result: null, events: [] });
-  const read = (collection: string): Promise<DataRecord[]> => reading(store, (asking) => store.records.list(asking, { collection, filter: { id: 'same' } }));
+  const read = (collection: string): Promise<DataRecord[]> =>
+    reading(store, (asking) => store.records.list(asking, { collection, filter: { id: 'same' } }));
   const found = await Promise.all(['"odd" \\ one', 'plain', 'none', 'plain'].map(read));
-  expect(found.map(([record]) => record?.data)).toEqual([{ of: '"odd" \\ one' }, { of: 'plain' }, undefined, { of: 'plain' }]);
+  expect(found.map(([record]) => record?.data)).toEqual([
+    { of: '"odd" \\ one' },
+    { of: 'plain' },
+    undefined,
+    { of: 'plain' },
+  ]);
   expect(await read('"odd" \\ one')).toMatchObject([{ collection: '"odd" \\ one', id: 'same' }]);
 });
 
 test('a session that has written finds what it wrote, and others do not before its commit', async () => {
   const session = opened.store.session();
-  const found = (): Promise<DataRecord[]> => opened.store.records.list(session, { collection: 'shared', filter: { id: 'late' } });
+  const found = (): Promise<DataRecord[]> =>
+    opened.store.records.list(session, { collection: 'shared', filter: { id: 'late' } });
   expect(await found()).toEqual([]);
   opened.store.records.add(session, { collection: 'shared', id: 'late', data: { n: -1 }, createdAt: Date.now() });
   expect(await found()).toMatchObject([{ data: { n: -1 } }]);

@@ -15,7 +15,16 @@ let runs = 0;
 async function newRun(project = '/project'): Promise<string> {
   runs += 1;
   const handle = `run-${runs}`;
-  const row = { handle, name: 'n', definitionHash: 'h', project, persona: 'ada', parent: null, inputs: {}, startedAt: Date.now() };
+  const row = {
+    handle,
+    name: 'n',
+    definitionHash: 'h',
+    project,
+    persona: 'ada',
+    parent: null,
+    inputs: {},
+    startedAt: Date.now(),
+  };
   await opened.store.runs.create(row);
   return handle;
 }
@@ -86,7 +95,13 @@ test('a later transaction that commits first hides nothing of an earlier one', a
 test('an event of another project is not seen, one of nobody is', async () => {
   const take = taker(await newRun('/mine'));
   for (const project of ['/other', '/mine', null]) {
-    await opened.store.triggers.publish({ source: '@test', id: `p-${project}`, name: `project:${project ?? 'none'}`, data: null, project });
+    await opened.store.triggers.publish({
+      source: '@test',
+      id: `p-${project}`,
+      name: `project:${project ?? 'none'}`,
+      data: null,
+      project,
+    });
   }
   expect(await take('project:*')).toBe('project:/mine');
   expect(await take('project:*')).toBe('project:none');
@@ -104,7 +119,12 @@ test('a run that found nothing is claimed once an event is there, and only then'
   expect((await claimAll()).map((claim) => claim.handle)).toEqual([handle]);
   await publish('c:3');
   expect(await claimAll()).toEqual([]);
-  expect([await take('c:*'), await take('c:*'), await take('c:*'), await take('c:*')]).toEqual(['c:1', 'c:2', 'c:3', null]);
+  expect([await take('c:*'), await take('c:*'), await take('c:*'), await take('c:*')]).toEqual([
+    'c:1',
+    'c:2',
+    'c:3',
+    null,
+  ]);
   await publish('c:4');
   expect((await claimAll()).map((claim) => claim.handle)).toEqual([handle]);
 });
@@ -134,7 +154,9 @@ test('a claim whose holder dies is given to another', async () => {
   expect(await opened.store.signals.claim(10)).toEqual([]);
   const client = new Client({ connectionString: opened.database.url });
   await client.connect();
-  await client.query(`update event_subscriptions set claimed_at = now() - interval '1 minute' where handle = $1`, [handle]);
+  await client.query(`update event_subscriptions set claimed_at = now() - interval '1 minute' where handle = $1`, [
+    handle,
+  ]);
   await client.end();
   expect((await claimAll()).map((again) => again.handle)).toEqual([handle]);
 });
@@ -164,19 +186,24 @@ test('ten thousand subscribers of one event are woken once each, by several wake
   const woken = new Map<string, number>();
   // Each with connections of its own, as in a process of its own.
   const stores = Array.from({ length: 4 }, () => openStore({ url: opened.database.url }));
-  const wakers = stores.map(({ signals }) => new SubscriberWaker({
-    signals,
-    wake: async (handle) => {
-      if (handle.startsWith('crowd-')) woken.set(handle, (woken.get(handle) ?? 0) + 1);
-      await new Promise((resolve) => void setTimeout(resolve, 2));
-    },
-  }));
+  const wakers = stores.map(
+    ({ signals }) =>
+      new SubscriberWaker({
+        signals,
+        wake: async (handle) => {
+          if (handle.startsWith('crowd-')) woken.set(handle, (woken.get(handle) ?? 0) + 1);
+          await new Promise((resolve) => void setTimeout(resolve, 2));
+        },
+      }),
+  );
   await publish('crowd:now');
   const deadline = Date.now() + 60_000;
   while (woken.size < count && Date.now() < deadline) await new Promise((resolve) => void setTimeout(resolve, 20));
   await Promise.all(wakers.map((waker) => waker.close()));
   await Promise.all(stores.map((store) => store.close()));
-  const { rows } = await client.query<{ left: string }>(`select count(*) as left from event_subscriptions where handle like 'crowd-%'`);
+  const { rows } = await client.query<{ left: string }>(
+    `select count(*) as left from event_subscriptions where handle like 'crowd-%'`,
+  );
   await client.end();
   expect(woken.size).toBe(count);
   expect([...woken.values()].every((times) => times === 1)).toBe(true);

@@ -13,7 +13,14 @@ const opened = useStore();
 let count = 0;
 
 const trigger = (rest: Partial<NewTrigger> = {}): NewTrigger => ({
-  name: 'reviewer', event: 'git:*', definitionHash: 'h', project: '/a', persona: 'ada', inputs: { depth: 1 }, taskQueue: 'sentinel', ...rest,
+  name: 'reviewer',
+  event: 'git:*',
+  definitionHash: 'h',
+  project: '/a',
+  persona: 'ada',
+  inputs: { depth: 1 },
+  taskQueue: 'sentinel',
+  ...rest,
 });
 
 const outside = (rest: Partial<OutsideEvent> = {}): OutsideEvent => {
@@ -21,7 +28,8 @@ const outside = (rest: Partial<OutsideEvent> = {}): OutsideEvent => {
   return { source: '@emit', id: `event-${count}`, name: 'git:push', data: { n: count }, project: null, ...rest };
 };
 
-const add = async (rest: Partial<NewTrigger> = {}): Promise<Trigger> => (await opened.store.triggers.add(trigger(rest))).trigger;
+const add = async (rest: Partial<NewTrigger> = {}): Promise<Trigger> =>
+  (await opened.store.triggers.add(trigger(rest))).trigger;
 
 async function spreadAll(): Promise<number> {
   let total = 0;
@@ -41,9 +49,15 @@ test('a trigger is registered once a name and project; registering again replace
   expect(first).toMatchObject({ isNew: true, trigger: { ...trigger(), isPaused: false } });
   await triggers.pause(first.trigger.id, true);
   const again = await triggers.add(trigger({ event: 'deploy:**', definitionHash: 'other' }));
-  expect(again).toMatchObject({ isNew: false, trigger: { id: first.trigger.id, event: 'deploy:**', definitionHash: 'other', isPaused: false } });
+  expect(again).toMatchObject({
+    isNew: false,
+    trigger: { id: first.trigger.id, event: 'deploy:**', definitionHash: 'other', isPaused: false },
+  });
   await triggers.add(trigger({ project: '/b' }));
-  expect((await triggers.list()).map(({ name, project }) => [name, project])).toEqual([['reviewer', '/a'], ['reviewer', '/b']]);
+  expect((await triggers.list()).map(({ name, project }) => [name, project])).toEqual([
+    ['reviewer', '/a'],
+    ['reviewer', '/b'],
+  ]);
   expect(await triggers.remove(first.trigger.id)).toBe(true);
   expect(await triggers.remove(first.trigger.id)).toBe(false);
   expect(await triggers.pause(first.trigger.id, true)).toBe(false);
@@ -91,7 +105,10 @@ describe('what a trigger sees', () => {
     await triggers.pause(id, false);
     await triggers.publish(outside({ id: 'resumed', data: 'last' }));
     await spreadAll();
-    expect((await triggers.starts(id, 10)).map(({ event }) => event.data)).toEqual(['last', { n: expect.any(Number) as number }]);
+    expect((await triggers.starts(id, 10)).map(({ event }) => event.data)).toEqual([
+      'last',
+      { n: expect.any(Number) as number },
+    ]);
   });
 
   test('an event whose transaction commits late', async () => {
@@ -104,7 +121,9 @@ describe('what a trigger sees', () => {
     await late.commit({ handle: 'late', key: 'k', result: null, events: [] });
     await late.close();
     await spreadAll();
-    expect((await store.triggers.starts(id, 10)).map(({ event }) => event.data)).toEqual(expect.arrayContaining(['early', 'late']));
+    expect((await store.triggers.starts(id, 10)).map(({ event }) => event.data)).toEqual(
+      expect.arrayContaining(['early', 'late']),
+    );
   });
 });
 
@@ -120,17 +139,21 @@ test('several stores share the work, and each start is claimed once', async () =
   for (let turn = 0; turn < 150; turn += 1) await store.triggers.publish(outside());
   const others = [openStore({ url: opened.database.url }), openStore({ url: opened.database.url }), store];
   const handles: string[] = [];
-  await Promise.all(others.map(async ({ triggers }) => {
-    while ((await triggers.spread()) > 0);
-  }));
-  await Promise.all(others.map(async ({ triggers }) => {
-    for (;;) {
-      const claimed = await triggers.claim(7, 60_000);
-      if (claimed.length === 0) return;
-      handles.push(...claimed.map((start) => start.handle));
-      for (const start of claimed) await triggers.settle(start, { state: 'started' });
-    }
-  }));
+  await Promise.all(
+    others.map(async ({ triggers }) => {
+      while ((await triggers.spread()) > 0);
+    }),
+  );
+  await Promise.all(
+    others.map(async ({ triggers }) => {
+      for (;;) {
+        const claimed = await triggers.claim(7, 60_000);
+        if (claimed.length === 0) return;
+        handles.push(...claimed.map((start) => start.handle));
+        for (const start of claimed) await triggers.settle(start, { state: 'started' });
+      }
+    }),
+  );
   expect(handles).toHaveLength(300);
   expect(new Set(handles).size).toBe(300);
   await Promise.all(others.slice(0, 2).map((other) => other.close()));
@@ -144,8 +167,16 @@ test('a lease that ran out gives the start to another, and the first can settle 
   const [first] = await triggers.claim(10, 1);
   await new Promise((resolve) => setTimeout(resolve, 20));
   const [second] = await triggers.claim(10, 60_000);
-  expect(first).toMatchObject({ attempts: 1, trigger: { id, name: 'reviewer', inputs: { depth: 1 } }, event: { name: 'git:push' } });
-  expect(second).toMatchObject({ attempts: 2, handle: first?.handle, trigger: { createdAt: first?.trigger.createdAt } });
+  expect(first).toMatchObject({
+    attempts: 1,
+    trigger: { id, name: 'reviewer', inputs: { depth: 1 } },
+    event: { name: 'git:push' },
+  });
+  expect(second).toMatchObject({
+    attempts: 2,
+    handle: first?.handle,
+    trigger: { createdAt: first?.trigger.createdAt },
+  });
   if (first === undefined || second === undefined) throw new Error('nothing was claimed');
   await triggers.settle(first, { state: 'refused', reason: 'too late' });
   expect(await triggers.starts(id, 1)).toMatchObject([{ state: 'waiting' }]);
@@ -175,11 +206,17 @@ describe('one run at a time', () => {
     expect(await store.triggers.claim(10, 60_000)).toEqual([]);
 
     const session = store.session();
-    const [placed] = await session.read<{ position: number }>('select position from published_events where seq = $1', [second.event.seq]);
+    const [placed] = await session.read<{ position: number }>('select position from published_events where seq = $1', [
+      second.event.seq,
+    ]);
     await session.close();
     await store.events.append(first.handle, [finished(9, { consumed: { 'git:*': placed?.position ?? 0 } })]);
     await spreadAll();
-    expect((await store.triggers.starts(id, 10)).map(({ state, heldBy }) => [state, heldBy])).toEqual([['waiting', null], ['taken', first.handle], ['started', null]]);
+    expect((await store.triggers.starts(id, 10)).map(({ state, heldBy }) => [state, heldBy])).toEqual([
+      ['waiting', null],
+      ['taken', first.handle],
+      ['started', null],
+    ]);
     expect(await store.triggers.claim(10, 60_000)).toMatchObject([{ handle: third.handle }]);
   });
 
@@ -230,7 +267,10 @@ test('a run tells of its status and its end, once, whatever texts it holds', asy
   await store.events.append('told', events.slice(0, 1));
   await spreadAll();
   const seen = (await store.triggers.starts(id, 100)).map(({ event }) => event).toReversed();
-  expect(seen.map(({ name }) => name)).toEqual([...Array.from({ length: 4 }, () => 'sentinel:told:status'), 'sentinel:finished:a:b "c"']);
+  expect(seen.map(({ name }) => name)).toEqual([
+    ...Array.from({ length: 4 }, () => 'sentinel:told:status'),
+    'sentinel:finished:a:b "c"',
+  ]);
   expect(seen.map(({ data }) => data)).toMatchObject([
     { name: 'a:b "c"', parent: null, handle: 'told', status: 'running' },
     { name: 'a:b "c"', parent: null, handle: 'told', status: 'paused', reason: 'NUL \0', at: 5 },
@@ -246,17 +286,47 @@ async function toldBy(handle: string, batches: RunEvent[][]): Promise<unknown[]>
   const added = await add({ event: `sentinel:${handle}:status` });
   for (const batch of batches) await store.events.append(handle, batch);
   await spreadAll();
-  return (await store.triggers.starts(added.id, 100)).toReversed().map(({ event }) => (event.data as { status: string }).status);
+  return (await store.triggers.starts(added.id, 100))
+    .toReversed()
+    .map(({ event }) => (event.data as { status: string }).status);
 }
 
 describe('of the status of a run', () => {
   const id = 'steps.0@1';
-  const question: Question = { id, kind: 'approval', message: 'Ship it?', choices: ['approve'], show: null, form: null, assignee: 'ada', priority: 'normal', askedAt: 1, expiresAt: null, digest: 'd' };
+  const question: Question = {
+    id,
+    kind: 'approval',
+    message: 'Ship it?',
+    choices: ['approve'],
+    show: null,
+    form: null,
+    assignee: 'ada',
+    priority: 'normal',
+    askedAt: 1,
+    expiresAt: null,
+    digest: 'd',
+  };
   const asked = (seq: number): RunEvent => ({ type: 'asked', seq, at: seq, key: id, question });
-  const left = (seq: number, open: number, held = false): RunEvent => ({ type: 'withdrawn', seq, at: seq, key: id, id, open, held });
+  const left = (seq: number, open: number, held = false): RunEvent => ({
+    type: 'withdrawn',
+    seq,
+    at: seq,
+    key: id,
+    id,
+    open,
+    held,
+  });
 
   test('a question tells that it waits, and the last answer that it goes on', async () => {
-    const batches = [[started(0), asked(1), asked(2)], [left(3, 1)], [left(4, 0)], [asked(5)], [left(6, 0, true)], [{ type: 'resumed', seq: 7, at: 7, key: '', open: 1 } satisfies RunEvent], [left(8, 0), finished(9)]];
+    const batches = [
+      [started(0), asked(1), asked(2)],
+      [left(3, 1)],
+      [left(4, 0)],
+      [asked(5)],
+      [left(6, 0, true)],
+      [{ type: 'resumed', seq: 7, at: 7, key: '', open: 1 } satisfies RunEvent],
+      [left(8, 0), finished(9)],
+    ];
     expect(await toldBy('asks', batches)).toEqual(['running', 'paused', 'paused', 'running', 'paused', 'completed']);
   });
 
@@ -275,9 +345,24 @@ describe('a trigger that is removed', () => {
     if (start === undefined) throw new Error('nothing to start');
     await triggers.settle(start, { state: 'started' });
     const { handle, event } = start;
-    await runs.create({ handle, name: 'n', definitionHash: 'h', project: '/a', persona: 'ada', parent: null, inputs: {}, startedAt: Date.now() }, event.seq);
+    await runs.create(
+      {
+        handle,
+        name: 'n',
+        definitionHash: 'h',
+        project: '/a',
+        persona: 'ada',
+        parent: null,
+        inputs: {},
+        startedAt: Date.now(),
+      },
+      event.seq,
+    );
     await triggers.remove(id);
-    expect(await signals.next({ handle, glob: 'git:*', withCause: true, consumed: {} })).toMatchObject({ name: 'git:push', id: event.id });
+    expect(await signals.next({ handle, glob: 'git:*', withCause: true, consumed: {} })).toMatchObject({
+      name: 'git:push',
+      id: event.id,
+    });
   });
 
   test('leaves nothing to start, also of events that are being looked at meanwhile', async () => {
@@ -290,7 +375,10 @@ describe('a trigger that is removed', () => {
       await Promise.all([triggers.spread(), triggers.spread(), sleep(turn % 5).then(() => triggers.remove(id))]);
     }
     await spreadAll();
-    const { rows } = await client.query<{ left: string }>('select count(*) as left from trigger_starts s where not exists (select 1 from triggers t where t.id = s.trigger_id) and state <> $1', ['started']);
+    const { rows } = await client.query<{ left: string }>(
+      'select count(*) as left from trigger_starts s where not exists (select 1 from triggers t where t.id = s.trigger_id) and state <> $1',
+      ['started'],
+    );
     await client.end();
     expect(rows[0]?.left).toBe('0');
   });

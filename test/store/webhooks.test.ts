@@ -17,8 +17,20 @@ const said: string[] = [];
 beforeAll(async () => {
   port = await freePort();
   const { triggers } = opened.store;
-  triggerId = (await triggers.add({ name: 't', event: '**', definitionHash: 'h', project: '/p', persona: 'ada', inputs: {}, taskQueue: 'q' })).trigger.id;
-  webhooks = new Webhooks({ host: '127.0.0.1', port, secrets: [SECRET, OLD_SECRET] }, triggers, (text) => said.push(text));
+  triggerId = (
+    await triggers.add({
+      name: 't',
+      event: '**',
+      definitionHash: 'h',
+      project: '/p',
+      persona: 'ada',
+      inputs: {},
+      taskQueue: 'q',
+    })
+  ).trigger.id;
+  webhooks = new Webhooks({ host: '127.0.0.1', port, secrets: [SECRET, OLD_SECRET] }, triggers, (text) =>
+    said.push(text),
+  );
   await until(async () => (await send({ path: '/' }).catch(() => null)) !== null);
 });
 afterAll(() => webhooks.close());
@@ -42,14 +54,28 @@ interface Sent {
 
 const now = (): number => Math.floor(Date.now() / 1000);
 
-function send({ path = '/events/deploy:done', method = 'POST', body = '{"version": "1"}', secret = SECRET, at = now(), headers = {}, toPort = port }: Sent): Promise<{ status: number; answer: Record<string, unknown> }> {
-  const signed = { 'content-type': 'application/json', 'x-sentinel-signature': signatureHeader(secret, at, Buffer.from(body)), ...headers };
+function send({
+  path = '/events/deploy:done',
+  method = 'POST',
+  body = '{"version": "1"}',
+  secret = SECRET,
+  at = now(),
+  headers = {},
+  toPort = port,
+}: Sent): Promise<{ status: number; answer: Record<string, unknown> }> {
+  const signed = {
+    'content-type': 'application/json',
+    'x-sentinel-signature': signatureHeader(secret, at, Buffer.from(body)),
+    ...headers,
+  };
   const kept = Object.fromEntries(Object.entries(signed).filter(([, value]) => value !== ''));
   return new Promise((resolve, reject) => {
     const sending = request({ host: '127.0.0.1', port: toPort, path, method, headers: kept }, (response) => {
       let text = '';
       response.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, answer: JSON.parse(text) as Record<string, unknown> }));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, answer: JSON.parse(text) as Record<string, unknown> }),
+      );
     });
     sending.on('error', reject);
     sending.end(body);
@@ -58,7 +84,9 @@ function send({ path = '/events/deploy:done', method = 'POST', body = '{"version
 
 async function published(name: string): Promise<unknown[]> {
   while ((await opened.store.triggers.spread()) > 0);
-  return (await opened.store.triggers.starts(triggerId, 1000)).filter(({ event }) => event.name === name).map(({ event }) => event.data);
+  return (await opened.store.triggers.starts(triggerId, 1000))
+    .filter(({ event }) => event.name === name)
+    .map(({ event }) => event.data);
 }
 
 test('a signed event is stored before it is answered, with its data', async () => {
@@ -95,19 +123,64 @@ test('an empty body is an event without data', async () => {
 
 describe('refused', () => {
   const cases: { title: string; sent: Sent; status: number; says: RegExp }[] = [
-    { title: 'without a signature', sent: { headers: { 'x-sentinel-signature': '' } }, status: 401, says: /is missing/ },
-    { title: 'with a signature of another form', sent: { headers: { 'x-sentinel-signature': 'sha256=abc' } }, status: 401, says: /not of the form/ },
-    { title: 'signed with another secret', sent: { secret: 'another secret, as long' }, status: 401, says: /does not fit/ },
-    { title: 'signed too long ago', sent: { at: now() - REPLAY_MAX_S - 5 }, status: 401, says: /more than 300 seconds/ },
-    { title: 'signed in the future', sent: { at: now() + REPLAY_MAX_S + 5 }, status: 401, says: /more than 300 seconds/ },
+    {
+      title: 'without a signature',
+      sent: { headers: { 'x-sentinel-signature': '' } },
+      status: 401,
+      says: /is missing/,
+    },
+    {
+      title: 'with a signature of another form',
+      sent: { headers: { 'x-sentinel-signature': 'sha256=abc' } },
+      status: 401,
+      says: /not of the form/,
+    },
+    {
+      title: 'signed with another secret',
+      sent: { secret: 'another secret, as long' },
+      status: 401,
+      says: /does not fit/,
+    },
+    {
+      title: 'signed too long ago',
+      sent: { at: now() - REPLAY_MAX_S - 5 },
+      status: 401,
+      says: /more than 300 seconds/,
+    },
+    {
+      title: 'signed in the future',
+      sent: { at: now() + REPLAY_MAX_S + 5 },
+      status: 401,
+      says: /more than 300 seconds/,
+    },
     { title: 'that is no JSON', sent: { body: '{' }, status: 400, says: /is not JSON/ },
-    { title: 'of another type', sent: { headers: { 'content-type': 'text/plain' } }, status: 415, says: /application\/json/ },
-    { title: 'that is too large', sent: { body: JSON.stringify('x'.repeat(BODY_BYTES_MAX)) }, status: 413, says: /at most/ },
+    {
+      title: 'of another type',
+      sent: { headers: { 'content-type': 'text/plain' } },
+      status: 415,
+      says: /application\/json/,
+    },
+    {
+      title: 'that is too large',
+      sent: { body: JSON.stringify('x'.repeat(BODY_BYTES_MAX)) },
+      status: 413,
+      says: /at most/,
+    },
     { title: 'with GET', sent: { method: 'GET', body: '' }, status: 405, says: /POST/ },
     { title: 'to another path', sent: { path: '/other' }, status: 404, says: /POST \/events\/NAME/ },
-    { title: 'with a name that is too long', sent: { path: `/events/${'x'.repeat(501)}` }, status: 400, says: /1 to 500 bytes/ },
+    {
+      title: 'with a name that is too long',
+      sent: { path: `/events/${'x'.repeat(501)}` },
+      status: 400,
+      says: /1 to 500 bytes/,
+    },
     { title: 'with a name that is no text', sent: { path: '/events/%ff' }, status: 400, says: /part of a URL/ },
-    { title: 'in the name of a run', sent: { path: '/events/sentinel:nightly:status' }, status: 403, says: /the runs themselves/ },
+    {
+      title: 'in the name of a run',
+      sent: { path: '/events/sentinel:nightly:status' },
+      status: 403,
+      says: /the runs themselves/,
+    },
   ];
 
   test.each(cases)('$title', async ({ sent, status, says }) => {
@@ -122,7 +195,9 @@ describe('refused', () => {
 });
 
 test('a body of the largest size is taken', async () => {
-  expect(await send({ body: JSON.stringify('x'.repeat(BODY_BYTES_MAX - 2)), path: '/events/large' })).toMatchObject({ status: 202 });
+  expect(await send({ body: JSON.stringify('x'.repeat(BODY_BYTES_MAX - 2)), path: '/events/large' })).toMatchObject({
+    status: 202,
+  });
 });
 
 test('another server on the machine takes over when the first ends', { timeout: 20_000 }, async () => {
@@ -132,7 +207,11 @@ test('another server on the machine takes over when the first ends', { timeout: 
   await until(async () => (await send({ toPort: own, path: '/' }).catch(() => null)) !== null);
   const second = new Webhooks(settings, opened.store.triggers, (text) => said.push(text));
   await first.close();
-  await expect.poll(async () => (await send({ toPort: own, path: '/events/after' }).catch(() => null))?.status, { timeout: 10_000 }).toBe(202);
+  await expect
+    .poll(async () => (await send({ toPort: own, path: '/events/after' }).catch(() => null))?.status, {
+      timeout: 10_000,
+    })
+    .toBe(202);
   await second.close();
   expect(said).toEqual([]);
 });

@@ -62,7 +62,9 @@ export async function stopServices(options: Pick<ServicesOptions, 'env' | 'onPro
     options.onProgress?.('stopping the services');
     signalProcess(holder, 'SIGTERM');
     if (!(await isGoneWithin(holder, STOP_MAX_MS))) {
-      throw new ServicesError(`The services did not stop within ${STOP_MAX_MS / 1000} s; ${quoteLog(logFile(home, 'supervisor'))}`);
+      throw new ServicesError(
+        `The services did not stop within ${STOP_MAX_MS / 1000} s; ${quoteLog(logFile(home, 'supervisor'))}`,
+      );
     }
   }
   await stopLeftovers(home);
@@ -105,16 +107,19 @@ async function startAndWait(config: Config, withWorker: boolean, options: Servic
     const holder = lockHolder(config.home);
     if (state !== null && holder !== null && (await areServing(state, config, withWorker))) return state;
     if (state?.failure && state.failure.at >= began) throw new ServicesError(state.failure.message);
-    if (Date.now() - began > START_MAX_MS) throw new ServicesError(`The services did not start in time; ${quoteLog(log)}`);
+    if (Date.now() - began > START_MAX_MS)
+      throw new ServicesError(`The services did not start in time; ${quoteLog(log)}`);
     if (holder === null && (child === null || child.hasEnded)) {
       supervisors += 1;
-      if (supervisors > SUPERVISORS_MAX) throw new ServicesError(`The services' supervisor does not stay; ${quoteLog(log)}`);
+      if (supervisors > SUPERVISORS_MAX)
+        throw new ServicesError(`The services' supervisor does not stay; ${quoteLog(log)}`);
       say('starting the services');
       child = startSupervisor(config, withWorker, options);
     } else if (holder !== null && state?.phase === 'ready' && !isAsWanted(state, config, withWorker)) {
       say(`${changeOf(state, config, withWorker, options.env)}; starting the services anew`);
       signalProcess(holder, 'SIGHUP');
-      if (!(await isGoneWithin(holder, STOP_MAX_MS))) throw new ServicesError(`The old supervisor does not end; ${quoteLog(log)}`);
+      if (!(await isGoneWithin(holder, STOP_MAX_MS)))
+        throw new ServicesError(`The old supervisor does not end; ${quoteLog(log)}`);
     } else if (state?.phase !== 'ready') {
       waitedSince = Date.now();
       if (state?.progress) say(state.progress);
@@ -131,7 +136,8 @@ async function startAndWait(config: Config, withWorker: boolean, options: Servic
 }
 
 function startSupervisor(config: Config, withWorker: boolean, options: ServicesOptions): { hasEnded: boolean } {
-  const program = options.supervisorProgram ?? join(config.packageRoot, 'dist', 'worker', 'services', 'supervisor-process.js');
+  const program =
+    options.supervisorProgram ?? join(config.packageRoot, 'dist', 'worker', 'services', 'supervisor-process.js');
   mkdirSync(config.home, { recursive: true });
   const output = openLog(logFile(config.home, 'supervisor'));
   const child = spawn(process.execPath, ['--enable-source-maps', program, ...(withWorker ? [] : ['--servers-only'])], {
@@ -173,7 +179,11 @@ async function awayServices(state: ServicesState, withWorker: boolean): Promise<
   const servers = (['postgres', 'temporal'] as const).map(async (name) => {
     const service = state[name];
     if (service?.isExternal === true) return [];
-    const isUp = service !== null && isUpAndAlive(service.process) && service.port !== null && (await accepts(LOOPBACK, service.port));
+    const isUp =
+      service !== null &&
+      isUpAndAlive(service.process) &&
+      service.port !== null &&
+      (await accepts(LOOPBACK, service.port));
     return isUp ? [] : [name];
   });
   const away: string[] = (await Promise.all(servers)).flat();
@@ -195,5 +205,7 @@ function sayChanges(say: ((text: string) => void) | undefined): (text: string) =
 
 /** Services that a step starts are not part of the step: without its marks they do not end with it. */
 function withoutStepMarkers(env: Environment): Environment {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => name !== 'SENTINEL_STEP' && name !== 'SENTINEL_WORKER'));
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => name !== 'SENTINEL_STEP' && name !== 'SENTINEL_WORKER'),
+  );
 }

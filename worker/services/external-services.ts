@@ -31,9 +31,12 @@ export async function prepareDatabase(url: string): Promise<string[]> {
   try {
     return await migrate(url);
   } catch (error) {
-    throw new Error(`The database at ${new URL(url).host} could not be prepared: ${reasonOf(error)}. Check DATABASE_URL and that its Postgres runs.`, {
-      cause: error,
-    });
+    throw new Error(
+      `The database at ${new URL(url).host} could not be prepared: ${reasonOf(error)}. Check DATABASE_URL and that its Postgres runs.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

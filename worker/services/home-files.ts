@@ -52,5 +52,9 @@ export function readLogEnd(path: string, from = 0, bytesMax = 64 * 1024): string
 export function quoteLog(path: string, from = 0, lines = 12): string {
   const text = readLogEnd(path, from).trimEnd();
   if (text === '') return `(${path} is empty)`;
-  return `last lines of ${path}:\n${text.split('\n').slice(-lines).map((line) => `  ${line}`).join('\n')}`;
+  return `last lines of ${path}:\n${text
+    .split('\n')
+    .slice(-lines)
+    .map((line) => `  ${line}`)
+    .join('\n')}`;
 }

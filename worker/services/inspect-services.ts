@@ -52,7 +52,13 @@ export async function inspectServices(env: Environment = process.env): Promise<D
 function inspectNode(): DoctorEntry {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const ok = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
-  const entry = { name: 'node', ok, found: 'runs this program', where: process.execPath, version: process.versions.node };
+  const entry = {
+    name: 'node',
+    ok,
+    found: 'runs this program',
+    where: process.execPath,
+    version: process.versions.node,
+  };
   return ok ? entry : { ...entry, remedy: `Install Node.js ${NODE_MIN.join('.')} or later.` };
 }
 
@@ -65,7 +71,14 @@ function inspectDependencies({ packageRoot }: Config): DoctorEntry {
 
 async function inspectGit(env: Environment): Promise<DoctorEntry> {
   const where = onPath('git', env);
-  const missing = { name: 'git', ok: false, found: 'not on PATH', where: null, version: null, remedy: 'Install git; the code/git commands need it.' };
+  const missing = {
+    name: 'git',
+    ok: false,
+    found: 'not on PATH',
+    where: null,
+    version: null,
+    remedy: 'Install git; the code/git commands need it.',
+  };
   if (where === null) return missing;
   try {
     const version = /\d+(\.\d+)+/.exec(await runToEnd(where, ['--version'], { timeoutMs: ANSWER_MAX_MS }))?.[0] ?? null;
@@ -78,7 +91,8 @@ async function inspectGit(env: Environment): Promise<DoctorEntry> {
 /** Not having one is no fault: only runs with `mode: sandboxed` need it, and they are refused without. */
 async function inspectSandbox(env: Environment): Promise<DoctorEntry> {
   const finding = await findSandbox(env['PATH'] ?? '');
-  if (finding.ok) return { name: 'sandbox', ok: true, found: 'bubblewrap works', where: finding.path, version: finding.version };
+  if (finding.ok)
+    return { name: 'sandbox', ok: true, found: 'bubblewrap works', where: finding.path, version: finding.version };
   const remedy = `${finding.remedy} Only runs with "mode": "sandboxed" need it.`;
   return { name: 'sandbox', ok: true, found: `not available: ${finding.reason}`, where: null, version: null, remedy };
 }
@@ -90,7 +104,8 @@ async function inspectTemporalBinary(config: Config, env: Environment): Promise<
   }
   const found = await findPresentTemporal({ cacheDir: config.cacheDir, env: { ...env } });
   if (found !== null) return { name, ok: true, found: found.foundAs, where: found.path, version: found.version };
-  const remedy = 'Run `sentinel up`, which downloads it, or builds it where Go is installed; or install the Temporal CLI; or set TEMPORAL_ADDRESS.';
+  const remedy =
+    'Run `sentinel up`, which downloads it, or builds it where Go is installed; or install the Temporal CLI; or set TEMPORAL_ADDRESS.';
   return { name, ok: false, found: 'neither on PATH nor in the cache', where: null, version: null, remedy };
 }
 
@@ -101,7 +116,12 @@ async function inspectTemporal(config: Config, state: ServicesState | null): Pro
   const remedy = isExternal
     ? 'Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and the TLS or API-key settings, or unset TEMPORAL_ADDRESS to use the embedded server.'
     : `Run \`sentinel up\`; its log is ${logFile(config.home, 'temporal')}.`;
-  const unknown = { ...attributes, ok: false, found: 'unknown, the server does not answer', remedy: 'See temporal server.' };
+  const unknown = {
+    ...attributes,
+    ok: false,
+    found: 'unknown, the server does not answer',
+    remedy: 'See temporal server.',
+  };
   if (address === null) return [{ ...server, ok: false, found: 'not started', version: null, remedy }, unknown];
   const { withTemporal, serverVersion, describeNamespace } = await import('./temporal-probe.ts');
   try {
@@ -137,7 +157,11 @@ async function inspectPostgres(config: Config, state: ServicesState | null): Pro
   const migrations = { name: 'migrations', where: null, version: null };
   const unknown = { ...migrations, ok: false, found: 'unknown, the database does not answer', remedy: 'See postgres.' };
   if (url === null) return [{ ...server, ok: false, found: 'not started', version: null, remedy }, unknown];
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: ANSWER_MAX_MS, query_timeout: ANSWER_MAX_MS });
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: ANSWER_MAX_MS,
+    query_timeout: ANSWER_MAX_MS,
+  });
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -148,7 +172,12 @@ async function inspectPostgres(config: Config, state: ServicesState | null): Pro
       { ...server, ok: true, found, version: rows[0]?.server_version ?? null },
       pending.length === 0
         ? { ...migrations, ok: true, found: 'all applied' }
-        : { ...migrations, ok: false, found: `pending: ${pending.join(', ')}`, remedy: 'Run `sentinel up`, which applies them.' },
+        : {
+            ...migrations,
+            ok: false,
+            found: `pending: ${pending.join(', ')}`,
+            remedy: 'Run `sentinel up`, which applies them.',
+          },
     ];
   } catch (error) {
     return [{ ...server, ok: false, found: `does not answer: ${messageOf(error)}`, version: null, remedy }, unknown];
@@ -158,14 +187,21 @@ async function inspectPostgres(config: Config, state: ServicesState | null): Pro
 }
 
 async function pendingMigrations(client: Client, packageRoot: string): Promise<string[]> {
-  const wanted = readdirSync(join(packageRoot, 'prisma', 'migrations'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const wanted = readdirSync(join(packageRoot, 'prisma', 'migrations'), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
   const books = await client.query<{ exist: boolean }>(`SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exist`);
   const applied = new Set<string>();
   if (books.rows[0]?.exist === true) {
-    const { rows } = await client.query<{ name: string }>('SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL');
+    const { rows } = await client.query<{ name: string }>(
+      'SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL',
+    );
     for (const { name } of rows) applied.add(name);
   }
-  return wanted.map(({ name }) => name).filter((name) => !applied.has(name)).toSorted();
+  return wanted
+    .map(({ name }) => name)
+    .filter((name) => !applied.has(name))
+    .toSorted();
 }
 
 async function inspectWorker(config: Config, state: ServicesState | null): Promise<DoctorEntry> {
@@ -176,8 +212,16 @@ async function inspectWorker(config: Config, state: ServicesState | null): Promi
   const ok = isAlive || (pollers ?? 0) > 0;
   const here = isAlive ? `pid ${own.pid}, ${own.status}` : 'none on this machine';
   const polled = pollers === null ? 'pollers unknown' : `${pollers} polled ${queue} lately`;
-  const entry = { name: 'worker', ok, found: `${here}; ${polled}`, where: isAlive ? (state?.worker?.taskQueues.join(', ') ?? null) : null, version: null };
-  return ok ? entry : { ...entry, remedy: `Run \`sentinel up\` or \`sentinel worker\`; its log is ${logFile(config.home, 'worker')}.` };
+  const entry = {
+    name: 'worker',
+    ok,
+    found: `${here}; ${polled}`,
+    where: isAlive ? (state?.worker?.taskQueues.join(', ') ?? null) : null,
+    version: null,
+  };
+  return ok
+    ? entry
+    : { ...entry, remedy: `Run \`sentinel up\` or \`sentinel worker\`; its log is ${logFile(config.home, 'worker')}.` };
 }
 
 /** Workers of any machine that asked this queue for workflow tasks lately; null when nobody tells. */
@@ -189,7 +233,11 @@ async function countPollers(config: Config, queue: string): Promise<number | nul
       const { namespace } = config.temporal;
       const reply = await workflowService.describeTaskQueue({ namespace, taskQueue: { name: queue } });
       const recently = Date.now() / 1000 - 120;
-      return new Set((reply.pollers ?? []).filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) > recently).map(({ identity }) => identity)).size;
+      return new Set(
+        (reply.pollers ?? [])
+          .filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) > recently)
+          .map(({ identity }) => identity),
+      ).size;
     });
   } catch {
     return null;

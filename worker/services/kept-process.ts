@@ -99,7 +99,9 @@ export class KeptProcess {
       this.update({ ...recorded, status: 'up' });
       return true;
     }
-    this.plan.onLog(`${this.plan.name} (pid ${recorded.pid}) ${isSame ? 'does not answer' : 'was started differently'}, replaced`);
+    this.plan.onLog(
+      `${this.plan.name} (pid ${recorded.pid}) ${isSame ? 'does not answer' : 'was started differently'}, replaced`,
+    );
     await stopProcess(recorded, this.plan.stopSignal, this.plan.stopGraceMs);
     return false;
   }
@@ -127,9 +129,12 @@ export class KeptProcess {
     const deadline = Date.now() + this.plan.readyWithinMs;
     while (!(await this.plan.answers(identity, logFrom))) {
       if (this.isStopping) throw new Error(`${this.plan.name} was stopped before it had started`);
-      if (!seemsAlive(identity)) throw new Error(`${this.plan.name} ended while starting; ${quoteLog(this.plan.log, logFrom)}`);
+      if (!seemsAlive(identity))
+        throw new Error(`${this.plan.name} ended while starting; ${quoteLog(this.plan.log, logFrom)}`);
       if (Date.now() > deadline) {
-        throw new Error(`${this.plan.name} did not answer within ${this.plan.readyWithinMs / 1000} s; ${quoteLog(this.plan.log, logFrom)}`);
+        throw new Error(
+          `${this.plan.name} did not answer within ${this.plan.readyWithinMs / 1000} s; ${quoteLog(this.plan.log, logFrom)}`,
+        );
       }
       await sleep(POLL_MS / 2);
     }
@@ -185,5 +190,8 @@ export class KeptProcess {
 }
 
 export function launchDigest({ command, args, cwd, uid }: Command): string {
-  return createHash('sha256').update(JSON.stringify([command, args, cwd, uid ?? null])).digest('hex').slice(0, 16);
+  return createHash('sha256')
+    .update(JSON.stringify([command, args, cwd, uid ?? null]))
+    .digest('hex')
+    .slice(0, 16);
 }

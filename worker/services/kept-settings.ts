@@ -35,7 +35,10 @@ export function withKeptSettings(home: string, env: Environment): Environment {
 export function changedSettings(home: string, env: Environment): string | undefined {
   const [kept, given] = [keptIn(home), settingsIn(env)];
   if (kept === null) return undefined;
-  const words = NAMES.filter((name) => kept[name] !== given[name]).map((name) => `${name} ${kept[name] === undefined ? 'is new' : given[name] === undefined ? 'is no longer set' : 'is another one'}`);
+  const words = NAMES.filter((name) => kept[name] !== given[name]).map(
+    (name) =>
+      `${name} ${kept[name] === undefined ? 'is new' : given[name] === undefined ? 'is no longer set' : 'is another one'}`,
+  );
   return words.length === 0 ? undefined : words.join(', ');
 }
 

@@ -6,13 +6,17 @@ import { connect, createServer } from 'node:net';
 export const LOOPBACK = '127.0.0.1';
 
 /** The first of the wanted ports that is free, else any free one; never one in `taken`. */
-export async function choosePort(wanted: readonly (number | null | undefined)[], taken: ReadonlySet<number> = new Set()): Promise<number> {
+export async function choosePort(
+  wanted: readonly (number | null | undefined)[],
+  taken: ReadonlySet<number> = new Set(),
+): Promise<number> {
   for (const port of wanted) {
     if (typeof port === 'number' && !taken.has(port) && (await tryListen(port)) !== null) return port;
   }
   for (;;) {
     const port = await tryListen(0);
-    if (port === null) throw new Error('No free port on 127.0.0.1: close some programs or raise the range of local ports.');
+    if (port === null)
+      throw new Error('No free port on 127.0.0.1: close some programs or raise the range of local ports.');
     if (!taken.has(port)) return port;
   }
 }

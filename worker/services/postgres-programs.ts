@@ -4,7 +4,17 @@
  * the data: what lies under a folder closed to others (a checkout in /root) moves to /var/lib.
  */
 import { createHash } from 'node:crypto';
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -46,8 +56,18 @@ export async function locatePostgres(home: string): Promise<PostgresPrograms> {
   };
 }
 
-export function runAs(account: Account | null, command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
-  return runToEnd(command, args, { timeoutMs: 120_000, cwd: '/', env: { ...process.env, LC_ALL: 'C', ...env }, ...account });
+export function runAs(
+  account: Account | null,
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<string> {
+  return runToEnd(command, args, {
+    timeoutMs: 120_000,
+    cwd: '/',
+    env: { ...process.env, LC_ALL: 'C', ...env },
+    ...account,
+  });
 }
 
 const Binaries = z.object({ postgres: z.string(), initdb: z.string() });
@@ -115,7 +135,10 @@ async function findOrCreateAccount(): Promise<Account> {
 
 async function findAccount(): Promise<Account | null> {
   try {
-    return { uid: Number(await runAs(null, 'id', ['-u', ACCOUNT])), gid: Number(await runAs(null, 'id', ['-g', ACCOUNT])) };
+    return {
+      uid: Number(await runAs(null, 'id', ['-u', ACCOUNT])),
+      gid: Number(await runAs(null, 'id', ['-g', ACCOUNT])),
+    };
   } catch {
     return null;
   }

@@ -4,7 +4,16 @@
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { writeAtomically } from './home-files.ts';
@@ -71,7 +80,9 @@ export class PostgresServer {
         this.dataDir,
         '-p',
         String(this.port),
-        ...Object.entries({ ...SETTINGS, unix_socket_directories: this.hasSocket ? this.dataDir : '' }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+        ...Object.entries({ ...SETTINGS, unix_socket_directories: this.hasSocket ? this.dataDir : '' }).flatMap(
+          ([name, value]) => ['-c', `${name}=${value}`],
+        ),
       ],
       cwd: '/',
       env: { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' },
@@ -100,7 +111,9 @@ export class PostgresServer {
 
   /** A socket in the data folder costs less than loopback; one whose path is too long is done without. */
   private get hasSocket(): boolean {
-    return process.platform !== 'win32' && Buffer.byteLength(`${this.dataDir}/.s.PGSQL.${this.port}`) <= SOCKET_PATH_MAX;
+    return (
+      process.platform !== 'win32' && Buffer.byteLength(`${this.dataDir}/.s.PGSQL.${this.port}`) <= SOCKET_PATH_MAX
+    );
   }
 
   private urlOf(database: string): string {
@@ -144,7 +157,9 @@ export class PostgresServer {
 function keptPassword(path: string, dataDir: string): string {
   if (existsSync(path)) return readFileSync(path, 'utf8').trim();
   if (existsSync(join(dataDir, 'PG_VERSION'))) {
-    throw new Error(`${path} is missing, and ${dataDir} cannot be opened without it: restore that file, or move the folder away to begin anew.`);
+    throw new Error(
+      `${path} is missing, and ${dataDir} cannot be opened without it: restore that file, or move the folder away to begin anew.`,
+    );
   }
   const password = randomBytes(24).toString('hex');
   writeAtomically(path, `${password}\n`);
@@ -161,14 +176,18 @@ async function clearStalePidFile(dataDir: string): Promise<void> {
   const pid = Number(readFileSync(path, 'utf8').split('\n')[0]);
   const holder = Number.isInteger(pid) && pid > 0 ? identifyProcess(pid) : null;
   if (holder !== null && commandLine(pid).includes(dataDir)) await stopProcess(holder, 'SIGINT', 20_000);
-  for (const name of readdirSync(dataDir)) if (name === 'postmaster.pid' || name.startsWith('.s.PGSQL.')) rmSync(join(dataDir, name), { force: true });
+  for (const name of readdirSync(dataDir))
+    if (name === 'postmaster.pid' || name.startsWith('.s.PGSQL.')) rmSync(join(dataDir, name), { force: true });
 }
 
 function commandLine(pid: number): string {
   try {
     return process.platform === 'linux'
       ? readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-      : execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+      : execFileSync('ps', ['-o', 'args=', '-p', String(pid)], {
+          encoding: 'utf8',
+          stdio: ['ignore', 'pipe', 'ignore'],
+        });
   } catch {
     // It ended just now.
     return '';

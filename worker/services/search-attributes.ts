@@ -19,7 +19,10 @@ export type AttributeName = keyof typeof SEARCH_ATTRIBUTES;
 export const ATTRIBUTE_NAMES = Object.keys(SEARCH_ATTRIBUTES) as AttributeName[];
 
 /** What the namespace lacks; null when the server does not tell. */
-export async function missingSearchAttributes(connection: Connection, namespace: string): Promise<AttributeName[] | null> {
+export async function missingSearchAttributes(
+  connection: Connection,
+  namespace: string,
+): Promise<AttributeName[] | null> {
   const known = (await listByOperator(connection, namespace)) ?? (await listByWorkflowService(connection));
   return known === null ? null : ATTRIBUTE_NAMES.filter((name) => !known.has(name));
 }

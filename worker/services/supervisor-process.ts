@@ -40,7 +40,8 @@ async function run(): Promise<void> {
     lock.release();
     process.exit(code);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end('stopping', () => supervisor.stop()));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => end('stopping', () => supervisor.stop()));
   process.on('SIGHUP', () => end('handing over', () => supervisor.handOver()));
   // With everything external there is nothing to watch, yet the lock and the record stay ours.
   setInterval(() => undefined, 60_000);

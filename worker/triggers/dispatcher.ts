@@ -66,7 +66,8 @@ export class Dispatcher {
         return await triggers.settle(start, { state: 'refused', reason });
       }
       const { loop } = definition;
-      if (loop.type === 'event' && matchesEvent(loop.event, event.name) && (await triggers.takeTurn(start)) !== 'now') return;
+      if (loop.type === 'event' && matchesEvent(loop.event, event.name) && (await triggers.takeTurn(start)) !== 'now')
+        return;
       await startRun(
         { ...this.#starting, taskQueue: trigger.taskQueue, isEager: trigger.taskQueue === this.#starting.taskQueue },
         {
@@ -84,7 +85,10 @@ export class Dispatcher {
     }
   }
 
-  #verdict({ attempts, trigger, event }: ClaimedStart, error: unknown): { state: 'refused'; reason: string } | { state: 'waiting'; reason: string; retryMs: number } {
+  #verdict(
+    { attempts, trigger, event }: ClaimedStart,
+    error: unknown,
+  ): { state: 'refused'; reason: string } | { state: 'waiting'; reason: string; retryMs: number } {
     const reason = messageOf(error);
     if (!isAway(error) && attempts >= ATTEMPTS_MAX) {
       this.#say(`"${trigger.name}" was not started by ${event.name} (event ${event.seq}): ${reason}`);
@@ -105,7 +109,10 @@ export class Dispatcher {
 /** A server that does not answer: the same start may succeed later. */
 function isAway(error: unknown): boolean {
   if (isUnavailable(error)) return true;
-  return error instanceof Error && (error.name === 'ServiceError' || /UNAVAILABLE|DEADLINE_EXCEEDED|RESOURCE_EXHAUSTED/.test(error.message));
+  return (
+    error instanceof Error &&
+    (error.name === 'ServiceError' || /UNAVAILABLE|DEADLINE_EXCEEDED|RESOURCE_EXHAUSTED/.test(error.message))
+  );
 }
 
 function messageOf(error: unknown): string {

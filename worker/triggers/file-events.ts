@@ -93,7 +93,10 @@ export class FileEvents {
       without,
       onChanges: (changes) => void this.#publish(project, changes),
       onError: (error) => {
-        if (!hasFailed) say(`not all files of ${project} are watched (${error.message}); on Linux, raise fs.inotify.max_user_watches`);
+        if (!hasFailed)
+          say(
+            `not all files of ${project} are watched (${error.message}); on Linux, raise fs.inotify.max_user_watches`,
+          );
         hasFailed = true;
       },
     });
@@ -118,12 +121,20 @@ export class FileEvents {
     try {
       if (changes.length > CHANGES_MAX) {
         const paths = changes.slice(0, PATHS_TOLD).map(({ path }) => path);
-        await triggers.publish({ ...source, id: randomUUID(), name: FILES_CHANGED, data: { count: changes.length, paths } });
+        await triggers.publish({
+          ...source,
+          id: randomUUID(),
+          name: FILES_CHANGED,
+          data: { count: changes.length, paths },
+        });
         return;
       }
-      for (const { path, kind } of changes) await triggers.publish({ ...source, id: randomUUID(), name: FILE_CHANGED, data: { path, kind } });
+      for (const { path, kind } of changes)
+        await triggers.publish({ ...source, id: randomUUID(), name: FILE_CHANGED, data: { path, kind } });
     } catch (error) {
-      say(`changes of files in ${project} were not published: ${error instanceof Error ? error.message : String(error)}`);
+      say(
+        `changes of files in ${project} were not published: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   }
 

@@ -19,7 +19,10 @@ export class GitIgnores {
   ignores(path: string, isFolder: boolean): boolean {
     const parts = relative(this.#root, path).split(sep);
     if (parts[0] === '' || parts[0] === '..') return false;
-    return parts.some((part, index) => part === '.git' || this.#ignoresOne(parts.slice(0, index + 1), index < parts.length - 1 || isFolder));
+    return parts.some(
+      (part, index) =>
+        part === '.git' || this.#ignoresOne(parts.slice(0, index + 1), index < parts.length - 1 || isFolder),
+    );
   }
 
   /** Reads the rules again when next asked. */

@@ -62,7 +62,10 @@ export class ProjectWatch {
   #isIgnored(path: string, isFolder: boolean): boolean {
     const { project, without } = this.#options;
     if (path === project) return false;
-    return without.some((folder) => path === folder || path.startsWith(`${folder}${sep}`)) || this.#ignores.ignores(path, isFolder);
+    return (
+      without.some((folder) => path === folder || path.startsWith(`${folder}${sep}`)) ||
+      this.#ignores.ignores(path, isFolder)
+    );
   }
 
   #note(path: string, kind: FileChangeKind): void {

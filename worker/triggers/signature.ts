@@ -22,8 +22,14 @@ export function signatureHeader(secret: string, seconds: number, body: Uint8Arra
 }
 
 /** Any of the secrets will do: while a secret is being replaced, both are valid. */
-export function verify(header: string | undefined, body: Uint8Array, secrets: readonly string[], nowMs: number): Verdict {
-  if (header === undefined) return { ok: false, finding: 'the header X-Sentinel-Signature is missing; send t=SECONDS,v1=HMAC' };
+export function verify(
+  header: string | undefined,
+  body: Uint8Array,
+  secrets: readonly string[],
+  nowMs: number,
+): Verdict {
+  if (header === undefined)
+    return { ok: false, finding: 'the header X-Sentinel-Signature is missing; send t=SECONDS,v1=HMAC' };
   const parts = header.split(',').map((part) => part.trim());
   const time = parts.find((part) => part.startsWith('t='))?.slice(2) ?? '';
   const given = parts.filter((part) => part.startsWith('v1=')).map((part) => part.slice(3));
@@ -32,11 +38,16 @@ export function verify(header: string | undefined, body: Uint8Array, secrets: re
   }
   const seconds = Number(time);
   if (Math.abs(nowMs / 1000 - seconds) > REPLAY_MAX_S) {
-    return { ok: false, finding: `the signature's time is more than ${REPLAY_MAX_S} seconds away from now; sign when sending, and set the clocks` };
+    return {
+      ok: false,
+      finding: `the signature's time is more than ${REPLAY_MAX_S} seconds away from now; sign when sending, and set the clocks`,
+    };
   }
   const valid = secrets.map((secret) => signatureOf(secret, seconds, body));
   const signature = valid.find((expected) => given.some((text) => isEqual(text, expected)));
-  return signature === undefined ? { ok: false, finding: 'the signature does not fit the body' } : { ok: true, signature };
+  return signature === undefined
+    ? { ok: false, finding: 'the signature does not fit the body' }
+    : { ok: true, signature };
 }
 
 function isEqual(given: string, expected: string): boolean {

@@ -59,11 +59,15 @@ export class Webhooks {
 
   #open(): void {
     const { host, port } = this.#settings;
-    const server = createServer({ requestTimeout: REQUEST_MAX_MS, headersTimeout: REQUEST_MAX_MS }, (request, response) => void this.#answer(request, response));
+    const server = createServer(
+      { requestTimeout: REQUEST_MAX_MS, headersTimeout: REQUEST_MAX_MS },
+      (request, response) => void this.#answer(request, response),
+    );
     let isFirst = true;
     server.on('error', (error: NodeJS.ErrnoException) => {
       if (this.#closed || server.listening) return;
-      if (isFirst && error.code !== 'EADDRINUSE') this.#say(`webhooks cannot be served on ${host}:${port} (${error.message}); trying again`);
+      if (isFirst && error.code !== 'EADDRINUSE')
+        this.#say(`webhooks cannot be served on ${host}:${port} (${error.message}); trying again`);
       isFirst = false;
       this.#retry = setTimeout(() => server.listen(port, host), PORT_RETRY_MS);
     });
@@ -106,9 +110,11 @@ function nameIn({ method, url = '/' }: IncomingMessage): string {
   if (found === null) throw new Refusal(404, 'there is nothing here; send POST /events/NAME');
   if (method !== 'POST') throw new Refusal(405, 'events are sent with POST');
   const name = decoded(found[1] ?? '');
-  if (name.trim() === '' || Buffer.byteLength(name) > eventNameBytesMax) throw new Refusal(400, `an event's name has 1 to ${eventNameBytesMax} bytes`);
+  if (name.trim() === '' || Buffer.byteLength(name) > eventNameBytesMax)
+    throw new Refusal(400, `an event's name has 1 to ${eventNameBytesMax} bytes`);
   // What this project says of its own runs nobody else may say.
-  if (/^sentinel:(?:finished:|.*:status$)/.test(name)) throw new Refusal(403, 'events about runs are published by the runs themselves');
+  if (/^sentinel:(?:finished:|.*:status$)/.test(name))
+    throw new Refusal(403, 'events about runs are published by the runs themselves');
   return name;
 }
 
@@ -121,17 +127,20 @@ function decoded(text: string): string {
 }
 
 function idIn(request: IncomingMessage): string | null {
-  if (!/^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')) throw new Refusal(415, 'send Content-Type: application/json');
+  if (!/^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? ''))
+    throw new Refusal(415, 'send Content-Type: application/json');
   const id = one(request.headers['x-event-id']);
   if (id === undefined) return null;
-  if (id.trim() === '' || Buffer.byteLength(id) > ID_BYTES_MAX) throw new Refusal(400, `X-Event-Id has 1 to ${ID_BYTES_MAX} bytes`);
+  if (id.trim() === '' || Buffer.byteLength(id) > ID_BYTES_MAX)
+    throw new Refusal(400, `X-Event-Id has 1 to ${ID_BYTES_MAX} bytes`);
   return id;
 }
 
 const one = (header: string | string[] | undefined): string | undefined => (Array.isArray(header) ? header[0] : header);
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const tooLarge = (): Refusal => new Refusal(413, `a body has at most ${BODY_BYTES_MAX} bytes; send a reference to what is larger`);
+  const tooLarge = (): Refusal =>
+    new Refusal(413, `a body has at most ${BODY_BYTES_MAX} bytes; send a reference to what is larger`);
   if (Number(request.headers['content-length'] ?? 0) > BODY_BYTES_MAX) throw tooLarge();
   const chunks: Buffer[] = [];
   let bytes = 0;

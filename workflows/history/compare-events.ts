@@ -14,12 +14,18 @@ export interface EventDifference {
 }
 
 /** `isWhole`: the run has ended and its replay came to the end, so neither side has less than the other. */
-export function compareEvents(replayed: readonly RunEvent[], stored: readonly RunEvent[], isWhole: boolean): EventDifference[] {
+export function compareEvents(
+  replayed: readonly RunEvent[],
+  stored: readonly RunEvent[],
+  isWhole: boolean,
+): EventDifference[] {
   const left = new Map(replayed.map((event) => [event.seq, event]));
   const right = new Map(stored.map((event) => [event.seq, event]));
   const own = new Set(replayed.map(({ seq }) => partOf(seq)));
   const lastStored = stored.at(-1)?.seq ?? -1;
-  const seqs = [...new Set([...left.keys(), ...[...right.keys()].filter((seq) => own.has(partOf(seq)))])].toSorted((a, b) => a - b);
+  const seqs = [...new Set([...left.keys(), ...[...right.keys()].filter((seq) => own.has(partOf(seq)))])].toSorted(
+    (a, b) => a - b,
+  );
   return seqs.flatMap((seq) => {
     const [mine, theirs] = [left.get(seq), right.get(seq)];
     // What is still on its way to the store, or came after the history was read, is no difference.

@@ -39,7 +39,8 @@ function withoutTime({ 'more.timeoutMs': _more, ...extensions }: Position['exten
   return { ...extensions, timeoutMs: 0 };
 }
 
-const heldUntil = ({ pausedMs, paused }: Position, at: number): number => pausedMs + (paused === null ? 0 : at - paused.since);
+const heldUntil = ({ pausedMs, paused }: Position, at: number): number =>
+  pausedMs + (paused === null ? 0 : at - paused.since);
 
 function renewLoop(loop: LoopFrame, takenAt: number, now: number): void {
   loop.startedAt = now;

@@ -60,13 +60,19 @@ function endedWell(settled: Settlement): boolean {
 }
 
 /** The position with what was in flight in it and ended well. */
-export async function settlePosition({ start, now, position, inFlight }: Standing, settlements: readonly Settlement[]): Promise<Position> {
+export async function settlePosition(
+  { start, now, position, inFlight }: Standing,
+  settlements: readonly Settlement[],
+): Promise<Position> {
   const kept = settlements.filter((settled) => inFlight.includes(settled.key) && endedWell(settled));
   if (kept.length === 0) return position;
   const host = new KeptHost(now, kept);
   const input = withoutLimits(runInputOf(start, '', position.loop.startedAt));
   const held = { ...position, paused: null, stopping: false };
-  const flow = await drive(walkRun({ input, position: held, host, textFields: textFieldsOf(input.definition) }), () => undefined);
+  const flow = await drive(
+    walkRun({ input, position: held, host, textFields: textFieldsOf(input.definition) }),
+    () => undefined,
+  );
   if (flow.kind !== 'yield') throw new Error(`bug: a position of a run under way was walked to its end (${flow.kind})`);
   return held;
 }

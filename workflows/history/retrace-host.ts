@@ -49,11 +49,21 @@ export class RetraceHost extends TemporalHost {
     if (this.isFound) return;
     this.isFound = true;
     const { position, input } = this.walk;
-    retrace.stands({ at, now: this.now(), start: startInputOf(input, input.limits), position: throughJson(position), inFlight: [...this.inFlight] });
+    retrace.stands({
+      at,
+      now: this.now(),
+      start: startInputOf(input, input.limits),
+      position: throughJson(position),
+      inFlight: [...this.inFlight],
+    });
   }
 
   /** The same promise: one more in between could change the order of what follows. */
-  private watched<Result>(key: string, pending: Promise<Result>, settlement: (result: Result) => Settlement): Promise<Result> {
+  private watched<Result>(
+    key: string,
+    pending: Promise<Result>,
+    settlement: (result: Result) => Settlement,
+  ): Promise<Result> {
     this.inFlight.add(key);
     const settle = (): void => void this.inFlight.delete(key);
     pending.then((result) => {

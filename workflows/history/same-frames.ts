@@ -19,18 +19,24 @@ function blockDifferences(path: string, block: BlockFrame, steps: readonly Step[
   if (open === undefined) return [];
   const step = steps[at];
   const place = `${path}.${at}`;
-  if (step?.type !== open.type) return [`"${place}" is an open ${open.type} step, and ${step === undefined ? 'the definition does not have it' : `a ${step.type} step in the definition`}`];
+  if (step?.type !== open.type)
+    return [
+      `"${place}" is an open ${open.type} step, and ${step === undefined ? 'the definition does not have it' : `a ${step.type} step in the definition`}`,
+    ];
   if (step.type === 'condition' && open.type === 'condition') {
     return open.cleanUp === undefined
       ? blockDifferences(`${place}.${open.branch}`, open.block, step[open.branch])
       : blockDifferences(`${place}.always`, open.cleanUp.block, step.always);
   }
-  if (step.type === 'loop' && open.type === 'loop') return blockDifferences(`${place}.steps`, open.loop.block, step.steps);
+  if (step.type === 'loop' && open.type === 'loop')
+    return blockDifferences(`${place}.steps`, open.loop.block, step.steps);
   if (step.type !== 'parallel' || open.type !== 'parallel') throw new Error(`bug: a ${step.type} step cannot be open`);
   if (step.branches.length !== open.branches.length) {
     return [`"${place}" is open with ${open.branches.length} branches, and the definition has ${step.branches.length}`];
   }
-  return open.branches.flatMap((branch, index) => blockDifferences(`${place}.branches.${index}`, branch.block, step.branches[index]));
+  return open.branches.flatMap((branch, index) =>
+    blockDifferences(`${place}.branches.${index}`, branch.block, step.branches[index]),
+  );
 }
 
 /** Numbers of passes were read when their loops began: those that the definition states anew hold from here on. */
@@ -54,9 +60,11 @@ function adoptInside({ at, open }: BlockFrame, before: readonly Step[] = [], aft
     adoptBound(open.loop, old.loop, step.loop);
     adoptInside(open.loop.block, old.steps, step.steps);
   }
-  if (open.type === 'condition' && old.type === 'condition' && step.type === 'condition') adoptInside(open.block, old[open.branch], step[open.branch]);
+  if (open.type === 'condition' && old.type === 'condition' && step.type === 'condition')
+    adoptInside(open.block, old[open.branch], step[open.branch]);
   if (open.type !== 'parallel' || old.type !== 'parallel' || step.type !== 'parallel') return;
-  for (const [index, branch] of open.branches.entries()) adoptInside(branch.block, old.branches[index], step.branches[index]);
+  for (const [index, branch] of open.branches.entries())
+    adoptInside(branch.block, old.branches[index], step.branches[index]);
 }
 
 /** A line of execution that is cleaning up because it was cancelled: why is in no position. */
@@ -68,5 +76,7 @@ function isCancelledIn({ open }: BlockFrame): boolean {
   if (open === undefined) return false;
   if (open.type === 'loop') return isCancelledIn(open.loop.block);
   if (open.type === 'parallel') return open.branches.some((branch) => isCancelledIn(branch.block));
-  return open.cleanUp === undefined ? isCancelledIn(open.block) : open.cleanUp.end.kind === 'cancelled' || isCancelledIn(open.cleanUp.block);
+  return open.cleanUp === undefined
+    ? isCancelledIn(open.block)
+    : open.cleanUp.end.kind === 'cancelled' || isCancelledIn(open.cleanUp.block);
 }

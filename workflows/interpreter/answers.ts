@@ -39,7 +39,8 @@ export function firstAnswer(walk: Walk, { id }: AnswerRequest): AnswerReply | nu
 }
 
 /** Whoever can hold data against a form has found that they do not fit. */
-export const unfit = (id: string, finding: string): Refusal => refuse('ANSWER_INVALID', `the data of the answer to "${id}" does not fit its form: ${finding}`);
+export const unfit = (id: string, finding: string): Refusal =>
+  refuse('ANSWER_INVALID', `the data of the answer to "${id}" does not fit its form: ${finding}`);
 
 /** Null when the request answers an open question, or one that has been answered. */
 export function refusalOf(walk: Walk, request: AnswerRequest): Refusal | null {
@@ -48,18 +49,31 @@ export function refusalOf(walk: Walk, request: AnswerRequest): Refusal | null {
   const settled = walk.position.answered.findLast((entry) => entry.id === id);
   if (settled !== undefined) {
     if (digest === undefined || digest === settled.digest) return null;
-    return refuse('QUESTION_CHANGED', `${handle} asked something else under "${id}" and has its answer; see "sentinel inbox"`);
+    return refuse(
+      'QUESTION_CHANGED',
+      `${handle} asked something else under "${id}" and has its answer; see "sentinel inbox"`,
+    );
   }
   const question = walk.position.questions.find((open) => open.id === id);
-  if (question === undefined) return refuse('QUESTION_UNKNOWN', `${handle} has no open question "${id}"; "sentinel inbox" shows those there are`);
+  if (question === undefined)
+    return refuse('QUESTION_UNKNOWN', `${handle} has no open question "${id}"; "sentinel inbox" shows those there are`);
   if (question.expiresAt !== null && walk.host.now() >= question.expiresAt) {
-    return refuse('QUESTION_EXPIRED', `the question "${id}" expired at ${new Date(question.expiresAt).toISOString()}; the run no longer waits for it`);
+    return refuse(
+      'QUESTION_EXPIRED',
+      `the question "${id}" expired at ${new Date(question.expiresAt).toISOString()}; the run no longer waits for it`,
+    );
   }
   if (digest !== undefined && digest !== question.digest) {
-    return refuse('QUESTION_CHANGED', `what "${id}" asks about changed after you saw it; look at it again with "sentinel inbox"`);
+    return refuse(
+      'QUESTION_CHANGED',
+      `what "${id}" asks about changed after you saw it; look at it again with "sentinel inbox"`,
+    );
   }
   if (!question.choices.includes(choice)) {
-    return refuse('ANSWER_INVALID', `"${choice}" is no choice of "${id}"; choose one of ${question.choices.join(', ')}`);
+    return refuse(
+      'ANSWER_INVALID',
+      `"${choice}" is no choice of "${id}"; choose one of ${question.choices.join(', ')}`,
+    );
   }
   const fault = choice === 'extend' ? extensionFault(id, data) : null;
   if (fault !== null) return refuse('ANSWER_INVALID', fault);
@@ -94,9 +108,14 @@ function editRefusal({ id, show }: Question, data: Json): Refusal | null {
   const fields = editableFields(show);
   const example = fields.map((field) => `"${field}"`).join(', ');
   if (!isJsonObject(data) || Object.keys(data).length === 0) {
-    return refuse('ANSWER_INVALID', `"edit" of "${id}" needs --data with the fields to change: an object with any of ${example}`);
+    return refuse(
+      'ANSWER_INVALID',
+      `"edit" of "${id}" needs --data with the fields to change: an object with any of ${example}`,
+    );
   }
-  const wrong = Object.entries(data).find(([field, value]) => !fields.includes(field) || fieldKinds[field]?.(value) !== true);
+  const wrong = Object.entries(data).find(
+    ([field, value]) => !fields.includes(field) || fieldKinds[field]?.(value) !== true,
+  );
   if (wrong === undefined) return null;
   return refuse('ANSWER_INVALID', `"edit" of "${id}" cannot set "${wrong[0]}" like that; it can change ${example}`);
 }
@@ -113,6 +132,13 @@ export function takeAnswer(walk: Walk, request: AnswerRequest): AnswerReply {
   takeExtension(walk, id, answer);
   position.questions = position.questions.filter((open) => open !== question);
   position.answered = [...position.answered, { id, digest: question.digest, answer }].slice(-answersKeptMax);
-  record(walk, { type: 'answered', key: keyOf(id), id, answer, open: position.questions.length, held: position.paused !== null });
+  record(walk, {
+    type: 'answered',
+    key: keyOf(id),
+    id,
+    answer,
+    open: position.questions.length,
+    held: position.paused !== null,
+  });
   return { id, answer, already: false };
 }

@@ -26,7 +26,12 @@ import { actionOf, edited, shown } from './shown-action.ts';
 export function permissionToAsk(walk: Walk, effect: Effect): Permission | null {
   const required = walk.input.limits.requireApproval;
   if (required === undefined || effect.type === 'emit' || effect.type === 'sentinel') return null;
-  const permission = effect.type === 'shell' ? 'shell' : effect.type === 'command' ? permissionOfCommand(effect.command, effect.params) : null;
+  const permission =
+    effect.type === 'shell'
+      ? 'shell'
+      : effect.type === 'command'
+        ? permissionOfCommand(effect.command, effect.params)
+        : null;
   return permission !== null && (required as readonly Permission[]).includes(permission) ? permission : null;
 }
 
@@ -55,7 +60,8 @@ export function* approveAction(
   const rule = ruleFor(walk.input.definition, 'approval_needed');
   const message = `${place.key} wants to ${permission === 'shell' ? 'run' : permission}: ${effect.label}`;
   const priority = rule?.priority ?? 'normal';
-  if (rule?.action === 'abort') return { failure: rejected(place.key, 'the definition lets nobody approve it'), skip: false };
+  if (rule?.action === 'abort')
+    return { failure: rejected(place.key, 'the definition lets nobody approve it'), skip: false };
   if (rule?.action === 'notify') {
     if (frame.asked === undefined) notify(walk, place.key, 'approval_needed', priority, message);
     frame.asked = { step, effect };
@@ -88,7 +94,10 @@ function decided({ key }: Place, effect: Effect, answer: Answer): Decision {
     case 'skip':
       return { failure: rejected(key, `${answer.by} skipped it`), skip: true };
     case 'reject':
-      return { failure: rejected(key, `${answer.by} rejected it${answer.note === null ? '' : `: ${answer.note}`}`), skip: false };
+      return {
+        failure: rejected(key, `${answer.by} rejected it${answer.note === null ? '' : `: ${answer.note}`}`),
+        skip: false,
+      };
     case 'abort':
       return { failure: aborted(key, answer), skip: false };
     case 'retry':
@@ -100,7 +109,11 @@ function decided({ key }: Place, effect: Effect, answer: Answer): Decision {
   }
 }
 
-const rejected = (key: string, finding: string): FailureInfo => ({ code: 'APPROVAL_REJECTED', message: `${key}: ${finding}`, retryable: false });
+const rejected = (key: string, finding: string): FailureInfo => ({
+  code: 'APPROVAL_REJECTED',
+  message: `${key}: ${finding}`,
+  retryable: false,
+});
 
 const expired = (key: string): FailureInfo => ({
   code: 'APPROVAL_EXPIRED',
@@ -108,10 +121,17 @@ const expired = (key: string): FailureInfo => ({
   retryable: true,
 });
 
-export function* walkApproval(walk: Walk, strand: Strand, step: ApprovalStep, place: Place, frame: BlockFrame): Walking<Flow> {
+export function* walkApproval(
+  walk: Walk,
+  strand: Strand,
+  step: ApprovalStep,
+  place: Place,
+  frame: BlockFrame,
+): Walking<Flow> {
   actionAsked(walk, step, place, frame);
   const read = readApproval(walk, strand, step, place);
-  if ('failure' in read) return finish(walk, strand, step, place, walk.host.now(), { failure: read.failure }, read.label);
+  if ('failure' in read)
+    return finish(walk, strand, step, place, walk.host.now(), { failure: read.failure }, read.label);
   if (frame.asked === undefined) {
     frame.asked = { step };
     walk.position.steps += 1;
@@ -151,6 +171,10 @@ function whenAnswered(key: string, answer: Answer): Ending {
 }
 
 function whenExpired({ onTimeout = 'reject' }: ApprovalStep, key: string): Ending {
-  if (onTimeout === 'approve') return { value: { choice: 'approve', approved: true, note: null, data: null, by: null } };
-  return { failure: onTimeout === 'fail' ? expired(key) : rejected(key, 'nobody answered in time, which counts as a rejection') };
+  if (onTimeout === 'approve')
+    return { value: { choice: 'approve', approved: true, note: null, data: null, by: null } };
+  return {
+    failure:
+      onTimeout === 'fail' ? expired(key) : rejected(key, 'nobody answered in time, which counts as a rejection'),
+  };
 }

@@ -84,7 +84,13 @@ function* afterFailure(
   const retry = retryOf(step);
   if (retry !== null && (place.attemptsLeft ?? 0) > 0 && !isPermanent(failure)) {
     const backoff = backoffMs(retry, frame.attempt ?? 1);
-    const gate = yield* takeRest(walk, strand, `${place.key} again`, Math.min(backoff, remainingMs(walk, strand) ?? backoff), frame);
+    const gate = yield* takeRest(
+      walk,
+      strand,
+      `${place.key} again`,
+      Math.min(backoff, remainingMs(walk, strand) ?? backoff),
+      frame,
+    );
     if (gate !== 'go') return flowOf(gate);
     if (step.type === 'condition') warn(walk, place, failure, 'is tried again');
     return AGAIN;
@@ -99,7 +105,12 @@ function* afterFailure(
 
 /** A condition records its verdict and no end, so what became of its failure is said here. */
 function warn(walk: Walk, place: Place, failure: FailureInfo, what: string): void {
-  record(walk, { type: 'warning', key: place.key, code: failure.code, message: `${place.key} failed and ${what}: ${failure.message}` });
+  record(walk, {
+    type: 'warning',
+    key: place.key,
+    code: failure.code,
+    message: `${place.key} failed and ${what}: ${failure.message}`,
+  });
 }
 
 function backoffMs(retry: Retry, attempt: number): number {
@@ -141,7 +152,12 @@ export function* walkInside(
   const { timeoutMs } = step;
   const isForgiven = strand.forgiven === true || forgives(step, place);
   const isTimed = timeoutMs !== undefined && walk.host.keepsAttempts();
-  if (!isTimed) return yield* inside(isForgiven === (strand.forgiven ?? false) ? strand : { ...strand, cancelled: false, within: strand, forgiven: true });
+  if (!isTimed)
+    return yield* inside(
+      isForgiven === (strand.forgiven ?? false)
+        ? strand
+        : { ...strand, cancelled: false, within: strand, forgiven: true },
+    );
   frame.since ??= runningMs(walk);
   const { since } = frame;
   const leftMs = (): number => timeoutMs - (runningMs(walk) - since);

@@ -50,7 +50,9 @@ export function* walkParallel(
   }
   if (open.type !== 'parallel') throw new Error(`bug: frame of "${place.path}" is not a parallel step's`);
   const { branches, startedAt } = open;
-  const inside = yield* walkInside(walk, strand, step, place, frame, (inner) => walkBranches(walk, inner, step, place, branches, walkBranch));
+  const inside = yield* walkInside(walk, strand, step, place, frame, (inner) =>
+    walkBranches(walk, inner, step, place, branches, walkBranch),
+  );
   if (inside.kind === 'yield' || inside.kind === 'segment') return inside;
   for (const branch of branches) {
     for (const [name, value] of Object.entries(branch.own)) setVariable(walk, strand, name, value);
@@ -60,7 +62,15 @@ export function* walkParallel(
     return inside;
   }
   const failure = inside.kind === 'failed' ? inside.failure : null;
-  return finish(walk, strand, step, place, startedAt, failure ? { failure } : { value: { branches: branches.length } }, labelOf(step));
+  return finish(
+    walk,
+    strand,
+    step,
+    place,
+    startedAt,
+    failure ? { failure } : { value: { branches: branches.length } },
+    labelOf(step),
+  );
 }
 
 function* walkBranches(
@@ -71,15 +81,33 @@ function* walkBranches(
   branches: BranchFrame[],
   walkBranch: Fan['walkBranch'],
 ): Walking<Flow> {
-  const failFast = step.failFast === true || branches.some((branch) => branch.failure !== undefined && isAbort(branch.failure));
+  const failFast =
+    step.failFast === true || branches.some((branch) => branch.failure !== undefined && isAbort(branch.failure));
   const failed = branches.some((branch) => branch.status === 'failed');
-  const fan: Fan = { walk, strand, place, failFast, branches, walkBranch, cancels: new Map(), interrupted: null, yielded: new Set(), failed };
+  const fan: Fan = {
+    walk,
+    strand,
+    place,
+    failFast,
+    branches,
+    walkBranch,
+    cancels: new Map(),
+    interrupted: null,
+    yielded: new Set(),
+    failed,
+  };
   const runners = Math.min(step.maxConcurrency ?? branches.length, branches.length);
-  yield* together(fan, Array.from({ length: runners }, () => takeBranches(fan)));
+  yield* together(
+    fan,
+    Array.from({ length: runners }, () => takeBranches(fan)),
+  );
   const { interrupted } = fan;
   if (interrupted !== null && interrupted.kind !== 'yield') {
     // The run does not continue after all: who has gone back for it closes what is open, and cleans up.
-    yield* together(fan, Array.from(fan.yielded, (index) => closeBranch(fan, index)));
+    yield* together(
+      fan,
+      Array.from(fan.yielded, (index) => closeBranch(fan, index)),
+    );
     // They were cancelled for its sake, which is not why the run ends.
     if (fan.yielded.size > 0 && walk.host.carriesWaits()) return interrupted;
   }

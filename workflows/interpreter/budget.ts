@@ -14,7 +14,16 @@ import { segmentStepsMax } from '../../language/limits.ts';
 import type { StepUsage } from '../../language/run-event.ts';
 import { CHANGES, isNewFor } from '../changes.ts';
 import { wait, type Walking } from './drive.ts';
-import { isCancelled, shieldOf, type Effect, type Flow, type NestedEffect, type Reply, type RunBudget, type Strand } from './host.ts';
+import {
+  isCancelled,
+  shieldOf,
+  type Effect,
+  type Flow,
+  type NestedEffect,
+  type Reply,
+  type RunBudget,
+  type Strand,
+} from './host.ts';
 import type { Walk } from './ledger.ts';
 import { extended, holdAtLimit, limitsOf, timeLimitsLeft, wallMsOf } from './limits.ts';
 import type { Usage } from './position.ts';
@@ -126,7 +135,9 @@ export function begin(walk: Walk, strand: Strand, effect: Effect): Effect {
   if (shieldOf(strand) !== null && isNewFor(walk.input, CHANGES.nestedHeld)) return withOwnBudget(effect);
   const budget = shareOf(walk, strand, effect);
   if (budget === undefined) return effect;
-  const price: Price = Object.fromEntries(kinds.flatMap((kind) => (budget[kind] === undefined ? [] : [[kind, budget[kind]]])));
+  const price: Price = Object.fromEntries(
+    kinds.flatMap((kind) => (budget[kind] === undefined ? [] : [[kind, budget[kind]]])),
+  );
   // Nobody hears what a run that is not awaited uses, so all it may use counts as used.
   if (effect.wait) booksOf(walk).reserved.set(effect.key, { price, isNested: true });
   else spend(walk, price);
@@ -166,7 +177,10 @@ function shareOf(walk: Walk, strand: Strand, effect: NestedEffect): RunBudget | 
   const { budget } = walk.input.limits;
   if (budget === undefined) return undefined;
   const others = [...booksOf(walk).reserved.values()].filter(({ isNested }) => isNested).length;
-  const parts = Math.max(effect.wait ? 1 : 2, branchesAtOnce(walk.input.definition, whereIs(walk, strand.path)) - others);
+  const parts = Math.max(
+    effect.wait ? 1 : 2,
+    branchesAtOnce(walk.input.definition, whereIs(walk, strand.path)) - others,
+  );
   const share: RunBudget = { ...timeLimitsLeft(walk) };
   if (budget.pause !== undefined) share.pause = budget.pause;
   for (const kind of kinds) {

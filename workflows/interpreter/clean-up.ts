@@ -34,12 +34,20 @@ export function* walkCleanUp(
     shield: { until: frame.until },
   };
   const leftMs = (): number => frame.until - walk.host.now();
-  const flow = yield* wait(walk.host.bound(strand, leftMs, () => drive(walkSteps(strand), () => walk.host.suspended())));
-  if (flow.kind === 'yield' || flow.kind === 'segment' || flow.kind === 'done') return flow.kind === 'done' ? frame.end : flow;
+  const flow = yield* wait(
+    walk.host.bound(strand, leftMs, () => drive(walkSteps(strand), () => walk.host.suspended())),
+  );
+  if (flow.kind === 'yield' || flow.kind === 'segment' || flow.kind === 'done')
+    return flow.kind === 'done' ? frame.end : flow;
   const key = stepKey(at.path, at.passes);
   const late = `${key}: the clean-up did not end within ${cleanUpMs / 1000} s and was cancelled; do less in it`;
   const failure = flow.kind === 'failed' ? flow.failure : { code: 'STEP_TIMEOUT', message: late, retryable: false };
   if (frame.end.kind === 'done') return { kind: 'failed', failure };
-  record(walk, { type: 'warning', key, code: 'CLEAN_UP_FAILED', message: `${key}: the clean-up failed as well: ${failure.message}` });
+  record(walk, {
+    type: 'warning',
+    key,
+    code: 'CLEAN_UP_FAILED',
+    message: `${key}: the clean-up failed as well: ${failure.message}`,
+  });
   return frame.end;
 }

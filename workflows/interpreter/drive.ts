@@ -38,7 +38,11 @@ export function driveAll(walks: readonly Walking<void>[], suspended: () => void)
       try {
         const turn = next();
         if (turn.done === true) open -= 1;
-        else turn.value.then((value) => goOn(walk, () => walk.next(value)), (error: unknown) => goOn(walk, () => walk.throw(error)));
+        else
+          turn.value.then(
+            (value) => goOn(walk, () => walk.next(value)),
+            (error: unknown) => goOn(walk, () => walk.throw(error)),
+          );
       } catch (error) {
         reject(error);
       }

@@ -53,7 +53,10 @@ export function begun(walk: Walk, frame: BlockFrame): () => void {
 
 export function isUnderWay(walk: Walk, frame: BlockFrame): boolean {
   const { open, attempt, since, failure, asked } = frame;
-  return underWay.get(walk)?.has(frame) === true || [open, attempt, since, failure, asked].some((trace) => trace !== undefined);
+  return (
+    underWay.get(walk)?.has(frame) === true ||
+    [open, attempt, since, failure, asked].some((trace) => trace !== undefined)
+  );
 }
 
 export const isSegmentInFlight = ({ segments = 0 }: Walk): boolean => segments > 0;
@@ -65,12 +68,23 @@ export function editRefusal(walk: Walk, request: EditRequest): EditRefusal | nul
   const misshapen = shapeFinding(request);
   if (misshapen !== null) return { code: 'EDIT_INVALID', message: `this is no edit of ${handle}: ${misshapen}` };
   if (revision !== revisionOf(walk)) {
-    return { code: 'EDIT_STALE', message: `${handle} is at revision ${revisionOf(walk)} and the edit was made for ${revision}; look at its steps again with "sentinel step list ${handle}"` };
+    return {
+      code: 'EDIT_STALE',
+      message: `${handle} is at revision ${revisionOf(walk)} and the edit was made for ${revision}; look at its steps again with "sentinel step list ${handle}"`,
+    };
   }
-  const isThere = op === 'add' ? applyEdit(definition, { op, path, step: anyStep }) !== null : stepAt(definition, path) !== null;
-  if (!isThere) return { code: 'STEP_NOT_FOUND', message: `${handle} has no place "${path}"; "sentinel step list ${handle}" shows those there are` };
+  const isThere =
+    op === 'add' ? applyEdit(definition, { op, path, step: anyStep }) !== null : stepAt(definition, path) !== null;
+  if (!isThere)
+    return {
+      code: 'STEP_NOT_FOUND',
+      message: `${handle} has no place "${path}"; "sentinel step list ${handle}" shows those there are`,
+    };
   if (op === 'skip' && path.includes('.definition.')) {
-    return { code: 'STEP_NOT_FOUND', message: `"${path}" is a step of a nested run: skip it there, through the key of the step that started it` };
+    return {
+      code: 'STEP_NOT_FOUND',
+      message: `"${path}" is a step of a nested run: skip it there, through the key of the step that started it`,
+    };
   }
   return reachRefusal(handle, path, reachOf(openBlocks(walk), walk, op, path));
 }
@@ -83,7 +97,8 @@ function shapeFinding({ op, path, step, revision, by, note }: EditRequest): stri
   if (typeof revision !== 'number') return '"revision" says not which revision was seen';
   if (typeof by !== 'string' || (note !== undefined && typeof note !== 'string')) return '"by" and "note" are texts';
   const needsStep = op === 'add' || op === 'update';
-  if (needsStep !== (step !== undefined && isJsonObject(step))) return needsStep ? `"${op}" needs a step, which is a JSON object` : `"${op}" takes no step`;
+  if (needsStep !== (step !== undefined && isJsonObject(step)))
+    return needsStep ? `"${op}" needs a step, which is a JSON object` : `"${op}" takes no step`;
   return null;
 }
 
@@ -93,10 +108,16 @@ function reachRefusal(handle: string, path: string, reach: Reach): EditRefusal |
     case 'next-pass':
       return null;
     case 'under-way':
-      return { code: 'STEP_UNDER_WAY', message: `"${path}" of ${handle} is under way; edit the steps inside it or of the run it started, or wait until it has ended` };
+      return {
+        code: 'STEP_UNDER_WAY',
+        message: `"${path}" of ${handle} is under way; edit the steps inside it or of the run it started, or wait until it has ended`,
+      };
     case 'past':
     case 'not-taken':
-      return { code: 'STEP_PAST', message: `"${path}" of ${handle} is past and no further pass comes to it; edit what is still ahead, or fork the run` };
+      return {
+        code: 'STEP_PAST',
+        message: `"${path}" of ${handle} is past and no further pass comes to it; edit what is still ahead, or fork the run`,
+      };
     default:
       return reach satisfies never;
   }
@@ -131,7 +152,8 @@ function placesOn(path: string): { block: string; index: number; isLast: boolean
   const words = path.split('.');
   const places: { block: string; index: number; isLast: boolean }[] = [];
   for (const [at, word] of words.entries()) {
-    if (/^\d+$/.test(word) && words[at - 1] !== 'branches') places.push({ block: words.slice(0, at).join('.'), index: Number(word), isLast: at === words.length - 1 });
+    if (/^\d+$/.test(word) && words[at - 1] !== 'branches')
+      places.push({ block: words.slice(0, at).join('.'), index: Number(word), isLast: at === words.length - 1 });
   }
   return places;
 }

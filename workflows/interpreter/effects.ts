@@ -5,7 +5,17 @@ import type { FailureInfo } from '../../language/failure.ts';
 import { interpolateText, interpolateValue } from '../../language/interpolation.ts';
 import { permissionOf, permissionOfCommand, refusalOf, type Confinement } from '../../language/permissions.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
-import type { ApprovalStep, CommandStep, Definition, EmitStep, Retry, SentinelStep, ShellStep, Step, WatchStep } from '../../language/model.ts';
+import type {
+  ApprovalStep,
+  CommandStep,
+  Definition,
+  EmitStep,
+  Retry,
+  SentinelStep,
+  ShellStep,
+  Step,
+  WatchStep,
+} from '../../language/model.ts';
 import { textOf, type Fault, type ScopeReader } from '../../language/scope.ts';
 import { renderShellLine } from '../../language/shell-line.ts';
 import type { Effect, RunLimits, Strand } from './host.ts';
@@ -32,7 +42,11 @@ export function isQuick(step: Step, limits: Pick<RunLimits, 'requireApproval'> =
 /** An action that needs approval waits for it, which a segment cannot. */
 function isAskedAbout(step: Step, { requireApproval }: Pick<RunLimits, 'requireApproval'>): boolean {
   const permission = requireApproval === undefined ? null : permissionOf(step);
-  return requireApproval !== undefined && permission !== null && (requireApproval as readonly Permission[]).includes(permission);
+  return (
+    requireApproval !== undefined &&
+    permission !== null &&
+    (requireApproval as readonly Permission[]).includes(permission)
+  );
 }
 
 export function retryOf(step: Step): Retry | null {
@@ -127,15 +141,33 @@ export function effectOf(
   place: Place,
 ): Built {
   const reader = new Reader(namesAt(walk, strand, place.passes, place.path));
-  const frame = { key: place.key, label: labelOf(step), timeoutMs: timeoutOf(walk, step, strand), leftMs: remainingMs(walk, strand), retry: retryOfHost(walk, step), ...confinementOf(walk, step), ...secretsOf(walk) };
+  const frame = {
+    key: place.key,
+    label: labelOf(step),
+    timeoutMs: timeoutOf(walk, step, strand),
+    leftMs: remainingMs(walk, strand),
+    retry: retryOfHost(walk, step),
+    ...confinementOf(walk, step),
+    ...secretsOf(walk),
+  };
   const effect = ((): Effect | FailureInfo => {
     switch (step.type) {
       case 'shell':
         return shellEffect(step, reader, frame);
       case 'command':
-        return { type: 'command', command: step.command, params: paramsOf(walk.input.definition, step, reader), ...frame };
+        return {
+          type: 'command',
+          command: step.command,
+          params: paramsOf(walk.input.definition, step, reader),
+          ...frame,
+        };
       case 'emit':
-        return { type: 'emit', event: reader.text(step.event), data: step.data === undefined ? null : reader.value(step.data), ...frame };
+        return {
+          type: 'emit',
+          event: reader.text(step.event),
+          data: step.data === undefined ? null : reader.value(step.data),
+          ...frame,
+        };
       case 'sentinel':
         return nestedEffect(walk, strand, step, reader, frame, place);
       case 'watch':
@@ -148,27 +180,47 @@ export function effectOf(
   const refused = 'code' in effect ? null : refusedByMode(walk, effect);
   if (refused) return { failure: refused, unresolved };
   if ('code' in effect) return { failure: effect, unresolved };
-  if (reader.fault) return { failure: { ...reader.fault, message: `${place.key}: ${reader.fault.message}`, retryable: false }, unresolved };
-  if (walk.input.definition.strict === true && unresolved.length > 0) return { failure: strictFailure(place.key, unresolved), unresolved: [] };
+  if (reader.fault)
+    return {
+      failure: { ...reader.fault, message: `${place.key}: ${reader.fault.message}`, retryable: false },
+      unresolved,
+    };
+  if (walk.input.definition.strict === true && unresolved.length > 0)
+    return { failure: strictFailure(place.key, unresolved), unresolved: [] };
   return { effect, unresolved };
 }
 
 /** Of the effect and not the step: what a command does may come from a variable, or from whoever edited it. */
 export function refusedByMode(walk: Walk, effect: Effect): FailureInfo | null {
   const command = effect.type === 'command' ? { command: effect.command } : {};
-  const permission = effect.type === 'command' ? permissionOfCommand(effect.command, effect.params) : effect.type === 'shell' ? 'shell' : null;
+  const permission =
+    effect.type === 'command'
+      ? permissionOfCommand(effect.command, effect.params)
+      : effect.type === 'shell'
+        ? 'shell'
+        : null;
   const refusal = refusalOf(walk.input.limits.mode, { permission, ...command });
   if (refusal === null) return null;
-  return { code: 'MODE_FORBIDS', message: `${effect.key}: the step ${refusal}; take the step out or relax "mode"`, retryable: false };
+  return {
+    code: 'MODE_FORBIDS',
+    message: `${effect.key}: the step ${refusal}; take the step out or relax "mode"`,
+    retryable: false,
+  };
 }
 
-const secretsOf = ({ input: { env } }: Walk): { secrets?: { [name: string]: string } } => (env === undefined ? {} : { secrets: env });
+const secretsOf = ({ input: { env } }: Walk): { secrets?: { [name: string]: string } } =>
+  env === undefined ? {} : { secrets: env };
 
 /** Quick commands start no process. */
 function confinementOf(walk: Walk, step: Step): { confinement?: Confinement } {
   const { mode, memoryMb } = walk.input.limits;
   if (isQuick(step) || (mode !== 'sandboxed' && memoryMb === undefined)) return {};
-  return { confinement: { ...(mode === 'sandboxed' ? { sandboxed: true } : {}), ...(memoryMb === undefined ? {} : { memoryMb }) } };
+  return {
+    confinement: {
+      ...(mode === 'sandboxed' ? { sandboxed: true } : {}),
+      ...(memoryMb === undefined ? {} : { memoryMb }),
+    },
+  };
 }
 
 function strictFailure(key: string, unresolved: readonly string[]): FailureInfo {
@@ -196,10 +248,16 @@ function watchEffect(walk: Walk, step: WatchStep, reader: Reader, frame: EffectF
 }
 
 /** The pattern of an event to wait for, with the names in scope. */
-export function readEventPattern(walk: Walk, strand: Strand, written: string, { key, passes, path }: Place): { pattern: string; failure?: FailureInfo } {
+export function readEventPattern(
+  walk: Walk,
+  strand: Strand,
+  written: string,
+  { key, passes, path }: Place,
+): { pattern: string; failure?: FailureInfo } {
   const reader = new Reader(namesAt(walk, strand, passes, path));
   const pattern = reader.text(written);
-  if (reader.fault) return { pattern, failure: { ...reader.fault, message: `${key}: ${reader.fault.message}`, retryable: false } };
+  if (reader.fault)
+    return { pattern, failure: { ...reader.fault, message: `${key}: ${reader.fault.message}`, retryable: false } };
   if (reader.unresolved.size === 0) return { pattern };
   // Anywhere else a warning would do; here the run would wait for an event of another name.
   const message = `${key}: the event's name needs ${[...reader.unresolved].join(', ')}, which has no value here; set it before this step`;
@@ -266,7 +324,9 @@ export function visible(walk: Walk, strand: Strand): Variables {
   return withoutResults(Object.assign({}, walk.input.base, ...strand.outer.toReversed(), strand.own) as Variables);
 }
 
-export type ReadApproval = { message: string; show: Json; assignee: string | undefined; label: string } | { failure: FailureInfo; label: string };
+export type ReadApproval =
+  | { message: string; show: Json; assignee: string | undefined; label: string }
+  | { failure: FailureInfo; label: string };
 
 /** What an approval step asks, with the names in scope. */
 export function readApproval(walk: Walk, strand: Strand, step: ApprovalStep, place: Place): ReadApproval {
@@ -275,7 +335,9 @@ export function readApproval(walk: Walk, strand: Strand, step: ApprovalStep, pla
   const show = step.show === undefined ? null : reader.value(step.show);
   const assignee = step.assignee === undefined ? undefined : reader.text(step.assignee);
   const label = step.name ?? previewOf(message);
-  if (reader.fault) return { failure: { ...reader.fault, message: `${place.key}: ${reader.fault.message}`, retryable: false }, label };
-  if (walk.input.definition.strict === true && reader.unresolved.size > 0) return { failure: strictFailure(place.key, [...reader.unresolved]), label };
+  if (reader.fault)
+    return { failure: { ...reader.fault, message: `${place.key}: ${reader.fault.message}`, retryable: false }, label };
+  if (walk.input.definition.strict === true && reader.unresolved.size > 0)
+    return { failure: strictFailure(place.key, [...reader.unresolved]), label };
   return { message, show, assignee, label };
 }

@@ -46,7 +46,14 @@ export function* escalateFailure(
     kind: condition,
     message: `${labelOf(step)} failed: ${failure.message}`,
     choices: choicesFor(step, failure),
-    show: { failure: { code: failure.code, message: failure.message, ...(failure.details ? { details: failure.details } : {}) }, action: actionAgain(walk, strand, step, place, frame) },
+    show: {
+      failure: {
+        code: failure.code,
+        message: failure.message,
+        ...(failure.details ? { details: failure.details } : {}),
+      },
+      action: actionAgain(walk, strand, step, place, frame),
+    },
     priority,
     about: { failure, step },
   });
@@ -71,7 +78,12 @@ function decided(walk: Walk, place: Place, frame: BlockFrame, failure: FailureIn
     return 'again';
   }
   if (answer.choice === 'skip') {
-    record(walk, { type: 'warning', key: place.key, code: failure.code, message: `${place.key} is skipped by ${answer.by}: ${failure.message}` });
+    record(walk, {
+      type: 'warning',
+      key: place.key,
+      code: failure.code,
+      message: `${place.key} is skipped by ${answer.by}: ${failure.message}`,
+    });
     return { kind: 'done' };
   }
   return { kind: 'failed', failure: aborted(place.key, answer, failure) };
@@ -103,12 +115,22 @@ export function notify(walk: Walk, key: string, condition: Condition, priority: 
  * `reportTo: "silent"`; a good end where it says `"inbox"`, or a rule for `complete` does. A nested
  * run's end is its parent's business.
  */
-export function reportOf({ definition, parent, persona }: RunInput, { outcome, failure, limit }: RunResult): RunFinished['notify'] | undefined {
+export function reportOf(
+  { definition, parent, persona }: RunInput,
+  { outcome, failure, limit }: RunResult,
+): RunFinished['notify'] | undefined {
   const failureRule = failure === undefined ? null : ruleForFailure(definition, failure);
   // What a rule ended without a question, nobody has heard of.
   const isKnown = failure?.asked === true && (isAbort(failure) || failureRule?.action !== 'abort');
   if (parent !== null || definition.reportTo === 'silent' || isKnown) return undefined;
-  const condition = outcome === 'completed' ? 'complete' : outcome === 'failed' ? 'error' : limit === 'stop' || outcome === 'cancelled' ? null : 'timeout';
+  const condition =
+    outcome === 'completed'
+      ? 'complete'
+      : outcome === 'failed'
+        ? 'error'
+        : limit === 'stop' || outcome === 'cancelled'
+          ? null
+          : 'timeout';
   if (condition === null) return undefined;
   const rule = failureRule ?? ruleFor(definition, condition);
   if (rule === null && condition === 'complete' && definition.reportTo !== 'inbox') return undefined;

@@ -19,17 +19,30 @@ const findingsShownMax = 20;
 const findingsSaidMax = 3;
 
 /** What the run carries under a name is meant by it, as it was in runs from before a `$ref` could be a reference. */
-export function isGiven(definition: SentinelStep['definition'], library: RunInput['library']): definition is { $ref: string } {
+export function isGiven(
+  definition: SentinelStep['definition'],
+  library: RunInput['library'],
+): definition is { $ref: string } {
   return '$ref' in definition && isReferredLater(definition.$ref, (name) => Object.hasOwn(library, name));
 }
 
-export function* readGiven(walk: Walk, strand: Strand, step: SentinelStep, place: Place, written: string): Walking<Given> {
+export function* readGiven(
+  walk: Walk,
+  strand: Strand,
+  step: SentinelStep,
+  place: Place,
+  written: string,
+): Walking<Given> {
   const { input, host } = walk;
   const { key, path, passes } = place;
   const reader = new Reader(namesAt(walk, strand, passes, path));
   const value = reader.value(written);
   if (reader.fault) return refused(reader.fault.code, `${key}: ${reader.fault.message}`);
-  if (value === null || value === '') return refused('UNRESOLVED_REFERENCE', `${key}: ${written} has no value here, and a definition is needed; set it before this step`);
+  if (value === null || value === '')
+    return refused(
+      'UNRESOLVED_REFERENCE',
+      `${key}: ${written} has no value here, and a definition is needed; set it before this step`,
+    );
   const read = yield* wait(
     host.readDefinition(key, {
       value,
@@ -40,18 +53,31 @@ export function* readGiven(walk: Walk, strand: Strand, step: SentinelStep, place
       isBounded: remainingMs(walk, strand) !== null || input.limits.maxIterations !== null,
     }),
   );
-  if ('missing' in read) return refused('UNKNOWN_DEFINITION', `${key}: ${written} names "${read.missing}", and there is no definition of that name; save it first`);
-  if ('findings' in read) return refused('DEFINITION_INVALID', `${key}: what ${written} holds is no definition: ${said(read.findings)}`, read.findings);
+  if ('missing' in read)
+    return refused(
+      'UNKNOWN_DEFINITION',
+      `${key}: ${written} names "${read.missing}", and there is no definition of that name; save it first`,
+    );
+  if ('findings' in read)
+    return refused(
+      'DEFINITION_INVALID',
+      `${key}: what ${written} holds is no definition: ${said(read.findings)}`,
+      read.findings,
+    );
   return { step: { ...step, definition: read.definition }, library: read.library };
 }
 
 function refused(code: string, message: string, findings: readonly Finding[] = []): { failure: FailureInfo } {
-  const problems = findings.slice(0, findingsShownMax).map(({ code: problem, path, message: found }) => ({ code: problem, path, message: found }));
+  const problems = findings
+    .slice(0, findingsShownMax)
+    .map(({ code: problem, path, message: found }) => ({ code: problem, path, message: found }));
   return { failure: { code, message, retryable: false, ...(problems.length === 0 ? {} : { details: { problems } }) } };
 }
 
 function said(findings: readonly Finding[]): string {
-  const shown = findings.slice(0, findingsSaidMax).map(({ code, path, message }) => `${code}${path === '' ? '' : ` at ${path}`}: ${message}`);
+  const shown = findings
+    .slice(0, findingsSaidMax)
+    .map(({ code, path, message }) => `${code}${path === '' ? '' : ` at ${path}`}: ${message}`);
   const more = findings.length - shown.length;
   return [...shown, ...(more === 0 ? [] : [`and ${more} more`])].join('; ');
 }

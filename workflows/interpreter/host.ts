@@ -15,9 +15,7 @@ import type { BlockFrame, LoopFrame, Tally, Usage, Variables } from './position.
 
 /** What the world answered, and what it cost; `cancelled` is nobody's failure. `stoppedBy`: the limit, or the `stop`, that ended a nested run. */
 export type Reply = (
-  | { ok: true; value: Json; stoppedBy?: string }
-  | { ok: false; failure: FailureInfo }
-  | { ok: false; cancelled: true }
+  { ok: true; value: Json; stoppedBy?: string } | { ok: false; failure: FailureInfo } | { ok: false; cancelled: true }
 ) & { usage?: Partial<Usage> };
 
 interface EffectFrame {

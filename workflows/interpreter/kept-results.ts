@@ -83,7 +83,8 @@ class Survey {
     for (const [key, value] of Object.entries(step) as [string, unknown][]) {
       if (key === 'check') this.#expression(value, body);
       else if (key === 'loop') this.loop(value as Definition['loop'], body, `${path}.steps`);
-      else if (key === 'branches') (value as Step[][]).forEach((branch, index) => this.block(branch, `${path}.branches.${index}`));
+      else if (key === 'branches')
+        (value as Step[][]).forEach((branch, index) => this.block(branch, `${path}.branches.${index}`));
       else if (BLOCKS.has(key)) this.block(value as Step[], `${path}.${key}`);
       else if (key !== 'definition') this.#template(value, body);
     }
@@ -100,12 +101,14 @@ class Survey {
 
   #expression(text: unknown, body: string): void {
     const parsed = typeof text === 'string' ? parseExpression(text) : undefined;
-    if (parsed?.ok === true) for (const reference of referencesOf(parsed.expression)) this.#references.push({ reference, body });
+    if (parsed?.ok === true)
+      for (const reference of referencesOf(parsed.expression)) this.#references.push({ reference, body });
   }
 
   #template(value: unknown, body: string): void {
     if (typeof value === 'string') {
-      if (/\$|\{\{/.test(value)) for (const reference of referencesIn(value)) this.#references.push({ reference, body });
+      if (/\$|\{\{/.test(value))
+        for (const reference of referencesIn(value)) this.#references.push({ reference, body });
     } else if (typeof value === 'object' && value !== null) {
       for (const item of Object.values(value) as unknown[]) this.#template(item, body);
     }
@@ -117,7 +120,10 @@ class Survey {
     const keys = [...new Set([...this.#wanted.keys(), ...this.#besides.keys()])];
     if (keys.length > 0) {
       for (const [path, step] of this.#steps) {
-        const kept = [this.#keepingOf(`@${path}`, true), ...labelsOf(step).map((label) => this.#keepingOf(`@named.${label}`, label === outputOf(step)))];
+        const kept = [
+          this.#keepingOf(`@${path}`, true),
+          ...labelsOf(step).map((label) => this.#keepingOf(`@named.${label}`, label === outputOf(step))),
+        ];
         const some = kept.filter(({ fields, besides }) => fields.size > 0 || besides.size > 0);
         if (some.length > 0) byStep.set(path, some);
       }
@@ -137,7 +143,10 @@ class Survey {
     if (name === 'steps' || name === 'loop') {
       const list = name === 'steps' ? 'steps' : body;
       if (first !== undefined && /^\d+$/.test(first)) keep(this.#wanted, `@${list}.${first}`, [field ?? WHOLE]);
-      else for (const at of this.#steps.keys()) if (at.startsWith(`${list}.`) && !at.slice(list.length + 1).includes('.')) keep(this.#wanted, `@${at}`, [WHOLE, ...STEP_FIELDS]);
+      else
+        for (const at of this.#steps.keys())
+          if (at.startsWith(`${list}.`) && !at.slice(list.length + 1).includes('.'))
+            keep(this.#wanted, `@${at}`, [WHOLE, ...STEP_FIELDS]);
     } else if (name === 'named') {
       if (first !== undefined) keep(this.#wanted, `@named.${first}`, [field ?? WHOLE]);
       else for (const label of this.#producers.keys()) keep(this.#wanted, `@named.${label}`, [WHOLE, ...STEP_FIELDS]);

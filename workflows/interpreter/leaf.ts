@@ -22,10 +22,20 @@ type Leaf = Extract<Step, { type: 'shell' | 'command' | 'emit' | 'sentinel' | 'w
 export function* walkLeaf(walk: Walk, strand: Strand, step: Leaf, place: Place, frame: BlockFrame): Walking<Flow> {
   for (;;) {
     const startedAt = walk.host.now();
-    const given = step.type === 'sentinel' && isGiven(step.definition, walk.input.library) ? yield* readGiven(walk, strand, step, place, step.definition.$ref) : null;
-    const built = given !== null && 'failure' in given ? { ...given, unresolved: [] } : build(walk, strand, given?.step ?? step, place, frame);
-    if ('failure' in built) return finish(walk, strand, step, place, startedAt, { failure: built.failure }, labelOf(step));
-    let action: Effect = given === null || 'failure' in given || built.effect.type !== 'sentinel' ? built.effect : { ...built.effect, library: given.library };
+    const given =
+      step.type === 'sentinel' && isGiven(step.definition, walk.input.library)
+        ? yield* readGiven(walk, strand, step, place, step.definition.$ref)
+        : null;
+    const built =
+      given !== null && 'failure' in given
+        ? { ...given, unresolved: [] }
+        : build(walk, strand, given?.step ?? step, place, frame);
+    if ('failure' in built)
+      return finish(walk, strand, step, place, startedAt, { failure: built.failure }, labelOf(step));
+    let action: Effect =
+      given === null || 'failure' in given || built.effect.type !== 'sentinel'
+        ? built.effect
+        : { ...built.effect, library: given.library };
     const permission = permissionToAsk(walk, action);
     if (permission !== null) {
       const decision = yield* approveAction(walk, strand, step, place, frame, { effect: action, permission });
@@ -41,7 +51,8 @@ export function* walkLeaf(walk: Walk, strand: Strand, step: Leaf, place: Place, 
     const bounded = yield* askBudget(walk, strand, priceOf(action));
     if (bounded) return bounded;
     const effect = begin(walk, strand, action);
-    if (!isQuick(step, walk.input.limits)) record(walk, { type: 'step-started', key: place.key, step: step.type, label: effect.label });
+    if (!isQuick(step, walk.input.limits))
+      record(walk, { type: 'step-started', key: place.key, step: step.type, label: effect.label });
     const pending = performInTime(walk, strand, step, effect);
     const ended = effect.type === 'sentinel' && effect.wait ? yield* holdMeanwhile(walk, strand, pending) : null;
     const reply = yield* wait(pending);
@@ -59,7 +70,10 @@ export function* walkLeaf(walk: Walk, strand: Strand, step: Leaf, place: Place, 
 
 /** No limit of the run ends a step of a clean-up, and none at which it is held a nested run. */
 function failedByItself(walk: Walk, strand: Strand, step: Leaf, limit: Limit): boolean {
-  return isNewFor(walk.input, CHANGES.nestedHeld) && (shieldOf(strand) !== null || (step.type === 'sentinel' && holdsNested(walk, limit)));
+  return (
+    isNewFor(walk.input, CHANGES.nestedHeld) &&
+    (shieldOf(strand) !== null || (step.type === 'sentinel' && holdsNested(walk, limit)))
+  );
 }
 
 /** What stopped a nested run ends, or holds, the run around it where that has come to the same: its work is not done. */
@@ -78,11 +92,17 @@ function endingOf(reply: Reply): Ending {
 /** The action: the one that was asked about, or the step's as its references say now. */
 function build(walk: Walk, strand: Strand, step: Leaf, place: Place, frame: BlockFrame): Built {
   const asked = actionAsked(walk, step, place, frame);
-  if (asked !== null) return { effect: { ...asked, timeoutMs: timeoutOf(walk, step, strand), leftMs: remainingMs(walk, strand) }, unresolved: [] };
+  if (asked !== null)
+    return {
+      effect: { ...asked, timeoutMs: timeoutOf(walk, step, strand), leftMs: remainingMs(walk, strand) },
+      unresolved: [],
+    };
   const built = effectOf(walk, strand, step, place);
   for (const name of built.unresolved) {
     const message = `${place.key}: "${name}" has no value here`;
     record(walk, { type: 'warning', key: place.key, code: 'UNRESOLVED_REFERENCE', message });
   }
-  return 'failure' in built || frame.edit === undefined ? built : { ...built, effect: edited(built.effect, frame.edit) };
+  return 'failure' in built || frame.edit === undefined
+    ? built
+    : { ...built, effect: edited(built.effect, frame.edit) };
 }

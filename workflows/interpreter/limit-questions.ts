@@ -65,7 +65,8 @@ export function* askAtLimit(walk: Walk, limit: Limit, id: string): Walking<void>
   record(walk, { type: 'asked', key: '', question });
 }
 
-export const isOpen = ({ position }: Walk, id: string): boolean => position.questions.some((question) => question.id === id);
+export const isOpen = ({ position }: Walk, id: string): boolean =>
+  position.questions.some((question) => question.id === id);
 
 /** What an extension grants where nobody says how much. */
 function boundOf({ input: { limits } }: Walk, limit: Limit): number {
@@ -83,7 +84,9 @@ export function extensionFault(id: string, data: Json): string | null {
   const name = nameOf(limit);
   const amount = isJsonObject(data) && Object.keys(data).length === 1 ? data[name] : undefined;
   const isAmount = typeof amount === 'number' && amount > 0 && (limit === 'budget.usd' || Number.isSafeInteger(amount));
-  return isAmount ? null : `the data of "extend" say how much more it may use, as {"${name}": N}, N ${limit === 'budget.usd' ? 'an amount' : 'a whole number'} above 0; without data it is as much as before`;
+  return isAmount
+    ? null
+    : `the data of "extend" say how much more it may use, as {"${name}": N}, N ${limit === 'budget.usd' ? 'an amount' : 'a whole number'} above 0; without data it is as much as before`;
 }
 
 export function takeExtension(walk: Walk, id: string, { choice, data }: Answer): void {

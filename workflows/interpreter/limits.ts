@@ -24,7 +24,8 @@ const smallest = (...values: (number | null | undefined)[]): number | null => {
 /** A run's limits: its own, and never more than what it inherits. */
 export function limitsOf(definition: Definition, inherited: RunLimits | null): RunLimits {
   const { loop, safety } = definition;
-  const bounded: { maxIterations?: number | undefined; timeoutMs?: number | undefined } = loop.type === 'once' ? {} : loop;
+  const bounded: { maxIterations?: number | undefined; timeoutMs?: number | undefined } =
+    loop.type === 'once' ? {} : loop;
   return {
     maxIterations: smallest(safety?.maxIterations, bounded.maxIterations, inherited?.maxIterations),
     timeoutMs: smallest(definition.timeoutMs, safety?.timeoutMs, bounded.timeoutMs, inherited?.timeoutMs),
@@ -53,7 +54,8 @@ function modeOf(definition: Definition, inherited: RunLimits | null): RunLimits[
 function budgetOf({ safety }: Definition, inherited: RunBudget | undefined): RunBudget | undefined {
   const own = safety?.budget;
   if (own === undefined && inherited === undefined) return undefined;
-  const at = (kind: 'steps' | 'tokens' | 'usd' | 'wallMs'): number | undefined => smallest(own?.[kind], inherited?.[kind]) ?? undefined;
+  const at = (kind: 'steps' | 'tokens' | 'usd' | 'wallMs'): number | undefined =>
+    smallest(own?.[kind], inherited?.[kind]) ?? undefined;
   const pause = safety?.onTimeout === undefined ? inherited?.pause : safety.onTimeout === 'pause';
   return withoutUndefined({ steps: at('steps'), tokens: at('tokens'), usd: at('usd'), wallMs: at('wallMs'), pause });
 }
@@ -73,7 +75,10 @@ export function remainingMs(walk: Walk, strand?: Strand): number | null {
 
 /** What is left of the time after which the run ends; null where it is held then, or has all the time. */
 export function endingMs(walk: Walk): number | null {
-  return smallest(pausesAt(walk, 'timeoutMs') ? null : timeoutLeft(walk), pausesAt(walk, 'budget.wallMs') ? null : timeLimitsLeft(walk).wallMs);
+  return smallest(
+    pausesAt(walk, 'timeoutMs') ? null : timeoutLeft(walk),
+    pausesAt(walk, 'budget.wallMs') ? null : timeLimitsLeft(walk).wallMs,
+  );
 }
 
 function timeoutLeft(walk: Walk): number | null {
@@ -113,7 +118,12 @@ export function runningMs(walk: Walk): number {
 
 /** The limits a nested run inherits now; `timeoutMs` is what the step bounds it by, where nobody waits for its end. */
 export function limitsLeft(walk: Walk, timeoutMs: number | undefined, strand: Strand, isAwaited: boolean): RunLimits {
-  const left = shieldOf(strand) !== null ? remainingMs(walk, strand) : isAwaited && holdsNested(walk, 'timeoutMs') ? null : timeoutLeft(walk);
+  const left =
+    shieldOf(strand) !== null
+      ? remainingMs(walk, strand)
+      : isAwaited && holdsNested(walk, 'timeoutMs')
+        ? null
+        : timeoutLeft(walk);
   return { ...walk.input.limits, timeoutMs: smallest(timeoutMs, left) };
 }
 
@@ -188,7 +198,9 @@ export function* holdAtLimit(walk: Walk, limit: Limit): Walking<Flow | null> {
 /** A nested run does with an inherited budget what its parent would. */
 function pausesAt(walk: Walk, limit: Limit): boolean {
   const { definition, limits } = walk.input;
-  return limit.startsWith('budget.') ? limits.budget?.pause === true : definition.safety?.onTimeout === 'pause' || ruleFor(definition, 'timeout')?.action === 'pause';
+  return limit.startsWith('budget.')
+    ? limits.budget?.pause === true
+    : definition.safety?.onTimeout === 'pause' || ruleFor(definition, 'timeout')?.action === 'pause';
 }
 
 /** How long one effect may take: the step's own bound, the run's bound on steps, what is left of the run. */

@@ -84,14 +84,28 @@ function* beforePass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFr
 }
 
 /** The pass of a loop over events is that of one event; the one that started the run is the first of the run's own loop. */
-function* beginEventPass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame, config: EventLoop): Walking<Turn> {
+function* beginEventPass(
+  walk: Walk,
+  strand: Strand,
+  block: LoopBlock,
+  frame: LoopFrame,
+  config: EventLoop,
+): Walking<Turn> {
   const at = loopPath(block);
   const read = readEventPattern(walk, strand, config.event, { key: at, passes: block.passes, path: block.path });
   const refused = read.failure ?? refusedPattern(at, read.pattern);
   if (refused) return { kind: 'failed', failure: refused };
-  const until = block.isRoot || config.timeoutMs === undefined ? null : deadline(walk, walk.host.now() + config.timeoutMs - (runningMs(walk) - frame.startedAt), heldMs(walk));
+  const until =
+    block.isRoot || config.timeoutMs === undefined
+      ? null
+      : deadline(walk, walk.host.now() + config.timeoutMs - (runningMs(walk) - frame.startedAt), heldMs(walk));
   const key = stepKey(at, [...block.passes, frame.pass]);
-  const caught = yield* catchEvent(walk, strand, { key, pattern: read.pattern, withCause: block.isRoot && frame.pass === 0, until });
+  const caught = yield* catchEvent(walk, strand, {
+    key,
+    pattern: read.pattern,
+    withCause: block.isRoot && frame.pass === 0,
+    until,
+  });
   if ('flow' in caught) return caught.flow;
   if ('late' in caught) return (yield* atBound(walk, block, frame)) ?? ENDED;
   setVariable(walk, strand, 'event', valueOfEvent(caught.event));
@@ -128,7 +142,9 @@ function readMax(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame)
     frame.max = Math.floor(count);
     return null;
   }
-  const finding = result.ok ? `is ${value === undefined ? 'unresolved' : JSON.stringify(value).slice(0, 80)}` : result.message;
+  const finding = result.ok
+    ? `is ${value === undefined ? 'unresolved' : JSON.stringify(value).slice(0, 80)}`
+    : result.message;
   return {
     code: 'LOOP_BOUND_INVALID',
     message: `${loopPath(block)}.max: "${config.max}" ${finding}; it must give a number of passes`,
@@ -186,7 +202,13 @@ function afterPass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFram
   return verdict === false ? null : verdict;
 }
 
-function check(walk: Walk, strand: Strand, block: LoopBlock, passes: readonly number[], expression: string): boolean | Flow {
+function check(
+  walk: Walk,
+  strand: Strand,
+  block: LoopBlock,
+  passes: readonly number[],
+  expression: string,
+): boolean | Flow {
   const verdict = tryEvaluate(expression, namesAt(walk, strand, passes, bodyOf(block)));
   if (verdict.ok) return isTruthy(verdict.value);
   return {

@@ -20,7 +20,10 @@ export function namesAt(walk: Walk, strand: Strand, passes: readonly number[], p
     const value = builtIn(walk, passes, name) ?? variable(walk, strand, name);
     if (value !== undefined) return value;
     // A variable that is not set is nothing, though fields of the step that would set it be kept.
-    return ofSteps(walk, strand, path, name) ?? (readsFields && keptResultsOf(walk.input).variables.has(name) ? undefined : result(name));
+    return (
+      ofSteps(walk, strand, path, name) ??
+      (readsFields && keptResultsOf(walk.input).variables.has(name) ? undefined : result(name))
+    );
   };
   const names: ScopeReader = {
     get,
@@ -29,7 +32,9 @@ export function namesAt(walk: Walk, strand: Strand, passes: readonly number[], p
     textField: (name) => walk.textFields.get(name),
     ...(isNewFor(walk.input, CHANGES.jsonByDollar) ? {} : { keepsText: true as const }),
   };
-  return readsFields ? { ...names, stepField: (label, field) => (STEP_FIELDS.has(field) ? property(result(label), field) : undefined) } : names;
+  return readsFields
+    ? { ...names, stepField: (label, field) => (STEP_FIELDS.has(field) ? property(result(label), field) : undefined) }
+    : names;
 }
 
 function variable(walk: Walk, strand: Strand, name: string): Json | undefined {

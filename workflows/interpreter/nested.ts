@@ -1,7 +1,15 @@
 /** A nested run seen from its parent: what it starts with, and what its end means to the step. */
 import type { SentinelStep, Step } from '../../language/model.ts';
 import { CHANGES, isNewFor } from '../changes.ts';
-import { isCancelled, type Effect, type Flow, type NestedEffect, type Reply, type RunInput, type Strand } from './host.ts';
+import {
+  isCancelled,
+  type Effect,
+  type Flow,
+  type NestedEffect,
+  type Reply,
+  type RunInput,
+  type Strand,
+} from './host.ts';
 import type { Walk } from './ledger.ts';
 import { limitsOf, runningMs, turnsGranted } from './limits.ts';
 import { valueOfNestedRun, type RunResult } from './outcome.ts';
@@ -36,13 +44,20 @@ export function nestedReply(key: string, result: RunResult): Reply {
 
 function endOf(key: string, result: RunResult): Reply {
   if (result.outcome === 'completed') return { ok: true, value: valueOfNestedRun(result) };
-  if (result.outcome === 'stopped') return { ok: true, value: valueOfNestedRun(result), stoppedBy: result.limit ?? 'stop' };
+  if (result.outcome === 'stopped')
+    return { ok: true, value: valueOfNestedRun(result), stoppedBy: result.limit ?? 'stop' };
   if (result.outcome === 'cancelled') {
-    return { ok: false, failure: { code: 'CHILD_FAILED', message: `${key}: the nested run was cancelled`, retryable: false } };
+    return {
+      ok: false,
+      failure: { code: 'CHILD_FAILED', message: `${key}: the nested run was cancelled`, retryable: false },
+    };
   }
   const finding = result.failure?.message ?? 'it failed';
   const details = { code: result.failure?.code ?? 'CHILD_FAILED' };
-  return { ok: false, failure: { code: 'CHILD_FAILED', message: `${key}: the nested run failed: ${finding}`, retryable: true, details } };
+  return {
+    ok: false,
+    failure: { code: 'CHILD_FAILED', message: `${key}: the nested run failed: ${finding}`, retryable: true, details },
+  };
 }
 
 /** Whether the step's own time ends it. A nested run that nobody waits for has that time as a limit. */
@@ -57,7 +72,8 @@ export function isTimed(walk: Walk, step: SentinelStep): boolean {
  */
 export function performInTime(walk: Walk, strand: Strand, step: Step, effect: Effect): Promise<Reply> {
   const { timeoutMs } = step;
-  if (effect.type !== 'sentinel' || step.type !== 'sentinel' || timeoutMs === undefined || !isTimed(walk, step)) return walk.host.perform(strand, effect);
+  if (effect.type !== 'sentinel' || step.type !== 'sentinel' || timeoutMs === undefined || !isTimed(walk, step))
+    return walk.host.perform(strand, effect);
   const since = runningMs(walk);
   // Not a clean-up of its own, which only its own time would end: one around it holds for it, too.
   const { shield: _shield, ...plain } = strand;
@@ -67,13 +83,19 @@ export function performInTime(walk: Walk, strand: Strand, step: Step, effect: Ef
     reply = await walk.host.perform(inner, effect);
     return { kind: 'done' };
   };
-  return walk.host.bound(inner, () => timeoutMs - (runningMs(walk) - since), perform).then(() => {
-    const isLate = !reply.ok && 'cancelled' in reply && inner.cancelled && !isCancelled(strand);
-    return isLate ? tooLate(effect.key, timeoutMs, reply) : reply;
-  });
+  return walk.host
+    .bound(inner, () => timeoutMs - (runningMs(walk) - since), perform)
+    .then(() => {
+      const isLate = !reply.ok && 'cancelled' in reply && inner.cancelled && !isCancelled(strand);
+      return isLate ? tooLate(effect.key, timeoutMs, reply) : reply;
+    });
 }
 
 function tooLate(key: string, timeoutMs: number, { usage }: Reply): Reply {
   const message = `${key}: the nested run did not end within the step's timeoutMs ${timeoutMs} and was cancelled; raise timeoutMs, or do less in it`;
-  return { ok: false, failure: { code: 'STEP_TIMEOUT', message, retryable: true }, ...(usage === undefined ? {} : { usage }) };
+  return {
+    ok: false,
+    failure: { code: 'STEP_TIMEOUT', message, retryable: true },
+    ...(usage === undefined ? {} : { usage }),
+  };
 }

@@ -121,7 +121,12 @@ export function resultOf(flow: Flow, position: Position, at: number, startedAt: 
     case 'failed':
       return { outcome: 'failed', status: 'failed', failure: flow.failure, ...common };
     case 'stopped':
-      return { outcome: 'stopped', status: flow.limit === 'stop' ? 'cancelled' : 'failed', limit: flow.limit, ...common };
+      return {
+        outcome: 'stopped',
+        status: flow.limit === 'stop' ? 'cancelled' : 'failed',
+        limit: flow.limit,
+        ...common,
+      };
     case 'cancelled':
       return { outcome: 'cancelled', status: 'cancelled', ...common };
     case 'yield':

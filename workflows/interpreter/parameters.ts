@@ -9,7 +9,12 @@ import type { Reader } from './effects.ts';
 import { readsField } from './program.ts';
 
 /** A definition handed to `sentinel/run`, or a step to another run. */
-const programsOf: { readonly [command: string]: readonly string[] } = { 'sentinel/run': ['definition', 'steps'], 'sentinel/start': ['definition', 'steps'], 'sentinel/step/add': ['step'], 'sentinel/step/update': ['step'] };
+const programsOf: { readonly [command: string]: readonly string[] } = {
+  'sentinel/run': ['definition', 'steps'],
+  'sentinel/start': ['definition', 'steps'],
+  'sentinel/step/add': ['step'],
+  'sentinel/step/update': ['step'],
+};
 
 export function paramsOf(definition: Definition, step: CommandStep, reader: Reader): JsonObject {
   const { command, params = {} } = step;
@@ -37,7 +42,12 @@ function textIn(raw: Json, reader: Reader): Json {
 /** As in a shell step, data never becomes code: it travels in the environment. */
 function withLine(command: string, read: JsonObject, written: string, reader: Reader): JsonObject {
   const { line, env, files } = reader.shellLine(written);
-  if (Object.keys(files).length > 0) reader.fault ??= { code: 'VALUE_TOO_LARGE', message: 'what the command line refers to is too large for its environment; use a shell step, or hand it over as "stdin"' };
+  if (Object.keys(files).length > 0)
+    reader.fault ??= {
+      code: 'VALUE_TOO_LARGE',
+      message:
+        'what the command line refers to is too large for its environment; use a shell step, or hand it over as "stdin"',
+    };
   if (Object.keys(env).length === 0) return { ...read, command: line };
   if (command !== 'code/shell/execute') return withRun(read, line, env);
   const own = read['env'] ?? {};
@@ -45,10 +55,20 @@ function withLine(command: string, read: JsonObject, written: string, reader: Re
 }
 
 /** The run gets the data as inputs, which nothing reads as templates again, under names that its own lines do not use. */
-function withRun({ command: _command, inputs, ...read }: JsonObject, line: string, env: { [name: string]: string }): JsonObject {
-  const given = Object.fromEntries(Object.entries(env).map(([name, text]) => [name.replace('SENTINEL_', 'SENTINEL_GIVEN_'), text]));
+function withRun(
+  { command: _command, inputs, ...read }: JsonObject,
+  line: string,
+  env: { [name: string]: string },
+): JsonObject {
+  const given = Object.fromEntries(
+    Object.entries(env).map(([name, text]) => [name.replace('SENTINEL_', 'SENTINEL_GIVEN_'), text]),
+  );
   const command = line.replaceAll(/\$\{SENTINEL_(?=\d+\})/g, '${SENTINEL_GIVEN_');
-  const step = { type: 'shell', command, env: Object.fromEntries(Object.keys(given).map((name) => [name, `$${name}`])) };
+  const step = {
+    type: 'shell',
+    command,
+    env: Object.fromEntries(Object.keys(given).map((name) => [name, `$${name}`])),
+  };
   const definition = { name: 'command', steps: [step], loop: { type: 'once' } };
   return { ...read, definition, inputs: { ...(isJsonObject(inputs) ? inputs : {}), ...given } };
 }

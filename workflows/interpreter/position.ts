@@ -117,7 +117,12 @@ export interface Position {
   /** Time spent paused: it counts against no limit. */
   pausedMs: number;
   /** How often each limit has been extended, and by how much `more` or less than it was, where that was said. */
-  extensions: { maxIterations: number; timeoutMs: number; [limit: `budget.${string}`]: number; [granted: `more.${string}`]: number };
+  extensions: {
+    maxIterations: number;
+    timeoutMs: number;
+    [limit: `budget.${string}`]: number;
+    [granted: `more.${string}`]: number;
+  };
   /** Why the run is held, if it is. */
   paused: { reason: string; since: number } | null;
   stopping: boolean;
@@ -164,7 +169,8 @@ export function firstPosition(startedAt: number): Position {
 
 /** A position that an earlier build of this code may have written. */
 export function readPosition(carried: Position): Position {
-  if (carried.version !== POSITION_VERSION) throw new Error(`bug: no reader for positions of version ${String(carried.version)}`);
+  if (carried.version !== POSITION_VERSION)
+    throw new Error(`bug: no reader for positions of version ${String(carried.version)}`);
   // What an earlier build did not write yet is as it is at the start of a run.
   return { ...firstPosition(carried.loop.startedAt), ...carried };
 }

@@ -19,6 +19,8 @@ function outline(value: Json, depth: number): string {
     return `[${items.join(',')}${value.length > itemsMax ? ',…' : ''}]`;
   }
   const keys = Object.keys(value);
-  const fields = keys.slice(0, itemsMax).map((key) => `${JSON.stringify(key)}:${outline(value[key] ?? null, depth - 1)}`);
+  const fields = keys
+    .slice(0, itemsMax)
+    .map((key) => `${JSON.stringify(key)}:${outline(value[key] ?? null, depth - 1)}`);
   return `{${fields.join(',')}${keys.length > itemsMax ? ',…' : ''}}`;
 }

@@ -61,13 +61,37 @@ export function* ask(walk: Walk, strand: Strand, draft: Draft): Walking<Verdict>
 
 /** Null where the host cannot wait: then nothing was asked. */
 function* pose(walk: Walk, strand: Strand, draft: Draft): Walking<Question | null> {
-  const { id, key, kind, message, choices, show, form = null, assignee = walk.input.persona, priority, expiresAt = null, about } = draft;
+  const {
+    id,
+    key,
+    kind,
+    message,
+    choices,
+    show,
+    form = null,
+    assignee = walk.input.persona,
+    priority,
+    expiresAt = null,
+    about,
+  } = draft;
   const digest = yield* wait(walk.host.digest(canonicalText({ run: walk.input.handle, id, about })));
   if (digest === null) return null;
   // Another branch may have asked the same of the run while the digest was made.
   const other = openQuestion(walk, id);
   if (other !== undefined) return other;
-  const question: Question = { id, kind, message, choices, show, form, assignee, priority, askedAt: walk.host.now(), expiresAt, digest };
+  const question: Question = {
+    id,
+    kind,
+    message,
+    choices,
+    show,
+    form,
+    assignee,
+    priority,
+    askedAt: walk.host.now(),
+    expiresAt,
+    digest,
+  };
   walk.position.questions.push(question);
   record(walk, { type: 'asked', key, question: { ...question, expiresAt: lastMoment(walk, strand, question) } });
   return question;
@@ -79,8 +103,13 @@ function* pose(walk: Walk, strand: Strand, draft: Draft): Walking<Question | nul
  */
 function lastMoment(walk: Walk, strand: Strand, { expiresAt }: Question): number | null {
   const shield = shieldOf(strand);
-  const lefts = [shield === null ? endingMs(walk) : shield.until - walk.host.now(), leftAround(strand)].filter((left) => left !== null);
-  const ends = [...(expiresAt === null ? [] : [expiresAt]), ...lefts.map((left) => walk.host.now() + Math.max(0, left))];
+  const lefts = [shield === null ? endingMs(walk) : shield.until - walk.host.now(), leftAround(strand)].filter(
+    (left) => left !== null,
+  );
+  const ends = [
+    ...(expiresAt === null ? [] : [expiresAt]),
+    ...lefts.map((left) => walk.host.now() + Math.max(0, left)),
+  ];
   return ends.length === 0 ? null : Math.min(...ends);
 }
 
@@ -88,7 +117,9 @@ function lastMoment(walk: Walk, strand: Strand, { expiresAt }: Question): number
 function endOf(walk: Walk, strand: Strand, question: Question): number | null {
   const shield = shieldOf(strand);
   const left = shield === null ? remainingMs(walk) : null;
-  const ends = [question.expiresAt, shield?.until ?? null, left === null ? null : walk.host.now() + left].filter((end) => end !== null);
+  const ends = [question.expiresAt, shield?.until ?? null, left === null ? null : walk.host.now() + left].filter(
+    (end) => end !== null,
+  );
   return ends.length === 0 ? null : Math.min(...ends);
 }
 

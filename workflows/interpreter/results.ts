@@ -17,9 +17,19 @@ import type { Variables } from './position.ts';
 import { whereIs } from './whereabouts.ts';
 
 /** Keeps of a step that ended what the definition reads of it. The last result of a step counts. */
-export function keepResult(walk: Walk, strand: Strand, step: Step, path: string, ending: Ending, durationMs: number): void {
+export function keepResult(
+  walk: Walk,
+  strand: Strand,
+  step: Step,
+  path: string,
+  ending: Ending,
+  durationMs: number,
+): void {
   if ('cancelled' in ending) return;
-  const value = 'value' in ending ? ending.value : { output: '', success: false, error: ending.failure.message, code: ending.failure.code };
+  const value =
+    'value' in ending
+      ? ending.value
+      : { output: '', success: false, error: ending.failure.message, code: ending.failure.code };
   for (const { key, fields, besides } of keptResultsOf(walk.input).byStep.get(whereIs(walk, path)) ?? []) {
     const kept: [string, Json][] = [];
     if (fields.has(WHOLE)) {
@@ -27,7 +37,8 @@ export function keepResult(walk: Walk, strand: Strand, step: Step, path: string,
       kept.push(['output', outputOf(step, value)]);
     }
     for (const name of [...fields, ...[...besides].filter((beside) => !isSet(ending, beside))]) {
-      const field = name === WHOLE || !isSafeName(name) ? undefined : fieldOf(walk.input, step, value, name, durationMs);
+      const field =
+        name === WHOLE || !isSafeName(name) ? undefined : fieldOf(walk.input, step, value, name, durationMs);
       if (field !== undefined) kept.push([name, field]);
     }
     strand.own[key] = Object.fromEntries(kept);
@@ -38,7 +49,8 @@ export function keepResult(walk: Walk, strand: Strand, step: Step, path: string,
 const isUnknown = (step: Step): boolean => step.type === 'sentinel' && step.await === false;
 
 /** Whether the variable that the step has set has the field. */
-const isSet = (ending: Ending, field: string): boolean => 'value' in ending && property(ending.value, field) !== undefined;
+const isSet = (ending: Ending, field: string): boolean =>
+  'value' in ending && property(ending.value, field) !== undefined;
 
 function fieldOf(input: RunInput, step: Step, value: Json, name: string, durationMs: number): Json | undefined {
   const own = isJsonObject(value) ? ownProperty(value, name) : undefined;
@@ -47,7 +59,9 @@ function fieldOf(input: RunInput, step: Step, value: Json, name: string, duratio
     case 'output':
       return outputOf(step, value);
     case 'data':
-      return step.type === 'shell' && isJsonObject(value) ? printed(input, value) : (parsedText(value, new Budget()) ?? value);
+      return step.type === 'shell' && isJsonObject(value)
+        ? printed(input, value)
+        : (parsedText(value, new Budget()) ?? value);
     case 'success':
       return isUnknown(step) && isNewFor(input, CHANGES.fieldsByDollar) ? undefined : true;
     case 'exit_code':
@@ -70,7 +84,8 @@ function fieldOfText(text: string, name: string): Json | undefined {
 
 function outputOf(step: Step, value: Json): Json {
   if (!isJsonObject(value)) return value;
-  const field = step.type === 'shell' ? 'output' : step.type === 'command' ? findCommand(step.command)?.text : undefined;
+  const field =
+    step.type === 'shell' ? 'output' : step.type === 'command' ? findCommand(step.command)?.text : undefined;
   return ownProperty(value, 'output') ?? (field === undefined ? undefined : ownProperty(value, field)) ?? value;
 }
 

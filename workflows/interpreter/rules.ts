@@ -8,7 +8,10 @@ const rankOf = (rule: EscalationRule): number => ranks.indexOf(rule.priority ?? 
 
 export function ruleFor(definition: Definition, condition: EscalationRule['condition']): EscalationRule | null {
   const rules = (definition.escalateOn ?? []).filter((rule) => rule.condition === condition);
-  return rules.reduce<EscalationRule | null>((best, rule) => (best === null || rankOf(rule) > rankOf(best) ? rule : best), null);
+  return rules.reduce<EscalationRule | null>(
+    (best, rule) => (best === null || rankOf(rule) > rankOf(best) ? rule : best),
+    null,
+  );
 }
 
 /** Where no rule names what is special about a failure, the rule for `error` holds. */

@@ -12,7 +12,9 @@ const fields = ['type', 'command', 'args', 'cwd', 'env', 'stdin', 'files', 'para
 
 /** What the action is, without what only the run's books need. */
 export function actionOf(effect: Effect): JsonObject {
-  return Object.fromEntries<Json>(Object.entries(effect).filter(([name]) => (fields as readonly string[]).includes(name)));
+  return Object.fromEntries<Json>(
+    Object.entries(effect).filter(([name]) => (fields as readonly string[]).includes(name)),
+  );
 }
 
 /** The fields that `answers.ts` lets a persona change replace those of the action. */
@@ -21,7 +23,9 @@ export function edited(effect: Effect, changes: JsonObject): Effect {
 }
 
 export function shown(action: JsonObject): Json {
-  return JSON.stringify(action).length <= inlineBytesMax ? action : { type: action['type'] ?? null, preview: previewOf(action) };
+  return JSON.stringify(action).length <= inlineBytesMax
+    ? action
+    : { type: action['type'] ?? null, preview: previewOf(action) };
 }
 
 /** What a step that failed would do if it were tried again now; of a step that is no action, what it is. */

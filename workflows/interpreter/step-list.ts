@@ -42,9 +42,18 @@ export function listSteps(walk: Walk): StepList {
     const isAt = frame !== undefined && path.endsWith(`.${frame.at}`);
     const asks = isAt && (frame.asked !== undefined || frame.failure !== undefined) && position.questions.length > 0;
     const isNext = isAt && reach === 'now';
-    const state = position.skips?.includes(path) === true ? 'skipped' : asks ? 'asks' : isNext ? 'next' : stateOf(reach);
+    const state =
+      position.skips?.includes(path) === true ? 'skipped' : asks ? 'asks' : isNext ? 'next' : stateOf(reach);
     const pass = isAt && frame.open?.type === 'loop' && isUnderWay(walk, frame) ? { pass: frame.open.loop.pass } : {};
-    return { path, type: step.type, label: labelOf(step), state, ...pass, editable: reach === 'now' || reach === 'next-pass' ? reach : null, step };
+    return {
+      path,
+      type: step.type,
+      label: labelOf(step),
+      state,
+      ...pass,
+      editable: reach === 'now' || reach === 'next-pass' ? reach : null,
+      step,
+    };
   });
   return { handle: input.handle, revision: revisionOf(walk), pass: position.loop.pass, definition, steps };
 }

@@ -13,7 +13,13 @@ export function deadline(walk: Walk, until: number, held: number): () => number 
 }
 
 /** Rests, or takes what is left of a rest that was begun before the run continued as new. */
-export function* takeRest(walk: Walk, strand: Strand, key: string, ms: number, frame: { restsUntil?: number }): Walking<Gate> {
+export function* takeRest(
+  walk: Walk,
+  strand: Strand,
+  key: string,
+  ms: number,
+  frame: { restsUntil?: number },
+): Walking<Gate> {
   if (isCancelled(strand) && walk.host.carriesWaits()) return 'cancel';
   const until = frame.restsUntil ?? walk.host.now() + ms;
   const left = Math.min(ms, until - walk.host.now());

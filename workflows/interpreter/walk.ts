@@ -120,7 +120,9 @@ function* walkBlock(
     }
     const step = steps[frame.at];
     if (step === undefined) return { kind: 'done' };
-    const flow = yield* walkAttempts(walk, strand, step, { block: path, passes, frame }, (place) => enter(walk, strand, step, place, path, frame));
+    const flow = yield* walkAttempts(walk, strand, step, { block: path, passes, frame }, (place) =>
+      enter(walk, strand, step, place, path, frame),
+    );
     if (flow === ANEW) continue;
     if (flow.kind !== 'done') return flow;
     clearAttempt(frame);
@@ -129,7 +131,14 @@ function* walkBlock(
 }
 
 /** From the gate before a step to its end. An edit that was made while the run stood there comes first. */
-function* enter(walk: Walk, strand: Strand, step: Step, place: Place, block: string, frame: BlockFrame): Walking<Flow | typeof ANEW> {
+function* enter(
+  walk: Walk,
+  strand: Strand,
+  step: Step,
+  place: Place,
+  block: string,
+  frame: BlockFrame,
+): Walking<Flow | typeof ANEW> {
   const revision = revisionOf(walk);
   const turned = yield* askGate(walk, strand, place.key, step, frame);
   if (turned?.kind === 'yield') return turned;
@@ -140,8 +149,19 @@ function* enter(walk: Walk, strand: Strand, step: Step, place: Place, block: str
   }
   if (revision !== revisionOf(walk)) return ANEW;
   if (turned?.kind === 'segment') return turned;
-  if (walk.position.skips !== undefined && !isUnderWay(walk, frame) && takeSkip(walk, `${whereIs(walk, block)}.${frame.at}`)) {
-    record(walk, { type: 'step-finished', key: place.key, step: step.type, label: labelOf(step), outcome: 'skipped', durationMs: 0 });
+  if (
+    walk.position.skips !== undefined &&
+    !isUnderWay(walk, frame) &&
+    takeSkip(walk, `${whereIs(walk, block)}.${frame.at}`)
+  ) {
+    record(walk, {
+      type: 'step-finished',
+      key: place.key,
+      step: step.type,
+      label: labelOf(step),
+      outcome: 'skipped',
+      durationMs: 0,
+    });
     return { kind: 'done' };
   }
   if (revision > 0) frame.word ??= wordOf(walk, frame);
@@ -194,7 +214,8 @@ function* askGate(walk: Walk, strand: Strand, key: string, step: Step, frame: Bl
 }
 
 /** Steps that only hold others do nothing themselves. */
-const isComposite = (step: Step): boolean => step.type === 'condition' || step.type === 'loop' || step.type === 'parallel';
+const isComposite = (step: Step): boolean =>
+  step.type === 'condition' || step.type === 'loop' || step.type === 'parallel';
 
 function* walkStep(walk: Walk, strand: Strand, step: Step, place: Place, frame: BlockFrame): Walking<Flow> {
   switch (step.type) {
@@ -212,7 +233,9 @@ function* walkStep(walk: Walk, strand: Strand, step: Step, place: Place, frame: 
     case 'approval':
       return yield* walkApproval(walk, strand, step, place, frame);
     case 'watch':
-      return yield* step.event === undefined ? walkLeaf(walk, strand, step, place, frame) : walkEventWatch(walk, strand, step, place, frame);
+      return yield* step.event === undefined
+        ? walkLeaf(walk, strand, step, place, frame)
+        : walkEventWatch(walk, strand, step, place, frame);
     case 'llm':
       return finish(walk, strand, step, place, walk.host.now(), unavailable(step, place.key), labelOf(step));
     default:
@@ -225,13 +248,23 @@ function unavailable(step: Step, key: string): Ending {
   return { failure: { code: 'STEP_NOT_AVAILABLE', message, retryable: false } };
 }
 
-function* walkCondition(walk: Walk, strand: Strand, step: ConditionStep, place: Place, frame: BlockFrame): Walking<Flow> {
+function* walkCondition(
+  walk: Walk,
+  strand: Strand,
+  step: ConditionStep,
+  place: Place,
+  frame: BlockFrame,
+): Walking<Flow> {
   let open = frame.open;
   if (open === undefined) {
     const startedAt = walk.host.now();
     const verdict = tryEvaluate(step.check, namesAt(walk, strand, place.passes, place.path));
     if (!verdict.ok) {
-      const failure = { code: 'EXPRESSION_FAILED', message: `${place.path}.check: ${verdict.message}`, retryable: false };
+      const failure = {
+        code: 'EXPRESSION_FAILED',
+        message: `${place.path}.check: ${verdict.message}`,
+        retryable: false,
+      };
       return finish(walk, strand, step, place, startedAt, { failure }, labelOf(step));
     }
     open = { type: 'condition', branch: isTruthy(verdict.value) ? 'then' : 'else', block: { at: 0 }, startedAt };
@@ -242,8 +275,11 @@ function* walkCondition(walk: Walk, strand: Strand, step: ConditionStep, place: 
   const { branch, block } = open;
   if (open.cleanUp === undefined) {
     const path = `${place.path}.${branch}`;
-    const flow = yield* walkInside(walk, strand, step, place, frame, (inner) => walkBlock(walk, inner, path, place.passes, block));
-    if (flow.kind === 'yield' || flow.kind === 'segment' || stepNow(walk, step, place.path).always === undefined) return flow;
+    const flow = yield* walkInside(walk, strand, step, place, frame, (inner) =>
+      walkBlock(walk, inner, path, place.passes, block),
+    );
+    if (flow.kind === 'yield' || flow.kind === 'segment' || stepNow(walk, step, place.path).always === undefined)
+      return flow;
     open.cleanUp = beginCleanUp(walk, flow);
   }
   const at = { path: `${place.path}.always`, passes: place.passes };
@@ -275,5 +311,7 @@ function* walkLoopStep(walk: Walk, strand: Strand, step: LoopStep, place: Place,
 function boundedLoop(walk: Walk, step: LoopStep): LoopStep['loop'] {
   const { loop, timeoutMs } = step;
   if (timeoutMs !== undefined && walk.host.keepsAttempts()) return loop;
-  return loop.type === 'once' || timeoutMs === undefined ? loop : { ...loop, timeoutMs: Math.min(timeoutMs, loop.timeoutMs ?? timeoutMs) };
+  return loop.type === 'once' || timeoutMs === undefined
+    ? loop
+    : { ...loop, timeoutMs: Math.min(timeoutMs, loop.timeoutMs ?? timeoutMs) };
 }

@@ -43,7 +43,13 @@ interface Wanted {
 export function* catchEvent(walk: Walk, strand: Strand, { key, pattern, withCause, until }: Wanted): Walking<Caught> {
   for (;;) {
     if (isCancelled(strand) && walk.host.carriesWaits()) return { flow: { kind: 'cancelled' } };
-    const wanted: WantedEvent = { key, pattern, withCause, consumed: walk.position.consumed ?? {}, untilMs: earlier(until?.() ?? null, endOfTime(walk, strand)) };
+    const wanted: WantedEvent = {
+      key,
+      pattern,
+      withCause,
+      consumed: walk.position.consumed ?? {},
+      untilMs: earlier(until?.() ?? null, endOfTime(walk, strand)),
+    };
     const end = yield* wait(walk.host.nextEvent(strand, wanted));
     if (typeof end !== 'string') {
       // A sibling may have taken it while it was on its way to this line.
@@ -73,7 +79,8 @@ export function* catchEvent(walk: Walk, strand: Strand, { key, pattern, withCaus
 
 const isPast = (walk: Walk, until: number | null): boolean => until !== null && walk.host.now() >= until;
 
-const earlier = (a: number | null, b: number | null): number | null => (a === null || b === null ? (a ?? b) : Math.min(a, b));
+const earlier = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b);
 
 function endOfTime(walk: Walk, strand: Strand): number | null {
   const left = remainingMs(walk, strand);
@@ -88,7 +95,11 @@ function consume(position: Position, pattern: string, event: PublishedEvent): vo
   position.consumed = withCursor(position.consumed, pattern, event.position);
 }
 
-function withCursor(cursors: { [name: string]: number } | undefined, name: string, at: number): { [name: string]: number } {
+function withCursor(
+  cursors: { [name: string]: number } | undefined,
+  name: string,
+  at: number,
+): { [name: string]: number } {
   const { [name]: _before, ...others } = cursors ?? {};
   return Object.fromEntries([...Object.entries(others), [name, at] as const].slice(-cursorsMax));
 }
@@ -96,11 +107,24 @@ function withCursor(cursors: { [name: string]: number } | undefined, name: strin
 /** Null when events can have such names. */
 export function refusedPattern(at: string, pattern: string): FailureInfo | null {
   if (pattern !== '' && pattern.length <= eventNameBytesMax) return null;
-  const finding = pattern === '' ? 'the name of the event to wait for is empty' : `the name of the event to wait for has ${pattern.length} characters and ${eventNameBytesMax} are allowed`;
-  return { code: 'EVENT_NAME_INVALID', message: `${at}: ${finding}; see what its references stand for here`, retryable: false };
+  const finding =
+    pattern === ''
+      ? 'the name of the event to wait for is empty'
+      : `the name of the event to wait for has ${pattern.length} characters and ${eventNameBytesMax} are allowed`;
+  return {
+    code: 'EVENT_NAME_INVALID',
+    message: `${at}: ${finding}; see what its references stand for here`,
+    retryable: false,
+  };
 }
 
-export function* walkEventWatch(walk: Walk, strand: Strand, step: WatchStep, place: Place, frame: BlockFrame): Walking<Flow> {
+export function* walkEventWatch(
+  walk: Walk,
+  strand: Strand,
+  step: WatchStep,
+  place: Place,
+  frame: BlockFrame,
+): Walking<Flow> {
   const read = readEventPattern(walk, strand, step.event ?? '', place);
   const label = step.name ?? read.pattern;
   const refused = read.failure ?? refusedPattern(place.key, read.pattern);
@@ -113,11 +137,25 @@ export function* walkEventWatch(walk: Walk, strand: Strand, step: WatchStep, pla
   }
   const startedAt = frame.since;
   const timeoutMs = Math.min(step.timeoutMs ?? watchTimeoutMs, walk.input.limits.stepTimeoutMs ?? watchTimeoutMs);
-  const caught = yield* catchEvent(walk, strand, { key: place.key, pattern: read.pattern, withCause: false, until: deadline(walk, startedAt + timeoutMs, frame.held ?? 0) });
-  if ('event' in caught) return finish(walk, strand, step, place, startedAt, { value: valueOfEvent(caught.event) }, label);
+  const caught = yield* catchEvent(walk, strand, {
+    key: place.key,
+    pattern: read.pattern,
+    withCause: false,
+    until: deadline(walk, startedAt + timeoutMs, frame.held ?? 0),
+  });
+  if ('event' in caught)
+    return finish(walk, strand, step, place, startedAt, { value: valueOfEvent(caught.event) }, label);
   if ('late' in caught) {
     const message = `${place.key}: no event "${read.pattern}" came within ${timeoutMs} ms; raise timeoutMs, or see who publishes it`;
-    return finish(walk, strand, step, place, startedAt, { failure: { code: 'STEP_TIMEOUT', message, retryable: true } }, label);
+    return finish(
+      walk,
+      strand,
+      step,
+      place,
+      startedAt,
+      { failure: { code: 'STEP_TIMEOUT', message, retryable: true } },
+      label,
+    );
   }
   const { flow } = caught;
   if (flow.kind !== 'yield') finish(walk, strand, step, place, startedAt, { cancelled: true }, label);

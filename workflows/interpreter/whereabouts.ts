@@ -32,7 +32,13 @@ export function editedStrand(walk: Walk, strand: Pick<Strand, 'path'>): { edited
   const revision = revisionOf(walk);
   if (revision === 0) return {};
   const at = strand.path === '' ? '' : whereIs(walk, strand.path);
-  return { edited: { revision, at, skips: (walk.position.skips ?? []).filter((skip) => at === '' || skip.startsWith(`${at}.`)) } };
+  return {
+    edited: {
+      revision,
+      at,
+      skips: (walk.position.skips ?? []).filter((skip) => at === '' || skip.startsWith(`${at}.`)),
+    },
+  };
 }
 
 export const revisionOf = ({ position }: { position: Position }): number => position.revision ?? 0;
@@ -48,7 +54,14 @@ export function whereIs(walk: Walk, path: string): string {
   if (revisionOf(walk) === 0) return definitionPath(path);
   const { anchor } = walk;
   if (anchor !== undefined && (path === anchor.path || path.startsWith(`${anchor.path}.`))) {
-    return follow(anchor.at, anchor.block, path.slice(anchor.path.length + 1).split('.').filter((word) => word !== ''));
+    return follow(
+      anchor.at,
+      anchor.block,
+      path
+        .slice(anchor.path.length + 1)
+        .split('.')
+        .filter((word) => word !== ''),
+    );
   }
   const [first = '', ...rest] = path.split('.');
   return follow(first, first === 'always' ? walk.position.cleanUp?.block : walk.position.loop.block, rest);
@@ -62,7 +75,9 @@ function follow(path: string, frame: BlockFrame | undefined, [word, ...rest]: re
   const [name, branch] = rest;
   if (name === undefined) return here;
   const inner = isThere ? innerFrame(frame, name, branch) : undefined;
-  return name === 'branches' ? follow(`${here}.${name}.${branch ?? ''}`, inner, rest.slice(2)) : follow(`${here}.${name}`, inner, rest.slice(1));
+  return name === 'branches'
+    ? follow(`${here}.${name}.${branch ?? ''}`, inner, rest.slice(2))
+    : follow(`${here}.${name}`, inner, rest.slice(1));
 }
 
 const unattempted = (word: string): string => word.replace(/#\d+$/, '');
@@ -70,7 +85,8 @@ const definitionWord = (word: string): string => definitionPath(word);
 
 /** The frame of a block inside the step that a frame is at. */
 function innerFrame({ open }: BlockFrame, name: string, branch: string | undefined): BlockFrame | undefined {
-  if (open?.type === 'condition') return name === 'always' ? open.cleanUp?.block : open.branch === name ? open.block : undefined;
+  if (open?.type === 'condition')
+    return name === 'always' ? open.cleanUp?.block : open.branch === name ? open.block : undefined;
   if (open?.type === 'loop') return name === 'steps' ? open.loop.block : undefined;
   return open?.type === 'parallel' && name === 'branches' ? open.branches[Number(branch)]?.block : undefined;
 }
@@ -90,7 +106,8 @@ export function stepNow<Held extends Step>(walk: Walk, step: Held, path: string)
   return now as Held;
 }
 
-export const stepPath = (walk: Walk, block: string, frame: BlockFrame): string => attemptPath(`${block}.${wordOf(walk, frame)}`, frame.attempt);
+export const stepPath = (walk: Walk, block: string, frame: BlockFrame): string =>
+  attemptPath(`${block}.${wordOf(walk, frame)}`, frame.attempt);
 
 /** A block that is open somewhere in the position, by its path in the definition. */
 export interface OpenBlock {
@@ -107,8 +124,17 @@ export function openBlocks({ position, input: { definition } }: Walk): OpenBlock
   const blocks: OpenBlock[] = [];
   const cleaning = position.cleanUp !== undefined;
   const again = !cleaning && hasPasses(position.loop, definition.loop);
-  collect(blocks, { path: 'steps', frame: position.loop.block, again, ended: cleaning || position.loop.between }, definition.steps);
-  if (position.cleanUp !== undefined) collect(blocks, { path: 'always', frame: position.cleanUp.block, again: false, ended: false }, definition.always ?? []);
+  collect(
+    blocks,
+    { path: 'steps', frame: position.loop.block, again, ended: cleaning || position.loop.between },
+    definition.steps,
+  );
+  if (position.cleanUp !== undefined)
+    collect(
+      blocks,
+      { path: 'always', frame: position.cleanUp.block, again: false, ended: false },
+      definition.always ?? [],
+    );
   return blocks;
 }
 
@@ -121,15 +147,28 @@ function collect(blocks: OpenBlock[], block: OpenBlock, steps: readonly Step[]):
   const path = `${block.path}.${frame.at}`;
   if (open.type === 'condition' && step.type === 'condition') {
     const { branch, cleanUp } = open;
-    collect(blocks, { path: `${path}.${branch}`, frame: open.block, again, ended: cleanUp !== undefined }, step[branch] ?? []);
-    if (cleanUp !== undefined) collect(blocks, { path: `${path}.always`, frame: cleanUp.block, again, ended: false }, step.always ?? []);
+    collect(
+      blocks,
+      { path: `${path}.${branch}`, frame: open.block, again, ended: cleanUp !== undefined },
+      step[branch] ?? [],
+    );
+    if (cleanUp !== undefined)
+      collect(blocks, { path: `${path}.always`, frame: cleanUp.block, again, ended: false }, step.always ?? []);
   } else if (open.type === 'loop' && step.type === 'loop') {
     const { loop } = open;
-    collect(blocks, { path: `${path}.steps`, frame: loop.block, again: again || hasPasses(loop, step.loop), ended: loop.between }, step.steps);
+    collect(
+      blocks,
+      { path: `${path}.steps`, frame: loop.block, again: again || hasPasses(loop, step.loop), ended: loop.between },
+      step.steps,
+    );
   } else if (open.type === 'parallel' && step.type === 'parallel') {
     for (const [index, { block: inner, status }] of open.branches.entries()) {
       const over = status === 'done' || status === 'failed' || status === 'cancelled';
-      collect(blocks, { path: `${path}.branches.${index}`, frame: inner, again, ended: over }, step.branches[index] ?? []);
+      collect(
+        blocks,
+        { path: `${path}.branches.${index}`, frame: inner, again, ended: over },
+        step.branches[index] ?? [],
+      );
     }
   }
 }

@@ -29,6 +29,8 @@ export class EventBoard {
   next({ pattern, consumed, withCause }: WantedEvent, since: number): PublishedEvent | null {
     const matches = eventMatcher(pattern);
     const isSeen = ({ position }: PublishedEvent): boolean => position > since || (withCause && position === since);
-    return this.events.find((event) => isSeen(event) && matches(event.name) && !isConsumed({ consumed }, event)) ?? null;
+    return (
+      this.events.find((event) => isSeen(event) && matches(event.name) && !isConsumed({ consumed }, event)) ?? null
+    );
   }
 }

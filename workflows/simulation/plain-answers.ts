@@ -1,6 +1,11 @@
 /** What a scripted host can answer by itself, without a script. */
 import { readJsonText } from '../../language/read/json-text.ts';
-import { programOf, readNestedDefinition, type GivenDefinition, type ReadDefinition } from '../../language/read/nested-definition.ts';
+import {
+  programOf,
+  readNestedDefinition,
+  type GivenDefinition,
+  type ReadDefinition,
+} from '../../language/read/nested-definition.ts';
 import { Scope } from './simulation.ts';
 import type { Library, World } from './world.ts';
 

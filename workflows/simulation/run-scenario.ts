@@ -48,9 +48,27 @@ export const STARTS_AT = Date.parse('2026-01-01T00:00:00Z');
 
 export async function runScenario(scenario: Scenario, staging: Staging): Promise<Outcome> {
   const { definition, library = {}, inputs = {}, env = {} } = throughJson({ ...scenario, answer: undefined });
-  const { stage, mode = STRAIGHT, segment, stored, whenStuck, answers = new Script(scenario), project = '/project', persona = 'tester' } = staging;
+  const {
+    stage,
+    mode = STRAIGHT,
+    segment,
+    stored,
+    whenStuck,
+    answers = new Script(scenario),
+    project = '/project',
+    persona = 'tester',
+  } = staging;
   const simulation = new Simulation(STARTS_AT, stage);
-  const world: World = { simulation, script: answers, mode, board: boardOf(scenario, simulation), runs: [], effects: [], ...(segment === undefined ? {} : { segment }), ...(stored === undefined ? {} : { stored }) };
+  const world: World = {
+    simulation,
+    script: answers,
+    mode,
+    board: boardOf(scenario, simulation),
+    runs: [],
+    effects: [],
+    ...(segment === undefined ? {} : { segment }),
+    ...(stored === undefined ? {} : { stored }),
+  };
   const host = new ScriptedHost(world, {
     handle: 'run',
     definition,
@@ -71,12 +89,19 @@ export async function runScenario(scenario: Scenario, staging: Staging): Promise
     throw withRefusals(error, world.runs);
   });
   const traced = world.runs.map((run) => tracedRun(run));
-  return { trace: traceOf(tracedRun(host), traced), effects: effectsOf(world), result: throughJson(result), runs: world.runs };
+  return {
+    trace: traceOf(tracedRun(host), traced),
+    effects: effectsOf(world),
+    result: throughJson(result),
+    runs: world.runs,
+  };
 }
 
 /** Why answers were not taken. */
 export function refusalsIn(runs: readonly ScriptedHost[]): string[] {
-  return runs.flatMap(({ questions }) => questions.replies.flatMap((reply) => ('code' in reply ? [`${reply.code}: ${reply.message}`] : [])));
+  return runs.flatMap(({ questions }) =>
+    questions.replies.flatMap((reply) => ('code' in reply ? [`${reply.code}: ${reply.message}`] : [])),
+  );
 }
 
 /** What waits in vain may have been given an answer that it cannot take. */
@@ -88,15 +113,19 @@ function withRefusals(error: unknown, runs: readonly ScriptedHost[]): unknown {
 
 function boardOf({ events = [], cause }: ScriptSource, simulation: Simulation): EventBoard {
   const board = new EventBoard();
-  const publish = (id: string, { name, data = null }: ScriptedEvent): void => board.publish(id, name, data, simulation.now);
+  const publish = (id: string, { name, data = null }: ScriptedEvent): void =>
+    board.publish(id, name, data, simulation.now);
   if (cause !== undefined) publish('cause', cause);
-  for (const [index, event] of events.entries()) simulation.schedule(event.afterMs ?? 0, () => publish(`event-${index}`, event));
+  for (const [index, event] of events.entries())
+    simulation.schedule(event.afterMs ?? 0, () => publish(`event-${index}`, event));
   return board;
 }
 
 /** What a trigger hands to the run it starts. */
 function causeIn({ cause }: ScriptSource): { [name: string]: Json } {
-  return cause === undefined ? {} : { event: valueOfEvent({ id: 'cause', name: cause.name, data: cause.data ?? null, at: STARTS_AT }) };
+  return cause === undefined
+    ? {}
+    : { event: valueOfEvent({ id: 'cause', name: cause.name, data: cause.data ?? null, at: STARTS_AT }) };
 }
 
 function tracedRun({ walk, events, result }: ScriptedHost): TracedRun {

@@ -96,7 +96,8 @@ export class Script implements Answers {
     const replies = this.source.replies ?? {};
     const pattern = Object.keys(replies).find((candidate) => fits(candidate, key, effect));
     const found = pattern === undefined ? undefined : replies[pattern];
-    if (pattern === undefined || found === undefined) return effect.type === 'sentinel' ? null : (this.source.answer?.(key) ?? null);
+    if (pattern === undefined || found === undefined)
+      return effect.type === 'sentinel' ? null : (this.source.answer?.(key) ?? null);
     this.asked.add(pattern);
     if (!Array.isArray(found)) return found;
     const call = this.calls.get(pattern) ?? 0;
@@ -211,13 +212,24 @@ function valueOf(effect: Effect, value: Json | undefined): Json {
 
 function shellValue(value: { [name: string]: Json }): Json {
   const exitCode = value['exitCode'] ?? 0;
-  return { ...usualShell, exitCode, exit_code: exitCode, output: value['stdout'] ?? '', success: exitCode === 0, ...value };
+  return {
+    ...usualShell,
+    exitCode,
+    exit_code: exitCode,
+    output: value['stdout'] ?? '',
+    success: exitCode === 0,
+    ...value,
+  };
 }
 
 /** Lines may be given as texts; a line with a rule is a match. */
 function watchValue({ lines: given, ...rest }: { [name: string]: Json }): Json {
   const lines = (Array.isArray(given) ? given : []).map((line, index): Json => ({
-    n: index + 1, stream: 'stdout', classification: 'info', at: 0, ...(isJsonObject(line) ? line : { line }),
+    n: index + 1,
+    stream: 'stdout',
+    classification: 'info',
+    at: 0,
+    ...(isJsonObject(line) ? line : { line }),
   }));
   const matches = lines.filter((line) => isJsonObject(line) && line['rule'] !== undefined);
   const exitCode = rest['exitCode'] ?? 0;

@@ -10,7 +10,23 @@ import type { RunEvent } from '../../language/run-event.ts';
 import { HELD_WITH_PARENT, type Question } from '../../language/question.ts';
 import type { AnswerRequest } from '../interpreter/answers.ts';
 import { isQuick } from '../interpreter/effects.ts';
-import { isCancelled, shieldOf, type AskEnd, type Effect, type Flow, type Gate, type Host, type NestedEffect, type Reply, type RestEnd, type RunBudget, type RunInput, type SegmentReport, type Strand, type WantedEvent } from '../interpreter/host.ts';
+import {
+  isCancelled,
+  shieldOf,
+  type AskEnd,
+  type Effect,
+  type Flow,
+  type Gate,
+  type Host,
+  type NestedEffect,
+  type Reply,
+  type RestEnd,
+  type RunBudget,
+  type RunInput,
+  type SegmentReport,
+  type Strand,
+  type WantedEvent,
+} from '../interpreter/host.ts';
 import { record, type Walk } from '../interpreter/ledger.ts';
 import { drive } from '../interpreter/drive.ts';
 import { limitAsked } from '../interpreter/limit-questions.ts';
@@ -101,13 +117,18 @@ export class ScriptedHost extends PlainAnswers implements Host {
     const ends = this.interruption(strand);
     if (ends !== null) return ends;
     // Where steps may continue as new, each branch is to have its turn before the first of them does.
-    if (this.walk.position.paused === null && this.world.mode.yieldEvery === undefined) return this.wayOf(strand, step, isOpen);
+    if (this.walk.position.paused === null && this.world.mode.yieldEvery === undefined)
+      return this.wayOf(strand, step, isOpen);
     return this.untilResumed(strand).then((held) => held ?? this.wayOf(strand, step, isOpen));
   }
 
   private wayOf(strand: Strand, step: Step, isOpen: boolean): Gate {
     const { yieldEvery, segments, pureStepsMax = 500 } = this.world.mode;
-    if (shieldOf(strand) === null && yieldEvery !== undefined && this.walk.position.steps - this.stepsBefore >= yieldEvery) {
+    if (
+      shieldOf(strand) === null &&
+      yieldEvery !== undefined &&
+      this.walk.position.steps - this.stepsBefore >= yieldEvery
+    ) {
       this.yielding = true;
       this.waking.wake();
       return 'yield';
@@ -130,7 +151,8 @@ export class ScriptedHost extends PlainAnswers implements Host {
   }
 
   private async untilResumed(strand?: Strand): Promise<'stop' | 'cancel' | null> {
-    while (this.walk.position.paused !== null && this.interruption(strand) === null) await this.waking.untilWoken(this.world.simulation.scope);
+    while (this.walk.position.paused !== null && this.interruption(strand) === null)
+      await this.waking.untilWoken(this.world.simulation.scope);
     return this.interruption(strand);
   }
 
@@ -192,13 +214,18 @@ export class ScriptedHost extends PlainAnswers implements Host {
   }
 
   private answer(request: AnswerRequest): void | Promise<void> {
-    return this.questions.answer(() => this.walk, this.world.simulation, request, (reply) => {
-      if ('answer' in reply && !reply.already && limitAsked(reply.id) !== null) {
-        if (reply.answer.choice === 'stop') this.stop();
-        else this.resume(true);
-      }
-      this.waking.wake();
-    });
+    return this.questions.answer(
+      () => this.walk,
+      this.world.simulation,
+      request,
+      (reply) => {
+        if ('answer' in reply && !reply.already && limitAsked(reply.id) !== null) {
+          if (reply.answer.choice === 'stop') this.stop();
+          else this.resume(true);
+        }
+        this.waking.wake();
+      },
+    );
   }
 
   async perform(strand: Strand, effect: Effect): Promise<Reply> {
@@ -223,7 +250,8 @@ export class ScriptedHost extends PlainAnswers implements Host {
     scope.onCancel(() => child.cancel());
     const result = await running;
     this.children.delete(child);
-    if (scope.cancelled) return { ok: false, cancelled: true, ...(result.spent === undefined ? {} : { usage: result.spent }) };
+    if (scope.cancelled)
+      return { ok: false, cancelled: true, ...(result.spent === undefined ? {} : { usage: result.spent }) };
     return nestedReply(effect.key, result);
   }
 
@@ -252,7 +280,9 @@ export class ScriptedHost extends PlainAnswers implements Host {
   /** Has the script answer a question; whether that can let go on a run that is held. */
   private put(question: Pick<Question, 'id' | 'askedAt'>): boolean {
     const { script, simulation } = this.world;
-    return this.questions.pose(question, this.keyOf(question.id), script, simulation, (request) => this.answer(request));
+    return this.questions.pose(question, this.keyOf(question.id), script, simulation, (request) =>
+      this.answer(request),
+    );
   }
 
   async rest(_key: string, ms: number, strand: Strand): Promise<RestEnd> {
@@ -268,7 +298,8 @@ export class ScriptedHost extends PlainAnswers implements Host {
     const { id, askedAt } = question;
     this.interrupt(id, 'during');
     this.put(question);
-    if (this.world.mode.yieldAsking === true && shieldOf(strand) === null && this.questions.carry(question)) return 'yield';
+    if (this.world.mode.yieldAsking === true && shieldOf(strand) === null && this.questions.carry(question))
+      return 'yield';
     for (;;) {
       const held = this.interruption(strand) ?? (await this.untilResumed(strand));
       if (held) return held;

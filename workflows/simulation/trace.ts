@@ -34,7 +34,11 @@ export function traceOf(run: TracedRun, runs: readonly TracedRun[]): string[] {
   for (const event of run.events.toSorted((a, b) => a.seq - b.seq)) {
     place = placeOf(event) ?? place;
     const line = lineOf(event);
-    if (line !== null) lines.push({ place, lines: [line, ...(nested.get(event.seq) ?? []).flatMap((inner) => nestedLines(inner, runs))] });
+    if (line !== null)
+      lines.push({
+        place,
+        lines: [line, ...(nested.get(event.seq) ?? []).flatMap((inner) => nestedLines(inner, runs))],
+      });
   }
   return [...lines.toSorted((a, b) => compare(a.place, b.place)).flatMap((entry) => entry.lines), ...endOf(run)];
 }

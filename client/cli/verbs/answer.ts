@@ -22,25 +22,40 @@ export function define(command: Command): void {
     .argument('<handle>', 'the run')
     .argument('<words...>', `[ID] CHOICE: the question, as "inbox" shows it, and one of ${CHOICES.join(', ')}`)
     .option('--note <text>', 'why, kept with the answer')
-    .option('--data <json>', 'data of the answer: what a form asks for, with "edit" the fields of the action to change, with "extend" how much more is granted')
+    .option(
+      '--data <json>',
+      'data of the answer: what a form asks for, with "edit" the fields of the action to change, with "extend" how much more is granted',
+    )
     .option('--by <persona>', 'who answers (default: the user)')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel answer nightly approve
   sentinel answer nightly steps.2@1 reject --note 'not on a Friday'
-  sentinel answer nightly steps.1@1/steps.0@1 edit --data '{"command": "rm -rf build"}'`)
+  sentinel answer nightly steps.1@1/steps.0@1 edit --data '{"command": "rm -rf build"}'`,
+    )
     .action((handle: string, words: string[], options: Options) => answer(handle, words, options));
 }
 
 async function answer(handle: string, words: readonly string[], options: Options): Promise<void> {
   const output = openOutput(options);
   const choice = choiceOf(words.at(-1) ?? '');
-  if (words.length > 2) throw usage(`"answer" takes a handle, at most one id and a choice; quote what belongs together, and write a reason with --note.`);
+  if (words.length > 2)
+    throw usage(
+      `"answer" takes a handle, at most one id and a choice; quote what belongs together, and write a reason with --note.`,
+    );
   const id = words.length === 2 ? words[0] : undefined;
   const { note, by = process.env['USER'] ?? 'local' } = options;
   const data = options.data === undefined ? {} : { data: dataOf(options.data) };
   await withClient(output, async (client) => {
-    const reply = await client.answer(handle, { choice, by, ...(id === undefined ? {} : { id }), ...(note === undefined ? {} : { note }), ...data });
+    const reply = await client.answer(handle, {
+      choice,
+      by,
+      ...(id === undefined ? {} : { id }),
+      ...(note === undefined ? {} : { note }),
+      ...data,
+    });
     output.object({ ok: true, ...reply });
     const { answer: stands, already } = reply;
     if (already) output.line(`${reply.id} of ${reply.handle} was answered already: ${stands.choice} by ${stands.by}.`);
@@ -51,13 +66,17 @@ async function answer(handle: string, words: readonly string[], options: Options
 function choiceOf(word: string): Choice {
   const choice = CHOICES.find((known) => known === word);
   if (choice !== undefined) return choice;
-  throw usage(`"${word}" is no choice; ${nearestOf(word, CHOICES, (name) => `write "${name}", or `)}choose one of ${CHOICES.join(', ')}.`);
+  throw usage(
+    `"${word}" is no choice; ${nearestOf(word, CHOICES, (name) => `write "${name}", or `)}choose one of ${CHOICES.join(', ')}.`,
+  );
 }
 
 function dataOf(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
-    throw usage(`--data is not JSON (${error instanceof Error ? error.message : String(error)}); write it in single quotes: --data '{"name": "value"}'.`);
+    throw usage(
+      `--data is not JSON (${error instanceof Error ? error.message : String(error)}); write it in single quotes: --data '{"name": "value"}'.`,
+    );
   }
 }

@@ -17,14 +17,19 @@ interface Options {
 
 export function define(command: Command): void {
   command
-    .description('Compares two runs step by step, nested runs included. Exit code 0 when they did the same, 1 when they did not, 4 when there is no such run. Times and ids make no difference.')
+    .description(
+      'Compares two runs step by step, nested runs included. Exit code 0 when they did the same, 1 when they did not, 4 when there is no such run. Times and ids make no difference.',
+    )
     .argument('<a>', 'a run')
     .argument('<b>', 'another run')
     .option('--all', 'list the steps that did the same, and those done before a fork, too')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel diff nightly-1 nightly-2
-  sentinel diff before after --json    {a, b, same, run, steps}`)
+  sentinel diff before after --json    {a, b, same, run, steps}`,
+    )
     .action((a: string, b: string, options: Options) => compare(a, b, options));
 }
 
@@ -45,16 +50,29 @@ async function sideOf(client: SentinelClient, handle: string): Promise<RunSide> 
   return { handle, events, durationMs, nested: await nestedEvents(client, handle, events) };
 }
 
-export function diffLines(diff: RunDiff, { a, b, all, paint }: { a: string; b: string; all: boolean; paint: Paint }): string[] {
+export function diffLines(
+  diff: RunDiff,
+  { a, b, all, paint }: { a: string; b: string; all: boolean; paint: Paint },
+): string[] {
   const shown = diff.steps.filter(({ status }) => all || (status !== 'same' && status !== 'shared'));
-  const rows = shown.map((step) => [markOf(step, paint), step.key, labelOf(step), sideText(step.a, paint), sideText(step.b, paint)]);
-  const counts = (['same', 'different', 'shared', 'only-a', 'only-b'] as const).map((status) => diff.steps.filter((step) => step.status === status).length);
+  const rows = shown.map((step) => [
+    markOf(step, paint),
+    step.key,
+    labelOf(step),
+    sideText(step.a, paint),
+    sideText(step.b, paint),
+  ]);
+  const counts = (['same', 'different', 'shared', 'only-a', 'only-b'] as const).map(
+    (status) => diff.steps.filter((step) => step.status === status).length,
+  );
   const [same = 0, different = 0, shared = 0, onlyA = 0, onlyB = 0] = counts;
   const before = shared === 0 ? '' : `, ${shared} done before the fork`;
   return [
     ...table(['', 'STEP', '', a, b], [['', 'run', '', endText(diff.run.a), endText(diff.run.b)], ...rows], paint),
     ...shown.filter(({ differs }) => differs.includes('value')).flatMap((step) => valueLines(step, paint)),
-    diff.same ? paint.good(`the same: ${same} steps${before}`) : `${same} the same, ${different} different, ${onlyA} only in ${a}, ${onlyB} only in ${b}${before}`,
+    diff.same
+      ? paint.good(`the same: ${same} steps${before}`)
+      : `${same} the same, ${different} different, ${onlyA} only in ${a}, ${onlyB} only in ${b}${before}`,
   ];
 }
 
@@ -76,7 +94,9 @@ function markOf({ status }: StepDiff, paint: Paint): string {
 }
 
 function labelOf({ a, b, differs }: StepDiff): string {
-  const [before, after] = [a, b].map((step) => (step === undefined ? '' : `${step.step} ${oneLine(step.label).slice(0, 40)}`)) as [string, string];
+  const [before, after] = [a, b].map((step) =>
+    step === undefined ? '' : `${step.step} ${oneLine(step.label).slice(0, 40)}`,
+  ) as [string, string];
   return differs.includes('step') ? `${before} → ${after}` : after || before;
 }
 
@@ -92,5 +112,9 @@ function endText({ outcome, iterations, durationMs }: RunEnd): string {
 }
 
 function valueLines({ key, a, b }: StepDiff, paint: Paint): string[] {
-  return [`  ${paint.strong(key)}`, `    ${paint.bad('-')} ${oneLine(a?.preview ?? '')}`, `    ${paint.good('+')} ${oneLine(b?.preview ?? '')}`];
+  return [
+    `  ${paint.strong(key)}`,
+    `    ${paint.bad('-')} ${oneLine(a?.preview ?? '')}`,
+    `    ${paint.good('+')} ${oneLine(b?.preview ?? '')}`,
+  ];
 }

@@ -6,11 +6,16 @@ import { table } from '../table.ts';
 
 export function define(command: Command): void {
   command
-    .description('Shows what was found where, and what to do about each thing that is missing. Exit code 1 when something is. Starts nothing.')
-    .addHelpText('after', `
+    .description(
+      'Shows what was found where, and what to do about each thing that is missing. Exit code 1 when something is. Starts nothing.',
+    )
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel doctor
-  sentinel doctor --json    {ok, entries: [{name, ok, found, where, version, port?, remedy?}]}`)
+  sentinel doctor --json    {ok, entries: [{name, ok, found, where, version, port?, remedy?}]}`,
+    )
     .action(async (options: { json?: boolean }) => {
       const output = openOutput(options);
       const { good, bad, strong } = output.paint;
@@ -25,7 +30,8 @@ Examples:
         found,
         where ?? '',
       ]);
-      for (const line of table(['', 'PART', 'VERSION', 'PORT', 'FOUND', 'WHERE'], rows, output.paint)) output.line(line);
+      for (const line of table(['', 'PART', 'VERSION', 'PORT', 'FOUND', 'WHERE'], rows, output.paint))
+        output.line(line);
       for (const { name, remedy } of entries) if (remedy !== undefined) output.line(`${bad(name)}: ${remedy}`);
       process.exitCode = ok ? EXIT.ok : EXIT.failed;
     });

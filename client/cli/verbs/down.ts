@@ -5,11 +5,16 @@ import { Progress } from '../with-client.ts';
 
 export function define(command: Command): void {
   command
-    .description('Stops the services that were started here. Runs go on from where they stood when the services are up again.')
-    .addHelpText('after', `
+    .description(
+      'Stops the services that were started here. Runs go on from where they stood when the services are up again.',
+    )
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel down
-  sentinel down --json`)
+  sentinel down --json`,
+    )
     .action(async (options: { json?: boolean }) => {
       const output = openOutput(options);
       const { stopServices } = await import('../../../worker/services/ensure-services.ts');

@@ -28,14 +28,22 @@ export function define(command: Command): void {
     .description('Publishes an event: it starts the runs that triggers name, and wakes the runs that watch for it.')
     .argument('<name>', 'such as deploy:done; parts with ":" between them')
     .option('--data <json>', "the event's data, JSON")
-    .option('--text <name=text>', 'a field of the data, always text (repeatable)', (given: string, all: string[]) => [...all, given], [])
+    .option(
+      '--text <name=text>',
+      'a field of the data, always text (repeatable)',
+      (given: string, all: string[]) => [...all, given],
+      [],
+    )
     .option('--id <id>', 'publishing the same name and id again changes nothing (default: a new id)')
     .option('--project <dir>', 'only triggers and runs of this project see it (default: all do)')
     .option('--if-up', 'start no services: without them the event is lost, which is said with exit code 1')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel emit deploy:done --data '{"version": "1.4"}'
-  sentinel emit ticket:closed --id T-17 --text by=ada --json    {ok, name, id, seq, isNew}`)
+  sentinel emit ticket:closed --id T-17 --text by=ada --json    {ok, name, id, seq, isNew}`,
+    )
     .action(async (name: string, options: Options) => {
       process.exitCode = await emit(name, options);
     });
@@ -43,7 +51,8 @@ Examples:
 
 async function emit(name: string, options: Options): Promise<number> {
   const output = openOutput(options);
-  if (name.trim() === '' || Buffer.byteLength(name) > eventNameBytesMax) throw usage(`an event's name has 1 to ${eventNameBytesMax} bytes.`);
+  if (name.trim() === '' || Buffer.byteLength(name) > eventNameBytesMax)
+    throw usage(`an event's name has 1 to ${eventNameBytesMax} bytes.`);
   if (name.includes('*')) throw usage(`"${name}" is a pattern; publish an event by its own name, without "*".`);
   const { id = randomUUID() } = options;
   if (id.trim() === '' || Buffer.byteLength(id) > ID_BYTES_MAX) throw usage(`--id has 1 to ${ID_BYTES_MAX} bytes.`);
@@ -52,7 +61,10 @@ async function emit(name: string, options: Options): Promise<number> {
   return withClient(output, async (client) => {
     const store = await storeFor(client, options);
     if (store === null) {
-      output.object({ ok: false, error: { code: 'SERVICES', message: 'The services are not up; the event was not published.' } });
+      output.object({
+        ok: false,
+        error: { code: 'SERVICES', message: 'The services are not up; the event was not published.' },
+      });
       output.note('sentinel: the services are not up, so the event was not published; "sentinel up" starts them.');
       return EXIT.failed;
     }
@@ -70,7 +82,8 @@ function storeFor(client: SentinelClient, { ifUp }: Options): Promise<Store | nu
 function dataOf({ data, text }: Options): Json {
   const value = data === undefined ? null : parsed(data);
   if (text.length === 0) return value;
-  if (value !== null && (typeof value !== 'object' || Array.isArray(value))) throw usage('--text adds fields to an object; give one with --data, or leave --data out.');
+  if (value !== null && (typeof value !== 'object' || Array.isArray(value)))
+    throw usage('--text adds fields to an object; give one with --data, or leave --data out.');
   const fields: JsonObject = { ...value };
   for (const assignment of text) {
     const at = assignment.indexOf('=');
@@ -81,7 +94,8 @@ function dataOf({ data, text }: Options): Json {
 }
 
 function parsed(text: string): Json {
-  if (Buffer.byteLength(text) > DATA_BYTES_MAX) throw usage(`--data has at most ${DATA_BYTES_MAX} bytes; publish a reference to what is larger.`);
+  if (Buffer.byteLength(text) > DATA_BYTES_MAX)
+    throw usage(`--data has at most ${DATA_BYTES_MAX} bytes; publish a reference to what is larger.`);
   try {
     return JSON.parse(text) as Json;
   } catch {

@@ -8,15 +8,23 @@ import { openOutput } from '../output.ts';
 
 export function define(command: Command): void {
   command
-    .description('Says in plain sentences what a definition will do, what it may touch, what bounds it, what it asks people, and how much history it makes. Exit code 2 when it has errors.')
+    .description(
+      'Says in plain sentences what a definition will do, what it may touch, what bounds it, what it asks people, and how much history it makes. Exit code 2 when it has errors.',
+    )
     .argument('<file>', 'a JSON file')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel explain sentinels/build.json
-  sentinel explain sentinels/build.json --json    {name, description, starts, steps, touches, bounds, asks, estimate}`)
+  sentinel explain sentinels/build.json --json    {name, description, starts, steps, touches, bounds, asks, estimate}`,
+    )
     .action(async (file: string, options: { json?: boolean }) => {
       const output = openOutput(options);
-      const [{ readGoodDefinition }, { explain }] = await Promise.all([import('../good-definition.ts'), import('../../../language/explain/explain.ts')]);
+      const [{ readGoodDefinition }, { explain }] = await Promise.all([
+        import('../good-definition.ts'),
+        import('../../../language/explain/explain.ts'),
+      ]);
       const good = await readGoodDefinition(file, output);
       if (good === null) {
         process.exitCode = EXIT.usage;
@@ -30,12 +38,19 @@ Examples:
 
 export function explanationLines(explanation: Explanation, paint: Paint): string[] {
   const { name, description, starts, steps, touches, bounds, asks, estimate } = explanation;
-  const part = (title: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : ['', paint.strong(title), ...lines.map((line) => `  ${line}`)]);
+  const part = (title: string, lines: readonly string[]): string[] =>
+    lines.length === 0 ? [] : ['', paint.strong(title), ...lines.map((line) => `  ${line}`)];
   return [
     paint.strong(name) + (description === null ? '' : `: ${description}`),
     starts,
-    ...part('What it does', steps.map(({ path, depth, text }) => `${'  '.repeat(depth)}${text}  ${paint.dim(path)}`)),
-    ...part('What it may touch', touches.length === 0 ? ['Nothing outside the engine.'] : touches.map(({ sentence }) => sentence)),
+    ...part(
+      'What it does',
+      steps.map(({ path, depth, text }) => `${'  '.repeat(depth)}${text}  ${paint.dim(path)}`),
+    ),
+    ...part(
+      'What it may touch',
+      touches.length === 0 ? ['Nothing outside the engine.'] : touches.map(({ sentence }) => sentence),
+    ),
     ...part('What bounds it', bounds),
     ...part('What it asks people', asks),
     ...part('What history it makes', estimateLines(estimate)),
@@ -49,8 +64,15 @@ function estimateLines({ pass, passesPerHistory, passesMax, continuesAsNew, assu
   if (passesMax === 1 && continuesAsNew === 0) lines.push('One history holds the whole run.');
   else if (passesPerHistory === null) lines.push('One history holds any number of passes.');
   else {
-    const times = continuesAsNew === null ? '' : continuesAsNew === 0 ? ', so one history holds the whole run' : `, so at most ${continuesAsNew} times in all`;
-    lines.push(`It continues as new about every ${range(passesPerHistory.least, passesPerHistory.most)} passes${times}; nothing is lost by it.`);
+    const times =
+      continuesAsNew === null
+        ? ''
+        : continuesAsNew === 0
+          ? ', so one history holds the whole run'
+          : `, so at most ${continuesAsNew} times in all`;
+    lines.push(
+      `It continues as new about every ${range(passesPerHistory.least, passesPerHistory.most)} passes${times}; nothing is lost by it.`,
+    );
   }
   return [...lines, ...assumptions.map((assumption) => `Assumed: ${assumption}.`)];
 }

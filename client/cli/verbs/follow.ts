@@ -6,12 +6,17 @@ import { withClient } from '../with-client.ts';
 
 export function define(command: Command): void {
   command
-    .description('Re-attaches to a run from anywhere: shows what it has done, then what it does, to its end. Exit codes are those of "run"; 4 when there is no such run.')
+    .description(
+      'Re-attaches to a run from anywhere: shows what it has done, then what it does, to its end. Exit codes are those of "run"; 4 when there is no such run.',
+    )
     .argument('<handle>', 'the run')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel follow nightly
-  sentinel follow nightly --json    an event a line, then the result`)
+  sentinel follow nightly --json    an event a line, then the result`,
+    )
     .action(async (handle: string, options: { json?: boolean }) => {
       const output = openOutput({ ...options, streams: true });
       process.exitCode = await withClient(output, (client) => watchRun(client, handle, output));

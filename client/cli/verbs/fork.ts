@@ -29,18 +29,29 @@ export function define(command: Command): void {
     )
     .argument('<handle>', 'the old run; a nested run can be forked by its own handle')
     .option('--at <key>', 'the step to begin with, as "sentinel trace" and the Web UI name it: steps.2@1')
-    .option('--set <name=value>', 'a variable as it is to be; JSON is a value, anything else text (repeatable)', (given: string, all: string[]) => [...all, given], [])
-    .option('--edit <file>', 'the definition to go on with; the steps that are open at that point must stand where they stood')
+    .option(
+      '--set <name=value>',
+      'a variable as it is to be; JSON is a value, anything else text (repeatable)',
+      (given: string, all: string[]) => [...all, given],
+      [],
+    )
+    .option(
+      '--edit <file>',
+      'the definition to go on with; the steps that are open at that point must stand where they stood',
+    )
     .option('--id <handle>', 'the handle of the new run (default: a new one)')
     .option('--persona <id>', "who the new run belongs to (default: the old run's)")
-    .option('--host <name>', "run on the workers of this host (default: where the old run ran)")
+    .option('--host <name>', 'run on the workers of this host (default: where the old run ran)')
     .option('--detach', 'print the handle and return')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel fork nightly --at steps.2@1
   sentinel fork nightly --at steps.4@3 --set attempts=0 --set 'plan={"files": []}'
   sentinel fork nightly --at steps.4@3 --edit nightly.json --id nightly-2
-  sentinel fork nightly/steps.2@1 --at steps.0@2 --detach --json    the report, with origin {type, of, at}`)
+  sentinel fork nightly/steps.2@1 --at steps.0@2 --detach --json    the report, with origin {type, of, at}`,
+    )
     .action(async (handle: string, options: Options) => {
       process.exitCode = await fork(handle, options);
     });
@@ -49,7 +60,8 @@ Examples:
 async function fork(handle: string, options: Options): Promise<number> {
   const output = openOutput({ ...options, streams: true });
   const { at, edit, id, persona, host } = options;
-  if (at === undefined) throw usage(`fork needs the step to begin with: --at KEY; "sentinel trace ${handle}" shows the steps of the run.`);
+  if (at === undefined)
+    throw usage(`fork needs the step to begin with: --at KEY; "sentinel trace ${handle}" shows the steps of the run.`);
   const set = readInputs(undefined, options.set, '--set');
   const as = id === undefined ? undefined : handleFor(id);
   const edited = edit === undefined ? undefined : await readGoodDefinition(edit, output);
@@ -66,12 +78,23 @@ async function fork(handle: string, options: Options): Promise<number> {
   return withClient(output, (client) => start(client, request, options, output));
 }
 
-async function start(client: SentinelClient, request: ForkRequest, { detach }: Options, output: Output): Promise<number> {
+async function start(
+  client: SentinelClient,
+  request: ForkRequest,
+  { detach }: Options,
+  output: Output,
+): Promise<number> {
   await client.find(request.handle);
-  const [{ forkRun }, { ownBundle }, parts] = await Promise.all([import('../../fork/fork-run.ts'), import('../../replay/bundle.ts'), client.parts()]);
+  const [{ forkRun }, { ownBundle }, parts] = await Promise.all([
+    import('../../fork/fork-run.ts'),
+    import('../../replay/bundle.ts'),
+    client.parts(),
+  ]);
   const { handle, of, at } = await forkRun(parts, await ownBundle(), request, await client.events(request.handle));
   if (at !== request.at) {
-    output.note(`sentinel: ${request.at} ran in one stretch of quick steps that begins with ${at}, so the new run begins there and those steps run again.`);
+    output.note(
+      `sentinel: ${request.at} ran in one stretch of quick steps that begins with ${at}, so the new run begins there and those steps run again.`,
+    );
   }
   if (detach !== true) return watchRun(client, handle, output);
   output.object({ ...(await client.status(handle)), origin: { type: 'fork', of, at } });

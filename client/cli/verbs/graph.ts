@@ -8,18 +8,26 @@ import { openOutput, type Output } from '../output.ts';
 
 export function define(command: Command): void {
   command
-    .description('Draws a definition, or a run with the state of each step, as a Mermaid flowchart. Exit code 2 when the definition has errors, 4 when there is no such run.')
+    .description(
+      'Draws a definition, or a run with the state of each step, as a Mermaid flowchart. Exit code 2 when the definition has errors, 4 when there is no such run.',
+    )
     .argument('<file-or-handle>', 'a JSON file, or a run')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 What is there as a file, or ends in .json, is a file; anything else is the handle of a run.
 
 Examples:
   sentinel graph sentinels/build.json > build.mmd
   sentinel graph nightly             how far the run is, what failed, where the time went
-  sentinel graph nightly --json      {name, nodes, groups, edges}`)
+  sentinel graph nightly --json      {name, nodes, groups, edges}`,
+    )
     .action(async (given: string, options: { json?: boolean }) => {
       const output = openOutput(options);
-      const graph = existsSync(given) || given.endsWith('.json') ? await graphOfFile(given, output) : await graphOfRun(given, output);
+      const graph =
+        existsSync(given) || given.endsWith('.json')
+          ? await graphOfFile(given, output)
+          : await graphOfRun(given, output);
       if (graph === null) {
         process.exitCode = EXIT.usage;
         return;
@@ -32,7 +40,10 @@ Examples:
 }
 
 async function graphOfFile(file: string, output: Output): Promise<Graph | null> {
-  const [{ readGoodDefinition }, { graphOf }] = await Promise.all([import('../good-definition.ts'), import('../../../language/graph/draw.ts')]);
+  const [{ readGoodDefinition }, { graphOf }] = await Promise.all([
+    import('../good-definition.ts'),
+    import('../../../language/graph/draw.ts'),
+  ]);
   const good = await readGoodDefinition(file, output);
   return good === null ? null : graphOf(good.definition, { knownRefs: good.known });
 }

@@ -16,38 +16,58 @@ interface Options {
 export function define(group: Command): void {
   group
     .description('Lets a git repository publish its commits (git:commit) and pushes (git:push) as events.')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel hooks install --project .
-  sentinel hooks remove --project .`);
+  sentinel hooks remove --project .`,
+    );
   defineGroup(group, {
     install: {
       summary: 'write the hooks post-commit and pre-push',
       define: (command) =>
-        hooksVerb(command, 'install', 'Puts a marked block into the hooks post-commit and pre-push; what they do already stays. Installing again replaces the block.', install),
+        hooksVerb(
+          command,
+          'install',
+          'Puts a marked block into the hooks post-commit and pre-push; what they do already stays. Installing again replaces the block.',
+          install,
+        ),
     },
     remove: {
       summary: 'take them out again',
-      define: (command) => hooksVerb(command, 'remove', 'Takes the marked block out of the hooks; what else they do stays.', remove),
+      define: (command) =>
+        hooksVerb(command, 'remove', 'Takes the marked block out of the hooks; what else they do stays.', remove),
     },
   });
 }
 
-function hooksVerb(command: Command, name: string, description: string, act: (project: string) => Promise<HookReport[]>): void {
+function hooksVerb(
+  command: Command,
+  name: string,
+  description: string,
+  act: (project: string) => Promise<HookReport[]>,
+): void {
   command
-    .description(`${description} Exit code 1 when a hook is no shell script, 2 when the folder is in no git repository.`)
+    .description(
+      `${description} Exit code 1 when a hook is no shell script, 2 when the folder is in no git repository.`,
+    )
     .option('--project <dir>', 'a folder of the repository; the events belong to it', '.')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel hooks ${name}
-  sentinel hooks ${name} --project ../app --json    {ok, hooks: [{hook, event, file, result, reason?}]}`)
+  sentinel hooks ${name} --project ../app --json    {ok, hooks: [{hook, event, file, result, reason?}]}`,
+    )
     .action(async (_options: unknown, self: Command) => {
       const options = self.optsWithGlobals<Options>();
       const output = openOutput(options);
       const hooks = await act(projectFolder(options.project));
       const ok = hooks.every(({ result }) => result !== 'refused');
       output.object({ ok, hooks });
-      for (const { hook, event, file, result, reason } of hooks) output.line(`${hook} (${event}) ${result}: ${file}${reason === undefined ? '' : `; ${reason}`}`);
+      for (const { hook, event, file, result, reason } of hooks)
+        output.line(`${hook} (${event}) ${result}: ${file}${reason === undefined ? '' : `; ${reason}`}`);
       process.exitCode = ok ? EXIT.ok : EXIT.failed;
     });
 }
@@ -56,7 +76,11 @@ async function install(project: string): Promise<HookReport[]> {
   const { installHooks } = await import('../../git-hooks.ts');
   const { packageRoot, home } = readConfig();
   const isElsewhere = process.env['SENTINEL_HOME'] !== undefined && process.env['SENTINEL_HOME'] !== '';
-  return installHooks(project, { program: join(packageRoot, 'sentinel'), nodeFolder: dirname(process.execPath), home: isElsewhere ? home : null });
+  return installHooks(project, {
+    program: join(packageRoot, 'sentinel'),
+    nodeFolder: dirname(process.execPath),
+    home: isElsewhere ? home : null,
+  });
 }
 
 async function remove(project: string): Promise<HookReport[]> {

@@ -20,11 +20,14 @@ export function define(command: Command): void {
     .option('--persona <id>', 'only what is for this persona')
     .option('--all', 'answered, expired and seen items too')
     .option('--clear', 'mark what was only told as seen (default persona: the user)')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel inbox
   sentinel inbox --persona ada --json
-  sentinel inbox --clear`)
+  sentinel inbox --clear`,
+    )
     .action((options: Options) => inbox(options));
 }
 
@@ -52,6 +55,8 @@ function show(item: InboxItem, { line, paint }: Output): void {
   line(`${mark} ${paint.strong(oneLine(message))}  ${paint.dim(`${priority}, for ${persona}, ${state}`)}`);
   if (shown !== null) line(`    ${oneLine(previewOf(shown))}`);
   if (expiresAt !== null && isOpen) line(`    until ${new Date(expiresAt).toISOString()}`);
-  if (answer !== null) line(`    ${answer.choice} by ${answer.by}${answer.note === null ? '' : `: ${oneLine(answer.note)}`}`);
-  for (const text of isOpen ? howToAnswer({ handle, id, choices, form }) : [paint.dim(`${handle} ${id}`)]) line(`    ${text}`);
+  if (answer !== null)
+    line(`    ${answer.choice} by ${answer.by}${answer.note === null ? '' : `: ${oneLine(answer.note)}`}`);
+  for (const text of isOpen ? howToAnswer({ handle, id, choices, form }) : [paint.dim(`${handle} ${id}`)])
+    line(`    ${text}`);
 }

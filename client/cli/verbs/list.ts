@@ -24,10 +24,13 @@ export function define(command: Command): void {
     .option('--status <status>', `only these: ${STATUSES.join(', ')}`, oneOf('--status', STATUSES))
     .option('--persona <id>', 'only runs of this persona')
     .option('--limit <n>', 'at most so many', wholeNumber('--limit', { min: 1, max: 10_000 }), 50)
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel list
-  sentinel list --status running --json`)
+  sentinel list --status running --json`,
+    )
     .action((options: Options) => list(options));
 }
 
@@ -35,24 +38,44 @@ async function list(options: Options): Promise<void> {
   const output = openOutput(options);
   const { status, limit, persona } = options;
   await withClient(output, async (client) => {
-    const runs = await client.list({ limit, ...(status === undefined ? {} : { status }), ...(persona === undefined ? {} : { persona }) });
-    const waiting = await waitingBelow(client, runs.filter((run) => run.status === 'running').map(({ handle }) => handle));
+    const runs = await client.list({
+      limit,
+      ...(status === undefined ? {} : { status }),
+      ...(persona === undefined ? {} : { persona }),
+    });
+    const waiting = await waitingBelow(
+      client,
+      runs.filter((run) => run.status === 'running').map(({ handle }) => handle),
+    );
     const now = Date.now();
     output.object(
-      runs.map(({ handle, name, status: stands, outcome, iterations, project, persona: owner, parent, startedAt, finishedAt }) => ({
-        handle,
-        name,
-        status: stands,
-        outcome,
-        iterations,
-        project,
-        persona: owner,
-        parent,
-        startedAt,
-        finishedAt,
-        waiting: waiting.get(handle) ?? [],
-        webUrl: client.webUrl(handle),
-      })),
+      runs.map(
+        ({
+          handle,
+          name,
+          status: stands,
+          outcome,
+          iterations,
+          project,
+          persona: owner,
+          parent,
+          startedAt,
+          finishedAt,
+        }) => ({
+          handle,
+          name,
+          status: stands,
+          outcome,
+          iterations,
+          project,
+          persona: owner,
+          parent,
+          startedAt,
+          finishedAt,
+          waiting: waiting.get(handle) ?? [],
+          webUrl: client.webUrl(handle),
+        }),
+      ),
     );
     if (runs.length === 0) output.line('No runs.');
     const rows = runs.map((run) => [
@@ -62,6 +85,7 @@ async function list(options: Options): Promise<void> {
       durationText((run.finishedAt ?? now) - run.startedAt),
       new Date(run.startedAt).toISOString().slice(0, 19).replace('T', ' '),
     ]);
-    for (const line of table(['HANDLE', 'NAME', 'STATUS', 'TOOK', 'STARTED (UTC)'], rows, output.paint)) output.line(line);
+    for (const line of table(['HANDLE', 'NAME', 'STATUS', 'TOOK', 'STARTED (UTC)'], rows, output.paint))
+      output.line(line);
   });
 }

@@ -20,14 +20,18 @@ export function define(command: Command): void {
     .option('--stream <name>', 'stdout, stderr, or combined', oneOf('--stream', STREAMS), 'combined')
     .option('--lines <n>', 'the last so many lines', wholeNumber('--lines', { min: 0, max: 100_000 }), 200)
     .option('--follow', 'everything from the beginning, and then what comes until the run has ended')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel logs nightly
   sentinel logs nightly --stream stderr --lines 20
-  sentinel logs nightly --follow --json    {"line": …} a line`)
+  sentinel logs nightly --follow --json    {"line": …} a line`,
+    )
     .action((handle: string, options: Options, self: Command) => {
       if (options.follow !== true) return tail(handle, options);
-      if (self.getOptionValueSource('lines') !== 'default') throw usage('--follow shows everything from the beginning and --lines only the end; give one of them.');
+      if (self.getOptionValueSource('lines') !== 'default')
+        throw usage('--follow shows everything from the beginning and --lines only the end; give one of them.');
       return follow(handle, options);
     });
 }

@@ -7,13 +7,18 @@ import { problemLines } from './validate.ts';
 
 export function define(command: Command): void {
   command
-    .description('Prints a definition in its canonical form, whatever dialect it is written in; problems and what was inferred go to stderr. Exit code 0 when there is no error, 2 otherwise.')
+    .description(
+      'Prints a definition in its canonical form, whatever dialect it is written in; problems and what was inferred go to stderr. Exit code 0 when there is no error, 2 otherwise.',
+    )
     .argument('<file>', 'a definition: a JSON file')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel normalize pipeline.json
   sentinel normalize pipeline.json > sentinels/pipeline.json
-  sentinel normalize --json pipeline.json    {ok, definition, problems, inferred}`)
+  sentinel normalize --json pipeline.json    {ok, definition, problems, inferred}`,
+    )
     .action(async (file: string, { json }: { json?: boolean }) => {
       process.exitCode = await normalize(file, openOutput({ json }));
     });

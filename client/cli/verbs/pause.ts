@@ -4,14 +4,21 @@ import { control, refuseStopping } from '../control.ts';
 
 export function define(command: Command): void {
   command
-    .description('Holds a run before its next step; the steps under way end first. Exit code 4 when there is no such run, 1 when it has ended or was told to stop.')
+    .description(
+      'Holds a run before its next step; the steps under way end first. Exit code 4 when there is no such run, 1 when it has ended or was told to stop.',
+    )
     .argument('<handle>', 'the run')
     .option('--reason <text>', 'why, for whoever looks at the run')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel pause nightly
-  sentinel pause nightly --reason 'the build machine is down'`)
+  sentinel pause nightly --reason 'the build machine is down'`,
+    )
     .action((handle: string, options: { json?: boolean; reason?: string }) =>
-      control(handle, options, 'is held', async (client) => refuseStopping(await client.pause(handle, options.reason), 'pause')),
+      control(handle, options, 'is held', async (client) =>
+        refuseStopping(await client.pause(handle, options.reason), 'pause'),
+      ),
     );
 }

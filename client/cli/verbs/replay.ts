@@ -26,17 +26,23 @@ export function define(command: Command): void {
     )
     .argument('[handle]', 'the run')
     .option('--history <file>', 'a history in a file instead, as "temporal workflow show --output json" prints it')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel replay nightly
   sentinel replay --history nightly.history.json
-  sentinel replay nightly --json    {ok, handle, parts: [{runId, events, ok, divergence}], differences}`)
+  sentinel replay nightly --json    {ok, handle, parts: [{runId, events, ok, divergence}], differences}`,
+    )
     .action(async (handle: string | undefined, options: Options) => {
       const output = openOutput(options);
       const { history: file } = options;
-      if ((handle === undefined) === (file === undefined)) throw usage('replay takes the handle of a run, or --history FILE; give one of them.');
+      if ((handle === undefined) === (file === undefined))
+        throw usage('replay takes the handle of a run, or --history FILE; give one of them.');
       const history = file === undefined ? null : (await import('../../replay/history-file.ts')).readHistoryFile(file);
-      const report = await withClient(output, (client) => (history === null ? replayStored(client, handle ?? '') : replayFile(client, history)));
+      const report = await withClient(output, (client) =>
+        history === null ? replayStored(client, handle ?? '') : replayFile(client, history),
+      );
       output.object(report);
       tell(report, output);
       process.exitCode = report.ok ? EXIT.ok : EXIT.failed;
@@ -60,7 +66,10 @@ async function replayStored(client: SentinelClient, handle: string): Promise<Tol
     const { finishedAt } = await client.find(handle);
     return { events: await client.events(handle), hasEnded: finishedAt !== null };
   };
-  return { handle, ...(await replayRun({ bundle: await ownBundle(), store }, workflowIdOf(handle), histories(), stored)) };
+  return {
+    handle,
+    ...(await replayRun({ bundle: await ownBundle(), store }, workflowIdOf(handle), histories(), stored)),
+  };
 }
 
 /** Large values of the run are in the store, if they are anywhere; a history without any needs none. */
@@ -69,8 +78,14 @@ async function replayFile(client: SentinelClient, history: History): Promise<Tol
     import('../../replay/replay-run.ts'),
     import('../../replay/bundle.ts'),
   ]);
-  const workflowId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? workflowIdOf('replayed');
-  const report = await replayRun({ bundle: await ownBundle(), store: await client.storeIfUp() }, workflowId, [history], null);
+  const workflowId =
+    history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? workflowIdOf('replayed');
+  const report = await replayRun(
+    { bundle: await ownBundle(), store: await client.storeIfUp() },
+    workflowId,
+    [history],
+    null,
+  );
   return { handle: handleOf(workflowId), ...report };
 }
 
@@ -84,9 +99,13 @@ function tell({ handle, ok, parts, differences }: Told, { line, paint }: Output)
     line(`${paint.bad('diverges')}  ${head}`);
     line(`  ${divergence.eventId === null ? '' : `at event ${divergence.eventId}: `}${divergence.message}`);
   }
-  if (differences.length > 0) line(paint.bad(`the store has ${differences.length === 1 ? 'one event' : `${differences.length} events`} otherwise:`));
+  if (differences.length > 0)
+    line(
+      paint.bad(`the store has ${differences.length === 1 ? 'one event' : `${differences.length} events`} otherwise:`),
+    );
   for (const difference of differences.slice(0, DIFFERENCES_SHOWN_MAX)) line(`  ${lineOf(difference)}`);
-  if (differences.length > DIFFERENCES_SHOWN_MAX) line(`  and ${differences.length - DIFFERENCES_SHOWN_MAX} more; --json has all`);
+  if (differences.length > DIFFERENCES_SHOWN_MAX)
+    line(`  and ${differences.length - DIFFERENCES_SHOWN_MAX} more; --json has all`);
   if (ok) line(paint.dim('this version goes on with the run as it was'));
 }
 

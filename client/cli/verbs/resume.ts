@@ -4,11 +4,18 @@ import { control, refuseStopping } from '../control.ts';
 
 export function define(command: Command): void {
   command
-    .description('Lets a held run go on. Exit code 4 when there is no such run, 1 when it has ended or was told to stop.')
+    .description(
+      'Lets a held run go on. Exit code 4 when there is no such run, 1 when it has ended or was told to stop.',
+    )
     .argument('<handle>', 'the run')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel resume nightly
-  sentinel resume nightly --json`)
-    .action((handle: string, options: { json?: boolean }) => control(handle, options, 'goes on', async (client) => refuseStopping(await client.resume(handle), 'resume')));
+  sentinel resume nightly --json`,
+    )
+    .action((handle: string, options: { json?: boolean }) =>
+      control(handle, options, 'goes on', async (client) => refuseStopping(await client.resume(handle), 'resume')),
+    );
 }

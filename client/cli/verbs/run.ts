@@ -28,19 +28,31 @@ export function define(command: Command): void {
     )
     .argument('<definition>', 'a JSON file, or the name of a definition')
     .option('--project <dir>', 'the folder the run works in', '.')
-    .option('--input <name=value>', 'an input; JSON is a value, anything else text (repeatable)', (given: string, all: string[]) => [...all, given], [])
+    .option(
+      '--input <name=value>',
+      'an input; JSON is a value, anything else text (repeatable)',
+      (given: string, all: string[]) => [...all, given],
+      [],
+    )
     .option('--input-file <file>', 'inputs as a JSON object')
     .option('--persona <id>', 'who the run belongs to (default: the user)')
     .option('--id <handle>', 'the handle of the run (default: a new one)')
     .option('--detach', 'print the handle and return')
-    .option('--host <name>', "run on the workers of this host: the task queue sentinel@NAME")
-    .addOption(new Option('--continue-every <n>').argParser(wholeNumber('--continue-every', { min: 1, max: 1_000_000 })).hideHelp())
-    .addHelpText('after', `
+    .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME')
+    .addOption(
+      new Option('--continue-every <n>')
+        .argParser(wholeNumber('--continue-every', { min: 1, max: 1_000_000 }))
+        .hideHelp(),
+    )
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel run sentinels/examples/verify-project.json --project .
   sentinel run hello --input name=Ada
   sentinel run nightly.json --id nightly --detach
-  sentinel run build.json --json    an event a line, then {handle, status, outcome, outputs, iterations, durationMs, webUrl}`)
+  sentinel run build.json --json    an event a line, then {handle, status, outcome, outputs, iterations, durationMs, webUrl}`,
+    )
     .action(async (definition: string, options: Options) => {
       process.exitCode = await run(definition, options);
     });
@@ -73,7 +85,12 @@ async function run(given: string, options: Options): Promise<number> {
   });
 }
 
-function refuse(given: string, problems: Parameters<typeof problemLines>[0], inferred: readonly string[], output: Output): number {
+function refuse(
+  given: string,
+  problems: Parameters<typeof problemLines>[0],
+  inferred: readonly string[],
+  output: Output,
+): number {
   const message = `${given} has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}; nothing was started.`;
   output.object({ ok: false, error: { code: 'DEFINITION_INVALID', message }, problems, inferred });
   output.note([`sentinel: ${message}`, ...problemLines(problems, output.paint)].join('\n'));

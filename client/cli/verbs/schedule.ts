@@ -30,37 +30,66 @@ type Steering = 'pause' | 'resume' | 'trigger' | 'delete';
 export function define(group: Command): void {
   group
     .description('Starts runs on a clock. Schedules live in Temporal: they go on when nothing of ours is up.')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel schedule create nightly.json --cron '0 3 * * *' --time-zone Europe/Zurich
-  sentinel schedule list`);
+  sentinel schedule list`,
+    );
   defineGroup(group, {
     create: { summary: 'start runs of a definition on a clock', define: defineCreate },
     list: { summary: 'list schedules', define: defineList },
     show: { summary: 'show a schedule and its latest runs', define: defineShow },
-    pause: { summary: 'start no runs for now', define: steering('pause', 'Starts no runs until it is resumed; runs under way go on.') },
-    resume: { summary: 'start runs again', define: steering('resume', 'Starts runs again; those missed while it was paused are not made up for.') },
-    trigger: { summary: 'start a run now', define: steering('trigger', 'Starts a run now, whatever the clock says and whatever else is under way.') },
+    pause: {
+      summary: 'start no runs for now',
+      define: steering('pause', 'Starts no runs until it is resumed; runs under way go on.'),
+    },
+    resume: {
+      summary: 'start runs again',
+      define: steering('resume', 'Starts runs again; those missed while it was paused are not made up for.'),
+    },
+    trigger: {
+      summary: 'start a run now',
+      define: steering('trigger', 'Starts a run now, whatever the clock says and whatever else is under way.'),
+    },
     delete: { summary: 'remove a schedule', define: steering('delete', 'Removes the schedule; runs under way go on.') },
   });
 }
 
 function defineCreate(command: Command): void {
   requestOptions(command)
-    .description('Starts runs of a definition on a clock. What is not given is taken from its own "trigger". Exit code 2 for problems, usage, or a name that is taken.')
+    .description(
+      'Starts runs of a definition on a clock. What is not given is taken from its own "trigger". Exit code 2 for problems, usage, or a name that is taken.',
+    )
     .option('--cron <text>', 'minute hour day month weekday, six fields with seconds in front, @daily, or "@every 30s"')
     .option('--time-zone <name>', 'an IANA name such as Europe/Zurich (default: UTC)')
-    .option('--overlap <what>', `when a run is due while the one before goes on: ${OVERLAPS.join(', ')} (default: skip)`, oneOf('--overlap', OVERLAPS))
-    .option('--catchup <ms>', 'how late a missed run may still start (default: 10 minutes)', wholeNumber('--catchup', { min: 10_000, max: 366 * DAY_MS }))
-    .option('--jitter <ms>', 'each start is late by a random time up to this', wholeNumber('--jitter', { min: 0, max: DAY_MS }))
+    .option(
+      '--overlap <what>',
+      `when a run is due while the one before goes on: ${OVERLAPS.join(', ')} (default: skip)`,
+      oneOf('--overlap', OVERLAPS),
+    )
+    .option(
+      '--catchup <ms>',
+      'how late a missed run may still start (default: 10 minutes)',
+      wholeNumber('--catchup', { min: 10_000, max: 366 * DAY_MS }),
+    )
+    .option(
+      '--jitter <ms>',
+      'each start is late by a random time up to this',
+      wholeNumber('--jitter', { min: 0, max: DAY_MS }),
+    )
     .option('--id <name>', "the schedule's name, and the beginning of its runs' handles (default: the definition's)")
     .option('--paused', 'make it, and start no runs until it is resumed')
     .option('--replace', 'replace the schedule of that name')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel schedule create nightly.json
   sentinel schedule create nightly.json --cron '0 3 * * 1-5' --time-zone Europe/Zurich --input branch=main
-  sentinel schedule create health --cron '@every 5m' --overlap skip --id health-prod --json`)
+  sentinel schedule create health --cron '@every 5m' --overlap skip --id health-prod --json`,
+    )
     .action(async (definition: string, _options: unknown, self: Command) => {
       process.exitCode = await create(definition, self.optsWithGlobals<CreateOptions>());
     });
@@ -74,7 +103,8 @@ async function create(given: string, options: CreateOptions): Promise<number> {
     if (request === null) return EXIT.usage;
     const own = request.definition.trigger?.type === 'schedule' ? request.definition.trigger : null;
     const cron = options.cron ?? own?.cronExpression;
-    if (cron === undefined) throw usage(`"${request.definition.name}" has no trigger of type "schedule"; say when it runs with --cron.`);
+    if (cron === undefined)
+      throw usage(`"${request.definition.name}" has no trigger of type "schedule"; say when it runs with --cron.`);
     const [{ createSchedule }, { scheduleIdOf }, parts] = await Promise.all([
       import('../../schedules.ts'),
       import('../../triggers.ts'),
@@ -100,10 +130,13 @@ async function create(given: string, options: CreateOptions): Promise<number> {
 function defineList(command: Command): void {
   command
     .description('Lists schedules by name.')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel schedule list
-  sentinel schedule list --json    [{id, name, cron, timeZone, overlap, isPaused, next, runs, …}]`)
+  sentinel schedule list --json    [{id, name, cron, timeZone, overlap, isPaused, next, runs, …}]`,
+    )
     .action(async (_options: unknown, self: Command) => {
       const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
       await withClient(output, async (client) => {
@@ -111,19 +144,31 @@ Examples:
         const all = await listSchedules((await client.parts()).client);
         output.object(all);
         if (all.length === 0) output.line('No schedules.');
-        const rows = all.map(({ id, name, cron, timeZone, isPaused, next }) => [id, name, cron, timeZone, isPaused ? 'paused' : timeText(next[0])]);
-        for (const line of table(['SCHEDULE', 'NAME', 'CRON', 'TIME ZONE', 'NEXT (UTC)'], rows, output.paint)) output.line(line);
+        const rows = all.map(({ id, name, cron, timeZone, isPaused, next }) => [
+          id,
+          name,
+          cron,
+          timeZone,
+          isPaused ? 'paused' : timeText(next[0]),
+        ]);
+        for (const line of table(['SCHEDULE', 'NAME', 'CRON', 'TIME ZONE', 'NEXT (UTC)'], rows, output.paint))
+          output.line(line);
       });
     });
 }
 
 function defineShow(command: Command): void {
   command
-    .description('Shows a schedule, when it starts runs next, and its latest runs. Exit code 4 when there is no such schedule.')
+    .description(
+      'Shows a schedule, when it starts runs next, and its latest runs. Exit code 4 when there is no such schedule.',
+    )
     .argument('<schedule>', 'its name')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
-  sentinel schedule show nightly`)
+  sentinel schedule show nightly`,
+    )
     .action(async (id: string, _options: unknown, self: Command) => {
       const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
       await withClient(output, async (client) => {
@@ -137,12 +182,17 @@ Examples:
 
 function steering(verb: Steering, description: string): (command: Command) => void {
   return (command) => {
-    command.description(`${description} Exit code 4 when there is no such schedule.`).argument('<schedule>', 'its name');
+    command
+      .description(`${description} Exit code 4 when there is no such schedule.`)
+      .argument('<schedule>', 'its name');
     if (verb === 'pause' || verb === 'resume') command.option('--note <text>', 'why, for whoever looks at it');
     command
-      .addHelpText('after', `
+      .addHelpText(
+        'after',
+        `
 Examples:
-  sentinel schedule ${verb} nightly`)
+  sentinel schedule ${verb} nightly`,
+      )
       .action(async (id: string, _options: unknown, self: Command) => {
         const { note, ...options } = self.optsWithGlobals<{ json?: boolean; note?: string }>();
         const output = openOutput(options);
@@ -157,7 +207,12 @@ Examples:
   };
 }
 
-const RESULTS: Record<Steering, string> = { pause: 'is paused', resume: 'starts runs again', trigger: 'starts a run now', delete: 'is removed' };
+const RESULTS: Record<Steering, string> = {
+  pause: 'is paused',
+  resume: 'starts runs again',
+  trigger: 'starts a run now',
+  delete: 'is removed',
+};
 
 function show(report: ScheduleReport, output: Output): void {
   const { id, name, cron, timeZone, overlap, isPaused, note, next, runs } = report;

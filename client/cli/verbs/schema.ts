@@ -3,13 +3,18 @@ import type { Command } from 'commander';
 
 export function define(command: Command): void {
   command
-    .description('Prints the JSON Schema of definitions (draft 2020-12). The same text lies in sentinels/sentinel.schema.json.')
-    .addHelpText('after', `
+    .description(
+      'Prints the JSON Schema of definitions (draft 2020-12). The same text lies in sentinels/sentinel.schema.json.',
+    )
+    .addHelpText(
+      'after',
+      `
 Name it in a definition, and editors complete and check the file:
   { "$schema": "./sentinel.schema.json", "name": "…", … }
 
 Examples:
-  sentinel schema > sentinel.schema.json`)
+  sentinel schema > sentinel.schema.json`,
+    )
     .action(async () => {
       const { schemaText } = await import('../../../language/schema/definition-schema.ts');
       process.stdout.write(schemaText());

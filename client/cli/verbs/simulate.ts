@@ -30,15 +30,23 @@ export function define(command: Command): void {
     )
     .argument('<file>', 'a definition: a JSON file')
     .option('--project <dir>', 'the folder the run would work in', '.')
-    .option('--input <name=value>', 'an input; JSON is a value, anything else text (repeatable)', (given: string, all: string[]) => [...all, given], [])
+    .option(
+      '--input <name=value>',
+      'an input; JSON is a value, anything else text (repeatable)',
+      (given: string, all: string[]) => [...all, given],
+      [],
+    )
     .option('--input-file <file>', 'inputs as a JSON object')
     .option('--replies <file>', 'what steps answer: {KEY-or-PATTERN: reply}, as in test files')
     .option('--persona <id>', 'who the run would belong to (default: the user)')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel simulate sentinels/build.json --input task=login
   sentinel simulate sentinels/build.json --replies failing.json --project ../app
-  sentinel simulate sentinels/build.json --json    {ok, outcome, steps: [{key, permission, verdict, effect, …}], files, warnings, trace, …}`)
+  sentinel simulate sentinels/build.json --json    {ok, outcome, steps: [{key, permission, verdict, effect, …}], files, warnings, trace, …}`,
+    )
     .action(async (file: string, options: Options) => {
       process.exitCode = await show(file, options);
     });
@@ -49,7 +57,10 @@ async function show(file: string, options: Options): Promise<number> {
   const project = projectFolder(options.project);
   const inputs = readInputs(options.inputFile, options.input);
   const replies = options.replies === undefined ? {} : await repliesIn(options.replies);
-  const [{ readGoodDefinition }, { simulate }] = await Promise.all([import('../good-definition.ts'), import('../../simulate/simulate.ts')]);
+  const [{ readGoodDefinition }, { simulate }] = await Promise.all([
+    import('../good-definition.ts'),
+    import('../../simulate/simulate.ts'),
+  ]);
   const good = await readGoodDefinition(file, output);
   if (good === null) return EXIT.usage;
   const persona = options.persona ?? process.env['USER'] ?? 'local';
@@ -61,12 +72,17 @@ async function show(file: string, options: Options): Promise<number> {
 }
 
 async function repliesIn(file: string): Promise<Replies> {
-  const [{ readReplies }, { readFileSync }] = await Promise.all([import('../../definition-tests/test-file.ts'), import('node:fs')]);
+  const [{ readReplies }, { readFileSync }] = await Promise.all([
+    import('../../definition-tests/test-file.ts'),
+    import('node:fs'),
+  ]);
   let value: unknown;
   try {
     value = JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw usage(`--replies ${file} cannot be read as JSON (${error instanceof Error ? error.message : String(error)}); give a file of {KEY-or-PATTERN: reply}.`);
+    throw usage(
+      `--replies ${file} cannot be read as JSON (${error instanceof Error ? error.message : String(error)}); give a file of {KEY-or-PATTERN: reply}.`,
+    );
   }
   if (!isJsonObject(value)) throw usage(`--replies ${file} does not hold an object; write {KEY-or-PATTERN: reply, …}.`);
   try {
@@ -80,9 +96,15 @@ async function repliesIn(file: string): Promise<Replies> {
 function refuseUnasked(file: string, patterns: readonly string[], { unused, steps }: SimulationReport): void {
   if (patterns.length === 0 || unused.length < patterns.length) return;
   const keys = steps.filter(({ step }) => step !== 'condition').map(({ key, label }) => `${key} (${label})`);
-  const asked = keys.length === 0 ? 'no step asked for any' : `what asked was ${keys.slice(0, 5).join(', ')}${keys.length > 5 ? ', …' : ''}`;
+  const asked =
+    keys.length === 0
+      ? 'no step asked for any'
+      : `what asked was ${keys.slice(0, 5).join(', ')}${keys.length > 5 ? ', …' : ''}`;
   throw usage(
-    `--replies ${file}: nothing asked for ${patterns.slice(0, 5).map((pattern) => `"${pattern}"`).join(', ')}${patterns.length > 5 ? ', …' : ''}; ` +
+    `--replies ${file}: nothing asked for ${patterns
+      .slice(0, 5)
+      .map((pattern) => `"${pattern}"`)
+      .join(', ')}${patterns.length > 5 ? ', …' : ''}; ` +
       `a reply stands under a step's key, its name, a command, or "shell LINE", and ${asked}.`,
   );
 }
@@ -91,10 +113,12 @@ function showReport(report: SimulationReport, output: Output): void {
   const { paint } = output;
   const rows = report.steps.slice(0, rowsMax).map((step) => rowOf(step, paint));
   for (const line of table(['KEY', 'STEP', 'PERMISSION', 'VERDICT', 'WOULD'], rows, paint)) output.line(line);
-  if (report.steps.length > rowsMax) output.line(paint.dim(`… and ${report.steps.length - rowsMax} more (--json shows all)`));
+  if (report.steps.length > rowsMax)
+    output.line(paint.dim(`… and ${report.steps.length - rowsMax} more (--json shows all)`));
   for (const { path, change, diff } of report.files) {
     output.line(`\n${paint.strong(path)} would be ${change}`);
-    for (const line of diff.split('\n')) output.line(`  ${line.startsWith('+') ? paint.good(line) : line.startsWith('-') ? paint.bad(line) : line}`);
+    for (const line of diff.split('\n'))
+      output.line(`  ${line.startsWith('+') ? paint.good(line) : line.startsWith('-') ? paint.bad(line) : line}`);
   }
   const notes = notesOf(report, paint);
   if (notes.length > 0) output.line();
@@ -102,11 +126,23 @@ function showReport(report: SimulationReport, output: Output): void {
   output.line(`\n${endOf(report, paint)}`);
 }
 
-function rowOf({ key, step, label, permission, verdict, sandboxed, effect, source, outcome, failure, branch }: SimulatedStep, paint: Paint): string[] {
+function rowOf(
+  { key, step, label, permission, verdict, sandboxed, effect, source, outcome, failure, branch }: SimulatedStep,
+  paint: Paint,
+): string[] {
   const colour = verdict === 'denied' ? paint.bad : verdict === 'needs approval' ? paint.warn : paint.good;
-  const said = branch !== undefined ? `→ ${branch}` : `${effect ?? ''}${source === 'assumed' && step === 'shell' ? paint.dim(' (assumed to succeed)') : ''}`;
+  const said =
+    branch !== undefined
+      ? `→ ${branch}`
+      : `${effect ?? ''}${source === 'assumed' && step === 'shell' ? paint.dim(' (assumed to succeed)') : ''}`;
   const ending = failure === undefined ? said : `${said} ${paint.bad(`${outcome} ${failure.code}`)}`;
-  return [key, `${step} ${short(label)}`, permission ?? '', colour(sandboxed === true && verdict !== 'denied' ? `${verdict}, sandboxed` : verdict), short(ending.trim(), 120)];
+  return [
+    key,
+    `${step} ${short(label)}`,
+    permission ?? '',
+    colour(sandboxed === true && verdict !== 'denied' ? `${verdict}, sandboxed` : verdict),
+    short(ending.trim(), 120),
+  ];
 }
 
 function short(text: string, max = 40): string {
@@ -116,8 +152,13 @@ function short(text: string, max = 40): string {
 
 function notesOf({ steps, warnings, unused }: SimulationReport, paint: Paint): string[] {
   return [
-    ...steps.filter(({ verdict }) => verdict === 'denied').map(({ key, why = '' }) => `${paint.bad('denied')} ${why.startsWith(key) ? why : `${key}: ${why}`}`),
-    ...warnings.map(({ key, code, message }) => `${paint.warn(code)} ${key === '' || message.startsWith(key) ? '' : `${key}: `}${message}`),
+    ...steps
+      .filter(({ verdict }) => verdict === 'denied')
+      .map(({ key, why = '' }) => `${paint.bad('denied')} ${why.startsWith(key) ? why : `${key}: ${why}`}`),
+    ...warnings.map(
+      ({ key, code, message }) =>
+        `${paint.warn(code)} ${key === '' || message.startsWith(key) ? '' : `${key}: `}${message}`,
+    ),
     ...unused.map((pattern) => paint.warn(`the reply "${pattern}" was never asked for`)),
   ];
 }

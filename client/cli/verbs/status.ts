@@ -11,21 +11,31 @@ export function define(command: Command): void {
   command
     .description('Shows how a run stands. Exit code 4 when there is no such run.')
     .argument('<handle>', 'the run')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel status 6f0c
-  sentinel status nightly --json`)
+  sentinel status nightly --json`,
+    )
     .action(async (handle: string, options: { json?: boolean }) => {
       const output = openOutput(options);
       await withClient(output, async (client) => {
-        const [run, report, items] = await Promise.all([client.find(handle), client.status(handle), client.inbox({ handle })]);
+        const [run, report, items] = await Promise.all([
+          client.find(handle),
+          client.status(handle),
+          client.inbox({ handle }),
+        ]);
         const questions = items.filter(({ state }) => state === 'open');
         const waiting = await waitingWithin(client, handle, questions);
         const { name, project, persona, parent, inputs, startedAt, finishedAt } = run;
         output.object({ ...report, name, project, persona, parent, inputs, startedAt, finishedAt, waiting, questions });
         for (const line of reportLines({ ...report, name }, output.paint)) output.line(line);
         for (const { handle: inner, name: called, reason, questions: ids } of waiting) {
-          const what = ids.length > 0 ? `for an answer to ${ids.join(', ')}` : `because it is held${reason === null ? '' : ` (${oneLine(reason)}); "sentinel resume ${inner}" lets it go on`}`;
+          const what =
+            ids.length > 0
+              ? `for an answer to ${ids.join(', ')}`
+              : `because it is held${reason === null ? '' : ` (${oneLine(reason)}); "sentinel resume ${inner}" lets it go on`}`;
           output.line(`  ${output.paint.warn('waits')}: the nested run ${called} (${inner}) ${what}`);
         }
         for (const question of questions) for (const line of questionLines(question, output.paint)) output.line(line);

@@ -32,15 +32,24 @@ export function define(group: Command): void {
       'Shows the steps of a run, and changes those that are still ahead. PATH is a place of the definition (steps.2, steps.2.then.0, steps.1.branches.0.3, always.0); ' +
         'that of a nested run stands behind the key of the step that started it (steps.1@1/steps.0).',
     )
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel step list nightly
   sentinel step update nightly steps.3 --step '{"type": "shell", "command": "npm run lint"}'
-  sentinel step skip nightly steps.1@1/steps.0`);
+  sentinel step skip nightly steps.1@1/steps.0`,
+    );
   defineGroup(group, {
     list: { summary: 'show every step with its path and how it stands', define: defineList },
-    add: { summary: 'put a step before the one at PATH, or at the end', define: (command) => defineEdit(command, 'add') },
-    update: { summary: 'replace a step, the params of a command, or fields of another step', define: (command) => defineEdit(command, 'update') },
+    add: {
+      summary: 'put a step before the one at PATH, or at the end',
+      define: (command) => defineEdit(command, 'add'),
+    },
+    update: {
+      summary: 'replace a step, the params of a command, or fields of another step',
+      define: (command) => defineEdit(command, 'update'),
+    },
     remove: { summary: 'take a step out', define: (command) => defineEdit(command, 'remove') },
     skip: { summary: 'pass a step over the next time it is reached', define: (command) => defineEdit(command, 'skip') },
   });
@@ -48,14 +57,19 @@ Examples:
 
 function defineList(command: Command): void {
   command
-    .description('Shows every step of the run as it is now, how it stands, and the revision of the definition. Exit code 4 when there is no such run.')
+    .description(
+      'Shows every step of the run as it is now, how it stands, and the revision of the definition. Exit code 4 when there is no such run.',
+    )
     .argument('<handle>', 'the run')
     .argument('[path]', 'the steps from this place down, or the key of a step that started a nested run', '')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel step list nightly
   sentinel step list nightly steps.2
-  sentinel step list nightly steps.1@1 --json    {ok, handle, revision, pass, steps: [{path, type, label, state, editable, step}]}`)
+  sentinel step list nightly steps.1@1 --json    {ok, handle, revision, pass, steps: [{path, type, label, state, editable, step}]}`,
+    )
     .action(async (handle: string, path: string, _options: unknown, self: Command) => {
       const output = openOutput(self.optsWithGlobals<Options>());
       await withClient(output, async (client) => {
@@ -66,20 +80,31 @@ Examples:
         if (steps.length === 0 && at !== '') throw noSuchStep(listed, at);
         output.object({ ok: true, ...list, steps });
         output.line(`${list.handle} is at revision ${list.revision}, pass ${list.pass}.`);
-        for (const line of table(['PATH', 'STATE', 'EDITABLE', 'TYPE', 'LABEL'], steps.map((step) => rowOf(step, output.paint)), output.paint)) output.line(line);
+        for (const line of table(
+          ['PATH', 'STATE', 'EDITABLE', 'TYPE', 'LABEL'],
+          steps.map((step) => rowOf(step, output.paint)),
+          output.paint,
+        ))
+          output.line(line);
       });
     });
 }
 
 function rowOf({ path, state, pass, editable, type, label }: ListedStep, paint: Paint): string[] {
   const shown = pass === undefined ? state : `${state} (pass ${pass})`;
-  const colour = state === 'done' ? paint.good : state === 'next' || state === 'under-way' || state === 'asks' ? paint.warn : paint.dim;
+  const colour =
+    state === 'done'
+      ? paint.good
+      : state === 'next' || state === 'under-way' || state === 'asks'
+        ? paint.warn
+        : paint.dim;
   return [path, colour(shown), editable ?? '-', type, label.replaceAll(/\s+/g, ' ')];
 }
 
 const descriptions: Readonly<Record<EditRequest['op'], string>> = {
   add: 'Puts a step before the one at PATH; one place behind the last step, it becomes the last.',
-  update: 'Replaces the step at PATH, or with --params the params of a command, and of any other step the fields that are given.',
+  update:
+    'Replaces the step at PATH, or with --params the params of a command, and of any other step the fields that are given.',
   remove: 'Takes the step at PATH out.',
   skip: 'Passes the step at PATH over the next time it is reached, once.',
 };
@@ -93,20 +118,33 @@ const examples: Readonly<Record<EditRequest['op'], string>> = {
 
 function defineEdit(command: Command, op: EditRequest['op']): void {
   command
-    .description(`${descriptions[op]} Steps that are ahead change at once, those that were passed from the next pass. ${refusals}`)
+    .description(
+      `${descriptions[op]} Steps that are ahead change at once, those that were passed from the next pass. ${refusals}`,
+    )
     .argument('<handle>', 'the run')
     .argument('<path>', 'the place of the step');
-  if (op === 'add' || op === 'update') command.option('--step <json>', 'the step, in any spelling').option('--file <file>', 'the step in a JSON file');
-  if (op === 'update') command.option('--params <json>', 'the params of a command, or of any other step the fields to replace');
+  if (op === 'add' || op === 'update')
+    command.option('--step <json>', 'the step, in any spelling').option('--file <file>', 'the step in a JSON file');
+  if (op === 'update')
+    command.option('--params <json>', 'the params of a command, or of any other step the fields to replace');
   command
-    .option('--revision <n>', 'the revision that was seen (default: the one that is)', wholeNumber('--revision', { min: 0, max: 1_000_000_000 }))
+    .option(
+      '--revision <n>',
+      'the revision that was seen (default: the one that is)',
+      wholeNumber('--revision', { min: 0, max: 1_000_000_000 }),
+    )
     .option('--note <text>', 'why, kept with the edit')
     .option('--by <persona>', 'who edits (default: the user)')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   ${examples[op]}
-  ${examples[op]} --json    {ok, handle, revision, op, path, from, before, after}`)
-    .action(async (handle: string, path: string, _options: unknown, self: Command) => edit(op, handle, path, self.optsWithGlobals<Options>()));
+  ${examples[op]} --json    {ok, handle, revision, op, path, from, before, after}`,
+    )
+    .action(async (handle: string, path: string, _options: unknown, self: Command) =>
+      edit(op, handle, path, self.optsWithGlobals<Options>()),
+    );
 }
 
 async function edit(op: EditRequest['op'], handle: string, path: string, options: Options): Promise<void> {
@@ -115,13 +153,17 @@ async function edit(op: EditRequest['op'], handle: string, path: string, options
   await withClient(output, async (client) => {
     const seen = await seenBy(client, handle, path, options, given);
     const { note, by = process.env['USER'] ?? 'local' } = options;
-    const reply = await client.edit(handle, { op, path, ...seen, by, ...(note === undefined ? {} : { note }) }).catch(async (error: unknown) => {
-      throw await refusalOf(error, client, handle, path, op);
-    });
+    const reply = await client
+      .edit(handle, { op, path, ...seen, by, ...(note === undefined ? {} : { note }) })
+      .catch(async (error: unknown) => {
+        throw await refusalOf(error, client, handle, path, op);
+      });
     output.object({ ok: true, ...reply });
     const { stepDiff } = await import('../../step-diff.ts');
     for (const line of stepDiff(reply, output.paint)) output.line(line);
-    output.line(`${reply.handle} is at revision ${reply.revision}${reply.from === 'now' ? '' : '; the change is seen from the next pass'}.`);
+    output.line(
+      `${reply.handle} is at revision ${reply.revision}${reply.from === 'now' ? '' : '; the change is seen from the next pass'}.`,
+    );
   });
 }
 
@@ -130,7 +172,10 @@ type Given = { step: JsonObject } | { params: JsonObject } | null;
 function stepGiven(op: EditRequest['op'], { step, file, params }: Options): Given {
   if (op !== 'add' && op !== 'update') return null;
   const sources = [step, file, params].filter((source) => source !== undefined);
-  if (sources.length !== 1) throw usage(`"step ${op}" needs the step once: give one of --step JSON, --file FILE${op === 'update' ? ', --params JSON' : ''}.`);
+  if (sources.length !== 1)
+    throw usage(
+      `"step ${op}" needs the step once: give one of --step JSON, --file FILE${op === 'update' ? ', --params JSON' : ''}.`,
+    );
   if (params !== undefined) return { params: objectIn('--params', params) };
   return { step: step === undefined ? objectIn(file ?? '', textOf(file ?? '')) : objectIn('--step', step) };
 }
@@ -148,18 +193,29 @@ function objectIn(source: string, text: string): JsonObject {
   try {
     value = JSON.parse(text) as Json;
   } catch (error) {
-    throw usage(`${source} is not JSON (${error instanceof Error ? error.message : String(error)}); write it in single quotes: '{"type": "shell", "command": "true"}'.`);
+    throw usage(
+      `${source} is not JSON (${error instanceof Error ? error.message : String(error)}); write it in single quotes: '{"type": "shell", "command": "true"}'.`,
+    );
   }
-  if (!isJsonObject(value)) throw usage(`${source} is not a JSON object; write one, like '{"type": "shell", "command": "true"}'.`);
+  if (!isJsonObject(value))
+    throw usage(`${source} is not a JSON object; write one, like '{"type": "shell", "command": "true"}'.`);
   return value;
 }
 
 /** The revision that the edit is for, and the step, for which the run's own may be needed. */
-async function seenBy(client: SentinelClient, handle: string, path: string, { revision }: Options, given: Given): Promise<Pick<EditRequest, 'revision' | 'step'>> {
+async function seenBy(
+  client: SentinelClient,
+  handle: string,
+  path: string,
+  { revision }: Options,
+  given: Given,
+): Promise<Pick<EditRequest, 'revision' | 'step'>> {
   if (revision !== undefined && (given === null || 'step' in given)) return { revision, ...given };
   const list = await client.steps(handle, path);
   const seen = revision ?? list.revision;
-  return given !== null && 'params' in given ? { revision: seen, step: withParams(list, runAt(handle, path).path, given.params) } : { revision: seen, ...given };
+  return given !== null && 'params' in given
+    ? { revision: seen, step: withParams(list, runAt(handle, path).path, given.params) }
+    : { revision: seen, ...given };
 }
 
 function withParams(list: StepList, path: string, params: JsonObject): Json {
@@ -170,7 +226,13 @@ function withParams(list: StepList, path: string, params: JsonObject): Json {
 }
 
 /** The run alone refuses; which places there are is asked of it then. */
-async function refusalOf(error: unknown, client: SentinelClient, handle: string, path: string, op: EditRequest['op']): Promise<unknown> {
+async function refusalOf(
+  error: unknown,
+  client: SentinelClient,
+  handle: string,
+  path: string,
+  op: EditRequest['op'],
+): Promise<unknown> {
   if (!(error instanceof ClientError) || error.code !== 'STEP_NOT_FOUND') return error;
   const list = await client.steps(handle, path).catch(() => null);
   const { path: place } = runAt(handle, path);

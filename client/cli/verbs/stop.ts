@@ -4,11 +4,18 @@ import { control } from '../control.ts';
 
 export function define(command: Command): void {
   command
-    .description('Ends a run after the steps under way; "cancel" interrupts them. Exit code 4 when there is no such run, 1 when it has ended.')
+    .description(
+      'Ends a run after the steps under way; "cancel" interrupts them. Exit code 4 when there is no such run, 1 when it has ended.',
+    )
     .argument('<handle>', 'the run')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel stop nightly
-  sentinel stop nightly --json`)
-    .action((handle: string, options: { json?: boolean }) => control(handle, options, 'ends after the steps under way', (client) => client.stop(handle)));
+  sentinel stop nightly --json`,
+    )
+    .action((handle: string, options: { json?: boolean }) =>
+      control(handle, options, 'ends after the steps under way', (client) => client.stop(handle)),
+    );
 }

@@ -21,18 +21,24 @@ export function define(command: Command): void {
       'Runs the cases of *.sentinel-test.json files: the real interpreter, replies from the file, no server and no effect. ' +
         'Exit code 0 when all pass, 1 when one fails, 2 when a file or a definition has problems.',
     )
-    .argument('[path...]', 'test files, definitions with tests beside them, or folders; default: this folder and sentinels/')
+    .argument(
+      '[path...]',
+      'test files, definitions with tests beside them, or folders; default: this folder and sentinels/',
+    )
     .option('--watch', 'run them again whenever a file changes')
     .option('--update', 'rewrite what fails to what came')
     .option('--junit <file>', 'also write a JUnit report')
     .option('--record <handle>', 'make a test file from a run that ended')
     .option('--out <file>', 'where --record writes (default: NAME-HANDLE.sentinel-test.json)')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel test
   sentinel test sentinels/build.json --watch
   sentinel test --json --junit report.xml    {ok, passed, failed, files: [{file, mistakes, cases}]}
-  sentinel test --record nightly`)
+  sentinel test --record nightly`,
+    )
     .action(async (paths: string[], options: Options) => {
       const output = openOutput({ ...options, streams: options.watch === true });
       if (options.record !== undefined) return record(options.record, options.out, output);
@@ -46,7 +52,10 @@ async function runAll(paths: readonly string[], options: Options, output: Output
   const { findTests, runTestFile } = await import('../../definition-tests/run-suite.ts');
   const { files, mistakes } = findTests(paths);
   if (mistakes.length > 0) throw usage(`${mistakes.join('; ')}.`);
-  if (files.length === 0) throw usage('There is no *.sentinel-test.json file here, below the folders that were given, or in sentinels/; write one beside a definition.');
+  if (files.length === 0)
+    throw usage(
+      'There is no *.sentinel-test.json file here, below the folders that were given, or in sentinels/; write one beside a definition.',
+    );
   const reports: FileReport[] = [];
   for (const file of files) {
     const report = await runTestFile(file);
@@ -58,7 +67,10 @@ async function runAll(paths: readonly string[], options: Options, output: Output
 }
 
 async function updated(report: FileReport, output: Output): Promise<FileReport> {
-  const [{ updateFile }, { runTestFile }] = await Promise.all([import('../../definition-tests/update.ts'), import('../../definition-tests/run-suite.ts')]);
+  const [{ updateFile }, { runTestFile }] = await Promise.all([
+    import('../../definition-tests/update.ts'),
+    import('../../definition-tests/run-suite.ts'),
+  ]);
   const changed = report.mistakes.length > 0 ? 0 : updateFile(report);
   if (changed === 0) return report;
   output.note(`sentinel: ${report.file}: ${changed} ${changed === 1 ? 'case' : 'cases'} rewritten`);
@@ -66,11 +78,16 @@ async function updated(report: FileReport, output: Output): Promise<FileReport> 
 }
 
 async function writeJunit(path: string, reports: readonly FileReport[]): Promise<void> {
-  const [{ junitOf }, { writeFileSync }] = await Promise.all([import('../../definition-tests/junit.ts'), import('node:fs')]);
+  const [{ junitOf }, { writeFileSync }] = await Promise.all([
+    import('../../definition-tests/junit.ts'),
+    import('node:fs'),
+  ]);
   try {
     writeFileSync(path, junitOf(reports));
   } catch (error) {
-    throw usage(`--junit ${path} cannot be written (${error instanceof Error ? error.message : String(error)}); give a file in a folder that exists.`);
+    throw usage(
+      `--junit ${path} cannot be written (${error instanceof Error ? error.message : String(error)}); give a file in a folder that exists.`,
+    );
   }
 }
 
@@ -81,12 +98,17 @@ async function show(reports: readonly FileReport[], output: Output): Promise<voi
     for (const report of cases) {
       output.line(caseLine(file, report, output.paint));
       if (!report.ok) for (const line of differenceLines(report, output.paint)) output.line(`    ${line}`);
-      for (const pattern of report.unused) output.line(`    ${output.paint.warn(`the reply "${pattern}" was never asked for`)}`);
+      for (const pattern of report.unused)
+        output.line(`    ${output.paint.warn(`the reply "${pattern}" was never asked for`)}`);
     }
   }
   const { passed, failed } = countsOf(reports);
   const broken = reports.filter(({ mistakes }) => mistakes.length > 0).length;
-  const totals = [`${passed} passed`, `${failed} failed`, ...(broken === 0 ? [] : [`${broken} ${broken === 1 ? 'file' : 'files'} not readable`])];
+  const totals = [
+    `${passed} passed`,
+    `${failed} failed`,
+    ...(broken === 0 ? [] : [`${broken} ${broken === 1 ? 'file' : 'files'} not readable`]),
+  ];
   output.line(`${totals.join(', ')} in ${reports.length} ${reports.length === 1 ? 'file' : 'files'}`);
   output.object({ ok: exitCodeOf(reports) === EXIT.ok, passed, failed, files: reports.map(documentOf) });
 }
@@ -120,10 +142,13 @@ function countsOf(reports: readonly FileReport[]): { passed: number; failed: num
 }
 
 /** It cannot be read, or its definition has problems that it did not expect. */
-const isBroken = (report: FileReport['cases'][number]): boolean => report.mistake !== undefined || (report.outcome === null && report.problems.length > 0 && report.test.expect.problems === undefined);
+const isBroken = (report: FileReport['cases'][number]): boolean =>
+  report.mistake !== undefined ||
+  (report.outcome === null && report.problems.length > 0 && report.test.expect.problems === undefined);
 
 function exitCodeOf(reports: readonly FileReport[]): number {
-  if (reports.some(({ mistakes, cases }) => mistakes.length > 0 || cases.some((report) => isBroken(report)))) return EXIT.usage;
+  if (reports.some(({ mistakes, cases }) => mistakes.length > 0 || cases.some((report) => isBroken(report))))
+    return EXIT.usage;
   return reports.every(({ cases }) => cases.every(({ ok }) => ok)) ? EXIT.ok : EXIT.failed;
 }
 
@@ -137,7 +162,9 @@ async function watch(paths: readonly string[], options: Options, output: Output)
   let running = Promise.resolve();
   const again = async (): Promise<void> => {
     output.line();
-    await runAll(paths, options, output).catch((error: unknown) => output.note(`sentinel: ${error instanceof Error ? error.message : String(error)}`));
+    await runAll(paths, options, output).catch((error: unknown) =>
+      output.note(`sentinel: ${error instanceof Error ? error.message : String(error)}`),
+    );
   };
   watcher.on('all', (_event, file) => {
     if (!file.endsWith('.json')) return;
@@ -166,7 +193,9 @@ async function record(handle: string, out: string | undefined, output: Output): 
   try {
     writeFileSync(path, jsonText(file));
   } catch (error) {
-    throw usage(`${path} cannot be written (${error instanceof Error ? error.message : String(error)}); give a file in a folder that exists with --out.`);
+    throw usage(
+      `${path} cannot be written (${error instanceof Error ? error.message : String(error)}); give a file in a folder that exists with --out.`,
+    );
   }
   output.line(`${output.paint.good('✔')} ${path}`);
   for (const sentence of unknown) output.line(`  ${output.paint.warn(sentence)}`);

@@ -7,12 +7,17 @@ import { withClient } from '../with-client.ts';
 
 export function define(command: Command): void {
   command
-    .description('Shows the steps of a run as a tree, in the order of the definition. Exit code 4 when there is no such run.')
+    .description(
+      'Shows the steps of a run as a tree, in the order of the definition. Exit code 4 when there is no such run.',
+    )
     .argument('<handle>', 'the run')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel trace nightly
-  sentinel trace nightly --json    {handle, events, nested}`)
+  sentinel trace nightly --json    {handle, events, nested}`,
+    )
     .action(async (handle: string, options: { json?: boolean }) => {
       const output = openOutput(options);
       await withClient(output, async (client) => {

@@ -25,16 +25,24 @@ type Steering = 'pause' | 'resume' | 'remove';
 
 export function define(group: Command): void {
   group
-    .description('Registers definitions so that they start by themselves: by an event, by the clock, or at once, as their "trigger" says.')
-    .addHelpText('after', `
+    .description(
+      'Registers definitions so that they start by themselves: by an event, by the clock, or at once, as their "trigger" says.',
+    )
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel trigger add review.json --project .
-  sentinel trigger list`);
+  sentinel trigger list`,
+    );
   defineGroup(group, {
     add: { summary: 'register a definition by its own trigger', define: defineAdd },
     list: { summary: 'list what events start', define: defineList },
     show: { summary: 'show a trigger and what it started', define: defineShow },
-    pause: { summary: 'let events pass for now', define: steering('pause', 'Starts no runs until it is resumed; events that are published meanwhile pass.') },
+    pause: {
+      summary: 'let events pass for now',
+      define: steering('pause', 'Starts no runs until it is resumed; events that are published meanwhile pass.'),
+    },
     resume: { summary: 'start runs again', define: steering('resume', 'Starts runs again, for events from now on.') },
     remove: { summary: 'forget a trigger', define: steering('remove', 'Starts no more runs; runs under way go on.') },
   });
@@ -46,11 +54,17 @@ function defineAdd(command: Command): void {
       'Registers a definition by its own "trigger": "event" starts one run for each matching event from now on, with the event\'s data as $event; ' +
         '"schedule" makes a schedule; "immediate" starts one run now. Registering it again replaces it.',
     )
-    .option('--event <pattern>', 'start a run for each event of this name, whatever its trigger says; * within a part, ** across')
-    .addHelpText('after', `
+    .option(
+      '--event <pattern>',
+      'start a run for each event of this name, whatever its trigger says; * within a part, ** across',
+    )
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel trigger add review.json --project .
-  sentinel trigger add notify.json --event 'sentinel:finished:*' --json`)
+  sentinel trigger add notify.json --event 'sentinel:finished:*' --json`,
+    )
     .action(async (definition: string, _options: unknown, self: Command) => {
       process.exitCode = await add(definition, self.optsWithGlobals<AddOptions>());
     });
@@ -62,10 +76,14 @@ async function add(given: string, options: AddOptions): Promise<number> {
     const request = await readRequest(given, options, client, output);
     if (request === null) return EXIT.usage;
     const [{ addTrigger }, parts] = await Promise.all([import('../../triggers.ts'), client.parts(options.host)]);
-    const registered = await addTrigger(parts, { ...request, ...(options.event === undefined ? {} : { event: options.event }) });
+    const registered = await addTrigger(parts, {
+      ...request,
+      ...(options.event === undefined ? {} : { event: options.event }),
+    });
     output.object({ ok: true, ...registered });
     output.line(resultText(registered, request.definition.name));
-    if (registered.type === 'event' && registered.isWatched === false) output.note(notWatched(registered.trigger.project));
+    if (registered.type === 'event' && registered.isWatched === false)
+      output.note(notWatched(registered.trigger.project));
     return EXIT.ok;
   });
 }
@@ -80,7 +98,9 @@ function resultText(registered: Registered, name: string): string {
     case 'schedule':
       return `${name} starts at ${registered.schedule.cron} (${registered.schedule.timeZone}): "sentinel schedule show ${registered.schedule.id}".`;
     case 'immediate':
-      return registered.run.isNew ? `${name} started: ${registered.run.handle}` : `${name} was started before: ${registered.run.handle}`;
+      return registered.run.isNew
+        ? `${name} started: ${registered.run.handle}`
+        : `${name} was started before: ${registered.run.handle}`;
     default:
       return registered satisfies never;
   }
@@ -89,17 +109,25 @@ function resultText(registered: Registered, name: string): string {
 function defineList(command: Command): void {
   command
     .description('Lists the definitions that events start; "sentinel schedule list" has those that the clock starts.')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel trigger list
-  sentinel trigger list --json    [{id, name, event, project, persona, inputs, isPaused, …}]`)
+  sentinel trigger list --json    [{id, name, event, project, persona, inputs, isPaused, …}]`,
+    )
     .action(async (_options: unknown, self: Command) => {
       const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
       await withClient(output, async (client) => {
         const all = await (await client.store()).triggers.list();
         output.object(all);
         if (all.length === 0) output.line('No triggers.');
-        const rows = all.map(({ name, event, project, isPaused }) => [name, event, isPaused ? 'paused' : 'on', project]);
+        const rows = all.map(({ name, event, project, isPaused }) => [
+          name,
+          event,
+          isPaused ? 'paused' : 'on',
+          project,
+        ]);
         for (const line of table(['NAME', 'EVENT', 'STATE', 'PROJECT'], rows, output.paint)) output.line(line);
       });
     });
@@ -107,20 +135,32 @@ Examples:
 
 function defineShow(command: Command): void {
   oneTrigger(command)
-    .description('Shows a trigger, and the runs that events started, newest first. Exit code 4 when there is no such trigger.')
+    .description(
+      'Shows a trigger, and the runs that events started, newest first. Exit code 4 when there is no such trigger.',
+    )
     .option('--limit <n>', 'at most so many runs', wholeNumber('--limit', { min: 1, max: 1_000 }), 20)
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel trigger show review
-  sentinel trigger show review --json    {…the trigger, starts: [{handle, state, reason, heldBy, event: {seq, id, name, data, at}}]}`)
+  sentinel trigger show review --json    {…the trigger, starts: [{handle, state, reason, heldBy, event: {seq, id, name, data, at}}]}`,
+    )
     .action(async (given: string, _options: unknown, self: Command) => {
       const { limit, ...options } = self.optsWithGlobals<OneOptions & { limit: number }>();
       const output = openOutput(options);
       await withTrigger(given, options, output, async (trigger, { triggers }) => {
         const starts = await triggers.starts(trigger.id, limit);
         output.object({ ...trigger, starts });
-        output.line(`${output.paint.strong(trigger.name)} starts at each ${trigger.event} in ${trigger.project}${trigger.isPaused ? ' (paused)' : ''}`);
-        const rows = starts.map(({ handle, state, reason, heldBy, event }) => [heldBy ?? handle, event.name, state, reason ?? '']);
+        output.line(
+          `${output.paint.strong(trigger.name)} starts at each ${trigger.event} in ${trigger.project}${trigger.isPaused ? ' (paused)' : ''}`,
+        );
+        const rows = starts.map(({ handle, state, reason, heldBy, event }) => [
+          heldBy ?? handle,
+          event.name,
+          state,
+          reason ?? '',
+        ]);
         for (const line of table(['RUN', 'EVENT', 'STATE', 'REASON'], rows, output.paint)) output.line(line);
       });
     });
@@ -130,9 +170,12 @@ function steering(verb: Steering, description: string): (command: Command) => vo
   return (command) => {
     oneTrigger(command)
       .description(`${description} Exit code 4 when there is no such trigger.`)
-      .addHelpText('after', `
+      .addHelpText(
+        'after',
+        `
 Examples:
-  sentinel trigger ${verb} review`)
+  sentinel trigger ${verb} review`,
+      )
       .action(async (given: string, _options: unknown, self: Command) => {
         const options = self.optsWithGlobals<OneOptions>();
         const output = openOutput(options);
@@ -152,9 +195,10 @@ Examples:
 const RESULTS: Record<Steering, string> = { pause: 'is paused', resume: 'starts runs again', remove: 'is forgotten' };
 
 function oneTrigger(command: Command): Command {
-  return command.argument('<trigger>', "the definition's name, or the trigger's id").option('--project <dir>', 'where one name is registered for several projects', '.');
+  return command
+    .argument('<trigger>', "the definition's name, or the trigger's id")
+    .option('--project <dir>', 'where one name is registered for several projects', '.');
 }
-
 
 async function withTrigger(
   given: string,

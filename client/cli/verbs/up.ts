@@ -10,10 +10,13 @@ export function define(command: Command): void {
       'Starts the services that are not up: Temporal, Postgres, and a worker in the background. What the environment tells the worker (SENTINEL_WEBHOOK_SECRET and the like) ' +
         'holds until another "up" or "down": other verbs leave it as it is.',
     )
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel up
-  sentinel up --json`)
+  sentinel up --json`,
+    )
     .action((options: { json?: boolean }) => up(options));
 }
 
@@ -30,14 +33,28 @@ async function up(options: { json?: boolean }): Promise<void> {
   const { temporal, postgres, worker, warnings } = state;
   output.object({
     ok: true,
-    temporal: { address: temporal?.address ?? null, webUrl: temporal?.webUrl ?? null, isExternal: temporal?.isExternal ?? false },
-    postgres: { port: postgres?.port ?? null, dataDir: postgres?.dataDir ?? null, isExternal: postgres?.isExternal ?? false },
+    temporal: {
+      address: temporal?.address ?? null,
+      webUrl: temporal?.webUrl ?? null,
+      isExternal: temporal?.isExternal ?? false,
+    },
+    postgres: {
+      port: postgres?.port ?? null,
+      dataDir: postgres?.dataDir ?? null,
+      isExternal: postgres?.isExternal ?? false,
+    },
     worker: { pid: worker?.process?.pid ?? null, taskQueues: worker?.taskQueues ?? [] },
     warnings,
   });
   const { good, warn, strong } = output.paint;
-  output.line(`${good('✔')} ${strong('temporal')}  ${temporal?.address ?? ''}  web UI ${temporal?.webUrl ?? 'unknown'}`);
-  output.line(`${good('✔')} ${strong('postgres')}  ${postgres?.isExternal === true ? 'DATABASE_URL' : `port ${postgres?.port ?? '?'}`}`);
-  output.line(`${good('✔')} ${strong('worker')}    pid ${worker?.process?.pid ?? '?'}, ${worker?.taskQueues.join(', ') ?? ''}`);
+  output.line(
+    `${good('✔')} ${strong('temporal')}  ${temporal?.address ?? ''}  web UI ${temporal?.webUrl ?? 'unknown'}`,
+  );
+  output.line(
+    `${good('✔')} ${strong('postgres')}  ${postgres?.isExternal === true ? 'DATABASE_URL' : `port ${postgres?.port ?? '?'}`}`,
+  );
+  output.line(
+    `${good('✔')} ${strong('worker')}    pid ${worker?.process?.pid ?? '?'}, ${worker?.taskQueues.join(', ') ?? ''}`,
+  );
   for (const warning of warnings) output.line(warn(`⚠ ${warning}`));
 }

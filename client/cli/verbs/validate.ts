@@ -18,12 +18,17 @@ interface FileReport {
 
 export function define(command: Command): void {
   command
-    .description('Checks definitions and reports all problems at once. Exit code 0 when there is no error, 2 otherwise.')
+    .description(
+      'Checks definitions and reports all problems at once. Exit code 0 when there is no error, 2 otherwise.',
+    )
     .argument('<file...>', 'definitions: JSON files; of several, tests and schemas are left out')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   sentinel validate sentinels/build.json
-  sentinel validate --json sentinels/*.json`)
+  sentinel validate --json sentinels/*.json`,
+    )
     .action(async (files: string[], { json }: { json?: boolean }) => {
       process.exitCode = await validate(files, openOutput({ json }));
     });
@@ -58,8 +63,14 @@ async function checkFile(file: string): Promise<FileReport> {
 
 function reportLines({ file, ok, problems, inferred, skipped }: FileReport, paint: Paint): string[] {
   if (skipped !== undefined) return [paint.dim(`- left out  ${file}: ${skipped}`)];
-  const verdict = ok ? paint.good('✔ ok') : paint.bad(`✖ ${counted(problems.filter(({ severity }) => severity === 'error').length, 'error')}`);
-  return [`${verdict}  ${file}`, ...problemLines(problems, paint), ...inferred.map((text) => `  ${paint.dim(`inferred: ${text}`)}`)];
+  const verdict = ok
+    ? paint.good('✔ ok')
+    : paint.bad(`✖ ${counted(problems.filter(({ severity }) => severity === 'error').length, 'error')}`);
+  return [
+    `${verdict}  ${file}`,
+    ...problemLines(problems, paint),
+    ...inferred.map((text) => `  ${paint.dim(`inferred: ${text}`)}`),
+  ];
 }
 
 export function problemLines(problems: readonly Problem[], paint: Paint): string[] {

@@ -17,19 +17,28 @@ export function define(command: Command): void {
     )
     .option('--build-id <id>', 'the version of this worker: a run stays with workers of the version it began on')
     .option('--deployment <name>', 'what it is a version of (default: sentinel)')
-    .option('--current', 'from now on new runs start on this version (the first version of a deployment always is current)')
-    .addHelpText('after', `
+    .option(
+      '--current',
+      'from now on new runs start on this version (the first version of a deployment always is current)',
+    )
+    .addHelpText(
+      'after',
+      `
 Prints one JSON line when it is ready: {"ready": true, "pid": …, "taskQueues": […]}, with versions also
 "deploymentName", "buildId" and "isCurrent".
 
 Examples:
   sentinel worker
   sentinel worker --build-id "$(git rev-parse --short HEAD)" --current
-  SENTINEL_TASK_QUEUES=sentinel,sentinel@gpu-1 sentinel worker`)
+  SENTINEL_TASK_QUEUES=sentinel,sentinel@gpu-1 sentinel worker`,
+    )
     .action(async (options: Options) => {
       const version = versionOf(options);
       const { runWorkerProcess } = await import('../../../worker/main.ts');
-      process.exitCode = await runWorkerProcess({ ...(version === null ? {} : { version }), takeOver: options.current === true });
+      process.exitCode = await runWorkerProcess({
+        ...(version === null ? {} : { version }),
+        takeOver: options.current === true,
+      });
     });
 }
 
@@ -38,9 +47,11 @@ function versionOf({ buildId, deployment, current }: Options): WorkerVersion | n
   const { SENTINEL_BUILD_ID, SENTINEL_DEPLOYMENT, ...rest } = process.env;
   const id = buildId ?? SENTINEL_BUILD_ID;
   if (id === undefined || id === '') {
-    if (deployment !== undefined || current === true) throw usage('--deployment and --current say something of a version; give it with --build-id.');
+    if (deployment !== undefined || current === true)
+      throw usage('--deployment and --current say something of a version; give it with --build-id.');
     return null;
   }
   const name = deployment ?? SENTINEL_DEPLOYMENT;
-  return readConfig({ ...rest, SENTINEL_BUILD_ID: id, ...(name === undefined ? {} : { SENTINEL_DEPLOYMENT: name }) }).version;
+  return readConfig({ ...rest, SENTINEL_BUILD_ID: id, ...(name === undefined ? {} : { SENTINEL_DEPLOYMENT: name }) })
+    .version;
 }

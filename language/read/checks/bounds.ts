@@ -11,7 +11,10 @@ import type { DefinitionSite, LoopSite, Sites } from '../sites.ts';
 import type { KnownRefs } from './nesting.ts';
 
 export function checkBounds(sites: Sites, origins: Origins, knownRefs: KnownRefs): Problem[] {
-  return [...sites.loops.filter((site) => !isBounded(site)).map(unboundedHere), ...checkReferred(sites, origins, knownRefs)];
+  return [
+    ...sites.loops.filter((site) => !isBounded(site)).map(unboundedHere),
+    ...checkReferred(sites, origins, knownRefs),
+  ];
 }
 
 function unboundedHere({ loop, path }: LoopSite): Problem {

@@ -5,20 +5,31 @@ import type { Sites } from '../sites.ts';
 
 export function checkEvents(sites: Sites, origins: Origins): Problem[] {
   return [
-    ...sites.loops.flatMap(({ loop, path }) => (loop.type === 'event' ? isBadEvent(loop.event, origins.locate(loop, path, ['event']), 'watched') : [])),
+    ...sites.loops.flatMap(({ loop, path }) =>
+      loop.type === 'event' ? isBadEvent(loop.event, origins.locate(loop, path, ['event']), 'watched') : [],
+    ),
     ...sites.steps.flatMap(({ step, path }) => {
       if ((step.type !== 'emit' && step.type !== 'watch') || step.event === undefined) return [];
-      return isBadEvent(step.event, origins.locate(step, path, ['event']), step.type === 'emit' ? 'emitted' : 'watched');
+      return isBadEvent(
+        step.event,
+        origins.locate(step, path, ['event']),
+        step.type === 'emit' ? 'emitted' : 'watched',
+      );
     }),
   ];
 }
 
 export function isBadEvent(event: string, path: string, how: 'emitted' | 'watched'): Problem[] {
-  const bad = (message: string, fix?: string): Problem[] => [{ code: 'BAD_EVENT', severity: 'error', path, message, ...(fix === undefined ? {} : { fix }) }];
+  const bad = (message: string, fix?: string): Problem[] => [
+    { code: 'BAD_EVENT', severity: 'error', path, message, ...(fix === undefined ? {} : { fix }) },
+  ];
   const plain = event.replaceAll(/\{\{[^{}\n]*\}\}/g, 'x');
   const closed = event.replaceAll(/\s+/g, '-');
-  if (/\s/.test(plain.trim())) return bad(`"${event}" has a space in it, and no event is named so; write "${closed}"`, `write "${closed}"`);
-  if (plain !== plain.trim()) return bad(`"${event}" has a space around it; write "${event.trim()}"`, `write "${event.trim()}"`);
-  if (how === 'emitted' && plain.includes('*')) return bad(`"${event}" is a pattern, and an event that is emitted has one name; patterns are for those who watch`);
+  if (/\s/.test(plain.trim()))
+    return bad(`"${event}" has a space in it, and no event is named so; write "${closed}"`, `write "${closed}"`);
+  if (plain !== plain.trim())
+    return bad(`"${event}" has a space around it; write "${event.trim()}"`, `write "${event.trim()}"`);
+  if (how === 'emitted' && plain.includes('*'))
+    return bad(`"${event}" is a pattern, and an event that is emitted has one name; patterns are for those who watch`);
   return [];
 }

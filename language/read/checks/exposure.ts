@@ -11,10 +11,21 @@ export function checkExposure(sites: Sites, origins: Origins): Problem[] {
       const command = step.type === 'command' ? { command: step.command } : {};
       const refusal = refusalOf(modes.get(place.definition), { permission: permissionOf(step), ...command });
       if (refusal === null) return [];
-      return [{ code: 'REFUSED_BY_MODE', severity: 'warning', path, message: `this step ${refusal}; it fails when it is reached` }];
+      return [
+        {
+          code: 'REFUSED_BY_MODE',
+          severity: 'warning',
+          path,
+          message: `this step ${refusal}; it fails when it is reached`,
+        },
+      ];
     }),
-    ...sites.steps.flatMap(({ step, path }) => secretsIn(withoutInner(step), (keys) => origins.locate(step, path, keys))),
-    ...sites.definitions.flatMap(({ value, path }) => secretsIn({ inputs: value['inputs'] }, (keys) => origins.locate(value, path, keys))),
+    ...sites.steps.flatMap(({ step, path }) =>
+      secretsIn(withoutInner(step), (keys) => origins.locate(step, path, keys)),
+    ),
+    ...sites.definitions.flatMap(({ value, path }) =>
+      secretsIn({ inputs: value['inputs'] }, (keys) => origins.locate(value, path, keys)),
+    ),
   ];
 }
 
@@ -50,9 +61,9 @@ function secretsIn(root: unknown, locate: (keys: string[]) => string): Problem[]
       if (found === undefined) return;
       const message = `this looks like ${found[0]}, and a definition is kept in the store, in histories and in logs; read it from the environment with {{env.NAME}} and list the name in "env"`;
       problems.push({ code: 'SECRET_IN_TEXT', severity: 'warning', path: locate(keys), message });
-    } else if (Array.isArray(value) || isPlain(value)) for (const [key, item] of Object.entries(value)) visit(item, [...keys, key]);
+    } else if (Array.isArray(value) || isPlain(value))
+      for (const [key, item] of Object.entries(value)) visit(item, [...keys, key]);
   };
   visit(root, []);
   return problems;
 }
-

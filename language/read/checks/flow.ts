@@ -11,8 +11,16 @@ import type { Setter, Setters } from '../setters.ts';
 import type { LoopSite, Place, Sites } from '../sites.ts';
 import { BRACE_ROOTS } from './references.ts';
 
-export function checkFlow(sites: Sites, references: readonly ReferenceSite[], setters: Setters, origins: Origins): Problem[] {
-  return [...references.flatMap((reference) => checkOrder(reference, setters)), ...checkLoops(sites, references, setters, origins)];
+export function checkFlow(
+  sites: Sites,
+  references: readonly ReferenceSite[],
+  setters: Setters,
+  origins: Origins,
+): Problem[] {
+  return [
+    ...references.flatMap((reference) => checkOrder(reference, setters)),
+    ...checkLoops(sites, references, setters, origins),
+  ];
 }
 
 function checkOrder(reference: ReferenceSite, setters: Setters): Problem[] {
@@ -44,11 +52,14 @@ function checkLoops(sites: Sites, references: readonly ReferenceSite[], setters:
   const checked = sites.loops.filter(({ loop }) => loop.type === 'until' || loop.type === 'while');
   if (checked.length === 0) return [];
   const byPlace = new Map<string, ReferenceSite[]>();
-  for (const reference of references) if (reference.from === 'expression') byPlace.set(reference.at, [...(byPlace.get(reference.at) ?? []), reference]);
+  for (const reference of references)
+    if (reference.from === 'expression') byPlace.set(reference.at, [...(byPlace.get(reference.at) ?? []), reference]);
   return checked.flatMap((site) => {
     const at = origins.locate(site.loop, site.path, ['check']);
     const read = byPlace.get(at) ?? [];
-    return read.length > 0 && read.every((reference) => isFixed(reference, site, sites, setters)) ? [stuck(site, at, read)] : [];
+    return read.length > 0 && read.every((reference) => isFixed(reference, site, sites, setters))
+      ? [stuck(site, at, read)]
+      : [];
   });
 }
 
@@ -59,12 +70,20 @@ function isFixed({ name }: ReferenceSite, loop: LoopSite, sites: Sites, setters:
   if (own.length > 0) return own.every(({ site }) => !site.place.loops.some(({ owner }) => owner === loop.owner));
   const inputs = loop.place.definition.value['inputs'];
   const isInput = typeof inputs === 'object' && inputs !== null && Object.hasOwn(inputs, name);
-  return isInput && !sites.steps.some(({ step }) => step.name === name || ('outputTo' in step && step.outputTo === name)) && !sites.refused.some((one) => one.name === name) && !sites.loops.some((site) => 'as' in site.loop && site.loop.as === name);
+  return (
+    isInput &&
+    !sites.steps.some(({ step }) => step.name === name || ('outputTo' in step && step.outputTo === name)) &&
+    !sites.refused.some((one) => one.name === name) &&
+    !sites.loops.some((site) => 'as' in site.loop && site.loop.as === name)
+  );
 }
 
 function stuck({ loop, path }: LoopSite, at: string, read: readonly ReferenceSite[]): Problem {
   const names = [...new Set(read.map(({ written }) => written))].join(', ');
-  const end = loop.type === 'until' ? 'it ends after one pass, or goes on to its bound' : 'it makes no pass, or goes on to its bound';
+  const end =
+    loop.type === 'until'
+      ? 'it ends after one pass, or goes on to its bound'
+      : 'it makes no pass, or goes on to its bound';
   const message = `nothing in the loop sets ${names}, so its check never changes: ${end}; set what it reads in a step of the loop`;
   return { code: 'STUCK_LOOP', severity: 'warning', path: at === '' ? join(path, 'check') : at, message };
 }

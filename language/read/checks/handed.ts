@@ -9,15 +9,26 @@ import type { Sites } from '../sites.ts';
 /** What the store may know by then. */
 const KNOWN_LATER: ReadonlySet<string> = new Set(['UNKNOWN_DEFINITION', 'REFERENCE_CYCLE', 'NESTING_TOO_DEEP']);
 
-export function checkHanded(sites: Sites, origins: Origins, problemsOf: (definition: object) => readonly Problem[]): Problem[] {
+export function checkHanded(
+  sites: Sites,
+  origins: Origins,
+  problemsOf: (definition: object) => readonly Problem[],
+): Problem[] {
   return sites.steps.flatMap(({ step, path }) => {
     if (step.type !== 'command' || (step.command !== 'sentinel/run' && step.command !== 'sentinel/start')) return [];
     const definition = step.params?.['definition'];
     if (!isPlain(definition) || Object.hasOwn(definition, '$ref')) return [];
-    const errors = problemsOf(definition).filter(({ code, severity }) => severity === 'error' && !KNOWN_LATER.has(code));
+    const errors = problemsOf(definition).filter(
+      ({ code, severity }) => severity === 'error' && !KNOWN_LATER.has(code),
+    );
     return errors.map((problem): Problem => {
       const inside = ['params', 'definition', ...(problem.path === '' ? [] : problem.path.split('.'))];
-      return { ...problem, severity: 'warning', path: origins.locate(step, path, inside), message: `the run cannot be started: ${problem.message}` };
+      return {
+        ...problem,
+        severity: 'warning',
+        path: origins.locate(step, path, inside),
+        message: `the run cannot be started: ${problem.message}`,
+      };
     });
   });
 }

@@ -11,7 +11,9 @@ export function checkLabels(sites: Sites, references: readonly ReferenceSite[], 
   const labels = labelsOf(sites);
   return [
     ...references.flatMap((reference) => [...checkNamed(reference, labels), ...checkEnv(reference)]),
-    ...sites.steps.flatMap(({ step, path }) => (step.type === 'parallel' ? checkBranches(step, origins.locate(step, path, ['branches'])) : [])),
+    ...sites.steps.flatMap(({ step, path }) =>
+      step.type === 'parallel' ? checkBranches(step, origins.locate(step, path, ['branches'])) : [],
+    ),
   ];
 }
 
@@ -47,10 +49,20 @@ function checkNamed(reference: ReferenceSite, labels: Labels): Problem[] {
 function checkEnv(reference: ReferenceSite): Problem[] {
   const [variable] = reference.path;
   if (reference.name !== 'env' || variable === undefined) return [];
-  const allowed = [...chain(reference.place.definition)].flatMap(({ value }) => (Array.isArray(value['env']) ? value['env'] : []));
+  const allowed = [...chain(reference.place.definition)].flatMap(({ value }) =>
+    Array.isArray(value['env']) ? value['env'] : [],
+  );
   if (allowed.includes(variable)) return [];
   const fix = `add "env": ["${variable}"] to the definition`;
-  return [{ code: 'ENV_NOT_ALLOWED', severity: 'warning', path: reference.at, message: `"${variable}" is not among the environment variables this definition may read, so ${reference.written} is empty; ${fix}`, fix }];
+  return [
+    {
+      code: 'ENV_NOT_ALLOWED',
+      severity: 'warning',
+      path: reference.at,
+      message: `"${variable}" is not among the environment variables this definition may read, so ${reference.written} is empty; ${fix}`,
+      fix,
+    },
+  ];
 }
 
 const INNER = ['then', 'else', 'always', 'steps', 'branches'];
@@ -63,7 +75,13 @@ function checkBranches(step: ParallelStep, path: string): Problem[] {
     for (const name of new Set(outputsOf(branch))) {
       const before = first.get(name);
       if (before === undefined) first.set(name, index);
-      else problems.push({ code: 'OUTPUT_CLASH', severity: 'warning', path: `${path}.${index}`, message: `branches ${before} and ${index} both set "${name}", and only the later one's value is left; give them different names` });
+      else
+        problems.push({
+          code: 'OUTPUT_CLASH',
+          severity: 'warning',
+          path: `${path}.${index}`,
+          message: `branches ${before} and ${index} both set "${name}", and only the later one's value is left; give them different names`,
+        });
     }
   }
   return problems;

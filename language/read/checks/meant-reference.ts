@@ -9,10 +9,20 @@ type Found = Pick<Problem, 'code' | 'path' | 'message' | 'fix'>;
 /** A definition without steps that has a name in another word for `$ref`. */
 export function meantReference(definition: Plain, path: string, origins: Origins): Found | undefined {
   if (Object.hasOwn(definition, 'steps')) return undefined;
-  const key = Object.keys(definition).find((each) => !Object.hasOwn(Definition.shape, each) && typeof definition[each] === 'string' && nearest(each, ['$ref']) !== undefined);
+  const key = Object.keys(definition).find(
+    (each) =>
+      !Object.hasOwn(Definition.shape, each) &&
+      typeof definition[each] === 'string' &&
+      nearest(each, ['$ref']) !== undefined,
+  );
   if (key === undefined) return undefined;
   const fix = `write {"$ref": ${JSON.stringify(definition[key])}}`;
-  return { code: 'UNKNOWN_KEY', path: origins.locate(definition, path, [key]), message: `"${key}" is not a key here; ${fix}`, fix };
+  return {
+    code: 'UNKNOWN_KEY',
+    path: origins.locate(definition, path, [key]),
+    message: `"${key}" is not a key here; ${fix}`,
+    fix,
+  };
 }
 
 /** What is written beside `$ref` belongs to the step, or to what is referred to. */

@@ -22,16 +22,30 @@ const refusedShownMax = 5;
 /** Stored definitions looked at on behalf of one definition. */
 const definitionsFollowedMax = 1_000;
 
-export function checkNesting(sites: Sites, origins: Origins, knownRefs: KnownRefs, refusedRefs: RefusedRefs = () => undefined): Problem[] {
+export function checkNesting(
+  sites: Sites,
+  origins: Origins,
+  knownRefs: KnownRefs,
+  refusedRefs: RefusedRefs = () => undefined,
+): Problem[] {
   const isName = (name: string): boolean => knownRefs(name) !== undefined;
   const depthMax = depthLimit(sites.definitions[0]?.value);
-  const tooDeep = sites.definitions.filter((site) => site.depth === depthMax + 1).map((site) => nestingTooDeep(site.path, depthMax));
+  const tooDeep = sites.definitions
+    .filter((site) => site.depth === depthMax + 1)
+    .map((site) => nestingTooDeep(site.path, depthMax));
   const references = sites.steps.flatMap(({ step, path, place }) => {
     if (step.type !== 'sentinel' || !('$ref' in step.definition) || typeof step.definition.$ref !== 'string') return [];
     if (isReferredLater(step.definition.$ref, isName)) return [];
     const at = origins.locate(step, path, ['definition', '$ref']);
     const around = namesAround(place.definition);
-    return follow(step.definition.$ref, { path: at, around, depth: place.definition.depth + 1, depthMax, knownRefs, refusedRefs });
+    return follow(step.definition.$ref, {
+      path: at,
+      around,
+      depth: place.definition.depth + 1,
+      depthMax,
+      knownRefs,
+      refusedRefs,
+    });
   });
   return [...tooDeep, ...references];
 }
@@ -83,7 +97,8 @@ function follow(name: string, start: Trail): Problem[] {
     if (definition === undefined || followed.has(next.name)) continue;
     followed.add(next.name);
     const around = [...next.around, next.name];
-    for (const inner of referencesOf(definition, (ref) => start.knownRefs(ref) !== undefined)) pending.push({ name: inner.name, around, depth: next.depth + inner.depth });
+    for (const inner of referencesOf(definition, (ref) => start.knownRefs(ref) !== undefined))
+      pending.push({ name: inner.name, around, depth: next.depth + inner.depth });
   }
   return problems;
 }
@@ -100,14 +115,29 @@ function notFound({ path, refusedRefs }: Trail, name: string, missing: string): 
   if (refused !== undefined && errors.length > 0) {
     return errors.slice(0, refusedShownMax).map(({ code, path: at, message }) => {
       const place = at === '' ? '' : `, at ${at}`;
-      return { code, severity: 'error', path, message: `"${missing}"${through} has a problem (${refused.where}${place}): ${message}` };
+      return {
+        code,
+        severity: 'error',
+        path,
+        message: `"${missing}"${through} has a problem (${refused.where}${place}): ${message}`,
+      };
     });
   }
-  return [{ code: 'UNKNOWN_DEFINITION', severity: 'error', path, message: `there is no definition "${missing}"${through}; save it first, or write it inline` }];
+  return [
+    {
+      code: 'UNKNOWN_DEFINITION',
+      severity: 'error',
+      path,
+      message: `there is no definition "${missing}"${through}; save it first, or write it inline`,
+    },
+  ];
 }
 
 /** The `$ref`s inside a definition, with how many sentinels deep each stands. */
-function referencesOf(definition: Definition, isName: (name: string) => boolean): Array<{ name: string; depth: number }> {
+function referencesOf(
+  definition: Definition,
+  isName: (name: string) => boolean,
+): Array<{ name: string; depth: number }> {
   const found: Array<{ name: string; depth: number }> = [];
   const pending: Array<{ steps: readonly Step[]; depth: number }> = [{ steps: stepsOf(definition), depth: 1 }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {

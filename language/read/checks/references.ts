@@ -13,7 +13,11 @@ export const BRACE_ROOTS: ReadonlySet<string> = new Set(['steps', 'named', 'loop
 const lookupsMax = 20;
 
 /** `reported`: references that another check has spoken of. */
-export function checkReferences(sites: Sites, references: readonly ReferenceSite[], reported: ReadonlySet<ReferenceSite>): Problem[] {
+export function checkReferences(
+  sites: Sites,
+  references: readonly ReferenceSite[],
+  reported: ReadonlySet<ReferenceSite>,
+): Problem[] {
   const names = namesSet(sites);
   const hyphened = new Set<string>();
   const problems: Problem[] = [];
@@ -29,7 +33,10 @@ export function checkReferences(sites: Sites, references: readonly ReferenceSite
     // In a shell line a name is the shell's own, and braces that name nothing of ours may be meant for a program.
     const isShells = reference.from === 'shell' && label === undefined;
     if (isShells && !inBraces(reference)) continue;
-    const near = label === undefined && lookups < lookupsMax ? spelledNearly(reference.name, namesAround(reference, names)) : undefined;
+    const near =
+      label === undefined && lookups < lookupsMax
+        ? spelledNearly(reference.name, namesAround(reference, names))
+        : undefined;
     lookups += 1;
     if (!isShells || near !== undefined) problems.push(unknownReference(reference, label, near));
   }
@@ -81,7 +88,8 @@ const IDENTIFIER = /^[A-Za-z_]\w*$/;
 function namesAround(reference: ReferenceSite, names: Names): string[] {
   const { place } = reference;
   const around = place.loops.flatMap(({ loop }) => ('as' in loop && loop.as !== undefined ? [loop.as] : []));
-  for (let at: DefinitionSite | undefined = place.definition; at !== undefined; at = at.parent?.definition) for (const name of names.get(at) ?? []) around.push(name);
+  for (let at: DefinitionSite | undefined = place.definition; at !== undefined; at = at.parent?.definition)
+    for (const name of names.get(at) ?? []) around.push(name);
   return [...around, ...BUILT_INS, ...(inBraces(reference) ? BRACE_ROOTS : [])].filter((name) => IDENTIFIER.test(name));
 }
 
@@ -92,7 +100,8 @@ function unknownReference(reference: ReferenceSite, label: string | undefined, n
     const message = `${written} is read as "${label.replace(/\..*$/, '').split('-').join(' minus ')}", and nothing sets "${name}"; ${fix}`;
     return { code: 'UNKNOWN_REFERENCE', severity: 'warning', path, message, fix };
   }
-  const fix = near === undefined ? undefined : `write "${written.replace(new RegExp(`(?<![\\w.])${name}(?!\\w)`), near)}"`;
+  const fix =
+    near === undefined ? undefined : `write "${written.replace(new RegExp(`(?<![\\w.])${name}(?!\\w)`), near)}"`;
   const message = `nothing in this definition sets "${name}" (${written}); ${fix ?? 'give it as an input when the run starts, or add it to "inputs"'}`;
   return { code: 'UNKNOWN_REFERENCE', severity: 'warning', path, message, ...(fix === undefined ? {} : { fix }) };
 }

@@ -38,7 +38,8 @@ function resultRead({ name, path, place: { definition, loops } }: ReferenceSite,
   if (name === 'named') return below(setters.onlySetters(first, definition));
   if (name === 'steps') return below(stepAt(definition.value, first, setters));
   // A definition inside a loop of another has steps of its own.
-  if (name === 'loop') return below(stepAt(loops.findLast((loop) => loop.place.definition === definition)?.owner ?? {}, first, setters));
+  if (name === 'loop')
+    return below(stepAt(loops.findLast((loop) => loop.place.definition === definition)?.owner ?? {}, first, setters));
   return { own: setters.onlySetters(name, definition), result: name, field: path[0] };
 }
 

@@ -89,14 +89,24 @@ export function checkStepSchema(step: Plain, path: string, found: Found): Checke
   else {
     const remedy = typeof type === 'string' ? remedyFor(type, STEP_TYPES) : undefined;
     const message = `${JSON.stringify(type)} is not a type of step; ${remedy?.words ?? TYPES_THERE_ARE}`;
-    push(found, { code: 'WRONG_VALUE', path: found.origins.locate(step, path, ['type']), message, ...(remedy?.fix === undefined ? {} : { fix: remedy.fix }) });
+    push(found, {
+      code: 'WRONG_VALUE',
+      path: found.origins.locate(step, path, ['type']),
+      message,
+      ...(remedy?.fix === undefined ? {} : { fix: remedy.fix }),
+    });
     if (typeof type === 'string' && isStepOf(nearest(type, STEP_TYPES), step)) return { isKnown: true, names: [] };
   }
   return { isKnown: false, names: [] };
 }
 
 /** What a step without a type may be told by, where it is not spelled as it should be: the first of these that has a word near to one of its keys. */
-const TELLING_WORDS: ReadonlyArray<readonly string[]> = [['type'], ['command'], STEP_TYPES, ['prompt', 'definition', 'branches', 'check', 'event', 'executionId', 'message', 'rules', 'then']];
+const TELLING_WORDS: ReadonlyArray<readonly string[]> = [
+  ['type'],
+  ['command'],
+  STEP_TYPES,
+  ['prompt', 'definition', 'branches', 'check', 'event', 'executionId', 'message', 'rules', 'then'],
+];
 
 const KEYS_OF_STEPS: ReadonlySet<string> = new Set(Object.values(STEPS).flatMap(({ shape }) => Object.keys(shape)));
 
@@ -104,14 +114,21 @@ const KEYS_OF_STEPS: ReadonlySet<string> = new Set(Object.values(STEPS).flatMap(
 function reportUntyped(step: Plain, path: string, found: Found): void {
   const others = Object.keys(step).filter((key) => !KEYS_OF_STEPS.has(key));
   for (const legal of [...tellingLoop(step), ...TELLING_WORDS]) {
-    const telling = others.map((key) => ({ key, at: [], meant: nearest(key, legal), legal })).find(({ meant }) => meant !== undefined);
+    const telling = others
+      .map((key) => ({ key, at: [], meant: nearest(key, legal), legal }))
+      .find(({ meant }) => meant !== undefined);
     if (telling !== undefined) return reportUnknownKey(telling, step, path, found);
   }
   const named = others.find((key) => findCommand(key) !== undefined);
   if (named !== undefined) return reportCommandAsKey(named, step, path, found);
   const word = others.find((key) => instead(key) !== undefined);
-  if (word !== undefined) return reportUnknownKey({ key: word, at: [], meant: undefined, legal: [] }, step, path, found);
-  push(found, { code: 'MISSING_KEY', path: found.origins.locate(step, path, ['type']), message: `the step has no "type"; ${TYPES_THERE_ARE}` });
+  if (word !== undefined)
+    return reportUnknownKey({ key: word, at: [], meant: undefined, legal: [] }, step, path, found);
+  push(found, {
+    code: 'MISSING_KEY',
+    path: found.origins.locate(step, path, ['type']),
+    message: `the step has no "type"; ${TYPES_THERE_ARE}`,
+  });
 }
 
 /** Steps that repeat are told by how they do. */
@@ -125,19 +142,33 @@ const WAYS_TO_REPEAT = ['over', 'count', 'while', 'until', 'maxIterations'];
 /** `{"code/read": {"path": "a"}}` */
 function reportCommandAsKey(name: string, step: Plain, path: string, found: Found): void {
   const fix = `write {"type": "command", "command": "${name}"${isPlain(step[name]) ? ', "params": {…}' : ''}}`;
-  push(found, { code: 'UNKNOWN_KEY', path: found.origins.locate(step, path, [name]), message: `"${name}" is not a key here; ${fix}`, fix });
+  push(found, {
+    code: 'UNKNOWN_KEY',
+    path: found.origins.locate(step, path, [name]),
+    message: `"${name}" is not a key here; ${fix}`,
+    fix,
+  });
 }
 
 /** A misspelt type is taken for the one it is near to where the step has its keys. */
 function isStepOf(type: string | undefined, step: Plain): boolean {
-  if (type === undefined || !STEPS[type as StepType].safeParse(withoutInner({ ...step, type }), OWN_WORDS).success) return false;
+  if (type === undefined || !STEPS[type as StepType].safeParse(withoutInner({ ...step, type }), OWN_WORDS).success)
+    return false;
   step['type'] = type;
   return true;
 }
 
 export function notAStep(step: unknown, path: string, found: Found): void {
-  const { words, fix } = typeof step === 'string' ? stepForText(step) : { words: Array.isArray(step) ? 'steps that go on at once are the branches of a step of type "parallel"' : '' };
-  push(found, { code: 'WRONG_TYPE', path, message: `a step is an object, and here stands ${kindOf(step)}${words === '' ? '' : `; ${words}`}`, ...(fix === undefined ? {} : { fix }) });
+  const { words, fix } =
+    typeof step === 'string'
+      ? stepForText(step)
+      : { words: Array.isArray(step) ? 'steps that go on at once are the branches of a step of type "parallel"' : '' };
+  push(found, {
+    code: 'WRONG_TYPE',
+    path,
+    message: `a step is an object, and here stands ${kindOf(step)}${words === '' ? '' : `; ${words}`}`,
+    ...(fix === undefined ? {} : { fix }),
+  });
 }
 
 /**
@@ -157,10 +188,13 @@ function report(schema: z.ZodType, value: unknown, path: string, found: Found): 
     const result = schema.safeParse(isPlain(value) ? withoutInner(value) : value, OWN_WORDS);
     if (result.success) return { isKnown: true, names };
     const issues = withoutConsequences(result.error.issues);
-    const misspelt = issues.flatMap((issue) => (issue.code === 'unrecognized_keys' ? misspeltOf(issue, schema, value) : []));
+    const misspelt = issues.flatMap((issue) =>
+      issue.code === 'unrecognized_keys' ? misspeltOf(issue, schema, value) : [],
+    );
     const wrong = issues.filter((issue) => issue.code !== 'unrecognized_keys' && !isThereMisspelt(issue, misspelt));
     if (renamed === undefined) for (const each of misspelt) reportUnknownKey(each, value, path, found);
-    for (const issue of wrong) if (renamed === undefined || issue.path.some((key) => renamed?.has(key))) reportIssue(issue, value, path, found);
+    for (const issue of wrong)
+      if (renamed === undefined || issue.path.some((key) => renamed?.has(key))) reportIssue(issue, value, path, found);
     // A reference is the author's own object.
     if (!isPlain(value) || schema === DefinitionRef) break;
     names.push(...misspelt.flatMap(({ key, at }) => namesIn(valueAt(value, [...at, key]))));
@@ -177,15 +211,21 @@ function isThereMisspelt({ path }: z.core.$ZodIssue, misspelt: readonly Misspelt
 }
 
 /** What tells the type of a loop or a trigger that does not say it. */
-const TELLING: Readonly<Record<string, readonly string[]>> = { loop: ['max', 'over', 'check', 'intervalMs', 'event'], trigger: ['cronExpression', 'event'] };
+const TELLING: Readonly<Record<string, readonly string[]>> = {
+  loop: ['max', 'over', 'check', 'intervalMs', 'event'],
+  trigger: ['cronExpression', 'event'],
+};
 
 /** A loop or a trigger without a type, in another language's words: those tell its type once they are mended. */
 function untypedWord({ path }: z.core.$ZodIssue, value: unknown): UnknownKey | undefined {
   const [owner = '', key] = path.map(String);
   const holder = valueAt(value, [owner]);
   const legal = TELLING[owner];
-  if (key !== 'type' || path.length > 2 || legal === undefined || !isPlain(holder) || holder['type'] !== undefined) return undefined;
-  return Object.keys(holder).map((written) => ({ key: written, at: [owner], meant: nearest(written, legal), legal })).find(({ key: written, meant }) => meant !== undefined && meant !== written);
+  if (key !== 'type' || path.length > 2 || legal === undefined || !isPlain(holder) || holder['type'] !== undefined)
+    return undefined;
+  return Object.keys(holder)
+    .map((written) => ({ key: written, at: [owner], meant: nearest(written, legal), legal }))
+    .find(({ key: written, meant }) => meant !== undefined && meant !== written);
 }
 
 function reportIssue(issue: z.core.$ZodIssue, value: unknown, path: string, found: Found): void {
@@ -214,13 +254,24 @@ function reportUnknownKey({ key, at, legal }: UnknownKey, value: unknown, path: 
   const place = found.origins.locate(value, path, [...at, key]);
   if (found.origins.refused.has(place)) return;
   const own = lastKey(place, key);
-  if (value !== undefined && isPlain(value) && Object.hasOwn(value, '$ref')) return push(found, beside(own, place, value['$ref']));
-  const { words, ...fix } = (at[0] === 'trigger' ? filterOf(own) : elsewhere(own, value, { at, legal })) ?? remedyFor(own, legal);
-  push(found, { code: 'UNKNOWN_KEY', path: place, message: `"${own}" is not a key here${words.startsWith(',') ? '' : '; '}${words}`, ...fix });
+  if (value !== undefined && isPlain(value) && Object.hasOwn(value, '$ref'))
+    return push(found, beside(own, place, value['$ref']));
+  const { words, ...fix } =
+    (at[0] === 'trigger' ? filterOf(own) : elsewhere(own, value, { at, legal })) ?? remedyFor(own, legal);
+  push(found, {
+    code: 'UNKNOWN_KEY',
+    path: place,
+    message: `"${own}" is not a key here${words.startsWith(',') ? '' : '; '}${words}`,
+    ...fix,
+  });
 }
 
 /** A key that is none here is a parameter of the command, or a key of something else. */
-function elsewhere(key: string, value: unknown, { at, legal }: Pick<UnknownKey, 'at' | 'legal'>): { words: string; fix?: string } | undefined {
+function elsewhere(
+  key: string,
+  value: unknown,
+  { at, legal }: Pick<UnknownKey, 'at' | 'legal'>,
+): { words: string; fix?: string } | undefined {
   if (at.length > 0 || !isPlain(value) || otherWord(key, legal) !== undefined) return undefined;
   if (value['type'] === 'command' && nearest(key, legal) === undefined) {
     const fix = `write "params": {${JSON.stringify(key)}: …}`;
@@ -229,14 +280,25 @@ function elsewhere(key: string, value: unknown, { at, legal }: Pick<UnknownKey, 
   if (instead(key) !== undefined) return undefined;
   const types = STEP_TYPES.filter((type) => Object.hasOwn(STEPS[type as StepType].shape, key));
   const isStep = value['type'] !== undefined;
-  const owner = types.length > 0 ? ownerOf(types, isStep) : isStep && Object.hasOwn(Definition.shape, key) ? 'a definition' : isStep && KEYS_OF_LOOPS.has(key) ? 'a loop' : undefined;
+  const owner =
+    types.length > 0
+      ? ownerOf(types, isStep)
+      : isStep && Object.hasOwn(Definition.shape, key)
+        ? 'a definition'
+        : isStep && KEYS_OF_LOOPS.has(key)
+          ? 'a loop'
+          : undefined;
   return owner === undefined ? undefined : { words: `, but one of ${owner}` };
 }
 
 const KEYS_OF_LOOPS: ReadonlySet<string> = new Set(LoopConfig.options.flatMap(({ shape }) => Object.keys(shape)));
 
 function ownerOf(types: readonly string[], isStep: boolean): string {
-  return types.length > 3 ? (isStep ? 'other steps' : 'a step') : `a step of type ${types.map((type) => `"${type}"`).join(' or ')}`;
+  return types.length > 3
+    ? isStep
+      ? 'other steps'
+      : 'a step'
+    : `a step of type ${types.map((type) => `"${type}"`).join(' or ')}`;
 }
 
 function filterOf(key: string): { words: string; fix?: string } | undefined {
@@ -252,14 +314,20 @@ function keysAt(schema: z.ZodType, value: unknown, path: readonly PropertyKey[])
   if (head === 'loop' || head === 'trigger') {
     const options: readonly z.ZodType[] = head === 'loop' ? LoopConfig.options : Trigger.options;
     const type = isPlain(holder) ? holder['type'] : undefined;
-    return shapeKeys(options.find((option) => option.safeParse({ type }, OWN_WORDS).error?.issues.every((issue) => issue.path[0] !== 'type') ?? true));
+    return shapeKeys(
+      options.find(
+        (option) =>
+          option.safeParse({ type }, OWN_WORDS).error?.issues.every((issue) => issue.path[0] !== 'type') ?? true,
+      ),
+    );
   }
   const shape = shapeOf(schema);
   return keysAt(shape?.[String(head)] ?? schema, holder, rest);
 }
 
 function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodType>> | undefined {
-  const outer = schema as { shape?: Record<string, z.ZodType>; unwrap?: () => z.ZodType; element?: z.ZodType } | undefined;
+  const outer = schema as
+    { shape?: Record<string, z.ZodType>; unwrap?: () => z.ZodType; element?: z.ZodType } | undefined;
   if (outer?.shape !== undefined) return outer.shape;
   if (typeof outer?.unwrap === 'function') return shapeOf(outer.unwrap());
   return outer?.element === undefined ? undefined : shapeOf(outer.element);

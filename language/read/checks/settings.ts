@@ -9,7 +9,12 @@ import { isBadEvent } from './events.ts';
 export function checkSettings(sites: Sites, origins: Origins): Problem[] {
   return sites.definitions.flatMap((site) => {
     const at = (...path: string[]): string => origins.locate(site.value, site.path, path);
-    return [...checkTrigger(site, at), ...checkEnvironment(site, at), ...checkEscalation(site, at), ...checkLimits(site, at)];
+    return [
+      ...checkTrigger(site, at),
+      ...checkEnvironment(site, at),
+      ...checkEscalation(site, at),
+      ...checkLimits(site, at),
+    ];
   });
 }
 
@@ -20,14 +25,22 @@ function checkTrigger({ value }: DefinitionSite, at: At): Problem[] {
   if (!isPlain(trigger)) return [];
   const { cronExpression: cron, timeZone: zone, event } = trigger;
   const problems: Problem[] = [];
-  if (trigger['type'] === 'event' && typeof event === 'string') problems.push(...isBadEvent(event, at('trigger', 'event'), 'watched'));
+  if (trigger['type'] === 'event' && typeof event === 'string')
+    problems.push(...isBadEvent(event, at('trigger', 'event'), 'watched'));
   if (trigger['type'] !== 'schedule') return problems;
   if (typeof zone === 'string' && !isTimeZone(zone)) {
     const fix = nearestFix(zone, Intl.supportedValuesOf('timeZone'));
-    problems.push({ code: 'BAD_TIME_ZONE', severity: 'error', path: at('trigger', 'timeZone'), message: `"${zone}" is not a time zone; ${fix.fix ?? 'write a name such as "Europe/Zurich" or "UTC"'}`, ...fix });
+    problems.push({
+      code: 'BAD_TIME_ZONE',
+      severity: 'error',
+      path: at('trigger', 'timeZone'),
+      message: `"${zone}" is not a time zone; ${fix.fix ?? 'write a name such as "Europe/Zurich" or "UTC"'}`,
+      ...fix,
+    });
   }
   const reason = typeof cron === 'string' ? badCron(cron) : undefined;
-  if (reason !== undefined) problems.push({ code: 'BAD_CRON', severity: 'error', path: at('trigger', 'cronExpression'), message: reason });
+  if (reason !== undefined)
+    problems.push({ code: 'BAD_CRON', severity: 'error', path: at('trigger', 'cronExpression'), message: reason });
   return problems;
 }
 
@@ -58,13 +71,22 @@ const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 export function badEnvName(name: string, path: string): Problem[] {
   if (ENV_NAME.test(name)) return [];
-  return [{ code: 'BAD_ENV_NAME', severity: 'error', path, message: `"${name.slice(0, 100)}" cannot be the name of an environment variable; use letters, digits and "_", beginning with no digit` }];
+  return [
+    {
+      code: 'BAD_ENV_NAME',
+      severity: 'error',
+      path,
+      message: `"${name.slice(0, 100)}" cannot be the name of an environment variable; use letters, digits and "_", beginning with no digit`,
+    },
+  ];
 }
 
 function checkEnvironment({ value }: DefinitionSite, at: At): Problem[] {
   const { env } = value;
   if (!Array.isArray(env)) return [];
-  return env.flatMap((name: unknown, index) => (typeof name === 'string' ? badEnvName(name, at('env', String(index))) : []));
+  return env.flatMap((name: unknown, index) =>
+    typeof name === 'string' ? badEnvName(name, at('env', String(index))) : [],
+  );
 }
 
 /** The first rule of a condition decides. */
@@ -98,9 +120,22 @@ function checkLimits({ value }: DefinitionSite, at: At): Problem[] {
     problems.push(...unreachableLimit({ path, key: name, limit, before: `${by} ends the run`, less }));
   };
   never(at('timeoutMs'), 'timeoutMs', value['timeoutMs'], '"safety.timeoutMs"', safety['timeoutMs']);
-  never(at('safety', 'timeoutMs'), 'timeoutMs', safety['timeoutMs'], 'the definition\'s "timeoutMs"', value['timeoutMs']);
-  for (const key of ['max', 'maxIterations']) never(at('loop', key), key, loop[key], '"safety.maxIterations"', safety['maxIterations']);
-  never(at('safety', 'maxStepTimeoutMs'), 'maxStepTimeoutMs', safety['maxStepTimeoutMs'], '"safety.timeoutMs"', safety['timeoutMs']);
+  never(
+    at('safety', 'timeoutMs'),
+    'timeoutMs',
+    safety['timeoutMs'],
+    'the definition\'s "timeoutMs"',
+    value['timeoutMs'],
+  );
+  for (const key of ['max', 'maxIterations'])
+    never(at('loop', key), key, loop[key], '"safety.maxIterations"', safety['maxIterations']);
+  never(
+    at('safety', 'maxStepTimeoutMs'),
+    'maxStepTimeoutMs',
+    safety['maxStepTimeoutMs'],
+    '"safety.timeoutMs"',
+    safety['timeoutMs'],
+  );
   return problems;
 }
 
@@ -120,5 +155,13 @@ export function unreachableLimit({ path, key, limit, before, less }: Limits): Pr
   // The canonical key says the unit, where the author's own may count in another.
   const isOtherUnit = key.endsWith('Ms') && own !== key;
   const message = `"${own}" is ${limit}${isOtherUnit ? ' ms' : ''} and is never reached: ${before} at ${less}`;
-  return [{ code: 'UNREACHABLE_LIMIT', severity: 'warning', path, message, fix: isOtherUnit ? `write "${key}": ${less}` : `write ${less}` }];
+  return [
+    {
+      code: 'UNREACHABLE_LIMIT',
+      severity: 'warning',
+      path,
+      message,
+      fix: isOtherUnit ? `write "${key}": ${less}` : `write ${less}`,
+    },
+  ];
 }

@@ -24,12 +24,16 @@ function checkByType(site: StepSite, at: At): Problem[] {
     case 'approval':
       return [
         ...(step.form === undefined ? [] : badSchema(step.form, at('form'), 'object')),
-        ...(step.onTimeout !== undefined && step.timeoutMs === undefined ? [withoutEffect('onTimeout', at, 'the step waits without a "timeoutMs"', 'add "timeoutMs"')] : []),
+        ...(step.onTimeout !== undefined && step.timeoutMs === undefined
+          ? [withoutEffect('onTimeout', at, 'the step waits without a "timeoutMs"', 'add "timeoutMs"')]
+          : []),
       ];
     case 'shell':
       return Object.keys(step.env ?? {}).flatMap((name) => badEnvName(name, join(at('env'), name)));
     case 'parallel':
-      return step.branches.length === 0 ? [error('EMPTY_BRANCHES', at('branches'), 'there are no branches; add one, or remove the step')] : [];
+      return step.branches.length === 0
+        ? [error('EMPTY_BRANCHES', at('branches'), 'there are no branches; add one, or remove the step')]
+        : [];
     case 'command':
     case 'emit':
     case 'condition':
@@ -45,10 +49,22 @@ function checkLlm(step: LlmStep, { place }: StepSite, at: At): Problem[] {
   const problems: Problem[] = [];
   const hasPrompt = step.prompt !== undefined && step.prompt.trim() !== '';
   if (!hasPrompt && step.system === undefined && place.definition.value['recipe'] === undefined) {
-    problems.push({ code: 'NO_PROMPT', severity: 'warning', path: at(), message: 'the step asks a model nothing: it has no "prompt", and the definition no "recipe" to supply one; add "prompt"' });
+    problems.push({
+      code: 'NO_PROMPT',
+      severity: 'warning',
+      path: at(),
+      message:
+        'the step asks a model nothing: it has no "prompt", and the definition no "recipe" to supply one; add "prompt"',
+    });
   }
   if (step.model !== undefined && isBadModel(step.model)) {
-    problems.push(error('BAD_MODEL', at('model'), `"${step.model}" cannot name a model; write "auto", a model's id, or PROVIDER/MODEL, and +ADAPTER after it`));
+    problems.push(
+      error(
+        'BAD_MODEL',
+        at('model'),
+        `"${step.model}" cannot name a model; write "auto", a model's id, or PROVIDER/MODEL, and +ADAPTER after it`,
+      ),
+    );
   }
   if (step.schema !== undefined) problems.push(...badSchema(step.schema, at('schema')));
   return problems;
@@ -61,12 +77,21 @@ function isBadModel(model: string): boolean {
 
 function checkWatch(step: WatchStep, at: At): Problem[] {
   if (step.executionId === undefined && step.event === undefined) {
-    return [error('NOTHING_TO_WATCH', at(), 'the step waits for nothing; add "executionId" (of a process that was started without waiting) or "event"')];
+    return [
+      error(
+        'NOTHING_TO_WATCH',
+        at(),
+        'the step waits for nothing; add "executionId" (of a process that was started without waiting) or "event"',
+      ),
+    ];
   }
   const problems = unreachableRules(step, at);
   if (step.executionId !== undefined) return problems;
   const idle = (['rules', 'until'] as const).filter((key) => step[key] !== undefined);
-  return [...problems, ...idle.map((key) => withoutEffect(key, at, 'it is about the lines of a process, and the step waits for an event'))];
+  return [
+    ...problems,
+    ...idle.map((key) => withoutEffect(key, at, 'it is about the lines of a process, and the step waits for an event')),
+  ];
 }
 
 /** The first rule that matches a line decides. */
@@ -76,17 +101,41 @@ function unreachableRules(step: WatchStep, at: At): Problem[] {
     const isSeen = seen.has(rule.pattern);
     seen.add(rule.pattern);
     const message = 'an earlier rule has the same pattern, and the first that matches decides; this one is never used';
-    return isSeen ? [{ code: 'UNREACHABLE_RULE', severity: 'warning', path: at('rules', String(index)), message, fix: 'remove the rule' }] : [];
+    return isSeen
+      ? [
+          {
+            code: 'UNREACHABLE_RULE',
+            severity: 'warning',
+            path: at('rules', String(index)),
+            message,
+            fix: 'remove the rule',
+          },
+        ]
+      : [];
   });
 }
 
 function checkTimeout({ step, place }: StepSite, at: At): Problem[] {
   const safety = place.definition.value['safety'];
   const most = isPlain(safety) ? safety['maxStepTimeoutMs'] : undefined;
-  return unreachableLimit({ path: at('timeoutMs'), key: 'timeoutMs', limit: step.timeoutMs, before: '"safety.maxStepTimeoutMs" ends the step', less: most });
+  return unreachableLimit({
+    path: at('timeoutMs'),
+    key: 'timeoutMs',
+    limit: step.timeoutMs,
+    before: '"safety.maxStepTimeoutMs" ends the step',
+    less: most,
+  });
 }
 
-const SCHEMA_TYPES: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']);
+const SCHEMA_TYPES: ReadonlySet<unknown> = new Set([
+  'object',
+  'array',
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'null',
+]);
 
 /** Far enough to tell a JSON Schema from something else; what it means is for the validator that uses it. */
 function badSchema(schema: unknown, path: string, wanted?: 'object'): Problem[] {
@@ -96,18 +145,30 @@ function badSchema(schema: unknown, path: string, wanted?: 'object'): Problem[] 
   const { type, properties, required } = schema;
   const types = Array.isArray(type) ? type : type === undefined ? [] : [type];
   const unknown = types.find((one) => !SCHEMA_TYPES.has(one));
-  if (unknown !== undefined) return bad(`there is no type ${JSON.stringify(unknown)}; there are ${[...SCHEMA_TYPES].join(', ')}`);
-  if (properties !== undefined && !(isPlain(properties) && Object.values(properties).every((inner) => isPlain(inner) || typeof inner === 'boolean'))) {
+  if (unknown !== undefined)
+    return bad(`there is no type ${JSON.stringify(unknown)}; there are ${[...SCHEMA_TYPES].join(', ')}`);
+  if (
+    properties !== undefined &&
+    !(isPlain(properties) && Object.values(properties).every((inner) => isPlain(inner) || typeof inner === 'boolean'))
+  ) {
     return bad('"properties" holds a schema for each name');
   }
-  if (required !== undefined && !(Array.isArray(required) && required.every((name) => typeof name === 'string'))) return bad('"required" is a list of names');
-  if (wanted === 'object' && types.length > 0 && !types.includes('object')) return bad('what is filled in is an object; write "type": "object" and "properties"');
+  if (required !== undefined && !(Array.isArray(required) && required.every((name) => typeof name === 'string')))
+    return bad('"required" is a list of names');
+  if (wanted === 'object' && types.length > 0 && !types.includes('object'))
+    return bad('what is filled in is an object; write "type": "object" and "properties"');
   return [];
 }
 
 function withoutEffect(key: string, at: At, why: string, fix?: string): Problem {
   const own = lastKey(at(key), key);
-  return { code: 'KEY_WITHOUT_EFFECT', severity: 'warning', path: at(key), message: `"${own}" has no effect: ${why}`, fix: fix ?? `remove "${own}"` };
+  return {
+    code: 'KEY_WITHOUT_EFFECT',
+    severity: 'warning',
+    path: at(key),
+    message: `"${own}" has no effect: ${why}`,
+    fix: fix ?? `remove "${own}"`,
+  };
 }
 
 function error(code: Problem['code'], path: string, message: string): Problem {

@@ -34,7 +34,12 @@ export function checkSteps(sites: Sites, origins: Origins, options: StepOptions)
 }
 
 function emptySteps({ path }: { path: string }): Problem {
-  return { code: 'EMPTY_STEPS', severity: 'error', path, message: 'the list of steps is empty; add a step or remove the list' };
+  return {
+    code: 'EMPTY_STEPS',
+    severity: 'error',
+    path,
+    message: 'the list of steps is empty; add a step or remove the list',
+  };
 }
 
 function checkAvailable({ step, path }: StepSite): Problem[] {
@@ -43,7 +48,12 @@ function checkAvailable({ step, path }: StepSite): Problem[] {
 }
 
 function notAvailable(path: string, what: string): Problem {
-  return { code: 'STEP_NOT_AVAILABLE', severity: 'warning', path, message: `${what} is not available in this version; it fails when it is reached` };
+  return {
+    code: 'STEP_NOT_AVAILABLE',
+    severity: 'warning',
+    path,
+    message: `${what} is not available in this version; it fails when it is reached`,
+  };
 }
 
 function checkCommand({ step, path }: StepSite, options: StepOptions, origins: Origins): Problem[] {
@@ -64,13 +74,27 @@ function checkCommand({ step, path }: StepSite, options: StepOptions, origins: O
 
 /** What a step may do is known before a run starts, so the command is no variable's. */
 function commandFromVariable(command: string, path: string): Problem {
-  const fix = 'write the name of the command, and choose between several with a condition step; a line of shell is a step of type "shell"';
-  return { code: 'UNKNOWN_COMMAND', severity: 'error', path, message: `"${command}" is no command: its name cannot come from a variable; ${fix}`, fix };
+  const fix =
+    'write the name of the command, and choose between several with a condition step; a line of shell is a step of type "shell"';
+  return {
+    code: 'UNKNOWN_COMMAND',
+    severity: 'error',
+    path,
+    message: `"${command}" is no command: its name cannot come from a variable; ${fix}`,
+    fix,
+  };
 }
 
 function checkCondition({ step, path }: StepSite): Problem[] {
   if (step.type !== 'condition' || step.then !== undefined || step.else !== undefined) return [];
-  return [{ code: 'EMPTY_CONDITION', severity: 'error', path, message: 'the condition has neither "then" nor "else"; add one of them' }];
+  return [
+    {
+      code: 'EMPTY_CONDITION',
+      severity: 'error',
+      path,
+      message: 'the condition has neither "then" nor "else"; add one of them',
+    },
+  ];
 }
 
 function checkRules({ step, path }: StepSite): Problem[] {
@@ -83,13 +107,16 @@ const PLAIN_PATTERN = /^[\w\s"#%&',/:;<=>@`~-]*$/;
 
 function checkPattern(rule: Rule, path: string): Problem[] {
   const bad = (message: string): Problem[] => [{ code: 'BAD_PATTERN', severity: 'error', path, message }];
-  if (rule.pattern.length > regexLengthMax) return bad(`the pattern has ${rule.pattern.length} characters; at most ${regexLengthMax} are read`);
+  if (rule.pattern.length > regexLengthMax)
+    return bad(`the pattern has ${rule.pattern.length} characters; at most ${regexLengthMax} are read`);
   if (PLAIN_PATTERN.test(rule.pattern)) return [];
   try {
     RE2JS.compile(rule.pattern);
     return [];
   } catch (error) {
-    return bad(`the pattern cannot be read: ${error instanceof Error ? error.message : 'unknown reason'}; look-around and back references are not supported`);
+    return bad(
+      `the pattern cannot be read: ${error instanceof Error ? error.message : 'unknown reason'}; look-around and back references are not supported`,
+    );
   }
 }
 
@@ -101,14 +128,33 @@ function checkOutputName({ step, path }: StepSite, origins: Origins): Problem[] 
 const WORD = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 function checkName(name: string, path: string): Problem[] {
-  if (!isSafeName(name)) return [{ code: 'BAD_NAME', severity: 'error', path, message: `"${name}" cannot be the name of a variable; choose another` }];
-  if (BUILT_INS.has(name)) return [{ code: 'RESERVED_NAME', severity: 'error', path, message: `"${name}" is set by the engine; choose another name` }];
+  if (!isSafeName(name))
+    return [
+      {
+        code: 'BAD_NAME',
+        severity: 'error',
+        path,
+        message: `"${name}" cannot be the name of a variable; choose another`,
+      },
+    ];
+  if (BUILT_INS.has(name))
+    return [
+      {
+        code: 'RESERVED_NAME',
+        severity: 'error',
+        path,
+        message: `"${name}" is set by the engine; choose another name`,
+      },
+    ];
   if (BRACE_ROOTS.has(name)) {
     const message = `"${name}" hides what {{${name}.…}} means to every step after; choose another name`;
     return [{ code: 'RESERVED_NAME', severity: 'warning', path, message }];
   }
   if (WORD.test(name)) return [];
-  const word = name.replace(/^[${\s]+(?:named\.)?/, '').replace(/[}\s]+$/, '').replaceAll(/[^A-Za-z0-9_]+(.)?/g, (_all, next: string | undefined) => next?.toUpperCase() ?? '');
+  const word = name
+    .replace(/^[${\s]+(?:named\.)?/, '')
+    .replace(/[}\s]+$/, '')
+    .replaceAll(/[^A-Za-z0-9_]+(.)?/g, (_all, next: string | undefined) => next?.toUpperCase() ?? '');
   const fix = WORD.test(word) ? { fix: `write "${word}"` } : {};
   const message = `"${name}" cannot be referred to as $name: a name is letters, digits and "_", and begins with no digit`;
   return [{ code: 'BAD_NAME', severity: 'warning', path, message, ...fix }];
@@ -124,6 +170,13 @@ function checkDuplicates(sites: Sites, origins: Origins): Problem[] {
     names.set(step.name, first ?? path);
     if (first === undefined) return [];
     const message = `"${step.name}" is already the name of ${first}; names tell steps apart in logs and references`;
-    return [{ code: 'DUPLICATE_NAME', severity: 'warning', path: origins.locate(step, path, ['name']), message } satisfies Problem];
+    return [
+      {
+        code: 'DUPLICATE_NAME',
+        severity: 'warning',
+        path: origins.locate(step, path, ['name']),
+        message,
+      } satisfies Problem,
+    ];
   });
 }

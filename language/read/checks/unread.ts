@@ -11,14 +11,23 @@ import { BRACE_ROOTS } from './references.ts';
 
 export function checkUnread(sites: Sites, unread: readonly UnreadSite[]): Problem[] {
   if (unread.length === 0) return [];
-  const labels = sites.steps.flatMap(({ step }) => [step.name, 'outputTo' in step ? step.outputTo : undefined]).filter((label) => label !== undefined);
+  const labels = sites.steps
+    .flatMap(({ step }) => [step.name, 'outputTo' in step ? step.outputTo : undefined])
+    .filter((label) => label !== undefined);
   const names = new Set([...labels, ...inputsOf(sites), ...itemsOf(sites), ...BRACE_ROOTS, ...BUILT_INS]);
   return unread.flatMap(({ name, content, written, finding, unknown, at, inQuotes }): Problem[] => {
     const label = labels.find((known) => begins(content, known) || begins(content, `named.${known}`));
     const known = names.has(name) ? name : wordsIn(content).find((word) => names.has(word));
     if (label === undefined && known === undefined && !OF_JAVASCRIPT.has(name)) return [];
     const isLabel = name === 'named' || (label !== undefined && label !== name);
-    const fix = inQuotes === true ? `take the quotes off: ${written}` : isLabel ? quotedFix(label) : known === undefined ? 'write what expressions can read' : `write {{${known}}}, with a path behind the name`;
+    const fix =
+      inQuotes === true
+        ? `take the quotes off: ${written}`
+        : isLabel
+          ? quotedFix(label)
+          : known === undefined
+            ? 'write what expressions can read'
+            : `write {{${known}}}, with a path behind the name`;
     const literally = written.startsWith('$') ? '\\$' : '\\{{';
     const message = `${written} looks like a reference and stays text: ${unknown === undefined ? finding : unknownCall(unknown)}; ${fix}, or ${literally} where the text is meant`;
     return [{ code: 'BAD_REFERENCE', severity: 'warning', path: at, message, fix }];
@@ -35,11 +44,15 @@ function wordsIn(content: string): string[] {
 
 function quotedFix(label = 'LABEL'): string {
   const quoted = quotedLabel(label);
-  return quoted === undefined ? 'give the step a name of plain words, and write {{named.NAME.data}} with that name' : `write {{${quoted}.data}}`;
+  return quoted === undefined
+    ? 'give the step a name of plain words, and write {{named.NAME.data}} with that name'
+    : `write {{${quoted}.data}}`;
 }
 
 const begins = (content: string, label: string): boolean => content === label || content.startsWith(`${label}.`);
 
-const inputsOf = ({ definitions }: Sites): string[] => definitions.flatMap(({ value }) => (isPlain(value['inputs']) ? Object.keys(value['inputs']) : []));
+const inputsOf = ({ definitions }: Sites): string[] =>
+  definitions.flatMap(({ value }) => (isPlain(value['inputs']) ? Object.keys(value['inputs']) : []));
 
-const itemsOf = ({ loops }: Sites): string[] => loops.flatMap(({ loop }) => ('as' in loop && loop.as !== undefined ? [loop.as] : []));
+const itemsOf = ({ loops }: Sites): string[] =>
+  loops.flatMap(({ loop }) => ('as' in loop && loop.as !== undefined ? [loop.as] : []));

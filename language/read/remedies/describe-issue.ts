@@ -19,7 +19,10 @@ function isRange(issue: z.core.$ZodIssue): issue is Range {
 }
 
 export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((at, key) => (typeof at === 'object' && at !== null ? (at as Plain)[String(key)] : undefined), value);
+  return path.reduce<unknown>(
+    (at, key) => (typeof at === 'object' && at !== null ? (at as Plain)[String(key)] : undefined),
+    value,
+  );
 }
 
 type Described = Pick<Problem, 'code' | 'message' | 'fix'>;
@@ -31,29 +34,44 @@ export function describe(issue: z.core.$ZodIssue, root: unknown, at: string): De
   const key = issue.path.at(-1);
   const own = typeof key === 'number' ? at.split('.').slice(-2).join('.') : lastKey(at, String(key));
   const name = key === undefined ? 'the definition' : `"${value === undefined ? String(key) : own}"`;
-  if (value === undefined && issue.code !== 'unrecognized_keys') return { code: 'MISSING_KEY', message: `${name} is missing; ${wanted(issue)} is needed${elsewise(at, String(key), holder)}` };
+  if (value === undefined && issue.code !== 'unrecognized_keys')
+    return {
+      code: 'MISSING_KEY',
+      message: `${name} is missing; ${wanted(issue)} is needed${elsewise(at, String(key), holder)}`,
+    };
   const options = optionsOf(issue);
   if (options !== undefined) return wrongValue(name, issue.path.map(String), value, options);
   if (isRange(issue)) return { code: 'OUT_OF_RANGE', message: outOfRange(name, issue) };
-  return wrongType(`${name} is ${kindOf(value)}; ${wanted(issue)} is needed`, remedyForValue(issue.path.map(String), value));
+  return wrongType(
+    `${name} is ${kindOf(value)}; ${wanted(issue)} is needed`,
+    remedyForValue(issue.path.map(String), value),
+  );
 }
 
 /** What may be written in place of a key that is missing. */
 function elsewise(at: string, key: string, holder: unknown): string {
   if (!isPlain(holder)) return '';
   if (key === 'definition') return ', or the name of a definition';
-  const named = holder['type'] === undefined ? [holder['id'], holder['name']].find((name) => typeof name === 'string') : undefined;
-  return key === 'steps' && at !== key && named !== undefined ? `, or {"$ref": ${JSON.stringify(named)}} for a definition of that name` : '';
+  const named =
+    holder['type'] === undefined ? [holder['id'], holder['name']].find((name) => typeof name === 'string') : undefined;
+  return key === 'steps' && at !== key && named !== undefined
+    ? `, or {"$ref": ${JSON.stringify(named)}} for a definition of that name`
+    : '';
 }
 
 function wrongType(found: string, { words, fix }: Remedy): Described {
-  return { code: 'WRONG_TYPE', message: words === '' ? found : `${found}${words}`, ...(fix === undefined ? {} : { fix }) };
+  return {
+    code: 'WRONG_TYPE',
+    message: words === '' ? found : `${found}${words}`,
+    ...(fix === undefined ? {} : { fix }),
+  };
 }
 
 function outOfRange(name: string, issue: Range): string {
   const isText = issue.origin === 'string';
   if (isText && issue.code === 'too_small') return `${name} is empty; write at least one character`;
-  if (issue.code === 'too_big') return `${name} is too ${isText ? 'long' : 'large'}; at most ${issue.maximum}${isText ? ' characters are' : ' is'} allowed`;
+  if (issue.code === 'too_big')
+    return `${name} is too ${isText ? 'long' : 'large'}; at most ${issue.maximum}${isText ? ' characters are' : ' is'} allowed`;
   return `${name} is too small; a number ${issue.inclusive === false ? 'greater than' : 'of at least'} ${issue.minimum} is needed`;
 }
 
@@ -66,15 +84,21 @@ function optionsOf(issue: z.core.$ZodIssue): string[] | undefined {
 
 function wrongValue(name: string, path: readonly string[], value: unknown, values: string[]): Described {
   const fix = typeof value === 'string' ? nearestFix(value, values) : {};
-  if (typeof value === 'object') return wrongType(`${name} is ${kindOf(value)}; one of ${values.join(', ')} is needed`, remedyForValue(path, value));
-  return { code: 'WRONG_VALUE', message: `${name} is ${JSON.stringify(value)}; there are ${values.join(', ')}`, ...fix };
+  if (typeof value === 'object')
+    return wrongType(`${name} is ${kindOf(value)}; one of ${values.join(', ')} is needed`, remedyForValue(path, value));
+  return {
+    code: 'WRONG_VALUE',
+    message: `${name} is ${JSON.stringify(value)}; there are ${values.join(', ')}`,
+    ...fix,
+  };
 }
 
 function wanted(issue: z.core.$ZodIssue): string {
   const options = optionsOf(issue);
   if (options !== undefined) return `one of ${options.join(', ')}`;
   if (issue.code === 'invalid_type') return issue.expected === 'int' ? 'a whole number' : article(issue.expected);
-  const kinds = issue.code === 'invalid_union' ? withoutConsequences(issue.errors.flat()).map((inner) => wanted(inner)) : [];
+  const kinds =
+    issue.code === 'invalid_union' ? withoutConsequences(issue.errors.flat()).map((inner) => wanted(inner)) : [];
   return kinds.length === 0 ? 'another value' : [...new Set(kinds)].join(' or ');
 }
 

@@ -20,7 +20,11 @@ const lengthMax = 200;
 /** What to write in place of it, where that can be read. */
 export function expressionFix(text: string): string | undefined {
   if (text.length > lengthMax || text.includes('`')) return undefined;
-  const parts = text.split(QUOTED).map((part, index) => (index % 2 === 1 ? part : SIGNS.reduce((so, [sign, ours]) => so.replaceAll(sign, ours), part)));
+  const parts = text
+    .split(QUOTED)
+    .map((part, index) =>
+      index % 2 === 1 ? part : SIGNS.reduce((so, [sign, ours]) => so.replaceAll(sign, ours), part),
+    );
   const fixed = parts.join('');
   return fixed !== text && parseExpression(fixed).ok ? `write ${fixed}` : undefined;
 }

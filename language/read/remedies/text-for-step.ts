@@ -21,5 +21,8 @@ export function stepForText(text: string, around: (step: string) => string = (st
 export function stepsForText(text: string): Remedy {
   if (!isReferredLater(text.trim(), () => true)) return stepForText(text, (step) => `[${step}]`);
   const fix = `write [{"type": "sentinel", "definition": ${JSON.stringify(text.trim())}}]`;
-  return { words: 'steps are written out, and those that a variable holds are the "definition" of a step of type "sentinel"', ...(text.length > shownMax ? {} : { fix }) };
+  return {
+    words: 'steps are written out, and those that a variable holds are the "definition" of a step of type "sentinel"',
+    ...(text.length > shownMax ? {} : { fix }),
+  };
 }

@@ -22,20 +22,75 @@ const METHODS_MEANT: ReadonlyMap<string, string> = new Map([
 ]);
 
 const SENTENCES: ReadonlyMap<string, string> = new Map([
-  ...mean('the number of items or characters is a field: $x.length', ['len', 'length', 'lenght', 'size', 'count', 'sizeof']),
+  ...mean('the number of items or characters is a field: $x.length', [
+    'len',
+    'length',
+    'lenght',
+    'size',
+    'count',
+    'sizeof',
+  ]),
   ...mean('what is empty has the length 0: $x.length === 0', ['isempty', 'empty', 'isblank', 'blank']),
-  ...mean('the time is a variable: $NOW, and since the run began $ELAPSED_MS', ['now', 'datenow', 'date', 'today', 'time', 'timestamp', 'utcnow', 'getdate', 'dateparse']),
-  ...mean('an expression gives the same on every machine, so nothing in it is random', ['random', 'mathrandom', 'uuid', 'rand']),
-  ...mean('every result has a field for it: $NAME.success', ['success', 'failure', 'succeeded', 'failed', 'always', 'cancelled', 'ok']),
-  ...mean('what is not there is undefined, and false in a condition: $x === undefined', ['defined', 'isdefined', 'isset', 'isnull', 'isundefined', 'ispresent']),
+  ...mean('the time is a variable: $NOW, and since the run began $ELAPSED_MS', [
+    'now',
+    'datenow',
+    'date',
+    'today',
+    'time',
+    'timestamp',
+    'utcnow',
+    'getdate',
+    'dateparse',
+  ]),
+  ...mean('an expression gives the same on every machine, so nothing in it is random', [
+    'random',
+    'mathrandom',
+    'uuid',
+    'rand',
+  ]),
+  ...mean('every result has a field for it: $NAME.success', [
+    'success',
+    'failure',
+    'succeeded',
+    'failed',
+    'always',
+    'cancelled',
+    'ok',
+  ]),
+  ...mean('what is not there is undefined, and false in a condition: $x === undefined', [
+    'defined',
+    'isdefined',
+    'isset',
+    'isnull',
+    'isundefined',
+    'ispresent',
+  ]),
   ...mean('write $x ?? what stands for it', ['default', 'coalesce', 'ifnull', 'getordefault', 'nvl']),
-  ...mean('write the operators && || ! === > <', ['and', 'or', 'not', 'eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'equals', 'equal', 'isequal']),
+  ...mean('write the operators && || ! === > <', [
+    'and',
+    'or',
+    'not',
+    'eq',
+    'ne',
+    'gt',
+    'gte',
+    'lt',
+    'lte',
+    'equals',
+    'equal',
+    'isequal',
+  ]),
   ...mean('write $x ? a : b', ['if', 'iif', 'ternary', 'choose']),
   ...mean('write JSON.parse(…) or JSON.stringify(…)', ['fromjson', 'tojson', 'json', 'parsejson', 'loads', 'dumps']),
   ...mean('write String(…)', ['tostring', 'str', 'text']),
   ...mean('write Number(…)', ['int', 'float', 'tonumber', 'num', 'toint']),
   ...mean('write Object.keys(…), Object.values(…) or Object.entries(…)', ['keys', 'values', 'items', 'entries']),
-  ...mean('environment variables are read as {{env.NAME}}, if the definition lists them in "env"', ['env', 'getenv', 'secret', 'secrets']),
+  ...mean('environment variables are read as {{env.NAME}}, if the definition lists them in "env"', [
+    'env',
+    'getenv',
+    'secret',
+    'secrets',
+  ]),
 ]);
 
 const LISTED = 'docs/language/expressions.md lists those there are';
@@ -55,7 +110,13 @@ function ofMethod(name: string): string | undefined {
   const sentence = SENTENCES.get(plainWord(name));
   const meant = METHODS_MEANT.get(plainWord(name));
   if (meant !== undefined) return `write .${meant}(…)`;
-  return sentence ?? nearestFew(name, METHODS.map((each) => `.${each}`));
+  return (
+    sentence ??
+    nearestFew(
+      name,
+      METHODS.map((each) => `.${each}`),
+    )
+  );
 }
 
 function ofFunction(name: string): string | undefined {
@@ -75,8 +136,14 @@ function nearestFew(name: string, names: readonly string[]): string | undefined 
   const own = bare(name).toLowerCase();
   if (own.length > 40) return undefined;
   const most = Math.max(1, Math.floor(own.length / 3));
-  const near = names.map((each) => ({ each, away: awayFrom(own, bare(each).toLowerCase()) })).filter(({ away }) => away <= most);
-  const few = near.toSorted((a, b) => a.away - b.away).filter(({ away }, _index, [best]) => away === 0 || best?.away !== 0).slice(0, fewMax).map(({ each }) => each);
+  const near = names
+    .map((each) => ({ each, away: awayFrom(own, bare(each).toLowerCase()) }))
+    .filter(({ away }) => away <= most);
+  const few = near
+    .toSorted((a, b) => a.away - b.away)
+    .filter(({ away }, _index, [best]) => away === 0 || best?.away !== 0)
+    .slice(0, fewMax)
+    .map(({ each }) => each);
   if (few.length === 0) return undefined;
   return few.length === 1 ? `the nearest is ${few.join('')}` : `the nearest are ${few.join(', ')}`;
 }

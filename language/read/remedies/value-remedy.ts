@@ -4,12 +4,14 @@ import { stepForText, stepsForText, type Remedy } from './text-for-step.ts';
 
 const LISTS: ReadonlySet<string> = new Set(['steps', 'then', 'else', 'always', 'branches']);
 
-const ONE_TRIGGER = 'a definition has one trigger: an event pattern may match several names ("git:*"), and further definitions with a trigger of their own may hold {"type": "sentinel", "definition": {"$ref": "NAME"}}';
+const ONE_TRIGGER =
+  'a definition has one trigger: an event pattern may match several names ("git:*"), and further definitions with a trigger of their own may hold {"type": "sentinel", "definition": {"$ref": "NAME"}}';
 
 /** What the author of such a value may have meant. */
 export function remedyForValue(path: readonly string[], value: unknown): Remedy {
   const key = path.at(-1) ?? '';
-  if (path[0] === 'trigger' && Array.isArray(value)) return { words: `: ${value.length === 0 ? 'remove it where a person starts the run' : ONE_TRIGGER}` };
+  if (path[0] === 'trigger' && Array.isArray(value))
+    return { words: `: ${value.length === 0 ? 'remove it where a person starts the run' : ONE_TRIGGER}` };
   if (key.endsWith('Ms') && value !== undefined) return { words: ', or a time such as "90s", "5m" or "1h30m"' };
   if (LISTS.has(key) && isPlain(value)) return { words: ': write a list, and what names a member as its "name"' };
   const isBranch = path.at(-2) === 'branches';
@@ -37,11 +39,23 @@ function ofKey(key: string, path: readonly string[], value: unknown): Remedy {
   const saying = SAYINGS[key];
   if (saying !== undefined) return { words: `: ${saying}` };
   if (path.at(-2) === 'tools') return { words: ': write the name of a command' };
-  if (key === 'event' && Array.isArray(value)) return { words: ': write one; where events are waited for, a pattern may match several names ("git:*")' };
-  if (key === 'env') return { words: isPlain(value) ? ': it lists the names that {{env.NAME}} may read; values are the "env" of a shell step' : ': write {"NAME": "value"}' };
-  if (key === 'params') return { words: `: parameters have names, such as {"path": ${JSON.stringify(typeof value === 'string' ? value.slice(0, 80) : 'a.txt')}}` };
+  if (key === 'event' && Array.isArray(value))
+    return { words: ': write one; where events are waited for, a pattern may match several names ("git:*")' };
+  if (key === 'env')
+    return {
+      words: isPlain(value)
+        ? ': it lists the names that {{env.NAME}} may read; values are the "env" of a shell step'
+        : ': write {"NAME": "value"}',
+    };
+  if (key === 'params')
+    return {
+      words: `: parameters have names, such as {"path": ${JSON.stringify(typeof value === 'string' ? value.slice(0, 80) : 'a.txt')}}`,
+    };
   if (key === 'command' && Array.isArray(value)) return forWords(value);
-  if (key === 'args') return typeof value === 'string' ? fixed(`write ${listed(value.trim().split(/\s+/))}`) : { words: ': write a list, such as ["--name", "value"]' };
+  if (key === 'args')
+    return typeof value === 'string'
+      ? fixed(`write ${listed(value.trim().split(/\s+/))}`)
+      : { words: ': write a list, such as ["--name", "value"]' };
   return key === 'loop' ? forLoop(value) : { words: '' };
 }
 

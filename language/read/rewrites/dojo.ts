@@ -11,7 +11,11 @@ import { isObject, isPlain, join, pathOf, type Draft, type Origins, type Plain }
 
 const passesMax = 10;
 const passingScore = 80;
-const GRADE = { type: 'object', properties: { score: { type: 'number' }, explanation: { type: 'string' } }, required: ['score'] };
+const GRADE = {
+  type: 'object',
+  properties: { score: { type: 'number' }, explanation: { type: 'string' } },
+  required: ['score'],
+};
 
 const OWN_KEYS = ['challenges', 'measure', 'trainOnFailures', 'loopUntil', 'model', 'baseModel', 'domain'];
 
@@ -23,9 +27,18 @@ export function rewriteDojo(draft: Draft): boolean {
   const shorthand = { ...value };
   for (const key of OWN_KEYS) delete value[key];
   for (const key of ['measure', 'trainOnFailures']) keepPlace(shorthand[key], pathOf(draft, key), draft.origins);
-  put(draft, 'steps', 'challenges', [attempts(shorthand, over), ...measures(shorthand['measure']), ...training(shorthand)]);
+  put(draft, 'steps', 'challenges', [
+    attempts(shorthand, over),
+    ...measures(shorthand['measure']),
+    ...training(shorthand),
+  ]);
   const check = shorthand['loopUntil'];
-  if (check !== undefined && !Object.hasOwn(value, 'loop')) put(draft, 'loop', 'loopUntil', { type: 'until', check: conditionOf(check, shorthand['measure'], over), ...bound(draft) });
+  if (check !== undefined && !Object.hasOwn(value, 'loop'))
+    put(draft, 'loop', 'loopUntil', {
+      type: 'until',
+      check: conditionOf(check, shorthand['measure'], over),
+      ...bound(draft),
+    });
   return true;
 }
 
@@ -35,7 +48,13 @@ function challengesOf(draft: Draft): string {
   if (typeof challenges === 'string' && challenges.trim() !== '') return challenges.trim();
   if (!Array.isArray(challenges) || challenges.length === 0) {
     const path = pathOf(draft, 'challenges');
-    draft.problems.push({ code: 'WRONG_TYPE', severity: 'error', path, message: '"challenges" is not a list with at least one challenge; give the list, or a reference to it such as "$plan.challenges"' });
+    draft.problems.push({
+      code: 'WRONG_TYPE',
+      severity: 'error',
+      path,
+      message:
+        '"challenges" is not a list with at least one challenge; give the list, or a reference to it such as "$plan.challenges"',
+    });
   }
   draft.value['inputs'] = { ...(isPlain(inputs) ? inputs : {}), challenges };
   draft.moved.set('inputs', draft.moved.get('inputs') ?? pathOf(draft, 'challenges'));
@@ -59,18 +78,31 @@ function attempts({ model, domain, trainOnFailures }: Plain, over: string): Plai
     },
   };
   const steps: Plain[] = [
-    { type: 'llm', name: 'answer', ...asked, prompt: 'Solve this challenge and reply with the answer alone.\n\n$currentChallenge', outputTo: 'myAnswer' },
+    {
+      type: 'llm',
+      name: 'answer',
+      ...asked,
+      prompt: 'Solve this challenge and reply with the answer alone.\n\n$currentChallenge',
+      outputTo: 'myAnswer',
+    },
     {
       type: 'llm',
       name: 'grade',
-      prompt: 'Grade the answer from 0 to 100 by what was expected, and explain what is missing.\n\nChallenge: $currentChallenge\n\nAnswer: $myAnswer',
+      prompt:
+        'Grade the answer from 0 to 100 by what was expected, and explain what is missing.\n\nChallenge: $currentChallenge\n\nAnswer: $myAnswer',
       schema: GRADE,
       outputTo: 'grade',
     },
   ];
-  if (isWanted(trainOnFailures)) steps.push({ type: 'condition', check: `$grade.score < ${passingScore}`, then: [keep] });
+  if (isWanted(trainOnFailures))
+    steps.push({ type: 'condition', check: `$grade.score < ${passingScore}`, then: [keep] });
   const loop = { type: 'count', max: `${over}.length`, over, as: 'currentChallenge' };
-  return { type: 'sentinel', name: 'challenges', definition: { name: 'run-challenges', steps, loop }, outputTo: 'challengeResults' };
+  return {
+    type: 'sentinel',
+    name: 'challenges',
+    definition: { name: 'run-challenges', steps, loop },
+    outputTo: 'challengeResults',
+  };
 }
 
 function isWanted(trainOnFailures: unknown): boolean {
@@ -85,17 +117,40 @@ function measures(measure: unknown): unknown[] {
 
 function training({ trainOnFailures, baseModel = 'llama3.1:8b', domain }: Plain): unknown[] {
   if (!isWanted(trainOnFailures)) return [];
-  const own = Array.isArray(trainOnFailures) ? trainOnFailures : isPlain(trainOnFailures) ? [trainOnFailures] : undefined;
+  const own = Array.isArray(trainOnFailures)
+    ? trainOnFailures
+    : isPlain(trainOnFailures)
+      ? [trainOnFailures]
+      : undefined;
   const then = own ?? [
-    { type: 'command', command: 'ai/dataset/create', params: { source: 'training_examples', outputPath: '/tmp/training' }, outputTo: 'dataset' },
-    { type: 'command', command: 'genome/train', params: { baseModel, dataset: '$dataset.path', epochs: 3, learningRate: 0.0001 }, outputTo: 'trainingResult' },
-    { type: 'emit', event: 'genome:training:requested', data: { dataset: '$dataset.path', examples: '$challengeResults.failureCount', ...(domain === undefined ? {} : { domain }) } },
+    {
+      type: 'command',
+      command: 'ai/dataset/create',
+      params: { source: 'training_examples', outputPath: '/tmp/training' },
+      outputTo: 'dataset',
+    },
+    {
+      type: 'command',
+      command: 'genome/train',
+      params: { baseModel, dataset: '$dataset.path', epochs: 3, learningRate: 0.0001 },
+      outputTo: 'trainingResult',
+    },
+    {
+      type: 'emit',
+      event: 'genome:training:requested',
+      data: {
+        dataset: '$dataset.path',
+        examples: '$challengeResults.failureCount',
+        ...(domain === undefined ? {} : { domain }),
+      },
+    },
   ];
   return [{ type: 'condition', name: 'train on failures', check: '$challengeResults.failureCount > 0', then }];
 }
 
 function bound({ value }: Draft): Plain {
-  const isBound = Object.hasOwn(value, 'timeoutMs') || Object.hasOwn(value, 'maxIterations') || isPlain(value['safety']);
+  const isBound =
+    Object.hasOwn(value, 'timeoutMs') || Object.hasOwn(value, 'maxIterations') || isPlain(value['safety']);
   return isBound ? {} : { maxIterations: passesMax };
 }
 
@@ -105,7 +160,9 @@ function conditionOf(check: unknown, measure: unknown, over: string): unknown {
   const parsed = parseExpression(check);
   if (!parsed.ok) return check;
   const known = new Set(['challengeResults', 'challenges', 'trainingResult', 'dataset', 'iteration', 'input']);
-  const words = [...new Set(referencesOf(parsed.expression).map(({ name }) => name))].filter((name) => !known.has(name) && !over.startsWith(`$${name}`));
+  const words = [...new Set(referencesOf(parsed.expression).map(({ name }) => name))].filter(
+    (name) => !known.has(name) && !over.startsWith(`$${name}`),
+  );
   return words.reduce((body, word) => {
     const bare = body.replaceAll(`$${word}`, word);
     return `[${/fail|error/i.test(word) ? '$challengeResults.failureCount' : `1 - $challengeResults.failureCount / ${over}.length`}].some(${word} => ${bare})`;

@@ -3,7 +3,20 @@ import { join, pathOf, type Draft, type Plain } from '../draft.ts';
 import { OUTSIDE } from './safety.ts';
 
 /** What a definition says and no sentinel step does. */
-export const OF_THE_DEFINITION = ['steps', 'loop', 'always', 'trigger', 'safety', 'mode', 'durability', 'escalateOn', 'reportTo', 'env', 'strict', ...OUTSIDE];
+export const OF_THE_DEFINITION = [
+  'steps',
+  'loop',
+  'always',
+  'trigger',
+  'safety',
+  'mode',
+  'durability',
+  'escalateOn',
+  'reportTo',
+  'env',
+  'strict',
+  ...OUTSIDE,
+];
 
 export function rewriteInlineSentinel(draft: Draft): void {
   const { value, origins } = draft;

@@ -6,13 +6,65 @@ import { checkShape } from '../shape.ts';
 import { isPlain, pathOf, spelled, within, type Draft } from '../draft.ts';
 import { readJsonText } from '../json-text.ts';
 
-export const DEFINITION_KEYS = ['steps', 'always', 'loop', 'trigger', 'safety', 'tools', 'ragSources', 'escalateOn', 'inputs', 'env', 'pipeline', 'challenges', 'definition'];
-export const STEP_KEYS = ['params', 'steps', 'then', 'else', 'always', 'branches', 'loop', 'definition', 'pipeline', 'args', 'env', 'rules', 'tools', 'retry', 'form', 'schema', 'autoCompact', 'inputs'];
+export const DEFINITION_KEYS = [
+  'steps',
+  'always',
+  'loop',
+  'trigger',
+  'safety',
+  'tools',
+  'ragSources',
+  'escalateOn',
+  'inputs',
+  'env',
+  'pipeline',
+  'challenges',
+  'definition',
+];
+export const STEP_KEYS = [
+  'params',
+  'steps',
+  'then',
+  'else',
+  'always',
+  'branches',
+  'loop',
+  'definition',
+  'pipeline',
+  'args',
+  'env',
+  'rules',
+  'tools',
+  'retry',
+  'form',
+  'schema',
+  'autoCompact',
+  'inputs',
+];
 
 /** Parameters of commands that take objects or lists. */
 const PARAMETERS: ReadonlyArray<{ family: RegExp; keys: readonly string[] }> = [
   { family: /^(?:data|memory)\//, keys: ['filter', 'orderBy', 'data', 'tags'] },
-  { family: /^sentinel\//, keys: ['definition', 'steps', 'pipeline', 'challenges', 'measure', 'trainOnFailures', 'escalateOn', 'loop', 'step', 'params', 'safety', 'trigger', 'inputs', 'tags', 'filter'] },
+  {
+    family: /^sentinel\//,
+    keys: [
+      'definition',
+      'steps',
+      'pipeline',
+      'challenges',
+      'measure',
+      'trainOnFailures',
+      'escalateOn',
+      'loop',
+      'step',
+      'params',
+      'safety',
+      'trigger',
+      'inputs',
+      'tags',
+      'filter',
+    ],
+  },
 ];
 
 export function rewriteDefinitionJson(draft: Draft): void {
@@ -42,5 +94,10 @@ export function readJson(draft: Draft, key: string, how?: 'leniently'): void {
   if (problem === undefined || how === 'leniently') return;
   draft.origins.refused.add(path);
   const code = problem.code === 'NOT_JSON' ? 'BAD_JSON_TEXT' : problem.code;
-  draft.problems.push({ code, severity: 'error', path, message: `"${spelled(draft, key)}" is text that should hold JSON: ${problem.message}` });
+  draft.problems.push({
+    code,
+    severity: 'error',
+    path,
+    message: `"${spelled(draft, key)}" is text that should hold JSON: ${problem.message}`,
+  });
 }

@@ -4,18 +4,49 @@
  * A definition without a loop runs once.
  */
 import { isTemplate } from '../../written-references.ts';
-import { conflict, infer, isPlain, join, pathOf, rename, setOwn, standIn, within, type Draft, type Plain } from '../draft.ts';
+import {
+  conflict,
+  infer,
+  isPlain,
+  join,
+  pathOf,
+  rename,
+  setOwn,
+  standIn,
+  within,
+  type Draft,
+  type Plain,
+} from '../draft.ts';
 import { rewriteVariable } from './names.ts';
 import { numberFor, renameAll, rewriteCheck, rewriteSpelling } from './spelling.ts';
 import { LOOP_TAGS, rewriteTag, rewriteTypeWord } from './variants.ts';
 
-export const FLAT = ['type', 'mode', 'count', 'while', 'until', 'max', 'check', 'condition', 'event', 'intervalMs', 'maxIterations', 'over', 'as'];
+export const FLAT = [
+  'type',
+  'mode',
+  'count',
+  'while',
+  'until',
+  'max',
+  'check',
+  'condition',
+  'event',
+  'intervalMs',
+  'maxIterations',
+  'over',
+  'as',
+];
 
 /** `{"type": "while", "steps": […]}`: how a loop repeats, for what it is. */
 export function rewriteKindOfLoop(draft: Draft): void {
   const { value } = draft;
   const kind = typeof value['type'] === 'string' ? value['type'].toLowerCase() : '';
-  if (!KINDS_AS_TYPES.includes(kind) || !Object.hasOwn(value, 'steps') || ['mode', 'loop'].some((key) => Object.hasOwn(value, key))) return;
+  if (
+    !KINDS_AS_TYPES.includes(kind) ||
+    !Object.hasOwn(value, 'steps') ||
+    ['mode', 'loop'].some((key) => Object.hasOwn(value, key))
+  )
+    return;
   value['mode'] = kind;
   draft.moved.set('mode', pathOf(draft, 'type'));
   value['type'] = 'loop';
@@ -41,7 +72,8 @@ export function rewriteLoopStep(draft: Draft): void {
 
 export function rewriteLoop(draft: Draft): void {
   const { loop } = draft.value;
-  if (typeof loop === 'string' && Object.hasOwn(LOOP_TAGS, loop.toLowerCase())) standIn(draft, 'loop', { type: loop.toLowerCase() });
+  if (typeof loop === 'string' && Object.hasOwn(LOOP_TAGS, loop.toLowerCase()))
+    standIn(draft, 'loop', { type: loop.toLowerCase() });
   const max = numberFor(loop);
   if (typeof max === 'number') standIn(draft, 'loop', { type: 'count', max });
   within(draft, 'loop', rewriteLoopKeys);
@@ -104,7 +136,8 @@ function inferType(loop: Draft): void {
   const has = (key: string): boolean => Object.hasOwn(loop.value, key);
   if (has('event')) loop.value['type'] = 'event';
   else if (has('check')) return;
-  else if (has('intervalMs') || (has('maxIterations') && !has('max') && !has('over'))) loop.value['type'] = 'continuous';
+  else if (has('intervalMs') || (has('maxIterations') && !has('max') && !has('over')))
+    loop.value['type'] = 'continuous';
   else if (has('max') || has('over')) loop.value['type'] = 'count';
   else return;
   infer(loop, `is read as a loop of type "${String(loop.value['type'])}": it has no "type"`);

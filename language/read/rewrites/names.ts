@@ -30,7 +30,10 @@ export function rewriteEnvironment({ value }: Draft): void {
 
 function nameIn(written: unknown, pattern: RegExp): string | undefined {
   if (typeof written !== 'string') return undefined;
-  const name = pattern.exec(written.trim())?.slice(1).find((found) => found !== undefined);
+  const name = pattern
+    .exec(written.trim())
+    ?.slice(1)
+    .find((found) => found !== undefined);
   return name === undefined || /^\d/.test(name) || !isSafeName(name) ? undefined : name;
 }
 

@@ -13,7 +13,9 @@ export function rewriteParallel(draft: Draft): void {
   const path = pathOf(draft, key);
   if (key === 'branches' && Object.hasOwn(value, 'steps')) conflict(draft, 'steps', 'branches');
   delete value['steps'];
-  const branches = members.map((member: unknown, index) => branchOf(member, draft.origins.child(members, path, index), draft));
+  const branches = members.map((member: unknown, index) =>
+    branchOf(member, draft.origins.child(members, path, index), draft),
+  );
   draft.origins.copy(members, branches, path);
   value['branches'] = branches;
   draft.moved.set('branches', path);

@@ -20,7 +20,8 @@ export const AROUND = ['sentinel', 'workflow'];
 /** The draft becomes the definition inside; gives a word for it where it may go without a name. */
 export function rewritePayload(draft: Draft): string | undefined {
   let kind: string | undefined;
-  for (const key of AROUND) if (isPlain(draft.value[key]) && Object.keys(draft.value).length === 1) rename(draft, key, 'definition');
+  for (const key of AROUND)
+    if (isPlain(draft.value[key]) && Object.keys(draft.value).length === 1) rename(draft, key, 'definition');
   while (isSpawn(draft.value)) {
     rewriteSpelling(draft);
     readJson(draft, 'definition');
@@ -31,7 +32,10 @@ export function rewritePayload(draft: Draft): string | undefined {
 }
 
 function isSpawn(value: Plain): boolean {
-  return Object.hasOwn(value, 'definition') && !['steps', 'pipeline', 'type', 'outputTo', 'await'].some((key) => Object.hasOwn(value, key));
+  return (
+    Object.hasOwn(value, 'definition') &&
+    !['steps', 'pipeline', 'type', 'outputTo', 'await'].some((key) => Object.hasOwn(value, key))
+  );
 }
 
 function takeDefinition(draft: Draft): boolean {
@@ -41,7 +45,9 @@ function takeDefinition(draft: Draft): boolean {
   if (!isPlain(named)) return false;
   takeOwner(draft);
   const at = pathOf(draft, 'definition');
-  const content = Object.hasOwn(named, '$ref') ? around(named, at, draft) : draft.origins.begin(named, at, draft.problems);
+  const content = Object.hasOwn(named, '$ref')
+    ? around(named, at, draft)
+    : draft.origins.begin(named, at, draft.problems);
   const moved = new Map<string, string>();
   for (const key of Object.keys(content.value)) moved.set(key, pathOf(content, key));
   const value = { ...content.value };
@@ -60,7 +66,12 @@ function takeOwner(draft: Draft): void {
   const owner = draft.value['parentPersonaId'];
   if (draft.path === '' && typeof owner === 'string') draft.origins.persona = owner;
   delete draft.value['parentPersonaId'];
-  if (draft.value['inheritContext'] === true) withoutEffect(draft, 'inheritContext', 'a run begins with its inputs, and a nested run with the variables of the run around it');
+  if (draft.value['inheritContext'] === true)
+    withoutEffect(
+      draft,
+      'inheritContext',
+      'a run begins with its inputs, and a nested run with the variables of the run around it',
+    );
   delete draft.value['inheritContext'];
 }
 
@@ -73,17 +84,30 @@ function around(reference: Plain, at: string, draft: Draft): Draft {
   draft.origins.set(steps, at, new Map([['0', at]]));
   const value: Plain = { steps };
   if (typeof reference['$ref'] === 'string') value['name'] = `run-${reference['$ref']}`;
-  return { ...draft, value, path: at, moved: new Map([['steps', at], ['name', at]]) };
+  return {
+    ...draft,
+    value,
+    path: at,
+    moved: new Map([
+      ['steps', at],
+      ['name', at],
+    ]),
+  };
 }
 
 function wrapStep(draft: Draft): string | undefined {
   const { value } = draft;
   const type = typeof value['type'] === 'string' ? value['type'].toLowerCase() : undefined;
-  const hasSteps = Object.hasOwn(value, 'steps') || Object.hasOwn(value, 'pipeline') || Object.hasOwn(value, 'challenges');
+  const hasSteps =
+    Object.hasOwn(value, 'steps') || Object.hasOwn(value, 'pipeline') || Object.hasOwn(value, 'challenges');
   const isTyped = type !== undefined && Object.hasOwn(STEP_TAGS, type) && !(type === 'sentinel' && hasSteps);
   const isLine = !hasSteps && type === undefined && ['command', 'cmd'].some((key) => typeof value[key] === 'string');
   const [only] = Object.keys(value);
-  const isTag = only !== undefined && Object.keys(value).length === 1 && Object.hasOwn(STEP_TAGS, only.toLowerCase()) && only !== 'loop';
+  const isTag =
+    only !== undefined &&
+    Object.keys(value).length === 1 &&
+    Object.hasOwn(STEP_TAGS, only.toLowerCase()) &&
+    only !== 'loop';
   if (!isTyped && !isLine && !isTag) return undefined;
   const step = value;
   const steps = [step];
@@ -112,7 +136,8 @@ function nameFor(kind: string, value: Plain): string {
 /** Where a definition handed over as it is has no name, it gets one; a nested one that of its step, or one made from its steps. */
 export function rewriteMissingName(draft: Draft, kind: string | undefined, label: string | undefined): void {
   if (Object.hasOwn(draft.value, 'name')) return;
-  const said = kind ?? (draft.path === '' || !Array.isArray(draft.value['steps']) || label !== undefined ? undefined : 'pipeline');
+  const said =
+    kind ?? (draft.path === '' || !Array.isArray(draft.value['steps']) || label !== undefined ? undefined : 'pipeline');
   const name = label ?? (said === undefined ? undefined : nameFor(said, { steps: draft.value['steps'] ?? null }));
   if (name === undefined) return;
   draft.value['name'] = name;

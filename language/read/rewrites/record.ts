@@ -6,15 +6,30 @@ import { isPlain, pathOf, rename, type Draft } from '../draft.ts';
 
 /** What is known of a stored definition and is no part of it. */
 export const OF_THE_RECORD = [
-  'uniqueId', 'version', 'createdBy', 'createdAt', 'updatedAt', 'tags', 'isPublic', 'lastRunAt', 'runCount', 'averageDurationMs',
-  'successRate', 'parentPersonaId', 'displayName', 'layout', 'strategy', 'collection',
+  'uniqueId',
+  'version',
+  'createdBy',
+  'createdAt',
+  'updatedAt',
+  'tags',
+  'isPublic',
+  'lastRunAt',
+  'runCount',
+  'averageDurationMs',
+  'successRate',
+  'parentPersonaId',
+  'displayName',
+  'layout',
+  'strategy',
+  'collection',
 ];
 
 export function rewriteRecord(draft: Draft): void {
   const { value } = draft;
   const owner = value['parentPersonaId'];
   if (draft.path === '' && typeof owner === 'string') draft.origins.persona ??= owner;
-  for (const key of ['displayName', 'uniqueId']) if (isRecipe(draft) && typeof value[key] === 'string') renameIfAbsent(draft, key);
+  for (const key of ['displayName', 'uniqueId'])
+    if (isRecipe(draft) && typeof value[key] === 'string') renameIfAbsent(draft, key);
   rename(draft, 'pipeline', 'steps');
   rewriteRagTemplate(draft);
   for (const key of OF_THE_RECORD) delete value[key];

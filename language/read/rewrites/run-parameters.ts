@@ -9,7 +9,23 @@ import { conflict, isPlain, pathOf, standIn, within, type Draft, type Plain } fr
 const RUNS: ReadonlySet<unknown> = new Set(['sentinel/run', 'sentinel/start']);
 
 /** What no step has beside `command`, and what a run may be handed. */
-export const OF_A_RUN = ['definition', 'steps', 'pipeline', 'challenges', 'measure', 'trainOnFailures', 'loopUntil', 'loop', 'safety', 'inputs', 'sentinelId', 'parentPersonaId', 'inheritContext', 'reportTo', 'escalateOn'];
+export const OF_A_RUN = [
+  'definition',
+  'steps',
+  'pipeline',
+  'challenges',
+  'measure',
+  'trainOnFailures',
+  'loopUntil',
+  'loop',
+  'safety',
+  'inputs',
+  'sentinelId',
+  'parentPersonaId',
+  'inheritContext',
+  'reportTo',
+  'escalateOn',
+];
 
 /** What says that a program is handed over, and not the name of one or a line of shell. */
 const PROGRAMS = ['definition', 'steps', 'pipeline', 'challenges'];
@@ -45,12 +61,19 @@ function isTaken(params: Plain): boolean {
   const keys = Object.keys(params).filter((key) => key !== 'inputs');
   if (params['type'] === 'pipeline') return keys.every((key) => ['type', 'steps', 'name'].includes(key));
   const { definition } = params;
-  return keys.length === 1 && keys[0] === 'definition' && !(isPlain(definition) && (isReferred(definition['challenges']) || isNameless(definition)));
+  return (
+    keys.length === 1 &&
+    keys[0] === 'definition' &&
+    !(isPlain(definition) && (isReferred(definition['challenges']) || isNameless(definition)))
+  );
 }
 
 /** A pipeline may go without a name, and then says that it is one. */
 function isNameless(definition: Plain): boolean {
-  return ['steps', 'pipeline'].some((key) => Object.hasOwn(definition, key)) && !['name', 'type', 'challenges'].some((key) => Object.hasOwn(definition, key));
+  return (
+    ['steps', 'pipeline'].some((key) => Object.hasOwn(definition, key)) &&
+    !['name', 'type', 'challenges'].some((key) => Object.hasOwn(definition, key))
+  );
 }
 
 /** Everything but the inputs is the definition, or what stands around it. */
@@ -64,7 +87,10 @@ function wrap(params: Draft): void {
   const definition: Plain = isNameless(written) ? { type: 'pipeline', ...written } : { ...written };
   params.origins.set(definition, params.path, isWhole ? undefined : kept);
   params.value = { definition, ...(inputs === undefined ? {} : { inputs }) };
-  params.moved = new Map([['definition', isWhole ? (kept.get('definition') ?? `${params.path}.definition`) : params.path], ['inputs', kept.get('inputs') ?? `${params.path}.inputs`]]);
+  params.moved = new Map([
+    ['definition', isWhole ? (kept.get('definition') ?? `${params.path}.definition`) : params.path],
+    ['inputs', kept.get('inputs') ?? `${params.path}.inputs`],
+  ]);
   giveChallenges(params, definition);
 }
 

@@ -3,7 +3,15 @@ import { conflict, finish, isPlain, pathOf, standIn, within, type Draft } from '
 import { numberFor, rewriteSpelling } from './spelling.ts';
 import { rewriteEach, rewriteWords } from './variants.ts';
 
-export const OUTSIDE = ['maxIterations', 'maxStepTimeoutMs', 'maxMemoryMb', 'maxNestingDepth', 'onTimeout', 'requireApproval', 'budget'];
+export const OUTSIDE = [
+  'maxIterations',
+  'maxStepTimeoutMs',
+  'maxMemoryMb',
+  'maxNestingDepth',
+  'onTimeout',
+  'requireApproval',
+  'budget',
+];
 const PERMISSIONS = ['write', 'shell', 'delete', 'network'];
 
 export function rewriteSafety(draft: Draft): void {
@@ -35,7 +43,11 @@ function moveInside(draft: Draft, key: string): void {
   if (Object.hasOwn(value, 'safety') && !isPlain(value['safety'])) return;
   if (isPlain(value['safety']) && Object.hasOwn(value['safety'], key)) conflict(draft, key, `safety.${key}`);
   else {
-    const safety = draft.origins.begin(isPlain(value['safety']) ? value['safety'] : {}, pathOf(draft, 'safety'), draft.problems);
+    const safety = draft.origins.begin(
+      isPlain(value['safety']) ? value['safety'] : {},
+      pathOf(draft, 'safety'),
+      draft.problems,
+    );
     safety.value[key] = value[key];
     safety.moved.set(key, pathOf(draft, key));
     value['safety'] = finish(safety);

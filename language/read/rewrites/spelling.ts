@@ -6,20 +6,94 @@ import { infer, rename, standIn, type Draft, type Plain } from '../draft.ts';
 
 /** Every key of the format that more than one word makes. */
 export const LONG_KEYS: ReadonlySet<string> = new Set([
-  'outputTo', 'onError', 'timeoutMs', 'maxConcurrency', 'failFast', 'parseToolCalls', 'autoCompact', 'executionId', 'onTimeout',
-  'maxIterations', 'intervalMs', 'backoffMs', 'maxBackoffMs', 'maxStepTimeoutMs', 'maxMemoryMb', 'maxNestingDepth', 'requireApproval',
-  'wallMs', 'cronExpression', 'timeZone', 'catchupWindowMs', 'jitterMs', 'ragSources', 'escalateOn', 'reportTo', 'parentPersonaId',
-  'inheritContext', 'workingDir', 'systemPrompt', 'maxTokens', 'ragTemplate', 'displayName', 'uniqueId', 'createdBy', 'createdAt',
-  'updatedAt', 'isPublic', 'lastRunAt', 'runCount', 'averageDurationMs', 'successRate', 'trainOnFailures', 'loopUntil',
+  'outputTo',
+  'onError',
+  'timeoutMs',
+  'maxConcurrency',
+  'failFast',
+  'parseToolCalls',
+  'autoCompact',
+  'executionId',
+  'onTimeout',
+  'maxIterations',
+  'intervalMs',
+  'backoffMs',
+  'maxBackoffMs',
+  'maxStepTimeoutMs',
+  'maxMemoryMb',
+  'maxNestingDepth',
+  'requireApproval',
+  'wallMs',
+  'cronExpression',
+  'timeZone',
+  'catchupWindowMs',
+  'jitterMs',
+  'ragSources',
+  'escalateOn',
+  'reportTo',
+  'parentPersonaId',
+  'inheritContext',
+  'workingDir',
+  'systemPrompt',
+  'maxTokens',
+  'ragTemplate',
+  'displayName',
+  'uniqueId',
+  'createdBy',
+  'createdAt',
+  'updatedAt',
+  'isPublic',
+  'lastRunAt',
+  'runCount',
+  'averageDurationMs',
+  'successRate',
+  'trainOnFailures',
+  'loopUntil',
 ]);
 
 /** A time in another unit: the key without its unit, and what one is in milliseconds. */
 const UNIT = /^(.+?)_?(?:(secs?|seconds?)|(mins?|minutes?)|(hours?))$/i;
-export const TIMES: ReadonlySet<string> = new Set(['timeout', 'interval', 'backoff', 'maxBackoff', 'maxStepTimeout', 'wall', 'catchupWindow', 'jitter']);
-const LENGTHS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+export const TIMES: ReadonlySet<string> = new Set([
+  'timeout',
+  'interval',
+  'backoff',
+  'maxBackoff',
+  'maxStepTimeout',
+  'wall',
+  'catchupWindow',
+  'jitter',
+]);
+const LENGTHS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
 
-export const NUMBERS: ReadonlySet<string> = new Set(['max', 'count', 'maxIterations', 'temperature', 'maxConcurrency', 'attempts', 'factor', 'maxMemoryMb', 'maxNestingDepth', 'tokens', 'usd', 'threshold']);
-export const FLAGS: ReadonlySet<string> = new Set(['failFast', 'await', 'parseToolCalls', 'strict', 'inheritContext', 'trainOnFailures']);
+export const NUMBERS: ReadonlySet<string> = new Set([
+  'max',
+  'count',
+  'maxIterations',
+  'temperature',
+  'maxConcurrency',
+  'attempts',
+  'factor',
+  'maxMemoryMb',
+  'maxNestingDepth',
+  'tokens',
+  'usd',
+  'threshold',
+]);
+export const FLAGS: ReadonlySet<string> = new Set([
+  'failFast',
+  'await',
+  'parseToolCalls',
+  'strict',
+  'inheritContext',
+  'trainOnFailures',
+]);
 
 const YES = /^\s*(?:true|yes|on)\s*$/i;
 const YES_OR_NO = /^\s*(?:true|yes|on|false|no|off)\s*$/i;
@@ -32,7 +106,8 @@ export const COMMENT = /^(?:\/\/|#|_?\$?[Cc]omment$|_note$)/;
 
 export function rewriteSpelling(draft: Draft): void {
   for (const key of Object.keys(draft.value)) if (COMMENT.test(key)) delete draft.value[key];
-  for (const key of Object.keys(draft.value)) if (draft.value[key] === null && !MAY_BE_NULL.has(key)) delete draft.value[key];
+  for (const key of Object.keys(draft.value))
+    if (draft.value[key] === null && !MAY_BE_NULL.has(key)) delete draft.value[key];
   for (const key of Object.keys(draft.value)) rewriteKey(draft, key);
   rewriteValues(draft.value);
 }
@@ -48,14 +123,18 @@ function rewriteKey(draft: Draft, key: string): void {
   if (stem === undefined || !TIMES.has(stem)) return;
   const amount = draft.value[key];
   const number = typeof amount === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(amount) ? Number(amount) : amount;
-  if (typeof number === 'number') draft.value[key] = Math.round(number * (seconds !== undefined ? 1_000 : minutes !== undefined ? 60_000 : 3_600_000));
+  if (typeof number === 'number')
+    draft.value[key] = Math.round(
+      number * (seconds !== undefined ? 1_000 : minutes !== undefined ? 60_000 : 3_600_000),
+    );
   rename(draft, key, `${stem}Ms`);
 }
 
 /** Elsewhere a time without a unit is often one in seconds. */
 function inferUnit(draft: Draft, key: string): void {
   const amount = numberFor(draft.value[key]);
-  if (typeof amount === 'number' && amount > 0 && amount < 1_000) infer(draft, `has a "${key}" of ${amount} milliseconds: "${amount}s" is in seconds`);
+  if (typeof amount === 'number' && amount > 0 && amount < 1_000)
+    infer(draft, `has a "${key}" of ${amount} milliseconds: "${amount}s" is in seconds`);
 }
 
 function rewriteValues(value: Plain): void {
@@ -77,11 +156,14 @@ function numberIn(text: string, isTime: boolean): number | string {
   return (isTime ? timeIn(text.trim()) : undefined) ?? text;
 }
 
-const PART = /(\d+(?:\.\d+)?)\s*(ms|[smhdw])(?:ecs?|econds?|ins?|inutes?|ours?|rs?|ays?|eeks?|illis|illiseconds?)?(?![a-z])\s*/iy;
+const PART =
+  /(\d+(?:\.\d+)?)\s*(ms|[smhdw])(?:ecs?|econds?|ins?|inutes?|ours?|rs?|ays?|eeks?|illis|illiseconds?)?(?![a-z])\s*/iy;
 
 /** `90s`, `1h30m`, `5 minutes`, and as ISO 8601 writes it: `PT5M`. */
 function timeIn(written: string): number | undefined {
-  const text = /^P(?:\d+[DW])*(?:T(?:\d+(?:\.\d+)?[HMS])+)?$/i.test(written) ? written.replaceAll(/[PT]/gi, '') : written;
+  const text = /^P(?:\d+[DW])*(?:T(?:\d+(?:\.\d+)?[HMS])+)?$/i.test(written)
+    ? written.replaceAll(/[PT]/gi, '')
+    : written;
   let sum = 0;
   PART.lastIndex = 0;
   for (let at = 0; at < text.length; at = PART.lastIndex) {
@@ -102,7 +184,12 @@ export function rewriteCheck(draft: Draft): void {
 export function rewriteWordList(draft: Draft, keys: readonly string[]): void {
   for (const key of keys) {
     const text = draft.value[key];
-    if (typeof text === 'string' && /^\s*[^\s[]/.test(text)) standIn(draft, key, text.split(',').map((word) => word.trim()));
+    if (typeof text === 'string' && /^\s*[^\s[]/.test(text))
+      standIn(
+        draft,
+        key,
+        text.split(',').map((word) => word.trim()),
+      );
   }
 }
 

@@ -37,13 +37,20 @@ function dropTitle(draft: Draft): void {
 
 /** It does nothing itself, and has steps for either verdict. */
 function isBranching(draft: Draft): boolean {
-  return draft.value['type'] === undefined && ['then', 'else'].some((key) => Object.hasOwn(draft.value, key)) && !isGuarded(draft);
+  return (
+    draft.value['type'] === undefined &&
+    ['then', 'else'].some((key) => Object.hasOwn(draft.value, key)) &&
+    !isGuarded(draft)
+  );
 }
 
 /** A step that does something itself is performed only if its `if` holds; one that does nothing else is the condition. */
 function isGuarded({ value }: Draft): boolean {
   if (value['type'] !== undefined) return value['type'] !== 'condition' && value['type'] !== 'loop';
-  return ['command', 'prompt', 'definition', 'branches', 'run', 'uses'].some((key) => Object.hasOwn(value, key)) && !['then', 'else'].some((key) => Object.hasOwn(value, key));
+  return (
+    ['command', 'prompt', 'definition', 'branches', 'run', 'uses'].some((key) => Object.hasOwn(value, key)) &&
+    !['then', 'else'].some((key) => Object.hasOwn(value, key))
+  );
 }
 
 export function rewriteByType(draft: Draft): void {
@@ -57,7 +64,8 @@ export function rewriteByType(draft: Draft): void {
   if (value['type'] === 'condition') dropEmptyBranch(draft);
   if (value['type'] === 'sentinel') rewriteInputs(draft);
   if (value['type'] === 'watch') rewriteEach(draft, 'rules', rewriteSpelling);
-  if (value['type'] === 'command' && typeof value['command'] === 'string') value['command'] = commandNamed(value['command']);
+  if (value['type'] === 'command' && typeof value['command'] === 'string')
+    value['command'] = commandNamed(value['command']);
   if (value['type'] === 'command') rewriteRunParameters(draft);
   const attempts = numberFor(value['retry']);
   if (typeof attempts === 'number') standIn(draft, 'retry', { attempts });
@@ -71,7 +79,10 @@ export function rewriteByType(draft: Draft): void {
 
 /** Writers that always write both branches leave one empty; with nothing in the other either, it is a mistake. */
 function dropEmptyBranch({ value }: Draft): void {
-  for (const [key, other] of [['else', 'then'], ['then', 'else']] as const) {
+  for (const [key, other] of [
+    ['else', 'then'],
+    ['then', 'else'],
+  ] as const) {
     const [branch, rest] = [value[key], value[other]];
     if (Array.isArray(branch) && branch.length === 0 && Array.isArray(rest) && rest.length > 0) delete value[key];
   }

@@ -3,7 +3,8 @@ import { infer, isPlain, pathOf, rename, standIn, within, type Draft, type Plain
 import { renameAll, rewriteSpelling } from './spelling.ts';
 import { TRIGGER_TAGS, rewriteTag, rewriteTypeWord, rewriteWords } from './variants.ts';
 
-const CRON = /^(?:@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)|[\d*,/?LW#-]+(?:\s+[\dA-Za-z*,/?#-]+){4,6})$/;
+const CRON =
+  /^(?:@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)|[\d*,/?LW#-]+(?:\s+[\dA-Za-z*,/?#-]+){4,6})$/;
 
 /** What cron knows by a word of its own, with an "@" before it. */
 const EACH: ReadonlySet<string> = new Set(['yearly', 'annually', 'monthly', 'weekly', 'daily', 'midnight', 'hourly']);
@@ -32,7 +33,8 @@ export function rewriteTrigger(draft: Draft): void {
     renameAll(inner, ['timezone', 'tz'], 'timeZone');
     rewriteWords(inner);
     const { cronExpression } = inner.value;
-    if (typeof cronExpression === 'string' && EACH.has(cronExpression.trim().toLowerCase())) inner.value['cronExpression'] = `@${cronExpression.trim().toLowerCase()}`;
+    if (typeof cronExpression === 'string' && EACH.has(cronExpression.trim().toLowerCase()))
+      inner.value['cronExpression'] = `@${cronExpression.trim().toLowerCase()}`;
     inner.value = withZone(inner.value);
     if (inner.value['type'] !== undefined) return;
     if (Object.hasOwn(inner.value, 'cronExpression')) inner.value['type'] = 'schedule';
@@ -75,5 +77,7 @@ function triggerIn(written: string): Plain {
   const word = text.toLowerCase();
   if (Object.hasOwn(TRIGGER_TAGS, word)) return { type: word };
   if (EACH.has(word)) return { type: 'schedule', cronExpression: `@${word}` };
-  return CRON.test(text) || SPOKEN.test(text) ? { type: 'schedule', cronExpression: text } : { type: 'event', event: text };
+  return CRON.test(text) || SPOKEN.test(text)
+    ? { type: 'schedule', cronExpression: text }
+    : { type: 'event', event: text };
 }

@@ -23,12 +23,29 @@ export const STEP_TAGS: Tags = {
   approval: 'message',
 };
 
-export const LOOP_TAGS: Tags = { once: 'type', count: 'max', until: 'check', while: 'check', continuous: 'intervalMs', event: 'event' };
+export const LOOP_TAGS: Tags = {
+  once: 'type',
+  count: 'max',
+  until: 'check',
+  while: 'check',
+  continuous: 'intervalMs',
+  event: 'event',
+};
 
 export const TRIGGER_TAGS: Tags = { immediate: 'type', manual: 'type', event: 'event', schedule: 'cronExpression' };
 
 /** Keys that a tag may stand for in lower case too, because no step has a key of that name with an object in it; `loop` only where its steps are inside. */
-const LOWER_CASE: ReadonlySet<string> = new Set(['shell', 'command', 'llm', 'watch', 'emit', 'condition', 'parallel', 'sentinel', 'approval']);
+const LOWER_CASE: ReadonlySet<string> = new Set([
+  'shell',
+  'command',
+  'llm',
+  'watch',
+  'emit',
+  'condition',
+  'parallel',
+  'sentinel',
+  'approval',
+]);
 
 /** Those whose one text or list says it all: no step has a key of that name at all. */
 const LINES: ReadonlySet<string> = new Set(['shell', 'llm', 'emit', 'watch', 'parallel', 'sentinel', 'approval']);
@@ -60,12 +77,18 @@ function isTag(key: string, value: Plain, tags: Tags): boolean {
 
 /** `{"shell": "npm test"}`: what a step of that type has as its first key. */
 function isLine(key: string, content: unknown, value: Plain): boolean {
-  if (!LINES.has(key) || ['command', 'cmd', 'run', 'definition', 'check', 'then', 'else'].some((other) => Object.hasOwn(value, other))) return false;
+  if (
+    !LINES.has(key) ||
+    ['command', 'cmd', 'run', 'definition', 'check', 'then', 'else'].some((other) => Object.hasOwn(value, other))
+  )
+    return false;
   return typeof content === 'string' || Array.isArray(content);
 }
 
 function hasBranchesByName(content: Plain): boolean {
-  return !Object.hasOwn(content, 'branches') && !Object.hasOwn(content, 'steps') && Object.values(content).every(isObject);
+  return (
+    !Object.hasOwn(content, 'branches') && !Object.hasOwn(content, 'steps') && Object.values(content).every(isObject)
+  );
 }
 
 function spread(draft: Draft, content: Plain, at: string, tag: string): void {
@@ -85,10 +108,22 @@ function put(draft: Draft, key: string, value: unknown, path: string): void {
   draft.moved.set(key, path);
 }
 
-const TYPES: ReadonlySet<string> = new Set([...Object.keys(STEP_TAGS), ...Object.keys(LOOP_TAGS), ...Object.keys(TRIGGER_TAGS)]);
+const TYPES: ReadonlySet<string> = new Set([
+  ...Object.keys(STEP_TAGS),
+  ...Object.keys(LOOP_TAGS),
+  ...Object.keys(TRIGGER_TAGS),
+]);
 
 /** The words that may stand under each key whose values are a closed set, in whichever object it stands. */
-const WORDS: ReadonlyMap<string, ReadonlySet<string>> = wordsOf([Definition, EscalationRule, ...Trigger.options, ShellStep, LlmStep, WatchStep, ApprovalStep]);
+const WORDS: ReadonlyMap<string, ReadonlySet<string>> = wordsOf([
+  Definition,
+  EscalationRule,
+  ...Trigger.options,
+  ShellStep,
+  LlmStep,
+  WatchStep,
+  ApprovalStep,
+]);
 
 interface Shaped {
   shape?: Readonly<Record<string, unknown>>;
@@ -101,7 +136,8 @@ function wordsOf(schemas: readonly unknown[], words = new Map<string, Set<string
     for (const [key, field] of Object.entries((schema as Shaped).shape ?? {})) {
       const inner = ((field as Shaped).unwrap?.() ?? field) as Shaped;
       wordsOf([inner], words);
-      for (const word of inner.options ?? []) if (typeof word === 'string') words.set(key, (words.get(key) ?? new Set()).add(word));
+      for (const word of inner.options ?? [])
+        if (typeof word === 'string') words.set(key, (words.get(key) ?? new Set()).add(word));
     }
   }
   return words;

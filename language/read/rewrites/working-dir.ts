@@ -16,7 +16,8 @@ function spread(value: unknown, cwd: string): void {
   }
   if (!isPlain(value)) return;
   if (value['type'] === 'shell') value['cwd'] ??= cwd;
-  if (value['type'] === 'command' && value['command'] === 'code/shell/execute') value['params'] = withCwd(value['params'], cwd);
+  if (value['type'] === 'command' && value['command'] === 'code/shell/execute')
+    value['params'] = withCwd(value['params'], cwd);
   for (const key of ['steps', 'then', 'else', 'always', 'branches', 'definition']) spread(value[key], cwd);
 }
 

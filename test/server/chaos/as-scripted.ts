@@ -21,21 +21,43 @@ export interface Retold {
 
 export async function retold(harness: Harness, handle: string, definition: Definition): Promise<Retold> {
   const events = await harness.events(handle);
-  const below = [...(await nestedEvents({ events: (of) => harness.events(of), store: () => Promise.resolve(harness.store) }, handle, events))];
+  const below = [
+    ...(await nestedEvents(
+      { events: (of) => harness.events(of), store: () => Promise.resolve(harness.store) },
+      handle,
+      events,
+    )),
+  ];
   const parts = [{ under: '', events }, ...below.map(([under, inner]) => ({ under, events: inner }))];
   const answers = new LivedScript(parts);
-  const outcome = await runScenario({ definition }, { answers, stage: { ...stage, clockMoved: (now) => answers.clockMoved(now) } });
+  const outcome = await runScenario(
+    { definition },
+    { answers, stage: { ...stage, clockMoved: (now) => answers.clockMoved(now) } },
+  );
   const nested = below.map(([under, inner]) => tracedRun(`${handle}/${under}`, inner, true));
   const run = await harness.store.runs.find(handle);
-  const lived = { ...shown(traceOf(tracedRun(handle, events, false), nested)), end: endOf(run?.outcome, run?.failure?.code, run?.outputs) };
+  const lived = {
+    ...shown(traceOf(tracedRun(handle, events, false), nested)),
+    end: endOf(run?.outcome, run?.failure?.code, run?.outputs),
+  };
   const { result } = outcome;
   const scripted = { ...shown(outcome.trace), end: endOf(result.outcome, result.failure?.code, result.outputs) };
-  return { difference: firstDifference(lived, scripted), effects: Object.values(outcome.effects), events: parts.flatMap((part) => part.events) };
+  return {
+    difference: firstDifference(lived, scripted),
+    effects: Object.values(outcome.effects),
+    events: parts.flatMap((part) => part.events),
+  };
 }
 
 function tracedRun(handle: string, events: readonly RunEvent[], isNested: boolean): TracedRun {
   const end = events.find((event) => event.type === 'run-finished');
-  return { handle, isNested, events, result: end === undefined ? null : { outcome: end.outcome, ...(end.limit === undefined ? {} : { limit: end.limit }) } };
+  return {
+    handle,
+    isNested,
+    events,
+    result:
+      end === undefined ? null : { outcome: end.outcome, ...(end.limit === undefined ? {} : { limit: end.limit }) },
+  };
 }
 
 /**
@@ -50,15 +72,28 @@ function shown(trace: readonly string[]): { steps: string[]; edits: string[] } {
 const isEdit = (line: string): boolean => /^ *revision \d+: /.test(line);
 
 /** What the outputs are named, and what processes printed. */
-function endOf(outcome: string | null | undefined, failure: string | undefined, outputs: { [name: string]: Json } | null | undefined): Json[] {
+function endOf(
+  outcome: string | null | undefined,
+  failure: string | undefined,
+  outputs: { [name: string]: Json } | null | undefined,
+): Json[] {
   const named = Object.entries(outputs ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return [outcome ?? null, failure ?? null, ...named.map(([name, value]): Json => [name, isJsonObject(value) ? (value['stdout'] ?? null) : null])];
+  return [
+    outcome ?? null,
+    failure ?? null,
+    ...named.map(([name, value]): Json => [name, isJsonObject(value) ? (value['stdout'] ?? null) : null]),
+  ];
 }
 
-function firstDifference(lived: { [part: string]: Json[] }, scripted: { [part: string]: Json[] }): Retold['difference'] {
+function firstDifference(
+  lived: { [part: string]: Json[] },
+  scripted: { [part: string]: Json[] },
+): Retold['difference'] {
   for (const [part, lines] of Object.entries(lived)) {
     const others = scripted[part] ?? [];
-    const at = Array.from({ length: Math.max(lines.length, others.length) }).findIndex((_, index) => !isDeepStrictEqual(lines[index], others[index]));
+    const at = Array.from({ length: Math.max(lines.length, others.length) }).findIndex(
+      (_, index) => !isDeepStrictEqual(lines[index], others[index]),
+    );
     if (at !== -1) return { part, at, lived: lines[at] ?? null, scripted: others[at] ?? null };
   }
   return null;

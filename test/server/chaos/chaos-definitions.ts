@@ -57,7 +57,8 @@ export class RandomDefinitions {
     const { path } = chance.pick(ahead.length > 0 && chance.isLess(0.7) ? ahead : listed);
     const op = chance.pick(['add', 'add', 'update', 'remove', 'skip'] as const);
     if (op === 'remove' || op === 'skip') return { op, path };
-    const place = op === 'add' && chance.isLess(0.4) ? path.replace(/\d+$/, (index) => String(Number(index) + 1)) : path;
+    const place =
+      op === 'add' && chance.isLess(0.4) ? path.replace(/\d+$/, (index) => String(Number(index) + 1)) : path;
     return { op, path: place, step: this.step(1) as unknown as Json };
   }
 
@@ -70,10 +71,20 @@ export class RandomDefinitions {
     if (depth === 0 || chance.isLess(0.5)) return this.leaf();
     const inner = (): Step[] => this.block(depth - 1);
     return chance.pick<() => Step>([
-      () => ({ type: 'condition', check: this.check(), then: inner(), else: inner(), ...(chance.isLess(0.4) ? { always: [this.leaf()] } : {}) }),
+      () => ({
+        type: 'condition',
+        check: this.check(),
+        then: inner(),
+        else: inner(),
+        ...(chance.isLess(0.4) ? { always: [this.leaf()] } : {}),
+      }),
       () => ({ type: 'loop', loop: this.loop(), steps: inner() }),
       () => ({ type: 'parallel', branches: [inner(), inner()] }),
-      () => ({ type: 'sentinel', definition: chance.isLess(0.5) ? once('child', inner()) : counted('child', 2, inner()), onError: 'skip' }),
+      () => ({
+        type: 'sentinel',
+        definition: chance.isLess(0.5) ? once('child', inner()) : counted('child', 2, inner()),
+        onError: 'skip',
+      }),
     ])();
   }
 
@@ -102,7 +113,15 @@ export class RandomDefinitions {
       () => shell(`sleep 0.${chance.upTo(3)}; printf even`, { outputTo: 'said' }),
       () => shell(`sleep 0.${chance.upTo(3)}; printf ${row}`, { outputTo: 'said' }),
       () => ({ type: 'approval', message: `Go on with ${row}?`, onError: 'skip' }),
-      () => ({ type: 'command', command: 'code/read', params: { path: `missing-${row}` }, ...chance.pick([{ onError: 'skip' as const }, { retry: { attempts: 2, backoffMs: 20 }, onError: 'skip' as const }]) }),
+      () => ({
+        type: 'command',
+        command: 'code/read',
+        params: { path: `missing-${row}` },
+        ...chance.pick([
+          { onError: 'skip' as const },
+          { retry: { attempts: 2, backoffMs: 20 }, onError: 'skip' as const },
+        ]),
+      }),
     ])();
   }
 }

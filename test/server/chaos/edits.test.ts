@@ -34,7 +34,9 @@ const stillMs = 60_000;
 
 const chance = new Chance(seed);
 const random = new RandomDefinitions(chance);
-const definitions = new Map(Array.from({ length: runsMade }, (_, n): [string, Definition] => [`chaos-${n}`, random.definition(`chaos-${n}`)]));
+const definitions = new Map(
+  Array.from({ length: runsMade }, (_, n): [string, Definition] => [`chaos-${n}`, random.definition(`chaos-${n}`)]),
+);
 
 let harness: Harness;
 const workers: WorkerProcess[] = [];
@@ -65,10 +67,13 @@ async function openRuns(): Promise<string[]> {
 
 async function answerAll(share: number): Promise<void> {
   const open = (await harness.store.inbox.list({})).filter((item) => item.state === 'open' && chance.isLess(share));
-  const answer = (handle: string, request: AnswerRequest): Promise<AnswerReply> => answerRun(harness.client, handle, request);
+  const answer = (handle: string, request: AnswerRequest): Promise<AnswerReply> =>
+    answerRun(harness.client, handle, request);
   const said = open.flatMap(({ handle, id }) => {
     const request: AnswerRequest = { id, choice: chance.isLess(0.8) ? 'approve' : 'reject', by: 'ada' };
-    return chance.isLess(0.3) ? [answer(handle, request), answer(handle, { ...request, choice: 'approve', by: 'bob' })] : [answer(handle, request)];
+    return chance.isLess(0.3)
+      ? [answer(handle, request), answer(handle, { ...request, choice: 'approve', by: 'bob' })]
+      : [answer(handle, request)];
   });
   counts.answers += (await Promise.all(said.map((one) => heard(one)))).filter(Boolean).length;
 }
@@ -143,7 +148,9 @@ async function untilNothingMoves(): Promise<void> {
     await Promise.all(open.map((handle) => heard(harness.say(handle, 'resume'))));
     await answerAll(1);
     await sleep(500);
-    const now = JSON.stringify(await Promise.all(open.map(async (handle) => [handle, (await harness.events(handle)).length])));
+    const now = JSON.stringify(
+      await Promise.all(open.map(async (handle) => [handle, (await harness.events(handle)).length])),
+    );
     if (now !== last) [moved, last] = [Date.now(), now];
   }
 }
@@ -157,7 +164,13 @@ test(`seed ${seed}: kills, pauses, answers and edits change nothing but what the
   await Promise.all(others);
   await untilNothingMoves();
   await expectAsScripted();
-  expect(await notReplayed(harness, (await harness.store.runs.list({ limit: 10_000 })).map(({ handle }) => handle), seed)).toEqual([]);
+  expect(
+    await notReplayed(
+      harness,
+      (await harness.store.runs.list({ limit: 10_000 })).map(({ handle }) => handle),
+      seed,
+    ),
+  ).toEqual([]);
   // A property holds easily of runs that nothing happened to.
   if (runsMade >= 100) expect(Object.entries(counts).filter(([, count]) => count < runsMade / 50)).toEqual([]);
 });
@@ -168,12 +181,29 @@ async function expectAsScripted(): Promise<void> {
   const wanted: Json[] = [];
   for (const [handle, definition] of definitions) {
     const run = await harness.store.runs.find(handle);
-    if (typeof run?.finishedAt !== 'number') throw new Error(told('did not end', { handle, stuck: await standing(handle), definition }));
+    if (typeof run?.finishedAt !== 'number')
+      throw new Error(told('did not end', { handle, stuck: await standing(handle), definition }));
     const { difference, effects, events } = await retold(harness, handle, definition).catch(async (error: unknown) => {
-      throw new Error(told('cannot be retold', { handle, error: String(error), definition, kept: await keepHistories(harness, handle, seed) }));
+      throw new Error(
+        told('cannot be retold', {
+          handle,
+          error: String(error),
+          definition,
+          kept: await keepHistories(harness, handle, seed),
+        }),
+      );
     });
     const edits = events.filter((event) => event.type === 'edited');
-    if (difference !== null) throw new Error(told('is not as scripted', { handle, difference, edits, definition, kept: await keepHistories(harness, handle, seed) }));
+    if (difference !== null)
+      throw new Error(
+        told('is not as scripted', {
+          handle,
+          difference,
+          edits,
+          definition,
+          kept: await keepHistories(harness, handle, seed),
+        }),
+      );
     wanted.push(...effects);
   }
   expectSame('rows', await harness.rows(COLLECTION), wanted.flatMap(rowOf));
@@ -185,8 +215,13 @@ function expectSame(what: string, found: readonly unknown[], wanted: readonly un
   const [lived, scripted] = [texts(found), texts(wanted)];
   const surplus = lived.filter((text, index) => lived.indexOf(text) + countIn(scripted, text) <= index);
   const missing = scripted.filter((text, index) => scripted.indexOf(text) + countIn(lived, text) <= index);
-  const holders = [...definitions].flatMap(([handle, definition]) => ([...surplus, ...missing].some((text) => JSON.stringify(definition).includes(numberIn(text))) ? [{ handle, definition }] : []));
-  if (surplus.length + missing.length > 0) throw new Error(`seed ${seed}: ${what} are not as scripted: ${JSON.stringify({ surplus, missing, holders })}`);
+  const holders = [...definitions].flatMap(([handle, definition]) =>
+    [...surplus, ...missing].some((text) => JSON.stringify(definition).includes(numberIn(text)))
+      ? [{ handle, definition }]
+      : [],
+  );
+  if (surplus.length + missing.length > 0)
+    throw new Error(`seed ${seed}: ${what} are not as scripted: ${JSON.stringify({ surplus, missing, holders })}`);
 }
 
 const countIn = (all: readonly string[], text: string): number => all.filter((other) => other === text).length;
@@ -194,16 +229,25 @@ const numberIn = (text: string): string => /"row":\d+/.exec(text)?.[0] ?? text;
 
 /** Whole, however deep it is. */
 const told = (finding: string, of: { handle: string; [part: string]: unknown }): string =>
-  [`seed ${seed}: ${of.handle} ${finding}`, ...Object.entries(of).map(([part, value]) => `${part}: ${JSON.stringify(value)}`)].join('\n');
+  [
+    `seed ${seed}: ${of.handle} ${finding}`,
+    ...Object.entries(of).map(([part, value]) => `${part}: ${JSON.stringify(value)}`),
+  ].join('\n');
 
-const rowOf = (effect: Json): Json[] => (isJsonObject(effect) && effect['command'] === 'data/create' && isJsonObject(effect['params']) ? [effect['params']['data'] ?? null] : []);
-const emissionOf = (effect: Json): Json[] => (isJsonObject(effect) && effect['event'] === EMITTED ? [effect['data'] ?? null] : []);
+const rowOf = (effect: Json): Json[] =>
+  isJsonObject(effect) && effect['command'] === 'data/create' && isJsonObject(effect['params'])
+    ? [effect['params']['data'] ?? null]
+    : [];
+const emissionOf = (effect: Json): Json[] =>
+  isJsonObject(effect) && effect['event'] === EMITTED ? [effect['data'] ?? null] : [];
 
 async function emitted(): Promise<unknown[]> {
   const client = new Client({ connectionString: harness.databaseUrl });
   await client.connect();
   try {
-    const { rows } = await client.query<{ data: unknown }>('SELECT data FROM published_events WHERE name = $1', [EMITTED]);
+    const { rows } = await client.query<{ data: unknown }>('SELECT data FROM published_events WHERE name = $1', [
+      EMITTED,
+    ]);
     return rows.map(({ data }) => data);
   } finally {
     await client.end();
@@ -216,8 +260,14 @@ async function standing(handle: string): Promise<unknown> {
   return Promise.all(
     open.map(async (place) => {
       const { events } = await harness.history(place);
-      const failed = events?.findLast((event) => event.workflowTaskFailedEventAttributes)?.workflowTaskFailedEventAttributes?.failure?.message;
-      return { place, failed: failed ?? null, state: await harness.state(place).catch(String), kept: await keepHistories(harness, place, seed) };
+      const failed = events?.findLast((event) => event.workflowTaskFailedEventAttributes)
+        ?.workflowTaskFailedEventAttributes?.failure?.message;
+      return {
+        place,
+        failed: failed ?? null,
+        state: await harness.state(place).catch(String),
+        kept: await keepHistories(harness, place, seed),
+      };
     }),
   );
 }

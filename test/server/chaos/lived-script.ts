@@ -32,7 +32,8 @@ export class LivedScript implements Answers {
   constructor(parts: readonly RunPart[]) {
     this.parts = new Map(parts.map(({ under, events }) => [under, events.toSorted((a, b) => a.seq - b.seq)]));
     for (const [under, events] of this.parts) this.keys.set(under, new Set(events.map(({ key }) => key)));
-    for (const [index, happening] of this.inTurn('').entries()) this.dueAt.set(happening, STARTS_AT + (index + 1) * apartMs);
+    for (const [index, happening] of this.inTurn('').entries())
+      this.dueAt.set(happening, STARTS_AT + (index + 1) * apartMs);
     this.answers = answersIn(parts);
   }
 
@@ -58,8 +59,12 @@ export class LivedScript implements Answers {
   /** The edit that is next, and those that were made before the run went a step further: there may be no other step to make them at. */
   private editsFrom(under: string, revision: number): Edited[] {
     const edits = this.editsOf(under).slice(revision);
-    const steps = (this.parts.get(under) ?? []).filter(({ type }) => type === 'step-started' || type === 'step-finished' || type === 'pass-finished');
-    const apart = edits.findIndex((edit, index) => steps.some(({ seq }) => seq > (edits[index - 1]?.seq ?? edit.seq) && seq < edit.seq));
+    const steps = (this.parts.get(under) ?? []).filter(
+      ({ type }) => type === 'step-started' || type === 'step-finished' || type === 'pass-finished',
+    );
+    const apart = edits.findIndex((edit, index) =>
+      steps.some(({ seq }) => seq > (edits[index - 1]?.seq ?? edit.seq) && seq < edit.seq),
+    );
     return apart === -1 ? edits : edits.slice(0, apart);
   }
 
@@ -67,7 +72,10 @@ export class LivedScript implements Answers {
   private announce(under: string, at: string): Interruption[] {
     if (this.announced.has(under)) return [];
     this.announced.add(under);
-    return this.editsOf(under).map((edit) => ({ ...editing(at, 'during', edit), afterMs: this.leftUntil(`edit ${keyIn(under, String(edit.revision))}`) }));
+    return this.editsOf(under).map((edit) => ({
+      ...editing(at, 'during', edit),
+      afterMs: this.leftUntil(`edit ${keyIn(under, String(edit.revision))}`),
+    }));
   }
 
   nextHold(): 'resume' {
@@ -76,7 +84,9 @@ export class LivedScript implements Answers {
 
   answersTo(key: string): ScriptedAnswer[] {
     const answer = this.answers[key];
-    return answer === undefined ? [] : [{ ...(answer as unknown as ScriptedAnswer), afterMs: this.leftUntil(`answer ${key}`) }];
+    return answer === undefined
+      ? []
+      : [{ ...(answer as unknown as ScriptedAnswer), afterMs: this.leftUntil(`answer ${key}`) }];
   }
 
   private leftUntil(happening: string): number {
@@ -85,7 +95,8 @@ export class LivedScript implements Answers {
 
   private endOf(at: string): StepFinished | undefined {
     const [under, key] = split(at);
-    return this.parts.get(under)?.find((event) => event.type === 'step-finished' && event.key === key) as StepFinished | undefined;
+    return this.parts.get(under)?.find((event) => event.type === 'step-finished' && event.key === key) as
+      StepFinished | undefined;
   }
 
   private editsOf(under: string): Edited[] {
@@ -101,7 +112,9 @@ export class LivedScript implements Answers {
       const lateness = event.type === 'edited' ? 2 : isEditedAfter(events, event, revision) ? 1 : 0;
       return { event, rank: [revision, lateness, event.seq] as const };
     });
-    return happenings.toSorted((a, b) => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1] || a.rank[2] - b.rank[2]).flatMap(({ event }) => this.namesOf(under, event));
+    return happenings
+      .toSorted((a, b) => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1] || a.rank[2] - b.rank[2])
+      .flatMap(({ event }) => this.namesOf(under, event));
   }
 
   private namesOf(under: string, event: Happening): string[] {
@@ -112,7 +125,8 @@ export class LivedScript implements Answers {
   }
 }
 
-const isHappening = (event: RunEvent): event is Happening => event.type === 'step-finished' || event.type === 'answered' || event.type === 'edited';
+const isHappening = (event: RunEvent): event is Happening =>
+  event.type === 'step-finished' || event.type === 'answered' || event.type === 'edited';
 
 /** A run that is held hears an answer at once, and goes on from it when it is resumed: what was edited meanwhile comes first. */
 function endOfAsking(events: readonly RunEvent[], { key, seq }: RunEvent): number {
@@ -121,7 +135,10 @@ function endOfAsking(events: readonly RunEvent[], { key, seq }: RunEvent): numbe
 
 /** Whether the step that comes after an event in its line of execution began with a later edit. */
 function isEditedAfter(events: readonly RunEvent[], event: Happening, revision: number): boolean {
-  const next = events.find((other) => other.seq > event.seq && other.key !== event.key && other.key !== '' && isInStrandOf(event.key, other.key));
+  const next = events.find(
+    (other) =>
+      other.seq > event.seq && other.key !== event.key && other.key !== '' && isInStrandOf(event.key, other.key),
+  );
   return next !== undefined && revisionIn(next.key) > revision;
 }
 
@@ -138,7 +155,8 @@ function isInStrandOf(key: string, other: string): boolean {
 const printedBy = (command: string): string => command.split('printf ')[1] ?? '';
 
 /** The edit that a step began after: the latest of those that its key tells of. */
-const revisionIn = (key: string): number => Math.max(0, ...Array.from(key.matchAll(/~(\d+)/g), (found) => Number(found[1])));
+const revisionIn = (key: string): number =>
+  Math.max(0, ...Array.from(key.matchAll(/~(\d+)/g), (found) => Number(found[1])));
 
 function editing(at: string, when: 'before' | 'during', { op, path, after, revision }: Edited): Interruption {
   const step = after === null || op === 'skip' ? {} : { step: after as unknown as Json };

@@ -11,7 +11,10 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 test('500 runs of 10 quick steps', { timeout: 600_000 }, async () => {
-  const definition = once('crowd', Array.from({ length: 10 }, (_, i) => create('crowd', { i })));
+  const definition = once(
+    'crowd',
+    Array.from({ length: 10 }, (_, i) => create('crowd', { i })),
+  );
   const handles = await Promise.all(Array.from({ length: 500 }, () => harness.start(definition)));
   const results = await Promise.all(handles.map((handle) => harness.result(handle)));
   expect(results.every((result) => result.outcome === 'completed')).toBe(true);

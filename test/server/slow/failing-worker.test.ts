@@ -13,7 +13,10 @@ afterAll(() => harness.close());
 
 test('a worker whose core fails ends by itself', { timeout: 120_000 }, async () => {
   const { client, store, taskQueue } = harness;
-  const bundle = await bundleWorkflowCode({ workflowsPath: join(import.meta.dirname, 'failing-workflow.ts'), logger: new DefaultLogger('ERROR') });
+  const bundle = await bundleWorkflowCode({
+    workflowsPath: join(import.meta.dirname, 'failing-workflow.ts'),
+    logger: new DefaultLogger('ERROR'),
+  });
   const connection = await NativeConnection.connect({ address: sharedAddresses().temporalAddress });
   try {
     const worker = await startWorker({ store, connection, namespace: 'default', taskQueues: [taskQueue], bundle });

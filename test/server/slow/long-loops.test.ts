@@ -37,7 +37,11 @@ const continued = async (handle: string): Promise<boolean> => {
 };
 
 test('100,000 passes of one quick command', { timeout: hour }, async () => {
-  const handle = await harness.start(counted('long', 100_000, [{ type: 'command', command: 'data/read', params: { collection: 'none' }, outputTo: 'it' }]));
+  const handle = await harness.start(
+    counted('long', 100_000, [
+      { type: 'command', command: 'data/read', params: { collection: 'none' }, outputTo: 'it' },
+    ]),
+  );
   const [early, half] = await observe(handle, [10_000, 55_000]);
   expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', iterations: 100_000 });
   const end = used();
@@ -51,8 +55,12 @@ test('100,000 passes of one quick command', { timeout: hour }, async () => {
 });
 
 test('10,000 passes, each step an activity, continue as new by themselves', { timeout: hour }, async () => {
-  const handle = await harness.start(counted('stepwise', 10_000, [create('stepwise', { pass: '$iteration' })], { durability: 'step' }));
+  const handle = await harness.start(
+    counted('stepwise', 10_000, [create('stepwise', { pass: '$iteration' })], { durability: 'step' }),
+  );
   expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', iterations: 10_000 });
-  expect((await harness.rows('stepwise')).map((row) => row['pass'])).toEqual(Array.from({ length: 10_000 }, (_, i) => i + 1));
+  expect((await harness.rows('stepwise')).map((row) => row['pass'])).toEqual(
+    Array.from({ length: 10_000 }, (_, i) => i + 1),
+  );
   expect(await continued(handle)).toBe(true);
 });
