@@ -9,10 +9,10 @@
 import { activityInfo, ApplicationFailure, Context } from '@temporalio/activity';
 import { isPermanent } from '../language/failure.ts';
 import type { Json, JsonObject } from '../language/json.ts';
-import type { OpenSession, RunContext, Store } from '../prisma/store/contract.ts';
-import { JournalConflict } from '../prisma/store/journal-conflict.ts';
-import { checkForm, digestOf } from './answers.ts';
-import type { CommandContext, RunStarter } from './commands/command.ts';
+import type { OpenSession, RunContext, Store } from '../prisma/store/contract/contract.ts';
+import { JournalConflict } from '../prisma/store/contract/journal-conflict.ts';
+import { checkForm, digestOf } from './local/answers.ts';
+import type { CommandContext, RunPort } from './commands/command.ts';
 import type { Registry } from './commands/registry.ts';
 import {
   CHECK_EDIT,
@@ -31,17 +31,17 @@ import {
   type EventRequest,
   type ShellRequest,
   type StepOptions,
-} from './contract.ts';
-import { checkEdit } from './edits.ts';
-import { Failure } from './failures.ts';
-import { readGivenDefinition } from './nested-definition.ts';
+} from '../interpreter/contract.ts';
+import { checkEdit } from './local/edits.ts';
+import { Failure } from './failures/failures.ts';
+import { readGivenDefinition } from './local/nested-definition.ts';
 import type { GivenDefinition } from '../language/read/nested-definition.ts';
-import { publishEvent } from './publish-event.ts';
-import { secretsOf, unsealedFor, withMaskedFailures, type Secrets } from './secrets.ts';
+import { publishEvent } from './local/publish-event.ts';
+import { secretsOf, unsealedFor, withMaskedFailures, type Secrets } from './confinement/secrets.ts';
 import { maskJson } from '../language/secrets.ts';
 import { findCommand } from '../language/commands.ts';
-import type { RunInput } from '../workflows/interpreter/host.ts';
-import { handleOf } from '../workflows/interpreter/keys.ts';
+import type { RunInput } from '../interpreter/host.ts';
+import { handleOf } from '../interpreter/keys.ts';
 import { quickSteps } from './segment/quick-steps.ts';
 import { runSegment } from './segment/run-segment.ts';
 import { runShell } from './shell/run-shell.ts';
@@ -51,7 +51,7 @@ import { watchExecution, type WatchRequest } from './shell/watch.ts';
 export interface ActivityParts {
   store: Store;
   registry: Registry;
-  runs: RunStarter;
+  runs: RunPort;
 }
 
 type Activity = (...args: never[]) => Promise<unknown>;

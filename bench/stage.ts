@@ -7,13 +7,13 @@ import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, r
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migrate } from '../prisma/store/migrate.ts';
-import type { Command } from '../worker/services/kept-process.ts';
-import { choosePort } from '../worker/services/ports.ts';
-import { locatePostgres } from '../worker/services/postgres-programs.ts';
-import { PostgresServer } from '../worker/services/postgres-server.ts';
-import { findPresentTemporal } from '../worker/services/temporal-binary.ts';
-import { TemporalServer } from '../worker/services/temporal-server.ts';
+import { migrate } from '../prisma/store/connection/migrate.ts';
+import type { Command } from '../services/processes/kept-process.ts';
+import { choosePort } from '../services/processes/ports.ts';
+import { locatePostgres } from '../services/postgres/postgres-programs.ts';
+import { PostgresServer } from '../services/postgres/postgres-server.ts';
+import { findPresentTemporal } from '../services/temporal/temporal-binary.ts';
+import { TemporalServer } from '../services/temporal/temporal-server.ts';
 
 const readyWithinMs = 60_000;
 

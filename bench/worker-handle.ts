@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { WORKER_NODE_FLAGS } from '../worker/services/worker-process.ts';
+import { WORKER_NODE_FLAGS } from '../services/supervisor/worker-process.ts';
 import type { Together } from './lanes.ts';
 import type { Lanes, Usage, WorkerSpec } from './worker-process.ts';
 

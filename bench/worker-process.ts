@@ -8,7 +8,7 @@ import { Client } from '@temporalio/client';
 import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import * as z from 'zod';
 import { defineCommand } from '../activities/commands/command.ts';
-import { startRun } from '../client/start-run.ts';
+import { startRun } from '../runs/start-run.ts';
 import type { Definition } from '../language/model.ts';
 import { openStore } from '../prisma/store/open-store.ts';
 import { loadBundle } from '../worker/bundle.ts';

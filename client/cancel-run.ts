@@ -3,9 +3,9 @@
  * then it ends only when that is answered, and whoever waits is told so.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { InboxItem } from '../prisma/store/contract.ts';
+import type { InboxItem } from '../prisma/store/contract/contract.ts';
 import type { RunReport, SentinelClient } from './client.ts';
-import { idWithin } from './find-question.ts';
+import { idWithin } from './lookup/find-question.ts';
 
 const CANCEL_MAX_MS = 60_000;
 const LOOK_MS = 250;

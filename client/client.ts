@@ -12,27 +12,27 @@
 import type { Client } from '@temporalio/client';
 import type { JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
-import type { AnswerReply, AnswerRequest } from '../workflows/interpreter/answers.ts';
-import type { EditReply, EditRequest } from '../workflows/interpreter/edits.ts';
-import type { StepList } from '../workflows/interpreter/step-list.ts';
-import type { Paused, RunEvent, RunStatus } from '../language/run-event.ts';
-import type { InboxItem, Run, Store } from '../prisma/store/contract.ts';
-import { everyEvent } from '../prisma/store/every-event.ts';
-import type { ControlVerb, RunState } from '../workflows/messages.ts';
+import type { AnswerReply, AnswerRequest } from '../interpreter/answers.ts';
+import type { EditReply, EditRequest } from '../interpreter/edits.ts';
+import type { StepList } from '../interpreter/step-list.ts';
+import type { Paused, RunEvent, RunStatus } from '../language/events/run-event.ts';
+import type { InboxItem, Run, Store } from '../prisma/store/contract/contract.ts';
+import { everyEvent } from '../prisma/store/runs/every-event.ts';
+import type { ControlVerb, RunState } from '../workflows/messages/messages.ts';
 import type { Cancelled } from './cancel-run.ts';
-import { ClientError } from './client-error.ts';
-import { runAt } from './run-at.ts';
+import { ClientError } from '../runs/client-error.ts';
+import { runAt } from './lookup/run-at.ts';
 import { Connections, type ConnectOptions } from './connect.ts';
-import { followRun, type FollowedEvent, type FollowOptions } from './follow-run.ts';
-import { waitForLoss } from './lost-run.ts';
-import { noSuchRun } from './no-such-run.ts';
-import { reportOf, webUrlOf, type RunReport } from './run-report.ts';
-import type { StartParts } from './start-run.ts';
+import { followRun, type FollowedEvent, type FollowOptions } from './follow/follow-run.ts';
+import { waitForLoss } from './follow/lost-run.ts';
+import { noSuchRun } from './lookup/no-such-run.ts';
+import { reportOf, webUrlOf, type RunReport } from './lookup/run-report.ts';
+import type { RunServices } from '../runs/start-run.ts';
 
 export type { Cancelled } from './cancel-run.ts';
-export { ClientError } from './client-error.ts';
-export type { FollowedEvent, FollowOptions } from './follow-run.ts';
-export type { RunReport } from './run-report.ts';
+export { ClientError } from '../runs/client-error.ts';
+export type { FollowedEvent, FollowOptions } from './follow/follow-run.ts';
+export type { RunReport } from './lookup/run-report.ts';
 
 export interface StartOptions {
   /** Root of the run: `$PROJECT_ROOT`, where relative paths and commands start. Absolute. */
@@ -88,7 +88,7 @@ export class SentinelClient {
     const [store, client, { startRun }] = await Promise.all([
       this.#connections.store(),
       this.#connections.client(),
-      import('./start-run.ts'),
+      import('../runs/start-run.ts'),
     ]);
     const { project, inputs = {}, persona = 'local', host, handle, known, continueEvery } = options;
     const taskQueue = host === undefined ? this.#connections.config.taskQueues[0] : `sentinel@${host}`;
@@ -209,11 +209,11 @@ export class SentinelClient {
    */
   async answer(handle: string, answer: AnswerOptions): Promise<AnsweredQuestion> {
     await this.find(handle);
-    const [store, { answerKept, questionFor }] = await Promise.all([this.store(), import('./find-question.ts')]);
+    const [store, { answerKept, questionFor }] = await Promise.all([this.store(), import('./lookup/find-question.ts')]);
     const { handle: asking, id, digest, answer: first } = await questionFor(store, handle, answer.id);
     if (first !== null) return { handle: asking, id, answer: first, already: true };
     const { choice, by, note, data, digest: seen = digest } = answer;
-    const [client, { answerRun }] = await Promise.all([this.#connections.client(), import('./steer-run.ts')]);
+    const [client, { answerRun }] = await Promise.all([this.#connections.client(), import('../runs/steer-run.ts')]);
     const reply = await answerRun(client, asking, {
       id,
       choice,
@@ -235,7 +235,7 @@ export class SentinelClient {
   async steps(handle: string, at = ''): Promise<StepList> {
     const { handle: holding } = runAt(handle, at);
     await this.find(holding);
-    const [client, { stepsOfRun }] = await Promise.all([this.#connections.client(), import('./steer-run.ts')]);
+    const [client, { stepsOfRun }] = await Promise.all([this.#connections.client(), import('../runs/steer-run.ts')]);
     return stepsOfRun(client, holding);
   }
 
@@ -243,7 +243,7 @@ export class SentinelClient {
   async edit(handle: string, request: EditRequest): Promise<EditedRun> {
     const { handle: holding, path } = runAt(handle, request.path);
     await this.#refuseEnded(holding, 'edit');
-    const [client, { editRun }] = await Promise.all([this.#connections.client(), import('./steer-run.ts')]);
+    const [client, { editRun }] = await Promise.all([this.#connections.client(), import('../runs/steer-run.ts')]);
     return { handle: holding, ...(await editRun(client, holding, { ...request, path })) };
   }
 
@@ -255,12 +255,12 @@ export class SentinelClient {
   /** The same without waiting for the end. */
   async requestCancel(handle: string): Promise<void> {
     await this.#refuseEnded(handle, 'cancel');
-    const [client, { cancelRun }] = await Promise.all([this.#connections.client(), import('./steer-run.ts')]);
+    const [client, { cancelRun }] = await Promise.all([this.#connections.client(), import('../runs/steer-run.ts')]);
     await cancelRun(client, handle);
   }
 
   /** What schedules and triggers are made with (schedules.ts, triggers.ts); everything is up after this. */
-  async parts(host?: string): Promise<StartParts> {
+  async parts(host?: string): Promise<RunServices> {
     await this.#connections.ensure();
     const [store, client] = await Promise.all([this.#connections.store(), this.#connections.client()]);
     const { taskQueues, temporal } = this.#connections.config;
@@ -291,7 +291,7 @@ export class SentinelClient {
 
   async #update(handle: string, verb: ControlVerb, reason?: string): Promise<RunState> {
     await this.#refuseEnded(handle, verb);
-    const [client, { updateRun }] = await Promise.all([this.#connections.client(), import('./steer-run.ts')]);
+    const [client, { updateRun }] = await Promise.all([this.#connections.client(), import('../runs/steer-run.ts')]);
     return updateRun(client, handle, verb, reason);
   }
 

@@ -4,9 +4,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { Store } from '../prisma/store/contract.ts';
-import { databaseUrl, readConfig, type Config, type Environment } from '../worker/config.ts';
-import type { Temporal } from './temporal.ts';
+import type { Store } from '../prisma/store/contract/contract.ts';
+import { databaseUrl, readConfig, type Config, type Environment } from '../services/config/config.ts';
+import type { Temporal } from '../runs/temporal-connection.ts';
 
 const PING_MAX_MS = 3_000;
 const POOL_SIZE = 3;
@@ -77,7 +77,7 @@ export class Connections {
   }
 
   async #ensure(): Promise<void> {
-    const { ensureServices } = await import('../worker/services/ensure-services.ts');
+    const { ensureServices } = await import('../services/ensure-services.ts');
     const { env, onProgress } = this.#options;
     await ensureServices({
       ...(env === undefined ? {} : { env }),
@@ -95,7 +95,7 @@ export class Connections {
 
   async #openTemporal(): Promise<Temporal> {
     if (!this.#config.temporal.isExternal) await this.ensure();
-    const [{ connectTemporal }, store] = await Promise.all([import('./temporal.ts'), this.store()]);
+    const [{ connectTemporal }, store] = await Promise.all([import('../runs/temporal-connection.ts'), this.store()]);
     return connectTemporal(this.#config, store);
   }
 }

@@ -9,7 +9,7 @@ import type { Definition } from '../language/model.ts';
 import type { Problem } from '../language/problems.ts';
 import type { RefusedRefs } from '../language/read/checks/nesting.ts';
 import { parseDefinitionText, type ReadOptions } from '../language/read/definition.ts';
-import { ownRoot } from '../worker/package-root.ts';
+import { ownRoot } from '../services/config/package-root.ts';
 
 /** Files of one folder that are looked into for a name. */
 const filesSearchedMax = 500;

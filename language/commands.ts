@@ -1,7 +1,7 @@
 /**
  * The catalogue of commands: what the validator, the interpreter and `explain` need to know of a
  * command without its code. Whether a command is quick decides what a run's history looks like, so
- * changing `speed` of a built command is a change of behaviour (workflows/interpreter/changes.ts).
+ * changing `speed` of a built command is a change of behaviour (interpreter/changes.ts).
  */
 import { watchTimeoutMs } from './limits.ts';
 import type { CommandStep } from './model.ts';

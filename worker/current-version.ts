@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NativeConnection } from '@temporalio/worker';
-import type { WorkerVersion } from './config.ts';
+import type { WorkerVersion } from '../services/config/config.ts';
 
 const RETRY_MS = 250;
 const KNOWN_WITHIN_MS = 60_000;

@@ -5,12 +5,12 @@
 import { pathToFileURL } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DefaultLogger, Runtime, type LogLevel } from '@temporalio/worker';
-import { sweepOrphans } from '../activities/shell/orphans.ts';
+import { sweepOrphans } from '../activities/shell/process/orphans.ts';
 import { openStore } from '../prisma/store/open-store.ts';
 import { loadBundle } from './bundle.ts';
-import { connectionOptions, databaseUrl, readConfig, type WorkerVersion } from './config.ts';
+import { connectionOptions, databaseUrl, readConfig, type WorkerVersion } from '../services/config/config.ts';
 import { settleCurrent } from './current-version.ts';
-import { keepSwept } from './sweeping.ts';
+import { keepSwept } from './background/sweeping.ts';
 import { openTriggers } from './triggers/open-triggers.ts';
 import { connectWorker } from './worker-connection.ts';
 import { startWorker, STORE_POOL_SIZE } from './worker.ts';

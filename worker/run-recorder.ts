@@ -16,11 +16,11 @@ import type { InjectedSinks } from '@temporalio/worker';
 import type { Json, JsonObject } from '../language/json.ts';
 import { inlineBytesMax } from '../language/limits.ts';
 import type { Definition } from '../language/model.ts';
-import type { RunEvent, RunStarted } from '../language/run-event.ts';
-import { contentHash } from '../prisma/store/content-hash.ts';
-import type { RunContext, Store } from '../prisma/store/contract.ts';
-import { previewOf } from '../workflows/interpreter/preview.ts';
-import type { RunSinks } from '../workflows/recording.ts';
+import type { RunEvent, RunStarted } from '../language/events/run-event.ts';
+import { contentHash } from '../prisma/store/values/content-hash.ts';
+import type { RunContext, Store } from '../prisma/store/contract/contract.ts';
+import { previewOf } from '../interpreter/preview.ts';
+import type { RunSinks } from '../workflows/host/recording.ts';
 
 /** What a worker was handed of a run. */
 interface Taken {

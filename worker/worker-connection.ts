@@ -4,7 +4,7 @@
  */
 import { isIPv4 } from 'node:net';
 import { NativeConnection, type NativeConnectionOptions } from '@temporalio/worker';
-import type { TemporalConnectionOptions } from './config.ts';
+import type { TemporalConnectionOptions } from '../services/config/config.ts';
 
 export function connectWorker(options: TemporalConnectionOptions): Promise<NativeConnection> {
   return NativeConnection.connect(nativeOptions(options));

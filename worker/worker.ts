@@ -6,16 +6,16 @@ import type { Command } from '../activities/commands/command.ts';
 import { processMetrics } from '../activities/commands/metrics.ts';
 import { builtInCommands, createRegistry } from '../activities/commands/registry.ts';
 import { BackgroundProcesses } from '../activities/shell/background.ts';
-import { runStarter, type StartParts } from '../client/start-run.ts';
-import type { Store } from '../prisma/store/contract.ts';
-import { payloadStorage } from '../prisma/store/payload-driver.ts';
+import { runStarter, type RunServices } from '../runs/start-run.ts';
+import type { Store } from '../prisma/store/contract/contract.ts';
+import { payloadStorage } from '../prisma/store/values/payload-driver.ts';
 import { buildIdOf } from './bundle.ts';
-import type { WorkerVersion } from './config.ts';
-import { LostRuns } from './lost-runs.ts';
+import type { WorkerVersion } from '../services/config/config.ts';
+import { LostRuns } from './background/lost-runs.ts';
 import { RunRecorder } from './run-recorder.ts';
 import { askRunOf, wakeRun } from './run-signals.ts';
-import { SubscriberWaker } from './subscriber-waker.ts';
-import { DEPLOYMENT } from './worker-settings.ts';
+import { SubscriberWaker } from './background/subscriber-waker.ts';
+import { DEPLOYMENT } from '../services/config/worker-settings.ts';
 
 /** Each may hold one connection of the store and need a second: the pool is larger than this. */
 export const SEGMENTS_AT_ONCE_MAX = 32;
@@ -37,7 +37,7 @@ export interface WorkerParts {
 
 export interface RunningWorker {
   /** Starts runs here: their first task comes with the answer to the start, without a queue between. */
-  starting: StartParts;
+  starting: RunServices;
   /** How many runs it has told of an event. */
   woken(): number;
   /** Settles when every worker has stopped; rejects when one died. */
@@ -64,7 +64,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const recorder = new RunRecorder(store);
   const background = new BackgroundProcesses();
   const registry = createRegistry([...builtInCommands(processMetrics, background), ...(parts.commands ?? [])]);
-  const starting: StartParts = { store, client, taskQueue: parts.taskQueues[0] ?? '', isEager: true };
+  const starting: RunServices = { store, client, taskQueue: parts.taskQueues[0] ?? '', isEager: true };
   const activities = createActivities({ store, registry, runs: runStarter(starting) });
   const deployment = await versioning(parts.version ?? null, parts.bundle);
   const workers = await Promise.all(

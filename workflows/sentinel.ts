@@ -13,23 +13,23 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { RunOrigin } from '../language/run-event.ts';
+import type { RunOrigin } from '../language/events/run-event.ts';
 import type { RetraceTarget } from './history/retrace.ts';
 import { RetraceHost } from './history/retrace-host.ts';
-import { drive } from './interpreter/drive.ts';
-import { reportOf } from './interpreter/escalation.ts';
-import type { Flow } from './interpreter/host.ts';
-import { record, type Walk } from './interpreter/ledger.ts';
-import { resultOf, type RunResult } from './interpreter/outcome.ts';
-import { firstPosition, readPosition, type Position } from './interpreter/position.ts';
-import { walkRun } from './interpreter/walk.ts';
-import { keepWhatWasHeard, wasHeardNow } from './last-in-turn.ts';
-import { cancelDetached } from './nested-run.ts';
-import { handleOf } from './messages.ts';
-import { SEARCH_ATTRIBUTES } from './search-attributes.ts';
-import { runInputOf, startInputOf, type StartInput } from './start-input.ts';
-import { TemporalHost } from './temporal-host.ts';
-import { goOnInTasksOnly } from './whole-tasks.ts';
+import { drive } from '../interpreter/drive.ts';
+import { reportOf } from '../interpreter/escalation.ts';
+import type { Flow } from '../interpreter/host.ts';
+import { record, type Walk } from '../interpreter/walk-state.ts';
+import { resultOf, type RunResult } from '../interpreter/outcome.ts';
+import { firstPosition, readPosition, type Position } from '../interpreter/position.ts';
+import { walkRun } from '../interpreter/walk.ts';
+import { keepWhatWasHeard, wasHeardNow } from './replay-order/last-in-turn.ts';
+import { cancelDetached } from './host/nested-run.ts';
+import { handleOf } from './messages/messages.ts';
+import { SEARCH_ATTRIBUTES } from './messages/search-attributes.ts';
+import { runInputOf, startInputOf, type StartInput } from './messages/start-input.ts';
+import { TemporalHost } from './host/temporal-host.ts';
+import { goOnInTasksOnly } from './replay-order/task-boundaries.ts';
 
 /**
  * `carried`: from where the run goes on, itself continued as new or a fork of another. `target`: only

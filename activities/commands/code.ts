@@ -8,10 +8,10 @@ import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/pro
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import * as z from 'zod';
-import { Failure } from '../failures.ts';
+import { Failure } from '../failures/failures.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
-import { resolveInside } from './confine.ts';
+import { resolveInside } from '../confinement/confine.ts';
 
 const readAll = promisify(readDescriptor) as (descriptor: number) => Promise<Buffer>;
 

@@ -5,11 +5,11 @@
  */
 import type * as z from 'zod';
 import type { Json, JsonObject } from '../../language/json.ts';
-import type { Secrets } from '../secrets.ts';
+import type { Secrets } from '../confinement/secrets.ts';
 import type { Confinement } from '../../language/permissions.ts';
-import type { EditReply, EditRequest } from '../../workflows/interpreter/edits.ts';
-import type { StepList } from '../../workflows/interpreter/step-list.ts';
-import type { RunContext, Session, Store } from '../../prisma/store/contract.ts';
+import type { EditReply, EditRequest } from '../../interpreter/edits.ts';
+import type { StepList } from '../../interpreter/step-list.ts';
+import type { RunContext, Session, Store } from '../../prisma/store/contract/contract.ts';
 
 export type RunVerb = 'pause' | 'resume' | 'stop' | 'cancel';
 
@@ -22,7 +22,7 @@ export interface Told {
 }
 
 /** Starting, looking at, editing and controlling runs from inside a run; implemented by the client. */
-export interface RunStarter {
+export interface RunPort {
   start(request: {
     definition: Json;
     inputs: JsonObject;
@@ -45,7 +45,7 @@ export interface CommandContext {
   store: Store;
   /** Quick commands read and write the store through this, so that a segment commits as one. */
   session: Session;
-  runs: RunStarter;
+  runs: RunPort;
   signal: AbortSignal;
   timeoutMs: number;
   now(): number;

@@ -5,8 +5,8 @@
  */
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
-import type { Run } from '../../prisma/store/contract.ts';
-import { Failure } from '../failures.ts';
+import type { Run } from '../../prisma/store/contract/contract.ts';
+import { Failure } from '../failures/failures.ts';
 import { type Command, type CommandContext, defineCommand, type RunVerb, type Told } from './command.ts';
 
 const Id = z.string().min(1);

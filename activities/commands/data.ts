@@ -8,8 +8,8 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { isJsonObject, type JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
-import { Failure } from '../failures.ts';
-import type { DataRecord, RecordQuery } from '../../prisma/store/contract.ts';
+import { Failure } from '../failures/failures.ts';
+import type { DataRecord, RecordQuery } from '../../prisma/store/contract/contract.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 

@@ -5,12 +5,12 @@
  */
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
-import { Failure } from '../failures.ts';
-import { SHELL_BOUNDS } from '../shell/bounds.ts';
+import { Failure } from '../failures/failures.ts';
+import { SHELL_BOUNDS } from '../shell/process/bounds.ts';
 import { runShell, type ShellResult } from '../shell/run-shell.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
-import { resolveInside } from './confine.ts';
+import { resolveInside } from '../confinement/confine.ts';
 
 /** A dash would make an option of it, a colon git's own path syntax or a transport. */
 const Name = z.string().regex(/^[^-:+\s][^:\s]*$/, 'must be a plain name: no leading "-" or "+", no ":" and no space');

@@ -5,7 +5,7 @@
 import type * as z from 'zod';
 import { COMMANDS, findCommand } from '../../language/commands.ts';
 import type { Json } from '../../language/json.ts';
-import { Failure } from '../failures.ts';
+import { Failure } from '../failures/failures.ts';
 import { BackgroundProcesses } from '../shell/background.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { codeCommands } from './code.ts';

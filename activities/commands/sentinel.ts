@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { Json, JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
-import type { Run } from '../../prisma/store/contract.ts';
-import { Failure } from '../failures.ts';
+import type { Run } from '../../prisma/store/contract/contract.ts';
+import { Failure } from '../failures/failures.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 

@@ -5,8 +5,8 @@
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
-import type { EditRequest } from '../../workflows/interpreter/edits.ts';
-import { Failure } from '../failures.ts';
+import type { EditRequest } from '../../interpreter/edits.ts';
+import { Failure } from '../failures/failures.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 
 const Fields = z.record(z.string(), Value);

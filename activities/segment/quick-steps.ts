@@ -1,18 +1,18 @@
 /** What a segment can do by itself: quick commands and emitting, over the segment's session. */
 import type { CommandContext } from '../commands/command.ts';
 import type { Registry } from '../commands/registry.ts';
-import type { RunStarter } from '../commands/command.ts';
-import type { Session, Store } from '../../prisma/store/contract.ts';
-import type { Effect, Reply, RunInput } from '../../workflows/interpreter/host.ts';
-import { publishEvent } from '../publish-event.ts';
-import { secretsOf, unsealedFor, withMaskedFailures } from '../secrets.ts';
+import type { RunPort } from '../commands/command.ts';
+import type { Session, Store } from '../../prisma/store/contract/contract.ts';
+import type { Effect, Reply, RunInput } from '../../interpreter/host.ts';
+import { publishEvent } from '../local/publish-event.ts';
+import { secretsOf, unsealedFor, withMaskedFailures } from '../confinement/secrets.ts';
 import { maskJson } from '../../language/secrets.ts';
 
 export interface QuickSteps {
   perform(input: RunInput, session: Session, effect: Effect): Promise<Reply>;
 }
 
-export function quickSteps(store: Store, registry: Registry, runs: RunStarter): QuickSteps {
+export function quickSteps(store: Store, registry: Registry, runs: RunPort): QuickSteps {
   return {
     async perform(input, session, effect) {
       switch (effect.type) {
@@ -44,7 +44,7 @@ export function quickSteps(store: Store, registry: Registry, runs: RunStarter): 
   };
 }
 
-function contextOf(store: Store, runs: RunStarter, input: RunInput, session: Session, effect: Effect): CommandContext {
+function contextOf(store: Store, runs: RunPort, input: RunInput, session: Session, effect: Effect): CommandContext {
   const { handle, project, persona, definitionHash } = input;
   return {
     run: { handle, project, persona, definitionHash },

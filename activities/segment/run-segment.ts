@@ -10,17 +10,17 @@
  * - S3 of two attempts at once, one commits; the other meets the journal row and returns it;
  * - S4 no step that writes outside the store runs in a segment (language/commands.ts: `long`).
  */
-import { SEGMENT_EVENTS_MAX, type SegmentRequest, type SegmentResult } from '../contract.ts';
+import { SEGMENT_EVENTS_MAX, type SegmentRequest, type SegmentResult } from '../../interpreter/contract.ts';
 import type { Json } from '../../language/json.ts';
-import type { Store } from '../../prisma/store/contract.ts';
-import { JournalConflict } from '../../prisma/store/journal-conflict.ts';
-import { drive } from '../../workflows/interpreter/drive.ts';
-import type { RunInput, Strand } from '../../workflows/interpreter/host.ts';
-import { firstPosition, type Position, type Variables } from '../../workflows/interpreter/position.ts';
-import { textFieldsOf } from '../../workflows/interpreter/program.ts';
-import type { Anchor } from '../../workflows/interpreter/whereabouts.ts';
-import { rootStrand, walkStrand } from '../../workflows/interpreter/walk.ts';
-import type { Walk } from '../../workflows/interpreter/ledger.ts';
+import type { Store } from '../../prisma/store/contract/contract.ts';
+import { JournalConflict } from '../../prisma/store/contract/journal-conflict.ts';
+import { drive } from '../../interpreter/drive.ts';
+import type { RunInput, Strand } from '../../interpreter/host.ts';
+import { firstPosition, type Position, type Variables } from '../../interpreter/position.ts';
+import { textFieldsOf } from '../../interpreter/program.ts';
+import type { Anchor } from '../../interpreter/edited-paths.ts';
+import { rootStrand, walkStrand } from '../../interpreter/walk.ts';
+import type { Walk } from '../../interpreter/walk-state.ts';
 import { SegmentHost } from './segment-host.ts';
 import type { QuickSteps } from './quick-steps.ts';
 

@@ -2,13 +2,13 @@
  * The host of a segment: quick steps run at once, in this process, over one session of the store;
  * everything else hands the strand back. Nothing here outlives the segment.
  */
-import { SEGMENT_EVENTS_MAX, SEGMENT_MS } from '../contract.ts';
-import { Failure } from '../failures.ts';
+import { SEGMENT_EVENTS_MAX, SEGMENT_MS } from '../../interpreter/contract.ts';
+import { Failure } from '../failures/failures.ts';
 import type { Step } from '../../language/model.ts';
-import type { RunEvent } from '../../language/run-event.ts';
-import { isQuick } from '../../workflows/interpreter/effects.ts';
-import type { Effect, Gate, Host, Reply, RunLimits, SegmentReport, Strand } from '../../workflows/interpreter/host.ts';
-import { PassingHost } from '../../workflows/interpreter/passing-host.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
+import { isQuick } from '../../interpreter/effects.ts';
+import type { Effect, Gate, Host, Reply, RunLimits, SegmentReport, Strand } from '../../interpreter/host.ts';
+import { PassingHost } from '../../interpreter/passing-host.ts';
 
 /** A step may record a start, an end and a warning for each unresolved name; this leaves room for them. */
 const eventsReserve = 128;

@@ -8,16 +8,16 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Mask } from '../../language/secrets.ts';
-import type { Store } from '../../prisma/store/contract.ts';
-import type { Execution, ExecutionLine } from '../../prisma/store/execution-contract.ts';
-import type { Failure } from '../failures.ts';
-import { SHELL_BOUNDS } from './bounds.ts';
-import { classifierOf, emitLines } from './classification.ts';
-import { LineSplitter } from './line-splitter.ts';
+import type { Store } from '../../prisma/store/contract/contract.ts';
+import type { Execution, ExecutionLine } from '../../prisma/store/contract/execution-contract.ts';
+import type { Failure } from '../failures/failures.ts';
+import { SHELL_BOUNDS } from './process/bounds.ts';
+import { classifierOf, emitLines } from './output/classification.ts';
+import { LineSplitter } from './output/line-splitter.ts';
 import { exitCodeOf, type Child } from './run-shell.ts';
-import { listeningPort, portIn } from './served-port.ts';
-import { StepLog, type StreamName } from './step-log.ts';
-import { StreamMask } from './stream-mask.ts';
+import { listeningPort, portIn } from './process/served-port.ts';
+import { StepLog, type StreamName } from './output/step-log.ts';
+import { StreamMask } from './output/stream-mask.ts';
 
 const STREAMS = ['stdout', 'stderr'] as const;
 const portLookMs = 200;

@@ -13,14 +13,14 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import type { Json } from '../../language/json.ts';
 import type { Confinement } from '../../language/permissions.ts';
-import type { Store } from '../../prisma/store/contract.ts';
-import type { Execution, Holding, RunningExecution } from '../../prisma/store/execution-contract.ts';
-import { secretsOf } from '../secrets.ts';
+import type { Store } from '../../prisma/store/contract/contract.ts';
+import type { Execution, Holding, RunningExecution } from '../../prisma/store/contract/execution-contract.ts';
+import { secretsOf } from '../confinement/secrets.ts';
 import { BackgroundProcess } from './background-process.ts';
-import { SHELL_BOUNDS } from './bounds.ts';
-import { memoryFailure } from './memory.ts';
-import { endStep, isWorkerGone, stepMarker, workerMarker } from './orphans.ts';
-import { endGroups, findMarked, type MarkedProcess } from './processes.ts';
+import { SHELL_BOUNDS } from './process/bounds.ts';
+import { memoryFailure } from './process/memory.ts';
+import { endStep, isWorkerGone, stepMarker, workerMarker } from './process/orphans.ts';
+import { endGroups, findMarked, type MarkedProcess } from './process/processes.ts';
 import { quoteCommand } from './quote-command.ts';
 import { endChild, startChild, type ShellContext, type ShellRequest } from './run-shell.ts';
 
@@ -138,15 +138,15 @@ export class BackgroundProcesses {
   }
 
   async #followRun(store: Store, handle: string): Promise<void> {
-    const ear = store.executions.listenToRun(handle);
+    const subscription = store.executions.listenToRun(handle);
     const { signal } = this.#closing;
     try {
       while (!signal.aborted && this.#steps.has(handle)) {
         if (await store.executions.hasRunEnded(handle).catch(() => false)) await this.#endRun(handle);
-        else await ear.next(signal);
+        else await subscription.next(signal);
       }
     } finally {
-      ear.close();
+      subscription.close();
     }
   }
 

@@ -3,9 +3,9 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { Confinement } from '../../language/permissions.ts';
-import { Failure } from '../failures.ts';
-import { limitedMemory } from './memory.ts';
-import { sandboxed, type Launch } from './sandbox.ts';
+import { Failure } from '../failures/failures.ts';
+import { limitedMemory } from './process/memory.ts';
+import { sandboxed, type Launch } from '../confinement/sandbox.ts';
 
 export async function confined(
   launch: Launch,

@@ -1,4 +1,4 @@
-import { cutText } from './utf8.ts';
+import { cutText } from './output/utf8.ts';
 
 const charactersMax = 200;
 

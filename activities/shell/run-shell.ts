@@ -13,22 +13,22 @@ import { execa } from 'execa';
 import type { Json } from '../../language/json.ts';
 import type { Confinement } from '../../language/permissions.ts';
 import { maskText } from '../../language/secrets.ts';
-import type { RunContext, Store } from '../../prisma/store/contract.ts';
-import { resolveInside } from '../commands/confine.ts';
-import { Failure } from '../failures.ts';
-import { SHELL_BOUNDS } from './bounds.ts';
-import { Capture } from './capture.ts';
-import { checkSizes, childEnvironment } from './child-environment.ts';
+import type { RunContext, Store } from '../../prisma/store/contract/contract.ts';
+import { resolveInside } from '../confinement/confine.ts';
+import { Failure } from '../failures/failures.ts';
+import { SHELL_BOUNDS } from './process/bounds.ts';
+import { Capture } from './output/capture.ts';
+import { checkSizes, childEnvironment } from './process/child-environment.ts';
 import { confined } from './confined.ts';
-import { guardMemory, memoryFailure } from './memory.ts';
-import { endStep, groupsOfStep, stepMarker, workerMarker } from './orphans.ts';
-import { groupsBelow } from './process-table.ts';
-import { endGroups } from './processes.ts';
+import { guardMemory, memoryFailure } from './process/memory.ts';
+import { endStep, groupsOfStep, stepMarker, workerMarker } from './process/orphans.ts';
+import { groupsBelow } from './process/process-table.ts';
+import { endGroups } from './process/processes.ts';
 import { quoteCommand } from './quote-command.ts';
-import { sandboxComplaint } from './sandbox.ts';
-import type { Secrets } from '../secrets.ts';
-import { StepLog, type StreamName } from './step-log.ts';
-import { StreamMask } from './stream-mask.ts';
+import { sandboxComplaint } from '../confinement/sandbox.ts';
+import type { Secrets } from '../confinement/secrets.ts';
+import { StepLog, type StreamName } from './output/step-log.ts';
+import { StreamMask } from './output/stream-mask.ts';
 
 export interface ShellRequest {
   /** A line for `/bin/sh -c`; with `args`, a program that no shell parses. */

@@ -3,17 +3,17 @@
  * error, or prints a line that a rule matches. It is woken by what the process does, through the
  * store, so it does not matter which worker holds the process.
  *
- * The result is an object that is a list as well (language/scope.ts): `lines`, and `length` of them.
+ * The result is an object that is a list as well (language/expression/scope.ts): `lines`, and `length` of them.
  * What all lines together may take is bounded; lines that a rule matched go before the others, later
  * ones before earlier ones, and `dropped` says how many are missing.
  */
 import type { Json, JsonObject } from '../../language/json.ts';
 import type { Rule } from '../../language/model.ts';
-import type { RunContext, Store } from '../../prisma/store/contract.ts';
-import type { Execution, ExecutionLine } from '../../prisma/store/execution-contract.ts';
-import { Failure } from '../failures.ts';
-import { SHELL_BOUNDS } from './bounds.ts';
-import { classifierOf, emitLines, type ClassifiedLine, type Classifier } from './classification.ts';
+import type { RunContext, Store } from '../../prisma/store/contract/contract.ts';
+import type { Execution, ExecutionLine } from '../../prisma/store/contract/execution-contract.ts';
+import { Failure } from '../failures/failures.ts';
+import { SHELL_BOUNDS } from './process/bounds.ts';
+import { classifierOf, emitLines, type ClassifiedLine, type Classifier } from './output/classification.ts';
 
 export type Until = 'finished' | 'error' | 'match';
 
@@ -64,7 +64,7 @@ interface Hit {
 
 export async function watchExecution(request: WatchRequest, context: WatchContext): Promise<WatchResult> {
   const beat = setInterval(() => context.heartbeat(), SHELL_BOUNDS.heartbeatMs);
-  const ear = context.store.executions.listen(request.executionId);
+  const subscription = context.store.executions.listen(request.executionId);
   const timeout = AbortSignal.timeout(Math.min(context.timeoutMs, SHELL_BOUNDS.timeoutMsMax));
   const either = AbortSignal.any([context.signal, timeout]);
   try {
@@ -74,11 +74,11 @@ export async function watchExecution(request: WatchRequest, context: WatchContex
       const hit = await look();
       if (hit !== null) return await resultOf(request, context, hit);
       if (timeout.aborted) throw timedOut(request, context);
-      await ear.next(either);
+      await subscription.next(either);
     }
   } finally {
     clearInterval(beat);
-    ear.close();
+    subscription.close();
   }
 }
 

@@ -1,8 +1,8 @@
 /** How long a run takes to answer an edit, and that a thousand of them leave its carried state as small as it was. */
-import { editRun } from '../../client/steer-run.ts';
-import { startRun } from '../../client/start-run.ts';
+import { editRun } from '../../runs/steer-run.ts';
+import { startRun } from '../../runs/start-run.ts';
 import type { Definition } from '../../language/model.ts';
-import { QUERIES, workflowIdOf } from '../../workflows/messages.ts';
+import { QUERIES, workflowIdOf } from '../../workflows/messages/messages.ts';
 import { bounded, percentile, type Row } from '../report.ts';
 import type { World } from '../world.ts';
 

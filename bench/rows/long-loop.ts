@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { quickLoop } from '../definitions.ts';
-import { handleOf } from '../../workflows/messages.ts';
+import { handleOf } from '../../workflows/messages/messages.ts';
 import { bounded, informed, type Row } from '../report.ts';
 import type { Timed, World } from '../world.ts';
 

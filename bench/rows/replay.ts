@@ -1,7 +1,7 @@
 /** Processor time of replaying a history, the interpreter's against the hand-written workflow's. */
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
-import { payloadStorage } from '../../prisma/store/payload-driver.ts';
+import { payloadStorage } from '../../prisma/store/values/payload-driver.ts';
 import { loadBundle } from '../../worker/bundle.ts';
 import { shaped, SHAPES } from '../definitions.ts';
 import { bounded, median, type Row } from '../report.ts';

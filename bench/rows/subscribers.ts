@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { startRun } from '../../client/start-run.ts';
+import { startRun } from '../../runs/start-run.ts';
 import type { Definition } from '../../language/model.ts';
 import { inParallel } from '../lanes.ts';
 import { bounded, informed, percentile, type Row } from '../report.ts';

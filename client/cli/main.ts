@@ -54,7 +54,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const [verb] = words[0] === 'help' ? words.slice(1) : words;
   try {
     if (verb !== undefined && !Object.hasOwn(VERBS, verb)) {
-      const { nearestOf, usage } = await import('./usage.ts');
+      const { nearestOf, usage } = await import('./request/usage.ts');
       throw usage(
         `"${verb}" is not a verb; ${nearestOf(verb, Object.keys(VERBS), (name) => `write "${name}", or `)}see "sentinel --help".`,
       );
@@ -63,7 +63,7 @@ async function main(argv: readonly string[]): Promise<number> {
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    const { reportError } = await import('./report-error.ts');
+    const { reportError } = await import('./output/report-error.ts');
     return reportError(error, { json: argv.includes('--json'), verb });
   }
 }

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { Problem } from '../../language/problems.ts';
-import type { Outcome } from '../../workflows/simulation/run-scenario.ts';
+import type { Outcome } from '../../interpreter/simulation/run-scenario.ts';
 import type { Expectation } from './test-file.ts';
 
 /** One part of an expectation that does not hold; `actual` is cut down to what was expected. */

@@ -1,8 +1,8 @@
 /** Why a case failed, as lines to read: what is expected is marked `-`, what came `+`. */
 import { diffArrays } from 'diff';
 import type { Json } from '../../language/json.ts';
-import { refusalsIn } from '../../workflows/simulation/run-scenario.ts';
-import type { Paint } from '../paint.ts';
+import { refusalsIn } from '../../interpreter/simulation/run-scenario.ts';
+import type { Paint } from '../show/paint.ts';
 import type { Difference } from './compare.ts';
 import type { CaseReport } from './run-case.ts';
 

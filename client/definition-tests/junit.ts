@@ -1,7 +1,7 @@
 /** The reports in the form that build servers read. */
 import type { FileReport } from './run-suite.ts';
 import { differenceLines } from './difference-lines.ts';
-import { PLAIN } from '../paint.ts';
+import { PLAIN } from '../show/paint.ts';
 
 export function junitOf(reports: readonly FileReport[]): string {
   const suites = reports.flatMap((report) => suiteOf(report));

@@ -7,8 +7,8 @@ import * as z from 'zod';
 import type { Json, JsonObject } from '../../language/json.ts';
 import { isJsonObject } from '../../language/json.ts';
 import { Step } from '../../language/model.ts';
-import { CHOICES } from '../../language/question.ts';
-import type { ScriptedReply, ScriptSource } from '../../workflows/simulation/script.ts';
+import { CHOICES } from '../../language/events/question.ts';
+import type { ScriptedReply, ScriptSource } from '../../interpreter/simulation/script.ts';
 
 /** As it was parsed: a copy by zod would lose keys such as `__proto__`, which a reply may well have. */
 const Value = z.custom<Json>();

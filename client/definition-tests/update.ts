@@ -1,7 +1,7 @@
 /** Rewrites what a test file expects to what its cases gave. Only what a case names is written, unless it names nothing. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isJsonObject, type JsonObject } from '../../language/json.ts';
-import type { Outcome } from '../../workflows/simulation/run-scenario.ts';
+import type { Outcome } from '../../interpreter/simulation/run-scenario.ts';
 import { jsonText } from './json-text.ts';
 import type { FileReport } from './run-suite.ts';
 

@@ -5,8 +5,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { relative } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
-import { resolveInside } from '../../activities/commands/confine.ts';
-import { Failure } from '../../activities/failures.ts';
+import { resolveInside } from '../../activities/confinement/confine.ts';
+import { Failure } from '../../activities/failures/failures.ts';
 import { valueBytesMax } from '../../language/limits.ts';
 
 export interface FileChange {

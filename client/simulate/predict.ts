@@ -4,10 +4,10 @@
  * and a command line is taken to succeed without a word.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { Failure } from '../../activities/failures.ts';
+import { Failure } from '../../activities/failures/failures.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
-import type { Effect } from '../../workflows/interpreter/host.ts';
-import { limitAsked } from '../../workflows/interpreter/limit-questions.ts';
+import type { Effect } from '../../interpreter/host.ts';
+import { limitAsked } from '../../interpreter/limit-questions.ts';
 import {
   deedOf,
   Script,
@@ -15,7 +15,7 @@ import {
   type ScriptedAnswer,
   type ScriptedReply,
   type ScriptSource,
-} from '../../workflows/simulation/script.ts';
+} from '../../interpreter/simulation/script.ts';
 import type { Overlay } from './overlay.ts';
 
 export interface Prediction {

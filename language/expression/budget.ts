@@ -6,7 +6,7 @@
 import { evaluationCharactersMax, evaluationStepsMax, stringLengthMax, valueDepthMax } from '../limits.ts';
 import type { Json } from '../json.ts';
 import { isDeeper } from './nesting.ts';
-import { textOf, type Fault, type FaultCode } from '../scope.ts';
+import { textOf, type Fault, type FaultCode } from './scope.ts';
 
 export class Halt extends Error {
   readonly fault: Fault;

@@ -3,7 +3,7 @@
  * named in `expression.ts` ends the conversion with a `Refusal` that says what to write instead.
  */
 import type { Expression as Parsed } from 'jsep';
-import { isSafeName } from '../scope.ts';
+import { isSafeName } from './scope.ts';
 import {
   CONSTANTS,
   FUNCTIONS,

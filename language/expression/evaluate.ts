@@ -4,7 +4,7 @@
  */
 import type { Json } from '../json.ts';
 import { bracesLengthMax } from '../limits.ts';
-import { isSafeName, property, type Fault, type ScopeReader } from '../scope.ts';
+import { isSafeName, property, type Fault, type ScopeReader } from './scope.ts';
 import { Budget, Halt } from './budget.ts';
 import type { Argument, Arrow, BinaryOperator, Entry, Expression, Item, Method, Node } from './expression.ts';
 import { callFunction } from './functions.ts';

@@ -3,7 +3,7 @@
  * machine: no clock, no randomness, and none of the functions whose last digit is left to the engine.
  */
 import type { Json } from '../json.ts';
-import { isSafeName } from '../scope.ts';
+import { isSafeName } from './scope.ts';
 import { parsedText } from './json-text.ts';
 import { Halt, type Budget } from './budget.ts';
 import type { FunctionName } from './expression.ts';

@@ -4,7 +4,7 @@
  * expressions here, so no pattern can hang a run.
  */
 import type { Json } from '../json.ts';
-import { listOf } from '../scope.ts';
+import { listOf } from './scope.ts';
 import { Halt, type Budget } from './budget.ts';
 import type { Method } from './expression.ts';
 import { isEqual, isTruthy, numberOf, type Value } from './operators.ts';

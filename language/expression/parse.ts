@@ -8,7 +8,7 @@ import spread from '@jsep-plugin/spread';
 import template from '@jsep-plugin/template';
 import jsep from 'jsep';
 import { expressionsCachedMax } from '../limits.ts';
-import type { Fault } from '../scope.ts';
+import type { Fault } from './scope.ts';
 import { Refusal, convert, type UnknownCall } from './convert.ts';
 import type { Expression, Node } from './expression.ts';
 import { keysOfPath } from './braces.ts';

@@ -1,5 +1,5 @@
 /** What a run did, step by step: its events folded over all passes into a state for each entry of its tree. */
-import type { RunEvent, RunStatus, StepFinished, StepOutcome, StepStarted, StepUsage } from '../run-event.ts';
+import type { RunEvent, RunStatus, StepFinished, StepOutcome, StepStarted, StepUsage } from '../events/run-event.ts';
 
 export interface StepState {
   /** Of the latest pass: how it ended, or that it is under way. */

@@ -11,8 +11,8 @@
  */
 import { blocksOf } from '../blocks.ts';
 import type { Definition, Step } from '../model.ts';
-import { NestedRuns } from '../nested-runs.ts';
-import type { Edited, RunEvent } from '../run-event.ts';
+import { NestedRuns } from '../events/nested-runs.ts';
+import type { Edited, RunEvent } from '../events/run-event.ts';
 import { foldRunEvent, foldStep, type StepState } from './run-states.ts';
 
 /** What edits made of a step while the run went on. */

@@ -6,8 +6,8 @@
  * Recursion is safe here: `checkShape` has bounded the depth.
  */
 import type { Problem } from '../problems.ts';
-import { isTemplate } from '../written-references.ts';
-import { finish, isPlain, Origins, pathOf, standIn, type Draft, type Plain } from './draft.ts';
+import { isTemplate } from '../references/written-references.ts';
+import { finish, isPlain, Origins, pathOf, standIn, type Draft, type Plain } from './draft/draft.ts';
 import { rewriteDojo } from './rewrites/dojo.ts';
 import { rewriteGuard } from './rewrites/guard.ts';
 import { rewriteInlineSentinel } from './rewrites/inline-sentinel.ts';

@@ -5,7 +5,7 @@
 import type { Definition } from '../model.ts';
 import { definitionBytesMax } from '../limits.ts';
 import { hasErrors, type Problem } from '../problems.ts';
-import { bindItems } from './bind-items.ts';
+import { bindItems } from './items/bind-items.ts';
 import { canonicalForm } from './canonical-form.ts';
 import { checkBounds } from './checks/bounds.ts';
 import { checkEvents } from './checks/events.ts';
@@ -20,13 +20,13 @@ import { checkSettings } from './checks/settings.ts';
 import { checkStepDetails } from './checks/step-details.ts';
 import { checkSteps } from './checks/steps.ts';
 import { checkUnread } from './checks/unread.ts';
-import { collectReferences } from './collect-references.ts';
-import { isPlain } from './draft.ts';
-import { duplicateKeys } from './duplicate-keys.ts';
-import { readJsonText } from './json-text.ts';
-import { collectSetters } from './setters.ts';
-import { checkShape } from './shape.ts';
-import { collectSites } from './sites.ts';
+import { collectReferences } from './inventory/collect-references.ts';
+import { isPlain } from './draft/draft.ts';
+import { duplicateKeys } from './text/duplicate-keys.ts';
+import { readJsonText } from './text/json-text.ts';
+import { collectSetters } from './inventory/setters.ts';
+import { checkShape } from './text/shape.ts';
+import { collectSites } from './inventory/sites.ts';
 
 export type ReadResult =
   /** `persona`: who the file says owns the run. */

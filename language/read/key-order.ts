@@ -3,7 +3,7 @@
  * then what bounds it. Values that are the author's own (parameters, data, inputs, schemas) keep theirs.
  */
 import type { Definition } from '../model.ts';
-import { isPlain } from './draft.ts';
+import { isPlain } from './draft/draft.ts';
 
 const ORDER = [
   '$schema',

@@ -6,8 +6,8 @@ import type { Json } from '../json.ts';
 import type { Definition } from '../model.ts';
 import type { Problem } from '../problems.ts';
 import { parseDefinition } from './definition.ts';
-import { isPlain } from './draft.ts';
-import { unboundedBehind, unboundedSentence } from './referred-bounds.ts';
+import { isPlain } from './draft/draft.ts';
+import { unboundedBehind, unboundedSentence } from './checks/referred-bounds.ts';
 
 export interface GivenDefinition {
   /** An object, a list of steps, JSON text, or the name of a definition. */

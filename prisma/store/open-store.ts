@@ -3,25 +3,25 @@
  * waits for) and Prisma (listings). The schema must be there already: migrate.ts.
  */
 import type { Json } from '../../language/json.ts';
-import type { Store } from './contract.ts';
-import { Database } from './database.ts';
-import { definitions } from './definitions.ts';
-import { logs } from './logs.ts';
-import { inbox } from './inbox.ts';
-import { LazyPrisma } from './prisma-client.ts';
-import { executions } from './executions.ts';
-import { records } from './records.ts';
-import { runEvents } from './run-events.ts';
-import { runs } from './runs.ts';
-import { secrets } from './secrets.ts';
-import { StoreSession } from './session.ts';
-import { SharedReads } from './shared-reads.ts';
-import { signals } from './signals.ts';
-import { triggers } from './triggers.ts';
-import { Announcer, Listener } from './wakeups.ts';
+import type { Store } from './contract/contract.ts';
+import { Database } from './connection/database.ts';
+import { definitions } from './values/definitions.ts';
+import { logs } from './logs/logs.ts';
+import { inbox } from './runs/inbox.ts';
+import { LazyPrisma } from './connection/prisma-client.ts';
+import { executions } from './logs/executions.ts';
+import { records } from './values/records.ts';
+import { runEvents } from './runs/run-events.ts';
+import { runs } from './runs/runs.ts';
+import { secrets } from './values/secrets.ts';
+import { StoreSession } from './runs/session.ts';
+import { SharedReads } from './runs/shared-reads.ts';
+import { signals } from './events/signals.ts';
+import { triggers } from './events/triggers.ts';
+import { Announcer, Listener } from './events/wakeups.ts';
 
-export { JournalConflict, isJournalConflict } from './journal-conflict.ts';
-export { isUnavailable } from './unavailable.ts';
+export { JournalConflict, isJournalConflict } from './contract/journal-conflict.ts';
+export { isUnavailable } from './connection/unavailable.ts';
 
 const POOL_SIZE = 10;
 

@@ -2,10 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { secretsOf } from '../../activities/secrets.ts';
+import { secretsOf } from '../../activities/confinement/secrets.ts';
 import { BackgroundProcesses } from '../../activities/shell/background.ts';
 import type { WatchResult } from '../../activities/shell/watch.ts';
-import { sealEnvironment } from '../../client/seal-environment.ts';
+import { sealEnvironment } from '../../runs/seal-environment.ts';
 import { openStore } from '../../prisma/store/open-store.ts';
 import { finished, started, useStore } from '../store/opened.ts';
 import { openRun, texts, until } from './background-run.ts';

@@ -1,6 +1,6 @@
 /** The context of a command, over a store or, for commands that need none, over the log alone. */
 import type { CommandContext } from '../../activities/commands/command.ts';
-import type { Store } from '../../prisma/store/contract.ts';
+import type { Store } from '../../prisma/store/contract/contract.ts';
 import { shellContext } from './step-context.ts';
 
 /** Says which part a command reached for that its test did not give it. */

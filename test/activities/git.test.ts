@@ -4,7 +4,7 @@ import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { builtInCommands, createRegistry } from '../../activities/commands/registry.ts';
 import { tryEvaluate } from '../../language/expression/evaluate.ts';
-import { scopeOf } from '../../language/scope.ts';
+import { scopeOf } from '../../language/expression/scope.ts';
 import { commandContext } from './command-context.ts';
 import { temporaryFolder } from './step-context.ts';
 

@@ -3,9 +3,9 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { Failure } from '../../activities/failures.ts';
-import { SHELL_BOUNDS } from '../../activities/shell/bounds.ts';
-import { LineSplitter } from '../../activities/shell/line-splitter.ts';
+import { Failure } from '../../activities/failures/failures.ts';
+import { SHELL_BOUNDS } from '../../activities/shell/process/bounds.ts';
+import { LineSplitter } from '../../activities/shell/output/line-splitter.ts';
 import { runShell, type ShellRequest } from '../../activities/shell/run-shell.ts';
 import { isGroupAlive, MemoryLog, shellContext, temporaryFolder, type TestContext } from './step-context.ts';
 

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Confinement } from '../../language/permissions.ts';
-import { processStart } from '../../activities/shell/processes.ts';
+import { processStart } from '../../activities/shell/process/processes.ts';
 import { runShell, type ShellRequest } from '../../activities/shell/run-shell.ts';
-import { findSandbox } from '../../activities/shell/sandbox.ts';
+import { findSandbox } from '../../activities/confinement/sandbox.ts';
 import { shellContext, temporaryFolder } from './step-context.ts';
 
 const finding = await findSandbox();

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { endStep, sweepOrphans, workerMarker } from '../../activities/shell/orphans.ts';
-import { STEP_MARKER, WORKER_MARKER } from '../../activities/shell/processes.ts';
+import { endStep, sweepOrphans, workerMarker } from '../../activities/shell/process/orphans.ts';
+import { STEP_MARKER, WORKER_MARKER } from '../../activities/shell/process/processes.ts';
 import { runShell } from '../../activities/shell/run-shell.ts';
 import { isAlive, isGroupAlive, shellContext, temporaryFolder } from './step-context.ts';
 

@@ -8,7 +8,7 @@ import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { gitCommands } from '../../activities/commands/git.ts';
 import { runShell, type ShellRequest } from '../../activities/shell/run-shell.ts';
-import { findSandbox } from '../../activities/shell/sandbox.ts';
+import { findSandbox } from '../../activities/confinement/sandbox.ts';
 import { withValueFiles } from '../../activities/shell/value-files.ts';
 import { commandContext } from './command-context.ts';
 import { shellContext, temporaryFolder } from './step-context.ts';

@@ -1,13 +1,13 @@
 /** Values of listed environment variables: out of results, logs and events, wherever a chunk is cut. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { secretsOf, unsealedFor, withMaskedFailures } from '../../activities/secrets.ts';
-import { Failure } from '../../activities/failures.ts';
+import { secretsOf, unsealedFor, withMaskedFailures } from '../../activities/confinement/secrets.ts';
+import { Failure } from '../../activities/failures/failures.ts';
 import { runShell, type ShellRequest } from '../../activities/shell/run-shell.ts';
-import { StreamMask } from '../../activities/shell/stream-mask.ts';
-import { sealEnvironment } from '../../client/seal-environment.ts';
+import { StreamMask } from '../../activities/shell/output/stream-mask.ts';
+import { sealEnvironment } from '../../runs/seal-environment.ts';
 import { looksSecret, maskJson, maskText, masksOf } from '../../language/secrets.ts';
-import type { Store } from '../../prisma/store/contract.ts';
+import type { Store } from '../../prisma/store/contract/contract.ts';
 import { shellContext, temporaryFolder } from './step-context.ts';
 
 /** The port of the store that keeps values, in memory. */

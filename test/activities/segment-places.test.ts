@@ -1,15 +1,15 @@
 /** Segments of two attempts of a run, which gave out the numbers for their events in another order. */
 import { expect, test } from 'vitest';
-import type { SegmentRequest, SegmentResult } from '../../activities/contract.ts';
+import type { SegmentRequest, SegmentResult } from '../../interpreter/contract.ts';
 import { runSegment } from '../../activities/segment/run-segment.ts';
-import { PART_SIZE, PLACES, segmentNumbers } from '../../language/event-numbers.ts';
-import { PlaceTaken } from '../../prisma/store/journal-conflict.ts';
-import { portionOf } from '../../workflows/interpreter/host.ts';
-import type { Walk } from '../../workflows/interpreter/ledger.ts';
-import { firstPosition } from '../../workflows/interpreter/position.ts';
-import { textFieldsOf } from '../../workflows/interpreter/program.ts';
-import { rootStrand } from '../../workflows/interpreter/walk.ts';
-import { runInputOf } from '../../workflows/start-input.ts';
+import { PART_SIZE, PLACES, segmentNumbers } from '../../language/events/event-numbers.ts';
+import { PlaceTaken } from '../../prisma/store/contract/journal-conflict.ts';
+import { portionOf } from '../../interpreter/host.ts';
+import type { Walk } from '../../interpreter/walk-state.ts';
+import { firstPosition } from '../../interpreter/position.ts';
+import { textFieldsOf } from '../../interpreter/program.ts';
+import { rootStrand } from '../../interpreter/walk.ts';
+import { runInputOf } from '../../workflows/messages/start-input.ts';
 import { create, once } from '../server/definitions.ts';
 import { useStore } from '../store/opened.ts';
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { array, assert, integer, nat, property, string, uint8Array } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SHELL_BOUNDS } from '../../activities/shell/bounds.ts';
-import { ByteRing } from '../../activities/shell/byte-ring.ts';
-import { Capture } from '../../activities/shell/capture.ts';
+import { SHELL_BOUNDS } from '../../activities/shell/process/bounds.ts';
+import { ByteRing } from '../../activities/shell/output/byte-ring.ts';
+import { Capture } from '../../activities/shell/output/capture.ts';
 import { runShell } from '../../activities/shell/run-shell.ts';
-import { StepLog } from '../../activities/shell/step-log.ts';
+import { StepLog } from '../../activities/shell/output/step-log.ts';
 import { MemoryLog, shellContext, temporaryFolder } from './step-context.ts';
 
 const MIB = 1024 * 1024;

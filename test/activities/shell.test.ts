@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { SHELL_BOUNDS } from '../../activities/shell/bounds.ts';
+import { SHELL_BOUNDS } from '../../activities/shell/process/bounds.ts';
 import { runShell, type ShellRequest } from '../../activities/shell/run-shell.ts';
 import { isGroupAlive, shellContext, temporaryFolder, type TestContext } from './step-context.ts';
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { ShellContext } from '../../activities/shell/run-shell.ts';
-import { livingGroups } from '../../activities/shell/process-table.ts';
-import type { LogChunk } from '../../prisma/store/contract.ts';
+import { livingGroups } from '../../activities/shell/process/process-table.ts';
+import type { LogChunk } from '../../prisma/store/contract/contract.ts';
 
 export async function temporaryFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'sentinel-test-')));

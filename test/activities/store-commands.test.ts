@@ -1,6 +1,6 @@
 /** Commands over the real store. */
 import { describe, expect, it } from 'vitest';
-import type { CommandContext, RunStarter } from '../../activities/commands/command.ts';
+import type { CommandContext, RunPort } from '../../activities/commands/command.ts';
 import { builtInCommands, createRegistry } from '../../activities/commands/registry.ts';
 import { runShell } from '../../activities/shell/run-shell.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
@@ -82,8 +82,8 @@ describe('data/*', () => {
 
 /** The port to the server: remembers what was started; the same handle again starts nothing. */
 function starter() {
-  const started = new Map<string, Parameters<RunStarter['start']>[0]>();
-  const runs: RunStarter = {
+  const started = new Map<string, Parameters<RunPort['start']>[0]>();
+  const runs: RunPort = {
     async start(request) {
       if (!started.has(request.handle)) started.set(request.handle, request);
       return { handle: request.handle, workflowId: `sentinel/${request.handle}` };
@@ -155,8 +155,8 @@ const rowOf = (handle: string) => ({
 
 /** Remembers what runs were told; `gone`: they have ended, and the store does not know yet. */
 function told(gone = false) {
-  const said: Parameters<RunStarter['control']>[] = [];
-  const control: RunStarter['control'] = async (...what) => {
+  const said: Parameters<RunPort['control']>[] = [];
+  const control: RunPort['control'] = async (...what) => {
     said.push(what);
     return gone ? null : { status: 'running', reason: null, ending: true };
   };

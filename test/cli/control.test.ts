@@ -1,7 +1,7 @@
 /** What `pause` and `resume` answer of a run that was told to stop. */
 import { expect, it } from 'vitest';
-import { refuseStopping } from '../../client/cli/control.ts';
-import type { RunState } from '../../workflows/messages.ts';
+import { refuseStopping } from '../../client/cli/request/control.ts';
+import type { RunState } from '../../workflows/messages/messages.ts';
 
 const state = (stopping: boolean): RunState => ({
   handle: 'nightly',

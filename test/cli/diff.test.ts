@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { diffLines } from '../../client/cli/verbs/diff.ts';
-import { diffRuns, type RunSide } from '../../client/diff-runs.ts';
-import { PLAIN } from '../../client/paint.ts';
-import type { RunEvent, StepFinished } from '../../language/run-event.ts';
+import { diffRuns, type RunSide } from '../../client/show/diff-runs.ts';
+import { PLAIN } from '../../client/show/paint.ts';
+import type { RunEvent, StepFinished } from '../../language/events/run-event.ts';
 
 interface RunCase {
   events: RunEvent[];

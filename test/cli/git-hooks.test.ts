@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, st
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { installHooks, removeHooks, type HookCommand } from '../../client/git-hooks.ts';
+import { installHooks, removeHooks, type HookCommand } from '../../client/triggers/git-hooks.ts';
 
 let folder: string;
 let project: string;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { inSequence } from '../../client/in-sequence.ts';
-import type { RunEvent } from '../../language/run-event.ts';
+import { inSequence } from '../../client/follow/in-sequence.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
 
 const event = (seq: number): RunEvent => ({ seq, at: 0, key: '', type: 'resumed' });
 

@@ -1,8 +1,8 @@
 /** Where recorded runs stood at their steps, and the replay of their histories; needs no server. */
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { retraceHistory } from '../../client/fork/retrace-history.ts';
-import { replayRun } from '../../client/replay/replay-run.ts';
+import { retraceHistory } from '../../client/history/retrace-history.ts';
+import { replayRun } from '../../client/history/replay-run.ts';
 import type { Standing } from '../../workflows/history/retrace.ts';
 import { buildBundle } from '../../worker/bundle.ts';
 import { allRecorded } from '../histories/recorded.ts';

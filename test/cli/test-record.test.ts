@@ -1,14 +1,14 @@
 /** A case made from a run that ended: with what the store holds of it, the run comes out again. */
 import { describe, expect, it } from 'vitest';
-import { recordRun, type StoredRun } from '../../client/definition-tests/record.ts';
+import { recordRun, type StoredRun } from '../../client/definition-tests/record/record.ts';
 import { runTestCase, subjectOf } from '../../client/definition-tests/run-case.ts';
 import { readCases } from '../../client/definition-tests/test-file.ts';
 import { stage } from '../../client/simulate/stage.ts';
 import type { Json } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
-import type { RunEvent } from '../../language/run-event.ts';
-import { runScenario, STARTS_AT, type Scenario } from '../../workflows/simulation/run-scenario.ts';
-import type { ScriptedHost } from '../../workflows/simulation/scripted-host.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
+import { runScenario, STARTS_AT, type Scenario } from '../../interpreter/simulation/run-scenario.ts';
+import type { ScriptedHost } from '../../interpreter/simulation/scripted-host.ts';
 
 const child: Definition = {
   name: 'child',

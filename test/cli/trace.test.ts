@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { comparePlaces, depthOf, placeOf } from '../../client/step-keys.ts';
-import { orderEvents, traceLines } from '../../client/trace.ts';
-import type { RunEvent } from '../../language/run-event.ts';
+import { comparePlaces, depthOf, placeOf } from '../../client/show/step-keys.ts';
+import { orderEvents, traceLines } from '../../client/show/trace.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
 
 interface TraceCase {
   title: string;

@@ -11,7 +11,7 @@ import { differenceLines } from '../../client/definition-tests/difference-lines.
 import { runTestCase, scenarioOf, subjectOf } from '../../client/definition-tests/run-case.ts';
 import { SUFFIX } from '../../client/definition-tests/run-suite.ts';
 import { readCases, type TestCase } from '../../client/definition-tests/test-file.ts';
-import { PLAIN } from '../../client/paint.ts';
+import { PLAIN } from '../../client/show/paint.ts';
 import { Definition, LoopConfig, Step, type StepType } from '../../language/model.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
 import { Budget, EscalationRule, Retry, Rule, Safety } from '../../language/settings.ts';

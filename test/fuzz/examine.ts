@@ -3,11 +3,11 @@
  * inherited read, no data changed, JSON or nothing as the answer, and the same answer twice.
  */
 import { tryEvaluate } from '../../language/expression/evaluate.ts';
-import { interpolateValue } from '../../language/interpolation.ts';
+import { interpolateValue } from '../../language/references/interpolation.ts';
 import type { Json } from '../../language/json.ts';
 import { parseDefinition, parseDefinitionText } from '../../language/read/definition.ts';
-import { scopeOf } from '../../language/scope.ts';
-import { renderShellLine } from '../../language/shell-line.ts';
+import { scopeOf } from '../../language/expression/scope.ts';
+import { renderShellLine } from '../../language/references/shell-line.ts';
 import { definition, definitionText, expression, scope, template } from './hostile.ts';
 import { watchInherited } from './inherited.ts';
 import { Random } from './random.ts';

@@ -1,7 +1,7 @@
 /** What Temporal is asked to keep to when a step becomes an activity. */
 import { expect, test } from 'vitest';
-import { TIMEOUT_MARGIN_MS } from '../../activities/contract.ts';
-import { activityOptions, type ActivityEffect } from '../../workflows/activity-options.ts';
+import { TIMEOUT_MARGIN_MS } from '../../interpreter/contract.ts';
+import { activityOptions, type ActivityEffect } from '../../workflows/host/activity-options.ts';
 
 const frame = { key: 'steps.0@1', label: 'a step', timeoutMs: 60_000, leftMs: null, retry: null };
 const effects: ActivityEffect[] = [

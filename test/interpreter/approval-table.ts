@@ -6,10 +6,10 @@
  * (`during`), or, `after expiry`, behind the edited step itself.
  */
 import type { Definition, Step } from '../../language/model.ts';
-import type { RunEvent } from '../../language/run-event.ts';
-import { definitionPath } from '../../workflows/interpreter/keys.ts';
-import type { Mode, ScriptedHost } from '../../workflows/simulation/scripted-host.ts';
-import type { Interruption, ScriptedAnswer } from '../../workflows/simulation/script.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
+import { definitionPath } from '../../interpreter/keys.ts';
+import type { Mode, ScriptedHost } from '../../interpreter/simulation/scripted-host.ts';
+import type { Interruption, ScriptedAnswer } from '../../interpreter/simulation/script.ts';
 import { runCase, STRAIGHT, type Outcome } from './run-case.ts';
 
 export const KINDS = ['approval step', 'requireApproval', 'escalation on error', 'pause', 'edit'] as const;

@@ -5,9 +5,9 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { stage } from '../../client/simulate/stage.ts';
 import type { Definition, ShellStep, Step } from '../../language/model.ts';
-import { Script, type Interruption, type ScriptSource } from '../../workflows/simulation/script.ts';
-import { runScenario, STARTS_AT, type Outcome } from '../../workflows/simulation/run-scenario.ts';
-import type { Mode } from '../../workflows/simulation/world.ts';
+import { Script, type Interruption, type ScriptSource } from '../../interpreter/simulation/script.ts';
+import { runScenario, STARTS_AT, type Outcome } from '../../interpreter/simulation/run-scenario.ts';
+import type { Mode } from '../../interpreter/simulation/world.ts';
 import { runScriptedSegment } from './scripted-segment.ts';
 
 afterAll(() => vi.useRealTimers());

@@ -3,10 +3,10 @@
  * alone, so two runs of one seed get the same; interruptions depend on the seed and on how often a
  * place was passed.
  */
-import type { Choice } from '../../language/question.ts';
-import type { Effect } from '../../workflows/interpreter/host.ts';
-import type { Answers, Interruption, ScriptedAnswer, ScriptedReply } from '../../workflows/simulation/script.ts';
-import type { Mode } from '../../workflows/simulation/world.ts';
+import type { Choice } from '../../language/events/question.ts';
+import type { Effect } from '../../interpreter/host.ts';
+import type { Answers, Interruption, ScriptedAnswer, ScriptedReply } from '../../interpreter/simulation/script.ts';
+import type { Mode } from '../../interpreter/simulation/world.ts';
 import { answerFor, hashOf } from './random-definitions.ts';
 
 /** none: nobody interrupts. held: nothing that changes what the run does. any: also stops, cancellations and edits. */

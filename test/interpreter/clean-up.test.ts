@@ -4,7 +4,7 @@
  */
 import { afterAll, expect, test, vi } from 'vitest';
 import type { Definition, Step } from '../../language/model.ts';
-import type { RunEvent } from '../../language/run-event.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
 import { MODES, runCase } from './run-case.ts';
 
 afterAll(() => vi.useRealTimers());

@@ -5,7 +5,7 @@ import { canonicalText } from '../../language/canonical.ts';
 import { applyEdit, pathAfter, stepAt, type StepEdit } from '../../language/edit.ts';
 import type { Definition, Step } from '../../language/model.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
-import type { Interruption } from '../../workflows/simulation/script.ts';
+import type { Interruption } from '../../interpreter/simulation/script.ts';
 import { answerFor, definition as random } from './random-definitions.ts';
 import { MODES, runCase, STRAIGHT } from './run-case.ts';
 

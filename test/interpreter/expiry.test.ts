@@ -1,7 +1,7 @@
 /** Until when a question can be answered, as its event and the inbox say it. */
 import { afterAll, expect, test, vi } from 'vitest';
 import type { Definition, Step } from '../../language/model.ts';
-import { STARTS_AT } from '../../workflows/simulation/run-scenario.ts';
+import { STARTS_AT } from '../../interpreter/simulation/run-scenario.ts';
 import { MODES, runCase, STRAIGHT } from './run-case.ts';
 
 afterAll(() => vi.useRealTimers());

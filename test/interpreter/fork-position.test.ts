@@ -1,18 +1,18 @@
 /** From where one run stood to where another begins: what stays, what begins anew, what must fit. */
 import { expect, test } from 'vitest';
 import type { Definition, Step } from '../../language/model.ts';
-import type { RunEvent } from '../../language/run-event.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
 import { compareEvents } from '../../workflows/history/compare-events.ts';
 import { freshPosition, setVariableAt } from '../../workflows/history/fresh-position.ts';
 import { settlePosition } from '../../workflows/history/kept-host.ts';
 import type { Standing } from '../../workflows/history/retrace.ts';
 import { adoptBounds, cleansUpCancelled, frameDifferences } from '../../workflows/history/same-frames.ts';
-import { beginSegment } from '../../workflows/interpreter/budget.ts';
-import type { Host } from '../../workflows/interpreter/host.ts';
-import { timeLimitsLeft } from '../../workflows/interpreter/limits.ts';
-import { firstPosition, type Position } from '../../workflows/interpreter/position.ts';
-import { rootStrand } from '../../workflows/interpreter/walk.ts';
-import { runInputOf } from '../../workflows/start-input.ts';
+import { beginSegment } from '../../interpreter/budget.ts';
+import type { Host } from '../../interpreter/host.ts';
+import { timeLimitsLeft } from '../../interpreter/limits.ts';
+import { firstPosition, type Position } from '../../interpreter/position.ts';
+import { rootStrand } from '../../interpreter/walk.ts';
+import { runInputOf } from '../../workflows/messages/start-input.ts';
 
 const say = (text: string): Step => ({ type: 'shell', command: `echo ${text}`, outputTo: text });
 

@@ -1,8 +1,8 @@
 /** Which fields of results a definition has kept, for runs that read them behind `$` and for those from before. */
 import { expect, test } from 'vitest';
 import type { Definition, Step } from '../../language/model.ts';
-import { CHANGES, LEVEL_NOW } from '../../workflows/changes.ts';
-import { keptResultsOf } from '../../workflows/interpreter/kept-results.ts';
+import { CHANGES, LEVEL_NOW } from '../../interpreter/changes.ts';
+import { keptResultsOf } from '../../interpreter/kept-results.ts';
 
 const BEFORE = CHANGES.fieldsByDollar.level - 1;
 

@@ -1,9 +1,9 @@
 /** What a run records shows no listed environment variable, in whatever event it would stand. */
 import { expect, test } from 'vitest';
-import type { RunEvent } from '../../language/run-event.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
 import type { Definition } from '../../language/model.ts';
-import { record, type Walk } from '../../workflows/interpreter/ledger.ts';
-import { firstPosition } from '../../workflows/interpreter/position.ts';
+import { record, type Walk } from '../../interpreter/walk-state.ts';
+import { firstPosition } from '../../interpreter/position.ts';
 
 const token = `sealed_API_KEY_${'0'.repeat(32)}`;
 

@@ -1,7 +1,7 @@
 /** Whatever the definition and the replies: every way of running gives the same run, and it ends. */
 import * as fc from 'fast-check';
 import { afterAll, expect, test, vi } from 'vitest';
-import type { RunEvent } from '../../language/run-event.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
 import { answerFor, cleaningDefinition } from './random-definitions.ts';
 import { MODES, runCase, STRAIGHT, type Outcome } from './run-case.ts';
 

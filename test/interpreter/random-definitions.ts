@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import type { Json } from '../../language/json.ts';
 import type { Definition, LoopConfig, ParallelStep, Step } from '../../language/model.ts';
-import type { ScriptedReply } from '../../workflows/simulation/script.ts';
+import type { ScriptedReply } from '../../interpreter/simulation/script.ts';
 
 const names = ['a', 'b', 'c'] as const;
 const name = fc.constantFrom(...names);

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import type { FailureInfo } from '../../language/failure.ts';
 import type { Definition, EscalationRule } from '../../language/model.ts';
-import { reportOf } from '../../workflows/interpreter/escalation.ts';
-import type { RunInput } from '../../workflows/interpreter/host.ts';
-import { holdReport } from '../../workflows/interpreter/limit-questions.ts';
-import type { RunResult } from '../../workflows/interpreter/outcome.ts';
+import { reportOf } from '../../interpreter/escalation.ts';
+import type { RunInput } from '../../interpreter/host.ts';
+import { holdReport } from '../../interpreter/limit-questions.ts';
+import type { RunResult } from '../../interpreter/outcome.ts';
 
 const broken: FailureInfo = { code: 'BROKEN', message: 'it broke', retryable: false };
 const late: FailureInfo = { code: 'STEP_TIMEOUT', message: 'it took too long', retryable: false };

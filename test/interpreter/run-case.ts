@@ -1,8 +1,8 @@
 /** A case, run under one mode. `Date` shows simulated time, so code that reads the clock (the segment host) agrees with it. */
 import { vi } from 'vitest';
 import { stage } from '../../client/simulate/stage.ts';
-import { runScenario, STRAIGHT, type Outcome, type Scenario } from '../../workflows/simulation/run-scenario.ts';
-import type { Mode } from '../../workflows/simulation/scripted-host.ts';
+import { runScenario, STRAIGHT, type Outcome, type Scenario } from '../../interpreter/simulation/run-scenario.ts';
+import type { Mode } from '../../interpreter/simulation/scripted-host.ts';
 import { runScriptedSegment } from './scripted-segment.ts';
 
 export { STRAIGHT, type Outcome, type Scenario };

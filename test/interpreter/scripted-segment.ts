@@ -8,26 +8,20 @@ import {
   SEGMENT_STEPS_MAX,
   type SegmentRequest,
   type SegmentResult,
-} from '../../activities/contract.ts';
-import { Failure } from '../../activities/failures.ts';
+} from '../../interpreter/contract.ts';
+import { Failure } from '../../activities/failures/failures.ts';
 import type { QuickSteps } from '../../activities/segment/quick-steps.ts';
 import { runSegment } from '../../activities/segment/run-segment.ts';
 import type { Json } from '../../language/json.ts';
-import type { RunEvent } from '../../language/run-event.ts';
-import type { OpenSession, Session, Store } from '../../prisma/store/contract.ts';
-import { JournalConflict } from '../../prisma/store/journal-conflict.ts';
-import {
-  portionOf,
-  type Effect,
-  type Reply,
-  type RunInput,
-  type SegmentReport,
-} from '../../workflows/interpreter/host.ts';
-import { editedStrand } from '../../workflows/interpreter/whereabouts.ts';
-import { turnsGranted } from '../../workflows/interpreter/limits.ts';
-import { replyTo, type Answers } from '../../workflows/simulation/script.ts';
-import type { SegmentAsked } from '../../workflows/simulation/scripted-host.ts';
-import { throughJson } from '../../workflows/simulation/through-json.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
+import type { OpenSession, Session, Store } from '../../prisma/store/contract/contract.ts';
+import { JournalConflict } from '../../prisma/store/contract/journal-conflict.ts';
+import { portionOf, type Effect, type Reply, type RunInput, type SegmentReport } from '../../interpreter/host.ts';
+import { editedStrand } from '../../interpreter/edited-paths.ts';
+import { turnsGranted } from '../../interpreter/limits.ts';
+import { replyTo, type Answers } from '../../interpreter/simulation/script.ts';
+import type { SegmentAsked } from '../../interpreter/simulation/scripted-host.ts';
+import { throughJson } from '../../interpreter/simulation/through-json.ts';
 
 export function runScriptedSegment(asked: SegmentAsked): Promise<SegmentReport> {
   const { strand, scope, world } = asked;

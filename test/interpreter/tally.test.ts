@@ -1,8 +1,8 @@
 /** What a nested run keeps of its passes is bounded, whatever they put out. */
 import { expect, test } from 'vitest';
 import { valueBytesMax } from '../../language/limits.ts';
-import { tallyPass } from '../../workflows/interpreter/outcome.ts';
-import { firstPosition } from '../../workflows/interpreter/position.ts';
+import { tallyPass } from '../../interpreter/outcome.ts';
+import { firstPosition } from '../../interpreter/position.ts';
 
 const MIB = 1024 * 1024;
 

@@ -1,7 +1,7 @@
-/** By how much history grows from one workflow task to the next, at least (workflows/task-events.ts). */
+/** By how much history grows from one workflow task to the next, at least (workflows/replay-order/task-events.ts). */
 import { temporal } from '@temporalio/proto';
 import { describe, expect, test } from 'vitest';
-import { eventsOf, keep } from '../../workflows/task-events.ts';
+import { eventsOf, keep } from '../../workflows/replay-order/task-events.ts';
 
 const { TimeoutType } = temporal.api.enums.v1;
 

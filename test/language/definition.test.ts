@@ -8,7 +8,7 @@ import type { Json } from '../../language/json.ts';
 import { definitionBytesMax, nestingDepthMax, stepsMax } from '../../language/limits.ts';
 import type { Definition } from '../../language/model.ts';
 import { PROBLEMS } from '../../language/problems.ts';
-import { FAULT_CODES } from '../../language/scope.ts';
+import { FAULT_CODES } from '../../language/expression/scope.ts';
 import { parseDefinition, parseDefinitionText, type ReadResult } from '../../language/read/definition.ts';
 import { processorMs } from '../elapsed.ts';
 

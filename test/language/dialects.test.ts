@@ -9,7 +9,7 @@ import type { Json } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import { parseDefinition, parseDefinitionText } from '../../language/read/definition.ts';
 import { inOrder } from '../../language/read/key-order.ts';
-import { scopeOf } from '../../language/scope.ts';
+import { scopeOf } from '../../language/expression/scope.ts';
 
 interface AsWritten {
   definition: Json;

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { tryEvaluate } from '../../language/expression/evaluate.ts';
 import { CONSTANTS, FUNCTIONS, METHODS } from '../../language/expression/expression.ts';
-import { interpolateValue } from '../../language/interpolation.ts';
+import { interpolateValue } from '../../language/references/interpolation.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
-import { BUILT_INS, scopeOf } from '../../language/scope.ts';
-import { renderShellLine } from '../../language/shell-line.ts';
+import { BUILT_INS, scopeOf } from '../../language/expression/scope.ts';
+import { renderShellLine } from '../../language/references/shell-line.ts';
 
 interface Example {
   scope: JsonObject;

@@ -1,7 +1,7 @@
 /** Patterns of event names, case by case: test/cases/event-globs/names.json. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { eventMatcher, eventPrefix, eventRegex, matchesEvent } from '../../language/event-glob.ts';
+import { eventMatcher, eventPrefix, eventRegex, matchesEvent } from '../../language/events/event-glob.ts';
 import { processorMs } from '../elapsed.ts';
 
 interface GlobCase {

@@ -1,6 +1,6 @@
 /** Numbers of events: what is the workflow's own, and what a segment's, however many there are. */
 import { describe, expect, test } from 'vitest';
-import { isOfSegment, PART_SIZE, PLACES, segmentNumbers, withRoom } from '../../language/event-numbers.ts';
+import { isOfSegment, PART_SIZE, PLACES, segmentNumbers, withRoom } from '../../language/events/event-numbers.ts';
 
 const isOwn = (seq: number): boolean => (seq - 1) % 4096 < 1024;
 

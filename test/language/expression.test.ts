@@ -12,7 +12,7 @@ import {
   expressionNodesMax,
   stringLengthMax,
 } from '../../language/limits.ts';
-import { scopeOf } from '../../language/scope.ts';
+import { scopeOf } from '../../language/expression/scope.ts';
 import { processorMs } from '../elapsed.ts';
 
 interface Suite {

@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { canonicalText } from '../../language/canonical.ts';
-import { interpolateText, interpolateValue } from '../../language/interpolation.ts';
+import { interpolateText, interpolateValue } from '../../language/references/interpolation.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import { interpolationLengthMax, stringLengthMax, valueDepthMax } from '../../language/limits.ts';
-import { scopeOf } from '../../language/scope.ts';
+import { scopeOf } from '../../language/expression/scope.ts';
 import { processorMs } from '../elapsed.ts';
 
 interface Suite {

@@ -2,11 +2,11 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { tryEvaluate } from '../../language/expression/evaluate.ts';
-import { interpolateValue } from '../../language/interpolation.ts';
+import { interpolateValue } from '../../language/references/interpolation.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import { parseDefinition, parseDefinitionText } from '../../language/read/definition.ts';
-import { scopeOf } from '../../language/scope.ts';
-import { renderShellLine } from '../../language/shell-line.ts';
+import { scopeOf } from '../../language/expression/scope.ts';
+import { renderShellLine } from '../../language/references/shell-line.ts';
 
 const runs = { numRuns: 1_000 };
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SentinelClient } from '../../client/client.ts';
-import { findDefinition } from '../../client/cli/find-definition.ts';
+import { findDefinition } from '../../client/cli/request/find-definition.ts';
 import { runTestCase, subjectOf } from '../../client/definition-tests/run-case.ts';
 import { readCases } from '../../client/definition-tests/test-file.ts';
 import { filesAround, readDefinitionFile } from '../../client/read-definition.ts';

@@ -1,10 +1,10 @@
 /** Graphs of runs: what each step did, laid over the definition as it was edited. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { definitionWithin, drawRun } from '../../client/run-graph.ts';
+import { definitionWithin, drawRun } from '../../client/show/run-graph.ts';
 import { mermaidOf } from '../../language/graph/mermaid.ts';
 import type { Definition, Step } from '../../language/model.ts';
-import type { RunEvent, StepFinished } from '../../language/run-event.ts';
+import type { RunEvent, StepFinished } from '../../language/events/run-event.ts';
 import { known, once, shell } from './drawn.ts';
 import { readMermaid } from './mermaid-grammar.ts';
 

@@ -7,8 +7,8 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { renderShellLine } from '../../language/shell-line.ts';
-import { scopeOf } from '../../language/scope.ts';
+import { renderShellLine } from '../../language/references/shell-line.ts';
+import { scopeOf } from '../../language/expression/scope.ts';
 
 const SHELLS = ['sh', 'bash'];
 

@@ -6,12 +6,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ClientError } from '../../client/client-error.ts';
-import { questionFor } from '../../client/find-question.ts';
-import { answerRun, editRun, updateRun } from '../../client/steer-run.ts';
+import { ClientError } from '../../runs/client-error.ts';
+import { questionFor } from '../../client/lookup/find-question.ts';
+import { answerRun, editRun, updateRun } from '../../runs/steer-run.ts';
 import type { Definition, Step } from '../../language/model.ts';
-import type { Choice } from '../../language/question.ts';
-import type { EditRequest } from '../../workflows/interpreter/edits.ts';
+import type { Choice } from '../../language/events/question.ts';
+import type { EditRequest } from '../../interpreter/edits.ts';
 import { PLACES, placedIn, type Place } from '../interpreter/approval-table.ts';
 import { shell } from './definitions.ts';
 import { Harness, until } from './harness.ts';

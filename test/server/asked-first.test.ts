@@ -1,10 +1,10 @@
 /**
- * Runs that are looked at before a worker that takes over has come to their next task (workflows/whole-tasks.ts):
+ * Runs that are looked at before a worker that takes over has come to their next task (workflows/replay-order/task-boundaries.ts):
  * the worker goes on, whoever looks is answered, and what is said meanwhile replays.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { stepsOfRun } from '../../client/steer-run.ts';
+import { stepsOfRun } from '../../runs/steer-run.ts';
 import { once, shell } from './definitions.ts';
 import { Harness } from './harness.ts';
 import { notReplayed } from './replayed.ts';

@@ -1,11 +1,11 @@
 /**
- * Runs that are looked at while the worker that began their task is lost (workflows/whole-tasks.ts): whoever
+ * Runs that are looked at while the worker that began their task is lost (workflows/replay-order/task-boundaries.ts): whoever
  * takes over is handed the lost task for its own, and the run replays all the same.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporal } from '@temporalio/proto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { QUERIES } from '../../workflows/messages.ts';
+import { QUERIES } from '../../workflows/messages/messages.ts';
 import { create, once, shell } from './definitions.ts';
 import { Harness, until } from './harness.ts';
 import { notReplayed } from './replayed.ts';

@@ -16,7 +16,17 @@ declare module 'vitest' {
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const sources = ['language', 'workflows', 'activities', 'worker', 'client', 'prisma/store'];
+const sources = [
+  'language',
+  'interpreter',
+  'workflows',
+  'activities',
+  'services',
+  'runs',
+  'worker',
+  'client',
+  'prisma/store',
+];
 
 export function buildWhenStale(): void {
   const built = join(root, 'dist', '.built');

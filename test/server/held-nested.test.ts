@@ -5,8 +5,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { answerRun } from '../../client/steer-run.ts';
-import type { Choice } from '../../language/question.ts';
+import { answerRun } from '../../runs/steer-run.ts';
+import type { Choice } from '../../language/events/question.ts';
 import { create, once, shell } from './definitions.ts';
 import { Harness, until } from './harness.ts';
 import { notReplayed } from './replayed.ts';

@@ -1,7 +1,7 @@
 /** What the Temporal Web UI is told of a run, so that it alone says what the run is and is doing. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { RunEvent } from '../../language/run-event.ts';
-import { QUERIES } from '../../workflows/messages.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
+import { QUERIES } from '../../workflows/messages/messages.ts';
 import { counted, once, shell } from './definitions.ts';
 import { Harness } from './harness.ts';
 

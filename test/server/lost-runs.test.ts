@@ -1,11 +1,11 @@
 /** Runs that were ended from outside end in the store as well, with those nested in them and what they asked. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Definition } from '../../language/model.ts';
-import type { Asked } from '../../language/run-event.ts';
-import { contentHash } from '../../prisma/store/content-hash.ts';
-import { LEVEL_NOW } from '../../workflows/changes.ts';
-import { workflowIdOf, WORKFLOW_TYPE } from '../../workflows/messages.ts';
-import type { StartInput } from '../../workflows/start-input.ts';
+import type { Asked } from '../../language/events/run-event.ts';
+import { contentHash } from '../../prisma/store/values/content-hash.ts';
+import { LEVEL_NOW } from '../../interpreter/changes.ts';
+import { workflowIdOf, WORKFLOW_TYPE } from '../../workflows/messages/messages.ts';
+import type { StartInput } from '../../workflows/messages/start-input.ts';
 import { once, shell } from './definitions.ts';
 import { Harness, until } from './harness.ts';
 

@@ -1,7 +1,7 @@
 /** A start that died on its way is made good by the next one with the same handle, and never runs twice. */
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startRun } from '../../client/start-run.ts';
+import { startRun } from '../../runs/start-run.ts';
 import { create, once } from './definitions.ts';
 import { Harness } from './harness.ts';
 

@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Definition, Step } from '../../language/model.ts';
-import { firstPosition, type Position } from '../../workflows/interpreter/position.ts';
-import { QUERIES, SIGNALS, workflowIdOf, WORKFLOW_TYPE } from '../../workflows/messages.ts';
+import { firstPosition, type Position } from '../../interpreter/position.ts';
+import { QUERIES, SIGNALS, workflowIdOf, WORKFLOW_TYPE } from '../../workflows/messages/messages.ts';
 import { counted, create, once, shell } from './definitions.ts';
 import { Harness, until } from './harness.ts';
 

@@ -4,10 +4,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Definition } from '../../language/model.ts';
-import { contentHash } from '../../prisma/store/content-hash.ts';
-import { LEVEL_NOW } from '../../workflows/changes.ts';
-import { WORKFLOW_TYPE, workflowIdOf, type ControlVerb } from '../../workflows/messages.ts';
-import type { StartInput } from '../../workflows/start-input.ts';
+import { contentHash } from '../../prisma/store/values/content-hash.ts';
+import { LEVEL_NOW } from '../../interpreter/changes.ts';
+import { WORKFLOW_TYPE, workflowIdOf, type ControlVerb } from '../../workflows/messages/messages.ts';
+import type { StartInput } from '../../workflows/messages/start-input.ts';
 import type { Harness } from './harness.ts';
 import { holdTable } from './held-table.ts';
 

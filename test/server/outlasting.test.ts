@@ -4,8 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { answerRun } from '../../client/steer-run.ts';
-import { QUERIES, SIGNALS } from '../../workflows/messages.ts';
+import { answerRun } from '../../runs/steer-run.ts';
+import { QUERIES, SIGNALS } from '../../workflows/messages/messages.ts';
 import { create, once, shell } from './definitions.ts';
 import { Harness } from './harness.ts';
 import { heard, many, outlast } from './outlasted-runs.ts';

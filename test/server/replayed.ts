@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker, type ReplayHistoriesIterable } from '@temporalio/worker';
-import { historyOf, partsOf } from '../../client/replay/histories.ts';
-import { replayOptions } from '../../client/replay/replay-history.ts';
+import { historyOf, partsOf } from '../../client/history/histories.ts';
+import { replayOptions } from '../../client/history/replay-history.ts';
 import { loadBundle } from '../../worker/bundle.ts';
-import { handleOf, workflowIdOf } from '../../workflows/messages.ts';
+import { handleOf, workflowIdOf } from '../../workflows/messages/messages.ts';
 import type { Harness } from './harness.ts';
 
 const kept = join(tmpdir(), 'sentinel-chaos');

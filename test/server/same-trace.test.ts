@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Definition } from '../../language/model.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
 import { runCase, STRAIGHT } from '../interpreter/run-case.ts';
-import type { ScriptedReply } from '../../workflows/simulation/script.ts';
+import type { ScriptedReply } from '../../interpreter/simulation/script.ts';
 import { counted, create, once, shell } from './definitions.ts';
 import { Harness } from './harness.ts';
 import { randomFrom } from './random.ts';

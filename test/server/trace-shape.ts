@@ -3,7 +3,7 @@
  * event numbers are left out. Branches of a parallel step interleave as they like, so lines are
  * compared in an order of their own: by strand, and within a strand as they came.
  */
-import type { RunEvent } from '../../language/run-event.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
 
 export function shapeOf(events: readonly RunEvent[]): string[] {
   const lines = events

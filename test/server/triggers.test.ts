@@ -4,23 +4,23 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createSchedule, describeSchedule, listSchedules, steerSchedule } from '../../client/schedules.ts';
-import { sealEnvironment } from '../../client/seal-environment.ts';
-import type { StartParts } from '../../client/start-run.ts';
-import { sweepSchedules } from '../../client/sweep-schedules.ts';
-import { namespaceId } from '../../client/temporal.ts';
-import { addTrigger, type TriggerRequest } from '../../client/triggers.ts';
+import { createSchedule, describeSchedule, listSchedules, steerSchedule } from '../../runs/schedules.ts';
+import { sealEnvironment } from '../../runs/seal-environment.ts';
+import type { RunServices } from '../../runs/start-run.ts';
+import { sweepSchedules } from '../../runs/sweep-schedules.ts';
+import { namespaceId } from '../../runs/temporal-connection.ts';
+import { addTrigger, type TriggerRequest } from '../../client/triggers/triggers.ts';
 import type { Json } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
-import { scheduleOwner } from '../../prisma/store/secrets.ts';
-import type { TriggerStart } from '../../prisma/store/trigger-contract.ts';
-import { workflowIdOf } from '../../workflows/messages.ts';
+import { scheduleOwner } from '../../prisma/store/values/secrets.ts';
+import type { TriggerStart } from '../../prisma/store/contract/trigger-contract.ts';
+import { workflowIdOf } from '../../workflows/messages/messages.ts';
 import { create, once, shell } from './definitions.ts';
 import { Harness, until } from './harness.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
 let harness: Harness;
-let parts: StartParts;
+let parts: RunServices;
 const workers: WorkerProcess[] = [];
 
 beforeAll(async () => {

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
-import { readConfig } from '../../worker/config.ts';
-import { WORKER_NODE_FLAGS } from '../../worker/services/worker-process.ts';
+import { readConfig } from '../../services/config/config.ts';
+import { WORKER_NODE_FLAGS } from '../../services/supervisor/worker-process.ts';
 
 const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 

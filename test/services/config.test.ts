@@ -11,13 +11,13 @@ import {
   databaseUrl,
   readConfig,
   settingsFingerprint,
-} from '../../worker/config.ts';
+} from '../../services/config/config.ts';
 import {
   readServicesState,
   servicesFile,
   type ServicesState,
   writeServicesState,
-} from '../../worker/services/services-state.ts';
+} from '../../services/config/services-state.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const home = mkdtempSync(join(tmpdir(), 'sentinel-config-'));

@@ -2,8 +2,8 @@
 import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ServicesOptions } from '../../worker/services/ensure-services.ts';
-import { choosePort } from '../../worker/services/ports.ts';
+import type { ServicesOptions } from '../../services/ensure-services.ts';
+import { choosePort } from '../../services/processes/ports.ts';
 import { buildSupervisor } from './supervisor-build.ts';
 
 export interface FreshServices {

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ensureServices, stopServices } from '../../worker/services/ensure-services.ts';
-import { isAlive } from '../../worker/services/process-identity.ts';
+import { ensureServices, stopServices } from '../../services/ensure-services.ts';
+import { isAlive } from '../../services/processes/process-identity.ts';
 import { freshServices, type FreshServices } from './fresh-services.ts';
 
 let home: string;

@@ -4,16 +4,16 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startRun } from '../../client/start-run.ts';
+import { startRun } from '../../runs/start-run.ts';
 import type { Definition, Step } from '../../language/model.ts';
 import { openStore } from '../../prisma/store/open-store.ts';
-import { payloadStorage } from '../../prisma/store/payload-driver.ts';
-import { connectionOptions, readConfig } from '../../worker/config.ts';
-import { ensureServices, type ServicesOptions, stopServices } from '../../worker/services/ensure-services.ts';
-import { choosePort } from '../../worker/services/ports.ts';
-import { isAlive } from '../../worker/services/process-identity.ts';
-import { readServicesState } from '../../worker/services/services-state.ts';
-import { workflowIdOf } from '../../workflows/messages.ts';
+import { payloadStorage } from '../../prisma/store/values/payload-driver.ts';
+import { connectionOptions, readConfig } from '../../services/config/config.ts';
+import { ensureServices, type ServicesOptions, stopServices } from '../../services/ensure-services.ts';
+import { choosePort } from '../../services/processes/ports.ts';
+import { isAlive } from '../../services/processes/process-identity.ts';
+import { readServicesState } from '../../services/config/services-state.ts';
+import { workflowIdOf } from '../../workflows/messages/messages.ts';
 import { buildWhenStale } from '../server/global-setup.ts';
 import { buildSupervisor } from './supervisor-build.ts';
 

@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { WORKER_NODE_FLAGS } from '../../worker/services/worker-process.ts';
+import { WORKER_NODE_FLAGS } from '../../services/supervisor/worker-process.ts';
 
 const launcher = fileURLToPath(new URL('../../sentinel', import.meta.url));
 const run = promisify(execFile);

@@ -12,12 +12,13 @@ export async function buildSupervisor(): Promise<string> {
   const outdir = join(root, 'node_modules', '.cache', 'sentinel-test');
   await build({
     entryPoints: [
-      join(root, 'worker/services/supervisor-process.ts'),
-      join(root, 'worker/services/temporal-download.ts'),
+      join(root, 'services/supervisor/supervisor-process.ts'),
+      join(root, 'services/temporal/temporal-download.ts'),
     ],
     outdir,
     bundle: true,
     splitting: true,
+    entryNames: '[name]',
     format: 'esm',
     platform: 'node',
     target: 'node20',

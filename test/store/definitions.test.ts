@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Definition } from '../../language/model.ts';
 import { canonicalText } from '../../language/canonical.ts';
-import { contentHash } from '../../prisma/store/content-hash.ts';
-import type { NewRun } from '../../prisma/store/contract.ts';
+import { contentHash } from '../../prisma/store/values/content-hash.ts';
+import type { NewRun } from '../../prisma/store/contract/contract.ts';
 import { finished, started, useStore } from './opened.ts';
 
 const opened = useStore();

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { array, assert, integer, property, uniqueArray } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RunEvent } from '../../language/run-event.ts';
-import { SeqGaps } from '../../prisma/store/seq-gaps.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
+import { SeqGaps } from '../../prisma/store/runs/seq-gaps.ts';
 import { medianMs } from '../elapsed.ts';
 import { all, finished, started, useStore, warning } from './opened.ts';
 

@@ -1,6 +1,6 @@
 /** Executions: who may write them, which lines are kept, and how they change hands. */
 import { expect, test } from 'vitest';
-import type { ExecutionLine } from '../../prisma/store/execution-contract.ts';
+import type { ExecutionLine } from '../../prisma/store/contract/execution-contract.ts';
 import { finished, started, useStore } from './opened.ts';
 
 const opened = useStore();
@@ -86,17 +86,17 @@ test('rules are told with every write', async () => {
 test('a listener hears of lines, of the end, and of a new start', async () => {
   const { executions } = opened.store;
   const execution = await begin('heard');
-  const ear = executions.listen('heard');
+  const subscription = executions.listen('heard');
   const soon = AbortSignal.timeout(4_000);
   // The first announcement may come before the connection listens; then it hears that by itself.
   await executions.append(execution, lines(1, 1));
-  await ear.next(soon);
+  await subscription.next(soon);
   await executions.takeOver(execution, 'w2');
-  expect(await ear.next(soon)).toBe('announced');
+  expect(await subscription.next(soon)).toBe('announced');
   await executions.finish({ id: 'heard', attempt: 2 }, { exitCode: 0, signal: null });
-  expect(await ear.next(soon)).toBe('announced');
+  expect(await subscription.next(soon)).toBe('announced');
   expect(soon.aborted).toBe(false);
-  ear.close();
+  subscription.close();
 });
 
 test('what runs is listed with its run, and is gone a day after the run has ended', async () => {

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { whenWatched } from '../../client/triggers.ts';
+import { whenWatched } from '../../client/triggers/triggers.ts';
 import { openStore } from '../../prisma/store/open-store.ts';
 import { CHANGES_MAX, FileEvents } from '../../worker/triggers/file-events.ts';
 import { GitIgnores } from '../../worker/triggers/git-ignores.ts';

@@ -1,7 +1,7 @@
 /** The inbox is folded from events of runs: whatever order they are written in, and however often. */
 import { expect, test } from 'vitest';
-import type { Question } from '../../language/question.ts';
-import type { RunEvent } from '../../language/run-event.ts';
+import type { Question } from '../../language/events/question.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
 import { useStore } from './opened.ts';
 
 const opened = useStore();

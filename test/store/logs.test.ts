@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { LogChunk } from '../../prisma/store/contract.ts';
+import type { LogChunk } from '../../prisma/store/contract/contract.ts';
 import { all, finished, started, take, useStore } from './opened.ts';
 
 const opened = useStore();

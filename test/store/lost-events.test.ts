@@ -1,8 +1,8 @@
 /** What a worker that was lost had recorded is taken back, with what came of it; what segments committed stays. */
 import { expect, test } from 'vitest';
-import { PART_SIZE } from '../../language/event-numbers.ts';
-import type { Question } from '../../language/question.ts';
-import type { RunEvent } from '../../language/run-event.ts';
+import { PART_SIZE } from '../../language/events/event-numbers.ts';
+import type { Question } from '../../language/events/question.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
 import { RunRecorder } from '../../worker/run-recorder.ts';
 import { finished, started, useStore, warning } from './opened.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
-import { migrate } from '../../prisma/store/migrate.ts';
+import { migrate } from '../../prisma/store/connection/migrate.ts';
 import { createDatabase } from '../postgres.ts';
 import type { TestDatabase } from '../postgres.ts';
 

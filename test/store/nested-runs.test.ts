@@ -1,10 +1,10 @@
 /** Runs nested in one: a step may have started several, whose handles bear a mark; the store knows of all. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { followRun, type FollowedEvent } from '../../client/follow-run.ts';
-import { nestedEvents, type EventSource } from '../../client/nested-events.ts';
-import type { RunEvent } from '../../language/run-event.ts';
-import { everyEvent } from '../../prisma/store/every-event.ts';
+import { followRun, type FollowedEvent } from '../../client/follow/follow-run.ts';
+import { nestedEvents, type EventSource } from '../../client/follow/nested-events.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
+import { everyEvent } from '../../prisma/store/runs/every-event.ts';
 import { all, finished, started, useStore } from './opened.ts';
 
 const opened = useStore();

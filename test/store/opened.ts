@@ -1,8 +1,8 @@
 /** A migrated database and a store on it for one test file; `close` fails when a connection leaked. */
 import { afterAll, beforeAll, inject } from 'vitest';
-import type { RunEvent, RunFinished, RunStarted } from '../../language/run-event.ts';
-import type { Session, Store } from '../../prisma/store/contract.ts';
-import { migrate } from '../../prisma/store/migrate.ts';
+import type { RunEvent, RunFinished, RunStarted } from '../../language/events/run-event.ts';
+import type { Session, Store } from '../../prisma/store/contract/contract.ts';
+import { migrate } from '../../prisma/store/connection/migrate.ts';
 import { openStore } from '../../prisma/store/open-store.ts';
 import { createDatabase } from '../postgres.ts';
 import type { TestDatabase } from '../postgres.ts';

@@ -1,9 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Payload } from '@temporalio/common';
 import { expect, test } from 'vitest';
-import type { Store } from '../../prisma/store/contract.ts';
-import { BoundedMap } from '../../prisma/store/bounded-map.ts';
-import { PAYLOAD_THRESHOLD_BYTES, StorePayloadDriver, payloadStorage } from '../../prisma/store/payload-driver.ts';
+import type { Store } from '../../prisma/store/contract/contract.ts';
+import { BoundedMap } from '../../prisma/store/values/bounded-map.ts';
+import {
+  PAYLOAD_THRESHOLD_BYTES,
+  StorePayloadDriver,
+  payloadStorage,
+} from '../../prisma/store/values/payload-driver.ts';
 import { useStore } from './opened.ts';
 
 const opened = useStore();

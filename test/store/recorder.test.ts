@@ -1,11 +1,11 @@
 /** Events on their way into the store: when they are written, and that what is too large for a row is kept by its content. */
 import { createHash } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
-import type { Question } from '../../language/question.ts';
+import type { Question } from '../../language/events/question.ts';
 import type { Definition } from '../../language/model.ts';
-import type { RunEvent } from '../../language/run-event.ts';
-import { contentHash } from '../../prisma/store/content-hash.ts';
-import type { RunContext, Store } from '../../prisma/store/contract.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
+import { contentHash } from '../../prisma/store/values/content-hash.ts';
+import type { RunContext, Store } from '../../prisma/store/contract/contract.ts';
 import { openStore } from '../../prisma/store/open-store.ts';
 import { RunRecorder } from '../../worker/run-recorder.ts';
 import { finished, started, useStore, warning } from './opened.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../language/json.ts';
-import type { DataRecord, RecordQuery } from '../../prisma/store/contract.ts';
+import type { DataRecord, RecordQuery } from '../../prisma/store/contract/contract.ts';
 import { reading, useStore } from './opened.ts';
 
 const opened = useStore();

@@ -1,6 +1,6 @@
 /** Sealed values: kept while a run under way may hold their token, and no longer. */
 import { expect, test } from 'vitest';
-import { scheduleOwner } from '../../prisma/store/secrets.ts';
+import { scheduleOwner } from '../../prisma/store/values/secrets.ts';
 import { finished, started, useStore } from './opened.ts';
 
 const opened = useStore();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { canonicalText } from '../../language/canonical.ts';
-import { JournalConflict, PlaceTaken } from '../../prisma/store/journal-conflict.ts';
+import { JournalConflict, PlaceTaken } from '../../prisma/store/contract/journal-conflict.ts';
 import { isUnavailable, openStore } from '../../prisma/store/open-store.ts';
 import { finished, reading, started, useStore, warning } from './opened.ts';
 

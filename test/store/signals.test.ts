@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import type { PublishedEvent } from '../../language/published-event.ts';
-import type { ClaimedRun } from '../../prisma/store/event-contract.ts';
+import type { PublishedEvent } from '../../language/events/published-event.ts';
+import type { ClaimedRun } from '../../prisma/store/contract/event-contract.ts';
 import { openStore } from '../../prisma/store/open-store.ts';
-import { SubscriberWaker } from '../../worker/subscriber-waker.ts';
+import { SubscriberWaker } from '../../worker/background/subscriber-waker.ts';
 import { useStore } from './opened.ts';
 
 const opened = useStore();

@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Question } from '../../language/question.ts';
-import type { RunEvent } from '../../language/run-event.ts';
-import { CHAIN_MAX } from '../../prisma/store/triggers.ts';
-import type { NewTrigger, OutsideEvent, Trigger } from '../../prisma/store/trigger-contract.ts';
+import type { Question } from '../../language/events/question.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
+import { CHAIN_MAX } from '../../prisma/store/events/triggers.ts';
+import type { NewTrigger, OutsideEvent, Trigger } from '../../prisma/store/contract/trigger-contract.ts';
 import { openStore } from '../../prisma/store/open-store.ts';
 import { finished, started, useStore } from './opened.ts';
 

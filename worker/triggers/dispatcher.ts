@@ -5,17 +5,17 @@
  * triggers.ts). A run's handle is made of its trigger and its event, so an event that two workers get
  * hold of, or one worker twice, starts one run. Whatever is away (Temporal, the database) is waited
  * for; what cannot be started for another reason is tried a few times and then refused, with the reason.
- * A definition whose own loop is over those events has one run at a time (prisma/store/trigger-turns.ts).
+ * A definition whose own loop is over those events has one run at a time (prisma/store/events/trigger-turns.ts).
  */
-import { startRun, type StartParts } from '../../client/start-run.ts';
-import { matchesEvent } from '../../language/event-glob.ts';
+import { startRun, type RunServices } from '../../runs/start-run.ts';
+import { matchesEvent } from '../../language/events/event-glob.ts';
 import type { Definition } from '../../language/model.ts';
-import { valueOfEvent } from '../../language/published-event.ts';
-import { BoundedMap } from '../../prisma/store/bounded-map.ts';
-import type { ClaimedStart } from '../../prisma/store/trigger-contract.ts';
-import { isUnavailable } from '../../prisma/store/unavailable.ts';
-import type { Ear } from '../../prisma/store/wakeups.ts';
-import { Duty } from '../duty.ts';
+import { valueOfEvent } from '../../language/events/published-event.ts';
+import { BoundedMap } from '../../prisma/store/values/bounded-map.ts';
+import type { ClaimedStart } from '../../prisma/store/contract/trigger-contract.ts';
+import { isUnavailable } from '../../prisma/store/connection/unavailable.ts';
+import type { Subscription } from '../../prisma/store/contract/subscription.ts';
+import { BackgroundLoop } from '../background/background-loop.ts';
 
 const STARTS_AT_ONCE = 20;
 const LEASE_MS = 15_000;
@@ -25,17 +25,17 @@ const RETRY_MAX_MS = 30_000;
 const DEFINITIONS_MAX = 200;
 
 export class Dispatcher {
-  readonly #starting: StartParts;
+  readonly #starting: RunServices;
   readonly #say: (text: string) => void;
   readonly #definitions = new BoundedMap<string, Definition>(DEFINITIONS_MAX);
-  readonly #ear: Ear;
-  readonly #duty: Duty;
+  readonly #subscription: Subscription;
+  readonly #loop: BackgroundLoop;
 
-  constructor(starting: StartParts, say: (text: string) => void) {
+  constructor(starting: RunServices, say: (text: string) => void) {
     this.#starting = starting;
     this.#say = say;
-    this.#ear = starting.store.triggers.listen();
-    this.#duty = new Duty({
+    this.#subscription = starting.store.triggers.listen();
+    this.#loop = new BackgroundLoop({
       turn: (signal) => this.#turn(signal),
       retryMs: RETRY_MS,
       failing: (error) => say(`events start no runs for now (${messageOf(error)}); trying again`),
@@ -44,8 +44,8 @@ export class Dispatcher {
 
   /** Returns when the starts under way have ended. */
   async close(): Promise<void> {
-    await this.#duty.close();
-    this.#ear.close();
+    await this.#loop.close();
+    this.#subscription.close();
   }
 
   async #turn(signal: AbortSignal): Promise<void> {
@@ -53,7 +53,7 @@ export class Dispatcher {
     const spread = await triggers.spread();
     const claimed = await triggers.claim(STARTS_AT_ONCE, LEASE_MS);
     await Promise.all(claimed.map((start) => this.#start(start)));
-    if (spread === 0 && claimed.length === 0 && !signal.aborted) await this.#ear.next(signal);
+    if (spread === 0 && claimed.length === 0 && !signal.aborted) await this.#subscription.next(signal);
   }
 
   async #start(start: ClaimedStart): Promise<void> {

@@ -7,9 +7,9 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import type { TriggerLocks, TriggerStore } from '../../prisma/store/trigger-contract.ts';
-import { watchedLock } from '../../prisma/store/trigger-locks.ts';
-import type { Ear } from '../../prisma/store/wakeups.ts';
+import type { TriggerLocks, TriggerStore } from '../../prisma/store/contract/trigger-contract.ts';
+import { watchedLock } from '../../prisma/store/events/trigger-locks.ts';
+import type { Subscription } from '../../prisma/store/contract/subscription.ts';
 import { ProjectWatch, type FileChange } from './project-watch.ts';
 
 export const FILE_CHANGED = 'file:changed';
@@ -41,20 +41,20 @@ export class FileEvents {
   readonly #locks: TriggerLocks;
   readonly #over = new AbortController();
   readonly #watched = new Map<string, Watched>();
-  readonly #ear: Ear;
+  readonly #subscription: Subscription;
   readonly #done: Promise<void>;
 
   constructor(parts: FileEventsParts) {
     this.#parts = parts;
     this.#locks = parts.triggers.locks(() => void this.#closeAll());
-    this.#ear = parts.triggers.listenForFiles(LOOK_MS);
+    this.#subscription = parts.triggers.listenForFiles(LOOK_MS);
     this.#done = this.#run();
   }
 
   async close(): Promise<void> {
     this.#over.abort();
     await this.#done;
-    this.#ear.close();
+    this.#subscription.close();
     await this.#closeAll();
     await this.#locks.close();
   }
@@ -64,7 +64,7 @@ export class FileEvents {
     while (!signal.aborted) {
       // A store that is away is asked again; what is watched stays watched.
       await this.#look().catch(() => undefined);
-      await this.#ear.next(signal);
+      await this.#subscription.next(signal);
     }
   }
 

@@ -1,6 +1,6 @@
 /** Everything in a worker that turns what happens outside of runs into events, and events into runs. */
-import type { StartParts } from '../../client/start-run.ts';
-import type { Config } from '../config.ts';
+import type { RunServices } from '../../runs/start-run.ts';
+import type { Config } from '../../services/config/config.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { FileEvents } from './file-events.ts';
 import { Webhooks } from './webhooks.ts';
@@ -12,7 +12,7 @@ export interface Triggers {
 
 const say = (text: string): void => void process.stderr.write(`worker: ${text}\n`);
 
-export function openTriggers(starting: StartParts, config: Pick<Config, 'home' | 'webhooks'>): Triggers {
+export function openTriggers(starting: RunServices, config: Pick<Config, 'home' | 'webhooks'>): Triggers {
   const { triggers } = starting.store;
   const parts = [
     new Dispatcher(starting, say),

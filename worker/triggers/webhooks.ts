@@ -8,10 +8,10 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Json } from '../../language/json.ts';
-import { eventNameBytesMax } from '../../language/published-event.ts';
-import { BoundedMap } from '../../prisma/store/bounded-map.ts';
-import type { TriggerStore } from '../../prisma/store/trigger-contract.ts';
-import type { WebhookSettings } from '../worker-settings.ts';
+import { eventNameBytesMax } from '../../language/events/published-event.ts';
+import { BoundedMap } from '../../prisma/store/values/bounded-map.ts';
+import type { TriggerStore } from '../../prisma/store/contract/trigger-contract.ts';
+import type { WebhookSettings } from '../../services/config/worker-settings.ts';
 import { verify } from './signature.ts';
 
 export const BODY_BYTES_MAX = 256 * 1024;

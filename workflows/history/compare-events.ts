@@ -3,8 +3,8 @@
  * numbers. A segment's events are in the store alone; each segment has parts of the numbers to itself,
  * so a part in which the replay recorded anything is one of the workflow's own.
  */
-import type { RunEvent } from '../../language/run-event.ts';
-import { PART_SIZE } from '../../language/event-numbers.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
+import { PART_SIZE } from '../../language/events/event-numbers.ts';
 
 export interface EventDifference {
   seq: number;

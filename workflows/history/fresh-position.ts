@@ -6,10 +6,10 @@
  * answers, holds, the runs it started. Other times than the budget's begin anew, so that nothing is
  * late at once.
  */
-import { usageOf } from '../interpreter/budget.ts';
+import { usageOf } from '../../interpreter/budget.ts';
 import type { Json } from '../../language/json.ts';
-import type { BlockFrame, LoopFrame, OpenFrame, Position } from '../interpreter/position.ts';
-import { throughJson } from '../simulation/through-json.ts';
+import type { BlockFrame, LoopFrame, OpenFrame, Position } from '../../interpreter/position.ts';
+import { throughJson } from '../../interpreter/simulation/through-json.ts';
 
 /** `takenAt`: when the old run stood there, by its clock; `now`: when the new one begins. */
 export function freshPosition(old: Position, { takenAt, now }: { takenAt: number; now: number }): Position {

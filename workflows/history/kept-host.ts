@@ -4,13 +4,13 @@
  * execution where it stood. Pure, like the interpreter.
  */
 import type { Step } from '../../language/model.ts';
-import { drive } from '../interpreter/drive.ts';
-import type { Effect, Gate, Host, Reply, RunInput, SegmentReport, Strand } from '../interpreter/host.ts';
-import { PassingHost } from '../interpreter/passing-host.ts';
-import type { Position } from '../interpreter/position.ts';
-import { textFieldsOf } from '../interpreter/program.ts';
-import { walkRun } from '../interpreter/walk.ts';
-import { runInputOf } from '../start-input.ts';
+import { drive } from '../../interpreter/drive.ts';
+import type { Effect, Gate, Host, Reply, RunInput, SegmentReport, Strand } from '../../interpreter/host.ts';
+import { PassingHost } from '../../interpreter/passing-host.ts';
+import type { Position } from '../../interpreter/position.ts';
+import { textFieldsOf } from '../../interpreter/program.ts';
+import { walkRun } from '../../interpreter/walk.ts';
+import { runInputOf } from '../messages/start-input.ts';
 import type { Settlement, Standing } from './retrace.ts';
 
 class KeptHost extends PassingHost implements Host {

@@ -6,12 +6,12 @@
  */
 import { proxySinks, type Sinks } from '@temporalio/workflow';
 import type { Step } from '../../language/model.ts';
-import { isOfSegment, segmentNumbers } from '../../language/event-numbers.ts';
-import type { Effect, Gate, Reply, RunBudget, RunInput, SegmentReport, Strand } from '../interpreter/host.ts';
-import type { Position } from '../interpreter/position.ts';
-import { throughJson } from '../simulation/through-json.ts';
-import { startInputOf } from '../start-input.ts';
-import { TemporalHost } from '../temporal-host.ts';
+import { isOfSegment, segmentNumbers } from '../../language/events/event-numbers.ts';
+import type { Effect, Gate, Reply, RunBudget, RunInput, SegmentReport, Strand } from '../../interpreter/host.ts';
+import type { Position } from '../../interpreter/position.ts';
+import { throughJson } from '../../interpreter/simulation/through-json.ts';
+import { startInputOf } from '../messages/start-input.ts';
+import { TemporalHost } from '../host/temporal-host.ts';
 import type { RetraceTarget, Settlement, Standing } from './retrace.ts';
 
 interface RetraceSinks extends Sinks {

@@ -2,9 +2,9 @@
  * What is looked for when a history is walked again, and what is found: where the run stood when it
  * came to a step, as the value that any run can begin with.
  */
-import type { Reply, SegmentReport } from '../interpreter/host.ts';
-import type { Position } from '../interpreter/position.ts';
-import type { StartInput } from '../start-input.ts';
+import type { Reply, SegmentReport } from '../../interpreter/host.ts';
+import type { Position } from '../../interpreter/position.ts';
+import type { StartInput } from '../messages/start-input.ts';
 
 export interface RetraceTarget {
   key: string;

@@ -3,7 +3,7 @@
  * same place, with the same type, and hold what is open in it. What lies ahead may differ as it likes.
  */
 import type { Definition, LoopConfig, Step } from '../../language/model.ts';
-import type { BlockFrame, LoopFrame, Position } from '../interpreter/position.ts';
+import type { BlockFrame, LoopFrame, Position } from '../../interpreter/position.ts';
 
 /** What of the position has no place in the definition, as sentences; none where it can go on. */
 export function frameDifferences(position: Position, definition: Definition): string[] {

@@ -1,10 +1,10 @@
 /** `sentinel answer HANDLE [ID] CHOICE`. */
 import type { Command } from 'commander';
 import type { Json } from '../../../language/json.ts';
-import { CHOICES, type Choice } from '../../../language/question.ts';
-import { openOutput } from '../output.ts';
-import { nearestOf, usage } from '../usage.ts';
-import { withClient } from '../with-client.ts';
+import { CHOICES, type Choice } from '../../../language/events/question.ts';
+import { openOutput } from '../output/output.ts';
+import { nearestOf, usage } from '../request/usage.ts';
+import { withClient } from '../request/with-client.ts';
 
 interface Options {
   json?: boolean;

@@ -1,10 +1,10 @@
 /** `sentinel cancel HANDLE`. */
 import type { Command } from 'commander';
-import { EXIT } from '../exit-codes.ts';
-import { openOutput } from '../output.ts';
-import { questionLines } from '../question-lines.ts';
-import { reportLines } from '../report-lines.ts';
-import { withClient } from '../with-client.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { openOutput } from '../output/output.ts';
+import { questionLines } from '../output/question-lines.ts';
+import { reportLines } from '../output/report-lines.ts';
+import { withClient } from '../request/with-client.ts';
 
 const PATIENCE_MS = 2000;
 

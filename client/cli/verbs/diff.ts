@@ -1,14 +1,21 @@
 /** `sentinel diff A B`. */
 import type { Command } from 'commander';
-import { diffRuns, type RunDiff, type RunEnd, type RunSide, type SeenStep, type StepDiff } from '../../diff-runs.ts';
-import { nestedEvents } from '../../nested-events.ts';
+import {
+  diffRuns,
+  type RunDiff,
+  type RunEnd,
+  type RunSide,
+  type SeenStep,
+  type StepDiff,
+} from '../../show/diff-runs.ts';
+import { nestedEvents } from '../../follow/nested-events.ts';
 import type { SentinelClient } from '../../client.ts';
-import type { Paint } from '../../paint.ts';
-import { durationText, oneLine } from '../../trace.ts';
-import { EXIT } from '../exit-codes.ts';
-import { openOutput } from '../output.ts';
-import { table } from '../table.ts';
-import { withClient } from '../with-client.ts';
+import type { Paint } from '../../show/paint.ts';
+import { durationText, oneLine } from '../../show/trace.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { openOutput } from '../output/output.ts';
+import { table } from '../output/table.ts';
+import { withClient } from '../request/with-client.ts';
 
 interface Options {
   json?: boolean;

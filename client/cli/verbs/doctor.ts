@@ -1,8 +1,8 @@
 /** `sentinel doctor`. */
 import type { Command } from 'commander';
-import { EXIT } from '../exit-codes.ts';
-import { openOutput } from '../output.ts';
-import { table } from '../table.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { openOutput } from '../output/output.ts';
+import { table } from '../output/table.ts';
 
 export function define(command: Command): void {
   command
@@ -19,7 +19,7 @@ Examples:
     .action(async (options: { json?: boolean }) => {
       const output = openOutput(options);
       const { good, bad, strong } = output.paint;
-      const { inspectServices } = await import('../../../worker/services/inspect-services.ts');
+      const { inspectServices } = await import('../../../services/inspect-services.ts');
       const { ok, entries } = await inspectServices();
       output.object({ ok, entries });
       const rows = entries.map(({ name, ok: fine, found, where, version, port }) => [

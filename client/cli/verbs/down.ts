@@ -1,7 +1,7 @@
 /** `sentinel down`. */
 import type { Command } from 'commander';
-import { openOutput } from '../output.ts';
-import { Progress } from '../with-client.ts';
+import { openOutput } from '../output/output.ts';
+import { Progress } from '../request/with-client.ts';
 
 export function define(command: Command): void {
   command
@@ -17,7 +17,7 @@ Examples:
     )
     .action(async (options: { json?: boolean }) => {
       const output = openOutput(options);
-      const { stopServices } = await import('../../../worker/services/ensure-services.ts');
+      const { stopServices } = await import('../../../services/ensure-services.ts');
       const progress = new Progress(output);
       const stopped = await stopServices({ onProgress: (text) => progress.say(text) }).finally(() => progress.end());
       output.object({ ok: true, stopped });

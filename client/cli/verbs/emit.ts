@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Json, JsonObject } from '../../../language/json.ts';
-import { eventNameBytesMax } from '../../../language/published-event.ts';
-import type { Store } from '../../../prisma/store/contract.ts';
+import { eventNameBytesMax } from '../../../language/events/published-event.ts';
+import type { Store } from '../../../prisma/store/contract/contract.ts';
 import type { SentinelClient } from '../../client.ts';
-import { EXIT } from '../exit-codes.ts';
-import { openOutput } from '../output.ts';
-import { projectFolder } from '../run-request.ts';
-import { usage } from '../usage.ts';
-import { withClient } from '../with-client.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { openOutput } from '../output/output.ts';
+import { projectFolder } from '../request/run-request.ts';
+import { usage } from '../request/usage.ts';
+import { withClient } from '../request/with-client.ts';
 
 const ID_BYTES_MAX = 200;
 const DATA_BYTES_MAX = 256 * 1024;

@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import type { Estimate } from '../../../language/explain/estimate.ts';
 import type { Explanation } from '../../../language/explain/explain.ts';
-import type { Paint } from '../../paint.ts';
-import { EXIT } from '../exit-codes.ts';
-import { openOutput } from '../output.ts';
+import type { Paint } from '../../show/paint.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { openOutput } from '../output/output.ts';
 
 export function define(command: Command): void {
   command
@@ -22,7 +22,7 @@ Examples:
     .action(async (file: string, options: { json?: boolean }) => {
       const output = openOutput(options);
       const [{ readGoodDefinition }, { explain }] = await Promise.all([
-        import('../good-definition.ts'),
+        import('../request/good-definition.ts'),
         import('../../../language/explain/explain.ts'),
       ]);
       const good = await readGoodDefinition(file, output);

@@ -1,8 +1,8 @@
 /** `sentinel follow HANDLE`. */
 import type { Command } from 'commander';
-import { openOutput } from '../output.ts';
-import { watchRun } from '../watch-run.ts';
-import { withClient } from '../with-client.ts';
+import { openOutput } from '../output/output.ts';
+import { watchRun } from '../output/watch-run.ts';
+import { withClient } from '../request/with-client.ts';
 
 export function define(command: Command): void {
   command

@@ -1,14 +1,14 @@
 /** `sentinel fork HANDLE --at KEY`: a new run from any step of an old one. */
 import type { Command } from 'commander';
 import type { SentinelClient } from '../../client.ts';
-import type { ForkRequest } from '../../fork/fork-run.ts';
-import { EXIT } from '../exit-codes.ts';
-import { readGoodDefinition } from '../good-definition.ts';
-import { openOutput, type Output } from '../output.ts';
-import { handleFor, readInputs } from '../run-request.ts';
-import { usage } from '../usage.ts';
-import { watchRun } from '../watch-run.ts';
-import { withClient } from '../with-client.ts';
+import type { ForkRequest } from '../../history/fork-run.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { readGoodDefinition } from '../request/good-definition.ts';
+import { openOutput, type Output } from '../output/output.ts';
+import { handleFor, readInputs } from '../request/run-request.ts';
+import { usage } from '../request/usage.ts';
+import { watchRun } from '../output/watch-run.ts';
+import { withClient } from '../request/with-client.ts';
 
 interface Options {
   json?: boolean;
@@ -86,8 +86,8 @@ async function start(
 ): Promise<number> {
   await client.find(request.handle);
   const [{ forkRun }, { ownBundle }, parts] = await Promise.all([
-    import('../../fork/fork-run.ts'),
-    import('../../replay/bundle.ts'),
+    import('../../history/fork-run.ts'),
+    import('../../history/bundle.ts'),
     client.parts(),
   ]);
   const { handle, of, at } = await forkRun(parts, await ownBundle(), request, await client.events(request.handle));

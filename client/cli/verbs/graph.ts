@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Graph } from '../../../language/graph/graph.ts';
-import { EXIT } from '../exit-codes.ts';
-import { openOutput, type Output } from '../output.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { openOutput, type Output } from '../output/output.ts';
 
 export function define(command: Command): void {
   command
@@ -41,7 +41,7 @@ Examples:
 
 async function graphOfFile(file: string, output: Output): Promise<Graph | null> {
   const [{ readGoodDefinition }, { graphOf }] = await Promise.all([
-    import('../good-definition.ts'),
+    import('../request/good-definition.ts'),
     import('../../../language/graph/draw.ts'),
   ]);
   const good = await readGoodDefinition(file, output);
@@ -50,8 +50,8 @@ async function graphOfFile(file: string, output: Output): Promise<Graph | null> 
 
 async function graphOfRun(handle: string, output: Output): Promise<Graph> {
   const [{ withClient }, { runGraph }, { filesOfProject }] = await Promise.all([
-    import('../with-client.ts'),
-    import('../../run-graph.ts'),
+    import('../request/with-client.ts'),
+    import('../../show/run-graph.ts'),
     import('../../read-definition.ts'),
   ]);
   return withClient(output, async (client) => {

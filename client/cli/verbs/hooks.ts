@@ -1,12 +1,12 @@
 /** `sentinel hooks install|remove`: commits and pushes as events. */
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import { readConfig } from '../../../worker/config.ts';
-import type { HookReport } from '../../git-hooks.ts';
-import { EXIT } from '../exit-codes.ts';
-import { defineGroup } from '../group.ts';
-import { openOutput } from '../output.ts';
-import { projectFolder } from '../run-request.ts';
+import { readConfig } from '../../../services/config/config.ts';
+import type { HookReport } from '../../triggers/git-hooks.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { defineGroup } from '../request/group.ts';
+import { openOutput } from '../output/output.ts';
+import { projectFolder } from '../request/run-request.ts';
 
 interface Options {
   json?: boolean;
@@ -73,7 +73,7 @@ Examples:
 }
 
 async function install(project: string): Promise<HookReport[]> {
-  const { installHooks } = await import('../../git-hooks.ts');
+  const { installHooks } = await import('../../triggers/git-hooks.ts');
   const { packageRoot, home } = readConfig();
   const isElsewhere = process.env['SENTINEL_HOME'] !== undefined && process.env['SENTINEL_HOME'] !== '';
   return installHooks(project, {
@@ -84,6 +84,6 @@ async function install(project: string): Promise<HookReport[]> {
 }
 
 async function remove(project: string): Promise<HookReport[]> {
-  const { removeHooks } = await import('../../git-hooks.ts');
+  const { removeHooks } = await import('../../triggers/git-hooks.ts');
   return removeHooks(project);
 }

@@ -1,11 +1,11 @@
 /** `sentinel inbox`. */
 import type { Command } from 'commander';
-import type { InboxItem } from '../../../prisma/store/contract.ts';
-import { previewOf } from '../../../workflows/interpreter/preview.ts';
-import { oneLine } from '../../trace.ts';
-import { howToAnswer } from '../question-lines.ts';
-import { openOutput, type Output } from '../output.ts';
-import { withClient } from '../with-client.ts';
+import type { InboxItem } from '../../../prisma/store/contract/contract.ts';
+import { previewOf } from '../../../interpreter/preview.ts';
+import { oneLine } from '../../show/trace.ts';
+import { howToAnswer } from '../output/question-lines.ts';
+import { openOutput, type Output } from '../output/output.ts';
+import { withClient } from '../request/with-client.ts';
 
 interface Options {
   json?: boolean;

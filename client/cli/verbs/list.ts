@@ -1,13 +1,13 @@
 /** `sentinel list`. */
 import type { Command } from 'commander';
-import type { RunStatus } from '../../../language/run-event.ts';
-import { durationText } from '../../trace.ts';
-import { waitingBelow } from '../../waiting-runs.ts';
-import { openOutput } from '../output.ts';
-import { statusText } from '../report-lines.ts';
-import { table } from '../table.ts';
-import { oneOf, wholeNumber } from '../usage.ts';
-import { withClient } from '../with-client.ts';
+import type { RunStatus } from '../../../language/events/run-event.ts';
+import { durationText } from '../../show/trace.ts';
+import { waitingBelow } from '../../lookup/waiting-runs.ts';
+import { openOutput } from '../output/output.ts';
+import { statusText } from '../output/report-lines.ts';
+import { table } from '../output/table.ts';
+import { oneOf, wholeNumber } from '../request/usage.ts';
+import { withClient } from '../request/with-client.ts';
 
 const STATUSES: readonly RunStatus[] = ['running', 'paused', 'completed', 'failed', 'cancelled'];
 

@@ -1,8 +1,8 @@
 /** `sentinel logs HANDLE`. */
 import type { Command } from 'commander';
-import { openOutput } from '../output.ts';
-import { oneOf, usage, wholeNumber } from '../usage.ts';
-import { withClient } from '../with-client.ts';
+import { openOutput } from '../output/output.ts';
+import { oneOf, usage, wholeNumber } from '../request/usage.ts';
+import { withClient } from '../request/with-client.ts';
 
 const STREAMS = ['combined', 'stdout', 'stderr'] as const;
 

@@ -1,9 +1,9 @@
 /** `sentinel normalize FILE`: a definition in any dialect, in its canonical form. Needs no services. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { EXIT } from '../exit-codes.ts';
-import { openOutput, type Output } from '../output.ts';
-import { problemLines } from './validate.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { openOutput, type Output } from '../output/output.ts';
+import { problemLines } from '../output/problem-lines.ts';
 
 export function define(command: Command): void {
   command

@@ -1,6 +1,6 @@
 /** `sentinel pause HANDLE`. */
 import type { Command } from 'commander';
-import { control, refuseStopping } from '../control.ts';
+import { control, refuseStopping } from '../request/control.ts';
 
 export function define(command: Command): void {
   command

@@ -1,15 +1,15 @@
 /** `sentinel replay HANDLE`: would the code of this version go on with the run, and does it say the same of it? */
 import type { Command } from 'commander';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
-import type { RunEvent } from '../../../language/run-event.ts';
-import { handleOf, workflowIdOf } from '../../../workflows/messages.ts';
+import type { RunEvent } from '../../../language/events/run-event.ts';
+import { handleOf, workflowIdOf } from '../../../workflows/messages/messages.ts';
 import type { SentinelClient } from '../../client.ts';
 import type { EventDifference } from '../../../workflows/history/compare-events.ts';
-import type { ReplayReport } from '../../replay/replay-run.ts';
-import { EXIT } from '../exit-codes.ts';
-import { openOutput, type Output } from '../output.ts';
-import { usage } from '../usage.ts';
-import { withClient } from '../with-client.ts';
+import type { ReplayReport } from '../../history/replay-run.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { openOutput, type Output } from '../output/output.ts';
+import { usage } from '../request/usage.ts';
+import { withClient } from '../request/with-client.ts';
 
 interface Options {
   json?: boolean;
@@ -39,7 +39,7 @@ Examples:
       const { history: file } = options;
       if ((handle === undefined) === (file === undefined))
         throw usage('replay takes the handle of a run, or --history FILE; give one of them.');
-      const history = file === undefined ? null : (await import('../../replay/history-file.ts')).readHistoryFile(file);
+      const history = file === undefined ? null : (await import('../../history/history-file.ts')).readHistoryFile(file);
       const report = await withClient(output, (client) =>
         history === null ? replayStored(client, handle ?? '') : replayFile(client, history),
       );
@@ -54,9 +54,9 @@ type Told = ReplayReport & { handle: string };
 async function replayStored(client: SentinelClient, handle: string): Promise<Told> {
   await client.find(handle);
   const [{ replayRun }, { historyOf, partsOf }, { ownBundle }, { store, client: temporal }] = await Promise.all([
-    import('../../replay/replay-run.ts'),
-    import('../../replay/histories.ts'),
-    import('../../replay/bundle.ts'),
+    import('../../history/replay-run.ts'),
+    import('../../history/histories.ts'),
+    import('../../history/bundle.ts'),
     client.parts(),
   ]);
   const histories = async function* (): AsyncGenerator<History> {
@@ -75,8 +75,8 @@ async function replayStored(client: SentinelClient, handle: string): Promise<Tol
 /** Large values of the run are in the store, if they are anywhere; a history without any needs none. */
 async function replayFile(client: SentinelClient, history: History): Promise<Told> {
   const [{ replayRun }, { ownBundle }] = await Promise.all([
-    import('../../replay/replay-run.ts'),
-    import('../../replay/bundle.ts'),
+    import('../../history/replay-run.ts'),
+    import('../../history/bundle.ts'),
   ]);
   const workflowId =
     history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? workflowIdOf('replayed');

@@ -1,12 +1,12 @@
 /** `sentinel run FILE-or-NAME`: everything that can be wrong is found before anything starts. */
 import { Option, type Command } from 'commander';
-import { EXIT } from '../exit-codes.ts';
-import { openOutput, type Output } from '../output.ts';
-import { handleFor, projectFolder, readInputs } from '../run-request.ts';
-import { wholeNumber } from '../usage.ts';
-import { watchRun } from '../watch-run.ts';
-import { withClient } from '../with-client.ts';
-import { problemLines } from './validate.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { openOutput, type Output } from '../output/output.ts';
+import { handleFor, projectFolder, readInputs } from '../request/run-request.ts';
+import { wholeNumber } from '../request/usage.ts';
+import { watchRun } from '../output/watch-run.ts';
+import { withClient } from '../request/with-client.ts';
+import { problemLines } from '../output/problem-lines.ts';
 
 interface Options {
   json?: boolean;
@@ -63,7 +63,7 @@ async function run(given: string, options: Options): Promise<number> {
   const project = projectFolder(options.project);
   const inputs = readInputs(options.inputFile, options.input);
   const handle = options.id === undefined ? {} : { handle: handleFor(options.id) };
-  const { findDefinition } = await import('../find-definition.ts');
+  const { findDefinition } = await import('../request/find-definition.ts');
   return withClient(output, async (client) => {
     const { definition, problems, inferred, known, persona: owner } = await findDefinition(given, project, client);
     if (definition === null) return refuse(given, problems, inferred, output);

@@ -1,14 +1,14 @@
 /** `sentinel schedule create|list|show|pause|resume|trigger|delete`: runs on a clock. */
 import type { Command } from 'commander';
-import type { Overlap, ScheduleReport } from '../../schedules.ts';
-import { readRequest, requestOptions, type RequestOptions } from '../definition-request.ts';
-import { EXIT } from '../exit-codes.ts';
-import { defineGroup } from '../group.ts';
-import { openOutput, type Output } from '../output.ts';
-import { handleFor } from '../run-request.ts';
-import { table } from '../table.ts';
-import { oneOf, usage, wholeNumber } from '../usage.ts';
-import { withClient } from '../with-client.ts';
+import type { Overlap, ScheduleReport } from '../../../runs/schedules.ts';
+import { readRequest, requestOptions, type RequestOptions } from '../request/definition-request.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { defineGroup } from '../request/group.ts';
+import { openOutput, type Output } from '../output/output.ts';
+import { handleFor } from '../request/run-request.ts';
+import { table } from '../output/table.ts';
+import { oneOf, usage, wholeNumber } from '../request/usage.ts';
+import { withClient } from '../request/with-client.ts';
 
 const OVERLAPS: readonly Overlap[] = ['skip', 'buffer', 'cancel', 'all'];
 const DAY_MS = 86_400_000;
@@ -106,8 +106,8 @@ async function create(given: string, options: CreateOptions): Promise<number> {
     if (cron === undefined)
       throw usage(`"${request.definition.name}" has no trigger of type "schedule"; say when it runs with --cron.`);
     const [{ createSchedule }, { scheduleIdOf }, parts] = await Promise.all([
-      import('../../schedules.ts'),
-      import('../../triggers.ts'),
+      import('../../../runs/schedules.ts'),
+      import('../../triggers/triggers.ts'),
       client.parts(options.host),
     ]);
     const report = await createSchedule(parts, {
@@ -140,7 +140,7 @@ Examples:
     .action(async (_options: unknown, self: Command) => {
       const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
       await withClient(output, async (client) => {
-        const { listSchedules } = await import('../../schedules.ts');
+        const { listSchedules } = await import('../../../runs/schedules.ts');
         const all = await listSchedules((await client.parts()).client);
         output.object(all);
         if (all.length === 0) output.line('No schedules.');
@@ -172,7 +172,7 @@ Examples:
     .action(async (id: string, _options: unknown, self: Command) => {
       const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
       await withClient(output, async (client) => {
-        const { describeSchedule } = await import('../../schedules.ts');
+        const { describeSchedule } = await import('../../../runs/schedules.ts');
         const report = await describeSchedule((await client.parts()).client, id);
         output.object(report);
         show(report, output);
@@ -197,7 +197,7 @@ Examples:
         const { note, ...options } = self.optsWithGlobals<{ json?: boolean; note?: string }>();
         const output = openOutput(options);
         await withClient(output, async (client) => {
-          const { describeSchedule, steerSchedule } = await import('../../schedules.ts');
+          const { describeSchedule, steerSchedule } = await import('../../../runs/schedules.ts');
           const parts = await client.parts();
           await steerSchedule(parts, id, verb, note);
           output.object({ ok: true, ...(verb === 'delete' ? { id } : await describeSchedule(parts.client, id)) });

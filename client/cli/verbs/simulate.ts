@@ -3,12 +3,12 @@ import type { Command } from 'commander';
 import { isJsonObject } from '../../../language/json.ts';
 import type { Replies } from '../../definition-tests/test-file.ts';
 import type { SimulatedStep, SimulationReport } from '../../simulate/simulate.ts';
-import type { Paint } from '../../paint.ts';
-import { EXIT } from '../exit-codes.ts';
-import { openOutput, type Output } from '../output.ts';
-import { projectFolder, readInputs } from '../run-request.ts';
-import { table } from '../table.ts';
-import { usage } from '../usage.ts';
+import type { Paint } from '../../show/paint.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { openOutput, type Output } from '../output/output.ts';
+import { projectFolder, readInputs } from '../request/run-request.ts';
+import { table } from '../output/table.ts';
+import { usage } from '../request/usage.ts';
 
 interface Options {
   json?: boolean;
@@ -58,7 +58,7 @@ async function show(file: string, options: Options): Promise<number> {
   const inputs = readInputs(options.inputFile, options.input);
   const replies = options.replies === undefined ? {} : await repliesIn(options.replies);
   const [{ readGoodDefinition }, { simulate }] = await Promise.all([
-    import('../good-definition.ts'),
+    import('../request/good-definition.ts'),
     import('../../simulate/simulate.ts'),
   ]);
   const good = await readGoodDefinition(file, output);

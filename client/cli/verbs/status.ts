@@ -1,11 +1,11 @@
 /** `sentinel status HANDLE`. */
 import type { Command } from 'commander';
-import { reportLines } from '../report-lines.ts';
-import { openOutput } from '../output.ts';
-import { oneLine } from '../../trace.ts';
-import { waitingWithin } from '../../waiting-runs.ts';
-import { questionLines } from '../question-lines.ts';
-import { withClient } from '../with-client.ts';
+import { reportLines } from '../output/report-lines.ts';
+import { openOutput } from '../output/output.ts';
+import { oneLine } from '../../show/trace.ts';
+import { waitingWithin } from '../../lookup/waiting-runs.ts';
+import { questionLines } from '../output/question-lines.ts';
+import { withClient } from '../request/with-client.ts';
 
 export function define(command: Command): void {
   command

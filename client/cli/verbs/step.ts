@@ -2,17 +2,17 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
-import type { EditRequest } from '../../../workflows/interpreter/edits.ts';
-import type { ListedStep, StepList } from '../../../workflows/interpreter/step-list.ts';
+import type { EditRequest } from '../../../interpreter/edits.ts';
+import type { ListedStep, StepList } from '../../../interpreter/step-list.ts';
 import { ClientError, type SentinelClient } from '../../client.ts';
-import { noSuchStep } from '../../no-such-step.ts';
-import type { Paint } from '../../paint.ts';
-import { runAt } from '../../run-at.ts';
-import { defineGroup } from '../group.ts';
-import { openOutput } from '../output.ts';
-import { table } from '../table.ts';
-import { usage, wholeNumber } from '../usage.ts';
-import { withClient } from '../with-client.ts';
+import { noSuchStep } from '../../lookup/no-such-step.ts';
+import type { Paint } from '../../show/paint.ts';
+import { runAt } from '../../lookup/run-at.ts';
+import { defineGroup } from '../request/group.ts';
+import { openOutput } from '../output/output.ts';
+import { table } from '../output/table.ts';
+import { usage, wholeNumber } from '../request/usage.ts';
+import { withClient } from '../request/with-client.ts';
 
 interface Options {
   json?: boolean;
@@ -159,7 +159,7 @@ async function edit(op: EditRequest['op'], handle: string, path: string, options
         throw await refusalOf(error, client, handle, path, op);
       });
     output.object({ ok: true, ...reply });
-    const { stepDiff } = await import('../../step-diff.ts');
+    const { stepDiff } = await import('../../show/step-diff.ts');
     for (const line of stepDiff(reply, output.paint)) output.line(line);
     output.line(
       `${reply.handle} is at revision ${reply.revision}${reply.from === 'now' ? '' : '; the change is seen from the next pass'}.`,

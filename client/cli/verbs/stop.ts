@@ -1,6 +1,6 @@
 /** `sentinel stop HANDLE`. */
 import type { Command } from 'commander';
-import { control } from '../control.ts';
+import { control } from '../request/control.ts';
 
 export function define(command: Command): void {
   command

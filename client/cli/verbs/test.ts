@@ -1,10 +1,10 @@
 /** `sentinel test [FILE…]`: needs no services, except to record a run. */
 import type { Command } from 'commander';
 import type { FileReport } from '../../definition-tests/run-suite.ts';
-import type { Paint } from '../../paint.ts';
-import { EXIT } from '../exit-codes.ts';
-import { openOutput, type Output } from '../output.ts';
-import { usage } from '../usage.ts';
+import type { Paint } from '../../show/paint.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { openOutput, type Output } from '../output/output.ts';
+import { usage } from '../request/usage.ts';
 
 interface Options {
   json?: boolean;
@@ -182,10 +182,10 @@ async function watch(paths: readonly string[], options: Options, output: Output)
 
 async function record(handle: string, out: string | undefined, output: Output): Promise<void> {
   const [{ recordHandle }, { jsonText }, { existsSync, writeFileSync }, { withClient }] = await Promise.all([
-    import('../../definition-tests/record-handle.ts'),
+    import('../../definition-tests/record/record-handle.ts'),
     import('../../definition-tests/json-text.ts'),
     import('node:fs'),
-    import('../with-client.ts'),
+    import('../request/with-client.ts'),
   ]);
   const { name, file, unknown } = await withClient(output, (client) => recordHandle(client, handle));
   const path = out ?? `${name}-${handle}`.replaceAll(/[^\w.-]+/g, '-') + '.sentinel-test.json';

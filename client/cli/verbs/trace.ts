@@ -1,9 +1,9 @@
 /** `sentinel trace HANDLE`. */
 import type { Command } from 'commander';
-import { nestedEvents } from '../../nested-events.ts';
-import { orderEvents, traceLines } from '../../trace.ts';
-import { openOutput } from '../output.ts';
-import { withClient } from '../with-client.ts';
+import { nestedEvents } from '../../follow/nested-events.ts';
+import { orderEvents, traceLines } from '../../show/trace.ts';
+import { openOutput } from '../output/output.ts';
+import { withClient } from '../request/with-client.ts';
 
 export function define(command: Command): void {
   command

@@ -1,16 +1,16 @@
 /** `sentinel trigger add|list|show|pause|resume|remove`: definitions that start by themselves. */
 import type { Command } from 'commander';
-import type { Store } from '../../../prisma/store/contract.ts';
-import type { Trigger } from '../../../prisma/store/trigger-contract.ts';
-import type { Registered } from '../../triggers.ts';
-import { readRequest, requestOptions, type RequestOptions } from '../definition-request.ts';
-import { EXIT } from '../exit-codes.ts';
-import { defineGroup } from '../group.ts';
-import { openOutput, type Output } from '../output.ts';
-import { projectFolder } from '../run-request.ts';
-import { table } from '../table.ts';
-import { wholeNumber } from '../usage.ts';
-import { withClient } from '../with-client.ts';
+import type { Store } from '../../../prisma/store/contract/contract.ts';
+import type { Trigger } from '../../../prisma/store/contract/trigger-contract.ts';
+import type { Registered } from '../../triggers/triggers.ts';
+import { readRequest, requestOptions, type RequestOptions } from '../request/definition-request.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { defineGroup } from '../request/group.ts';
+import { openOutput, type Output } from '../output/output.ts';
+import { projectFolder } from '../request/run-request.ts';
+import { table } from '../output/table.ts';
+import { wholeNumber } from '../request/usage.ts';
+import { withClient } from '../request/with-client.ts';
 
 interface AddOptions extends RequestOptions {
   event?: string;
@@ -75,7 +75,10 @@ async function add(given: string, options: AddOptions): Promise<number> {
   return withClient(output, async (client) => {
     const request = await readRequest(given, options, client, output);
     if (request === null) return EXIT.usage;
-    const [{ addTrigger }, parts] = await Promise.all([import('../../triggers.ts'), client.parts(options.host)]);
+    const [{ addTrigger }, parts] = await Promise.all([
+      import('../../triggers/triggers.ts'),
+      client.parts(options.host),
+    ]);
     const registered = await addTrigger(parts, {
       ...request,
       ...(options.event === undefined ? {} : { event: options.event }),
@@ -182,7 +185,7 @@ Examples:
         await withTrigger(given, options, output, async ({ id, name, event, project }, store) => {
           if (verb === 'remove') await store.triggers.remove(id);
           else await store.triggers.pause(id, verb === 'pause');
-          const { isOfFiles, whenWatched } = await import('../../triggers.ts');
+          const { isOfFiles, whenWatched } = await import('../../triggers/triggers.ts');
           const isWatched = verb === 'resume' && isOfFiles(event) ? await whenWatched(store, project) : undefined;
           output.object({ ok: true, id, name, ...(isWatched === undefined ? {} : { isWatched }) });
           output.line(`${name} ${RESULTS[verb]}.`);
@@ -208,7 +211,7 @@ async function withTrigger(
 ): Promise<void> {
   const project = projectFolder(options.project);
   await withClient(output, async (client) => {
-    const [{ findTrigger }, store] = await Promise.all([import('../../triggers.ts'), client.store()]);
+    const [{ findTrigger }, store] = await Promise.all([import('../../triggers/triggers.ts'), client.store()]);
     await use(await findTrigger({ store }, given, project), store);
   });
 }

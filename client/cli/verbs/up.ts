@@ -1,8 +1,8 @@
 /** `sentinel up`. */
 import type { Command } from 'commander';
-import type { ServicesState } from '../../../worker/services/services-state.ts';
-import { openOutput } from '../output.ts';
-import { Progress } from '../with-client.ts';
+import type { ServicesState } from '../../../services/config/services-state.ts';
+import { openOutput } from '../output/output.ts';
+import { Progress } from '../request/with-client.ts';
 
 export function define(command: Command): void {
   command
@@ -22,7 +22,7 @@ Examples:
 
 async function up(options: { json?: boolean }): Promise<void> {
   const output = openOutput(options);
-  const { ensureServices } = await import('../../../worker/services/ensure-services.ts');
+  const { ensureServices } = await import('../../../services/ensure-services.ts');
   const progress = new Progress(output);
   let state: ServicesState;
   try {

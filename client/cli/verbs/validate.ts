@@ -2,10 +2,11 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Problem } from '../../../language/problems.ts';
-import type { Paint } from '../../paint.ts';
-import { EXIT } from '../exit-codes.ts';
-import { openOutput, type Output } from '../output.ts';
-import { usage } from '../usage.ts';
+import type { Paint } from '../../show/paint.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { openOutput, type Output } from '../output/output.ts';
+import { problemLines } from '../output/problem-lines.ts';
+import { usage } from '../request/usage.ts';
 
 interface FileReport {
   file: string;
@@ -71,14 +72,6 @@ function reportLines({ file, ok, problems, inferred, skipped }: FileReport, pain
     ...problemLines(problems, paint),
     ...inferred.map((text) => `  ${paint.dim(`inferred: ${text}`)}`),
   ];
-}
-
-export function problemLines(problems: readonly Problem[], paint: Paint): string[] {
-  return problems.flatMap(({ code, severity, path, message, fix }) => {
-    const mark = severity === 'error' ? paint.bad(`error ${code}`) : paint.warn(`warning ${code}`);
-    const line = `  ${mark}${path === '' ? '' : ` at ${paint.strong(path)}`}: ${message}`;
-    return fix === undefined ? [line] : [line, `    ${paint.dim(`fix: ${fix}`)}`];
-  });
 }
 
 function counted(count: number, noun: string): string {

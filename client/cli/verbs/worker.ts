@@ -1,7 +1,7 @@
 /** `sentinel worker`: what production runs, one or many on each machine. */
 import type { Command } from 'commander';
-import { readConfig, type WorkerVersion } from '../../../worker/config.ts';
-import { usage } from '../usage.ts';
+import { readConfig, type WorkerVersion } from '../../../services/config/config.ts';
+import { usage } from '../request/usage.ts';
 
 interface Options {
   buildId?: string;

@@ -4,10 +4,10 @@
  * looks at its own bounds only between its passes, so it bounds nothing inside.
  */
 import type { Problem } from '../../problems.ts';
-import { isReferredLater } from '../../written-references.ts';
-import type { Origins } from '../draft.ts';
-import { hasLimit, isLoopBounded, unboundedBehind, unboundedSentence, type UnboundedLoop } from '../referred-bounds.ts';
-import type { DefinitionSite, LoopSite, Sites } from '../sites.ts';
+import { isReferredLater } from '../../references/written-references.ts';
+import type { Origins } from '../draft/draft.ts';
+import { hasLimit, isLoopBounded, unboundedBehind, unboundedSentence, type UnboundedLoop } from './referred-bounds.ts';
+import type { DefinitionSite, LoopSite, Sites } from '../inventory/sites.ts';
 import type { KnownRefs } from './nesting.ts';
 
 export function checkBounds(sites: Sites, origins: Origins, knownRefs: KnownRefs): Problem[] {

@@ -1,7 +1,7 @@
 /** Names of events: what is emitted has a plain name, what is watched may be a pattern. */
 import type { Problem } from '../../problems.ts';
-import type { Origins } from '../draft.ts';
-import type { Sites } from '../sites.ts';
+import type { Origins } from '../draft/draft.ts';
+import type { Sites } from '../inventory/sites.ts';
 
 export function checkEvents(sites: Sites, origins: Origins): Problem[] {
   return [

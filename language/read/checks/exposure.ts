@@ -1,8 +1,8 @@
 /** What a definition gives away or may not do: secrets written into it, and steps that its mode refuses. */
 import { permissionOf, refusalOf, stricter, type Mode } from '../../permissions.ts';
 import type { Problem } from '../../problems.ts';
-import { isPlain, type Origins } from '../draft.ts';
-import type { DefinitionSite, Sites } from '../sites.ts';
+import { isPlain, type Origins } from '../draft/draft.ts';
+import type { DefinitionSite, Sites } from '../inventory/sites.ts';
 
 export function checkExposure(sites: Sites, origins: Origins): Problem[] {
   const modes = new Map(sites.definitions.map((site) => [site, modeOf(site)]));

@@ -4,11 +4,11 @@
  * may come from elsewhere (an input, a parent, an earlier pass) nothing is said.
  */
 import type { Problem } from '../../problems.ts';
-import { BUILT_INS } from '../../scope.ts';
-import type { ReferenceSite } from '../collect-references.ts';
-import { join, type Origins } from '../draft.ts';
-import type { Setter, Setters } from '../setters.ts';
-import type { LoopSite, Place, Sites } from '../sites.ts';
+import { BUILT_INS } from '../../expression/scope.ts';
+import type { ReferenceSite } from '../inventory/collect-references.ts';
+import { join, type Origins } from '../draft/draft.ts';
+import type { Setter, Setters } from '../inventory/setters.ts';
+import type { LoopSite, Place, Sites } from '../inventory/sites.ts';
 import { BRACE_ROOTS } from './references.ts';
 
 export function checkFlow(

@@ -3,8 +3,8 @@
  * with them would be found only then. It is told as a warning, because the step may be meant to fail.
  */
 import type { Problem } from '../../problems.ts';
-import { isPlain, type Origins } from '../draft.ts';
-import type { Sites } from '../sites.ts';
+import { isPlain, type Origins } from '../draft/draft.ts';
+import type { Sites } from '../inventory/sites.ts';
 
 /** What the store may know by then. */
 const KNOWN_LATER: ReadonlySet<string> = new Set(['UNKNOWN_DEFINITION', 'REFERENCE_CYCLE', 'NESTING_TOO_DEEP']);

@@ -3,9 +3,9 @@ import type { ParallelStep } from '../../model.ts';
 import { quotedLabel } from '../../expression/braces.ts';
 import type { Problem } from '../../problems.ts';
 import { nearestFix } from '../remedies/meant-word.ts';
-import type { ReferenceSite } from '../collect-references.ts';
-import { isPlain, type Origins } from '../draft.ts';
-import type { DefinitionSite, Sites } from '../sites.ts';
+import type { ReferenceSite } from '../inventory/collect-references.ts';
+import { isPlain, type Origins } from '../draft/draft.ts';
+import type { DefinitionSite, Sites } from '../inventory/sites.ts';
 
 export function checkLabels(sites: Sites, references: readonly ReferenceSite[], origins: Origins): Problem[] {
   const labels = labelsOf(sites);

@@ -2,9 +2,9 @@
 import { nestingSentinelsMax } from '../../limits.ts';
 import type { Definition, Step } from '../../model.ts';
 import type { Problem } from '../../problems.ts';
-import { isReferredLater } from '../../written-references.ts';
-import { isPlain, type Origins, type Plain } from '../draft.ts';
-import type { DefinitionSite, Sites } from '../sites.ts';
+import { isReferredLater } from '../../references/written-references.ts';
+import { isPlain, type Origins, type Plain } from '../draft/draft.ts';
+import type { DefinitionSite, Sites } from '../inventory/sites.ts';
 
 export type KnownRefs = (name: string) => Definition | undefined;
 

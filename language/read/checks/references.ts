@@ -1,10 +1,10 @@
 /** Variables that nothing sets. */
 import type { Problem } from '../../problems.ts';
-import { BUILT_INS } from '../../scope.ts';
-import { inBraces, type ReferenceSite } from '../collect-references.ts';
-import { isPlain } from '../draft.ts';
+import { BUILT_INS } from '../../expression/scope.ts';
+import { inBraces, type ReferenceSite } from '../inventory/collect-references.ts';
+import { isPlain } from '../draft/draft.ts';
 import { spelledNearly } from '../remedies/meant-word.ts';
-import type { DefinitionSite, Sites } from '../sites.ts';
+import type { DefinitionSite, Sites } from '../inventory/sites.ts';
 
 /** Roots of the brace dialect, which the engine supplies. */
 export const BRACE_ROOTS: ReadonlySet<string> = new Set(['steps', 'named', 'loop', 'env']);

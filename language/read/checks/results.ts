@@ -1,11 +1,11 @@
 /** Fields of results that are not there: misspelt ones of a shell's result, and those of a run nobody waited for. */
 import { isMethod } from '../../expression/expression.ts';
 import type { Problem } from '../../problems.ts';
-import { STEP_FIELDS } from '../../scope.ts';
-import { inBraces, type ReferenceSite } from '../collect-references.ts';
-import { isPlain, type Plain } from '../draft.ts';
+import { STEP_FIELDS } from '../../expression/scope.ts';
+import { inBraces, type ReferenceSite } from '../inventory/collect-references.ts';
+import { isPlain, type Plain } from '../draft/draft.ts';
 import { nearest } from '../remedies/meant-word.ts';
-import type { Setter, Setters } from '../setters.ts';
+import type { Setter, Setters } from '../inventory/setters.ts';
 
 const SHELL_FIELDS = ['exitCode', 'exit_code', 'stdout', 'stderr', 'output', 'data', 'success', 'durationMs'];
 /** What may be read of a shell step. What is nothing like these is not reported: a result may gain fields. */

@@ -2,8 +2,8 @@
 import { Cron } from 'croner';
 import type { Problem } from '../../problems.ts';
 import { nearestFix } from '../remedies/meant-word.ts';
-import { isPlain, lastKey, type Origins } from '../draft.ts';
-import type { DefinitionSite, Sites } from '../sites.ts';
+import { isPlain, lastKey, type Origins } from '../draft/draft.ts';
+import type { DefinitionSite, Sites } from '../inventory/sites.ts';
 import { isBadEvent } from './events.ts';
 
 export function checkSettings(sites: Sites, origins: Origins): Problem[] {

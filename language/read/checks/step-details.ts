@@ -1,8 +1,8 @@
 /** What the schema cannot say of a step by itself: what it asks for, and keys that do nothing where they stand. */
 import type { LlmStep, WatchStep } from '../../model.ts';
 import type { Problem } from '../../problems.ts';
-import { isPlain, join, lastKey, type Origins } from '../draft.ts';
-import type { Sites, StepSite } from '../sites.ts';
+import { isPlain, join, lastKey, type Origins } from '../draft/draft.ts';
+import type { Sites, StepSite } from '../inventory/sites.ts';
 import { badEnvName, unreachableLimit } from './settings.ts';
 
 type At = (...path: string[]) => string;

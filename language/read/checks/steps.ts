@@ -4,11 +4,11 @@ import { COMMANDS, findCommand } from '../../commands.ts';
 import { regexLengthMax } from '../../limits.ts';
 import type { Rule } from '../../model.ts';
 import type { Problem } from '../../problems.ts';
-import { isTemplate } from '../../written-references.ts';
-import { BUILT_INS, isSafeName } from '../../scope.ts';
+import { isTemplate } from '../../references/written-references.ts';
+import { BUILT_INS, isSafeName } from '../../expression/scope.ts';
 import { nearestFix } from '../remedies/meant-word.ts';
-import { join, type Origins } from '../draft.ts';
-import type { Sites, StepSite } from '../sites.ts';
+import { join, type Origins } from '../draft/draft.ts';
+import type { Sites, StepSite } from '../inventory/sites.ts';
 import { BRACE_ROOTS } from './references.ts';
 
 export interface StepOptions {

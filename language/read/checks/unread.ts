@@ -2,10 +2,10 @@
 import { quotedLabel } from '../../expression/braces.ts';
 import { LIBRARIES } from '../../expression/convert.ts';
 import type { Problem } from '../../problems.ts';
-import { BUILT_INS } from '../../scope.ts';
-import type { UnreadSite } from '../collect-references.ts';
-import { isPlain } from '../draft.ts';
-import type { Sites } from '../sites.ts';
+import { BUILT_INS } from '../../expression/scope.ts';
+import type { UnreadSite } from '../inventory/collect-references.ts';
+import { isPlain } from '../draft/draft.ts';
+import type { Sites } from '../inventory/sites.ts';
 import { unknownCall } from '../remedies/unknown-call.ts';
 import { BRACE_ROOTS } from './references.ts';
 

@@ -1,7 +1,7 @@
 /** An issue of the schema in words of our own: the place, what was found there, what is wanted, and what to write. */
 import type * as z from 'zod';
 import type { Problem } from '../../problems.ts';
-import { isPlain, lastKey, type Plain } from '../draft.ts';
+import { isPlain, lastKey, type Plain } from '../draft/draft.ts';
 import { nearestFix } from './meant-word.ts';
 import type { Remedy } from './text-for-step.ts';
 import { remedyForValue } from './value-remedy.ts';

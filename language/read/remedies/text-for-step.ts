@@ -1,6 +1,6 @@
 /** What to write where a text stands for a step or for a list of steps. */
 import { commandNamed, findCommand } from '../../commands.ts';
-import { isReferredLater } from '../../written-references.ts';
+import { isReferredLater } from '../../references/written-references.ts';
 
 export interface Remedy {
   words: string;

@@ -1,5 +1,5 @@
 /** What to write in place of a value of the wrong type, by the key it stands under: what its author may have meant. */
-import { isPlain } from '../draft.ts';
+import { isPlain } from '../draft/draft.ts';
 import { stepForText, stepsForText, type Remedy } from './text-for-step.ts';
 
 const LISTS: ReadonlySet<string> = new Set(['steps', 'then', 'else', 'always', 'branches']);

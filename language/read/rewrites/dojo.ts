@@ -7,7 +7,7 @@
  * of failures or errors is their number.
  */
 import { parseExpression, referencesOf } from '../../expression/parse.ts';
-import { isObject, isPlain, join, pathOf, type Draft, type Origins, type Plain } from '../draft.ts';
+import { isObject, isPlain, join, pathOf, type Draft, type Origins, type Plain } from '../draft/draft.ts';
 
 const passesMax = 10;
 const passingScore = 80;

@@ -1,5 +1,5 @@
 /** A step that carries a `condition` of its own, as recipes write it, is performed inside a condition step. */
-import { infer, join, pathOf, type Draft } from '../draft.ts';
+import { infer, join, pathOf, type Draft } from '../draft/draft.ts';
 
 export function rewriteGuard(draft: Draft): void {
   const { value, origins } = draft;

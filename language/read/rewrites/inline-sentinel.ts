@@ -1,5 +1,5 @@
 /** A sentinel step that holds the steps of the nested sentinel itself: they are its definition. */
-import { join, pathOf, type Draft, type Plain } from '../draft.ts';
+import { join, pathOf, type Draft, type Plain } from '../draft/draft.ts';
 import { OUTSIDE } from './safety.ts';
 
 /** What a definition says and no sentinel step does. */

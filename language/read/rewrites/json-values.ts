@@ -2,9 +2,9 @@
  * Objects and lists written as JSON text, the way a command line hands them over
  * (`"steps": "[{…}]"`). A text that begins like JSON and is none is reported here, once.
  */
-import { checkShape } from '../shape.ts';
-import { isPlain, pathOf, spelled, within, type Draft } from '../draft.ts';
-import { readJsonText } from '../json-text.ts';
+import { checkShape } from '../text/shape.ts';
+import { isPlain, pathOf, spelled, within, type Draft } from '../draft/draft.ts';
+import { readJsonText } from '../text/json-text.ts';
 
 export const DEFINITION_KEYS = [
   'steps',

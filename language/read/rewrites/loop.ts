@@ -3,7 +3,7 @@
  * spellings, and the flat form of a loop step (`mode`, `count`, `while`, `maxIterations` beside `steps`).
  * A definition without a loop runs once.
  */
-import { isTemplate } from '../../written-references.ts';
+import { isTemplate } from '../../references/written-references.ts';
 import {
   conflict,
   infer,
@@ -16,7 +16,7 @@ import {
   within,
   type Draft,
   type Plain,
-} from '../draft.ts';
+} from '../draft/draft.ts';
 import { rewriteVariable } from './names.ts';
 import { numberFor, renameAll, rewriteCheck, rewriteSpelling } from './spelling.ts';
 import { LOOP_TAGS, rewriteTag, rewriteTypeWord } from './variants.ts';

@@ -1,6 +1,6 @@
 /** Names as they are read (`$build`, `{{build}}`, `{{env.HOME}}`) where they are given: without the signs. */
-import { isSafeName } from '../../scope.ts';
-import { pathOf, rename, within, type Draft } from '../draft.ts';
+import { isSafeName } from '../../expression/scope.ts';
+import { pathOf, rename, within, type Draft } from '../draft/draft.ts';
 
 const AS_READ = /^(?:\$?\{\{\s*\$?(\w+)\s*\}\}|\$\{\s*(\w+)\s*\}|\$(\w+))$/;
 const OF_ENVIRONMENT = /^(?:\{\{\s*env\.(\w+)\s*\}\}|\$\{(\w+)\}|\$(\w+))$/;

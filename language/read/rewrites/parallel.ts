@@ -1,5 +1,5 @@
 /** Branches of a parallel step: a member that is one step is a branch of one, one that has steps has these; `steps` are branches too. */
-import { conflict, infer, isObject, isPlain, join, pathOf, type Draft } from '../draft.ts';
+import { conflict, infer, isObject, isPlain, join, pathOf, type Draft } from '../draft/draft.ts';
 import { holdsOnlySteps, isStep, stepList } from './step-list.ts';
 
 export function rewriteParallel(draft: Draft): void {

@@ -3,7 +3,7 @@
  * it reports and when it turns to its persona), a bare pipeline of steps, or a single step.
  */
 import { canonicalText } from '../../canonical.ts';
-import { isPlain, join, pathOf, rename, setOwn, withoutEffect, type Draft, type Plain } from '../draft.ts';
+import { isPlain, join, pathOf, rename, setOwn, withoutEffect, type Draft, type Plain } from '../draft/draft.ts';
 import { readJson } from './json-values.ts';
 import { rewriteSpelling } from './spelling.ts';
 import { STEP_TAGS } from './variants.ts';

@@ -2,7 +2,7 @@
  * A definition as a store keeps it (with its versions, tags and figures), and a recipe, which is a
  * definition whose steps are called `pipeline` and which also describes a room that a sentinel has not.
  */
-import { isPlain, pathOf, rename, type Draft } from '../draft.ts';
+import { isPlain, pathOf, rename, type Draft } from '../draft/draft.ts';
 
 /** What is known of a stored definition and is no part of it. */
 export const OF_THE_RECORD = [

@@ -3,8 +3,8 @@
  * around one, or any of these beside `command` instead of in `params`. They become the `definition`
  * that the command takes; the run that it starts reads it in whichever dialect it is.
  */
-import { isTemplate } from '../../written-references.ts';
-import { conflict, isPlain, pathOf, standIn, within, type Draft, type Plain } from '../draft.ts';
+import { isTemplate } from '../../references/written-references.ts';
+import { conflict, isPlain, pathOf, standIn, within, type Draft, type Plain } from '../draft/draft.ts';
 
 const RUNS: ReadonlySet<unknown> = new Set(['sentinel/run', 'sentinel/start']);
 

@@ -1,5 +1,5 @@
 /** Safety: its keys in other spellings, and those that stand beside the steps instead of inside `safety`. */
-import { conflict, finish, isPlain, pathOf, standIn, within, type Draft } from '../draft.ts';
+import { conflict, finish, isPlain, pathOf, standIn, within, type Draft } from '../draft/draft.ts';
 import { numberFor, rewriteSpelling } from './spelling.ts';
 import { rewriteEach, rewriteWords } from './variants.ts';
 

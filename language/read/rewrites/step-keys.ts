@@ -3,7 +3,7 @@
  * uses otherwise; after it, those that depend on the type.
  */
 import { commandNamed } from '../../commands.ts';
-import { infer, rename, standIn, within, withoutEffect, type Draft } from '../draft.ts';
+import { infer, rename, standIn, within, withoutEffect, type Draft } from '../draft/draft.ts';
 import { rewriteInputs, rewriteVariable } from './names.ts';
 import { rewriteRunParameters } from './run-parameters.ts';
 import { numberFor, renameAll, rewriteCheck, rewriteSpelling, rewriteWordList } from './spelling.ts';

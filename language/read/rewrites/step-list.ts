@@ -1,5 +1,5 @@
 /** One step where a list of steps is wanted is a list of one; an object that only holds steps stands for these. */
-import { isPlain, join, Origins, type Plain } from '../draft.ts';
+import { isPlain, join, Origins, type Plain } from '../draft/draft.ts';
 import { rewriteStepKeys } from './step-keys.ts';
 import { rewriteStepType } from './step-type.ts';
 import { rewriteTag, rewriteTypeWord, STEP_TAGS } from './variants.ts';

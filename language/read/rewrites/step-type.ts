@@ -1,6 +1,6 @@
 /** A step without `type` is what its other keys say it is; what was taken is reported as inferred. */
 import type { StepType } from '../../model.ts';
-import { infer, type Draft, type Plain } from '../draft.ts';
+import { infer, type Draft, type Plain } from '../draft/draft.ts';
 
 export function rewriteStepType(draft: Draft): void {
   if (draft.value['type'] !== undefined) return;

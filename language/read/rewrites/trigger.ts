@@ -1,5 +1,5 @@
 /** Triggers: one word or one text for what starts a run (`"manual"`, `"git:push"`, `"0 3 * * *"`), tags and spellings. */
-import { infer, isPlain, pathOf, rename, standIn, within, type Draft, type Plain } from '../draft.ts';
+import { infer, isPlain, pathOf, rename, standIn, within, type Draft, type Plain } from '../draft/draft.ts';
 import { renameAll, rewriteSpelling } from './spelling.ts';
 import { TRIGGER_TAGS, rewriteTag, rewriteTypeWord, rewriteWords } from './variants.ts';
 

@@ -3,7 +3,7 @@
  * and words of a closed set in capitals (`"onError": "Skip"`).
  */
 import { ApprovalStep, Definition, EscalationRule, LlmStep, ShellStep, Trigger, WatchStep } from '../../model.ts';
-import { finish, isObject, isPlain, join, pathOf, setOwn, type Draft, type Plain } from '../draft.ts';
+import { finish, isObject, isPlain, join, pathOf, setOwn, type Draft, type Plain } from '../draft/draft.ts';
 
 /** The type each tag stands for, and the key that a tag's plain value stands for. */
 export interface Tags {

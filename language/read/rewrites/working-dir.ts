@@ -1,5 +1,5 @@
 /** A working folder stated once for a whole pipeline is where each of its shell steps works that states none. */
-import { isPlain, type Draft, type Plain } from '../draft.ts';
+import { isPlain, type Draft, type Plain } from '../draft/draft.ts';
 
 /** After the steps are canonical. */
 export function rewriteWorkingDir(draft: Draft): void {

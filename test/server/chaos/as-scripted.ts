@@ -1,12 +1,12 @@
 /** A run that was lived on real services, run again by the scripted host with the same replies, answers and edits. */
 import { isDeepStrictEqual } from 'node:util';
-import { nestedEvents } from '../../../client/nested-events.ts';
+import { nestedEvents } from '../../../client/follow/nested-events.ts';
 import { stage } from '../../../client/simulate/stage.ts';
 import { isJsonObject, type Json } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
-import type { RunEvent } from '../../../language/run-event.ts';
-import { runScenario } from '../../../workflows/simulation/run-scenario.ts';
-import { traceOf, type TracedRun } from '../../../workflows/simulation/trace.ts';
+import type { RunEvent } from '../../../language/events/run-event.ts';
+import { runScenario } from '../../../interpreter/simulation/run-scenario.ts';
+import { traceOf, type TracedRun } from '../../../interpreter/simulation/trace.ts';
 import type { Harness } from '../harness.ts';
 import { LivedScript } from './lived-script.ts';
 

@@ -5,8 +5,8 @@
  */
 import type { Json } from '../../../language/json.ts';
 import type { Definition, LoopConfig, Step } from '../../../language/model.ts';
-import type { ListedStep } from '../../../workflows/interpreter/step-list.ts';
-import type { EditRequest } from '../../../workflows/interpreter/edits.ts';
+import type { ListedStep } from '../../../interpreter/step-list.ts';
+import type { EditRequest } from '../../../interpreter/edits.ts';
 import { counted, create, once, shell } from '../definitions.ts';
 import { randomFrom } from '../random.ts';
 

@@ -11,13 +11,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { answerRun } from '../../../client/steer-run.ts';
+import { answerRun } from '../../../runs/steer-run.ts';
 import { isJsonObject, type Json } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
-import type { AnswerReply, AnswerRequest } from '../../../workflows/interpreter/answers.ts';
-import type { EditReply, EditRequest } from '../../../workflows/interpreter/edits.ts';
-import type { StepList } from '../../../workflows/interpreter/step-list.ts';
-import { EDIT, QUERIES } from '../../../workflows/messages.ts';
+import type { AnswerReply, AnswerRequest } from '../../../interpreter/answers.ts';
+import type { EditReply, EditRequest } from '../../../interpreter/edits.ts';
+import type { StepList } from '../../../interpreter/step-list.ts';
+import { EDIT, QUERIES } from '../../../workflows/messages/messages.ts';
 import { Harness } from '../harness.ts';
 import type { WorkerProcess } from '../worker-process.ts';
 import { retold } from './as-scripted.ts';

@@ -10,11 +10,11 @@
  *      run depends on when it does in the other.
  */
 import type { Json, JsonObject } from '../../../language/json.ts';
-import type { Edited, RunEvent, StepFinished } from '../../../language/run-event.ts';
-import { answersIn, keyIn, type RunPart } from '../../../client/definition-tests/record-people.ts';
-import type { Effect } from '../../../workflows/interpreter/host.ts';
-import { STARTS_AT } from '../../../workflows/simulation/run-scenario.ts';
-import type { Answers, Interruption, ScriptedAnswer, ScriptedReply } from '../../../workflows/simulation/script.ts';
+import type { Edited, RunEvent, StepFinished } from '../../../language/events/run-event.ts';
+import { answersIn, keyIn, type RunPart } from '../../../client/definition-tests/record/record-people.ts';
+import type { Effect } from '../../../interpreter/host.ts';
+import { STARTS_AT } from '../../../interpreter/simulation/run-scenario.ts';
+import type { Answers, Interruption, ScriptedAnswer, ScriptedReply } from '../../../interpreter/simulation/script.ts';
 
 /** Between two things that happen: longer than anything that the scripted host does by itself. */
 const apartMs = 1000;

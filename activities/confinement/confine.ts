@@ -1,0 +1,93 @@
+/**
+ * Paths that a definition names are confined to the run's project root. Symbolic links are
+ * resolved before the check, so a link inside the project cannot lead out of it.
+ *
+ * The calls block: on a local disk they take microseconds, a tenth of a trip to the thread pool,
+ * and every quick step that reads a file makes them.
+ */
+import { lstatSync, realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { Failure } from '../failures/failures.ts';
+
+const PATH_LENGTH_MAX = 4096;
+const ROOTS_MAX = 1000;
+const roots = new Map<string, string>();
+
+/** The real path of the project root; a project does not move while a worker runs. */
+function rootOf(project: string): string {
+  const known = roots.get(project);
+  if (known !== undefined) return known;
+  const root = realpathIfThere(project);
+  if (root === null)
+    throw new Failure(
+      'PROJECT_MISSING',
+      `project "${project}" is not on this host; create it or run the worker where it is`,
+    );
+  if (roots.size >= ROOTS_MAX) roots.clear();
+  roots.set(project, root);
+  return root;
+}
+
+/** The absolute, real path of `path`, which need not exist; refuses what lies outside the project. */
+export function resolveInside(project: string, path: string): string {
+  const root = rootOf(project);
+  if (path.includes('\0')) throw outside(path, 'holds a NUL byte');
+  if (path.length > PATH_LENGTH_MAX)
+    throw outside(`${path.slice(0, 80)}…`, `is longer than ${PATH_LENGTH_MAX} characters`);
+  // A path may be written from the project's own spelling of its root, or from the real one.
+  const spelled = resolve(project, path);
+  const wanted = isInside(resolve(project), spelled) ? join(root, relative(resolve(project), spelled)) : spelled;
+  if (!isInside(root, wanted)) throw outside(path, 'leads out of the project');
+  const real = realpathOfDeepest(wanted, path);
+  if (!isInside(root, real)) throw outside(path, 'leads out of the project through a symbolic link');
+  return real;
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+/** Resolves the deepest ancestor that exists and appends the rest, which holds no links. */
+function realpathOfDeepest(wanted: string, path: string): string {
+  const missing: string[] = [];
+  for (let at = wanted; ; at = dirname(at)) {
+    const real = realpathIfThere(at);
+    if (real !== null) return join(real, ...missing);
+    // What exists and yet cannot be resolved is a link that leads nowhere: writing through it
+    // would create its target, wherever that is.
+    if (isLink(at)) throw outside(path, 'goes through a symbolic link that leads nowhere');
+    missing.unshift(basename(at));
+  }
+}
+
+function realpathIfThere(path: string): string | null {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw new Failure(
+      'PATH_NOT_USABLE',
+      `path "${path}" cannot be resolved (${String(code)}); check its permissions and links`,
+      { cause: error },
+    );
+  }
+}
+
+/** Below a file there is nothing, and so no link. */
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return false;
+    throw error;
+  }
+}
+
+function outside(path: string, finding: string): Failure {
+  return new Failure(
+    'PATH_OUTSIDE_PROJECT',
+    `path "${path.replaceAll('\0', '\\0')}" ${finding}; name a path inside the run's project`,
+  );
+}

@@ -1,0 +1,104 @@
+/**
+ * The secrets of a run, where its steps are performed: tokens become values on the way in, values
+ * are masked on the way out. Nothing that leaves an activity (result, failure, log) holds a value.
+ */
+import type { Json, JsonObject } from '../../language/json.ts';
+import { changed, isToken, looksSecret, maskJson, masksOf, type Mask } from '../../language/secrets.ts';
+import type { Store } from '../../prisma/store/contract/contract.ts';
+import { Failure } from '../failures/failures.ts';
+import type { ShellRequest } from '../../interpreter/contract.ts';
+
+export interface Secrets {
+  /** The variables as the run holds them, from which another worker can make the same of these. */
+  env: { readonly [name: string]: string };
+  /** Values that no result may hold, each with what stands for it there. */
+  results: readonly Mask[];
+  /** Values that no log may show: every listed one. */
+  logs: readonly Mask[];
+  unseal<Value extends Json | object>(value: Value): Value;
+  unsealShell(request: ShellRequest): ShellRequest;
+}
+
+export const noSecrets: Secrets = {
+  env: {},
+  results: [],
+  logs: [],
+  unseal: (value) => value,
+  unsealShell: (request) => request,
+};
+
+/** `env` as the run holds it: a token or a value by name. */
+export async function secretsOf(
+  store: Pick<Store, 'secrets'>,
+  env: { readonly [name: string]: string } | undefined,
+): Promise<Secrets> {
+  const entries = Object.entries(env ?? {});
+  if (entries.length === 0) return noSecrets;
+  const tokens = entries.filter(([, value]) => isToken(value));
+  const found = await store.secrets.find(tokens.map(([, token]) => token));
+  const lost = tokens.find(([, token]) => !found.has(token));
+  if (lost !== undefined) {
+    throw new Failure(
+      'SECRET_GONE',
+      `the value of the environment variable "${lost[0]}" is no longer kept; start the run anew where it is set`,
+    );
+  }
+  const values = Object.fromEntries(entries.map(([name, value]) => [name, found.get(value) ?? value]));
+  const secret = Object.fromEntries(Object.entries(values).filter(([name]) => looksSecret(name)));
+  const valueOf = new Map(found);
+  const put = (text: string, spell: (value: string) => string = (value) => value): string =>
+    [...valueOf].reduce(
+      (rest, [token, value]) => (rest.includes(token) ? rest.replaceAll(token, () => spell(value)) : rest),
+      text,
+    );
+  const tokenOf = new Map([...found].map(([token, value]) => [value, token]));
+  return {
+    env: Object.fromEntries(entries),
+    // As its token a value may go through the run and into a later step.
+    results: withSpellings(masksOf(secret), secret).map((mask) => ({
+      ...mask,
+      shown: tokenOf.get(mask.text) ?? mask.shown,
+    })),
+    logs: [...masksOf(Object.fromEntries(tokens)), ...withSpellings(masksOf(values), secret)],
+    unseal: <Value extends Json | object>(value: Value) => changed(value, (text) => put(text)) as Value,
+    unsealShell: ({ command, ...rest }) => ({
+      ...(changed(rest, (text) => put(text)) as Omit<ShellRequest, 'command'>),
+      // In a line of shell a value stands where it is data: inside single quotes (shell-line.ts).
+      command: rest.args !== undefined || valueOf.has(command) ? put(command) : put(command, inSingleQuotes),
+    }),
+  };
+}
+
+const inSingleQuotes = (value: string): string => value.replaceAll("'", String.raw`'\''`);
+
+/** In base64, and as it stands in a line of shell, which messages quote and `set -x` prints. */
+function withSpellings(masks: readonly Mask[], secret: { [name: string]: string }): Mask[] {
+  const quoted = Object.entries(secret).flatMap(([name, value]): Mask[] =>
+    value.includes("'") ? [{ text: inSingleQuotes(value), shown: `[env ${name}]` }] : [],
+  );
+  const encoded = Object.entries(secret)
+    .filter(([, value]) => value.length >= 8)
+    .map(([name, value]): Mask => ({
+      text: Buffer.from(value).toString('base64').replace(/=+$/, ''),
+      shown: `[env ${name}]`,
+    }));
+  return [...masks, ...quoted, ...encoded].toSorted((a, b) => b.text.length - a.text.length);
+}
+
+/** A failure may quote what it failed on. */
+export async function withMaskedFailures<Result>({ results }: Secrets, run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof Failure) || results.length === 0) throw error;
+    const { message, details } = maskJson({ message: error.message, details: error.details ?? null }, results);
+    // Its cause would quote the same, and nothing masks it.
+    throw new Failure(error.code, message, { retryable: error.retryable, ...(details === null ? {} : { details }) });
+  }
+}
+
+/** What goes into our own store keeps its tokens: the values need not be there twice. A background process is kept there, and unsealed where it starts. */
+export function unsealedFor(command: string, params: JsonObject, secrets: Secrets): JsonObject {
+  const isKept = command.startsWith('data/') || (command === 'code/shell/execute' && params['wait'] === false);
+  return isKept ? params : secrets.unseal(params);
+}

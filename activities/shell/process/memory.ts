@@ -1,0 +1,83 @@
+/**
+ * `safety.maxMemoryMb`: what the processes of one step may hold together.
+ *
+ * - M1 The step's processes are measured again and again (its group, its session and all that
+ *      descends from them); above the bound the step ends with MEMORY_LIMIT.
+ * - M2 Between two looks the operating system holds each single process: private data of twice the
+ *      bound and a margin (RLIMIT_DATA), so that one that grows at once is refused by the kernel.
+ *
+ * Counted is memory that only they use: pages of programs and libraries are shared with everyone.
+ */
+import { readFile } from 'node:fs/promises';
+import type { JsonObject } from '../../../language/json.ts';
+import { Failure } from '../../failures/failures.ts';
+import { groupsBelow, listProcesses, withDescendants } from './process-table.ts';
+import { endGroups } from './processes.ts';
+import type { Launch } from '../../confinement/sandbox.ts';
+
+const lookMs = 100;
+const marginMb = 256;
+
+/** The same process under RLIMIT_DATA; the shell is replaced by it, so the process id stays. */
+export function limitedMemory(launch: Launch, memoryMb: number): Launch {
+  const kilobytes = (2 * memoryMb + marginMb) * 1024;
+  return {
+    ...launch,
+    file: '/bin/sh',
+    args: ['-c', `ulimit -d ${kilobytes} 2>/dev/null; exec "$@"`, 'sh', launch.file, ...launch.args],
+  };
+}
+
+/**
+ * Ends the leader's processes when they pass the bound, at once: memory does not wait for a grace
+ * time. Resolves with the megabytes found then; otherwise never. Ends its looking with `ended`.
+ */
+export function guardMemory(leader: number, memoryMb: number, ended: Promise<unknown>): Promise<number> {
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  void ended.then(() => {
+    isOver = true;
+    clearTimeout(timer);
+  });
+  return new Promise((resolve) => {
+    const look = async (): Promise<void> => {
+      // What cannot be measured now, where the worker has no file handle left, is measured at the next look.
+      const usedMb = Math.ceil((await memoryOf(leader).catch(() => 0)) / 1024);
+      if (isOver) return;
+      if (usedMb <= memoryMb) {
+        timer = setTimeout(() => void look(), lookMs);
+        return;
+      }
+      resolve(usedMb);
+      await endGroups(() => groupsBelow(leader), 0);
+    };
+    void look();
+  });
+}
+
+/** What a step fails with, and what is kept of a process that no step waits for; `command` as a message quotes it. */
+export function memoryFailure(
+  command: string,
+  { usedMb, maxMemoryMb }: { usedMb: number; maxMemoryMb: number },
+  details: JsonObject = {},
+): Failure {
+  const message = `"${command}" held ${usedMb} MB and was ended; raise safety.maxMemoryMb (${maxMemoryMb}) or make it use less`;
+  return new Failure('MEMORY_LIMIT', message, { details: { usedMb, maxMemoryMb, ...details } });
+}
+
+/** Kilobytes that the leader's processes hold for themselves. */
+export async function memoryOf(leader: number): Promise<number> {
+  const members = withDescendants(
+    await listProcesses(),
+    ({ group, session }) => group === leader || session === leader,
+  );
+  const sizes = await Promise.all(members.map(async ({ pid, kilobytes }) => kilobytes ?? (await ownKilobytes(pid))));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** A process that has just ended holds nothing. */
+async function ownKilobytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');
+  const field = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
+  return field('RssAnon') + field('RssShmem');
+}

@@ -1,0 +1,44 @@
+/** A run's report for people. */
+import type { RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
+import { previewOf } from '../../../interpreter/preview.ts';
+import type { Paint } from '../../show/paint.ts';
+import type { RunReport } from '../../lookup/run-report.ts';
+import { durationText, oneLine } from '../../show/trace.ts';
+
+export function statusText(
+  run: { status: RunStatus; outcome: RunOutcome | null; limit?: string | null },
+  paint: Paint,
+): string {
+  const { status, outcome, limit } = run;
+  const text =
+    outcome === null || outcome === status ? status : `${outcome}${limit && limit !== 'stop' ? ` (${limit})` : ''}`;
+  if (status === 'completed') return paint.good(text);
+  return status === 'failed' || status === 'cancelled' ? paint.bad(text) : paint.warn(text);
+}
+
+export function reportLines(report: RunReport & { name?: string }, paint: Paint): string[] {
+  const { handle, name, iterations, durationMs, webUrl, failure, outputs, limit, status, reason } = report;
+  const passes = iterations === 1 ? '1 pass' : `${iterations} passes`;
+  const lines = [
+    `${statusText(report, paint)}  ${name === undefined ? '' : `${paint.strong(name)}  `}${passes}, ${durationText(durationMs)}`,
+  ];
+  if (failure !== undefined) lines.push(`  ${paint.bad(failure.code)}: ${failure.message}`);
+  if (limit !== undefined && limit !== 'stop')
+    lines.push(
+      `  it reached its limit ${paint.strong(limit)}; raise it in the definition, or see what the last pass did`,
+    );
+  if (reason !== undefined) lines.push(`  held: ${oneLine(reason)}`);
+  const named = Object.entries(outputs);
+  if (named.length > 0) lines.push('  outputs:');
+  for (const [key, value] of named) lines.push(`    ${paint.strong(key)}: ${shorten(oneLine(previewOf(value)))}`);
+  lines.push(`  handle: ${handle}`);
+  if (status === 'failed') lines.push(`  logs: sentinel logs ${handle}`);
+  if (webUrl !== null) lines.push(`  web: ${webUrl}`);
+  return lines;
+}
+
+const shownMax = 120;
+
+function shorten(text: string): string {
+  return text.length <= shownMax ? text : `${text.slice(0, shownMax - 1)}…`;
+}

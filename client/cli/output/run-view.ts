@@ -1,0 +1,72 @@
+/** A run on the screen: a line for each event as it comes, and on a terminal the steps under way. */
+import type { Spinner } from 'yocto-spinner';
+import type { FollowedEvent } from '../../follow/follow-run.ts';
+import { depthOf } from '../../show/step-keys.ts';
+import { durationText, eventLine, isOfRun, oneLine } from '../../show/trace.ts';
+import type { Output } from './output.ts';
+
+const TICK_MS = 1000;
+
+export class RunView {
+  readonly #output: Output;
+  readonly #handle: string;
+  readonly #running = new Map<string, { label: string; since: number }>();
+  #spinner: Spinner | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(output: Output, handle: string) {
+    this.#output = output;
+    this.#handle = handle;
+  }
+
+  async open(): Promise<void> {
+    const { stderr, env } = process;
+    if (!this.#output.isTerminal || !stderr.isTTY || env['TERM'] === 'dumb' || env['CI'] !== undefined) return;
+    const { default: yoctoSpinner } = await import('yocto-spinner');
+    this.#spinner = yoctoSpinner({ stream: stderr, handleSignals: false, text: 'starting' }).start();
+    this.#timer = setInterval(() => this.#refresh(), TICK_MS);
+  }
+
+  show({ handle, event }: FollowedEvent): void {
+    const own = handle === this.#handle;
+    if (event.type === 'step-started')
+      this.#running.set(`${handle} ${event.key}`, { label: event.label, since: event.at });
+    if (event.type === 'step-finished') this.#running.delete(`${handle} ${event.key}`);
+    const isShown = event.type === 'pass-finished' ? own : !isOfRun(event);
+    const line = isShown ? eventLine(event, nestingOf(this.#handle, handle), { paint: this.#output.paint }) : null;
+    if (line !== null) this.#output.line(line);
+    this.#refresh();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#spinner?.stop();
+    this.#spinner = undefined;
+  }
+
+  #refresh(): void {
+    if (this.#spinner === undefined) return;
+    const now = Date.now();
+    const text = underWayText([...this.#running.values()], now);
+    const width = Math.max(20, (process.stderr.columns || 80) - 4);
+    this.#spinner.text = text.length <= width ? text : `${text.slice(0, width - 1)}…`;
+  }
+}
+
+/** A step shows how long it takes once that is a second: shorter ones would seem to stand still. */
+export function underWayText(steps: readonly { label: string; since: number }[], now: number): string {
+  const shown = steps.map(({ label, since }) => {
+    const seconds = Math.floor((now - since) / 1000);
+    return seconds < 1 ? oneLine(label) : `${oneLine(label)} ${durationText(seconds * 1000)}`;
+  });
+  return shown.length === 0 ? 'running' : shown.join(' · ');
+}
+
+/** How deep the steps of a nested run stand in the run that is followed. */
+export function nestingOf(root: string, handle: string): number {
+  const keys = handle
+    .slice(root.length)
+    .split('/')
+    .filter((key) => key !== '');
+  return keys.reduce((depth, key) => depth + depthOf(key) + 1, 0);
+}

@@ -1,0 +1,116 @@
+/**
+ * Following a run to its end, from `run` or `follow`.
+ *
+ * The first Ctrl-C says how to come back and detaches two seconds later; a second one within them
+ * cancels the run, and following goes on until it has ended; a third one leaves at once. Away from a
+ * terminal nobody can be asked, so a run that waits ends the command.
+ */
+import { isAtLimit } from '../../../language/events/question.ts';
+import type { RunEvent } from '../../../language/events/run-event.ts';
+import { ClientError, type SentinelClient } from '../../client.ts';
+import { pollUntil } from '../../follow/poll-until.ts';
+import { EXIT, exitCodeOfRun } from './exit-codes.ts';
+import type { Output } from './output.ts';
+import { howToAnswer } from './question-lines.ts';
+import { reportLines } from './report-lines.ts';
+import { RunView } from './run-view.ts';
+
+const DETACH_MS = 2000;
+const ASKED_MS = 2000;
+
+export async function watchRun(client: SentinelClient, handle: string, output: Output): Promise<number> {
+  const following = new AbortController();
+  const view = new RunView(output, handle);
+  const hands = onInterrupts(client, handle, output, () => following.abort());
+  let waits = false;
+  let how = '';
+  output.line(`${output.paint.strong((await client.find(handle)).name)}  ${handle}`);
+  await view.open();
+  try {
+    for await (const followed of client.follow(handle, { signal: following.signal })) {
+      output.object({ ...followed.event, handle: followed.handle });
+      view.show(followed);
+      waits = await isWaiting(client, followed.handle, followed.event);
+      if (waits) how = howToGoOn(followed.handle, followed.event);
+      if (waits && !output.isTerminal) break;
+      if (waits) output.line(output.paint.warn(`  waiting: ${how}`));
+    }
+  } finally {
+    view.close();
+    hands.release();
+  }
+  const report = await client.status(handle);
+  output.object(report);
+  if (hands.detached && report.outcome === null) return EXIT.ok;
+  for (const line of reportLines(report, output.paint)) output.line(line);
+  if (waits && report.outcome === null) {
+    output.note(`sentinel: the run is waiting: ${how}; "sentinel follow ${handle}" shows it.`);
+    return EXIT.waiting;
+  }
+  return exitCodeOfRun(report);
+}
+
+/** A pause, or a question, in the history of a run that went on since is no reason to wait. */
+async function isWaiting(client: SentinelClient, handle: string, event: RunEvent): Promise<boolean> {
+  if (event.type === 'asked')
+    return (await client.inbox({ handle })).some(
+      ({ id, handle: asking }) => asking === handle && id === event.question.id,
+    );
+  if (event.type !== 'paused' || (await client.heldBy(handle))?.seq !== event.seq) return false;
+  // How to go on at a limit is told with its question, which is stored after this event.
+  return !isAtLimit(event.reason) || (await pollUntil(ASKED_MS, () => asks(client, handle))) === undefined;
+}
+
+async function asks(client: SentinelClient, handle: string): Promise<true | undefined> {
+  return (await client.inbox({ handle })).some(({ handle: asking }) => asking === handle) || undefined;
+}
+
+function howToGoOn(handle: string, event: RunEvent): string {
+  if (event.type !== 'asked') return `"sentinel resume ${handle}" lets it go on`;
+  const { id, choices, form } = event.question;
+  const lines = howToAnswer({ handle, id, choices, form });
+  if (form === null) return lines.map((line) => `"${line}"`).join(' or ');
+  const [needs = '', ...answers] = lines;
+  return `it ${needs}: ${answers.join(' or ')}`;
+}
+
+function onInterrupts(
+  client: SentinelClient,
+  handle: string,
+  output: Output,
+  detach: () => void,
+): { readonly detached: boolean; release(): void } {
+  const state = { presses: 0, detached: false, timer: undefined as NodeJS.Timeout | undefined };
+  const press = (): void => {
+    state.presses += 1;
+    if (state.presses === 1) {
+      output.note(
+        `\nsentinel: detaching, the run goes on; "sentinel follow ${handle}" re-attaches. Press Ctrl-C again to cancel the run.`,
+      );
+      state.timer = setTimeout(() => {
+        state.detached = true;
+        detach();
+      }, DETACH_MS);
+    } else if (state.presses === 2) {
+      clearTimeout(state.timer);
+      output.note('\nsentinel: cancelling the run');
+      void client.requestCancel(handle).catch((error: unknown) => {
+        if (error instanceof ClientError && error.code === 'RUN_ENDED') return;
+        output.note(`sentinel: ${error instanceof Error ? error.message : String(error)}`);
+        detach();
+      });
+    } else {
+      process.exit(EXIT.cancelled);
+    }
+  };
+  process.on('SIGINT', press);
+  return {
+    get detached() {
+      return state.detached;
+    },
+    release() {
+      clearTimeout(state.timer);
+      process.off('SIGINT', press);
+    },
+  };
+}

@@ -1,0 +1,29 @@
+/** What the verbs that steer a run have in common. */
+import type { RunState } from '../../../workflows/messages/messages.ts';
+import { ClientError, type SentinelClient } from '../../client.ts';
+import { openOutput } from '../output/output.ts';
+import { withClient } from './with-client.ts';
+
+/** A run that was told to stop is neither held nor let go on any more: its state says so, and so does this. */
+export function refuseStopping(state: RunState, verb: 'pause' | 'resume'): RunState {
+  if (!state.stopping) return state;
+  throw new ClientError(
+    'RUN_ENDED',
+    `${state.handle} was told to stop and ends after the steps under way; there is nothing to ${verb}.`,
+  );
+}
+
+export async function control(
+  handle: string,
+  options: { json?: boolean },
+  result: string,
+  ask: (client: SentinelClient) => Promise<RunState>,
+): Promise<void> {
+  const output = openOutput(options);
+  await withClient(output, async (client) => {
+    const state = await ask(client);
+    output.object({ ok: true, ...state, webUrl: client.webUrl(handle) });
+    output.line(`${handle} ${result}${state.reason === null ? '' : ` (${state.reason})`}.`);
+    for (const { key, label } of state.current) output.line(`  under way: ${key}  ${label}`);
+  });
+}

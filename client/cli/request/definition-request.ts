@@ -1,0 +1,63 @@
+/** What `run`-like verbs share: a definition by file or name, its problems told, and what its runs are given. */
+import { Option, type Command } from 'commander';
+import type { JsonObject } from '../../../language/json.ts';
+import type { Definition } from '../../../language/model.ts';
+import { hasErrors } from '../../../language/problems.ts';
+import type { SentinelClient } from '../../client.ts';
+import type { Known } from '../../read-definition.ts';
+import type { Output } from '../output/output.ts';
+import { projectFolder, readInputs } from './run-request.ts';
+import { problemLines } from '../output/problem-lines.ts';
+
+export interface RequestOptions {
+  json?: boolean;
+  project: string;
+  input: string[];
+  inputFile?: string;
+  persona?: string;
+  host?: string;
+}
+
+export interface DefinitionRequest {
+  definition: Definition;
+  known: Known;
+  inputs: JsonObject;
+  project: string;
+  persona: string;
+}
+
+export function requestOptions(command: Command): Command {
+  return command
+    .argument('<definition>', 'a JSON file, or the name of a definition')
+    .addOption(new Option('--project <dir>', 'the folder the runs work in').default('.'))
+    .option(
+      '--input <name=value>',
+      'an input; JSON is a value, anything else text (repeatable)',
+      (given: string, all: string[]) => [...all, given],
+      [],
+    )
+    .option('--input-file <file>', 'inputs as a JSON object')
+    .option('--persona <id>', 'who the runs belong to (default: the user)')
+    .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME');
+}
+
+/** Null when the definition has errors; they have been told, and nothing was started or stored. */
+export async function readRequest(
+  given: string,
+  options: RequestOptions,
+  client: SentinelClient,
+  output: Output,
+): Promise<DefinitionRequest | null> {
+  const project = projectFolder(options.project);
+  const inputs = readInputs(options.inputFile, options.input);
+  const { findDefinition } = await import('./find-definition.ts');
+  const { definition, problems, known } = await findDefinition(given, project, client);
+  if (problems.length > 0) output.note(problemLines(problems, output.paint).join('\n'));
+  if (definition === null || hasErrors(problems)) {
+    const message = `${given} has problems; nothing was started.`;
+    output.object({ ok: false, error: { code: 'DEFINITION_INVALID', message }, problems });
+    output.note(`sentinel: ${message}`);
+    return null;
+  }
+  return { definition, known, inputs, project, persona: options.persona ?? process.env['USER'] ?? 'local' };
+}

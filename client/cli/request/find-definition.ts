@@ -1,0 +1,77 @@
+/**
+ * The definition that `run` is to start: a file, or a name looked up in the project's `sentinels/`,
+ * among the shipped ones, and in the store. The store is asked only when it is up: a mistyped name is
+ * no reason to start a server.
+ */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Definition } from '../../../language/model.ts';
+import type { RefusedRefs } from '../../../language/read/checks/nesting.ts';
+import { parseDefinition } from '../../../language/read/definition.ts';
+import { ClientError, type SentinelClient } from '../../client.ts';
+import {
+  filesAround,
+  filesOfProject,
+  readDefinitionFile,
+  type DefinitionFiles,
+  type DefinitionRead,
+  type Known,
+} from '../../read-definition.ts';
+import { nearestOf } from './usage.ts';
+
+/** Rounds of looking up what the definitions found in the last round refer to. */
+const roundsMax = 20;
+
+export interface FoundDefinition extends DefinitionRead {
+  known: Known;
+}
+
+export async function findDefinition(given: string, project: string, client: SentinelClient): Promise<FoundDefinition> {
+  const files = filesOfProject(project);
+  const isPath = given.endsWith('.json') || given.includes('/') || existsSync(given);
+  const file = isPath ? resolve(given) : files.find(given);
+  if (file !== null) {
+    const around = filesAround(file);
+    return resolveReferences((known) => readDefinitionFile(file, { known, refused: around.refused }), around, client);
+  }
+  const store = await client.storeIfUp();
+  const stored = (await store?.definitions.find(given)) ?? null;
+  if (stored === null) {
+    const where = store === null ? ' in files, and the store is not up' : '';
+    const hint = nearestOf(given, files.names(), (name) => `write "${name}", or `);
+    throw new ClientError(
+      'DEFINITION_NOT_FOUND',
+      `There is no file and no definition "${given}"${where}; ${hint}give the path of a JSON file.`,
+    );
+  }
+  return resolveReferences((known) => readStored(stored.definition, known, files.refused), files, client);
+}
+
+function readStored(definition: Definition, known: Known, refused: RefusedRefs): DefinitionRead {
+  const { problems, inferred, ...rest } = parseDefinition(definition, { knownRefs: known, refusedRefs: refused });
+  return { definition: 'definition' in rest ? rest.definition : null, problems, inferred };
+}
+
+/** Reads again with what the store holds of the names that no file has; a file that cannot be read still is what its name means. */
+async function resolveReferences(
+  read: (known: Known) => DefinitionRead,
+  files: DefinitionFiles,
+  client: SentinelClient,
+): Promise<FoundDefinition> {
+  const stored = new Map<string, Definition | null>();
+  for (let round = 0; ; round += 1) {
+    const missing = new Set<string>();
+    const known: Known = (name) => {
+      const definition = files.known(name) ?? stored.get(name) ?? undefined;
+      if (definition === undefined && !stored.has(name) && files.refused(name) === undefined) missing.add(name);
+      return definition;
+    };
+    const result = read(known);
+    if (missing.size === 0 || round === roundsMax) return { ...result, known };
+    if (result.problems.some(({ code, severity }) => severity === 'error' && code !== 'UNKNOWN_DEFINITION'))
+      return { ...result, known };
+    const store = await client.storeIfUp();
+    if (store === null) return { ...result, known };
+    for (const name of missing) stored.set(name, (await store.definitions.find(name))?.definition ?? null);
+  }
+}

@@ -1,0 +1,65 @@
+/** What `run` was asked for, read from its options: each mistake is a sentence, found before anything starts. */
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
+import { BUILT_INS, isSafeName } from '../../../language/expression/scope.ts';
+import { usage } from './usage.ts';
+
+export function projectFolder(given: string): string {
+  try {
+    const path = realpathSync(resolve(given));
+    if (statSync(path).isDirectory()) return path;
+  } catch {
+    throw usage(`--project ${given} does not exist; give the folder the run should work in.`);
+  }
+  throw usage(`--project ${given} is not a folder; give the folder the run should work in.`);
+}
+
+export function readInputs(file: string | undefined, assignments: readonly string[], option = '--input'): JsonObject {
+  const inputs: JsonObject = {};
+  const fromFile = file === undefined ? {} : inputsIn(file);
+  for (const [name, value] of Object.entries(fromFile)) inputs[nameFor(name)] = value;
+  for (const assignment of assignments) {
+    const at = assignment.indexOf('=');
+    if (at < 1) throw usage(`${option} ${assignment} has no name and value; write ${option} name=value.`);
+    inputs[nameFor(assignment.slice(0, at))] = valueOf(assignment.slice(at + 1));
+  }
+  return inputs;
+}
+
+function nameFor(name: string): string {
+  if (BUILT_INS.has(name))
+    throw usage(`the input "${name}" has the name of a built-in variable; give it another name.`);
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && isSafeName(name)) return name;
+  throw usage(`"${name}" cannot name an input; use letters, digits and _, beginning with a letter.`);
+}
+
+export function handleFor(id: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9._:-]{0,199}$/.test(id)) return id;
+  throw usage(
+    `--id ${id} cannot be a handle; use up to 200 letters, digits, and . _ : - beginning with a letter or digit.`,
+  );
+}
+
+/** JSON is a value, anything else text. */
+function valueOf(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
+
+function inputsIn(file: string): JsonObject {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw usage(
+      `--input-file ${file} cannot be read (${error instanceof Error ? error.message : String(error)}); give a file that holds a JSON object.`,
+    );
+  }
+  const value = valueOf(text);
+  if (!isJsonObject(value)) throw usage(`--input-file ${file} does not hold a JSON object; write {"name": value, …}.`);
+  return value;
+}

@@ -1,0 +1,30 @@
+/** Mistakes in what was typed: one sentence that says what to do instead. */
+import { closest, distance } from 'fastest-levenshtein';
+import { ClientError } from '../../../runs/client-error.ts';
+
+export function usage(message: string): ClientError {
+  return new ClientError('USAGE', message);
+}
+
+/** Text about the nearest of the names; empty when none is near. */
+export function nearestOf(word: string, names: readonly string[], say: (name: string) => string): string {
+  if (names.length === 0) return '';
+  const name = closest(word, [...names]);
+  return distance(word, name) <= Math.max(2, Math.floor(name.length / 2)) ? say(name) : '';
+}
+
+export function wholeNumber(option: string, bounds: { min: number; max: number }): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= bounds.min && number <= bounds.max) return number;
+    throw usage(`${option} is "${text}"; write a whole number from ${bounds.min} to ${bounds.max}.`);
+  };
+}
+
+export function oneOf<Choice extends string>(option: string, choices: readonly Choice[]): (text: string) => Choice {
+  return (text) => {
+    const choice = choices.find((known) => known === text);
+    if (choice === undefined) throw usage(`${option} is "${text}"; write one of ${choices.join(', ')}.`);
+    return choice;
+  };
+}

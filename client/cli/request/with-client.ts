@@ -1,0 +1,47 @@
+/** A client for the length of one verb; says on stderr what is going on while services start. */
+import type { Spinner } from 'yocto-spinner';
+import { SentinelClient } from '../../client.ts';
+import type { Output } from '../output/output.ts';
+
+export async function withClient<Result>(
+  output: Output,
+  use: (client: SentinelClient) => Promise<Result>,
+): Promise<Result> {
+  const progress = new Progress(output);
+  const client = new SentinelClient({ onProgress: (text) => progress.say(text) });
+  try {
+    return await use(client);
+  } finally {
+    progress.end();
+    await client.close();
+  }
+}
+
+/** A spinner on a terminal, lines elsewhere. */
+export class Progress {
+  readonly #output: Output;
+  #spinner: Spinner | undefined;
+  #ended = false;
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  say(text: string): void {
+    if (this.#ended) return;
+    if (!this.#output.isTerminal || !process.stderr.isTTY) this.#output.note(`sentinel: ${text}`);
+    else void this.#spin(text);
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#spinner?.stop();
+  }
+
+  async #spin(text: string): Promise<void> {
+    const { default: yoctoSpinner } = await import('yocto-spinner');
+    if (this.#ended) return;
+    this.#spinner ??= yoctoSpinner({ stream: process.stderr, handleSignals: false }).start();
+    this.#spinner.text = text;
+  }
+}

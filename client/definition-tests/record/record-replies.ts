@@ -1,0 +1,129 @@
+/**
+ * What the world answered a run that ended, as a test says it. Events hold at most 200 characters of a
+ * value; longer ones are known only where they are outputs of the run.
+ */
+import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
+import type { Definition, Step } from '../../../language/model.ts';
+import type { RunEvent, StepFinished } from '../../../language/events/run-event.ts';
+import { definitionPath } from '../../../interpreter/keys.ts';
+import { stepsAt } from '../../../interpreter/program.ts';
+import { isCutShort, keyIn } from './record-people.ts';
+
+/** What was cut short would have taken longer than whatever cut it short. */
+const longerMs = 86_400_000;
+
+const ASKING = new Set<Step['type']>(['shell', 'command', 'llm', 'watch']);
+
+/** One reply of a step. */
+export interface Given {
+  /** Behind the keys that lead to its run. */
+  key: string;
+  reply: JsonObject;
+  durationMs: number;
+  endedAt: number;
+}
+
+/** In the order in which they came. */
+export function repliesOf(
+  { under, definition, events }: { under: string; definition: Definition | null; events: readonly RunEvent[] },
+  outputs: { [name: string]: Json },
+  unknown: string[],
+): Given[] {
+  const finished = events
+    .filter((event) => event.type === 'step-finished')
+    .filter(({ step }) => ASKING.has(step))
+    .toSorted((a, b) => a.seq - b.seq);
+  // After an edit a key tells where its step stood then, not where it stands in the definition.
+  const setters = settersOf(finished, events.some(({ type }) => type === 'edited') ? null : definition);
+  return finished.map((event) => {
+    const { durationMs, at: endedAt, failure, usage, label } = event;
+    const given = { key: keyIn(under, event.key), durationMs, endedAt };
+    const frame = usage === undefined ? {} : { usage: { ...usage } };
+    if (isCutShort(event))
+      return { ...given, endedAt: endedAt + longerMs, reply: { ok: true, ...frame, tookMs: durationMs + longerMs } };
+    if (failure !== undefined)
+      return {
+        ...given,
+        reply: {
+          ok: false,
+          failure: { code: failure.code, message: failure.message, retryable: failure.retryable },
+          ...frame,
+        },
+      };
+    const variable = setters.get(event);
+    const value = (variable === undefined ? undefined : wholeValue(outputs[variable])) ?? previewed(event.preview);
+    if (value === undefined)
+      unknown.push(`what ${given.key} ("${label}") gave is too long for the run's events; write its reply`);
+    return {
+      ...given,
+      reply: {
+        ok: true,
+        ...(value === undefined ? {} : { value: event.step === 'shell' ? withoutNoise(value) : value }),
+        ...frame,
+      },
+    };
+  });
+}
+
+/** By key; a step that a limit made begin again has one for each time. `took`: how long each of them takes, where that matters. */
+export function inTurn(given: readonly Given[], took?: ReadonlyMap<string, readonly number[]>): [string, Json][] {
+  const byKey = new Map<string, Given[]>();
+  for (const one of given) byKey.set(one.key, [...(byKey.get(one.key) ?? []), one]);
+  return [...byKey].map(([key, all]) => {
+    const replies = all.map(({ reply, durationMs }, index) =>
+      took === undefined ? reply : { ...reply, tookMs: took.get(key)?.[index] ?? reply['tookMs'] ?? durationMs },
+    );
+    const [first = null, ...others] = replies;
+    return [key, others.length === 0 ? first : replies];
+  });
+}
+
+/** Steps whose variable still holds what they gave when the run ended, with that variable. */
+function settersOf(finished: readonly StepFinished[], definition: Definition | null): Map<StepFinished, string> {
+  const setters = new Map<StepFinished, string>();
+  const last = new Map<string, { event: StepFinished; shared: boolean }>();
+  for (const event of definition === null ? [] : finished) {
+    const name = definition === null ? undefined : outputOf(definition, event.key);
+    if (name === undefined) continue;
+    last.set(name, { event, shared: last.has(name) && event.key.includes('.branches.') });
+  }
+  for (const [name, { event, shared }] of last) if (!shared) setters.set(event, name);
+  return setters;
+}
+
+function outputOf(definition: Definition, key: string): string | undefined {
+  const path = definitionPath(key.slice(0, key.lastIndexOf('@')));
+  const at = path.lastIndexOf('.');
+  const step = stepsAt(definition, path.slice(0, at))[Number(path.slice(at + 1))];
+  return step !== undefined && 'outputTo' in step ? step.outputTo : undefined;
+}
+
+/** Undefined for a value of which only a reference is kept. */
+function wholeValue(value: Json | undefined): Json | undefined {
+  return isJsonObject(value) && typeof value['$payload'] === 'string' ? undefined : value;
+}
+
+/** The value behind a preview, where all of it is there. Text is previewed as it is. */
+function previewed(preview: string | undefined): Json | undefined {
+  if (preview === undefined || preview.includes('…')) return undefined;
+  try {
+    return JSON.parse(preview) as Json;
+  } catch {
+    return preview;
+  }
+}
+
+/** How long a process took is no part of what it gave, and a quiet success says no more than its end. */
+export function withoutNoise(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutNoise);
+  if (!isJsonObject(value)) return value;
+  if (typeof value['exitCode'] === 'number') {
+    const { exitCode, stdout = '', stderr = '' } = value;
+    return { exitCode, ...(stdout === '' ? {} : { stdout }), ...(stderr === '' ? {} : { stderr }) };
+  }
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, field]) =>
+      name === 'averageDurationMs' ? [] : [[name, withoutNoise(field)]],
+    ),
+  );
+}

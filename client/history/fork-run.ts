@@ -1,0 +1,184 @@
+/**
+ * A new run from any step of an old one, with the results so far: what was done is not done again,
+ * and not paid again. The old run stays as it is, whether it has ended or not.
+ */
+import { closest } from 'fastest-levenshtein';
+import { placeIn, stepAt } from '../../language/edit.ts';
+import type { JsonObject } from '../../language/json.ts';
+import type { Definition } from '../../language/model.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
+import { definitionPath } from '../../interpreter/keys.ts';
+import { stepsAt } from '../../interpreter/program.ts';
+import { workflowIdOf } from '../../workflows/messages/messages.ts';
+import { freshPosition, setVariableAt } from '../../workflows/history/fresh-position.ts';
+import type { RetraceTarget, Standing } from '../../workflows/history/retrace.ts';
+import { adoptBounds, cleansUpCancelled, frameDifferences } from '../../workflows/history/same-frames.ts';
+import type { Position } from '../../interpreter/position.ts';
+import { ClientError } from '../../runs/client-error.ts';
+import { startRun, type RunServices } from '../../runs/start-run.ts';
+import { historyOf, partsOf, type Part } from './histories.ts';
+import type { ReplayParts } from './replay-history.ts';
+import { retraceHistory } from './retrace-history.ts';
+
+export interface ForkRequest {
+  handle: string;
+  /** Key of the step that the new run begins with. */
+  at: string;
+  /** Variables as they are to be. */
+  set?: JsonObject;
+  /** The definition that the new run goes on with. */
+  definition?: Definition;
+  known?: (name: string) => Definition | undefined;
+  /** Whose workers run it; defaults to those of the old run. */
+  host?: string;
+  /** Of the new run; defaults to a new UUID. */
+  as?: string;
+  persona?: string;
+}
+
+export interface Fork {
+  handle: string;
+  of: string;
+  /** Where it begins: the step asked for, or the first of the segment that held it. */
+  at: string;
+}
+
+/** `events`: those of the old run. */
+export async function forkRun(
+  parts: RunServices,
+  bundle: ReplayParts['bundle'],
+  request: ForkRequest,
+  events: readonly RunEvent[],
+): Promise<Fork> {
+  const { handle: of, set = {}, definition: edited, known, as, persona, host } = request;
+  const history = await partsOf(parts.client, of);
+  const standing = await findStanding(parts, bundle, history, request, events);
+  const taskQueue = host === undefined ? (history.at(-1)?.taskQueue ?? parts.taskQueue) : `sentinel@${host}`;
+  const { at, start } = standing;
+  if (cleansUpCancelled(standing.position)) {
+    throw new ClientError(
+      'FORK_REFUSED',
+      `At ${at} steps of ${of} were cleaning up after a cancellation, which no other run can go on with; fork at a step before it.`,
+    );
+  }
+  const position = freshPosition(standing.position, { takenAt: standing.now, now: Date.now() });
+  const definition = edited ?? start.definition;
+  if (edited !== undefined) adopt(position, start.definition, edited, [...new Set([at, request.at])]);
+  for (const [name, value] of Object.entries(set)) setVariableAt(position, pathOf(at), name, value);
+  const isElsewhere = parts.isElsewhere === true || taskQueue !== parts.taskQueue;
+  const started = await startRun(
+    { ...parts, taskQueue, isElsewhere },
+    {
+      definition,
+      inputs: start.inputs ?? {},
+      project: start.project,
+      persona: persona ?? start.persona,
+      known: (name) => known?.(name) ?? start.library?.[name],
+      origin: { type: 'fork', of, at },
+      from: position,
+      ...(as === undefined ? {} : { handle: as }),
+      ...(start.continueEvery === undefined ? {} : { continueEvery: start.continueEvery }),
+    },
+  );
+  if (!started.isNew)
+    throw new ClientError(
+      'HANDLE_TAKEN',
+      `The handle "${started.handle}" is taken by another run: give one of its own with --id, or leave it out.`,
+    );
+  return { handle: started.handle, of, at };
+}
+
+/** `keys`: of the step where the new run begins, and of the one that was asked for. */
+function adopt(position: Position, before: Definition, after: Definition, keys: readonly string[]): void {
+  const [at = ''] = keys;
+  const open = frameDifferences(position, after);
+  const differences = open.length > 0 ? open : keys.flatMap((key) => missingStep(after, key));
+  if (differences.length > 0) {
+    throw new ClientError(
+      'FORK_DEFINITION_DIFFERS',
+      `The definition cannot go on from ${at}: ${differences.join('; ')}. Leave the steps that are open there in place, or fork before them.`,
+    );
+  }
+  adoptBounds(position, before, after);
+}
+
+/** Where the definition ends before the step, the new run would have nothing to do there. */
+function missingStep(definition: Definition, key: string): string[] {
+  const path = pathOf(key);
+  if (stepAt(definition, path) !== null) return [];
+  const { block } = placeIn(path);
+  const { length } = stepsAt(definition, block);
+  return [`it has no "${path}" to begin with: "${block}" has ${length === 1 ? '1 step' : `${length} steps`}`];
+}
+
+const pathOf = (key: string): string => definitionPath(key.slice(0, key.lastIndexOf('@')));
+
+async function findStanding(
+  { store, client }: RunServices,
+  bundle: ReplayParts['bundle'],
+  history: readonly Part[],
+  { handle, at: key }: ForkRequest,
+  events: readonly RunEvent[],
+): Promise<Standing> {
+  const first = events.find((event) => event.key === key);
+  const target: RetraceTarget = { key, seq: first?.seq ?? null };
+  let diverged: Error | null = null;
+  for (const { runId } of inOrderOfPromise(history, first?.at)) {
+    const found = await retraceHistory(
+      { bundle, store },
+      { history: await historyOf(client, handle, runId), workflowId: workflowIdOf(handle) },
+      target,
+    );
+    if ('standing' in found) return found.standing;
+    diverged ??= found.missing;
+  }
+  if (diverged !== null) {
+    const message = `The history of ${handle} goes another way with this version before it comes to ${key}: "sentinel replay ${handle}" shows where (${firstLine(diverged)}).`;
+    throw new ClientError('HISTORY_DIVERGES', message, { cause: diverged });
+  }
+  throw new ClientError('FORK_KEY_NOT_REACHED', notReached(handle, key, events));
+}
+
+/**
+ * A step that has an event is in the part that was under way then, by the run's clock; the clock of a
+ * segment is another machine's, so its neighbours come next. A step without any can only be ahead.
+ */
+function inOrderOfPromise(parts: readonly Part[], at: number | undefined): readonly Part[] {
+  const last = parts.length - 1;
+  if (at === undefined) return parts.slice(-1);
+  const likely = Math.max(
+    0,
+    parts.findLastIndex(({ startedAt }) => startedAt <= at),
+  );
+  return [likely, likely - 1, likely + 1]
+    .filter((index) => index >= 0 && index <= last)
+    .flatMap((index) => parts[index] ?? []);
+}
+
+function notReached(handle: string, key: string, events: readonly RunEvent[]): string {
+  if (key.includes('/')) {
+    const [nested, inner] = [key.slice(0, key.lastIndexOf('/')), key.slice(key.lastIndexOf('/') + 1)];
+    return `${key} is a step of a nested run: fork that run, "sentinel fork ${handle}/${nested} --at ${inner}".`;
+  }
+  const near = nearestKeys(key, events);
+  const hint =
+    near.length === 0
+      ? `"sentinel trace ${handle}" shows its steps`
+      : `the nearest steps it came to: ${near.join(', ')}`;
+  return `${handle} never came to ${key}; ${hint}.`;
+}
+
+function nearestKeys(key: string, events: readonly RunEvent[]): string[] {
+  const keys = new Set(
+    events.filter(({ type }) => type === 'step-started' || type === 'step-finished').map((event) => event.key),
+  );
+  const near: string[] = [];
+  while (near.length < 3 && keys.size > 0) {
+    const next = closest(key, [...keys]);
+    keys.delete(next);
+    near.push(next);
+  }
+  return near;
+}
+
+const firstLine = (error: Error): string => (error.message.split('\n')[0] ?? '').slice(0, 200);

@@ -1,0 +1,45 @@
+/** A run as its client sees it: its row, and where to look at it. */
+import type { FailureInfo } from '../../language/failure.ts';
+import type { Json } from '../../language/json.ts';
+import type { Paused, RunOutcome, RunStatus } from '../../language/events/run-event.ts';
+import type { Run } from '../../prisma/store/contract/contract.ts';
+import type { Config } from '../../services/config/config.ts';
+import { workflowIdOf } from '../../workflows/messages/messages.ts';
+
+export interface RunReport {
+  handle: string;
+  status: RunStatus;
+  /** Null while the run has not ended. */
+  outcome: RunOutcome | null;
+  /** Every variable the run set; values over 32 KiB as a reference with a preview. */
+  outputs: { [name: string]: Json };
+  iterations: number;
+  durationMs: number;
+  /** The run in the Temporal Web UI; null when no address of one is known. */
+  webUrl: string | null;
+  /** The limit that stopped the run. */
+  limit?: string;
+  failure?: FailureInfo;
+  /** Why the run is held, where something but a question holds it. */
+  reason?: string;
+}
+
+export function reportOf(run: Run, config: Config, now: number, held: Paused | null): RunReport {
+  return {
+    handle: run.handle,
+    status: run.status,
+    outcome: run.outcome,
+    outputs: run.outputs ?? {},
+    iterations: run.iterations,
+    durationMs: (run.finishedAt ?? now) - run.startedAt,
+    webUrl: webUrlOf(run.handle, config),
+    ...(run.limit === null ? {} : { limit: run.limit }),
+    ...(run.failure === null ? {} : { failure: run.failure }),
+    ...(held === null ? {} : { reason: held.reason }),
+  };
+}
+
+export function webUrlOf(handle: string, { webUrl, temporal }: Config): string | null {
+  if (webUrl === null) return null;
+  return `${webUrl}/namespaces/${encodeURIComponent(temporal.namespace)}/workflows/${encodeURIComponent(workflowIdOf(handle))}`;
+}

@@ -1,0 +1,59 @@
+/**
+ * What a step's key says about its place. `steps` opens a loop (the run's own, or an inner one) and
+ * takes the next pass; `then`, `else`, `always` and `branches` open a block inside a step. So the key
+ * alone tells where a step stands among all others: pass of the run, index, attempt, block, pass of
+ * an inner loop, index, … What a run always does stands behind all its passes.
+ */
+import { withoutMark } from '../../language/events/nested-runs.ts';
+
+const BLOCKS: ReadonlySet<string> = new Set(['steps', 'then', 'else', 'always', 'branches']);
+
+/** How many steps a step stands inside of. */
+export function depthOf(key: string): number {
+  const blocks = pathOf(key)
+    .split('.')
+    .filter((word) => BLOCKS.has(word)).length;
+  return Math.max(0, blocks - 1);
+}
+
+/** The place as numbers; comparing them one by one is the order of the definition. */
+export function placeOf(key: string): number[] {
+  const plain = withoutMark(key);
+  const passes = plain
+    .slice(pathOf(plain).length + 1)
+    .split('.')
+    .map(Number);
+  const place: number[] = [];
+  let loop = 0;
+  for (const [at, word] of pathOf(key).split('.').entries()) {
+    if (word === 'steps') place.push(passes[loop++] ?? 0);
+    else if (word === 'then' || word === 'else') place.push(0);
+    else if (word === 'always') place.push(at === 0 ? Number.MAX_SAFE_INTEGER : 1);
+    else if (word !== 'branches') place.push(...indexAndAttempt(word));
+  }
+  return place;
+}
+
+/** Behind every index that a list of steps can have. */
+const indexMax = 1_000_000;
+
+/** `2` is the first attempt of step 2, `2#3` its third; `2~1` began after the first edit, and so behind all that began before. */
+function indexAndAttempt(word: string): [number, number] {
+  const [place = '', attempt = '1'] = word.split('#');
+  const [index = 0, revision = 0] = place.split('~').map(Number);
+  return [index + revision * indexMax, Number(attempt)];
+}
+
+export function comparePlaces(left: readonly number[], right: readonly number[]): number {
+  const length = Math.min(left.length, right.length);
+  for (let index = 0; index < length; index += 1) {
+    const difference = (left[index] ?? 0) - (right[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+}
+
+function pathOf(key: string): string {
+  const at = key.lastIndexOf('@');
+  return at === -1 ? key : key.slice(0, at);
+}

@@ -1,0 +1,238 @@
+/**
+ * A run as lines to read: its events in the order of the definition, whatever order they came in, so
+ * that two runs which did the same have the same trace.
+ *
+ * - Events of a step stand by its key: pass, index, pass of an inner loop, index, and so on.
+ * - A step that holds others begins before them and ends after them; a condition decides before them.
+ * - Events that belong to no place (paused, resumed) stand after the one they came after.
+ */
+import { costWords } from '../../language/events/cost-words.ts';
+import type { Json } from '../../language/json.ts';
+import type { StepType } from '../../language/model.ts';
+import { NestedRuns } from '../../language/events/nested-runs.ts';
+import type { RunEvent, StepFinished, StepOutcome } from '../../language/events/run-event.ts';
+import { answeredWords, editWords } from './change-words.ts';
+import { PLAIN, type Paint } from './paint.ts';
+import { comparePlaces, depthOf, placeOf } from './step-keys.ts';
+
+export interface TraceOptions {
+  paint?: Paint;
+  /** Without them, traces of two runs can be compared as text. */
+  durations?: boolean;
+  /** Events of nested runs by what their handle adds to the run's own: `steps.2@1`, `steps.2@1/steps.0@1`. */
+  nested?: ReadonlyMap<string, readonly RunEvent[]>;
+  /** What questions showed, by their ids, where the event that asked is at hand. */
+  shown?: ReadonlyMap<string, Json>;
+}
+
+interface Placed {
+  event: RunEvent;
+  place: readonly number[];
+  /** Before or after what stands inside the place. */
+  rank: -1 | 1;
+}
+
+export function orderEvents(events: readonly RunEvent[]): RunEvent[] {
+  const placed: Placed[] = [];
+  const afloat: RunEvent[] = [];
+  for (const event of events) {
+    const at = placeOfEvent(event);
+    if (at === null) afloat.push(event);
+    else placed.push({ event, ...at });
+  }
+  const ordered = placed.toSorted(comparePlaced).map(({ event }) => event);
+  for (const event of afloat.toSorted((a, b) => a.seq - b.seq)) ordered.splice(anchorOf(ordered, event), 0, event);
+  return ordered;
+}
+
+/** A line for each step that ended, nested ones indented; then how the run ended. */
+export function traceLines(events: readonly RunEvent[], options: TraceOptions = {}): string[] {
+  return linesOf(events, { under: '', depth: 0, runs: new NestedRuns(options.nested?.keys() ?? []) }, options);
+}
+
+interface Level {
+  /** What the handle adds to that of the run whose trace it is. */
+  under: string;
+  depth: number;
+  runs: NestedRuns;
+}
+
+function linesOf(events: readonly RunEvent[], { under, depth, runs }: Level, options: TraceOptions): string[] {
+  const lines: string[] = [];
+  const started = runs.startedIn(events, under);
+  const ended = new Set(events.filter(({ type }) => type === 'step-finished').map(({ key }) => key));
+  const shown = new Map(
+    events.flatMap((event): [string, Json][] =>
+      event.type === 'asked' ? [[event.question.id, event.question.show]] : [],
+    ),
+  );
+  for (const event of orderEvents(events)) {
+    if (depth > 0 && isOfRun(event)) continue;
+    const line = eventLine(event, depth, { ...options, shown });
+    if (line !== null) lines.push(line);
+    else if (event.type === 'step-started' && !ended.has(event.key))
+      lines.push(startLine(event, depth, options.paint ?? PLAIN));
+    for (const name of started.get(event.seq) ?? []) {
+      lines.push(
+        ...linesOf(
+          options.nested?.get(name) ?? [],
+          { under: name, depth: depth + depthOf(event.key) + 1, runs },
+          options,
+        ),
+      );
+    }
+  }
+  return lines;
+}
+
+/** Events of a run itself; for a nested one the step that it is says all of it. */
+export const isOfRun = ({ type }: RunEvent): boolean =>
+  type === 'run-started' || type === 'run-finished' || type === 'pass-finished';
+
+/** One line for one event, indented by where its step stands; null for what needs no line. */
+export function eventLine(event: RunEvent, depth: number, options: TraceOptions = {}): string | null {
+  const paint = options.paint ?? PLAIN;
+  const indent = '  '.repeat(depth + depthOf(event.key));
+  switch (event.type) {
+    case 'run-started':
+      return `${paint.strong(event.name)}${event.origin?.type === 'fork' ? paint.dim(`  forked from ${event.origin.of} at ${event.origin.at}`) : ''}`;
+    case 'step-started':
+      return holdsOthers(event.step) ? startLine(event, depth, paint) : null;
+    case 'step-finished':
+      return finishLine(event, indent, paint, options.durations ?? true);
+    case 'pass-finished':
+      return paint.dim(`pass ${event.pass} ended`);
+    case 'warning':
+      return `${indent}${paint.warn(`⚠ ${event.code}: ${event.message}`)}`;
+    case 'paused':
+      return `${indent}${paint.warn(`paused: ${event.reason}`)}`;
+    case 'resumed':
+      return `${indent}${paint.good('resumed')}`;
+    case 'asked':
+      return `${indent}${paint.warn(`? ${event.question.id} asks ${event.question.assignee}: ${oneLine(event.question.message)}`)}`;
+    case 'answered': {
+      const { choice, by, note, data } = event.answer;
+      const change = choice === 'edit' ? `: ${answeredWords(options.shown?.get(event.id), data)}` : '';
+      return `${indent}${paint.good(`! ${event.id} ${choice} by ${by}${change}${note === null ? '' : change === '' ? `: ${oneLine(note)}` : ` (${oneLine(note)})`}`)}`;
+    }
+    case 'expired':
+      return `${indent}${paint.warn(`! ${event.id} was not answered in time`)}`;
+    case 'withdrawn':
+      return `${indent}${paint.dim(`! ${event.id} needs no answer any more`)}`;
+    case 'notified':
+      return `${indent}${paint.warn(`! told ${event.assignee}: ${oneLine(event.message)}`)}`;
+    case 'edited': {
+      const { revision, op, path, by, note, from } = event;
+      const when = from === 'now' ? '' : ' from the next pass';
+      return `${indent}${paint.warn(`± revision ${revision} by ${by}${when}: ${op} ${path}: ${editWords(event)}${note === undefined ? '' : ` (${oneLine(note)})`}`)}`;
+    }
+    case 'run-finished': {
+      const text = event.limit === undefined ? event.outcome : `${event.outcome} (${event.limit})`;
+      return event.outcome === 'completed' ? paint.good(text) : paint.bad(text);
+    }
+    default:
+      return event satisfies never;
+  }
+}
+
+const holdsOthers = (step: StepType): boolean => step === 'loop' || step === 'parallel' || step === 'sentinel';
+
+const MARKS: Record<StepOutcome, string> = { ok: '✔', failed: '✖', retried: '↻', skipped: '↷', cancelled: '⊘' };
+
+/** A step that is under way, or under which others will stand. */
+function startLine(event: { key: string; step: string; label: string }, depth: number, paint: Paint): string {
+  const indent = '  '.repeat(depth + depthOf(event.key));
+  return `${indent}${paint.dim('▸')} ${event.key}  ${event.step} ${paint.strong(oneLine(event.label))}`;
+}
+
+function finishLine(event: StepFinished, indent: string, paint: Paint, durations: boolean): string {
+  const exitCode = exitCodeOf(event);
+  const colour =
+    event.outcome === 'failed' ? paint.bad : event.outcome === 'ok' && exitCode === 0 ? paint.good : paint.warn;
+  const mark = exitCode === 0 ? MARKS[event.outcome] : '●';
+  const parts = [`${indent}${colour(mark)} ${event.key}`, `${event.step} ${paint.strong(oneLine(event.label))}`];
+  parts.push(colour(exitCode === 0 ? event.outcome : `exit ${exitCode}`));
+  if (event.step === 'condition' && event.preview !== undefined) parts.push(`→ ${event.preview}`);
+  if (durations) parts.push(paint.dim(durationText(event.durationMs)));
+  if (event.usage !== undefined) parts.push(...costWords(event.usage).map((cost) => paint.dim(cost)));
+  if (event.failure !== undefined) parts.push(colour(`${event.failure.code}: ${event.failure.message}`));
+  return parts.join('  ');
+}
+
+/** An exit code is a result, not a failure; read from the preview, because the event holds no more of it. */
+function exitCodeOf({ step, preview }: StepFinished): number {
+  if (step !== 'shell' || preview === undefined) return 0;
+  return Number(/^\{"exitCode":(-?\d+)[,}]/.exec(preview)?.[1] ?? 0);
+}
+
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+export function durationText(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min ${seconds % 60} s`;
+}
+
+function placeOfEvent(event: RunEvent): Omit<Placed, 'event'> | null {
+  switch (event.type) {
+    case 'run-started':
+      return { place: [], rank: -1 };
+    case 'run-finished':
+      return { place: [], rank: 1 };
+    case 'pass-finished':
+      return { place: [event.pass], rank: 1 };
+    case 'step-started':
+      return { place: placeOf(event.key), rank: -1 };
+    case 'step-finished':
+      return { place: placeOf(event.key), rank: event.step === 'condition' ? -1 : 1 };
+    case 'warning':
+      return event.key === ''
+        ? null
+        : { place: placeOf(event.key), rank: event.code === 'UNRESOLVED_REFERENCE' ? -1 : 1 };
+    case 'asked':
+      return placeOfQuestion(event.key, event.question.id);
+    case 'answered':
+    case 'expired':
+    case 'withdrawn':
+      return placeOfQuestion(event.key, event.id);
+    case 'notified':
+      return event.key === ''
+        ? null
+        : { place: placeOf(event.key), rank: event.condition === 'approval_needed' ? -1 : 1 };
+    case 'paused':
+    case 'resumed':
+    case 'edited':
+      return null;
+    default:
+      return event satisfies never;
+  }
+}
+
+/** A question about a step's action stands before it, one about its failure behind. */
+function placeOfQuestion(key: string, id: string): Omit<Placed, 'event'> | null {
+  return key === '' ? null : { place: placeOf(key), rank: id === key ? -1 : 1 };
+}
+
+/** What begins a place stands before everything inside it, what ends it after. */
+function comparePlaced(left: Placed, right: Placed): number {
+  const order = comparePlaces(left.place, right.place);
+  if (order === 0) return left.rank - right.rank || left.event.seq - right.event.seq;
+  const [outer, inner] = left.place.length <= right.place.length ? [left, right] : [right, left];
+  const isInside = comparePlaces(outer.place, inner.place.slice(0, outer.place.length)) === 0;
+  if (!isInside) return order;
+  const outerFirst = outer.rank === 1 ? 1 : -1;
+  return outer === left ? outerFirst : -outerFirst;
+}
+
+/** After the placed event that was recorded last before it; at the front when there is none. */
+function anchorOf(ordered: readonly RunEvent[], event: RunEvent): number {
+  let anchor = -1;
+  ordered.forEach(({ seq }, index) => {
+    if (seq < event.seq && (anchor === -1 || seq > (ordered[anchor]?.seq ?? 0))) anchor = index;
+  });
+  return anchor + 1;
+}

@@ -1,0 +1,169 @@
+/**
+ * One step, tried as often as its `retry` says.
+ *
+ * - Every attempt has keys of its own, and a step that holds others begins anew: nothing of an
+ *   attempt before it is in its frames.
+ * - The failure of an attempt stands in the frame until it is decided what becomes of it, so the
+ *   pause before the next attempt, and a question about it, survive whatever the run does meanwhile.
+ * - A stop ends the run at the pause, and so does the end of its time: it never waits for attempts
+ *   that will not begin.
+ */
+import { isAbort, isPermanent, type FailureInfo } from '../language/failure.ts';
+import type { Retry, Step } from '../language/model.ts';
+import { drive, wait, type Walking } from './drive.ts';
+import { retryOf } from './effects.ts';
+import { escalateFailure } from './escalation.ts';
+import { isCancelled, type Flow, type Gate, type Strand } from './host.ts';
+import { stepKey } from './keys.ts';
+import { record, type Place, type Walk } from './walk-state.ts';
+import { remainingMs, runningMs } from './limits.ts';
+import type { BlockFrame } from './position.ts';
+import { takeRest } from './waits.ts';
+import { stepPath } from './edited-paths.ts';
+
+export const AGAIN = 'again';
+/** The definition was edited while the step waited to begin: what stands there is read anew. */
+export const ANEW = 'anew';
+
+/** Where a step stands, in the attempt that its frame is at. */
+function placeOf(walk: Walk, step: Step, block: string, passes: readonly number[], frame: BlockFrame): Place {
+  const marked = stepPath(walk, block, frame);
+  const retry = retryOf(step);
+  const attemptsLeft = retry === null || !walk.host.keepsAttempts() ? 0 : retry.attempts - (frame.attempt ?? 1);
+  return { path: marked, passes, key: stepKey(marked, passes), attemptsLeft };
+}
+
+export function* walkAttempts(
+  walk: Walk,
+  strand: Strand,
+  step: Step,
+  at: { block: string; passes: readonly number[]; frame: BlockFrame },
+  attempt: (place: Place) => Walking<Flow | typeof ANEW>,
+): Walking<Flow | typeof ANEW> {
+  const { block, passes, frame } = at;
+  for (;;) {
+    const place = placeOf(walk, step, block, passes, frame);
+    if (frame.failure === undefined) {
+      const flow = yield* attempt(place);
+      if (flow === ANEW || flow.kind !== 'failed') return flow;
+      frame.failure = flow.failure;
+    }
+    const next = yield* afterFailure(walk, strand, step, place, frame, frame.failure);
+    if (next !== AGAIN) return next;
+    const { edit, keySegment } = frame;
+    const tried = frame.attempt ?? 1;
+    clearAttempt(frame);
+    frame.attempt = tried + 1;
+    if (keySegment !== undefined) frame.keySegment = keySegment;
+    if (edit !== undefined) frame.edit = edit;
+  }
+}
+
+/** What a frame holds of the step it is at. */
+export function clearAttempt(frame: BlockFrame): void {
+  delete frame.open;
+  delete frame.keySegment;
+  delete frame.attempt;
+  delete frame.since;
+  delete frame.held;
+  delete frame.failure;
+  delete frame.restsUntil;
+  delete frame.asked;
+  delete frame.edit;
+}
+
+function* afterFailure(
+  walk: Walk,
+  strand: Strand,
+  step: Step,
+  place: Place,
+  frame: BlockFrame,
+  failure: FailureInfo,
+): Walking<Flow | typeof AGAIN> {
+  if (isAbort(failure)) return { kind: 'failed', failure };
+  const retry = retryOf(step);
+  if (retry !== null && (place.attemptsLeft ?? 0) > 0 && !isPermanent(failure)) {
+    const backoff = backoffMs(retry, frame.attempt ?? 1);
+    const gate = yield* takeRest(
+      walk,
+      strand,
+      `${place.key} again`,
+      Math.min(backoff, remainingMs(walk, strand) ?? backoff),
+      frame,
+    );
+    if (gate !== 'go') return flowOf(gate);
+    if (step.type === 'condition') warn(walk, place, failure, 'is tried again');
+    return AGAIN;
+  }
+  if (step.onError === 'skip') {
+    warn(walk, place, failure, 'is skipped');
+    return { kind: 'done' };
+  }
+  if (strand.forgiven === true || failure.asked === true) return { kind: 'failed', failure };
+  return yield* escalateFailure(walk, strand, step, place, frame, failure);
+}
+
+/** A condition records its verdict and no end, so what became of its failure is said here. */
+function warn(walk: Walk, place: Place, failure: FailureInfo, what: string): void {
+  record(walk, {
+    type: 'warning',
+    key: place.key,
+    code: failure.code,
+    message: `${place.key} failed and ${what}: ${failure.message}`,
+  });
+}
+
+function backoffMs(retry: Retry, attempt: number): number {
+  const { backoffMs: first = 1000, factor = 2, maxBackoffMs = Math.max(30_000, first) } = retry;
+  return Math.min(maxBackoffMs, first * factor ** (attempt - 1));
+}
+
+export function flowOf(gate: Exclude<Gate, 'go'>): Flow {
+  switch (gate) {
+    case 'yield':
+    case 'segment':
+      return { kind: 'yield' };
+    case 'stop':
+      return { kind: 'stopped', limit: 'stop' };
+    case 'cancel':
+      return { kind: 'cancelled' };
+    default:
+      return gate satisfies never;
+  }
+}
+
+/** Whether what fails inside a step is dealt with by the step itself. */
+export function forgives(step: Step, place: Place): boolean {
+  return (place.attemptsLeft ?? 0) > 0 || step.onError === 'skip';
+}
+
+/**
+ * The inside of a step that holds others: forgiven where the step forgives, and within its
+ * `timeoutMs`, after which everything in it is cancelled and the step has failed.
+ */
+export function* walkInside(
+  walk: Walk,
+  strand: Strand,
+  step: Step,
+  place: Place,
+  frame: BlockFrame,
+  inside: (strand: Strand) => Walking<Flow>,
+): Walking<Flow> {
+  const { timeoutMs } = step;
+  const isForgiven = strand.forgiven === true || forgives(step, place);
+  const isTimed = timeoutMs !== undefined && walk.host.keepsAttempts();
+  if (!isTimed)
+    return yield* inside(
+      isForgiven === (strand.forgiven ?? false)
+        ? strand
+        : { ...strand, cancelled: false, within: strand, forgiven: true },
+    );
+  frame.since ??= runningMs(walk);
+  const { since } = frame;
+  const leftMs = (): number => timeoutMs - (runningMs(walk) - since);
+  const inner: Strand = { ...strand, cancelled: leftMs() <= 0, within: strand, forgiven: isForgiven, leftMs };
+  const flow = yield* wait(walk.host.bound(inner, leftMs, () => drive(inside(inner), () => walk.host.suspended())));
+  if (flow.kind !== 'cancelled' || !inner.cancelled || isCancelled(strand)) return flow;
+  const message = `${place.key}: it did not end within its timeoutMs ${timeoutMs}; what ran inside was cancelled. Raise timeoutMs, or do less in it`;
+  return { kind: 'failed', failure: { code: 'STEP_TIMEOUT', message, retryable: true } };
+}

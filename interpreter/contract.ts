@@ -1,0 +1,103 @@
+/**
+ * What the workflow asks of activities. Activity types carry the command's own name, `shell`,
+ * `emit` or `segment`; the activity id is the step's key and the workflow id names the run, so the
+ * inputs hold only what those do not say.
+ */
+import { PART_SIZE } from '../language/events/event-numbers.ts';
+import type { Json, JsonObject } from '../language/json.ts';
+import { segmentStepsMax } from '../language/limits.ts';
+import type { Step } from '../language/model.ts';
+import type { Confinement } from '../language/permissions.ts';
+import type { RunBudget, RunInput, SegmentReport, Strand } from './host.ts';
+import type { Position, Tally } from './position.ts';
+import type { EditedStrand } from './edited-paths.ts';
+
+export const SEGMENT = 'segment';
+export const SHELL = 'shell';
+export const EMIT = 'emit';
+/** Waits for a process. */
+export const WATCH = 'watch';
+/** Reads the next event that a run waits for, or subscribes it; local. */
+export const NEXT_EVENT = 'next-event';
+/** SHA-256 of a text; holding an answer's data against its form. Local activities: workflow code has neither. */
+export const DIGEST = 'digest';
+export const CHECK_FORM = 'check-form';
+/** Holds an edit against the reader; local. */
+export const CHECK_EDIT = 'check-edit';
+/** Whether segments were committed that the run does not know of: a worker that was lost did them. */
+export const IS_BEHIND = 'is-behind';
+
+/** Reads a definition that a step took from a variable; local. */
+export const READ_DEFINITION = 'read-definition';
+
+/** The step in its canonical form, or what is wrong with the definition that the edit would make. */
+export type EditCheck = { step: Step | null } | { problems: string[] };
+
+/** Numbers of events a segment may use. */
+export const SEGMENT_EVENTS_MAX = PART_SIZE;
+export const SEGMENT_STEPS_MAX = segmentStepsMax;
+export const SEGMENT_MS = 250;
+
+/** Added to a step's own timeout, so that the step, not the server, notices it first. */
+export const TIMEOUT_MARGIN_MS = 120_000;
+
+export interface SegmentRequest {
+  strand: Pick<Strand, 'path' | 'passes' | 'frame' | 'own' | 'outer' | 'shield'>;
+  /** Key of the step it begins with: its journal key. */
+  key: string;
+  /** Its events have the numbers after it. */
+  seq: number;
+  /** How many places there are for them, one after the other; absent, the one. */
+  places?: number;
+  stepsMax: number;
+  tally: Tally | null;
+  pausedMs: number;
+  extensions: Position['extensions'];
+  /** What of the run's budget the segment may use. */
+  budget?: RunBudget;
+  /** Of a definition that was edited. */
+  edited?: EditedStrand;
+  /** Journal keys of segments that history already holds. */
+  forget: string[];
+}
+
+export interface SegmentResult extends SegmentReport {
+  durationMs: number;
+}
+
+export interface ShellRequest {
+  command: string;
+  args?: string[];
+  cwd?: string;
+  env?: { [name: string]: string };
+  files?: { [name: string]: string };
+  stdin?: string;
+}
+
+/** Present only for steps that have something to say here. */
+export interface StepOptions {
+  /** A failure at this attempt is final; absent, the first one is. */
+  attempts?: number;
+  /** How the step's processes are held in. */
+  confinement?: Confinement;
+  /** Environment variables that the run may read: tokens, or values of those that are no secrets. */
+  secrets?: { [name: string]: string };
+}
+
+/** What a run waits for; the rest the activity knows. */
+export interface EventRequest {
+  glob: string;
+  /** Also the event that started the run, which is older than the run. */
+  withCause: boolean;
+  /** What the run has consumed: every event that matches a glob, up to a position. */
+  consumed: { [glob: string]: number };
+}
+
+export interface Activities {
+  [SEGMENT](input: RunInput, request: SegmentRequest): Promise<SegmentResult>;
+  [SHELL](request: ShellRequest, options?: StepOptions): Promise<Json>;
+  [EMIT](request: { event: string; data: Json }, options?: StepOptions): Promise<Json>;
+  [command: string]: (...args: never[]) => Promise<Json | SegmentResult>;
+}
+
+export type CommandActivity = (params: JsonObject, options?: StepOptions) => Promise<Json>;

@@ -1,0 +1,343 @@
+/** From an action step and the names in scope to the effect the host is asked for. */
+import { findCommand, type Permission } from '../language/commands.ts';
+import { nestingSentinelsMax } from '../language/limits.ts';
+import type { FailureInfo } from '../language/failure.ts';
+import { interpolateText, interpolateValue } from '../language/references/interpolation.ts';
+import { permissionOf, permissionOfCommand, refusalOf, type Confinement } from '../language/permissions.ts';
+import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
+import type {
+  ApprovalStep,
+  CommandStep,
+  Definition,
+  EmitStep,
+  Retry,
+  SentinelStep,
+  ShellStep,
+  Step,
+  WatchStep,
+} from '../language/model.ts';
+import { textOf, type Fault, type ScopeReader } from '../language/expression/scope.ts';
+import { renderShellLine } from '../language/references/shell-line.ts';
+import type { Effect, RunLimits, Strand } from './host.ts';
+import { limitsLeft, remainingMs, timeoutOf } from './limits.ts';
+import { namesAt } from './names.ts';
+import { isTimed } from './nested.ts';
+import { paramsOf } from './parameters.ts';
+import { previewOf } from './preview.ts';
+import type { Variables } from './position.ts';
+import { withoutResults } from './results.ts';
+import type { Place, Walk } from './walk-state.ts';
+
+const usualRetry: Retry = { attempts: 3, backoffMs: 1000, factor: 2 };
+
+export type Built = { effect: Effect; unresolved: string[] } | { failure: FailureInfo; unresolved: string[] };
+
+/** Quick steps can share a segment; a step with retries is an activity of its own, which retries it. */
+export function isQuick(step: Step, limits: Pick<RunLimits, 'requireApproval'> = {}): boolean {
+  if (isAskedAbout(step, limits)) return false;
+  if (step.type === 'emit') return retryOf(step) === null;
+  return step.type === 'command' && retryOf(step) === null && findCommand(step.command)?.speed === 'quick';
+}
+
+/** An action that needs approval waits for it, which a segment cannot. */
+function isAskedAbout(step: Step, { requireApproval }: Pick<RunLimits, 'requireApproval'>): boolean {
+  const permission = requireApproval === undefined ? null : permissionOf(step);
+  return (
+    requireApproval !== undefined &&
+    permission !== null &&
+    (requireApproval as readonly Permission[]).includes(permission)
+  );
+}
+
+export function retryOf(step: Step): Retry | null {
+  return step.retry ?? (step.onError === 'retry' ? usualRetry : null);
+}
+
+/** Null where the walk tries the step again by itself (attempts.ts). */
+function retryOfHost(walk: Walk, step: Step): Retry | null {
+  const retry = retryOf(step);
+  return retry === null || walk.host.keepsAttempts() ? null : retry;
+}
+
+/** What a person reads for a step before its references are known. */
+export function labelOf(step: Step): string {
+  if ('name' in step && step.name !== undefined) return step.name;
+  switch (step.type) {
+    case 'shell':
+      return previewOf([step.command, ...(step.args ?? []).map((arg) => textOf(arg))].join(' '));
+    case 'command':
+      return step.command;
+    case 'emit':
+      return step.event;
+    case 'condition':
+      return previewOf(step.check);
+    case 'sentinel':
+      return '$ref' in step.definition ? step.definition.$ref : step.definition.name;
+    case 'loop':
+      return step.loop.type;
+    case 'parallel':
+      return `${step.branches.length} branches`;
+    case 'llm':
+      return step.model ?? 'auto';
+    case 'approval':
+      return previewOf(step.message);
+    case 'watch':
+      return step.event ?? step.executionId ?? 'watch';
+    default:
+      return step satisfies never;
+  }
+}
+
+/** Collects what the references of one step ran into. */
+export class Reader {
+  readonly unresolved = new Set<string>();
+  fault: Fault | undefined;
+  private readonly scope: ScopeReader;
+
+  constructor(scope: ScopeReader) {
+    this.scope = scope;
+  }
+
+  private note(result: { unresolved: string[]; faults: Fault[] }): void {
+    for (const name of result.unresolved) this.unresolved.add(name);
+    this.fault ??= result.faults[0];
+  }
+
+  value(raw: Json): Json {
+    const result = interpolateValue(raw, this.scope);
+    this.note(result);
+    return result.value;
+  }
+
+  object(raw: JsonObject | undefined): JsonObject {
+    const value = this.value(raw ?? {});
+    return isJsonObject(value) ? value : {};
+  }
+
+  /** What a program gets of a value: a result that is referred to gives its text. */
+  asText(raw: Json): string {
+    const isTemplate = typeof raw === 'string' && !/^\s*(?:\[|\{(?!\{))/.test(raw);
+    return isTemplate ? this.text(raw) : textOf(this.value(raw));
+  }
+
+  text(raw: string): string {
+    const result = interpolateText(raw, this.scope);
+    this.note(result);
+    return result.text;
+  }
+
+  shellLine(raw: string): Omit<ReturnType<typeof renderShellLine>, 'unresolved' | 'faults'> {
+    // A name that does not resolve is left to the shell; what is named here is a field that a known variable lacks.
+    const { line, env, files, unresolved, faults } = renderShellLine(raw, this.scope);
+    this.note({ unresolved, faults });
+    return { line, env, files };
+  }
+}
+
+export function effectOf(
+  walk: Walk,
+  strand: Strand,
+  step: ShellStep | CommandStep | EmitStep | SentinelStep | WatchStep,
+  place: Place,
+): Built {
+  const reader = new Reader(namesAt(walk, strand, place.passes, place.path));
+  const frame = {
+    key: place.key,
+    label: labelOf(step),
+    timeoutMs: timeoutOf(walk, step, strand),
+    leftMs: remainingMs(walk, strand),
+    retry: retryOfHost(walk, step),
+    ...confinementOf(walk, step),
+    ...secretsOf(walk),
+  };
+  const effect = ((): Effect | FailureInfo => {
+    switch (step.type) {
+      case 'shell':
+        return shellEffect(step, reader, frame);
+      case 'command':
+        return {
+          type: 'command',
+          command: step.command,
+          params: paramsOf(walk.input.definition, step, reader),
+          ...frame,
+        };
+      case 'emit':
+        return {
+          type: 'emit',
+          event: reader.text(step.event),
+          data: step.data === undefined ? null : reader.value(step.data),
+          ...frame,
+        };
+      case 'sentinel':
+        return nestedEffect(walk, strand, step, reader, frame, place);
+      case 'watch':
+        return watchEffect(walk, step, reader, frame);
+      default:
+        return step satisfies never;
+    }
+  })();
+  const unresolved = [...reader.unresolved];
+  const refused = 'code' in effect ? null : refusedByMode(walk, effect);
+  if (refused) return { failure: refused, unresolved };
+  if ('code' in effect) return { failure: effect, unresolved };
+  if (reader.fault)
+    return {
+      failure: { ...reader.fault, message: `${place.key}: ${reader.fault.message}`, retryable: false },
+      unresolved,
+    };
+  if (walk.input.definition.strict === true && unresolved.length > 0)
+    return { failure: strictFailure(place.key, unresolved), unresolved: [] };
+  return { effect, unresolved };
+}
+
+/** Of the effect and not the step: what a command does may come from a variable, or from whoever edited it. */
+export function refusedByMode(walk: Walk, effect: Effect): FailureInfo | null {
+  const command = effect.type === 'command' ? { command: effect.command } : {};
+  const permission =
+    effect.type === 'command'
+      ? permissionOfCommand(effect.command, effect.params)
+      : effect.type === 'shell'
+        ? 'shell'
+        : null;
+  const refusal = refusalOf(walk.input.limits.mode, { permission, ...command });
+  if (refusal === null) return null;
+  return {
+    code: 'MODE_FORBIDS',
+    message: `${effect.key}: the step ${refusal}; take the step out or relax "mode"`,
+    retryable: false,
+  };
+}
+
+const secretsOf = ({ input: { env } }: Walk): { secrets?: { [name: string]: string } } =>
+  env === undefined ? {} : { secrets: env };
+
+/** Quick commands start no process. */
+function confinementOf(walk: Walk, step: Step): { confinement?: Confinement } {
+  const { mode, memoryMb } = walk.input.limits;
+  if (isQuick(step) || (mode !== 'sandboxed' && memoryMb === undefined)) return {};
+  return {
+    confinement: {
+      ...(mode === 'sandboxed' ? { sandboxed: true } : {}),
+      ...(memoryMb === undefined ? {} : { memoryMb }),
+    },
+  };
+}
+
+function strictFailure(key: string, unresolved: readonly string[]): FailureInfo {
+  const names = unresolved.join(', ');
+  const message = `${key}: ${names} ${unresolved.length === 1 ? 'has' : 'have'} no value here; set it before this step, or remove "strict"`;
+  return { code: 'UNRESOLVED_REFERENCE', message, retryable: false };
+}
+
+function watchEffect(walk: Walk, step: WatchStep, reader: Reader, frame: EffectFrame): Effect {
+  const { rules, until } = step;
+  const written = reader.value(step.executionId ?? '');
+  // The whole result of the step that started the process will do.
+  const executionId = textOf(isJsonObject(written) ? (written['executionId'] ?? null) : written);
+  const after = walk.position.watched?.[executionId];
+  return {
+    type: 'watch',
+    request: {
+      executionId,
+      ...(rules === undefined ? {} : { rules }),
+      ...(until === undefined ? {} : { until }),
+      ...(after === undefined || until === undefined || until === 'finished' ? {} : { after }),
+    },
+    ...frame,
+  };
+}
+
+/** The pattern of an event to wait for, with the names in scope. */
+export function readEventPattern(
+  walk: Walk,
+  strand: Strand,
+  written: string,
+  { key, passes, path }: Place,
+): { pattern: string; failure?: FailureInfo } {
+  const reader = new Reader(namesAt(walk, strand, passes, path));
+  const pattern = reader.text(written);
+  if (reader.fault)
+    return { pattern, failure: { ...reader.fault, message: `${key}: ${reader.fault.message}`, retryable: false } };
+  if (reader.unresolved.size === 0) return { pattern };
+  // Anywhere else a warning would do; here the run would wait for an event of another name.
+  const message = `${key}: the event's name needs ${[...reader.unresolved].join(', ')}, which has no value here; set it before this step`;
+  return { pattern, failure: { code: 'UNRESOLVED_REFERENCE', message, retryable: false } };
+}
+
+type EffectFrame = Pick<Effect, 'key' | 'label' | 'timeoutMs' | 'leftMs' | 'retry' | 'confinement' | 'secrets'>;
+
+function shellEffect(step: ShellStep, reader: Reader, frame: EffectFrame): Effect {
+  const program = step.args !== undefined;
+  const rendered = program ? { line: reader.text(step.command), env: {}, files: {} } : reader.shellLine(step.command);
+  const env: { [name: string]: string } = { ...rendered.env };
+  for (const [name, value] of Object.entries(step.env ?? {})) env[name] = reader.asText(value);
+  return {
+    type: 'shell',
+    command: rendered.line,
+    env,
+    ...(program ? { args: (step.args ?? []).map((arg) => reader.asText(arg)) } : {}),
+    ...(Object.keys(rendered.files).length > 0 ? { files: rendered.files } : {}),
+    ...(step.cwd === undefined ? {} : { cwd: reader.text(step.cwd) }),
+    ...(step.stdin === undefined ? {} : { stdin: reader.asText(step.stdin) }),
+    ...frame,
+  };
+}
+
+function nestedEffect(
+  walk: Walk,
+  strand: Strand,
+  step: SentinelStep,
+  reader: Reader,
+  frame: EffectFrame,
+  place: Place,
+): Effect | FailureInfo {
+  const definition = resolveDefinition(walk, step.definition);
+  if (definition === null) {
+    const name = '$ref' in step.definition ? step.definition.$ref : '';
+    const message = `${place.key}: no definition is named "${name}"; the run was started without it`;
+    return { code: 'UNKNOWN_DEFINITION', message, retryable: false };
+  }
+  const depthMax = walk.input.limits.nestingDepth ?? nestingSentinelsMax;
+  if (walk.input.depth >= depthMax) {
+    const message = `${place.key}: sentinels are nested ${walk.input.depth} deep, and ${depthMax} is the limit`;
+    return { code: 'NESTING_TOO_DEEP', message, retryable: false };
+  }
+  return {
+    type: 'sentinel',
+    definition,
+    base: { ...definition.inputs, ...visible(walk, strand), ...reader.object(step.inputs) },
+    wait: step.await !== false,
+    limits: limitsLeft(walk, isTimed(walk, step) ? undefined : step.timeoutMs, strand, step.await !== false),
+    depth: walk.input.depth + 1,
+    ...frame,
+  };
+}
+
+function resolveDefinition(walk: Walk, definition: SentinelStep['definition']): Definition | null {
+  if (!('$ref' in definition)) return definition;
+  const name = definition.$ref;
+  return Object.hasOwn(walk.input.library, name) ? (walk.input.library[name] ?? null) : null;
+}
+
+/** All variables a place can see, nearest scope winning. */
+export function visible(walk: Walk, strand: Strand): Variables {
+  return withoutResults(Object.assign({}, walk.input.base, ...strand.outer.toReversed(), strand.own) as Variables);
+}
+
+export type ReadApproval =
+  | { message: string; show: Json; assignee: string | undefined; label: string }
+  | { failure: FailureInfo; label: string };
+
+/** What an approval step asks, with the names in scope. */
+export function readApproval(walk: Walk, strand: Strand, step: ApprovalStep, place: Place): ReadApproval {
+  const reader = new Reader(namesAt(walk, strand, place.passes, place.path));
+  const message = reader.text(step.message);
+  const show = step.show === undefined ? null : reader.value(step.show);
+  const assignee = step.assignee === undefined ? undefined : reader.text(step.assignee);
+  const label = step.name ?? previewOf(message);
+  if (reader.fault)
+    return { failure: { ...reader.fault, message: `${place.key}: ${reader.fault.message}`, retryable: false }, label };
+  if (walk.input.definition.strict === true && reader.unresolved.size > 0)
+    return { failure: strictFailure(place.key, [...reader.unresolved]), label };
+  return { message, show, assignee, label };
+}

@@ -1,0 +1,217 @@
+/**
+ * What bounds a run, and what happens at a bound: the run stops, or, with `onTimeout: "pause"`, it
+ * is held and asks; resuming it grants the same amount once more. Time spent held counts against nothing.
+ */
+import { findCommand } from '../language/commands.ts';
+import { commandTimeoutMs, continuousPassesMax, shellTimeoutMs, watchTimeoutMs } from '../language/limits.ts';
+import type { Definition, LoopConfig, Step } from '../language/model.ts';
+import { stricter } from '../language/permissions.ts';
+import { reasonAtLimit } from '../language/events/question.ts';
+import { CHANGES, isNewFor } from './changes.ts';
+import { wait, type Walking } from './drive.ts';
+import { shieldOf, type Flow, type Gate, type RunBudget, type RunLimits, type Strand } from './host.ts';
+import type { Walk } from './walk-state.ts';
+import { askAtLimit, isOpen, limitQuestionId } from './limit-questions.ts';
+import { ruleFor } from './rules.ts';
+
+export type Limit = 'maxIterations' | 'timeoutMs' | `budget.${'steps' | 'tokens' | 'usd' | 'wallMs'}`;
+
+const smallest = (...values: (number | null | undefined)[]): number | null => {
+  const present = values.filter((value) => value !== null && value !== undefined);
+  return present.length === 0 ? null : Math.min(...present);
+};
+
+/** A run's limits: its own, and never more than what it inherits. */
+export function limitsOf(definition: Definition, inherited: RunLimits | null): RunLimits {
+  const { loop, safety } = definition;
+  const bounded: { maxIterations?: number | undefined; timeoutMs?: number | undefined } =
+    loop.type === 'once' ? {} : loop;
+  return {
+    maxIterations: smallest(safety?.maxIterations, bounded.maxIterations, inherited?.maxIterations),
+    timeoutMs: smallest(definition.timeoutMs, safety?.timeoutMs, bounded.timeoutMs, inherited?.timeoutMs),
+    stepTimeoutMs: smallest(safety?.maxStepTimeoutMs, inherited?.stepTimeoutMs),
+    nestingDepth: smallest(safety?.maxNestingDepth, inherited?.nestingDepth),
+    ...withoutUndefined({
+      mode: modeOf(definition, inherited),
+      memoryMb: smallest(safety?.maxMemoryMb, inherited?.memoryMb) ?? undefined,
+      budget: budgetOf(definition, inherited?.budget),
+      requireApproval: approvalsOf(definition, inherited),
+    }),
+  };
+}
+
+/** What somebody around a run wants to approve, nobody inside takes away. */
+function approvalsOf({ safety }: Definition, inherited: RunLimits | null): RunLimits['requireApproval'] {
+  const classes = [...new Set([...(inherited?.requireApproval ?? []), ...(safety?.requireApproval ?? [])])];
+  return classes.length === 0 ? undefined : classes;
+}
+
+function modeOf(definition: Definition, inherited: RunLimits | null): RunLimits['mode'] {
+  const mode = stricter(definition.mode, inherited?.mode);
+  return mode === 'full' ? undefined : mode;
+}
+
+function budgetOf({ safety }: Definition, inherited: RunBudget | undefined): RunBudget | undefined {
+  const own = safety?.budget;
+  if (own === undefined && inherited === undefined) return undefined;
+  const at = (kind: 'steps' | 'tokens' | 'usd' | 'wallMs'): number | undefined =>
+    smallest(own?.[kind], inherited?.[kind]) ?? undefined;
+  const pause = safety?.onTimeout === undefined ? inherited?.pause : safety.onTimeout === 'pause';
+  return withoutUndefined({ steps: at('steps'), tokens: at('tokens'), usd: at('usd'), wallMs: at('wallMs'), pause });
+}
+
+type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+
+function withoutUndefined<Fields extends object>(fields: Fields): Defined<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;
+}
+
+/** What is left of the run's time; inside a clean-up, of the clean-up's. */
+export function remainingMs(walk: Walk, strand?: Strand): number | null {
+  const shield = strand === undefined ? null : shieldOf(strand);
+  if (shield !== null) return Math.max(0, shield.until - walk.host.now());
+  return smallest(timeoutLeft(walk), timeLimitsLeft(walk).wallMs);
+}
+
+/** What is left of the time after which the run ends; null where it is held then, or has all the time. */
+export function endingMs(walk: Walk): number | null {
+  return smallest(
+    pausesAt(walk, 'timeoutMs') ? null : timeoutLeft(walk),
+    pausesAt(walk, 'budget.wallMs') ? null : timeLimitsLeft(walk).wallMs,
+  );
+}
+
+function timeoutLeft(walk: Walk): number | null {
+  return timeLeft(walk, walk.input.limits.timeoutMs, 'timeoutMs');
+}
+
+/** The part of the budget that is time: it passes for everyone at once, so nobody reserves any. */
+export function timeLimitsLeft(walk: Walk): { wallMs?: number } {
+  const wallMs = timeLeft(walk, wallMsOf(walk), 'budget.wallMs');
+  return wallMs === null ? {} : { wallMs };
+}
+
+/** The time each grant gives, so that with all of them what had gone before the run is taken off. */
+export function wallMsOf({ input: { limits }, position: { extensions, earlierMs = 0 } }: Walk): number | null {
+  const bound = limits.budget?.wallMs;
+  return bound === undefined ? null : bound - earlierMs / (1 + (extensions['budget.wallMs'] ?? 0));
+}
+
+function timeLeft(walk: Walk, bound: number | null, limit: Limit): number | null {
+  return bound === null ? null : Math.max(0, extended(walk, limit, bound) - (runningMs(walk) - walk.input.startedAt));
+}
+
+/** A bound with what was granted beyond it. */
+export function extended({ position: { extensions } }: Walk, limit: Limit, bound: number): number {
+  return bound * (1 + (extensions[limit] ?? 0)) + (extensions[`more.${limit}`] ?? 0);
+}
+
+/** How long the run has been held so far, also while it is. */
+export function heldMs({ position: { pausedMs, paused }, host }: Walk): number {
+  return pausedMs + (paused === null ? 0 : host.now() - paused.since);
+}
+
+/** The clock without the time the run has been held. */
+export function runningMs(walk: Walk): number {
+  return walk.host.now() - heldMs(walk);
+}
+
+/** The limits a nested run inherits now; `timeoutMs` is what the step bounds it by, where nobody waits for its end. */
+export function limitsLeft(walk: Walk, timeoutMs: number | undefined, strand: Strand, isAwaited: boolean): RunLimits {
+  const left =
+    shieldOf(strand) !== null
+      ? remainingMs(walk, strand)
+      : isAwaited && holdsNested(walk, 'timeoutMs')
+        ? null
+        : timeoutLeft(walk);
+  return { ...walk.input.limits, timeoutMs: smallest(timeoutMs, left) };
+}
+
+/** Whether a run that waits for a nested one is held, and that one with it, where its time is up. */
+export function holdsNested(walk: Walk, limit: Limit): boolean {
+  return isNewFor(walk.input, CHANGES.nestedHeld) && pausesAt(walk, limit);
+}
+
+/** What is left of the time that ends a nested run with the run around it. */
+export function nestedMs(walk: Walk, strand: Strand, isAwaited: boolean): number | null {
+  const isHeld = isAwaited && shieldOf(strand) === null && isNewFor(walk.input, CHANGES.nestedHeld);
+  return isHeld ? endingMs(walk) : remainingMs(walk, strand);
+}
+
+/** Holds the run, and the nested run it waits for, each time that its time is up before that one has ended. The flow that ends the run, or null. */
+export function* holdMeanwhile(walk: Walk, strand: Strand, nested: Promise<unknown>): Walking<Flow | null> {
+  if (walk.input.limits.timeoutMs === null || shieldOf(strand) !== null || !holdsNested(walk, 'timeoutMs')) return null;
+  while (yield* wait(walk.host.isLate(() => timeoutLeft(walk) ?? 0, nested))) {
+    const flow = yield* holdAtLimit(walk, 'timeoutMs');
+    if (flow) return flow;
+  }
+  return null;
+}
+
+/** Whether the run's time is up; what else its budget holds is asked in budget.ts. */
+export function limitReached(walk: Walk): Limit | null {
+  if (timeLimitsLeft(walk).wallMs === 0) return 'budget.wallMs';
+  return timeoutLeft(walk) === 0 ? 'timeoutMs' : null;
+}
+
+/** How often steps may have been repeated because time was granted once more. */
+export function turnsGranted({ extensions }: Walk['position']): number {
+  return extensions.maxIterations + extensions.timeoutMs + (extensions['budget.wallMs'] ?? 0);
+}
+
+/** Passes the run's own loop may still make are used up. */
+export function passesSpent(walk: Walk, config: LoopConfig, pass: number): boolean {
+  const given = walk.input.limits.maxIterations;
+  const bound = given ?? (config.type === 'continuous' ? continuousPassesMax : null);
+  return bound !== null && pass >= extended(walk, 'maxIterations', bound);
+}
+
+/** The flow that ends the run, or null when it may go on. */
+export function* holdAtLimit(walk: Walk, limit: Limit): Walking<Flow | null> {
+  if (!pausesAt(walk, limit)) return { kind: 'stopped', limit };
+  const granted = walk.position.extensions[limit] ?? 0;
+  const id = limitQuestionId(limit, granted);
+  let gate: Gate;
+  do {
+    // It is held before anything is waited for.
+    const held = walk.host.hold(reasonAtLimit(limit), id);
+    if (walk.host.asksAtLimits()) yield* askAtLimit(walk, limit, id);
+    gate = yield* wait(held);
+  } while (gate === 'go' && isOpen(walk, id));
+  switch (gate) {
+    case 'go':
+      // A run that asks nobody is extended here. Branches held together are resumed together: the first to go on takes the one extension.
+      if ((walk.position.extensions[limit] ?? 0) === granted) walk.position.extensions[limit] = granted + 1;
+      return null;
+    case 'yield':
+    case 'segment':
+      return { kind: 'yield' };
+    case 'stop':
+      return { kind: 'stopped', limit };
+    case 'cancel':
+      return { kind: 'cancelled' };
+    default:
+      return gate satisfies never;
+  }
+}
+
+/** A nested run does with an inherited budget what its parent would. */
+function pausesAt(walk: Walk, limit: Limit): boolean {
+  const { definition, limits } = walk.input;
+  return limit.startsWith('budget.')
+    ? limits.budget?.pause === true
+    : definition.safety?.onTimeout === 'pause' || ruleFor(definition, 'timeout')?.action === 'pause';
+}
+
+/** How long one effect may take: the step's own bound, the run's bound on steps, what is left of the run. */
+export function timeoutOf(walk: Walk, step: Step, strand: Strand): number {
+  const own = 'timeoutMs' in step ? step.timeoutMs : undefined;
+  const usual = usualTimeoutOf(step);
+  return Math.max(1, smallest(own ?? usual, walk.input.limits.stepTimeoutMs, remainingMs(walk, strand)) ?? usual);
+}
+
+function usualTimeoutOf(step: Step): number {
+  if (step.type === 'shell') return shellTimeoutMs;
+  if (step.type === 'watch') return watchTimeoutMs;
+  return (step.type === 'command' ? findCommand(step.command)?.timeoutMs : undefined) ?? commandTimeoutMs;
+}

@@ -1,0 +1,218 @@
+/**
+ * Loops of every kind, from wherever their frame stands.
+ *
+ * Between passes: the bounds, then `while` or `max`, then the pause, or the wait for an event; then the
+ * pass begins and binds its item (pass N binds item N−1). After a pass: `until`. The run's own loop stops the run when its
+ * passes are spent; an inner loop that reaches its own `maxIterations` or `timeoutMs` ends with a
+ * warning, and the run goes on.
+ */
+import { isTruthy, tryEvaluate } from '../language/expression/evaluate.ts';
+import type { FailureInfo } from '../language/failure.ts';
+import type { Json } from '../language/json.ts';
+import type { LoopConfig } from '../language/model.ts';
+import { listOf } from '../language/expression/scope.ts';
+import { valueOfEvent } from '../language/events/published-event.ts';
+import { CHANGES, isNewFor } from './changes.ts';
+import { clearAttempt, flowOf } from './attempts.ts';
+import type { Walking } from './drive.ts';
+import { readEventPattern } from './effects.ts';
+import type { Flow, Strand } from './host.ts';
+import { stepKey } from './keys.ts';
+import { heldMs, holdAtLimit, passesSpent, remainingMs, runningMs } from './limits.ts';
+import { namesAt } from './names.ts';
+import { tallyPass } from './outcome.ts';
+import type { LoopFrame } from './position.ts';
+import { record, setVariable, type Walk } from './walk-state.ts';
+import { deadline, takeRest } from './waits.ts';
+import { catchEvent, refusedPattern } from './watching.ts';
+
+type EventLoop = Extract<LoopConfig, { type: 'event' }>;
+
+export interface LoopBlock {
+  config: LoopConfig;
+  /** Path of the loop step; empty for the run's own loop. */
+  path: string;
+  passes: readonly number[];
+  isRoot: boolean;
+}
+
+const ENDED = 'ended';
+type Turn = Flow | typeof ENDED | null;
+
+export function* walkLoop(
+  walk: Walk,
+  strand: Strand,
+  block: LoopBlock,
+  frame: LoopFrame,
+  walkPass: (passes: readonly number[]) => Walking<Flow>,
+): Walking<Flow> {
+  for (;;) {
+    if (frame.between) {
+      const turn = yield* beforePass(walk, strand, block, frame);
+      if (turn === ENDED) return { kind: 'done' };
+      if (turn) return turn;
+    }
+    const passes = [...block.passes, frame.pass];
+    const flow = yield* walkPass(passes);
+    if (flow.kind !== 'done') return flow;
+    const turn = afterPass(walk, strand, block, frame, passes);
+    if (turn === ENDED) return { kind: 'done' };
+    if (turn) return turn;
+  }
+}
+
+function* beforePass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): Walking<Turn> {
+  const { config } = block;
+  if (config.type === 'once' && frame.pass > 0) return ENDED;
+  if (frame.pass === 0) {
+    const failure = readMax(walk, strand, block, frame);
+    if (failure) return { kind: 'failed', failure };
+  }
+  if (frame.max !== null && frame.pass >= frame.max) return ENDED;
+  if (config.type === 'while') {
+    const pass = isNewFor(walk.input, CHANGES.readAsWritten) ? frame.pass + 1 : frame.pass;
+    const verdict = check(walk, strand, block, [...block.passes, pass], config.check);
+    if (verdict !== true) return verdict === false ? ENDED : verdict;
+  }
+  const bounded = yield* atBound(walk, block, frame);
+  if (bounded) return bounded;
+  if (config.type === 'event') return yield* beginEventPass(walk, strand, block, frame, config);
+  const rest = yield* restBefore(walk, strand, block, frame);
+  if (rest) return rest;
+  beginPass(walk, strand, block, frame);
+  return null;
+}
+
+/** The pass of a loop over events is that of one event; the one that started the run is the first of the run's own loop. */
+function* beginEventPass(
+  walk: Walk,
+  strand: Strand,
+  block: LoopBlock,
+  frame: LoopFrame,
+  config: EventLoop,
+): Walking<Turn> {
+  const at = loopPath(block);
+  const read = readEventPattern(walk, strand, config.event, { key: at, passes: block.passes, path: block.path });
+  const refused = read.failure ?? refusedPattern(at, read.pattern);
+  if (refused) return { kind: 'failed', failure: refused };
+  const until =
+    block.isRoot || config.timeoutMs === undefined
+      ? null
+      : deadline(walk, walk.host.now() + config.timeoutMs - (runningMs(walk) - frame.startedAt), heldMs(walk));
+  const key = stepKey(at, [...block.passes, frame.pass]);
+  const caught = yield* catchEvent(walk, strand, {
+    key,
+    pattern: read.pattern,
+    withCause: block.isRoot && frame.pass === 0,
+    until,
+  });
+  if ('flow' in caught) return caught.flow;
+  if ('late' in caught) return (yield* atBound(walk, block, frame)) ?? ENDED;
+  setVariable(walk, strand, 'event', valueOfEvent(caught.event));
+  beginPass(walk, strand, block, frame);
+  return null;
+}
+
+function beginPass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): void {
+  const { config } = block;
+  frame.pass += 1;
+  frame.between = false;
+  frame.rested = false;
+  frame.block.at = 0;
+  clearAttempt(frame.block);
+  if (config.type === 'once' || config.type === 'event' || config.over === undefined || config.as === undefined) return;
+  const items = tryEvaluate(config.over, namesAt(walk, strand, [...block.passes, frame.pass], bodyOf(block)));
+  const item: Json = (items.ok ? listOf(items.value)?.[frame.pass - 1] : undefined) ?? null;
+  setVariable(walk, strand, config.as, item);
+}
+
+/** `max` is read once, when the loop starts. */
+function readMax(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): FailureInfo | null {
+  const { config } = block;
+  if (config.type === 'once' || config.max === undefined) return null;
+  if (typeof config.max === 'number') {
+    frame.max = config.max;
+    return null;
+  }
+  const result = tryEvaluate(config.max, namesAt(walk, strand, block.passes, block.path));
+  const given = result.ok ? result.value : undefined;
+  const value = listOf(given)?.length ?? given;
+  const count = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof count === 'number' && Number.isFinite(count) && count >= 0) {
+    frame.max = Math.floor(count);
+    return null;
+  }
+  const finding = result.ok
+    ? `is ${value === undefined ? 'unresolved' : JSON.stringify(value).slice(0, 80)}`
+    : result.message;
+  return {
+    code: 'LOOP_BOUND_INVALID',
+    message: `${loopPath(block)}.max: "${config.max}" ${finding}; it must give a number of passes`,
+    retryable: false,
+  };
+}
+
+const bodyOf = (block: LoopBlock): string => (block.isRoot ? 'steps' : `${block.path}.steps`);
+const loopPath = (block: LoopBlock): string => (block.isRoot ? 'loop' : `${block.path}.loop`);
+
+function* atBound(walk: Walk, block: LoopBlock, frame: LoopFrame): Walking<Turn> {
+  const { config } = block;
+  if (!block.isRoot && config.type !== 'once') {
+    const spent = config.maxIterations !== undefined && frame.pass >= config.maxIterations;
+    const late = config.timeoutMs !== undefined && runningMs(walk) - frame.startedAt >= config.timeoutMs;
+    if (spent || late) {
+      const bound = spent ? `maxIterations ${config.maxIterations}` : `timeoutMs ${config.timeoutMs}`;
+      record(walk, {
+        type: 'warning',
+        key: stepKey(block.path, block.passes),
+        code: 'LOOP_LIMIT_REACHED',
+        message: `${block.path}: the loop ended at its bound (${bound}) after ${frame.pass} passes`,
+      });
+      return ENDED;
+    }
+    if (config.maxIterations !== undefined || frame.max !== null) return null;
+  }
+  while (config.type !== 'once' && passesSpent(walk, config, frame.pass)) {
+    const flow = yield* holdAtLimit(walk, 'maxIterations');
+    if (flow) return flow;
+  }
+  return null;
+}
+
+function* restBefore(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): Walking<Turn> {
+  const { config } = block;
+  if (config.type !== 'continuous' || config.intervalMs === undefined || frame.pass === 0 || frame.rested) return null;
+  const ms = Math.min(config.intervalMs, remainingMs(walk, strand) ?? config.intervalMs);
+  const gate = yield* takeRest(walk, strand, stepKey(loopPath(block), [...block.passes, frame.pass]), ms, frame);
+  if (gate !== 'go') return flowOf(gate);
+  frame.rested = true;
+  return null;
+}
+
+function afterPass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame, passes: number[]): Turn {
+  const { config } = block;
+  frame.between = true;
+  if (block.isRoot) {
+    tallyPass(walk.position.tally, strand.own, walk.input.parent !== null);
+    if (config.type !== 'once') record(walk, { type: 'pass-finished', key: '', pass: frame.pass });
+  }
+  if (config.type !== 'until') return null;
+  const verdict = check(walk, strand, block, passes, config.check);
+  if (verdict === true) return ENDED;
+  return verdict === false ? null : verdict;
+}
+
+function check(
+  walk: Walk,
+  strand: Strand,
+  block: LoopBlock,
+  passes: readonly number[],
+  expression: string,
+): boolean | Flow {
+  const verdict = tryEvaluate(expression, namesAt(walk, strand, passes, bodyOf(block)));
+  if (verdict.ok) return isTruthy(verdict.value);
+  return {
+    kind: 'failed',
+    failure: { code: 'EXPRESSION_FAILED', message: `${loopPath(block)}.check: ${verdict.message}`, retryable: false },
+  };
+}

@@ -1,0 +1,101 @@
+/** A nested run seen from its parent: what it starts with, and what its end means to the step. */
+import type { SentinelStep, Step } from '../language/model.ts';
+import { CHANGES, isNewFor } from './changes.ts';
+import {
+  isCancelled,
+  type Effect,
+  type Flow,
+  type NestedEffect,
+  type Reply,
+  type RunInput,
+  type Strand,
+} from './host.ts';
+import type { Walk } from './walk-state.ts';
+import { limitsOf, runningMs, turnsGranted } from './limits.ts';
+import { valueOfNestedRun, type RunResult } from './outcome.ts';
+
+/**
+ * `attempt` counts from 1; in runs from before each attempt of a step with retries is a run of its
+ * own, and so is each time the step is repeated because a limit was extended.
+ */
+export function nestedInput(walk: Walk, effect: NestedEffect, attempt = 1): RunInput {
+  const { input } = walk;
+  const granted = isNewFor(input, CHANGES.nestedHeld) ? 0 : turnsGranted(walk.position);
+  const mark = attempt + granted === 1 ? '' : `#${attempt}.${granted}`;
+  return {
+    ...input,
+    handle: `${input.handle}/${effect.key}${mark}`,
+    definition: effect.definition,
+    definitionHash: '',
+    ...(effect.library === undefined ? {} : { library: { ...effect.library, ...input.library } }),
+    base: effect.base,
+    limits: limitsOf(effect.definition, effect.limits),
+    depth: effect.depth,
+    parent: input.handle,
+    startedAt: walk.host.now(),
+  };
+}
+
+/** A nested run that failed fails the step; one that a limit or a stop ended has a result to look at. */
+export function nestedReply(key: string, result: RunResult): Reply {
+  const reply = endOf(key, result);
+  return result.spent === undefined ? reply : { ...reply, usage: result.spent };
+}
+
+function endOf(key: string, result: RunResult): Reply {
+  if (result.outcome === 'completed') return { ok: true, value: valueOfNestedRun(result) };
+  if (result.outcome === 'stopped')
+    return { ok: true, value: valueOfNestedRun(result), stoppedBy: result.limit ?? 'stop' };
+  if (result.outcome === 'cancelled') {
+    return {
+      ok: false,
+      failure: { code: 'CHILD_FAILED', message: `${key}: the nested run was cancelled`, retryable: false },
+    };
+  }
+  const finding = result.failure?.message ?? 'it failed';
+  const details = { code: result.failure?.code ?? 'CHILD_FAILED' };
+  return {
+    ok: false,
+    failure: { code: 'CHILD_FAILED', message: `${key}: the nested run failed: ${finding}`, retryable: true, details },
+  };
+}
+
+/** Whether the step's own time ends it. A nested run that nobody waits for has that time as a limit. */
+export function isTimed(walk: Walk, step: SentinelStep): boolean {
+  return step.timeoutMs !== undefined && step.await !== false && walk.host.timesNested();
+}
+
+/**
+ * Performs an effect, a nested run within the `timeoutMs` of its step: when that has passed, the run
+ * is cancelled and cleans up, and then the step has failed. Limits of the nested run itself end it as
+ * they do any run. Time that the run around it is held does not count.
+ */
+export function performInTime(walk: Walk, strand: Strand, step: Step, effect: Effect): Promise<Reply> {
+  const { timeoutMs } = step;
+  if (effect.type !== 'sentinel' || step.type !== 'sentinel' || timeoutMs === undefined || !isTimed(walk, step))
+    return walk.host.perform(strand, effect);
+  const since = runningMs(walk);
+  // Not a clean-up of its own, which only its own time would end: one around it holds for it, too.
+  const { shield: _shield, ...plain } = strand;
+  const inner: Strand = { ...plain, cancelled: false, within: strand };
+  let reply: Reply = { ok: false, cancelled: true };
+  const perform = async (): Promise<Flow> => {
+    reply = await walk.host.perform(inner, effect);
+    return { kind: 'done' };
+  };
+  return walk.host
+    .bound(inner, () => timeoutMs - (runningMs(walk) - since), perform)
+    .then(() => {
+      const isLate = !reply.ok && 'cancelled' in reply && inner.cancelled && !isCancelled(strand);
+      return isLate ? tooLate(effect.key, timeoutMs, reply) : reply;
+    });
+}
+
+function tooLate(key: string, timeoutMs: number, { usage }: Reply): Reply {
+  const message = `${key}: the nested run did not end within the step's timeoutMs ${timeoutMs} and was cancelled; raise timeoutMs, or do less in it`;
+  return {
+    ok: false,
+    failure: { code: 'STEP_TIMEOUT', message, retryable: true },
+    ...(usage === undefined ? {} : { usage }),
+  };
+}

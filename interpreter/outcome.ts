@@ -1,0 +1,138 @@
+/**
+ * How a run ends, and what its parent sees of it.
+ *
+ * A nested run's value is `{success, iterations, results, failureCount, average…, …named outputs}`.
+ * A pass failed when one of the outputs it set says so: `success: false`, or `grade.score` (or
+ * `score` of an output called grade) below passingScore. `average<X>` is the mean over all passes of
+ * every numeric output x or xScore. `success`: the run completed and its last pass did not fail.
+ */
+import type { FailureInfo } from '../language/failure.ts';
+import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
+import { valueBytesMax } from '../language/limits.ts';
+import { isSafeName } from '../language/expression/scope.ts';
+import type { RunOutcome } from '../language/events/run-event.ts';
+import type { Flow } from './host.ts';
+import { usageOf } from './budget.ts';
+import { withoutResults } from './results.ts';
+import type { LoopFrame, Position, Tally, Usage, Variables } from './position.ts';
+
+const passingScore = 80;
+const resultsKeptMax = 100;
+
+export interface RunResult {
+  outcome: RunOutcome;
+  status: 'completed' | 'failed' | 'cancelled';
+  limit?: string;
+  failure?: FailureInfo;
+  iterations: number;
+  durationMs: number;
+  outputs: Variables;
+  /** Present for nested runs only. */
+  tally?: Tally;
+  /** Present for nested runs: what it used, with the runs nested in it. */
+  spent?: Usage;
+}
+
+export function passFailed(name: string, value: Json): boolean {
+  if (!isJsonObject(value)) return false;
+  if (value['success'] === false) return true;
+  const grade = name === 'grade' ? value : value['grade'];
+  return isJsonObject(grade) && typeof grade['score'] === 'number' && grade['score'] < passingScore;
+}
+
+/** The numbers of one output that averages are taken of: the value itself, or its `…Score` fields. */
+function numbersOf(name: string, value: Json): [string, number][] {
+  if (typeof value === 'number') return [[name, value]];
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).filter((entry): entry is [string, number] => typeof entry[1] === 'number');
+}
+
+/** Closes the books on a pass. */
+export function tallyPass(tally: Tally, own: Variables, keepResults: boolean): void {
+  const outputs: Variables = {};
+  let failed = false;
+  for (const name of tally.touched) {
+    const value = own[name];
+    if (value === undefined) continue;
+    failed ||= passFailed(name, value);
+    if (!keepResults) continue;
+    outputs[name] = value;
+    for (const [field, number] of numbersOf(name, value)) {
+      const known = Object.hasOwn(tally.numbers, field) ? tally.numbers[field] : undefined;
+      const { sum, count } = known ?? { sum: 0, count: 0 };
+      if (isSafeName(field)) tally.numbers[field] = { sum: sum + number, count: count + 1 };
+    }
+  }
+  tally.lastPassed = !failed;
+  if (failed) tally.failureCount += 1;
+  if (keepResults) tally.results = bounded([...tally.results, outputs].slice(-resultsKeptMax));
+  tally.touched = [];
+}
+
+/** The newest results that together stay within the bound of one value. */
+function bounded(results: Variables[]): Variables[] {
+  let bytes = 0;
+  const first = results.findLastIndex((result) => {
+    bytes += JSON.stringify(result).length;
+    return bytes > valueBytesMax;
+  });
+  return results.slice(first + 1);
+}
+
+function averages(tally: Tally): JsonObject {
+  const means: JsonObject = {};
+  for (const [name, { sum, count }] of Object.entries(tally.numbers)) {
+    const base = name.endsWith('Score') ? name.slice(0, -'Score'.length) : name;
+    if (base !== '') means[`average${base[0]?.toUpperCase()}${base.slice(1)}`] = sum / count;
+  }
+  return means;
+}
+
+/** What an awaited nested run is to its parent. */
+export function valueOfNestedRun(result: RunResult): JsonObject {
+  const tally = result.tally;
+  return {
+    ...(tally ? averages(tally) : {}),
+    ...result.outputs,
+    success: result.outcome === 'completed' && (tally?.lastPassed ?? true),
+    outcome: result.outcome,
+    iterations: result.iterations,
+    results: tally?.results ?? [],
+    failureCount: tally?.failureCount ?? 0,
+  };
+}
+
+/** A pass that ended before its first step does not count. */
+function passesMade(loop: LoopFrame): number {
+  const isUntouched = !loop.between && loop.block.at === 0 && loop.block.open === undefined;
+  return isUntouched ? loop.pass - 1 : loop.pass;
+}
+
+export function resultOf(flow: Flow, position: Position, at: number, startedAt: number, nested: boolean): RunResult {
+  const common = {
+    iterations: passesMade(position.loop),
+    durationMs: at - startedAt,
+    outputs: withoutResults(position.own),
+    ...(nested ? { tally: position.tally, spent: usageOf({ position }) } : {}),
+  };
+  switch (flow.kind) {
+    case 'done':
+      return { outcome: 'completed', status: 'completed', ...common };
+    case 'failed':
+      return { outcome: 'failed', status: 'failed', failure: flow.failure, ...common };
+    case 'stopped':
+      return {
+        outcome: 'stopped',
+        status: flow.limit === 'stop' ? 'cancelled' : 'failed',
+        limit: flow.limit,
+        ...common,
+      };
+    case 'cancelled':
+      return { outcome: 'cancelled', status: 'cancelled', ...common };
+    case 'yield':
+    case 'segment':
+      throw new Error(`bug: a run cannot end with "${flow.kind}"`);
+    default:
+      return flow satisfies never;
+  }
+}

@@ -1,0 +1,72 @@
+/** Facts of a definition that a walk looks up. */
+import { blocksOf } from '../language/blocks.ts';
+import { findCommand } from '../language/commands.ts';
+import type { Definition, LoopConfig, ParallelStep, Step } from '../language/model.ts';
+import { definitionPath } from './keys.ts';
+
+function valueAt(definition: Definition, path: string): unknown {
+  let here: unknown = definition;
+  for (const part of definitionPath(path).split('.')) {
+    here = typeof here === 'object' && here !== null ? (here as { [key: string]: unknown })[part] : undefined;
+  }
+  return here;
+}
+
+/** Finds a block of steps by its path: `steps.2.branches.0`, `steps.1.then`, `steps.0.steps`; one that is left out is empty. */
+export function stepsAt(definition: Definition, path: string): readonly Step[] {
+  const here = valueAt(definition, path);
+  if (here === undefined) return [];
+  if (!Array.isArray(here)) throw new Error(`bug: no block of steps at "${path}"`);
+  return here as readonly Step[];
+}
+
+/** How many lines of execution may be under way at once where a strand is one of them. */
+export function branchesAtOnce(definition: Definition, strandPath: string): number {
+  let lines = 1;
+  for (const { index } of strandPath.matchAll(/\.branches\.\d+/g)) {
+    const step: unknown = valueAt(definition, strandPath.slice(0, index));
+    if (typeof step !== 'object' || step === null || !('type' in step) || step.type !== 'parallel') continue;
+    const { branches, maxConcurrency } = step as ParallelStep;
+    lines *= Math.max(1, Math.min(maxConcurrency ?? branches.length, branches.length));
+  }
+  return lines;
+}
+
+/** The field that stands for a variable where it is used as text, for variables set by commands, shells and events. */
+export function textFieldsOf(definition: Definition): Map<string, string> {
+  const fields = new Map<string, string>();
+  const visit = (steps: readonly Step[]): void => {
+    for (const step of steps) {
+      for (const { steps: inner } of blocksOf(step)) visit(inner);
+      if (step.type === 'loop') visitLoop(step.loop);
+      if (!('outputTo' in step) || step.outputTo === undefined) continue;
+      const field = textFieldOf(step);
+      if (field !== undefined) fields.set(step.outputTo, field);
+    }
+  };
+  const visitLoop = (loop: LoopConfig): void => {
+    if (loop.type === 'event') fields.set('event', 'data');
+  };
+  visitLoop(definition.loop);
+  visit(definition.steps);
+  visit(definition.always ?? []);
+  return fields;
+}
+
+function textFieldOf(step: Step): string | undefined {
+  if (step.type === 'shell') return 'stdout';
+  if (step.type === 'watch') return step.event === undefined ? undefined : 'data';
+  return step.type === 'command' ? findCommand(step.command)?.text : undefined;
+}
+
+const isWord = (char: string): boolean => /[A-Za-z0-9_]/.test(char);
+
+/** Whether some text of the definition reads this field of this variable. */
+export function readsField(definition: Definition, name: string, field: string): boolean {
+  const text = JSON.stringify(definition);
+  const read = `${name}.${field}`;
+  for (let at = text.indexOf(read); at !== -1; at = text.indexOf(read, at + 1)) {
+    if (!isWord(text.charAt(at - 1)) && !isWord(text.charAt(at + read.length))) return true;
+  }
+  return false;
+}

@@ -1,0 +1,67 @@
+/** What a scripted host can answer by itself, without a script. */
+import { readJsonText } from '../../language/read/text/json-text.ts';
+import {
+  programOf,
+  readNestedDefinition,
+  type GivenDefinition,
+  type ReadDefinition,
+} from '../../language/read/nested-definition.ts';
+import { Scope } from './simulation.ts';
+import type { Library, World } from './world.ts';
+
+export class PlainAnswers {
+  protected readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  now(): number {
+    return this.world.simulation.now;
+  }
+
+  group<Result>(walk: () => Promise<Result>): { ended: Promise<Result>; cancel: () => void } {
+    const { simulation } = this.world;
+    const scope = new Scope(simulation.scope);
+    return { ended: simulation.within(scope, walk), cancel: () => scope.cancel() };
+  }
+
+  /** A scripted run has every change of the ledger. */
+  keepsAttempts = (): boolean => true;
+  carriesWaits = (): boolean => true;
+  asksAtLimits = (): boolean => true;
+  timesNested = (): boolean => true;
+  drivesAsOne = (): boolean => true;
+  suspended = (): void => undefined;
+
+  /** Two texts have the same digest when they are the same, which is all that the walk relies on. */
+  digest(text: string): Promise<string> {
+    return Promise.resolve(text);
+  }
+
+  readDefinition(_key: string, given: GivenDefinition): Promise<ReadDefinition> {
+    const library = this.referred(given);
+    const read = readNestedDefinition({ ...given, library: { ...library, ...given.library } });
+    return Promise.resolve('definition' in read ? { ...read, library } : read);
+  }
+
+  /** What the names in it lead to; a name that the run was started with keeps its meaning. */
+  private referred({ value, library }: GivenDefinition): Library {
+    const found: Library = {};
+    const program = programOf(value);
+    const parsed = typeof program === 'string' ? readJsonText(program) : undefined;
+    const waiting: unknown[] = [parsed?.ok === true ? parsed.value : program];
+    while (waiting.length > 0) {
+      const next = waiting.pop();
+      if (typeof next !== 'object' || next === null) continue;
+      waiting.push(...Object.values(next));
+      const name: unknown = '$ref' in next ? next.$ref : undefined;
+      if (typeof name !== 'string' || Object.hasOwn(library, name) || Object.hasOwn(found, name)) continue;
+      const definition = this.world.stored?.(name);
+      if (definition === undefined) continue;
+      found[name] = definition;
+      waiting.push(definition.steps, definition.always);
+    }
+    return found;
+  }
+}

@@ -1,0 +1,21 @@
+/** An edit as a script writes it: for the revision that the run is at, with a step that is canonical. */
+import type { Step } from '../../language/model.ts';
+import { editRefusal, isSegmentInFlight, takeEdit } from '../edits.ts';
+import { record, type Walk } from '../walk-state.ts';
+import { revisionOf } from '../edited-paths.ts';
+import type { Interruption } from './script.ts';
+import type { Simulation } from './simulation.ts';
+
+/** What is refused is in the trace, as a warning. */
+export function makeScriptedEdit(walkOf: () => Walk, simulation: Simulation, { at, edit }: Interruption): void {
+  if (edit === undefined) throw new Error(`the script edits at ${at} and does not say what`);
+  const walk = walkOf();
+  if (isSegmentInFlight(walk)) {
+    simulation.schedule(1, () => makeScriptedEdit(walkOf, simulation, { at, do: 'edit', edit }));
+    return;
+  }
+  const request = { revision: revisionOf(walk), by: 'someone', ...edit };
+  const refusal = editRefusal(walk, request);
+  if (refusal === null) takeEdit(walk, request, (edit.step ?? null) as Step | null);
+  else record(walk, { type: 'warning', key: '', ...refusal });
+}

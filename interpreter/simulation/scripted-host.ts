@@ -1,0 +1,329 @@
+/**
+ * A host that answers the interpreter from a script, in simulated time. It stands where the Temporal
+ * host stands: it yields after a number of steps as continue-as-new does, and can hand quick steps
+ * to a segment.
+ */
+import type { Json } from '../../language/json.ts';
+import type { Step } from '../../language/model.ts';
+import type { PublishedEvent } from '../../language/events/published-event.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
+import { HELD_WITH_PARENT, type Question } from '../../language/events/question.ts';
+import type { AnswerRequest } from '../answers.ts';
+import { isQuick } from '../effects.ts';
+import {
+  isCancelled,
+  shieldOf,
+  type AskEnd,
+  type Effect,
+  type Flow,
+  type Gate,
+  type Host,
+  type NestedEffect,
+  type Reply,
+  type RestEnd,
+  type RunBudget,
+  type RunInput,
+  type SegmentReport,
+  type Strand,
+  type WantedEvent,
+} from '../host.ts';
+import { record, type Walk } from '../walk-state.ts';
+import { drive } from '../drive.ts';
+import { limitAsked } from '../limit-questions.ts';
+import { withdrawLimits } from '../questions.ts';
+import { nestedInput, nestedReply } from '../nested.ts';
+import { resultOf, type RunResult } from '../outcome.ts';
+import { firstPosition, type Position } from '../position.ts';
+import { textFieldsOf } from '../program.ts';
+import { walkRun } from '../walk.ts';
+import { BoundScopes } from './bound-scope.ts';
+import { PlainAnswers } from './plain-answers.ts';
+import { Questions } from './questions.ts';
+import { makeScriptedEdit } from './scripted-edit.ts';
+import { replyTo, type Interruption } from './script.ts';
+import { Scope } from './simulation.ts';
+import { throughJson } from './through-json.ts';
+import { Waking } from './waking.ts';
+import type { World } from './world.ts';
+
+export type { Mode, SegmentAsked, World } from './world.ts';
+
+export class ScriptedHost extends PlainAnswers implements Host {
+  readonly events: RunEvent[] = [];
+  /** Results of the run's segments, by their keys. */
+  readonly journal = new Map<string, Json>();
+  result: RunResult | null = null;
+  /** Times the run continued as new. */
+  continued = 0;
+  walk: Walk;
+  /** Events before the run began are not seen. */
+  private readonly since: number;
+  private readonly root = new Scope();
+  private readonly children = new Set<ScriptedHost>();
+  private readonly waking: Waking;
+  readonly bound: Host['bound'];
+  readonly isLate: Host['isLate'];
+  private stepsBefore = 0;
+  private pureSteps = 0;
+  /** A line of execution returned its position to continue as new; the others follow. */
+  private yielding = false;
+  readonly questions = new Questions();
+  /** Patterns of events that are waited for, by the keys of those who wait. */
+  readonly awaited = new Map<string, string>();
+
+  constructor(world: World, input: RunInput) {
+    super(world);
+    this.walk = this.walkFrom(input, firstPosition(input.startedAt));
+    this.since = world.board.head;
+    this.waking = new Waking(world.simulation);
+    const times = new BoundScopes(world.simulation, this.waking, () => this.walk.position.paused !== null);
+    this.bound = (...bounded) => times.bound(...bounded);
+    this.isLate = (...timed) => times.isLate(...timed);
+    world.board.onPublished(() => this.waking.wake());
+    world.runs.push(this);
+  }
+
+  private walkFrom(input: RunInput, position: Position): Walk {
+    return { input, position, host: this, textFields: textFieldsOf(input.definition) };
+  }
+
+  async run(): Promise<RunResult> {
+    const flow = await this.world.simulation.within(this.root, () => this.walkToEnd());
+    const { input, position } = this.walk;
+    this.result = resultOf(flow, position, this.now(), input.startedAt, input.parent !== null);
+    if (flow.kind === 'cancelled') this.cancel();
+    return this.result;
+  }
+
+  private async walkToEnd(): Promise<Flow> {
+    for (;;) {
+      const flow = await drive(walkRun(this.walk), () => undefined);
+      if (flow.kind !== 'yield') return flow;
+      this.continued += 1;
+      this.yielding = false;
+      this.walk = this.walkFrom(throughJson(this.walk.input), throughJson(this.walk.position));
+      this.stepsBefore = this.walk.position.steps;
+    }
+  }
+
+  /** The step's key, behind the keys of the nested runs that lead to it. */
+  keyOf(key: string): string {
+    const [, ...nested] = this.walk.input.handle.split('/');
+    return [...nested, key].join('/');
+  }
+
+  gate(strand: Strand, key: string, step: Step, isOpen: boolean): Gate | Promise<Gate> {
+    this.interrupt(key, 'before');
+    const ends = this.interruption(strand);
+    if (ends !== null) return ends;
+    // Where steps may continue as new, each branch is to have its turn before the first of them does.
+    if (this.walk.position.paused === null && this.world.mode.yieldEvery === undefined)
+      return this.gateFor(strand, step, isOpen);
+    return this.untilResumed(strand).then((held) => held ?? this.gateFor(strand, step, isOpen));
+  }
+
+  private gateFor(strand: Strand, step: Step, isOpen: boolean): Gate {
+    const { yieldEvery, segments, pureStepsMax = 500 } = this.world.mode;
+    if (
+      shieldOf(strand) === null &&
+      yieldEvery !== undefined &&
+      this.walk.position.steps - this.stepsBefore >= yieldEvery
+    ) {
+      this.yielding = true;
+      this.waking.wake();
+      return 'yield';
+    }
+    if (segments !== true || this.walk.input.definition.durability === 'step') return 'go';
+    if (!isOpen && isQuick(step, this.walk.input.limits)) return 'segment';
+    const isPure = step.type === 'condition' || step.type === 'loop' || step.type === 'parallel';
+    if (isPure && isOpen) return 'go';
+    this.pureSteps = isPure ? this.pureSteps + 1 : 0;
+    if (this.pureSteps < pureStepsMax) return 'go';
+    // Where the budget leaves nothing for a segment, the walk comes here again and goes on without one.
+    this.pureSteps = 0;
+    return 'segment';
+  }
+
+  private interruption(strand?: Strand): 'stop' | 'cancel' | null {
+    if (strand !== undefined && shieldOf(strand) !== null) return isCancelled(strand) ? 'cancel' : null;
+    if (this.root.cancelled || this.world.simulation.scope?.cancelled === true) return 'cancel';
+    return this.walk.position.stopping ? 'stop' : null;
+  }
+
+  private async untilResumed(strand?: Strand): Promise<'stop' | 'cancel' | null> {
+    while (this.walk.position.paused !== null && this.interruption(strand) === null)
+      await this.waking.untilWoken(this.world.simulation.scope);
+    return this.interruption(strand);
+  }
+
+  private interrupt(key: string, when: 'before' | 'during'): void {
+    for (const entry of this.world.script.interruptionsAt(this.keyOf(key), when)) {
+      if (when === 'before') this.apply(entry);
+      else this.world.simulation.schedule(entry.afterMs ?? 0, () => this.apply(entry));
+    }
+  }
+
+  private apply(entry: Interruption): void {
+    switch (entry.do) {
+      case 'pause':
+        this.pause('asked');
+        this.world.simulation.schedule(entry.forMs ?? 10, () => this.resume());
+        return;
+      case 'stop':
+        return this.stop();
+      case 'cancel':
+        return this.cancel();
+      case 'answer':
+        return void this.answer({ id: entry.at.split('/').at(-1) ?? entry.at, choice: 'approve', by: 'someone' });
+      case 'edit':
+        return makeScriptedEdit(() => this.walk, this.world.simulation, entry);
+      default:
+        return entry.do satisfies never;
+    }
+  }
+
+  private pause(reason: string): void {
+    const { position } = this.walk;
+    if (position.paused !== null || position.stopping) return;
+    position.paused = { reason, since: this.now() };
+    record(this.walk, { type: 'paused', key: '', reason });
+    for (const child of this.children) child.pause(HELD_WITH_PARENT);
+  }
+
+  private resume(asked = false): void {
+    const { position } = this.walk;
+    if (position.paused === null) return;
+    if (!asked) withdrawLimits(this.walk);
+    position.pausedMs += this.now() - position.paused.since;
+    position.paused = null;
+    record(this.walk, { type: 'resumed', key: '' });
+    this.waking.wake();
+    for (const child of this.children) child.resume();
+  }
+
+  stop(): void {
+    this.resume();
+    this.walk.position.stopping = true;
+    this.waking.wake();
+    for (const child of this.children) child.stop();
+  }
+
+  private cancel(): void {
+    this.root.cancel();
+    for (const child of this.children) child.cancel();
+  }
+
+  private answer(request: AnswerRequest): void | Promise<void> {
+    return this.questions.answer(
+      () => this.walk,
+      this.world.simulation,
+      request,
+      (reply) => {
+        if ('answer' in reply && !reply.already && limitAsked(reply.id) !== null) {
+          if (reply.answer.choice === 'stop') this.stop();
+          else this.resume(true);
+        }
+        this.waking.wake();
+      },
+    );
+  }
+
+  async perform(strand: Strand, effect: Effect): Promise<Reply> {
+    const key = this.keyOf(effect.key);
+    this.world.effects.push({ key, effect });
+    this.interrupt(effect.key, 'during');
+    const scope = this.world.simulation.scope ?? this.root;
+    const scripted = this.world.script.find(key, effect);
+    if (scripted === null && effect.type === 'sentinel') return this.runNested(strand, effect, scope);
+    if (!(await this.world.simulation.after(scripted?.tookMs ?? 1, scope))) return { ok: false, cancelled: true };
+    const reply = replyTo(effect, scripted);
+    if (effect.type === 'emit' && reply.ok) this.world.board.publish(key, effect.event, effect.data, this.now());
+    return reply;
+  }
+
+  /** The same answers as a child workflow's. */
+  private async runNested(strand: Strand, effect: NestedEffect, scope: Scope): Promise<Reply> {
+    const child = new ScriptedHost(this.world, nestedInput(this.walk, effect));
+    if (shieldOf(strand) === null) this.children.add(child);
+    const running = child.run();
+    if (!effect.wait) return { ok: true, value: { handle: child.walk.input.handle } };
+    scope.onCancel(() => child.cancel());
+    const result = await running;
+    this.children.delete(child);
+    if (scope.cancelled)
+      return { ok: false, cancelled: true, ...(result.spent === undefined ? {} : { usage: result.spent }) };
+    return nestedReply(effect.key, result);
+  }
+
+  segment(strand: Strand, key: string, budget?: RunBudget): Promise<SegmentReport> {
+    const { world } = this;
+    const scope = world.simulation.scope ?? this.root;
+    const { position } = this.walk;
+    this.pureSteps = 0;
+    const every = world.mode.yieldEvery;
+    const stepsLeft = every === undefined ? undefined : Math.max(1, every - (position.steps - this.stepsBefore));
+    if (world.segment === undefined) throw new Error('bug: this mode has segments, and nothing runs them');
+    return world.segment({ world, host: this, strand, key, scope, stepsLeft, budget });
+  }
+
+  async hold(reason: string, id: string): Promise<Gate> {
+    const isHeld = this.walk.position.paused !== null;
+    this.pause(reason);
+    if (!this.put({ id, askedAt: 0 }) && !isHeld) {
+      const answer = this.world.script.nextHold();
+      const give = (): void => (answer === 'resume' ? this.resume() : this.apply({ at: '', do: answer }));
+      this.world.simulation.schedule(10, () => (this.result === null ? give() : undefined));
+    }
+    return (await this.untilResumed()) ?? 'go';
+  }
+
+  /** Has the script answer a question; whether that can let go on a run that is held. */
+  private put(question: Pick<Question, 'id' | 'askedAt'>): boolean {
+    const { script, simulation } = this.world;
+    return this.questions.pose(question, this.keyOf(question.id), script, simulation, (request) =>
+      this.answer(request),
+    );
+  }
+
+  async rest(_key: string, ms: number, strand: Strand): Promise<RestEnd> {
+    const untilMs = this.now() + ms;
+    while (this.now() < untilMs && this.interruption(strand) === null) {
+      if (this.yielding && shieldOf(strand) === null) return 'carry';
+      await this.waking.untilWoken(this.world.simulation.scope, untilMs);
+    }
+    return this.interruption(strand) ?? 'go';
+  }
+
+  async ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd> {
+    const { id, askedAt } = question;
+    this.interrupt(id, 'during');
+    this.put(question);
+    if (this.world.mode.yieldAsking === true && shieldOf(strand) === null && this.questions.carry(question))
+      return 'yield';
+    for (;;) {
+      const held = this.interruption(strand) ?? (await this.untilResumed(strand));
+      if (held) return held;
+      if (!this.walk.position.questions.some((open) => open.id === id && open.askedAt === askedAt)) return 'settled';
+      if (this.yielding && shieldOf(strand) === null) return 'yield';
+      if (untilMs !== null && this.now() >= untilMs) return 'late';
+      await this.waking.untilWoken(this.world.simulation.scope, untilMs);
+    }
+  }
+
+  async nextEvent(strand: Strand, wanted: WantedEvent): Promise<PublishedEvent | Exclude<AskEnd, 'settled'>> {
+    this.interrupt(wanted.key, 'during');
+    for (;;) {
+      const held = this.interruption(strand) ?? (await this.untilResumed(strand));
+      if (held) return held;
+      const found = this.world.board.next({ ...wanted, consumed: this.walk.position.consumed ?? {} }, this.since);
+      if (found !== null) return found;
+      if (this.yielding && shieldOf(strand) === null) return 'yield';
+      if (wanted.untilMs !== null && this.now() >= wanted.untilMs) return 'late';
+      this.awaited.set(wanted.key, wanted.pattern);
+      await this.waking.untilWoken(this.world.simulation.scope, wanted.untilMs);
+      this.awaited.delete(wanted.key);
+    }
+  }
+
+  record = (event: RunEvent): void => void this.events.push(event);
+}

@@ -1,0 +1,317 @@
+/**
+ * The interpreter: an ordinary walk over the step tree that asks a `Host` for everything.
+ *
+ * - I1 Nothing in this folder imports Temporal, reads the clock, or draws random numbers.
+ * - I2 Position is data: the walk moves the frames of `position.ts` and keeps nothing beside them,
+ *      so it can return at any gate (`yield`, `segment`) and a later walk goes on from the value.
+ * - I3 Every effect carries its key.
+ * - I4 One switch over step types, closed by `satisfies never`.
+ * - I6 Before every step: is the run cancelled, stopped, held, or over a limit?
+ */
+import { isTruthy, tryEvaluate } from '../language/expression/evaluate.ts';
+import type { ConditionStep, LoopStep, Step } from '../language/model.ts';
+import { walkApproval } from './approval.ts';
+import { ANEW, clearAttempt, walkAttempts, walkInside } from './attempts.ts';
+import { walkParallel } from './branches.ts';
+import { askBudget, beginSegment, settleSegment, spend } from './budget.ts';
+import { endWait, isAnswered, isPaidFor } from './carried.ts';
+import { wait, type Walking } from './drive.ts';
+import { beginCleanUp, walkCleanUp } from './clean-up.ts';
+import { begun, isUnderWay, takeSkip } from './edits.ts';
+import { labelOf } from './effects.ts';
+import { isCancelled, shieldOf, type Flow, type SegmentReport, type Strand } from './host.ts';
+import { finish, record, type Ending, type Place, type Walk } from './walk-state.ts';
+import { holdAtLimit, limitReached, type Limit, runningMs } from './limits.ts';
+import { walkLoop, type LoopBlock } from './loops.ts';
+import { walkAction } from './action-step.ts';
+import { namesAt } from './names.ts';
+import { firstLoopFrame, type BlockFrame, type LoopFrame } from './position.ts';
+import { withdraw } from './questions.ts';
+import { walkEventWatch } from './watching.ts';
+import { revisionOf, stepNow, stepsOf, definitionPathOf, keySegmentOf } from './edited-paths.ts';
+
+/** The run, from wherever its position stands: its own steps, and then what it always does. */
+export function* walkRun(walk: Walk): Walking<Flow> {
+  const flow = yield* walkToEnd(walk);
+  // Nobody waits any more for what a run that has ended still asks.
+  if (flow.kind !== 'yield') for (const question of walk.position.questions) withdraw(walk, question);
+  return flow;
+}
+
+function* walkToEnd(walk: Walk): Walking<Flow> {
+  const { position } = walk;
+  const root = rootStrand(walk);
+  if (position.cleanUp === undefined) {
+    const flow = yield* walkStrand(walk, root);
+    const { always } = walk.input.definition;
+    if (flow.kind === 'yield' || always === undefined) return flow;
+    position.cleanUp = beginCleanUp(walk, flow);
+  }
+  const at = { path: 'always', passes: [position.loop.pass] };
+  return yield* walkCleanUp(walk, root, at, position.cleanUp, (strand) => walkStrand(walk, strand));
+}
+
+/** The run's own steps. */
+export function rootStrand(walk: Walk): Strand {
+  const { loop, own } = walk.position;
+  return { path: '', passes: [], frame: { loop }, own, outer: [], cancelled: false, within: null };
+}
+
+/**
+ * Walks a strand to its end, or to where the host wants it back. When the host can run quick steps
+ * in a segment, the walk unwinds to here, lets the segment advance the strand, and descends again.
+ */
+export function* walkStrand(walk: Walk, strand: Strand): Walking<Flow> {
+  for (;;) {
+    const flow = yield* descend(walk, strand);
+    if (flow.kind !== 'segment') return flow;
+    if (flow.revision !== revisionOf(walk)) continue;
+    const share = beginSegment(walk, strand, flow.key);
+    if (share === null) continue;
+    walk.segments = (walk.segments ?? 0) + 1;
+    const report = yield* wait(walk.host.segment(strand, flow.key, share.budget));
+    adopt(walk, strand, report);
+    walk.segments -= 1;
+    settleSegment(walk, flow.key);
+    // A cancelled strand descends once more, so that every step open around the segment records its end.
+    if (report.flow.kind === 'cancelled') strand.cancelled = true;
+    else if (report.flow.kind !== 'yield') return report.flow;
+  }
+}
+
+function descend(walk: Walk, strand: Strand): Walking<Flow> {
+  const { definition } = walk.input;
+  if ('loop' in strand.frame) {
+    const block = { config: definition.loop, path: '', passes: [], isRoot: true };
+    return walkLoopBlock(walk, strand, block, strand.frame.loop);
+  }
+  return walkBlock(walk, strand, strand.path, strand.passes, strand.frame.block);
+}
+
+function adopt(walk: Walk, strand: Strand, report: SegmentReport): void {
+  if ('loop' in strand.frame && 'loop' in report.frame) Object.assign(strand.frame.loop, report.frame.loop);
+  if ('block' in strand.frame && 'block' in report.frame) {
+    // A segment that was cancelled reports the very frame that it was given.
+    const block = { ...report.frame.block };
+    clearAttempt(strand.frame.block);
+    Object.assign(strand.frame.block, block);
+  }
+  Object.assign(strand.own, report.set);
+  walk.position.steps += report.steps;
+  if (report.spent) spend(walk, report.spent);
+  if (report.tally) walk.position.tally = report.tally;
+  for (const path of report.skipped ?? []) takeSkip(walk, path);
+}
+
+/** Runs the steps of a block in order, from where its frame stands. */
+function* walkBlock(
+  walk: Walk,
+  strand: Strand,
+  path: string,
+  passes: readonly number[],
+  frame: BlockFrame,
+): Walking<Flow> {
+  let revision = revisionOf(walk);
+  let steps = stepsOf(walk, path);
+  for (;;) {
+    if (revision !== revisionOf(walk)) {
+      revision = revisionOf(walk);
+      steps = stepsOf(walk, path);
+    }
+    const step = steps[frame.at];
+    if (step === undefined) return { kind: 'done' };
+    const flow = yield* walkAttempts(walk, strand, step, { block: path, passes, frame }, (place) =>
+      enter(walk, strand, step, place, path, frame),
+    );
+    if (flow === ANEW) continue;
+    if (flow.kind !== 'done') return flow;
+    clearAttempt(frame);
+    frame.at += 1;
+  }
+}
+
+/** From the gate before a step to its end. An edit that was made while the run stood there comes first. */
+function* enter(
+  walk: Walk,
+  strand: Strand,
+  step: Step,
+  place: Place,
+  block: string,
+  frame: BlockFrame,
+): Walking<Flow | typeof ANEW> {
+  const revision = revisionOf(walk);
+  const turned = yield* askGate(walk, strand, place.key, step, frame);
+  if (turned?.kind === 'yield') return turned;
+  const ends = turned !== null && turned.kind !== 'segment';
+  if (ends && !isAnswered(walk, step, place, frame)) {
+    endWait(walk, strand, step, place, frame);
+    return turned;
+  }
+  if (revision !== revisionOf(walk)) return ANEW;
+  if (turned?.kind === 'segment') return turned;
+  if (
+    walk.position.skips !== undefined &&
+    !isUnderWay(walk, frame) &&
+    takeSkip(walk, `${definitionPathOf(walk, block)}.${frame.at}`)
+  ) {
+    record(walk, {
+      type: 'step-finished',
+      key: place.key,
+      step: step.type,
+      label: labelOf(step),
+      outcome: 'skipped',
+      durationMs: 0,
+    });
+    return { kind: 'done' };
+  }
+  if (revision > 0) frame.keySegment ??= keySegmentOf(walk, frame);
+  const ended = begun(walk, frame);
+  try {
+    return yield* walkStep(walk, strand, step, place, frame);
+  } finally {
+    ended();
+  }
+}
+
+function walkLoopBlock(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): Walking<Flow> {
+  const path = block.isRoot ? 'steps' : `${block.path}.steps`;
+  return walkLoop(walk, strand, block, frame, (passes) => walkBlock(walk, strand, path, passes, frame.block));
+}
+
+/**
+ * Null when the step may run; the flow to return otherwise. On the way back into a step that is open
+ * nothing ends: what is inside ends first, and then the step records its end and cleans up.
+ */
+function* askGate(walk: Walk, strand: Strand, key: string, step: Step, frame: BlockFrame): Walking<Flow | null> {
+  const isOpen = frame.open !== undefined;
+  if (isCancelled(strand) && !isOpen) return { kind: 'cancelled' };
+  const reached = (): Limit | null => (shieldOf(strand) === null && !isOpen ? limitReached(walk) : null);
+  for (let limit = reached(); limit !== null; limit = reached()) {
+    const flow = yield* holdAtLimit(walk, limit);
+    if (flow) return flow;
+  }
+  if (!isComposite(step) && !isPaidFor(walk, step, frame)) {
+    const flow = yield* askBudget(walk, strand);
+    if (flow) return flow;
+  }
+  const asked = walk.host.gate(strand, key, step, isOpen);
+  const gate = typeof asked === 'string' ? asked : yield* wait(asked);
+  switch (gate) {
+    case 'go':
+      return isCancelled(strand) && !isOpen ? { kind: 'cancelled' } : null;
+    case 'yield':
+      // What has been cancelled ends here: it does not go on in the next run.
+      return isOpen && isCancelled(strand) && walk.host.carriesWaits() ? null : { kind: 'yield' };
+    case 'segment':
+      return { kind: 'segment', key, revision: revisionOf(walk) };
+    case 'stop':
+      return isOpen ? null : { kind: 'stopped', limit: 'stop' };
+    case 'cancel':
+      return isOpen ? null : { kind: 'cancelled' };
+    default:
+      return gate satisfies never;
+  }
+}
+
+/** Steps that only hold others do nothing themselves. */
+const isComposite = (step: Step): boolean =>
+  step.type === 'condition' || step.type === 'loop' || step.type === 'parallel';
+
+function* walkStep(walk: Walk, strand: Strand, step: Step, place: Place, frame: BlockFrame): Walking<Flow> {
+  switch (step.type) {
+    case 'condition':
+      return yield* walkCondition(walk, strand, step, place, frame);
+    case 'loop':
+      return yield* walkLoopStep(walk, strand, step, place, frame);
+    case 'parallel':
+      return yield* walkParallel(walk, strand, step, place, frame, (branch) => walkStrand(walk, branch));
+    case 'shell':
+    case 'command':
+    case 'emit':
+    case 'sentinel':
+      return yield* walkAction(walk, strand, step, place, frame);
+    case 'approval':
+      return yield* walkApproval(walk, strand, step, place, frame);
+    case 'watch':
+      return yield* step.event === undefined
+        ? walkAction(walk, strand, step, place, frame)
+        : walkEventWatch(walk, strand, step, place, frame);
+    case 'llm':
+      return finish(walk, strand, step, place, walk.host.now(), unavailable(step, place.key), labelOf(step));
+    default:
+      return step satisfies never;
+  }
+}
+
+function unavailable(step: Step, key: string): Ending {
+  const message = `${key}: "${step.type}" steps cannot run in this version; remove the step or use a shell or command step`;
+  return { failure: { code: 'STEP_NOT_AVAILABLE', message, retryable: false } };
+}
+
+function* walkCondition(
+  walk: Walk,
+  strand: Strand,
+  step: ConditionStep,
+  place: Place,
+  frame: BlockFrame,
+): Walking<Flow> {
+  let open = frame.open;
+  if (open === undefined) {
+    const startedAt = walk.host.now();
+    const verdict = tryEvaluate(step.check, namesAt(walk, strand, place.passes, place.path));
+    if (!verdict.ok) {
+      const failure = {
+        code: 'EXPRESSION_FAILED',
+        message: `${place.path}.check: ${verdict.message}`,
+        retryable: false,
+      };
+      return finish(walk, strand, step, place, startedAt, { failure }, labelOf(step));
+    }
+    open = { type: 'condition', branch: isTruthy(verdict.value) ? 'then' : 'else', block: { at: 0 }, startedAt };
+    frame.open = open;
+    finish(walk, strand, step, place, startedAt, { value: open.branch }, labelOf(step));
+  }
+  if (open.type !== 'condition') throw new Error(`bug: frame of "${place.path}" is not a condition's`);
+  const { branch, block } = open;
+  if (open.cleanUp === undefined) {
+    const path = `${place.path}.${branch}`;
+    const flow = yield* walkInside(walk, strand, step, place, frame, (inner) =>
+      walkBlock(walk, inner, path, place.passes, block),
+    );
+    if (flow.kind === 'yield' || flow.kind === 'segment' || stepNow(walk, step, place.path).always === undefined)
+      return flow;
+    open.cleanUp = beginCleanUp(walk, flow);
+  }
+  const at = { path: `${place.path}.always`, passes: place.passes };
+  return yield* walkCleanUp(walk, strand, at, open.cleanUp, (inner) => walkStrand(walk, inner));
+}
+
+function* walkLoopStep(walk: Walk, strand: Strand, step: LoopStep, place: Place, frame: BlockFrame): Walking<Flow> {
+  let open = frame.open;
+  if (open === undefined) {
+    const startedAt = walk.host.now();
+    open = { type: 'loop', startedAt, loop: firstLoopFrame(runningMs(walk)) };
+    frame.open = open;
+    record(walk, { type: 'step-started', key: place.key, step: 'loop', label: labelOf(step) });
+  }
+  if (open.type !== 'loop') throw new Error(`bug: frame of "${place.path}" is not a loop's`);
+  const block = { config: boundedLoop(walk, step), path: place.path, passes: place.passes, isRoot: false };
+  const { loop } = open;
+  const flow = yield* walkInside(walk, strand, step, place, frame, (inner) => walkLoopBlock(walk, inner, block, loop));
+  if (flow.kind === 'yield' || flow.kind === 'segment') return flow;
+  if (flow.kind === 'cancelled' || flow.kind === 'stopped') {
+    finish(walk, strand, step, place, open.startedAt, { cancelled: true }, labelOf(step));
+    return flow;
+  }
+  const ending: Ending = flow.kind === 'failed' ? { failure: flow.failure } : { value: { iterations: open.loop.pass } };
+  return finish(walk, strand, step, place, open.startedAt, ending, labelOf(step));
+}
+
+/** In runs from before steps that hold others were bounded by the walk, a loop step's `timeoutMs` is its loop's. */
+function boundedLoop(walk: Walk, step: LoopStep): LoopStep['loop'] {
+  const { loop, timeoutMs } = step;
+  if (timeoutMs !== undefined && walk.host.keepsAttempts()) return loop;
+  return loop.type === 'once' || timeoutMs === undefined
+    ? loop
+    : { ...loop, timeoutMs: Math.min(timeoutMs, loop.timeoutMs ?? timeoutMs) };
+}

@@ -1,0 +1,181 @@
+/**
+ * What happens in a run, as one union: the database, the log line, the trace, the query and the
+ * tests all speak it. `seq` orders the events of a run (gaps are allowed: a segment reserves a
+ * block of numbers); `key` is the step's key, empty for events of the run itself.
+ */
+import type { FailureInfo } from '../failure.ts';
+import type { Json, JsonObject } from '../json.ts';
+import type { Step, StepType } from '../model.ts';
+import type { Answer, Priority, Question, QuestionKind } from './question.ts';
+
+export type RunStatus = 'running' | 'paused' | 'completed' | 'failed' | 'cancelled';
+
+/** How a run ended: by itself, by a failure, by a limit or a stop, or by cancellation. */
+export type RunOutcome = 'completed' | 'failed' | 'stopped' | 'cancelled';
+
+/** `retried`: it failed, and another attempt follows under a key of its own. */
+export type StepOutcome = 'ok' | 'failed' | 'retried' | 'skipped' | 'cancelled';
+
+interface Stamp {
+  seq: number;
+  /** Milliseconds since the epoch, by the run's own clock. */
+  at: number;
+  key: string;
+}
+
+export interface RunStarted extends Stamp {
+  type: 'run-started';
+  name: string;
+  definitionHash: string;
+  project: string;
+  persona: string;
+  parent: string | null;
+  inputs: JsonObject;
+  origin?: RunOrigin;
+}
+
+/** What started a run that nobody started by hand (a schedule, or an event that a trigger matched), or which run it forks, and from which step on. */
+export type RunOrigin =
+  | { type: 'schedule'; schedule: string }
+  | { type: 'event'; trigger: string; event: string; seq: number }
+  | { type: 'fork'; of: string; at: string };
+
+export interface StepStarted extends Stamp {
+  type: 'step-started';
+  step: StepType;
+  /** What a person reads: the step's name, else what it does (`npm test`, `code/read`). */
+  label: string;
+}
+
+export interface StepFinished extends Stamp {
+  type: 'step-finished';
+  step: StepType;
+  label: string;
+  outcome: StepOutcome;
+  durationMs: number;
+  /** At most 200 characters of the value. */
+  preview?: string;
+  failure?: FailureInfo;
+  /** Present where it cost something; of a nested run, all that the run cost. */
+  usage?: StepUsage;
+}
+
+/** What a step cost: tokens, and money in dollars. */
+export interface StepUsage {
+  tokens: number;
+  usd: number;
+}
+
+/** One pass of the run's own loop ended (inner loops show theirs in the keys of their steps). */
+export interface PassFinished extends Stamp {
+  type: 'pass-finished';
+  pass: number;
+}
+
+export interface Warning extends Stamp {
+  type: 'warning';
+  code: string;
+  message: string;
+}
+
+export interface Paused extends Stamp {
+  type: 'paused';
+  reason: string;
+  /** Who is told: at a limit, the run's owner. */
+  notify?: Pick<Notified, 'condition' | 'priority' | 'assignee'>;
+}
+
+export interface Resumed extends Stamp {
+  type: 'resumed';
+  /** Questions that are still open: with any, the run goes on being `paused`. */
+  open?: number;
+}
+
+/** The run asks its persona something and waits. */
+export interface Asked extends Stamp {
+  type: 'asked';
+  question: Question;
+}
+
+/** A question ended; `open` counts those that are left, `held` says that the run is paused besides. */
+interface QuestionEnd extends Stamp {
+  id: string;
+  open: number;
+  held: boolean;
+}
+
+export interface Answered extends QuestionEnd {
+  type: 'answered';
+  answer: Answer;
+}
+
+export interface Expired extends QuestionEnd {
+  type: 'expired';
+}
+
+/** Nobody needs the answer any more: the run was stopped or cancelled, or asks about something else. */
+export interface Withdrawn extends QuestionEnd {
+  type: 'withdrawn';
+}
+
+/** The persona is told something, and nothing waits. */
+export interface Notified extends Stamp {
+  type: 'notified';
+  condition: QuestionKind;
+  priority: Priority;
+  assignee: string;
+  message: string;
+}
+
+/** The steps of the run were changed while it ran. */
+export interface Edited extends Stamp {
+  type: 'edited';
+  op: 'add' | 'update' | 'remove' | 'skip';
+  /** The place in the definition as it was. */
+  path: string;
+  /** The revision that the edit made. */
+  revision: number;
+  by: string;
+  note?: string;
+  before: Step | null;
+  after: Step | null;
+  /** When it is first seen: in the pass under way, or from the next one. */
+  from: 'now' | 'next-pass';
+}
+
+export interface RunFinished extends Stamp {
+  type: 'run-finished';
+  status: Extract<RunStatus, 'completed' | 'failed' | 'cancelled'>;
+  outcome: RunOutcome;
+  /** The limit that stopped the run: `maxIterations`, `timeoutMs`, or `stop` when a person did. */
+  limit?: string;
+  failure?: FailureInfo;
+  iterations: number;
+  durationMs: number;
+  outputs: { [name: string]: Json };
+  /** Whom the end is reported to, where it is. */
+  notify?: Pick<Notified, 'condition' | 'priority' | 'assignee'>;
+  /** Up to where the run had consumed the events it waited for, by pattern. */
+  consumed?: { [pattern: string]: number };
+}
+
+export type RunEvent =
+  | RunStarted
+  | StepStarted
+  | StepFinished
+  | PassFinished
+  | Warning
+  | Paused
+  | Resumed
+  | Asked
+  | Answered
+  | Expired
+  | Withdrawn
+  | Notified
+  | Edited
+  | RunFinished;
+
+export type RunEventType = RunEvent['type'];
+
+/** Numbers of events from here on are given from outside, to a run that can give none any more. */
+export const outsideSeq = 9_000_000_000_000_000;

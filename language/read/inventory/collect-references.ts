@@ -1,0 +1,197 @@
+/** Every place where a definition reads a variable, and the expressions that cannot be read. */
+import { shellLineOf } from '../../commands.ts';
+import { parseExpression, referencesOf, type ParsedExpression } from '../../expression/parse.ts';
+import type { Step } from '../../model.ts';
+import type { Problem } from '../../problems.ts';
+import { isReferredLater, referencesIn, unreadIn, type Unread } from '../../references/written-references.ts';
+import { join, type Origins } from '../draft/draft.ts';
+import { expressionFix } from '../remedies/expression-fix.ts';
+import type { Place, Sites, StepSite } from './sites.ts';
+import { unknownCall } from '../remedies/unknown-call.ts';
+
+export interface ReferenceSite {
+  name: string;
+  /** Fields and indexes that follow the name. */
+  path: string[];
+  written: string;
+  at: string;
+  place: Place;
+  /** The step, or the definition of a run's own loop, that reads it. */
+  reader: object;
+  /** `shell`: the shell may know the name where we do not. */
+  from: 'expression' | 'template' | 'shell';
+}
+
+/** In braces a name is ours wherever it stands; the shell knows none of them. */
+export const inBraces = ({ written }: Pick<ReferenceSite, 'written'>): boolean => written.startsWith('{{');
+
+/** A text that looks like a reference and is none. */
+export interface UnreadSite extends Unread {
+  at: string;
+  inQuotes?: true;
+}
+
+export interface Collected {
+  references: ReferenceSite[];
+  unread: UnreadSite[];
+  problems: Problem[];
+}
+
+export function collectReferences(sites: Sites, origins: Origins, isDefinition: (name: string) => boolean): Collected {
+  const unread: UnreadSite[] = [];
+  const references: ReferenceSite[] = [];
+  const problems: Problem[] = [];
+  const expression = (text: unknown, at: string, place: Place, reader: object): void => {
+    if (typeof text !== 'string') return;
+    const parsed = parseExpression(text);
+    if (!parsed.ok) problems.push(badExpression(text, at, parsed));
+    else {
+      unread.push(...quotedIn(text).map((quoted) => ({ ...quoted, at, inQuotes: true as const })));
+      references.push(...expressionReferences(text, at, place, reader));
+    }
+  };
+  for (const site of sites.loops) {
+    const { loop, path, place } = site;
+    // A check is read inside the loop, where the current item is bound; the bounds are read before it.
+    const inside: Place = { ...place, loops: [...place.loops, site] };
+    for (const key of ['check', 'max', 'over'] as const) {
+      if (key in loop)
+        expression(
+          (loop as { [key: string]: unknown })[key],
+          origins.locate(loop, path, [key]),
+          key === 'check' ? inside : place,
+          site.owner,
+        );
+    }
+  }
+  for (const site of sites.steps) {
+    if (site.step.type === 'condition')
+      expression(site.step.check, origins.locate(site.step, site.path, ['check']), site.place, site.step);
+    readTemplates(site, origins, isDefinition, references, unread);
+  }
+  return { references, unread, problems };
+}
+
+function badExpression(text: string, path: string, { problem, unknown }: ParsedExpression & { ok: false }): Problem {
+  const fix = expressionFix(text);
+  const message = unknown === undefined ? problem.message : unknownCall(unknown);
+  return {
+    code: 'BAD_EXPRESSION',
+    severity: 'error',
+    path,
+    message: fix === undefined ? message : `${message}; ${fix}`,
+    ...(fix === undefined ? {} : { fix }),
+  };
+}
+
+/** What an expression reads; nothing where it cannot be read. */
+export function expressionReferences(text: string, at: string, place: Place, reader: object): ReferenceSite[] {
+  const parsed = parseExpression(text);
+  if (!parsed.ok) return [];
+  const braces = referencesIn(text).filter(inBraces);
+  return referencesOf(parsed.expression).map((found) => {
+    const dotted = [found.name, ...found.path].join('.');
+    const written = braces.find(({ name, path }) => [name, ...path].join('.') === dotted)?.written ?? `$${dotted}`;
+    return { ...found, written, at, place, reader, from: 'expression' };
+  });
+}
+
+const QUOTED = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/g;
+
+/** An expression does not look into its texts: `'{{build.stdout}}' == 'ok'` compares the braces themselves. */
+function quotedIn(expression: string): Unread[] {
+  const texts = Array.from(expression.matchAll(QUOTED), ([quoted]) => quoted.slice(1, -1));
+  const finding = 'in quotes it is text';
+  return texts.flatMap((text) =>
+    referencesIn(text).map(({ name, written }) => ({
+      name,
+      written,
+      finding,
+      content: written
+        .replace(/^[${]+/, '')
+        .replace(/\}+$/, '')
+        .trim(),
+    })),
+  );
+}
+
+/** What a text reads more than once is one finding. */
+function eachOnce<T extends Pick<ReferenceSite, 'name' | 'path' | 'written'>>(found: readonly T[]): Iterable<T> {
+  return new Map(
+    found.map((reference) => [[reference.written, reference.name, ...reference.path].join('\0'), reference]),
+  ).values();
+}
+
+function readTemplates(
+  { step, path, place }: StepSite,
+  origins: Origins,
+  isDefinition: (name: string) => boolean,
+  references: ReferenceSite[],
+  unread: UnreadSite[],
+): void {
+  const read = (value: unknown, where: string, from: ReferenceSite['from']): void =>
+    eachText(value, where, (text, at) => {
+      for (const { name, path: fields, written } of eachOnce(referencesIn(text)))
+        references.push({ name, path: fields, written, at, place, reader: step, from });
+      // To the shell `${name}` is its own.
+      for (const found of unreadIn(text))
+        if (from === 'template' || !found.written.startsWith('$')) unread.push({ ...found, at });
+    });
+  for (const { key, value } of templatesOf(step)) {
+    read(value, origins.locate(step, path, [key]), step.type === 'shell' && key === 'command' ? 'shell' : 'template');
+  }
+  const line = step.type === 'command' ? shellLineOf(step) : undefined;
+  if (line !== undefined) read(line, origins.locate(step, path, ['params', 'command']), 'shell');
+  if (step.type !== 'sentinel' || !('$ref' in step.definition)) return;
+  const { $ref } = step.definition;
+  if (typeof $ref !== 'string' || isReferredLater($ref, isDefinition))
+    read($ref, origins.locate(step, path, ['definition', '$ref']), 'template');
+}
+
+/** The keys of a step that are templates. */
+function templatesOf(step: Step): Array<{ key: string; value: unknown }> {
+  const pick = (...keys: string[]): Array<{ key: string; value: unknown }> =>
+    keys.map((key) => ({ key, value: (step as { [key: string]: unknown })[key] }));
+  switch (step.type) {
+    case 'shell':
+      return pick('command', 'args', 'cwd', 'env', 'stdin');
+    case 'command':
+      return shellLineOf(step) !== undefined
+        ? [{ key: 'params', value: { ...step.params, command: null } }]
+        : step.command.startsWith('sentinel/')
+          ? [{ key: 'params', value: withoutDefinitions(step.params) }]
+          : pick('params');
+    case 'llm':
+      return pick('prompt', 'system', 'model');
+    case 'watch':
+      return pick('executionId', 'event');
+    case 'emit':
+      return pick('event', 'data');
+    case 'sentinel':
+      return pick('inputs');
+    case 'approval':
+      return pick('message', 'show', 'assignee');
+    case 'condition':
+    case 'loop':
+    case 'parallel':
+      return [];
+    default:
+      return step satisfies never;
+  }
+}
+
+/** A definition that is handed on is read by the run that it starts, not by this one. */
+function withoutDefinitions(params: object | undefined): unknown {
+  return Object.fromEntries(
+    Object.entries(params ?? {}).filter(
+      ([key, value]) => typeof value === 'string' || !['definition', 'steps', 'step'].includes(key),
+    ),
+  );
+}
+
+function eachText(value: unknown, at: string, visit: (text: string, at: string) => void): void {
+  if (typeof value === 'string') visit(value, at);
+  else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) eachText(item, join(at, key), visit);
+  }
+}

@@ -1,0 +1,98 @@
+/** The references a text is written with, and what only looks like one, whatever a run has under those names. */
+import { endOfBraces } from '../expression/braces.ts';
+import type { UnknownCall } from '../expression/convert.ts';
+import { parseExpression, referencesOf, type FoundReference } from '../expression/parse.ts';
+import { bracesAt, match, NAME, nextReference, readPart } from './reference-syntax.ts';
+
+/** Whether what a text stands for is known only when a run reaches it. */
+export const isTemplate = (text: string): boolean => referencesIn(text).length > 0;
+
+/**
+ * Whether a `$ref` stands for what a run finds in its variables. A definition may have a name that reads
+ * like one (`cost$eur`), and is meant by it; a text that is nothing but a reference never is a name.
+ */
+export function isReferredLater(ref: string, isName: (name: string) => boolean): boolean {
+  const found = referencesIn(ref);
+  return found.some(({ written }) => written === ref) || (found.length > 0 && !isName(ref));
+}
+
+/** The references a text is written with, whatever they stand for: name, plain path, and the text. */
+export function referencesIn(text: string): Array<FoundReference & { written: string }> {
+  const found: Array<FoundReference & { written: string }> = [];
+  for (let at = nextReference(text, 0); at !== -1; at = nextReference(text, at + 1)) {
+    if (at > 0 && text.charAt(at - 1) === '\\') continue;
+    const braces = text.charAt(at) === '{' ? bracesAt(text, at) : undefined;
+    if (braces !== undefined) {
+      const written = text.slice(at, braces.end);
+      found.push(...referencesOf({ text: written, root: braces.root }).map((reference) => ({ ...reference, written })));
+      at = braces.end - 1;
+      continue;
+    }
+    const [name, ...path] = dollarPath(text, at);
+    if (name !== undefined) found.push({ name, path, written: [`$${name}`, ...path].join('.') });
+  }
+  return found;
+}
+
+export interface Unread {
+  /** The name it begins with. */
+  name: string;
+  /** What stands in its braces. */
+  content: string;
+  written: string;
+  finding: string;
+  /** The call that the finding is about. */
+  unknown?: UnknownCall;
+}
+
+const UNREAD_NAME = /\s*([A-Za-z_][A-Za-z0-9_]*)/y;
+const unreadLengthMax = 120;
+const unreadMax = 20;
+
+/** What looks like a reference, begins with a name, and is plain text to us. */
+export function unreadIn(text: string): Unread[] {
+  const found: Unread[] = [];
+  for (let at = nextReference(text, 0); at !== -1 && found.length < unreadMax; at = nextReference(text, at + 1)) {
+    if (at > 0 && text.charAt(at - 1) === '\\') continue;
+    const isDollar = text.charAt(at) === '$';
+    if (!isDollar && bracesAt(text, at) !== undefined) at = (endOfBraces(text, at) ?? at + 1) - 1;
+    else if (!isDollar || text.startsWith('${', at)) found.push(...unreadAt(text, at, isDollar));
+  }
+  return found;
+}
+
+function unreadAt(text: string, at: number, isDollar: boolean): Unread[] {
+  const name = match(UNREAD_NAME, text, at + 2)?.[1];
+  if (name === undefined) return [];
+  const end = isDollar ? undefined : endOfBraces(text, at);
+  const written =
+    text.slice(at, Math.min(end ?? text.length, at + unreadLengthMax)).split(/(?<=\}\}?(?!\}))|\n/, 1)[0] ?? '';
+  const content = written
+    .replace(/^[${]+/, '')
+    .replace(/\}+$/, '')
+    .trim();
+  // Another language's: `{{.Names}}`, `{{json .}}`.
+  if (!isDollar && /(?:^|\s)\./.test(content)) return [];
+  const parsed = end === undefined ? undefined : parseExpression(text.slice(at, end));
+  if (parsed?.ok === true) return [];
+  const open = 'braces of a reference are closed with }} on the same line, and hold no single brace';
+  const unknown = parsed?.unknown === undefined ? {} : { unknown: parsed.unknown };
+  return [
+    {
+      name,
+      content,
+      written,
+      finding: isDollar ? 'a name behind $ has no braces' : (parsed?.problem.message ?? open),
+      ...unknown,
+    },
+  ];
+}
+
+function dollarPath(text: string, at: number): string[] {
+  const name = text.charAt(at) === '$' ? match(NAME, text, at + 1)?.[0] : undefined;
+  if (name === undefined) return [];
+  const path = [name];
+  let part = readPart(text, at + 1 + name.length);
+  for (; part !== undefined && part.type !== 'call'; part = readPart(text, part.end)) path.push(String(part.key));
+  return path;
+}

@@ -1,0 +1,260 @@
+/**
+ * The store as the rest of the project sees it. History is the truth of a run; these rows are what
+ * people and commands read. Everything written here is idempotent: run events by (handle, seq),
+ * definitions and payloads by content hash, journal rows and records by (handle, key).
+ */
+import type { FailureInfo } from '../../../language/failure.ts';
+import type { Json, JsonObject } from '../../../language/json.ts';
+import type { Definition } from '../../../language/model.ts';
+import type { Answer, Choice, Priority, QuestionKind, QuestionState } from '../../../language/events/question.ts';
+import type { RunEvent, RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
+import type { Signals } from './event-contract.ts';
+import type { Executions } from './execution-contract.ts';
+import type { TriggerStore } from './trigger-contract.ts';
+
+export interface StoredDefinition {
+  hash: string;
+  name: string;
+  version: number;
+  definition: Definition;
+  createdAt: number;
+}
+
+export interface NewRun {
+  handle: string;
+  name: string;
+  definitionHash: string;
+  project: string;
+  persona: string;
+  parent: string | null;
+  inputs: JsonObject;
+  startedAt: number;
+}
+
+export interface Run extends NewRun {
+  status: RunStatus;
+  outcome: RunOutcome | null;
+  limit: string | null;
+  failure: FailureInfo | null;
+  outputs: { [name: string]: Json } | null;
+  iterations: number;
+  finishedAt: number | null;
+}
+
+/** What an activity needs to know of its run; cached, because it never changes. */
+export interface RunContext {
+  handle: string;
+  project: string;
+  persona: string;
+  definitionHash: string;
+}
+
+export interface LogChunk {
+  handle: string;
+  key: string;
+  /** `stdout`, `stderr`; reading `combined` merges them in order of writing. */
+  stream: string;
+  /** Attempt of the activity; with `part` it makes appending idempotent. */
+  attempt: number;
+  /** Position within the step's log; writing the same part again replaces it. */
+  part: number;
+  text: string;
+  /** Bytes left out just before this chunk because of the log's bound. */
+  droppedBytes: number;
+}
+
+export interface DataRecord {
+  id: string;
+  collection: string;
+  data: JsonObject;
+  createdAt: number;
+}
+
+export interface RecordQuery {
+  collection: string;
+  /**
+   * Field → value, or field → `{ $eq, $ne, $gt, $gte, $lt, $lte, $in, $contains }`; dots descend.
+   * `id` and `createdAt` name the record's own, every other field is one of its `data`.
+   */
+  filter?: JsonObject;
+  orderBy?: { field: string; direction: 'asc' | 'desc' }[];
+  /** 1,000 unless told otherwise. */
+  limit?: number;
+  offset?: number;
+}
+
+/** Rows of one table, written together: `text` is an insert of all rows in a parameter, an array of JSON. */
+export interface BulkInsert {
+  text: (rows: string) => string;
+}
+
+/**
+ * One row by its key: of which texts, in which order, `text` takes an array each; a row says at which `place`, from 1, its key stands.
+ * `within`, which costs a fraction, is for keys that differ in their last text only: it takes the other texts as they are.
+ */
+export interface KeyedRead {
+  text: string;
+  within?: string;
+}
+
+/**
+ * SQL of one quick command. Reads need no transaction until the first write opens one; from then on
+ * both go through it, so a segment reads its own writes and commits as one.
+ */
+export interface Session {
+  /** A row, as JSON text, that goes out with the commit, or before the next statement. It must not be able to fail. */
+  later(insert: BulkInsert, row: string): void;
+  read<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]>;
+  /** Undefined where there is no such row. Until the session writes, sessions that ask at the same time share a statement. */
+  find<Row extends object>(read: KeyedRead, key: readonly string[]): Promise<Row | undefined>;
+  write<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]>;
+}
+
+export interface SessionEntry {
+  handle: string;
+  key: string;
+  result: Json;
+  events: RunEvent[];
+  forget?: string[];
+  seq?: number;
+  place?: number;
+}
+
+export interface OpenSession extends Session {
+  /**
+   * Commits the session's writes together with one journal row and the run's events, and forgets
+   * the journal rows of the run named in `forget`. Rejects with `JournalConflict` when another
+   * attempt already journaled `key`, and with `PlaceTaken` when one journaled another key at this
+   * `place`; then nothing of this session was kept. `seq`: of a segment, what its events have numbers
+   * after; `place`: the same, to be no other's.
+   */
+  commit(entry: SessionEntry): Promise<void>;
+  /** Undoes everything; safe to call after commit. */
+  close(): Promise<void>;
+}
+
+/** Something a persona is asked (`open` until it is settled) or was told. */
+export interface InboxItem {
+  handle: string;
+  id: string;
+  persona: string;
+  kind: QuestionKind;
+  message: string;
+  priority: Priority;
+  choices: Choice[];
+  show: Json;
+  form: JsonObject | null;
+  /** Names exactly what is asked; null for what is only told. */
+  digest: string | null;
+  askedAt: number;
+  expiresAt: number | null;
+  state: QuestionState | 'told' | 'seen';
+  answer: Answer | null;
+}
+
+export interface Store {
+  definitions: {
+    /** Saves by content hash; the same content again returns the version it already has. */
+    save(definition: Definition): Promise<StoredDefinition>;
+    /** By name (newest version) or by hash. */
+    find(nameOrHash: string): Promise<StoredDefinition | null>;
+    list(): Promise<StoredDefinition[]>;
+  };
+  runs: {
+    /** False when the handle is taken. A run sees the events after `sinceSeq`, or after its creation. */
+    create(run: NewRun, sinceSeq?: number): Promise<boolean>;
+    /** Removes a run that never started (its workflow could not be started). */
+    discard(handle: string): Promise<void>;
+    find(handle: string): Promise<Run | null>;
+    list(query: { status?: RunStatus; limit?: number; persona?: string }): Promise<Run[]>;
+    /** Handles of the runs that steps of this one started, or one of its steps, in the order they began. */
+    nested(handle: string, key?: string): Promise<string[]>;
+    /** Runs that are paused below any of these, newest first, each with the one that it is below of. */
+    pausedBelow(handles: readonly string[]): Promise<{ handle: string; name: string; around: string }[]>;
+    context(handle: string): Promise<RunContext | null>;
+    /** What the run itself said at its start: it need not be read here any more. */
+    remember(context: RunContext): void;
+  };
+  events: {
+    /** Upserts by (handle, seq) and keeps the run's row in step (started, paused, finished). */
+    append(handle: string, events: readonly RunEvent[]): Promise<void>;
+    /**
+     * Takes back what an attempt that was lost had recorded of the workflow's own from this number on,
+     * and what came of it: the run's status and end, and what stood in the inbox. False where a later
+     * attempt has gone on with the run: then nothing of this one counts. `history`: its length then.
+     */
+    takeBack(handle: string, from: number, history: number): Promise<boolean>;
+    /** Events after `seq`, in order, at most `limit` (1,000): go on from the last one's `seq`. */
+    after(handle: string, seq: number, limit?: number): Promise<RunEvent[]>;
+    /** The newest of these types; null where there is none. */
+    newest<Type extends RunEvent['type']>(
+      handle: string,
+      types: readonly Type[],
+    ): Promise<Extract<RunEvent, { type: Type }> | null>;
+    /**
+     * Stored and future events in order, until the run has finished or `signal` aborts. A parallel
+     * branch's number that becomes visible late is yielded late; the run's last event comes last.
+     */
+    follow(handle: string, options: { after?: number; signal?: AbortSignal }): AsyncIterable<RunEvent>;
+  };
+  inbox: {
+    /** Newest first; without `all` what waits for an answer or has not been seen. `handle` includes nested runs. */
+    list(query: { persona?: string; handle?: string; all?: boolean }): Promise<InboxItem[]>;
+    /** Ids of the questions that the run itself has open: all of them, in order. */
+    open(handle: string): Promise<string[]>;
+    /** Marks what a persona was told as seen; how many. */
+    clear(persona: string): Promise<number>;
+  };
+  logs: {
+    append(chunks: readonly LogChunk[]): Promise<void>;
+    streams(handle: string): Promise<{ stream: string; bytes: number }[]>;
+    /** Lines [offset, offset+limit) of a stream; `combined` merges stdout and stderr. */
+    read(handle: string, stream: string, offset: number, limit: number): Promise<string[]>;
+    tail(handle: string, stream: string, lines: number): Promise<string[]>;
+    follow(handle: string, stream: string, options: { signal?: AbortSignal }): AsyncIterable<string>;
+  };
+  payloads: {
+    /** Idempotent: the key is the content's SHA-256. */
+    put(hash: string, content: Uint8Array): Promise<void>;
+    get(hash: string): Promise<Uint8Array | null>;
+  };
+  records: {
+    /** The id defaults to one derived from (handle, key), so that writing again changes nothing. */
+    create(session: Session, collection: string, id: string, data: JsonObject): Promise<DataRecord>;
+    /** A record under an id that nobody else can have: nothing needs to be asked, so it goes out with the session's next statement. */
+    add(session: Session, record: DataRecord): void;
+    list(session: Session, query: RecordQuery): Promise<DataRecord[]>;
+  };
+  /** Values of secret environment variables, by the token that stands for them in a run. */
+  secrets: {
+    /** `namespace`: whose schedule they are sealed for, by its id in Temporal. */
+    keep(handle: string, values: ReadonlyMap<string, string>, namespace?: string): Promise<void>;
+    /** Those that are kept, by token. */
+    find(tokens: readonly string[]): Promise<Map<string, string>>;
+    /** What is kept for a run, or for a schedule (`scheduleOwner`). */
+    tokensOf(handle: string): Promise<string[]>;
+    /**
+     * Nothing starts with them any more: they are removed at once, or by `sweep` where a run that goes
+     * on holds one, or may hold one without its row being there yet.
+     */
+    retire(tokens: readonly string[], how: { mayBeHeld: boolean }): Promise<void>;
+    /** Sealed for schedules of the namespace a day ago or earlier and not retired: a page of them, in the order of schedules, behind one. */
+    ofSchedules(namespace: string, after: string): Promise<{ schedule: string; tokens: string[] }[]>;
+    /** Removes the values of runs that ended more than a day ago, retired ones, and those of starts that came to nothing. */
+    sweep(): Promise<void>;
+  };
+  signals: Signals;
+  executions: Executions;
+  triggers: TriggerStore;
+  journal: {
+    find(handle: string, key: string): Promise<Json | null>;
+    /** Whether the run has a segment whose events are numbered from `seq` or further on. */
+    isBeyond(handle: string, seq: number): Promise<boolean>;
+    /** Removes the rows of runs that ended more than a day ago: no attempt of theirs can be alive. */
+    sweep(): Promise<void>;
+  };
+  session(): OpenSession;
+  /** Resolves when a trivial query answers; rejects with the driver's error. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,106 @@
+/**
+ * Triggers as the rest of the project sees them: definitions that events start runs of, and the
+ * events that come from outside of runs.
+ *
+ * Every event that a trigger matches becomes one row, a start, whatever happens to the processes that
+ * look at it; the start's handle is made of the trigger and the event, so starting it twice is
+ * starting it once.
+ */
+import type { Json, JsonObject } from '../../../language/json.ts';
+import type { Subscription } from './subscription.ts';
+
+export interface NewTrigger {
+  /** The definition's name; unique within a project. */
+  name: string;
+  /** Which events start a run: a pattern (language/events/event-glob.ts). */
+  event: string;
+  definitionHash: string;
+  project: string;
+  persona: string;
+  inputs: JsonObject;
+  taskQueue: string;
+}
+
+export interface Trigger extends NewTrigger {
+  id: string;
+  isPaused: boolean;
+  createdAt: number;
+}
+
+export interface OutsideEvent {
+  /** Who says so: `@emit`, `@webhook`, `@file`; no run can have such a handle. */
+  source: string;
+  /** The same id and name from the same source again is the same event. */
+  id: string;
+  name: string;
+  data: Json;
+  /** The project it belongs to: only triggers of that project see it. Null: every trigger does. */
+  project: string | null;
+}
+
+/**
+ * `held`: a run of the trigger that is under way sees the event itself; `taken`: it did.
+ */
+export type StartState = 'waiting' | 'started' | 'refused' | 'held' | 'taken';
+
+/** Whether a start may be performed, where a trigger has one run at a time. */
+export type Turn = 'now' | 'later' | 'held';
+
+/** One event that one trigger matched. */
+export interface TriggerStart {
+  handle: string;
+  state: StartState;
+  /** Why it was refused, or has not been started yet. */
+  reason: string | null;
+  /** The run that sees the event in place of one of its own. */
+  heldBy: string | null;
+  event: { seq: number; id: string; name: string; data: Json; at: number };
+}
+
+/** A start that this process is to perform before its lease ends. */
+export interface ClaimedStart extends TriggerStart {
+  trigger: Trigger;
+  attempts: number;
+}
+
+/** Each lock is held by one process of all that share the database, until it releases it or ends. */
+export interface TriggerLocks {
+  take(name: string): Promise<boolean>;
+  release(name: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface TriggerStore {
+  /** Registers a definition for a project, or replaces what was registered there under that name. */
+  add(trigger: NewTrigger): Promise<{ trigger: Trigger; isNew: boolean }>;
+  list(): Promise<Trigger[]>;
+  /** False when there is no such trigger. */
+  pause(id: string, isPaused: boolean): Promise<boolean>;
+  remove(id: string): Promise<boolean>;
+  /** The newest starts of a trigger first. */
+  starts(id: string, limit: number): Promise<TriggerStart[]>;
+  /** Compares queued events with the triggers; answers with the number of events it took. */
+  spread(): Promise<number>;
+  claim(limit: number, leaseMs: number): Promise<ClaimedStart[]>;
+  /** Asked before performing a start of a definition that itself loops over the events that start it. */
+  takeTurn(start: ClaimedStart): Promise<Turn>;
+  settle(
+    start: ClaimedStart,
+    how:
+      | { state: 'started' }
+      | { state: 'refused'; reason: string }
+      | { state: 'waiting'; reason: string; retryMs: number },
+  ): Promise<void>;
+  /** False when that event had been published before. */
+  publish(event: OutsideEvent): Promise<{ seq: number; isNew: boolean }>;
+  /** Projects in which a trigger or a run waits for events whose names begin with `file:`. */
+  projectsAwaitingFiles(): Promise<string[]>;
+  /** Whether a worker watches the files of the project by now: what changes from here on is seen. */
+  isWatched(project: string): Promise<boolean>;
+  /** `onLost`: the locks are gone with their connection. */
+  locks(onLost: () => void): TriggerLocks;
+  /** Hears that something was published. */
+  listen(): Subscription;
+  /** Hears that files may be waited for in another project. */
+  listenForFiles(pollMs: number): Subscription;
+}

@@ -1,0 +1,192 @@
+/**
+ * Published events and the runs that wait for them.
+ *
+ * Invariants:
+ * - Events are delivered in the order of `position`, which is given after their commit: a reader who
+ *   has seen position N has seen, or never will want, all below N.
+ * - A subscription is written before the run looks a last time, so an event either is found by that
+ *   look or finds the subscription.
+ * - An event is `dispatched` only when no unclaimed subscription matches it, as seen without skipping
+ *   what others hold locked: whoever dies with a claim in its hands loses no wake-up.
+ */
+import { eventRegex, isEventGlob } from '../../../language/events/event-glob.ts';
+import type { Json } from '../../../language/json.ts';
+import type { PublishedEvent } from '../../../language/events/published-event.ts';
+import type { Session } from '../contract/contract.ts';
+import type { Database } from '../connection/database.ts';
+import type { ClaimedRun, NewEvent, Signals, WantedEvent } from '../contract/event-contract.ts';
+import { withoutNul } from '../connection/jsonb-text.ts';
+import { EVENT_CHANNEL, type Announcer, type Listener } from './wakeups.ts';
+
+/** Events looked at in one go. */
+const FRESH_MAX = 1_000;
+const PUBLISH_MAX = 500;
+const CLAIM_LASTS = '30 seconds';
+/** While nobody announces anything: what an announcement that was lost costs. */
+const LOOK_MS = 5_000;
+
+export function signals(database: Database, announcer: Announcer, listener: Listener): Signals {
+  return {
+    // Announced with the commit, which records the step that published it.
+    async publish(session: Session, event: NewEvent) {
+      await session.write(
+        'insert into published_events (handle, key, name, data) values ($1, $2, $3, $4::json) on conflict (handle, key) do nothing',
+        [event.handle, event.key, withoutNul(event.name), JSON.stringify(event.data)],
+      );
+    },
+
+    async publishAll(events) {
+      for (let start = 0; start < events.length; start += PUBLISH_MAX)
+        await insert(database, events.slice(start, start + PUBLISH_MAX));
+      if (events.length > 0) announcer.announce(EVENT_CHANNEL, '');
+    },
+
+    next: (wanted) => next(database, wanted),
+    claim: claimer(database),
+
+    async told(claims) {
+      await database.query(
+        `delete from event_subscriptions s using unnest($1::text[], $2::text[], $3::timestamptz[]) as told(handle, glob, claimed_at)
+         where s.handle = told.handle and s.glob = told.glob and s.claimed_at = told.claimed_at`,
+        [claims.map(({ handle }) => handle), claims.map(({ glob }) => glob), claims.map(({ claimedAt }) => claimedAt)],
+      );
+    },
+
+    listen: () => listener.listen(EVENT_CHANNEL, '', LOOK_MS),
+  };
+}
+
+async function insert(database: Database, events: readonly NewEvent[]): Promise<void> {
+  await database.query(
+    `insert into published_events (handle, key, name, data)
+     select * from unnest($1::text[], $2::text[], $3::text[], $4::json[]) on conflict (handle, key) do nothing`,
+    [
+      events.map(({ handle }) => handle),
+      events.map(({ key }) => key),
+      events.map(({ name }) => withoutNul(name)),
+      events.map(({ data }) => JSON.stringify(data)),
+    ],
+  );
+}
+
+interface EventRow {
+  position: number;
+  handle: string;
+  key: string;
+  name: string;
+  data: Json;
+  at: Date;
+}
+
+const toEvent = ({ position, handle, key, name, data, at }: EventRow): PublishedEvent => ({
+  position,
+  id: `${handle}/${key}`,
+  name,
+  data,
+  at: at.getTime(),
+});
+
+async function next(database: Database, wanted: WantedEvent): Promise<PublishedEvent | null> {
+  const { handle, glob } = wanted;
+  // Read first: an event placed after this is looked for below.
+  const head = await headOf(database);
+  const found = await look(database, wanted);
+  if (found !== null) return found;
+  await database.query(
+    `insert into event_subscriptions (handle, glob, name, pattern, "after") values ($1, $2, $3, $4, $5)
+     on conflict (handle, glob) do update set "after" = excluded."after", claimed_at = null`,
+    [
+      handle,
+      withoutNul(glob),
+      isEventGlob(glob) ? null : withoutNul(glob),
+      isEventGlob(glob) ? withoutNul(eventRegex(glob)) : null,
+      head,
+    ],
+  );
+  const late = await look(database, wanted);
+  if (late !== null)
+    await database.query('delete from event_subscriptions where handle = $1 and glob = $2', [handle, withoutNul(glob)]);
+  return late;
+}
+
+async function headOf(database: Database): Promise<number> {
+  const [row] = await database.query<{ head: number }>('select latest_event_position() as head', []);
+  return row?.head ?? 0;
+}
+
+async function look(
+  database: Database,
+  { handle, glob, withCause, consumed }: WantedEvent,
+): Promise<PublishedEvent | null> {
+  await database.query('select place_events()', []);
+  const globs = Object.keys(consumed);
+  const own = isEventGlob(glob) ? 'e.name ~ $2' : 'e.name = $2';
+  const [row] = await database.query<EventRow>(
+    `select e.position, e.handle, e.key, e.name, e.data, e.at from published_events e
+       join runs r on r.handle = $1
+     where ${own} and (e.project is null or e.project = r.project) and position > $4::bigint
+       and (e.seq > r.since_seq
+         or ($3 and e.seq = (select t.seq from trigger_starts t where t.handle = $1 limit 1)))
+       and not exists (select 1 from unnest($5::text[], $6::bigint[]) as c(pattern, position) where e.position <= c.position and e.name ~ c.pattern)
+     order by e.position limit 1`,
+    [
+      handle,
+      withoutNul(isEventGlob(glob) ? eventRegex(glob) : glob),
+      withCause,
+      consumed[glob] ?? 0,
+      globs.map((other) => withoutNul(eventRegex(other))),
+      globs.map((other) => consumed[other] ?? 0),
+    ],
+  );
+  return row === undefined ? null : toEvent(row);
+}
+
+/** Looks for claims whose claimer has died now and then only, however many events there are. */
+function claimer(database: Database): (limit: number) => Promise<ClaimedRun[]> {
+  let forgottenAt = Number.NEGATIVE_INFINITY;
+  const forgotten = (limit: number): Promise<ClaimedRun[]> => {
+    forgottenAt = performance.now();
+    return claimForgotten(database, limit);
+  };
+  return async (limit) => {
+    for (;;) {
+      const [seen] = await database.query<{ looked: number; wanted: string[] }>(
+        'select looked, wanted from wanted_events($1)',
+        [FRESH_MAX],
+      );
+      const { looked = 0, wanted = [] } = seen ?? {};
+      const claims = wanted.length === 0 ? [] : await claimFor(database, wanted, limit);
+      if (claims.length > 0) return claims;
+      // What is wanted and cannot be claimed is in the hands of others, who will go on with it.
+      const isDone = wanted.length > 0 || looked < FRESH_MAX;
+      if (isDone) return looked > 0 && performance.now() - forgottenAt < LOOK_MS ? [] : forgotten(limit);
+    }
+  };
+}
+
+const CLAIMED = 'returning s.handle, s.glob, s.claimed_at as "claimedAt"';
+
+/** `seqs`: digits, as the driver reads numbers of eight bytes in an array. */
+function claimFor(database: Database, seqs: readonly string[], limit: number): Promise<ClaimedRun[]> {
+  return database.query<ClaimedRun>(
+    `with fresh as materialized (select name, max(position) as position from published_events where seq = any($1::bigint[]) group by name),
+       exact as (select s.handle, s.glob from fresh f join event_subscriptions s on s.name = f.name
+         where s.claimed_at is null and s."after" < f.position limit $2 for update of s skip locked),
+       wild as (select s.handle, s.glob from event_subscriptions s
+         where s.pattern is not null and s.claimed_at is null
+           and exists (select 1 from fresh f where s."after" < f.position and f.name ~ s.pattern) limit $2 for update of s skip locked),
+       due as (select * from exact union all select * from wild limit $2)
+     update event_subscriptions s set claimed_at = clock_timestamp() from due where s.handle = due.handle and s.glob = due.glob ${CLAIMED}`,
+    [seqs, limit],
+  );
+}
+
+/** Those whose claimer has died. */
+function claimForgotten(database: Database, limit: number): Promise<ClaimedRun[]> {
+  return database.query<ClaimedRun>(
+    `update event_subscriptions s set claimed_at = clock_timestamp() from
+       (select handle, glob from event_subscriptions where claimed_at < now() - interval '${CLAIM_LASTS}' limit $1 for update skip locked) due
+     where s.handle = due.handle and s.glob = due.glob ${CLAIMED}`,
+    [limit],
+  );
+}

@@ -1,0 +1,110 @@
+/**
+ * A run's changes of status as events that others may watch for (docs/triggers.md):
+ * `sentinel:{handle}:status` whenever it begins, is held, asks something, goes on or ends, and
+ * `sentinel:finished:{name}` at its end. They are published by the very statement that stores the
+ * change, under a key made of the change, so each is published once, however often the change is
+ * written.
+ *
+ * A run whose start and end are stored by one statement tells of its end alone: by then nobody can
+ * make anything of its start, and a short run costs no more rows.
+ */
+import type { RunEvent, RunStatus } from '../../../language/events/run-event.ts';
+import { withoutNul } from '../connection/jsonb-text.ts';
+
+/** Key of the event that says a run has ended. */
+export const FINISHED_KEY = '@finished';
+
+interface Change {
+  key: string;
+  /** Null: the name ends in that of the run's definition, which the run's row knows. */
+  event: string | null;
+  data: object;
+}
+
+/** What an event that is not the run's end makes of its status; null where it leaves it. */
+function statusAfter(event: RunEvent): { status: RunStatus; reason?: string; question?: object } | null {
+  switch (event.type) {
+    case 'run-started':
+      return { status: 'running' };
+    case 'paused':
+      return { status: 'paused', reason: event.reason };
+    case 'asked': {
+      const { id, kind, message, choices, assignee, priority } = event.question;
+      return {
+        status: 'paused',
+        reason: `waits for an answer: ${message}`,
+        question: { id, kind, choices, assignee, priority },
+      };
+    }
+    case 'resumed':
+      return (event.open ?? 0) > 0 ? null : { status: 'running' };
+    case 'answered':
+    case 'expired':
+    case 'withdrawn':
+      return event.open > 0 || event.held ? null : { status: 'running' };
+    case 'run-finished':
+    case 'step-started':
+    case 'step-finished':
+    case 'pass-finished':
+    case 'warning':
+    case 'notified':
+    case 'edited':
+      return null;
+    default:
+      return event satisfies never;
+  }
+}
+
+/** Whether the event is one for others. */
+export const changesStatus = (event: RunEvent): boolean => event.type === 'run-finished' || statusAfter(event) !== null;
+
+/** Of the event that tells of a change. */
+export const keyOf = ({ seq }: Pick<RunEvent, 'seq'>): string => `@status:${seq}`;
+
+function changesIn(handle: string, events: readonly RunEvent[]): Change[] {
+  const ends = events.some(({ type }) => type === 'run-finished');
+  return events.flatMap((change): Change[] => {
+    const { at } = change;
+    const own = { key: keyOf(change), event: `sentinel:${handle}:status` };
+    if (change.type !== 'run-finished') {
+      const now = ends && (change.type === 'run-started' || change.type === 'withdrawn') ? null : statusAfter(change);
+      return now === null ? [] : [{ ...own, data: { handle, ...now, at } }];
+    }
+    const { status, outcome, limit, failure, iterations, durationMs } = change;
+    const data = { handle, status, outcome, limit, failure, iterations, durationMs, at };
+    return [
+      { ...own, data },
+      { key: FINISHED_KEY, event: null, data },
+    ];
+  });
+}
+
+/** The part of a statement that publishes them; null where the batch changes no status. */
+export function statusEvents(
+  add: (value: unknown) => string,
+  handle: string,
+  events: readonly RunEvent[],
+): string | null {
+  const changes = changesIn(handle, events);
+  if (changes.length === 0) return null;
+  const started = events.find((event) => event.type === 'run-started');
+  const run = add(handle);
+  const keys = add(changes.map((change) => change.key));
+  const names = add(changes.map((change) => change.event));
+  // As texts, never taken apart: the type json keeps NUL and halves of pairs, reading them would fail.
+  const data = add(changes.map((change) => JSON.stringify(change.data)));
+  // A start that is written again after the end tells nobody anything.
+  const isStart = started !== undefined && changes.some(({ key }) => key === keyOf(started));
+  const late = isStart
+    ? `where c.key <> ${add(keyOf(started))} or not exists (select 1 from runs where handle = ${run} and finished_at is not null)`
+    : '';
+  const [name, parent] = [add(started === undefined ? null : withoutNul(started.name)), add(started?.parent ?? null)];
+  return `insert into published_events (handle, key, name, data)
+    select ${run}, c.key, coalesce(c.event, 'sentinel:finished:' || r.name),
+      (coalesce('{"name":' || to_json(r.name) || ',"parent":' || coalesce(to_json(r.parent)::text, 'null') || ',', '{') || substr(c.data, 2))::json
+    from unnest(${keys}::text[], ${names}::text[], ${data}::text[]) as c(key, event, data)
+      cross join (select coalesce(${name}::text, (select name from runs where handle = ${run}), '') as name,
+        coalesce(${parent}::text, (select parent from runs where handle = ${run})) as parent) r
+    ${late}
+    on conflict (handle, key) do nothing`;
+}

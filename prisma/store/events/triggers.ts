@@ -1,0 +1,301 @@
+/**
+ * Triggers on Postgres. A database trigger queues each published event; `spread` turns a queued event
+ * into one start for each trigger that matches it; `claim` leases starts to whoever performs them.
+ *
+ * Invariants: rows are taken with SKIP LOCKED, so workers share them without waiting for each other; a
+ * start is written in the transaction that takes its event off the queue, so an event is neither lost
+ * nor spread twice; a lease that runs out returns the start.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import type { PoolClient } from 'pg';
+import { eventMatcher } from '../../../language/events/event-glob.ts';
+import type { Json, JsonObject } from '../../../language/json.ts';
+import { queryOn } from '../connection/database.ts';
+import type { Database } from '../connection/database.ts';
+import { withoutNul } from '../connection/jsonb-text.ts';
+import { FINISHED_KEY } from './status-events.ts';
+import type {
+  ClaimedStart,
+  OutsideEvent,
+  StartState,
+  Trigger,
+  TriggerStart,
+  TriggerStore,
+} from '../contract/trigger-contract.ts';
+import { isLocked, triggerLocks, watchedLock } from './trigger-locks.ts';
+import { releaseHeld, takeTurn } from './trigger-turns.ts';
+import { EVENT_CHANNEL, FILES_CHANNEL } from './wakeups.ts';
+import type { Announcer, Listener } from './wakeups.ts';
+
+const EVENTS_AT_ONCE = 100;
+/** The column keeps milliseconds, rounded: what is due at once may stand half of one later. */
+const IS_DUE = `not_before <= now() + interval '1 ms'`;
+/** Runs that start runs by their events: how long such a chain may become. */
+export const CHAIN_MAX = 16;
+
+const TRIGGER_COLUMNS = `t.id, t.name, t.event, t.definition_hash as "definitionHash", t.project, t.persona, t.inputs,
+  t.task_queue as "taskQueue", t.is_paused as "isPaused", t.created_at as "createdAt"`;
+const START_COLUMNS = `s.handle, s.state, s.reason, s.held_by as "heldBy", s.seq, e.handle || '/' || e.key as "eventId", e.name as "eventName", e.data, e.at`;
+
+interface TriggerRow extends Omit<Trigger, 'createdAt' | 'inputs'> {
+  inputs: unknown;
+  createdAt: Date;
+}
+
+interface StartRow {
+  handle: string;
+  state: string;
+  reason: string | null;
+  heldBy: string | null;
+  seq: number;
+  eventId: string;
+  eventName: string;
+  data: Json;
+  at: Date;
+}
+
+const toTrigger = ({ inputs, createdAt, ...rest }: TriggerRow): Trigger => ({
+  ...rest,
+  inputs: inputs as JsonObject,
+  createdAt: createdAt.getTime(),
+});
+
+const toStart = ({ handle, state, reason, heldBy, seq, eventId, eventName, data, at }: StartRow): TriggerStart => ({
+  handle,
+  state: state as StartState,
+  reason,
+  heldBy,
+  event: { seq, id: eventId, name: eventName, data, at: at.getTime() },
+});
+
+export function triggers(database: Database, announcer: Announcer, listener: Listener): TriggerStore {
+  return {
+    ...registry(database, announcer),
+    spread: () => database.transaction(spread),
+    claim: (limit, leaseMs) => claim(database, limit, leaseMs),
+    takeTurn: (start) => takeTurn(database, start),
+    settle: (start, how) => settle(database, start, how),
+
+    async publish(event) {
+      // Nothing comes back where another process was publishing the same: the second look finds its row.
+      const row = (await publish(database, event)) ?? (await publish(database, event));
+      if (row === undefined) throw new Error('bug: an event that is neither new nor there');
+      announcer.announce(EVENT_CHANNEL, '');
+      return row;
+    },
+
+    async projectsAwaitingFiles() {
+      const rows = await database.query<{ project: string }>(
+        `select project from triggers where event like 'file:%' and not is_paused
+         union select r.project from event_subscriptions s join runs r using (handle) where s.glob like 'file:%'`,
+        [],
+      );
+      return rows.map((row) => row.project);
+    },
+
+    locks: (onLost) => triggerLocks(database.url, onLost),
+    isWatched: (project) => isLocked(database, watchedLock(project)),
+    listen: () => listener.listen(EVENT_CHANNEL, ''),
+    listenForFiles: (pollMs) => listener.listen(FILES_CHANNEL, '', pollMs),
+  };
+}
+
+/** What is registered, and what became of it. */
+function registry(
+  database: Database,
+  announcer: Announcer,
+): Pick<TriggerStore, 'add' | 'list' | 'pause' | 'remove' | 'starts'> {
+  return {
+    async add(trigger) {
+      const [row] = await database.query<TriggerRow & { isNew: boolean }>(
+        `insert into triggers as t (id, name, event, definition_hash, project, persona, inputs, task_queue, after_seq)
+         values ($1, $2, $3, $4, $5, $6, $7::json, $8, (select case when is_called then last_value else 0 end from published_events_seq_seq))
+         on conflict (name, project) do update set event = excluded.event, definition_hash = excluded.definition_hash,
+           persona = excluded.persona, inputs = excluded.inputs, task_queue = excluded.task_queue, is_paused = false
+         returning ${TRIGGER_COLUMNS}, (xmax = 0) as "isNew"`,
+        [
+          randomUUID(),
+          withoutNul(trigger.name),
+          trigger.event,
+          trigger.definitionHash,
+          trigger.project,
+          trigger.persona,
+          JSON.stringify(trigger.inputs),
+          trigger.taskQueue,
+        ],
+      );
+      if (row === undefined) throw new Error('bug: an upsert returns its row');
+      announcer.announce(FILES_CHANNEL, '');
+      const { isNew, ...rest } = row;
+      return { trigger: toTrigger(rest), isNew };
+    },
+
+    async list() {
+      return (
+        await database.query<TriggerRow>(`select ${TRIGGER_COLUMNS} from triggers t order by t.name, t.project`, [])
+      ).map(toTrigger);
+    },
+
+    async pause(id, isPaused) {
+      const isThere =
+        (await database.query('update triggers set is_paused = $2 where id = $1 returning 1', [id, isPaused])).length >
+        0;
+      announcer.announce(FILES_CHANNEL, '');
+      return isThere;
+    },
+
+    remove: (id) => database.transaction((client) => remove(client, id)),
+
+    async starts(id, limit) {
+      const rows = await database.query<StartRow>(
+        `select ${START_COLUMNS} from trigger_starts s join published_events e using (seq) where s.trigger_id = $1 order by s.seq desc limit $2`,
+        [id, limit],
+      );
+      return rows.map(toStart);
+    },
+  };
+}
+
+/** A run that was started goes on, and finds in its row what event it is about. */
+async function remove(client: PoolClient, id: string): Promise<boolean> {
+  // Waits for whoever is spreading events; the rows of those are seen only by a statement after it.
+  const removed = await queryOn(client, 'delete from triggers where id = $1 returning 1', [id]);
+  await queryOn(client, `delete from trigger_starts where trigger_id = $1 and state <> 'started'`, [id]);
+  return removed.length > 0;
+}
+
+async function settle(
+  database: Database,
+  { trigger, event, attempts, handle }: ClaimedStart,
+  how: Parameters<TriggerStore['settle']>[1],
+): Promise<void> {
+  const { state } = how;
+  const reason = state === 'started' ? null : withoutNul(how.reason);
+  await database.query(
+    `update trigger_starts set state = $4, reason = $5, not_before = now() + $6 * interval '1 ms'
+     where trigger_id = $1 and seq = $2 and attempts = $3 and state = 'waiting'`,
+    [trigger.id, event.seq, attempts, state, reason, state === 'waiting' ? how.retryMs : 0],
+  );
+  if (state !== 'refused') return;
+  await database.query(
+    `update trigger_starts set state = 'waiting', held_by = null, not_before = now() where held_by = $1 and state = 'held'`,
+    [handle],
+  );
+}
+
+async function publish(
+  database: Database,
+  { source, id, name, data, project }: OutsideEvent,
+): Promise<{ seq: number; isNew: boolean } | undefined> {
+  const [row] = await database.query<{ seq: number; isNew: boolean }>(
+    `with published as (
+       insert into published_events (handle, key, name, data, project) values ($1, $2, $3, $4::json, $5)
+       on conflict (handle, key) do nothing returning seq)
+     select seq, true as "isNew" from published
+     union all select seq, false from published_events where handle = $1 and key = $2
+     limit 1`,
+    [source, withoutNul(`${name}/${id}`), withoutNul(name), JSON.stringify(data), project],
+  );
+  return row;
+}
+
+interface QueuedEvent {
+  seq: number;
+  handle: string;
+  key: string;
+  name: string;
+  project: string | null;
+  depth: number;
+}
+
+/** The run that published an event is found by the first part of its handle: nested runs add theirs to it. */
+const QUEUED = `
+  select q.seq, e.handle, e.key, e.name, e.project,
+    1 + coalesce((select max(s.depth) from trigger_starts s where s.handle = split_part(e.handle, '/', 1)), 0) as depth
+  from trigger_queue q join published_events e using (seq)
+  order by q.seq limit ${EVENTS_AT_ONCE} for update of q skip locked`;
+
+async function spread(client: PoolClient): Promise<number> {
+  const events = await queryOn<QueuedEvent>(client, QUEUED, []);
+  if (events.length === 0) return 0;
+  const active = await queryOn<{ id: string; name: string; event: string; project: string; afterSeq: number }>(
+    client,
+    // Locked: what is removed meanwhile would leave starts of nothing.
+    'select id, name, event, project, after_seq as "afterSeq" from triggers where not is_paused for key share',
+    [],
+  );
+  const starts: { trigger: string; seq: number; handle: string; depth: number }[] = [];
+  for (const { id, name, event, project, afterSeq } of active) {
+    const matches = eventMatcher(event);
+    for (const { seq, depth, ...published } of events) {
+      const isSeen =
+        seq > afterSeq && (published.project === null || published.project === project) && matches(published.name);
+      if (isSeen) starts.push({ trigger: id, seq, handle: startHandle(name, id, seq), depth });
+    }
+  }
+  await writeStarts(client, starts);
+  const ended = events.filter(({ key }) => key === FINISHED_KEY).map(({ handle }) => handle);
+  if (ended.length > 0) await releaseHeld(client, ended);
+  await queryOn(client, 'delete from trigger_queue where seq = any($1::bigint[])', [events.map((event) => event.seq)]);
+  return events.length;
+}
+
+async function writeStarts(
+  client: PoolClient,
+  starts: readonly { trigger: string; seq: number; handle: string; depth: number }[],
+): Promise<void> {
+  if (starts.length === 0) return;
+  const reason = `a chain of ${CHAIN_MAX} runs, each started by an event of the one before, ends here: let its definitions publish something the trigger does not match`;
+  await queryOn(
+    client,
+    `insert into trigger_starts (trigger_id, seq, handle, depth, state, reason)
+     select n.id, n.seq, n.handle, n.depth, case when n.depth > $5 then 'refused' else 'waiting' end, case when n.depth > $5 then $6::text end
+     from unnest($1::text[], $2::bigint[], $3::text[], $4::int[]) as n(id, seq, handle, depth)
+     on conflict do nothing`,
+    [
+      starts.map((start) => start.trigger),
+      starts.map((start) => start.seq),
+      starts.map((start) => start.handle),
+      starts.map((start) => start.depth),
+      CHAIN_MAX,
+      reason,
+    ],
+  );
+}
+
+/** Readable, and the same whoever computes it: that makes starting idempotent. */
+export function startHandle(name: string, triggerId: string, seq: number): string {
+  const words = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+    .slice(0, 60);
+  const digest = createHash('sha256').update(`${triggerId} ${seq}`).digest('hex').slice(0, 16);
+  return `${words === '' ? 'run' : words}-${digest}`;
+}
+
+async function claim(database: Database, limit: number, leaseMs: number): Promise<ClaimedStart[]> {
+  const [due] = await database.query(`select 1 from trigger_starts where state = 'waiting' and ${IS_DUE} limit 1`, []);
+  if (due === undefined) return [];
+  // A run sees the events after the one that started it, which must have its place in the order by then.
+  await database.query('select place_events()', []);
+  const rows = await database.query<StartRow & { attempts: number; trigger: TriggerRow & { createdAt: string } }>(
+    `with due as (
+       select trigger_id, seq from trigger_starts where state = 'waiting' and ${IS_DUE}
+       order by not_before, seq limit $1 for update skip locked),
+     s as (
+       update trigger_starts set not_before = now() + $2 * interval '1 ms', attempts = attempts + 1
+       from due where trigger_starts.trigger_id = due.trigger_id and trigger_starts.seq = due.seq
+       returning trigger_starts.*)
+     select ${START_COLUMNS}, s.attempts, row_to_json(x) as trigger
+     from s join published_events e using (seq) join triggers t on t.id = s.trigger_id
+       cross join lateral (select ${TRIGGER_COLUMNS}) x
+     order by s.seq`,
+    [limit, leaseMs],
+  );
+  return rows.map(({ attempts, trigger, ...start }) => ({
+    ...toStart(start),
+    attempts,
+    trigger: toTrigger({ ...trigger, createdAt: new Date(trigger.createdAt) }),
+  }));
+}

@@ -1,0 +1,206 @@
+/**
+ * What personas are asked and told. Rows are folded from the events of runs: by (handle, id), and an
+ * event that is written again, or late, changes nothing, because a row remembers its newest.
+ */
+import type { Json } from '../../../language/json.ts';
+import type { Priority, Question, QuestionKind } from '../../../language/events/question.ts';
+import type { RunEvent } from '../../../language/events/run-event.ts';
+import type { InboxItem, Store } from '../contract/contract.ts';
+import type { Database } from '../connection/database.ts';
+import { withoutNul } from '../connection/jsonb-text.ts';
+
+const LIST_MAX = 1_000;
+
+export interface Folded {
+  id: string;
+  seq: number;
+  state: InboxItem['state'];
+  answer: Json | null;
+  item:
+    | (Pick<
+        Question,
+        'kind' | 'message' | 'choices' | 'show' | 'form' | 'assignee' | 'priority' | 'askedAt' | 'expiresAt'
+      > & { digest: string | null })
+    | null;
+}
+
+/** The statements that bring the inbox up to date with a batch of events, in the order of `seq`. */
+export function inboxStatements(
+  add: (value: unknown) => string,
+  handle: string,
+  events: readonly RunEvent[],
+): string[] {
+  const all = foldedInbox(events);
+  const asked = all.filter((row) => row.item !== null);
+  const settled = all.filter((row) => row.item === null);
+  return [
+    ...(asked.length === 0 ? [] : [upsert(add, handle, asked)]),
+    ...(settled.length === 0 ? [] : [settle(add, handle, settled)]),
+  ];
+}
+
+/** What events in the order of `seq` make of the items that they ask, tell or settle. */
+export function foldedInbox(events: readonly RunEvent[]): Folded[] {
+  const rows = new Map<string, Folded>();
+  for (const event of events) foldInto(rows, event);
+  return [...rows.values()];
+}
+
+function foldInto(rows: Map<string, Folded>, event: RunEvent): void {
+  const { seq } = event;
+  switch (event.type) {
+    case 'asked': {
+      const { id, ...item } = event.question;
+      rows.set(id, { id, seq, state: 'open', answer: null, item });
+      return;
+    }
+    case 'answered':
+    case 'expired':
+    case 'withdrawn':
+      rows.set(event.id, {
+        id: event.id,
+        seq,
+        state: event.type,
+        answer: event.type === 'answered' ? (event.answer as unknown as Json) : null,
+        item: rows.get(event.id)?.item ?? null,
+      });
+      return;
+    case 'notified': {
+      const id = `${event.key}:${event.condition}`;
+      rows.set(id, { id, seq, state: 'told', answer: null, item: told(event, event.message, event.at) });
+      return;
+    }
+    case 'paused':
+      if (event.notify === undefined) return;
+      rows.set(':limit', {
+        id: ':limit',
+        seq,
+        state: 'told',
+        answer: null,
+        item: told(event.notify, `the run is held: ${event.reason}; it goes on when it is resumed`, event.at),
+      });
+      return;
+    case 'resumed':
+      // Whoever resumed it knows.
+      rows.set(':limit', { id: ':limit', seq, state: 'seen', answer: null, item: null });
+      return;
+    case 'run-finished': {
+      if (event.notify === undefined) return;
+      const { failure, limit, outcome } = event;
+      const message =
+        failure?.message ?? (limit === undefined ? `the run ${outcome}` : `the run reached its limit ${limit}`);
+      rows.set(':end', { id: ':end', seq, state: 'told', answer: null, item: told(event.notify, message, event.at) });
+      return;
+    }
+    case 'run-started':
+    case 'step-started':
+    case 'step-finished':
+    case 'pass-finished':
+    case 'warning':
+    case 'edited':
+      return;
+    default:
+      event satisfies never;
+  }
+}
+
+function told(
+  { condition, priority, assignee }: { condition: QuestionKind; priority: Priority; assignee: string },
+  message: string,
+  at: number,
+): Folded['item'] {
+  return {
+    kind: condition,
+    message,
+    choices: [],
+    show: null,
+    form: null,
+    assignee,
+    priority,
+    askedAt: at,
+    expiresAt: null,
+    digest: null,
+  };
+}
+
+function upsert(add: (value: unknown) => string, handle: string, rows: readonly Folded[]): string {
+  const values = rows.map(({ id, seq, state, answer, item }) => ({
+    ...item,
+    id,
+    seq,
+    state,
+    answer,
+    message: withoutNul(item?.message ?? ''),
+    assignee: withoutNul(item?.assignee ?? ''),
+  }));
+  return `insert into inbox (handle, id, seq, persona, kind, message, priority, choices, show, form, digest, asked_at, expires_at, state, answer)
+    select ${add(handle)}, q.id, q.seq, q.assignee, q.kind, q.message, q.priority, q.choices, coalesce(q.show, 'null'::json), q.form, q.digest,
+      to_timestamp(q."askedAt" / 1000.0), to_timestamp(q."expiresAt" / 1000.0), q.state, q.answer
+    from json_to_recordset(${add(JSON.stringify(values))}::json) as q(id text, seq bigint, assignee text, kind text, message text, priority text,
+      choices json, show json, form json, digest text, "askedAt" double precision, "expiresAt" double precision, state text, answer json)
+    on conflict (handle, id) do update set seq = excluded.seq, persona = excluded.persona, kind = excluded.kind, message = excluded.message,
+      priority = excluded.priority, choices = excluded.choices, show = excluded.show, form = excluded.form, digest = excluded.digest,
+      asked_at = excluded.asked_at, expires_at = excluded.expires_at, state = excluded.state, answer = excluded.answer
+    where excluded.seq > inbox.seq`;
+}
+
+function settle(add: (value: unknown) => string, handle: string, rows: readonly Folded[]): string {
+  const values = rows.map(({ id, seq, state, answer }) => ({ id, seq, state, answer }));
+  return `update inbox set seq = s.seq, state = s.state, answer = s.answer
+    from json_to_recordset(${add(JSON.stringify(values))}::json) as s(id text, seq bigint, state text, answer json)
+    where inbox.handle = ${add(handle)} and inbox.id = s.id and s.seq > inbox.seq`;
+}
+
+interface Row extends Omit<InboxItem, 'askedAt' | 'expiresAt'> {
+  askedAt: Date;
+  expiresAt: Date | null;
+}
+
+const COLUMNS = `inbox.handle, inbox.id, inbox.persona, inbox.kind, inbox.message, inbox.priority, inbox.choices, inbox.show, inbox.form,
+  inbox.digest, inbox.asked_at as "askedAt", inbox.expires_at as "expiresAt", inbox.state, inbox.answer`;
+
+const toItem = (row: Row): InboxItem => ({
+  ...row,
+  askedAt: row.askedAt.getTime(),
+  expiresAt: row.expiresAt?.getTime() ?? null,
+});
+
+/** A question whose run has ended without settling it (its workflow was terminated) waits for nobody. */
+const IS_WAITING = `inbox.state = 'told' or (inbox.state = 'open' and not exists (select 1 from runs where runs.handle = inbox.handle and runs.finished_at is not null))`;
+
+export function inbox(database: Database): Store['inbox'] {
+  return {
+    async list({ persona, handle, all = false }) {
+      const conditions: string[] = all ? [] : [`(${IS_WAITING})`];
+      const values: unknown[] = [];
+      const add = (value: unknown): string => `$${values.push(value)}`;
+      if (persona !== undefined) conditions.push(`inbox.persona = ${add(withoutNul(persona))}`);
+      if (handle !== undefined)
+        conditions.push(
+          `(inbox.handle = ${add(withoutNul(handle))} or starts_with(inbox.handle, ${add(`${withoutNul(handle)}/`)}))`,
+        );
+      const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+      const rows = await database.query<Row>(
+        `select ${COLUMNS} from inbox ${where} order by inbox.position desc limit ${LIST_MAX}`,
+        values,
+      );
+      return rows.map(toItem);
+    },
+
+    async open(handle) {
+      const rows = await database.query<{ id: string }>(
+        `select id from inbox where handle = $1 and state = 'open' order by id collate "C"`,
+        [withoutNul(handle)],
+      );
+      return rows.map(({ id }) => id);
+    },
+
+    async clear(persona) {
+      const rows = await database.query(
+        `update inbox set state = 'seen' where persona = $1 and state = 'told' returning 1`,
+        [withoutNul(persona)],
+      );
+      return rows.length;
+    },
+  };
+}

@@ -1,0 +1,104 @@
+/**
+ * A run's events: written idempotently by (handle, seq), read in pages, followed live.
+ */
+import type { RunEvent } from '../../../language/events/run-event.ts';
+import { commitStatement } from './commit-statement.ts';
+import type { Store } from '../contract/contract.ts';
+import type { Database } from '../connection/database.ts';
+import { takeBack } from './lost-events.ts';
+import { FINISHED_SQL, isAborted, ridingOut } from '../connection/riding-out.ts';
+import { SeqGaps } from './seq-gaps.ts';
+import { RUN_CHANNEL } from '../events/wakeups.ts';
+import type { Announcer, Listener } from '../events/wakeups.ts';
+
+const PAGE = 1_000;
+
+export function runEvents(database: Database, announcer: Announcer, listener: Listener): Store['events'] {
+  return {
+    async append(handle, events) {
+      const statement = commitStatement({ handle, events });
+      if (statement === null) return;
+      await database.query(statement.text, statement.values);
+      announcer.announceEvents(handle, events);
+    },
+
+    takeBack: (handle, from, history) => takeBack(database, { handle, from, history }),
+
+    async after(handle, seq, limit = PAGE) {
+      const rows = await database.query<{ event: RunEvent }>(
+        'select event from run_events where handle = $1 and seq > $2 order by seq limit $3',
+        [handle, seq, limit],
+      );
+      return rows.map((row) => row.event);
+    },
+
+    async newest<Type extends RunEvent['type']>(handle: string, types: readonly Type[]) {
+      const [row] = await database.query<{ event: Extract<RunEvent, { type: Type }> }>(
+        'select event from run_events where handle = $1 and type = any($2::text[]) order by seq desc limit 1',
+        [handle, types],
+      );
+      return row?.event ?? null;
+    },
+
+    follow: (handle, options) => follow(database, listener, handle, options.after ?? -1, options.signal),
+  };
+}
+
+/**
+ * Each batch is in the order of `seq`; a number that became visible late is yielded late, never
+ * dropped. The run's last event is yielded last.
+ */
+async function* follow(
+  database: Database,
+  listener: Listener,
+  handle: string,
+  after: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<RunEvent> {
+  const gaps = new SeqGaps(after);
+  const subscription = listener.listen(RUN_CHANNEL, handle);
+  try {
+    let last: RunEvent | undefined;
+    while (!isAborted(signal)) {
+      // Asked before reading: a run that had finished by then has all its events in what follows.
+      const hadFinished = last !== undefined || (await ridingOut(signal, () => isFinished(database, handle)));
+      let full = true;
+      while (full && !isAborted(signal)) {
+        const batch = await ridingOut(signal, () => readGaps(database, handle, gaps));
+        full = (batch?.length ?? 0) >= PAGE;
+        for (const event of batch ?? []) {
+          if (event.type === 'run-finished') last = event;
+          else yield event;
+        }
+      }
+      if (isAborted(signal)) return;
+      if (last !== undefined && hadFinished === true) yield last;
+      if (hadFinished === true) return;
+      if (last === undefined) await subscription.next(signal);
+    }
+  } finally {
+    subscription.close();
+  }
+}
+
+async function isFinished(database: Database, handle: string): Promise<boolean> {
+  const rows = await database.query(FINISHED_SQL, [handle]);
+  return rows.length > 0;
+}
+
+async function readGaps(database: Database, handle: string, gaps: SeqGaps): Promise<RunEvent[]> {
+  const rows = await database.query<{ event: RunEvent }>(
+    // The tail is read in the order of the index. The limit inside keeps the planner from turning
+    // one look at the index a hole into a join with the whole run.
+    `(select seq, event from run_events where handle = $1 and seq >= $2 order by seq limit ${PAGE})
+     union all
+     (select late.seq, late.event from unnest($3::bigint[], $4::bigint[]) as hole(low, high)
+      cross join lateral (select seq, event from run_events where handle = $1 and seq between hole.low and hole.high limit ${PAGE}) late
+      limit ${PAGE})
+     order by seq`,
+    [handle, gaps.tail, gaps.holes.map((hole) => hole.from), gaps.holes.map((hole) => hole.to)],
+  );
+  const events = rows.map((row) => row.event);
+  gaps.markSeen(events.map((event) => event.seq));
+  return events;
+}

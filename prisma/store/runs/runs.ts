@@ -1,0 +1,159 @@
+/** Rows of runs. Their state is written with their events (run-projection.ts), never here. */
+import type { FailureInfo } from '../../../language/failure.ts';
+import type { Json, JsonObject } from '../../../language/json.ts';
+import type { RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
+import { BoundedMap } from '../values/bounded-map.ts';
+import type { Run, RunContext, Store } from '../contract/contract.ts';
+import type { Database } from '../connection/database.ts';
+import { withoutNul } from '../connection/jsonb-text.ts';
+import type { LazyPrisma } from '../connection/prisma-client.ts';
+
+const LIST_DEFAULT = 100;
+const LIST_MAX = 10_000;
+const CONTEXTS_MAX = 10_000;
+
+const COLUMNS = `handle, name, definition_hash as "definitionHash", project, persona, parent, inputs, status, outcome,
+  "limit", failure, outputs, iterations, started_at as "startedAt", finished_at as "finishedAt"`;
+
+interface Row {
+  handle: string;
+  name: string;
+  definitionHash: string;
+  project: string;
+  persona: string;
+  parent: string | null;
+  inputs: unknown;
+  status: string;
+  outcome: string | null;
+  limit: string | null;
+  failure: unknown;
+  outputs: unknown;
+  iterations: number;
+  startedAt: Date;
+  finishedAt: Date | null;
+}
+
+/** The columns hold what this project wrote, so their types are known. */
+function toRun(row: Row): Run {
+  return {
+    handle: row.handle,
+    name: row.name,
+    definitionHash: row.definitionHash,
+    project: row.project,
+    persona: row.persona,
+    parent: row.parent,
+    inputs: row.inputs as JsonObject,
+    status: row.status as RunStatus,
+    outcome: row.outcome as RunOutcome | null,
+    limit: row.limit,
+    failure: row.failure as FailureInfo | null,
+    outputs: row.outputs as { [name: string]: Json } | null,
+    iterations: row.iterations,
+    startedAt: row.startedAt.getTime(),
+    finishedAt: row.finishedAt?.getTime() ?? null,
+  };
+}
+
+export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
+  const known = contexts(database);
+  return {
+    async create(run, sinceSeq) {
+      const created = await database.query(
+        `insert into runs (handle, name, definition_hash, project, persona, parent, inputs, started_at, since_seq)
+         values ($1, $2, $3, $4, $5, $6, $7::json, $8,
+           coalesce($9::bigint, latest_event_seq()))
+         on conflict (handle) do nothing returning 1`,
+        [
+          run.handle,
+          withoutNul(run.name),
+          run.definitionHash,
+          withoutNul(run.project),
+          withoutNul(run.persona),
+          run.parent,
+          JSON.stringify(run.inputs),
+          new Date(run.startedAt),
+          sinceSeq ?? null,
+        ],
+      );
+      return created.length > 0;
+    },
+
+    async discard(handle) {
+      known.forget(handle);
+      await database.query(
+        'delete from runs where handle = $1 and not exists (select 1 from run_events where handle = $1)',
+        [handle],
+      );
+    },
+
+    async find(handle) {
+      const [row] = await database.query<Row>(`select ${COLUMNS} from runs where handle = $1`, [withoutNul(handle)]);
+      return row === undefined ? null : toRun(row);
+    },
+
+    async list({ status, persona, limit }) {
+      const client = await prisma.get();
+      const rows = await client.run.findMany({
+        where: { ...(status === undefined ? {} : { status }), ...(persona === undefined ? {} : { persona }) },
+        orderBy: [{ startedAt: 'desc' }, { handle: 'asc' }],
+        take: Math.min(limit ?? LIST_DEFAULT, LIST_MAX),
+      });
+      return rows.map(toRun);
+    },
+
+    nested: (handle, key) => nestedIn(database, handle, key),
+
+    pausedBelow: (handles) => pausedIn(database, handles),
+
+    context: known.find,
+    remember: known.remember,
+  };
+}
+
+/** What never changes of a run is read once. */
+function contexts(database: Database): {
+  find: Store['runs']['context'];
+  remember: Store['runs']['remember'];
+  forget(handle: string): void;
+} {
+  const known = new BoundedMap<string, RunContext>(CONTEXTS_MAX);
+  const asking = new Map<string, Promise<RunContext | null>>();
+  const lookUp = async (handle: string): Promise<RunContext | null> => {
+    const [context] = await database.query<RunContext>(
+      'select handle, project, persona, definition_hash as "definitionHash" from runs where handle = $1',
+      [withoutNul(handle)],
+    );
+    if (context !== undefined) known.set(handle, context);
+    return context ?? null;
+  };
+  return {
+    async find(handle) {
+      const found = known.get(handle);
+      if (found !== undefined) return found;
+      // The steps of a fan ask together, and are answered by one query.
+      const asked = asking.get(handle) ?? lookUp(handle).finally(() => asking.delete(handle));
+      asking.set(handle, asked);
+      return asked;
+    },
+    remember: (context) => known.set(context.handle, context),
+    forget: (handle) => known.delete(handle),
+  };
+}
+
+async function nestedIn(database: Database, handle: string, key: string | undefined): Promise<string[]> {
+  const step = key === undefined ? null : `${withoutNul(handle)}/${withoutNul(key)}`;
+  const rows = await database.query<{ handle: string }>(
+    `select handle from runs where parent = $1 and ($2::text is null or handle = $2 or starts_with(handle, $2 || '#')) order by started_at, handle`,
+    [withoutNul(handle), step],
+  );
+  return rows.map((row) => row.handle);
+}
+
+function pausedIn(database: Database, handles: readonly string[]): ReturnType<Store['runs']['pausedBelow']> {
+  return database.query(
+    `select runs.handle, runs.name, given.handle as around from runs
+     join unnest($1::text[]) as given(handle) on starts_with(runs.handle, given.handle || '/')
+     where runs.status = 'paused' order by runs.started_at desc, runs.handle, given.handle`,
+    [handles.map((handle) => withoutNul(handle))],
+  );
+}

@@ -1,0 +1,39 @@
+/**
+ * What a client is told when it cannot have what it asked for: a closed code, and one sentence that
+ * names the finding and the remedy.
+ */
+import type { EditRefusal } from '../interpreter/edits.ts';
+
+export type ClientErrorCode =
+  | 'USAGE'
+  | 'DEFINITION_INVALID'
+  | 'DEFINITION_NOT_FOUND'
+  | 'HANDLE_TAKEN'
+  | 'RUN_NOT_FOUND'
+  | 'NOT_FOUND'
+  | 'RUN_ENDED'
+  | 'RUN_LOST'
+  | 'QUESTION_UNKNOWN'
+  | 'ANSWER_REFUSED'
+  | 'NO_ANSWER'
+  | EditRefusal['code']
+  | 'FORK_KEY_NOT_REACHED'
+  | 'FORK_DEFINITION_DIFFERS'
+  | 'FORK_REFUSED'
+  | 'HISTORY_MISSING'
+  | 'HISTORY_DIVERGES'
+  | 'SETTINGS'
+  | 'SERVICES'
+  | 'STORE_UNAVAILABLE'
+  | 'SANDBOX_NOT_AVAILABLE'
+  | 'BUG';
+
+export class ClientError extends Error {
+  override readonly name = 'ClientError';
+  readonly code: ClientErrorCode;
+
+  constructor(code: ClientErrorCode, message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.code = code;
+  }
+}

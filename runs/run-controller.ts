@@ -1,0 +1,27 @@
+/** The port through which commands control runs. A run of whose end the store does not know yet is answered for by Temporal. */
+import type { Client } from '@temporalio/client';
+import type { RunPort } from '../activities/commands/command.ts';
+import { ClientError } from './client-error.ts';
+import { cancelRun, updateRun } from './steer-run.ts';
+
+export function runController(client: Client): Pick<RunPort, 'control'> {
+  return {
+    async control(handle, verb, { reason, id }) {
+      try {
+        if (verb === 'cancel') {
+          await cancelRun(client, handle);
+          return { status: 'running', reason: null, ending: true };
+        }
+        const {
+          status,
+          reason: held,
+          stopping,
+        } = await updateRun(client, handle, verb, verb === 'pause' ? reason : undefined, id);
+        return { status, reason: held, ending: stopping };
+      } catch (error) {
+        if (error instanceof ClientError && error.code === 'RUN_ENDED') return null;
+        throw error;
+      }
+    },
+  };
+}

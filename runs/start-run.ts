@@ -1,0 +1,186 @@
+/**
+ * Starting a run: the definition is saved, the run gets its row, and the workflow starts with the
+ * definition, and every definition its `$ref`s name, in its own history.
+ */
+import { randomUUID } from 'node:crypto';
+import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy, type Client } from '@temporalio/client';
+import type { RunPort } from '../activities/commands/command.ts';
+import { Failure } from '../activities/failures/failures.ts';
+import { blocksOf } from '../language/blocks.ts';
+import type { JsonObject } from '../language/json.ts';
+import type { Definition, Step } from '../language/model.ts';
+import { parseDefinition } from '../language/read/definition.ts';
+import { unboundedReference } from '../language/read/checks/referred-bounds.ts';
+import type { RunOrigin } from '../language/events/run-event.ts';
+import { contentHash } from '../prisma/store/values/content-hash.ts';
+import type { Store } from '../prisma/store/contract/contract.ts';
+import { reachedDefinitions, referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
+import type { Position } from '../interpreter/position.ts';
+import { workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages/messages.ts';
+import { memoOf, searchAttributesOf } from '../workflows/messages/search-attributes.ts';
+import { referencesOf } from './library.ts';
+import { sandboxProblem } from './sandbox-check.ts';
+import { sealEnvironment } from './seal-environment.ts';
+import { LEVEL_NOW } from '../interpreter/changes.ts';
+import { withoutEmpty, type StartInput } from '../workflows/messages/start-input.ts';
+import { runController } from './run-controller.ts';
+import { stepEditor } from './step-editor.ts';
+
+export interface RunServices {
+  store: Store;
+  client: Client;
+  taskQueue: string;
+  /** The client shares its connection with a worker of the queue, so the server may hand the first task straight to it. */
+  isEager?: boolean;
+  /** The run goes to workers on other hosts: what this host can do says nothing of them. */
+  isElsewhere?: boolean;
+}
+
+export interface StartRequest {
+  definition: Definition;
+  inputs: JsonObject;
+  project: string;
+  persona: string;
+  /** Defaults to a new UUID. */
+  handle?: string;
+  /** Definitions that `$ref`s may name, besides the stored ones. */
+  known?: (name: string) => Definition | undefined;
+  continueEvery?: number;
+  /** What starts it, where nobody does by hand. */
+  origin?: RunOrigin;
+  /** Where it begins, if not with its first step. */
+  from?: Position;
+}
+
+export interface StartedRun {
+  handle: string;
+  workflowId: string;
+  /** False when a run with that handle was there already. */
+  isNew: boolean;
+}
+
+export async function startRun(parts: RunServices, request: StartRequest): Promise<StartedRun> {
+  const { store, client, taskQueue } = parts;
+  const { definition, project, persona, origin, continueEvery, from } = request;
+  const handle = request.handle ?? randomUUID();
+  const workflowId = workflowIdOf(handle);
+  const library = await collectLibrary(store, definition, request.known);
+  if (parts.isElsewhere !== true) await checkSandbox([definition, ...Object.values(library)]);
+  const hash = contentHash(definition);
+  const inputs = { ...definition.inputs, ...request.inputs };
+  const row = {
+    handle,
+    name: definition.name,
+    definitionHash: hash,
+    project,
+    persona,
+    parent: null,
+    inputs,
+    startedAt: Date.now(),
+  };
+  const isNew = await store.runs.create(row, origin?.type === 'event' ? origin.seq : undefined);
+  // A row without events may be all that is left of a start that died on its way: then this is the start.
+  if (!isNew && (await store.events.after(handle, -1, 1)).length > 0) return { handle, workflowId, isNew };
+  try {
+    await store.definitions.save(definition);
+    const env = await sealEnvironment(store, handle, environmentFor(definition, library));
+    await client.workflow.start(WORKFLOW_TYPE, {
+      workflowId,
+      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      taskQueue,
+      requestEagerStart: parts.isEager ?? false,
+      args: [
+        withoutEmpty({
+          definition,
+          project,
+          persona,
+          inputs,
+          library,
+          env,
+          continueEvery,
+          origin,
+          level: LEVEL_NOW,
+        }) satisfies StartInput,
+        ...(from === undefined ? [] : [from]),
+      ],
+      typedSearchAttributes: searchAttributesOf({ definition, persona }),
+      memo: memoOf(definition, project),
+      ...summaryOf(definition),
+    });
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return { handle, workflowId, isNew: false };
+    if (isNew) await store.runs.discard(handle).catch(() => undefined);
+    throw error;
+  }
+  return { handle, workflowId, isNew };
+}
+
+/** Nothing is stored or started that could not keep to its mode. */
+async function checkSandbox(definitions: readonly Definition[]): Promise<void> {
+  const problem = await sandboxProblem(definitions);
+  if (problem !== null) throw new Failure('SANDBOX_NOT_AVAILABLE', problem);
+}
+
+/** The name is a search attribute already. Temporal refuses summaries over 200 bytes. */
+export function summaryOf({ name, description }: Definition): { staticSummary?: string } {
+  return description === undefined ? {} : { staticSummary: `${name}: ${description}`.slice(0, 60) };
+}
+
+/**
+ * Every definition that `$ref`s reach from here, by name. A missing one fails its step when reached; a
+ * loop that nothing bounds, as when a definition was stored again since, is refused.
+ */
+export async function collectLibrary(
+  store: Store,
+  definition: Definition,
+  known: StartRequest['known'],
+): Promise<{ [name: string]: Definition }> {
+  const find = async (name: string): Promise<Definition | undefined> =>
+    known?.(name) ?? (await store.definitions.find(name))?.definition;
+  const reached = await reachedDefinitions(referencesOf(definition), find, referencesOf);
+  const unbounded = unboundedReference(definition, (name) => reached.get(name));
+  if (unbounded !== undefined)
+    throw new Failure('RUN_NOT_STARTED', `${unbounded}, or a "safety" with one of them to "${definition.name}"`);
+  return Object.fromEntries(reached);
+}
+
+/** The values of the variables that the definition, or one it may start, lists; a run keeps those it was started with. */
+export function environmentFor(
+  definition: Definition,
+  library: { [name: string]: Definition },
+  from: NodeJS.ProcessEnv = process.env,
+): { [name: string]: string } {
+  const names = [definition, ...Object.values(library)].flatMap((start) => listedBy(start));
+  return Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])));
+}
+
+function listedBy({ env = [], steps, always = [] }: Definition): string[] {
+  const nested = (block: readonly Step[]): string[] =>
+    block.flatMap((step) => {
+      if (step.type !== 'sentinel') return blocksOf(step).flatMap((inner) => nested(inner.steps));
+      return '$ref' in step.definition ? [] : listedBy(step.definition);
+    });
+  return [...env, ...nested(steps), ...nested(always)];
+}
+
+/** The port through which commands start runs. */
+export function runStarter(parts: RunServices): RunPort {
+  return {
+    ...stepEditor(parts),
+    ...runController(parts.client),
+    async start(request) {
+      const stored = await referredDefinitions(parts.store, request.definition);
+      const read = parseDefinition(request.definition, { knownRefs: (name) => stored.get(name) });
+      if (!read.ok) {
+        const first = read.problems[0];
+        const finding = first === undefined ? 'it is not a definition' : `${first.path}: ${first.message}`;
+        throw new Failure(
+          'RUN_NOT_STARTED',
+          `the definition has ${read.problems.length} problems; the first: ${finding}`,
+        );
+      }
+      const { inputs, project, persona, handle } = request;
+      return startRun(parts, { definition: read.definition, inputs, project, persona, handle });
+    },
+  };
+}

@@ -1,0 +1,160 @@
+/** What is said to a run through Temporal, and what its refusals mean. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApplicationFailure } from '@temporalio/common';
+import {
+  type Client,
+  isGrpcDeadlineError,
+  isGrpcServiceError,
+  QueryNotRegisteredError,
+  ServiceError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import type { AnswerReply, AnswerRequest } from '../interpreter/answers.ts';
+import type { EditRefusal, EditReply, EditRequest } from '../interpreter/edits.ts';
+import type { StepList } from '../interpreter/step-list.ts';
+import {
+  ANSWER,
+  EDIT,
+  NOT_YET,
+  QUERIES,
+  UPDATES,
+  workflowIdOf,
+  type ControlVerb,
+  type RunState,
+} from '../workflows/messages/messages.ts';
+import { ClientError } from './client-error.ts';
+
+const ANSWER_MAX_MS = 30_000;
+const AGAIN_MS = 500;
+
+/** The run's state after the update; a worker must be there to give it. */
+export async function updateRun(
+  client: Client,
+  handle: string,
+  verb: ControlVerb,
+  reason?: string,
+  updateId?: string,
+): Promise<RunState> {
+  const run = client.workflow.getHandle(workflowIdOf(handle));
+  const once = updateId === undefined ? {} : { updateId };
+  return asking(client, handle, verb, () =>
+    reason === undefined
+      ? run.executeUpdate<RunState, []>(UPDATES[verb], once)
+      : run.executeUpdate<RunState, [string]>(UPDATES[verb], { args: [reason], ...once }),
+  );
+}
+
+/** Answers a question of the run; answered before, it is told the first answer. */
+export async function answerRun(client: Client, handle: string, request: AnswerRequest): Promise<AnswerReply> {
+  const run = client.workflow.getHandle(workflowIdOf(handle));
+  return asking(client, handle, 'answer', () =>
+    run.executeUpdate<AnswerReply, [AnswerRequest]>(ANSWER, { args: [request] }),
+  );
+}
+
+/** Changes steps of the run that are still ahead; asked again under the same id, it is told the same. */
+export async function editRun(
+  client: Client,
+  handle: string,
+  request: EditRequest,
+  updateId?: string,
+): Promise<EditReply> {
+  const run = client.workflow.getHandle(workflowIdOf(handle));
+  return asking(client, handle, 'edit', () =>
+    run.executeUpdate<EditReply, [EditRequest]>(EDIT, {
+      args: [request],
+      ...(updateId === undefined ? {} : { updateId }),
+    }),
+  );
+}
+
+/** The run's steps as they stand; of a run that has ended too, while its history is kept. */
+export async function stepsOfRun(client: Client, handle: string): Promise<StepList> {
+  return asking(client, handle, 'list', () =>
+    client.workflow.getHandle(workflowIdOf(handle)).query<StepList>(QUERIES.steps),
+  );
+}
+
+export async function cancelRun(client: Client, handle: string): Promise<void> {
+  await asking(client, handle, 'cancel', () => client.workflow.getHandle(workflowIdOf(handle)).cancel());
+}
+
+async function asking<Answer>(
+  client: Client,
+  handle: string,
+  verb: string,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  const deadline = Date.now() + ANSWER_MAX_MS;
+  for (;;) {
+    try {
+      return await client.withDeadline(deadline, ask);
+    } catch (error) {
+      if (!(wasDropped(error) || wasTooEarly(error)) || Date.now() + AGAIN_MS > deadline)
+        throw refusalOf(error, handle, verb);
+      await sleep(AGAIN_MS);
+    }
+  }
+}
+
+/**
+ * Temporal drops an update whose workflow task fails or times out again and again, as it does when
+ * workers are lost. Whatever is said to a run may be said twice, and the store may have heard it already.
+ */
+function wasDropped(error: unknown): boolean {
+  if (!(error instanceof ServiceError) || !isGrpcServiceError(error.cause)) return false;
+  return error.cause.details.startsWith('Unable to perform workflow execution update');
+}
+
+/** A query that comes before the run's next task is done. */
+const wasTooEarly = (error: unknown): boolean =>
+  error instanceof QueryNotRegisteredError && error.message.includes(NOT_YET);
+
+function refusalOf(error: unknown, handle: string, verb: string): unknown {
+  if (
+    error instanceof WorkflowUpdateFailedError &&
+    error.cause instanceof ApplicationFailure &&
+    error.cause.type === 'RUN_ENDED'
+  ) {
+    return new ClientError('RUN_ENDED', `${error.cause.message}.`, { cause: error });
+  }
+  const refusal = answerRefusal(error) ?? editRefusal(error);
+  if (refusal !== null) return refusal;
+  if (error instanceof WorkflowNotFoundError) {
+    return new ClientError('RUN_ENDED', `${handle} has ended; there is nothing to ${verb}.`, { cause: error });
+  }
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(error)) {
+    const message = `Nothing answered the ${verb} within ${ANSWER_MAX_MS / 1000} s: see "sentinel doctor", whether a worker serves the run's task queue.`;
+    return new ClientError('NO_ANSWER', message, { cause: error });
+  }
+  return error;
+}
+
+export const editRefusals: readonly EditRefusal['code'][] = [
+  'EDIT_STALE',
+  'EDIT_INVALID',
+  'STEP_NOT_FOUND',
+  'STEP_PAST',
+  'STEP_UNDER_WAY',
+];
+
+/** What a run says of an edit that it does not make. */
+function editRefusal(error: unknown): ClientError | null {
+  if (!(error instanceof WorkflowUpdateFailedError) || !(error.cause instanceof ApplicationFailure)) return null;
+  const { type, message } = error.cause;
+  const code = editRefusals.find((refusal) => refusal === type);
+  return code === undefined ? null : new ClientError(code, `${message}.`, { cause: error });
+}
+
+/** What a run says of an answer that it does not take. */
+function answerRefusal(error: unknown): ClientError | null {
+  if (!(error instanceof WorkflowUpdateFailedError) || !(error.cause instanceof ApplicationFailure)) return null;
+  const { type, message } = error.cause;
+  if (type === 'QUESTION_UNKNOWN') return new ClientError('QUESTION_UNKNOWN', `${message}.`, { cause: error });
+  const refused = ['QUESTION_CHANGED', 'QUESTION_EXPIRED', 'ANSWER_INVALID'];
+  return type !== undefined && type !== null && refused.includes(type)
+    ? new ClientError('ANSWER_REFUSED', `${message}.`, { cause: error })
+    : null;
+}

@@ -1,0 +1,285 @@
+/**
+ * Where everything is: one settings object, read from the environment and from what the services
+ * recorded about themselves (`.sentinel/services.json`). An address in the environment always wins
+ * and means that the part is somebody else's: it is used, never started or stopped.
+ *
+ * Cheap to import (no Temporal, no database driver), because every CLI verb begins here.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import * as z from 'zod';
+import { ownRoot } from './package-root.ts';
+import { readServicesState, type ServicesState } from './services-state.ts';
+import {
+  port,
+  webhookSettings,
+  WORKER_SETTINGS,
+  workerVersion,
+  type WebhookSettings,
+  type WorkerVersion,
+} from './worker-settings.ts';
+
+export type { WebhookSettings, WorkerVersion } from './worker-settings.ts';
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface TlsFiles {
+  /** PEM files; the pair `cert`, `key` is the client's own identity (mTLS). */
+  cert: string | null;
+  key: string | null;
+  /** The authority that signed the server's certificate, when it is not a public one. */
+  ca: string | null;
+  /** The name the server's certificate carries, when it is not the host of the address. */
+  serverName: string | null;
+}
+
+export interface Config {
+  /** The checkout that holds package.json. */
+  packageRoot: string;
+  /** `SENTINEL_HOME`: data of the embedded services, logs, services.json. */
+  home: string;
+  /** `SENTINEL_CACHE`: tools that were downloaded or built once. */
+  cacheDir: string;
+  temporal: {
+    /** `host:port`; null while the embedded server has never been started. */
+    address: string | null;
+    isExternal: boolean;
+    namespace: string;
+    apiKey: string | null;
+    /** Null: no encryption. */
+    tls: TlsFiles | null;
+  };
+  database: {
+    /** Null while the embedded Postgres has never been started. */
+    url: string | null;
+    isExternal: boolean;
+  };
+  /** Null: no secret is set, so none are received. */
+  webhooks: WebhookSettings | null;
+  /** The version this worker's runs are pinned to; null: every worker of a queue may continue its runs. */
+  version: WorkerVersion | null;
+  /** Long steps that the worker works on at once, of each queue; null: as many as Temporal's SDK says. */
+  stepsAtOnce: number | null;
+  /** Queues this machine's worker serves; the first is where runs start by default. */
+  taskQueues: [string, ...string[]];
+  /** Base address of the Temporal Web UI; null when there is nothing to guess it from. */
+  webUrl: string | null;
+  /** Ports the embedded services ask for first; another free one is taken when occupied. */
+  preferredPorts: { temporal: number; temporalUi: number; postgres: number };
+}
+
+/** The user's settings are unusable; the message says which, why, and what to write instead. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+const flag = z.stringbool({ error: 'must be true or false' }).optional();
+const file = z
+  .string()
+  .refine((path) => existsSync(path), 'names a file that does not exist; give the path of a PEM file')
+  .optional();
+
+const Settings = z.object({
+  SENTINEL_HOME: z.string().optional(),
+  SENTINEL_CACHE: z.string().optional(),
+  XDG_CACHE_HOME: z.string().optional(),
+  SENTINEL_TASK_QUEUES: z.string().optional(),
+  SENTINEL_WEB_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
+  SENTINEL_TEMPORAL_PORT: port,
+  SENTINEL_TEMPORAL_UI_PORT: port,
+  SENTINEL_POSTGRES_PORT: port,
+  ...WORKER_SETTINGS,
+  TEMPORAL_ADDRESS: z
+    .string()
+    .regex(
+      /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?$/,
+      'must be host:port without a scheme, such as 127.0.0.1:7233',
+    )
+    .optional(),
+  TEMPORAL_NAMESPACE: z.string().optional(),
+  TEMPORAL_API_KEY: z.string().optional(),
+  TEMPORAL_TLS: flag,
+  TEMPORAL_TLS_CERT: file,
+  TEMPORAL_TLS_KEY: file,
+  TEMPORAL_TLS_CA: file,
+  TEMPORAL_TLS_SERVER_NAME: z.string().optional(),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, hostname: /.*/, error: 'must be a postgres:// or postgresql:// address' })
+    .optional(),
+});
+type Settings = z.infer<typeof Settings>;
+
+/**
+ * Reads the settings; throws `ConfigError`. `env` defaults to the process's own environment.
+ */
+export function readConfig(env: Environment = process.env): Config {
+  const settings = parseSettings(env);
+  const home = resolve(settings.SENTINEL_HOME ?? join(ownRoot, '.sentinel'));
+  const state = readServicesState(home);
+  const embedded = state !== null && state.phase !== 'stopped' ? state : null;
+  const cacheBase = settings.XDG_CACHE_HOME ?? join(homedir(), '.cache');
+  return {
+    packageRoot: ownRoot,
+    home,
+    cacheDir: resolve(settings.SENTINEL_CACHE ?? join(cacheBase, 'sentinel')),
+    temporal: {
+      address: withPort(settings.TEMPORAL_ADDRESS) ?? ownAddress(embedded),
+      isExternal: settings.TEMPORAL_ADDRESS !== undefined,
+      namespace: settings.TEMPORAL_NAMESPACE ?? 'default',
+      apiKey: settings.TEMPORAL_API_KEY ?? null,
+      tls: tlsFiles(settings),
+    },
+    database: {
+      url: settings.DATABASE_URL ?? (embedded?.postgres?.isExternal === false ? embedded.postgres.url : null),
+      isExternal: settings.DATABASE_URL !== undefined,
+    },
+    webhooks: webhookSettings(settings),
+    version: workerVersion(settings),
+    stepsAtOnce: settings.SENTINEL_STEPS_AT_ONCE ?? null,
+    taskQueues: taskQueues(settings.SENTINEL_TASK_QUEUES),
+    webUrl: webUrl(settings, embedded),
+    preferredPorts: {
+      temporal: settings.SENTINEL_TEMPORAL_PORT ?? 7233,
+      temporalUi: settings.SENTINEL_TEMPORAL_UI_PORT ?? (settings.SENTINEL_TEMPORAL_PORT ?? 7233) + 1000,
+      postgres: settings.SENTINEL_POSTGRES_PORT ?? 54_329,
+    },
+  };
+}
+
+/** What both the client's `Connection.connect` and the worker's `NativeConnection.connect` take. */
+export interface TemporalConnectionOptions {
+  address: string;
+  apiKey?: string;
+  tls?: {
+    serverNameOverride?: string;
+    serverRootCACertificate?: Uint8Array;
+    clientCertPair?: { crt: Uint8Array; key: Uint8Array };
+  };
+}
+
+export function connectionOptions(config: Config): TemporalConnectionOptions {
+  const { address, apiKey, tls } = config.temporal;
+  if (address === null) {
+    throw new ConfigError(
+      'No Temporal server is known: run `sentinel up`, or set TEMPORAL_ADDRESS to your own server.',
+    );
+  }
+  if (tls === null) return { address };
+  return {
+    address,
+    ...(apiKey === null ? {} : { apiKey }),
+    tls: {
+      ...(tls.serverName === null ? {} : { serverNameOverride: tls.serverName }),
+      ...(tls.ca === null ? {} : { serverRootCACertificate: readFileSync(tls.ca) }),
+      ...(tls.cert === null || tls.key === null
+        ? {}
+        : { clientCertPair: { crt: readFileSync(tls.cert), key: readFileSync(tls.key) } }),
+    },
+  };
+}
+
+/** The database's address, or a sentence on how to get one. */
+export function databaseUrl(config: Config): string {
+  if (config.database.url === null) {
+    throw new ConfigError('No database is known: run `sentinel up`, or set DATABASE_URL to your own Postgres.');
+  }
+  return config.database.url;
+}
+
+/**
+ * Changes whenever running services would have to be started differently. Secrets take part, so
+ * that a new key is noticed; only the digest is kept.
+ */
+export function settingsFingerprint(config: Config): string {
+  const { temporal, database, taskQueues: queues } = config;
+  const parts = [
+    temporal.isExternal ? temporal.address : null,
+    temporal.namespace,
+    temporal.apiKey,
+    temporal.tls,
+    database.isExternal ? database.url : null,
+    queues,
+    config.webhooks,
+    config.version,
+  ];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+}
+
+function parseSettings(env: Environment): Settings {
+  const given: Record<string, string> = {};
+  for (const name of Object.keys(Settings.shape)) {
+    const value = env[name]?.trim();
+    if (value !== undefined && value !== '') given[name] = value;
+  }
+  const parsed = Settings.safeParse(given);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const name = String(issue?.path[0] ?? 'the environment');
+    const shown = /KEY$|URL$|SECRET$/.test(name) ? '' : ` ("${given[name] ?? ''}")`;
+    throw new ConfigError(`${name}${shown} ${issue?.message ?? 'is not usable'}.`);
+  }
+  return parsed.data;
+}
+
+function tlsFiles(settings: Settings): TlsFiles | null {
+  const {
+    TEMPORAL_TLS_CERT: cert,
+    TEMPORAL_TLS_KEY: key,
+    TEMPORAL_TLS_CA: ca,
+    TEMPORAL_TLS_SERVER_NAME: serverName,
+  } = settings;
+  if ((cert === undefined) !== (key === undefined)) {
+    const [set, missing] =
+      cert === undefined ? ['TEMPORAL_TLS_KEY', 'TEMPORAL_TLS_CERT'] : ['TEMPORAL_TLS_CERT', 'TEMPORAL_TLS_KEY'];
+    throw new ConfigError(`${set} is set without ${missing}: a client certificate needs both files.`);
+  }
+  const asksForTls = [cert, ca, serverName, settings.TEMPORAL_API_KEY].some((value) => value !== undefined);
+  if (settings.TEMPORAL_TLS === false && asksForTls) {
+    throw new ConfigError(
+      'TEMPORAL_TLS is false, yet an API key or TLS files are set: remove TEMPORAL_TLS or remove those.',
+    );
+  }
+  const wanted = settings.TEMPORAL_TLS === true || asksForTls;
+  if (wanted && settings.TEMPORAL_ADDRESS === undefined) {
+    throw new ConfigError(
+      'TLS or API-key settings for Temporal are set without TEMPORAL_ADDRESS: set it to the server they belong to.',
+    );
+  }
+  if (!wanted) return null;
+  return { cert: cert ?? null, key: key ?? null, ca: ca ?? null, serverName: serverName ?? null };
+}
+
+function taskQueues(text: string | undefined): [string, ...string[]] {
+  const names = (text ?? 'sentinel')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  const [first, ...rest] = [...new Set(names)];
+  if (first === undefined) {
+    throw new ConfigError(
+      'SENTINEL_TASK_QUEUES names no queue: write names separated by commas, such as sentinel,sentinel@gpu-1.',
+    );
+  }
+  return [first, ...rest];
+}
+
+function withPort(address: string | undefined): string | null {
+  if (address === undefined) return null;
+  return /:\d+$/.test(address) ? address : `${address}:7233`;
+}
+
+function ownAddress(state: ServicesState | null): string | null {
+  return state?.temporal?.isExternal === false ? state.temporal.address : null;
+}
+
+/** Temporal Cloud has one Web UI; a server elsewhere usually serves its own a thousand ports up. */
+function webUrl(settings: Settings, state: ServicesState | null): string | null {
+  if (settings.SENTINEL_WEB_URL !== undefined) return settings.SENTINEL_WEB_URL.replace(/\/+$/, '');
+  const address = withPort(settings.TEMPORAL_ADDRESS);
+  if (address === null) return state?.temporal?.isExternal === false ? state.temporal.webUrl : null;
+  const at = address.lastIndexOf(':');
+  const host = address.slice(0, at);
+  if (/\.(tmprl\.cloud|temporal\.io)$/.test(host)) return 'https://cloud.temporal.io';
+  return `http://${host}:${Number(address.slice(at + 1)) + 1000}`;
+}

@@ -1,0 +1,281 @@
+/**
+ * What `doctor` shows: each part Sentinel needs, whether it is there, where, in which version, and
+ * what to do when it is not. Looks only; starts, changes and waits for nothing beyond short limits.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { findSandbox } from '../activities/confinement/sandbox.ts';
+import { type Config, type Environment, connectionOptions, readConfig } from './config/config.ts';
+import { logFile } from './config/home-files.ts';
+import { seemsAlive } from './processes/process-identity.ts';
+import { ATTRIBUTE_NAMES, describe, missingSearchAttributes } from './temporal/search-attributes.ts';
+import { readServicesState, type ServicesState } from './config/services-state.ts';
+import { findPresentTemporal, onPath, runToEnd } from './temporal/temporal-binary.ts';
+
+const ANSWER_MAX_MS = 3000;
+const NODE_MIN = [20, 19] as const;
+
+export interface DoctorEntry {
+  name: string;
+  ok: boolean;
+  /** What was found, in a few words. */
+  found: string;
+  where: string | null;
+  version: string | null;
+  port?: number;
+  /** What to do; there whenever `ok` is false. */
+  remedy?: string;
+}
+
+export interface DoctorReport {
+  ok: boolean;
+  entries: DoctorEntry[];
+}
+
+export async function inspectServices(env: Environment = process.env): Promise<DoctorReport> {
+  const config = readConfig(env);
+  const state = readServicesState(config.home);
+  const answers = await Promise.all([
+    inspectGit(env),
+    inspectSandbox(env),
+    inspectTemporalBinary(config, env),
+    inspectTemporal(config, state),
+    inspectPostgres(config, state),
+    inspectWorker(config, state),
+    inspectWebUi(config, state),
+  ]);
+  const entries = [inspectNode(), inspectDependencies(config), ...answers.flat()];
+  return { ok: entries.every(({ ok }) => ok), entries };
+}
+
+function inspectNode(): DoctorEntry {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const ok = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
+  const entry = {
+    name: 'node',
+    ok,
+    found: 'runs this program',
+    where: process.execPath,
+    version: process.versions.node,
+  };
+  return ok ? entry : { ...entry, remedy: `Install Node.js ${NODE_MIN.join('.')} or later.` };
+}
+
+function inspectDependencies({ packageRoot }: Config): DoctorEntry {
+  const where = join(packageRoot, 'node_modules');
+  const ok = existsSync(join(where, '@temporalio', 'client', 'package.json'));
+  const entry = { name: 'npm dependencies', ok, found: ok ? 'installed' : 'not installed', where, version: null };
+  return ok ? entry : { ...entry, remedy: 'Run `npm ci` in the checkout.' };
+}
+
+async function inspectGit(env: Environment): Promise<DoctorEntry> {
+  const where = onPath('git', env);
+  const missing = {
+    name: 'git',
+    ok: false,
+    found: 'not on PATH',
+    where: null,
+    version: null,
+    remedy: 'Install git; the code/git commands need it.',
+  };
+  if (where === null) return missing;
+  try {
+    const version = /\d+(\.\d+)+/.exec(await runToEnd(where, ['--version'], { timeoutMs: ANSWER_MAX_MS }))?.[0] ?? null;
+    return { name: 'git', ok: true, found: 'on PATH', where, version };
+  } catch (error) {
+    return { ...missing, found: `does not run: ${messageOf(error)}`, where };
+  }
+}
+
+/** Not having one is no fault: only runs with `mode: sandboxed` need it, and they are refused without. */
+async function inspectSandbox(env: Environment): Promise<DoctorEntry> {
+  const finding = await findSandbox(env['PATH'] ?? '');
+  if (finding.ok)
+    return { name: 'sandbox', ok: true, found: 'bubblewrap works', where: finding.path, version: finding.version };
+  const remedy = `${finding.remedy} Only runs with "mode": "sandboxed" need it.`;
+  return { name: 'sandbox', ok: true, found: `not available: ${finding.reason}`, where: null, version: null, remedy };
+}
+
+async function inspectTemporalBinary(config: Config, env: Environment): Promise<DoctorEntry> {
+  const name = 'temporal binary';
+  if (config.temporal.isExternal) {
+    return { name, ok: true, found: 'not needed, TEMPORAL_ADDRESS is set', where: null, version: null };
+  }
+  const found = await findPresentTemporal({ cacheDir: config.cacheDir, env: { ...env } });
+  if (found !== null) return { name, ok: true, found: found.foundAs, where: found.path, version: found.version };
+  const remedy =
+    'Run `sentinel up`, which downloads it, or builds it where Go is installed; or install the Temporal CLI; or set TEMPORAL_ADDRESS.';
+  return { name, ok: false, found: 'neither on PATH nor in the cache', where: null, version: null, remedy };
+}
+
+async function inspectTemporal(config: Config, state: ServicesState | null): Promise<DoctorEntry[]> {
+  const { address, isExternal, namespace } = config.temporal;
+  const attributes = { name: 'search attributes', where: `namespace ${namespace}`, version: null };
+  const server = { name: 'temporal server', where: address, ...portOf(address) };
+  const remedy = isExternal
+    ? 'Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and the TLS or API-key settings, or unset TEMPORAL_ADDRESS to use the embedded server.'
+    : `Run \`sentinel up\`; its log is ${logFile(config.home, 'temporal')}.`;
+  const unknown = {
+    ...attributes,
+    ok: false,
+    found: 'unknown, the server does not answer',
+    remedy: 'See temporal server.',
+  };
+  if (address === null) return [{ ...server, ok: false, found: 'not started', version: null, remedy }, unknown];
+  const { withTemporal, serverVersion, describeNamespace } = await import('./temporal/temporal-probe.ts');
+  try {
+    return await withTemporal(connectionOptions(config), ANSWER_MAX_MS, async (connection) => {
+      await describeNamespace(connection, namespace);
+      const version = await serverVersion(connection);
+      const missing = await missingSearchAttributes(connection, namespace);
+      const found = isExternal ? 'TEMPORAL_ADDRESS' : (state?.temporal?.foundAs ?? 'embedded');
+      const known = missing?.length === 0;
+      return [
+        { ...server, ok: true, found: `${found}, answers`, version },
+        known
+          ? { ...attributes, ok: true, found: ATTRIBUTE_NAMES.join(', ') }
+          : {
+              ...attributes,
+              ok: false,
+              found: missing === null ? 'the server does not tell' : `missing: ${missing.join(', ')}`,
+              remedy: `Create in namespace ${namespace}: ${describe(missing ?? ATTRIBUTE_NAMES)}; \`sentinel up\` does it where the server allows it.`,
+            },
+      ];
+    });
+  } catch (error) {
+    return [{ ...server, ok: false, found: `does not answer: ${messageOf(error)}`, version: null, remedy }, unknown];
+  }
+}
+
+async function inspectPostgres(config: Config, state: ServicesState | null): Promise<DoctorEntry[]> {
+  const { url, isExternal } = config.database;
+  const remedy = isExternal
+    ? 'Check that DATABASE_URL is right and that its Postgres runs, or unset it to use the embedded one; runs wait until it is back.'
+    : `Run \`sentinel up\`; its log is ${logFile(config.home, 'postgres')}.`;
+  const server = { name: 'postgres', where: shownUrl(url, state), ...portOf(url === null ? null : new URL(url).host) };
+  const migrations = { name: 'migrations', where: null, version: null };
+  const unknown = { ...migrations, ok: false, found: 'unknown, the database does not answer', remedy: 'See postgres.' };
+  if (url === null) return [{ ...server, ok: false, found: 'not started', version: null, remedy }, unknown];
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: ANSWER_MAX_MS,
+    query_timeout: ANSWER_MAX_MS,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
+    const pending = await pendingMigrations(client, config.packageRoot);
+    const found = `${isExternal ? 'DATABASE_URL' : (state?.postgres?.foundAs ?? 'embedded')}, answers`;
+    return [
+      { ...server, ok: true, found, version: rows[0]?.server_version ?? null },
+      pending.length === 0
+        ? { ...migrations, ok: true, found: 'all applied' }
+        : {
+            ...migrations,
+            ok: false,
+            found: `pending: ${pending.join(', ')}`,
+            remedy: 'Run `sentinel up`, which applies them.',
+          },
+    ];
+  } catch (error) {
+    return [{ ...server, ok: false, found: `does not answer: ${messageOf(error)}`, version: null, remedy }, unknown];
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function pendingMigrations(client: Client, packageRoot: string): Promise<string[]> {
+  const wanted = readdirSync(join(packageRoot, 'prisma', 'migrations'), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
+  const books = await client.query<{ exist: boolean }>(`SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exist`);
+  const applied = new Set<string>();
+  if (books.rows[0]?.exist === true) {
+    const { rows } = await client.query<{ name: string }>(
+      'SELECT migration_name AS name FROM _prisma_migrations WHERE finished_at IS NOT NULL',
+    );
+    for (const { name } of rows) applied.add(name);
+  }
+  return wanted
+    .map(({ name }) => name)
+    .filter((name) => !applied.has(name))
+    .toSorted();
+}
+
+async function inspectWorker(config: Config, state: ServicesState | null): Promise<DoctorEntry> {
+  const own = state?.worker?.process ?? null;
+  const isAlive = own !== null && seemsAlive(own);
+  const [queue] = config.taskQueues;
+  const pollers = await countPollers(config, queue);
+  const ok = isAlive || (pollers ?? 0) > 0;
+  const here = isAlive ? `pid ${own.pid}, ${own.status}` : 'none on this machine';
+  const polled = pollers === null ? 'pollers unknown' : `${pollers} polled ${queue} lately`;
+  const entry = {
+    name: 'worker',
+    ok,
+    found: `${here}; ${polled}`,
+    where: isAlive ? (state?.worker?.taskQueues.join(', ') ?? null) : null,
+    version: null,
+  };
+  return ok
+    ? entry
+    : { ...entry, remedy: `Run \`sentinel up\` or \`sentinel worker\`; its log is ${logFile(config.home, 'worker')}.` };
+}
+
+/** Workers of any machine that asked this queue for workflow tasks lately; null when nobody tells. */
+async function countPollers(config: Config, queue: string): Promise<number | null> {
+  if (config.temporal.address === null) return null;
+  const { withTemporal } = await import('./temporal/temporal-probe.ts');
+  try {
+    return await withTemporal(connectionOptions(config), ANSWER_MAX_MS, async ({ workflowService }) => {
+      const { namespace } = config.temporal;
+      const reply = await workflowService.describeTaskQueue({ namespace, taskQueue: { name: queue } });
+      const recently = Date.now() / 1000 - 120;
+      return new Set(
+        (reply.pollers ?? [])
+          .filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) > recently)
+          .map(({ identity }) => identity),
+      ).size;
+    });
+  } catch {
+    return null;
+  }
+}
+
+async function inspectWebUi(config: Config, state: ServicesState | null): Promise<DoctorEntry> {
+  const url = config.webUrl;
+  const entry = { name: 'web UI', where: url, version: null, ...portOf(url === null ? null : new URL(url).host) };
+  const remedy = config.temporal.isExternal
+    ? 'Set SENTINEL_WEB_URL to the address of your Temporal Web UI; runs work without it.'
+    : 'Run `sentinel up`.';
+  if (url === null) return { ...entry, ok: false, found: state === null ? 'not started' : 'no address known', remedy };
+  try {
+    const { status } = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MAX_MS), redirect: 'manual' });
+    return { ...entry, ok: true, found: `answers (HTTP ${status})` };
+  } catch (error) {
+    return { ...entry, ok: false, found: `does not answer: ${messageOf(error)}`, remedy };
+  }
+}
+
+/** Without the password. */
+function shownUrl(url: string | null, state: ServicesState | null): string | null {
+  if (url === null) return state?.postgres?.dataDir ?? null;
+  const shown = new URL(url);
+  shown.password = '';
+  shown.searchParams.delete('host');
+  const dataDir = state?.postgres?.url === url ? state.postgres.dataDir : null;
+  return dataDir === null ? shown.href : `${shown.href} (${dataDir})`;
+}
+
+function portOf(host: string | null): { port?: number } {
+  const port = Number(/:(\d+)$/.exec(host ?? '')?.[1] ?? Number.NaN);
+  return Number.isNaN(port) ? {} : { port };
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
+  return `${error.message || error.name}${cause}`;
+}

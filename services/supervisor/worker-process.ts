@@ -1,0 +1,51 @@
+/**
+ * The background worker as the supervisor sees it: a program that says on its log, in one JSON
+ * line, that it polls. It finds the other services in services.json by itself.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from '../processes/kept-process.ts';
+import { readLogEnd } from '../config/home-files.ts';
+import type { ProcessIdentity } from '../config/services-state.ts';
+
+export function workerProgram(packageRoot: string): string {
+  return join(packageRoot, 'dist', 'worker', 'main.js');
+}
+
+/**
+ * How Node runs a worker. By itself V8 collects a worker's whole heap each time it has grown by a third,
+ * every few runs, and forgets each time the optimized code of what lives no longer than a run; where much
+ * is allocated it lets the heap grow to four times its size. So the heap may always double (a worker at rest
+ * uses about 35 MB), and what is young has its full room at once, so that less of it is taken for old. And
+ * whenever a worker had little to do for some seconds, V8 would collect its heap twice, to give memory back,
+ * which forgets most of the optimized code: the next thousand steps would be slow again.
+ */
+export const WORKER_NODE_FLAGS = [
+  '--enable-source-maps',
+  '--heap-growing-percent=100',
+  '--min-semi-space-size=16',
+  '--no-memory-reducer',
+] as const;
+
+export function workerCommand(packageRoot: string, build: string): Command {
+  return {
+    command: process.execPath,
+    // The build takes part in the command line, so that a worker of another build is not adopted.
+    args: [...WORKER_NODE_FLAGS, workerProgram(packageRoot), `--build=${build}`],
+    cwd: packageRoot,
+    env: process.env,
+  };
+}
+
+/** True when the log holds the ready line of this very process. */
+export function hasSaidReady(log: string, { pid }: ProcessIdentity, logFrom: number): boolean {
+  return readLogEnd(log, logFrom, 1024 * 1024)
+    .split('\n')
+    .some((line) => line.includes('"ready":true') && line.includes(`"pid":${pid}`));
+}
+
+/** Names what is in dist/ by its content, which the build writes down: another value means other code. */
+export function buildStamp(packageRoot: string): string {
+  const file = join(packageRoot, 'dist', 'build-id');
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : 'none';
+}

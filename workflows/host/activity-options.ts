@@ -1,0 +1,78 @@
+/**
+ * How each effect is asked of Temporal. A crash of a worker is always tried again; a failure only as
+ * often as the step's own `retry` says (the activity makes the last one final). The step's timeout is
+ * kept by the activity itself; the server's stands a margin behind it, for workers that vanish.
+ */
+import { ActivityCancellationType, type ActivityOptions, type LocalActivityOptions } from '@temporalio/workflow';
+import { TIMEOUT_MARGIN_MS, type StepOptions } from '../../interpreter/contract.ts';
+import type { CommandEffect, EmitEffect, ShellEffect, WatchEffect } from '../../interpreter/host.ts';
+
+export type ActivityEffect = ShellEffect | CommandEffect | EmitEffect | WatchEffect;
+
+/** Long steps say every 2 s that they are alive; the others end long before. */
+const heartbeatTimeout = '15s';
+const timeoutMaxMs = 10 * 365 * 24 * 3600 * 1000;
+const summaryMax = 60;
+
+export function activityOptions(effect: ActivityEffect): ActivityOptions {
+  const { retry, leftMs } = effect;
+  return {
+    activityId: effect.key,
+    ...summaryOf(effect),
+    startToCloseTimeout: Math.min(effect.timeoutMs, timeoutMaxMs) + TIMEOUT_MARGIN_MS,
+    ...(retry === null || leftMs === null ? {} : { scheduleToCloseTimeout: leftMs + TIMEOUT_MARGIN_MS }),
+    heartbeatTimeout,
+    // A run that was cancelled has ended when what it started has: no process outlives it.
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: {
+      initialInterval: retry?.backoffMs ?? 1000,
+      backoffCoefficient: retry?.factor ?? 2,
+      maximumInterval: Math.max(retry?.maxBackoffMs ?? 30_000, retry?.backoffMs ?? 0),
+    },
+  };
+}
+
+export function stepOptions(effect: ActivityEffect): [StepOptions] | [] {
+  const { retry, confinement, secrets } = effect;
+  if (retry === null && confinement === undefined && secrets === undefined) return [];
+  return [
+    {
+      ...(retry === null ? {} : { attempts: retry.attempts }),
+      ...(confinement === undefined ? {} : { confinement }),
+      ...(secrets === undefined ? {} : { secrets }),
+    },
+  ];
+}
+
+/** A segment is retried until it succeeds: only the store being away, or a bug, can fail one. */
+export function segmentOptions(key: string): LocalActivityOptions {
+  return {
+    summary: `from ${key}`,
+    startToCloseTimeout: '2m',
+    localRetryThreshold: '5s',
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '10s' },
+  };
+}
+
+/** A look into the store for an event; only the store being away can fail it. */
+export function lookOptions(key: string, pattern: string): LocalActivityOptions {
+  return { ...segmentOptions(key), summary: shortened(`${key} waits for ${pattern}`) };
+}
+
+/** Making a digest, or holding an answer against its form, asks nothing of the world. */
+export const answerOptions: LocalActivityOptions = { startToCloseTimeout: '10s', localRetryThreshold: '5s' };
+
+/**
+ * What the list of events in the Web UI shows beside the activity's type: the key and what the step
+ * does, where that is not the type itself. Temporal refuses summaries over 200 bytes.
+ */
+function summaryOf(effect: ActivityEffect): { summary?: string } {
+  if (effect.type === 'command' && effect.label === effect.command) return {};
+  return { summary: shortened(`${effect.key} ${effect.label}`) };
+}
+
+function shortened(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ');
+  return line.length <= summaryMax ? line : `${line.slice(0, summaryMax - 3)}...`;
+}

@@ -1,0 +1,292 @@
+/**
+ * Control of a run while it runs: pause, resume and stop as updates with validators, the same verbs
+ * as a signal from a parent to its nested runs, and the queries. Every verb may be repeated: saying
+ * it again changes nothing and is answered with the state as it is.
+ */
+import {
+  ApplicationFailure,
+  defineQuery,
+  defineSignal,
+  getExternalWorkflowHandle,
+  setHandler,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+import { HELD_WITH_PARENT, type Choice } from '../../language/events/question.ts';
+import type { Paused, RunEvent, RunStatus } from '../../language/events/run-event.ts';
+import { CHECK_FORM } from '../../interpreter/contract.ts';
+import { answerOptions } from './activity-options.ts';
+import { CHANGES } from '../../interpreter/changes.ts';
+import { hasChange } from '../replay-order/has-change.ts';
+import {
+  firstAnswer,
+  refusalOf,
+  takeAnswer,
+  unfit,
+  type AnswerReply,
+  type AnswerRequest,
+} from '../../interpreter/answers.ts';
+import { record, type Walk } from '../../interpreter/walk-state.ts';
+import { limitAsked } from '../../interpreter/limit-questions.ts';
+import { withdrawLimits } from '../../interpreter/questions.ts';
+import { lastInTurn } from '../replay-order/last-in-turn.ts';
+import { askLocally } from '../replay-order/local-activity.ts';
+import {
+  ANSWER,
+  QUERIES,
+  SIGNALS,
+  UPDATES,
+  workflowIdOf,
+  type ControlVerb,
+  type Messages,
+  type RunState,
+} from '../messages/messages.ts';
+import { answerBetweenLocalActivities } from '../replay-order/queries.ts';
+import { SEARCH_ATTRIBUTES } from '../messages/search-attributes.ts';
+import { Updates } from '../replay-order/updates.ts';
+
+const traceKeptMax = 100;
+
+export class Control {
+  /** Set once the run's result is known; from then on nothing can be asked of it. */
+  ended: RunStatus | null = null;
+  cancelled = false;
+  /** How often the run was told that an event it waits for may be there. */
+  heard = 0;
+  readonly current = new Map<string, string>();
+  /** Handles of nested runs that are under way and awaited. */
+  readonly nested = new Set<string>();
+  private isBeginning = true;
+  private readonly recent: RunEvent[] = [];
+  private readonly walk: Walk;
+  readonly updates: Updates;
+
+  constructor(walk: Walk) {
+    this.walk = walk;
+    this.updates = new Updates(walk);
+  }
+
+  remember(event: RunEvent): void {
+    // Loops and parallel steps may end inside a segment, which this never hears of.
+    const isLeaf = event.type === 'step-started' && event.step !== 'loop' && event.step !== 'parallel';
+    if (isLeaf) this.current.set(event.key, event.label);
+    if (event.type === 'step-finished') this.current.delete(event.key);
+    this.showQuestion(event);
+    this.recent.push(event);
+    if (this.recent.length > traceKeptMax) this.recent.shift();
+  }
+
+  /** With a question open a run is `paused`, whatever else goes on in it: it needs somebody. */
+  private showQuestion(event: RunEvent): void {
+    const { position } = this.walk;
+    if (event.type === 'asked') {
+      if (position.questions.length === 1 && position.paused === null) this.showStatus('paused');
+    } else if (event.type === 'answered' || event.type === 'expired' || event.type === 'withdrawn') {
+      if (event.open === 0 && !event.held && this.ended === null) this.showStatus('running');
+    }
+  }
+
+  private showStatus(status: RunStatus): void {
+    upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: status }]);
+  }
+
+  state(): RunState {
+    const { position, input } = this.walk;
+    return {
+      handle: input.handle,
+      status: this.ended ?? (position.paused || position.questions.length > 0 ? 'paused' : 'running'),
+      reason: position.paused?.reason ?? this.waitsFor(),
+      stopping: position.stopping,
+      iteration: position.loop.pass,
+      steps: position.steps,
+      current: Array.from(this.current, ([key, label]) => ({ key, label })),
+      startedAt: input.startedAt,
+      questions: position.questions,
+    };
+  }
+
+  private waitsFor(): string | null {
+    const [first, ...others] = this.walk.position.questions;
+    if (first === undefined) return null;
+    return `waits for an answer: ${first.message}${others.length === 0 ? '' : ` (and ${others.length} more)`}`;
+  }
+
+  pause(reason: string, notify?: Paused['notify']): RunState {
+    const { position, host } = this.walk;
+    if (position.paused === null && !position.stopping) {
+      position.paused = { reason, since: host.now() };
+      record(this.walk, { type: 'paused', key: '', reason, ...(notify === undefined ? {} : { notify }) });
+      this.showStatus('paused');
+      this.tellNested('pause');
+      host.suspended();
+    }
+    return this.state();
+  }
+
+  /** `asked`: by the answer to one question about a limit, which leaves others as they are. */
+  resume(asked = false): RunState {
+    const { position, host } = this.walk;
+    if (position.paused !== null) {
+      if (!asked) withdrawLimits(this.walk);
+      position.pausedMs += host.now() - position.paused.since;
+      position.paused = null;
+      const open = position.questions.length;
+      record(this.walk, { type: 'resumed', key: '', ...(open === 0 ? {} : { open }) });
+      if (open === 0) this.showStatus('running');
+      if (!position.stopping) this.tellNested('resume');
+      host.suspended();
+    }
+    return this.state();
+  }
+
+  stop(): RunState {
+    const { position, input } = this.walk;
+    if (!position.stopping) {
+      // Nested runs are not told to go on before they are told to stop.
+      if (hasChange(input, CHANGES.nestedHeld)) position.stopping = true;
+      this.resume();
+      position.stopping = true;
+      this.tellNested('stop');
+    }
+    return this.state();
+  }
+
+  /** Registers the handlers; called once, before the first step. */
+  listen(): void {
+    const { pause, resume, stop } = UPDATES;
+    this.updates.on<RunState, [string]>(pause, (reason: string) => this.say('pause', () => this.pause(reason)), {
+      validator: (_reason: string) => this.refuseEnded('pause'),
+      description: 'Hold the run before its next step',
+    });
+    this.updates.on<RunState, []>(resume, () => this.say('resume', () => this.resume()), {
+      validator: () => this.refuseEnded('resume'),
+      description: 'Let a held run go on',
+    });
+    this.updates.on<RunState, []>(stop, () => this.say('stop', () => this.stop()), {
+      validator: () => this.refuseEnded('stop'),
+      description: 'End the run after the step under way',
+    });
+    this.updates.on<AnswerReply, [AnswerRequest]>(
+      ANSWER,
+      (request) =>
+        lastInTurn(
+          this.walk,
+          () => this.refuse(request),
+          () => this.answer(request),
+        ),
+      {
+        validator: (request: AnswerRequest) => this.refuse(request),
+        description: 'Answer what the run asks',
+      },
+    );
+    setHandler(defineSignal<[ControlVerb, number?]>(SIGNALS.control), async (verb, word) => {
+      if (this.isHeardAtOnce()) this.hear(verb, word);
+      else
+        await lastInTurn(
+          this.walk,
+          () => undefined,
+          () => this.hear(verb, word),
+        );
+    });
+    setHandler(defineSignal(SIGNALS.event), () => {
+      this.heard += 1;
+    });
+    setHandler(defineQuery<RunState>(QUERIES.status), () => this.state(), { description: 'What the run is doing' });
+    setHandler(defineQuery<RunEvent[]>(QUERIES.trace), () => [...this.recent], { description: 'Its latest events' });
+    setHandler(defineQuery<ReturnType<Messages['position']>>(QUERIES.position), () => this.walk.position, {
+      description: 'Where it stands, as the value it would continue from',
+    });
+    this.isBeginning = false;
+    this.updates.complete();
+    answerBetweenLocalActivities(this.walk);
+  }
+
+  /** Older runs heard what came before the first step before it. */
+  private isHeardAtOnce(): boolean {
+    return this.isBeginning && !hasChange(this.walk.input, CHANGES.handlersSettled);
+  }
+
+  /** Checked again when its turn comes: the run may have ended meanwhile. */
+  private say(verb: ControlVerb, work: () => RunState): RunState | Promise<RunState> {
+    return this.isHeardAtOnce() ? work() : lastInTurn(this.walk, () => this.refuseEnded(verb), work);
+  }
+
+  private refuseEnded(verb: ControlVerb): void {
+    if (this.ended === null) return;
+    const message = `${this.walk.input.handle} has ended (${this.ended}); there is nothing to ${verb}`;
+    throw ApplicationFailure.nonRetryable(message, 'RUN_ENDED');
+  }
+
+  private refuse(request: AnswerRequest): void {
+    if (this.ended !== null && firstAnswer(this.walk, request) === null) {
+      throw ApplicationFailure.nonRetryable(
+        `${this.walk.input.handle} has ended (${this.ended}); nothing waits for an answer`,
+        'RUN_ENDED',
+      );
+    }
+    const refusal = refusalOf(this.walk, request);
+    if (refusal !== null) throw ApplicationFailure.nonRetryable(refusal.message, refusal.code);
+  }
+
+  /** A form is held against the data outside workflow code, which can compile no schema. */
+  private async answer(request: AnswerRequest): Promise<AnswerReply> {
+    const form = this.walk.position.questions.find(({ id }) => id === request.id)?.form ?? null;
+    if (form !== null && request.choice === 'approve') {
+      const finding = await askLocally<string | null>(
+        this.walk,
+        CHECK_FORM,
+        [form, request.data ?? null],
+        answerOptions,
+      );
+      const refusal = finding === null ? null : unfit(request.id, finding);
+      if (refusal !== null) throw ApplicationFailure.nonRetryable(refusal.message, refusal.code);
+      // It may have been answered, or have expired, meanwhile.
+      this.refuse(request);
+    }
+    const reply = takeAnswer(this.walk, request);
+    if (!reply.already && limitAsked(reply.id) !== null) this.goOn(reply.answer.choice);
+    this.walk.host.suspended();
+    return reply;
+  }
+
+  /** What the answer at a limit does to the run that is held there. */
+  private goOn(choice: Choice): void {
+    if (choice === 'stop') this.stop();
+    else this.resume(true);
+  }
+
+  /** Words to another run are not delivered in the order they were said in. */
+  private hear(verb: ControlVerb, word: number | undefined): void {
+    const { position } = this.walk;
+    if (
+      (this.ended !== null && hasChange(this.walk.input, CHANGES.handlersLast)) ||
+      (word !== undefined && word < (position.heardFromParent ?? 0))
+    )
+      return;
+    if (word !== undefined) position.heardFromParent = word;
+    this.apply(verb);
+  }
+
+  private apply(verb: ControlVerb): RunState {
+    switch (verb) {
+      case 'pause':
+        return this.pause(HELD_WITH_PARENT);
+      case 'resume':
+        return this.resume();
+      case 'stop':
+        return this.stop();
+      default:
+        return verb satisfies never;
+    }
+  }
+
+  /** A nested run may end while the signal is on its way: then there is nobody to tell. */
+  private tellNested(verb: ControlVerb): void {
+    const { position } = this.walk;
+    position.saidToNested = (position.saidToNested ?? 0) + 1;
+    for (const handle of [...this.nested, ...position.detached]) {
+      getExternalWorkflowHandle(workflowIdOf(handle))
+        .signal(SIGNALS.control, verb, position.saidToNested)
+        .catch(() => undefined);
+    }
+  }
+}

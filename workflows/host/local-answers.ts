@@ -1,0 +1,27 @@
+/** What the walk asks of local activities that change nothing: digests, and definitions that stand in variables. */
+import { CancellationScope } from '@temporalio/workflow';
+import { DIGEST, READ_DEFINITION } from '../../interpreter/contract.ts';
+import type { GivenDefinition, ReadDefinition } from '../../language/read/nested-definition.ts';
+import { answerOptions, segmentOptions } from './activity-options.ts';
+import { CHANGES } from '../../interpreter/changes.ts';
+import { hasChange } from '../replay-order/has-change.ts';
+import type { Walk } from '../../interpreter/walk-state.ts';
+import { askLocally } from '../replay-order/local-activity.ts';
+
+export abstract class LocalAnswers {
+  abstract readonly walk: Walk;
+
+  /** A branch that is cancelled meanwhile ends when it comes to ask. */
+  digest(text: string): Promise<string> {
+    const ask = (): Promise<string> => askLocally<string>(this.walk, DIGEST, [text], answerOptions);
+    return hasChange(this.walk.input, CHANGES.digestsKept) ? CancellationScope.nonCancellable(ask) : ask();
+  }
+
+  /** A run that is cancelled meanwhile ends when the nested run is to begin. */
+  readDefinition(key: string, given: GivenDefinition): Promise<ReadDefinition> {
+    const options = { ...segmentOptions(key), summary: `${key} reads a definition` };
+    return CancellationScope.nonCancellable(() =>
+      askLocally<ReadDefinition>(this.walk, READ_DEFINITION, [given], options),
+    );
+  }
+}

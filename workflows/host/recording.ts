@@ -1,0 +1,66 @@
+/**
+ * What a run records of itself, on its way to the worker, which writes it in batches. Nothing of it
+ * enters history. An attempt that was lost may have recorded what history does not know: whoever first
+ * goes on from where history ends has that taken back.
+ */
+import { proxySinks, workflowInfo, type Sinks } from '@temporalio/workflow';
+import { withRoom } from '../../language/events/event-numbers.ts';
+import type { Definition } from '../../language/model.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
+import { CHANGES } from '../../interpreter/changes.ts';
+import { hasChange } from '../replay-order/has-change.ts';
+import type { Walk } from '../../interpreter/walk-state.ts';
+
+export interface RunSinks extends Sinks {
+  recorder: {
+    /** `definition`: what the run's start is to name. `lostFrom`: what has this number, or a higher one, was recorded by an attempt that was lost. */
+    append(handle: string, events: RunEvent[], definition?: Definition, lostFrom?: number): void;
+    settle(handle: string): void;
+  };
+}
+
+const { recorder } = proxySinks<RunSinks>();
+
+/** Events of history when the first attempt of the first task begins. */
+const historyAtStart = 3;
+
+export class Recording {
+  private readonly walk: Walk;
+  private readonly isApart: boolean;
+  private unsent: RunEvent[] = [];
+  private hasGoneOn = false;
+
+  constructor(walk: Walk) {
+    this.walk = walk;
+    this.isApart = hasChange(walk.input, CHANGES.numbersApart);
+    if (this.isApart) walk.position.seq = withRoom(walk.position.seq);
+  }
+
+  add(event: RunEvent): void {
+    this.unsent.push(event);
+    if (this.isApart) this.walk.position.seq = withRoom(event.seq);
+  }
+
+  /** Whether there was anything. */
+  send(): boolean {
+    const [first] = this.unsent;
+    if (first === undefined) return false;
+    const { handle, definition } = this.walk.input;
+    const isNameless = first.type === 'run-started' && first.definitionHash === '';
+    recorder.append(handle, this.unsent, isNameless ? definition : undefined, this.goesOn() ? first.seq : undefined);
+    this.unsent = [];
+    return true;
+  }
+
+  private goesOn(): boolean {
+    const { unsafe, historyLength } = workflowInfo();
+    if (!this.isApart || this.hasGoneOn || unsafe.isReplaying) return false;
+    this.hasGoneOn = true;
+    return historyLength > historyAtStart;
+  }
+
+  /** Of what was sent, nothing is still on its way when the workflow task is answered. */
+  settle(): void {
+    recorder.settle(this.walk.input.handle);
+  }
+}

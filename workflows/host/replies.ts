@@ -1,0 +1,66 @@
+/** From what Temporal throws to what the interpreter reads. Anything else is a bug and goes on up. */
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  CancelledFailure,
+  ChildWorkflowFailure,
+  isCancellation,
+  TimeoutFailure,
+} from '@temporalio/workflow';
+import type { FailureInfo } from '../../language/failure.ts';
+import type { JsonObject } from '../../language/json.ts';
+import type { Reply } from '../../interpreter/host.ts';
+import type { RunResult } from '../../interpreter/outcome.ts';
+import type { Usage } from '../../interpreter/position.ts';
+
+export function replyOf(key: string, pending: Promise<unknown>): Promise<Reply> {
+  return pending.then(
+    (value) => ({ ok: true, value: value as JsonObject }),
+    (error: unknown) => {
+      if (isCancellation(error)) return { ok: false, cancelled: true };
+      if (error instanceof ActivityFailure) return { ok: false, failure: failureOf(key, error.cause) };
+      throw error;
+    },
+  );
+}
+
+function failureOf(key: string, cause: unknown): FailureInfo {
+  if (cause instanceof ApplicationFailure) {
+    const details = cause.details?.[0] as JsonObject | undefined;
+    return {
+      code: cause.type ?? 'BUG',
+      message: `${key}: ${cause.message}`,
+      retryable: false,
+      ...(details === undefined || details === null ? {} : { details }),
+    };
+  }
+  if (cause instanceof TimeoutFailure) {
+    return { code: 'STEP_TIMEOUT', message: `${key}: no worker finished the step in time`, retryable: false };
+  }
+  const finding = cause instanceof Error ? cause.message : String(cause);
+  return { code: 'ACTIVITY_FAILED', message: `${key}: ${finding}`, retryable: false };
+}
+
+/** What a cancelled run had used by then, where its end tells. */
+function usageIn(error: unknown): { usage?: Usage } {
+  const cause = error instanceof ChildWorkflowFailure ? error.cause : undefined;
+  const result = cause instanceof CancelledFailure ? (cause.details?.[0] as RunResult | undefined) : undefined;
+  return result?.spent === undefined ? {} : { usage: result.spent };
+}
+
+/** How an awaited nested run ended: its result, which a failed one carries in its failure. */
+export async function nestedResult(key: string, pending: Promise<RunResult>): Promise<RunResult | Reply> {
+  try {
+    return await pending;
+  } catch (error) {
+    // A nested run that somebody cancelled by itself is its parent's failed step, not its end.
+    if (isCancellation(error) && CancellationScope.current().consideredCancelled)
+      return { ok: false, cancelled: true, ...usageIn(error) };
+    if (!(error instanceof ChildWorkflowFailure)) throw error;
+    const { cause } = error;
+    if (cause instanceof ApplicationFailure && cause.details?.[0]) return cause.details[0] as RunResult;
+    const message = `${key}: the nested run ended without a result: ${cause?.message ?? error.message}`;
+    return { ok: false, failure: { code: 'CHILD_FAILED', message, retryable: false } };
+  }
+}

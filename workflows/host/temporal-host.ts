@@ -1,0 +1,289 @@
+/**
+ * The durable host: activities, timers and child workflows answer the interpreter.
+ *
+ * Long steps are regular activities; a quick step opens a segment, one local activity that walks on
+ * until it meets a long step (activities/segment).
+ */
+import {
+  CancellationScope,
+  isCancellation,
+  scheduleActivity,
+  setCurrentDetails,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  EMIT,
+  SEGMENT,
+  SEGMENT_STEPS_MAX,
+  SHELL,
+  WATCH,
+  type SegmentRequest,
+  type SegmentResult,
+} from '../../interpreter/contract.ts';
+import { PLACES, segmentNumbers } from '../../language/events/event-numbers.ts';
+import type { Step } from '../../language/model.ts';
+import type { Question } from '../../language/events/question.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
+import { activityOptions, segmentOptions, stepOptions, type ActivityEffect } from './activity-options.ts';
+import { boundScope, endsLate } from './bound-scope.ts';
+import { CHANGES } from '../../interpreter/changes.ts';
+import { hasChange } from '../replay-order/has-change.ts';
+import { Control } from './control.ts';
+import { Editing } from './editing.ts';
+import { isQuick } from '../../interpreter/effects.ts';
+import {
+  portionOf,
+  shieldOf,
+  type AskEnd,
+  type Effect,
+  type Flow,
+  type Gate,
+  type Host,
+  type Reply,
+  type RestEnd,
+  type RunBudget,
+  type RunInput,
+  type SegmentReport,
+  type Strand,
+  type WantedEvent,
+} from '../../interpreter/host.ts';
+import type { Walk } from '../../interpreter/walk-state.ts';
+import { holdReport } from '../../interpreter/limit-questions.ts';
+import { turnsGranted } from '../../interpreter/limits.ts';
+import type { Position } from '../../interpreter/position.ts';
+import { textFieldsOf } from '../../interpreter/program.ts';
+import { editedStrand } from '../../interpreter/edited-paths.ts';
+import { askLocally } from '../replay-order/local-activity.ts';
+import { LocalAnswers } from './local-answers.ts';
+import { runNested } from './nested-run.ts';
+import { nextEvent, type EventEnd } from './next-event.ts';
+import { Recording } from './recording.ts';
+import { replyOf } from './replies.ts';
+import { TaskTime } from '../replay-order/task-time.ts';
+import { Waiting } from './waiting.ts';
+
+/** Past these a run waits for its long steps to end before it continues as new. */
+const historyEventsMax = 20_000;
+const historyBytesMax = 20 * 1024 * 1024;
+
+export class TemporalHost extends LocalAnswers implements Host {
+  readonly walk: Walk;
+  readonly control: Control;
+  private readonly waiting: Waiting;
+  private readonly editing: Editing;
+  private readonly time: TaskTime;
+  private readonly root = CancellationScope.current();
+  private readonly recording: Recording;
+  private longSteps = 0;
+  private readonly stepsBefore: number;
+  /** Segments that ended, with the history's length then: known to history once it has grown. */
+  private ended: { key: string; historyLength: number }[] = [];
+
+  constructor(input: RunInput, position: Position) {
+    super();
+    this.walk = { input, position, host: this, textFields: textFieldsOf(input.definition) };
+    this.recording = new Recording(this.walk);
+    this.control = new Control(this.walk);
+    this.waiting = new Waiting(this.walk, this.control);
+    this.editing = new Editing(this.walk, this.control);
+    this.time = new TaskTime(this.walk);
+    this.stepsBefore = position.steps;
+    this.root.cancelRequested.catch(() => {
+      this.control.cancelled = true;
+    });
+  }
+
+  now(): number {
+    return Date.now();
+  }
+
+  gate(strand: Strand, key: string, step: Step, isOpen: boolean): Gate | Promise<Gate> {
+    const held = this.waiting.interruption(strand);
+    if (held) return held;
+    if (this.walk.position.paused !== null)
+      return this.waiting.untilResumed(strand).then((gate) => gate ?? this.gate(strand, key, step, isOpen));
+    // That a branch was cancelled is not in the position, so a clean-up ends before the run continues.
+    if (shieldOf(strand) === null && this.shouldContinueAsNew()) {
+      this.waiting.beginToYield();
+      return 'yield';
+    }
+    if (this.time.isResting() && this.beginsSegment(step, isOpen))
+      return this.time.untilRested().then(() => this.gate(strand, key, step, isOpen));
+    return this.gateFor(step, isOpen);
+  }
+
+  /** No segment begins at a step that is open: it has or waits for an answer, or a segment had its key already. */
+  private beginsSegment(step: Step, isOpen: boolean): boolean {
+    return this.hasSegments() && !isOpen && isQuick(step, this.walk.input.limits);
+  }
+
+  private hasSegments(): boolean {
+    return this.walk.input.definition.durability !== 'step';
+  }
+
+  private gateFor(step: Step, isOpen: boolean): Gate | Promise<Gate> {
+    if (this.beginsSegment(step, isOpen)) return this.editing.segmentGate();
+    if (step.type !== 'condition' && step.type !== 'loop' && step.type !== 'parallel') {
+      this.time.hadEffect();
+      return 'go';
+    }
+    if (isOpen || !this.time.isSpentByPureStep()) return 'go';
+    return this.hasSegments()
+      ? this.editing.segmentGate()
+      : this.time.rest().then(() => this.waiting.interruption() ?? 'go');
+  }
+
+  private shouldContinueAsNew(): boolean {
+    // A workflow that is being cancelled cannot.
+    if (this.control.cancelled) return false;
+    const info = workflowInfo();
+    const every = this.walk.input.continueEvery;
+    const isDue =
+      every === undefined ? info.continueAsNewSuggested : this.walk.position.steps - this.stepsBefore >= every;
+    return (
+      isDue && (this.longSteps === 0 || info.historyLength > historyEventsMax || info.historySize > historyBytesMax)
+    );
+  }
+
+  perform(strand: Strand, effect: Effect): Promise<Reply> {
+    switch (effect.type) {
+      case 'shell': {
+        const { command, args, cwd, env, files, stdin } = effect;
+        return this.asLongStep(this.activity(SHELL, effect, { command, args, cwd, env, files, stdin }));
+      }
+      case 'command':
+        return this.activity(effect.command, effect, effect.params);
+      case 'emit':
+        return this.activity(EMIT, effect, { event: effect.event, data: effect.data });
+      case 'sentinel':
+        return this.asLongStep(runNested(this.walk, this.control, strand, effect));
+      case 'watch':
+        return this.asLongStep(this.activity(WATCH, effect, effect.request));
+      default:
+        return effect satisfies never;
+    }
+  }
+
+  private activity(type: string, effect: ActivityEffect, request: object): Promise<Reply> {
+    return replyOf(effect.key, scheduleActivity(type, [request, ...stepOptions(effect)], activityOptions(effect)));
+  }
+
+  private asLongStep(pending: Promise<Reply>): Promise<Reply> {
+    this.longSteps += 1;
+    return pending.finally(() => {
+      this.longSteps -= 1;
+    });
+  }
+
+  async segment(strand: Strand, key: string, budget?: RunBudget): Promise<SegmentReport> {
+    const { position, input } = this.walk;
+    // A lost attempt of this task may have committed the segment already, and what arrives meanwhile
+    // (a pause) records events before it. They never take the segment's numbers.
+    const numbers = segmentNumbers(position.seq, this.numbersApart());
+    const journalKey = this.journalKey(key);
+    const request: SegmentRequest = {
+      strand: portionOf(strand),
+      key: journalKey,
+      seq: numbers.from,
+      ...(this.numbersApart() ? { places: PLACES } : {}),
+      stepsMax: this.stepsLeft(),
+      tally: strand.path === '' ? position.tally : null,
+      pausedMs: position.pausedMs,
+      extensions: position.extensions,
+      ...(budget === undefined ? {} : { budget }),
+      ...editedStrand(this.walk, strand),
+      forget: this.forgettable(),
+    };
+    position.seq = numbers.taken;
+    this.time.hadEffect();
+    try {
+      const result = await askLocally<SegmentResult>(this.walk, SEGMENT, [input, request], segmentOptions(key));
+      this.ended.push({ key: journalKey, historyLength: workflowInfo().historyLength });
+      if (this.time.isSpentBySegment(result)) await this.time.rest();
+      return result;
+    } catch (error) {
+      if (!isCancellation(error) && !CancellationScope.current().consideredCancelled) throw error;
+      return { flow: { kind: 'cancelled' }, frame: strand.frame, set: {}, tally: null, steps: 0 };
+    }
+  }
+
+  /** A step begins one segment, and another for each time a limit was extended while it was at it. */
+  private journalKey(key: string): string {
+    const granted = turnsGranted(this.walk.position);
+    return granted === 0 ? key : `${key} ${granted}`;
+  }
+
+  private stepsLeft(): number {
+    const every = this.walk.input.continueEvery;
+    if (every === undefined) return SEGMENT_STEPS_MAX;
+    return Math.max(1, every - (this.walk.position.steps - this.stepsBefore));
+  }
+
+  private forgettable(): string[] {
+    const { historyLength } = workflowInfo();
+    const known = this.ended.filter((segment) => segment.historyLength < historyLength);
+    this.ended = this.ended.filter((segment) => segment.historyLength >= historyLength);
+    return known.map((segment) => segment.key);
+  }
+
+  async hold(reason: string): Promise<Gate> {
+    this.control.pause(reason, this.asksAtLimits() ? undefined : holdReport(this.walk.input));
+    return (await this.waiting.untilResumed()) ?? 'go';
+  }
+
+  rest(key: string, ms: number, strand: Strand): Promise<RestEnd> {
+    return this.waiting.rest(key, ms, strand);
+  }
+
+  bound(strand: Strand, leftMs: () => number, walk: () => Promise<Flow>): Promise<Flow> {
+    return boundScope(strand, leftMs, () => this.walk.position.paused === null, walk);
+  }
+
+  isLate(leftMs: () => number, ended: Promise<unknown>): Promise<boolean> {
+    return endsLate(leftMs, () => this.walk.position.paused === null, ended);
+  }
+
+  keepsAttempts = (): boolean => hasChange(this.walk.input, CHANGES.attemptsInWalk);
+
+  carriesWaits = (): boolean => hasChange(this.walk.input, CHANGES.carriedWaits);
+  asksAtLimits = (): boolean => hasChange(this.walk.input, CHANGES.askedAtLimits);
+  timesNested = (): boolean => hasChange(this.walk.input, CHANGES.nestedTime);
+  numbersApart = (): boolean => hasChange(this.walk.input, CHANGES.numbersApart);
+  drivesAsOne = (): boolean => hasChange(this.walk.input, CHANGES.fansAsOne);
+
+  ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd> {
+    return this.waiting.forAnswer(strand, question, untilMs);
+  }
+
+  nextEvent(strand: Strand, wanted: WantedEvent): Promise<EventEnd> {
+    this.suspended();
+    return nextEvent(this.waiting, strand, wanted);
+  }
+
+  group<Result>(walk: () => Promise<Result>): { ended: Promise<Result>; cancel: () => void } {
+    const scope = new CancellationScope({ cancellable: true, parent: CancellationScope.current() });
+    return { ended: scope.run(walk), cancel: () => scope.cancel() };
+  }
+
+  record(event: RunEvent): void {
+    this.control.remember(event);
+    this.recording.add(event);
+  }
+
+  suspended(): void {
+    if (this.recording.send()) setCurrentDetails(this.details());
+  }
+
+  /** Before history is left behind: nothing will replay the events that are still on their way. */
+  settle(): void {
+    this.suspended();
+    this.recording.settle();
+  }
+
+  private details(): string {
+    const { status, iteration, steps, current, reason } = this.control.state();
+    const lines = [...current].slice(0, 20).map(({ key, label }) => `- \`${key}\` ${label}`);
+    const head = `**${status}**${reason === null ? '' : ` (${reason})`}, pass ${iteration}, ${steps} steps`;
+    return [head, '', ...lines].join('\n');
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Everything said to a run from outside, and every name under which Temporal knows it. These names
+ * are API: runs that are under way depend on them.
+ */
+import type { Question } from '../../language/events/question.ts';
+import type { RunEvent, RunStatus } from '../../language/events/run-event.ts';
+import type { AnswerReply, AnswerRequest } from '../../interpreter/answers.ts';
+import type { EditReply, EditRequest } from '../../interpreter/edits.ts';
+import type { Position } from '../../interpreter/position.ts';
+import type { StepList } from '../../interpreter/step-list.ts';
+
+export const WORKFLOW_TYPE = 'sentinel';
+export const DEFAULT_TASK_QUEUE = 'sentinel';
+
+export { handleOf, workflowIdOf } from '../../interpreter/keys.ts';
+
+/** Updates; each answers with the run's state after it. A validator refuses what cannot be done. */
+export const UPDATES = { pause: 'pause', resume: 'resume', stop: 'stop' } as const;
+
+/** Answers an open question; a second answer is told the first. */
+export const ANSWER = 'answer';
+
+/** Changes the steps of the run that are still ahead. */
+export const EDIT = 'edit';
+
+/** `control`: between a parent and its nested runs. `event`: one that the run waits for may be there. */
+export const SIGNALS = { control: 'control', event: 'event' } as const;
+
+/** What the failure of a query says that came before the run's task was done. */
+export const NOT_YET = 'the run has not come to what happened last; ask again';
+
+export const QUERIES = { status: 'status', trace: 'trace', position: 'position', steps: 'steps' } as const;
+
+export type ControlVerb = keyof typeof UPDATES;
+
+export interface RunState {
+  handle: string;
+  status: RunStatus;
+  /** Why a paused run is held. */
+  reason: string | null;
+  stopping: boolean;
+  iteration: number;
+  steps: number;
+  /** Keys and labels of the steps under way. */
+  current: { key: string; label: string }[];
+  startedAt: number;
+  /** What the run waits to be told. */
+  questions: Question[];
+}
+
+export interface Messages {
+  pause(reason?: string): RunState;
+  resume(): RunState;
+  stop(): RunState;
+  answer(request: AnswerRequest): AnswerReply;
+  edit(request: EditRequest): EditReply;
+  /** `word` numbers what the parent says, for nested runs to tell what came too late. */
+  control(verb: ControlVerb, word?: number): void;
+  event(): void;
+  status(): RunState;
+  /** The latest events recorded by the workflow itself; the store has all. */
+  trace(): RunEvent[];
+  position(): Position;
+  /** The definition as it is now, and how each step of it stands. */
+  steps(): StepList;
+}

@@ -1,0 +1,94 @@
+/**
+ * What a run's history begins with: only what the workflow cannot know by itself. Its handle is in
+ * its workflow id, its start in its first event, its own limits in its definition.
+ */
+import type { JsonObject } from '../../language/json.ts';
+import type { Definition } from '../../language/model.ts';
+import type { RunOrigin } from '../../language/events/run-event.ts';
+import { LEVEL_NOW } from '../../interpreter/changes.ts';
+import type { RunInput, RunLimits } from '../../interpreter/host.ts';
+import { limitsOf } from '../../interpreter/limits.ts';
+
+export interface StartInput {
+  definition: Definition;
+  /** Left out where the run's row, written before its start, says it. */
+  definitionHash?: string;
+  project: string;
+  persona: string;
+  inputs?: JsonObject;
+  /** Definitions that `$ref`s resolve to, by name. */
+  library?: { [name: string]: Definition };
+  /** For a nested run: who started it, how deep it is, and the limits it inherits. */
+  nested?: { parent: string; depth: number; limits: RunLimits };
+  /** Values of the environment variables that the definitions list. */
+  env?: { [name: string]: string };
+  continueEvery?: number;
+  /** What started it, where nobody did by hand. */
+  origin?: RunOrigin;
+  /** What of the ledger it begins with: `LEVEL_NOW` (changes.ts). */
+  level?: number;
+}
+
+export function runInputOf(start: StartInput, handle: string, startedAt: number): RunInput {
+  const {
+    definition,
+    definitionHash = '',
+    project,
+    persona,
+    inputs = {},
+    library = {},
+    nested,
+    env,
+    continueEvery,
+    level,
+  } = start;
+  return {
+    handle,
+    definition,
+    library,
+    definitionHash,
+    project,
+    persona,
+    base: inputs,
+    limits: limitsOf(definition, nested?.limits ?? null),
+    depth: nested?.depth ?? 1,
+    parent: nested?.parent ?? null,
+    startedAt,
+    ...(env === undefined ? {} : { env }),
+    ...(continueEvery === undefined ? {} : { continueEvery }),
+    ...(level === undefined ? {} : { level }),
+  };
+}
+
+/** The way back: what a nested run, or the same run continued as new, starts with. */
+export function startInputOf(input: RunInput, inherited: RunLimits): StartInput {
+  const { definition, definitionHash, project, persona, base, library, parent, depth, env, continueEvery } = input;
+  const nested = parent === null ? undefined : { parent, depth, limits: inherited };
+  return withoutEmpty({
+    definition,
+    definitionHash,
+    project,
+    persona,
+    inputs: base,
+    library,
+    nested,
+    env,
+    continueEvery,
+    level: LEVEL_NOW,
+  });
+}
+
+type Loose<Input> = { [Key in keyof Input]: Input[Key] | undefined };
+
+function saysSomething(value: unknown): boolean {
+  return (
+    value !== undefined &&
+    value !== '' &&
+    !(typeof value === 'object' && value !== null && Object.keys(value).length === 0)
+  );
+}
+
+/** Leaves out what says nothing: each byte here is in every history. */
+export function withoutEmpty(start: Loose<Required<StartInput>> | Loose<StartInput>): StartInput {
+  return Object.fromEntries(Object.entries(start).filter(([, value]) => saysSomething(value))) as unknown as StartInput;
+}

@@ -1,0 +1,144 @@
+/**
+ * Local activities of a run, and whether one is under way. Their ends are taken one after the other, and
+ * one that would outlast its workflow task is given up in time and asked of a regular activity: a replay
+ * is handed together what came apart (docs/decisions/0012).
+ */
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  scheduleActivity,
+  scheduleLocalActivity,
+  TimeoutFailure,
+  workflowInfo,
+  type LocalActivityOptions,
+} from '@temporalio/workflow';
+import { CHANGES } from '../../interpreter/changes.ts';
+import { hasChange } from './has-change.ts';
+import type { Walk } from '../../interpreter/walk-state.ts';
+import { settleActivation } from './settle-activation.ts';
+
+interface UnderWay {
+  count: number;
+  /** How many were asked of regular activities. */
+  late: number;
+  waiting: (() => void)[];
+  /** Ends of local activities that have not been taken yet, in their order. */
+  ends: (() => void)[];
+  isTaking: boolean;
+}
+
+/** Handlers that waited, too, have then begun what they begin. */
+const looks = 12;
+/**
+ * Of the time of a workflow task; the worker lets a task go on in another one after four fifths of it.
+ * Until a run rests, the local activities of a task take a tenth (task-time.ts).
+ */
+const shares = { toStart: 0.2, toEnd: 0.3 };
+/** A regular activity whose worker vanished is tried again after it. */
+const startToCloseTimeout = '45s';
+
+const runs = new WeakMap<Walk, UnderWay>();
+
+/** Rejects where the activity does, or when its scope is cancelled. */
+export function askLocally<Result>(
+  walk: Walk,
+  type: string,
+  args: unknown[],
+  options: LocalActivityOptions,
+): Promise<Result> {
+  if (!hasChange(walk.input, CHANGES.handlersSettled)) return scheduleLocalActivity<Result>(type, args, options);
+  const run = runs.get(walk) ?? { count: 0, late: 0, waiting: [], ends: [], isTaking: false };
+  runs.set(walk, run);
+  run.count += 1;
+  if (hasChange(walk.input, CHANGES.localEnds)) return askInTask(run, type, args, options);
+  const result = scheduleLocalActivity<Result>(type, args, options);
+  const ended = (): void => endOne(run);
+  result.then(ended, ended);
+  return result;
+}
+
+async function askInTask<Result>(
+  run: UnderWay,
+  type: string,
+  args: unknown[],
+  options: LocalActivityOptions,
+): Promise<Result> {
+  const { retry, summary, cancellationType } = options;
+  const { taskTimeoutMs } = workflowInfo();
+  // Tried once: the worker core forgets the time of one that waits to be tried again.
+  const limits = {
+    scheduleToStartTimeout: taskTimeoutMs * shares.toStart,
+    startToCloseTimeout: taskTimeoutMs * shares.toEnd,
+    retry: { maximumAttempts: 1 },
+  };
+  try {
+    return await inOrder(run, scheduleLocalActivity<Result>(type, args, { ...options, ...limits }));
+  } catch (error) {
+    if (!isForRegular(error)) throw error;
+    run.late += 1;
+    return scheduleActivity<Result>(type, args, {
+      // A step's key is an activity id, too, and a number is one of the SDK's own.
+      activityId: `${type} ${run.late}`,
+      startToCloseTimeout,
+      ...(retry === undefined ? {} : { retry }),
+      ...(summary === undefined ? {} : { summary }),
+      ...(cancellationType === undefined ? {} : { cancellationType }),
+    });
+  }
+}
+
+/**
+ * What ends in several activations is handed to a replay in one. So one end is taken after the other,
+ * each once the run has done what follows from the one before, as it did when they came apart.
+ */
+function inOrder<Result>(run: UnderWay, result: Promise<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    result.then(
+      (value) => take(run, () => resolve(value)),
+      (error: unknown) => take(run, () => reject(error instanceof Error ? error : new Error(String(error)))),
+    );
+  });
+}
+
+function take(run: UnderWay, end: () => void): void {
+  run.ends.push(end);
+  if (!run.isTaking) void takeEnds(run);
+}
+
+async function takeEnds(run: UnderWay): Promise<void> {
+  run.isTaking = true;
+  for (let end = run.ends.shift(); end !== undefined; end = run.ends.shift()) {
+    end();
+    endOne(run);
+    // With none under way there is none to come.
+    if (run.count > 0) await CancellationScope.nonCancellable(() => settleActivation());
+  }
+  run.isTaking = false;
+}
+
+function endOne(run: UnderWay): void {
+  run.count -= 1;
+  if (run.count === 0 && run.waiting.length > 0) void tellWaiting(run);
+}
+
+/** Its time was over, or it failed for another reason than that it never can succeed. The worker core hands a replay the cause alone. */
+function isForRegular(error: unknown): boolean {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  return cause instanceof TimeoutFailure || (cause instanceof ApplicationFailure && cause.nonRetryable !== true);
+}
+
+export const asksLocally = (walk: Walk): boolean => (runs.get(walk)?.count ?? 0) > 0;
+
+/** Called back in the activation that resolves the last local activity, once what follows from it has begun none. */
+export function whenNothingLocal(walk: Walk, act: () => void): void {
+  const run = runs.get(walk);
+  if (run === undefined || run.count === 0) act();
+  else run.waiting.push(act);
+}
+
+async function tellWaiting(run: UnderWay): Promise<void> {
+  await CancellationScope.nonCancellable(() => settleActivation(looks));
+  if (run.count > 0) return;
+  for (const act of run.waiting.splice(0)) act();
+}
