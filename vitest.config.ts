@@ -35,7 +35,10 @@ export default defineConfig({
     teardownTimeout: minute,
     projects: [
       project('fast', {
-        include: ['test/{language,interpreter,conformance,cli,project}/**/*.test.ts', 'test/histories/replay.test.ts'],
+        include: [
+          'test/{language,interpreter,conformance,cli,project}/**/*.test.ts',
+          'test/histories/{replay,ledger}.test.ts',
+        ],
         timeoutMs: minute,
       }),
       project('store', {

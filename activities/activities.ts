@@ -3,11 +3,10 @@
  * one for every other name, too, which says that there is no such command.
  *
  * The workflow id names the run and the activity id is the step's key. A `Failure` becomes an
- * `ApplicationFailure` whose type is its code: final, unless the step states retries and attempts are
- * left. Anything else thrown here is the store being away or a bug, and Temporal tries again.
+ * `ApplicationFailure` whose type is its code, and is final: the walk retries a step, not the server.
+ * Anything else thrown here is the store being away or a bug, and the server retries it.
  */
 import { activityInfo, ApplicationFailure, Context } from '@temporalio/activity';
-import { isPermanent } from '../language/failure.ts';
 import type { Json, JsonObject } from '../language/json.ts';
 import type { OpenSession, RunContext, Store } from '../prisma/store/contract/contract.ts';
 import { JournalConflict } from '../prisma/store/contract/journal-conflict.ts';
@@ -63,7 +62,7 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
     [SEGMENT]: (input: RunInput, request: SegmentRequest): Promise<SegmentResult> =>
       runSegment(store, quick, input, request, activityInfo().attempt),
     [SHELL]: (request: ShellRequest, options?: StepOptions) =>
-      guarded(options, async () => {
+      guarded(async () => {
         const context = await contextOf(parts, options);
         const { files, ...rest } = context.secrets.unsealShell(request);
         return withMaskedFailures(context.secrets, () =>
@@ -80,8 +79,7 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
           ),
         );
       }),
-    [WATCH]: (request: WatchRequest, options?: StepOptions) =>
-      guarded(options, async () => watchExecution(request, await contextOf(parts))),
+    [WATCH]: (request: WatchRequest) => guarded(async () => watchExecution(request, await contextOf(parts))),
     [NEXT_EVENT]: async (request: EventRequest) =>
       store.signals.next({ handle: (await ownRun(store)).handle, ...request }),
     [DIGEST]: digestOf,
@@ -89,8 +87,8 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
     [CHECK_EDIT]: checkEdit,
     [IS_BEHIND]: async (seq: number) => store.journal.isBeyond((await ownRun(store)).handle, seq),
     [READ_DEFINITION]: (given: GivenDefinition) => readGivenDefinition(store, given),
-    [EMIT]: (request: { event: string; data: Json }, options?: StepOptions) =>
-      guarded(options, async () => {
+    [EMIT]: (request: { event: string; data: Json }) =>
+      guarded(async () => {
         const context = await contextOf(parts);
         const { run, key } = context;
         const { event: name, data } = request;
@@ -105,8 +103,7 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
 }
 
 function commandActivity(parts: ActivityParts, nameOf: () => string): Activity {
-  return (params: JsonObject, options?: StepOptions) =>
-    guarded(options, () => runCommand(parts, nameOf(), params, options));
+  return (params: JsonObject, options?: StepOptions) => guarded(() => runCommand(parts, nameOf(), params, options));
 }
 
 async function runCommand(
@@ -179,16 +176,15 @@ async function ownRun(store: Store): Promise<RunContext> {
   return run;
 }
 
-async function guarded<Result>(options: StepOptions | undefined, run: () => Promise<Result>): Promise<Result> {
+async function guarded<Result>(run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    const isFinal = options?.attempts === undefined || isPermanent(error) || activityInfo().attempt >= options.attempts;
     throw ApplicationFailure.create({
       message: error.message,
       type: error.code,
-      nonRetryable: isFinal && error.code !== 'STORE_UNAVAILABLE',
+      nonRetryable: error.code !== 'STORE_UNAVAILABLE',
       ...(error.details === undefined ? {} : { details: [error.details] }),
       cause: error,
     });

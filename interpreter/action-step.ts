@@ -3,7 +3,6 @@
  * anything of it happens, and in that order; then it happens once for its key.
  */
 import type { Step } from '../language/model.ts';
-import { CHANGES, isNewFor } from './changes.ts';
 import { actionAsked, approveAction, permissionToAsk } from './approval.ts';
 import { askBudget, begin, budgetSpent, costOf, priceOf, settle } from './budget.ts';
 import { wait, type Walking } from './drive.ts';
@@ -11,7 +10,7 @@ import { effectOf, isQuick, labelOf, refusedByMode, type Built } from './effects
 import { isGiven, readGiven } from './given-definition.ts';
 import { shieldOf, type Effect, type Flow, type Reply, type Strand } from './host.ts';
 import { finish, record, type Ending, type Place, type Walk } from './walk-state.ts';
-import { holdAtLimit, holdMeanwhile, holdsNested, limitReached, remainingMs, timeoutOf, type Limit } from './limits.ts';
+import { holdAtLimit, holdMeanwhile, limitReached, pausesAt, timeoutOf, type Limit } from './limits.ts';
 import { performInTime } from './nested.ts';
 import type { BlockFrame } from './position.ts';
 import { edited } from './shown-action.ts';
@@ -76,15 +75,12 @@ export function* walkAction(
 
 /** No limit of the run ends a step of a clean-up, and none at which it is held a nested run. */
 function failedByItself(walk: Walk, strand: Strand, step: ActionStep, limit: Limit): boolean {
-  return (
-    isNewFor(walk.input, CHANGES.nestedHeld) &&
-    (shieldOf(strand) !== null || (step.type === 'sentinel' && holdsNested(walk, limit)))
-  );
+  return shieldOf(strand) !== null || (step.type === 'sentinel' && pausesAt(walk, limit));
 }
 
 /** What stopped a nested run ends, or holds, the run around it where that has come to the same: its work is not done. */
 function* cutShort(walk: Walk, strand: Strand, by: string): Walking<Flow | null> {
-  if (shieldOf(strand) !== null || !isNewFor(walk.input, CHANGES.nestedHeld)) return null;
+  if (shieldOf(strand) !== null) return null;
   if (by === 'stop') return walk.position.stopping ? { kind: 'stopped', limit: by } : null;
   const limit = [limitReached(walk), budgetSpent(walk)].find((reached) => reached === by);
   return limit ? yield* holdAtLimit(walk, limit) : null;
@@ -100,7 +96,7 @@ function build(walk: Walk, strand: Strand, step: ActionStep, place: Place, frame
   const asked = actionAsked(walk, step, place, frame);
   if (asked !== null)
     return {
-      effect: { ...asked, timeoutMs: timeoutOf(walk, step, strand), leftMs: remainingMs(walk, strand) },
+      effect: { ...asked, timeoutMs: timeoutOf(walk, step, strand) },
       unresolved: [],
     };
   const built = effectOf(walk, strand, step, place);

@@ -29,7 +29,7 @@ export const ANEW = 'anew';
 function placeOf(walk: Walk, step: Step, block: string, passes: readonly number[], frame: BlockFrame): Place {
   const marked = stepPath(walk, block, frame);
   const retry = retryOf(step);
-  const attemptsLeft = retry === null || !walk.host.keepsAttempts() ? 0 : retry.attempts - (frame.attempt ?? 1);
+  const attemptsLeft = retry === null ? 0 : retry.attempts - (frame.attempt ?? 1);
   return { path: marked, passes, key: stepKey(marked, passes), attemptsLeft };
 }
 
@@ -151,8 +151,7 @@ export function* walkInside(
 ): Walking<Flow> {
   const { timeoutMs } = step;
   const isForgiven = strand.forgiven === true || forgives(step, place);
-  const isTimed = timeoutMs !== undefined && walk.host.keepsAttempts();
-  if (!isTimed)
+  if (timeoutMs === undefined)
     return yield* inside(
       isForgiven === (strand.forgiven ?? false)
         ? strand

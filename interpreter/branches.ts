@@ -5,7 +5,7 @@
  * the others. The step fails with the failure of the first branch, in order, that failed.
  */
 import type { ParallelStep } from '../language/model.ts';
-import { drive, driveAll, wait, type Walking } from './drive.ts';
+import { driveAll, type Walking } from './drive.ts';
 import type { Flow, Strand } from './host.ts';
 import { isAbort } from '../language/failure.ts';
 import { walkInside } from './attempts.ts';
@@ -109,7 +109,7 @@ function* walkBranches(
       Array.from(fan.yielded, (index) => closeBranch(fan, index)),
     );
     // They were cancelled for its sake, which is not why the run ends.
-    if (fan.yielded.size > 0 && walk.host.carriesWaits()) return interrupted;
+    if (fan.yielded.size > 0) return interrupted;
   }
   if (fan.interrupted) return fan.interrupted;
   // An abort is the end whatever the others did; else the first in order that failed.
@@ -118,15 +118,8 @@ function* walkBranches(
   return failure === undefined ? { kind: 'done' } : { kind: 'failed', failure };
 }
 
-/** In runs from before fans were driven as one, each branch is a line of its own, to be cancelled alone. */
-const isApart = ({ walk }: Fan): boolean => !walk.host.drivesAsOne();
-
 function* together(fan: Fan, runners: Walking<void>[]): Walking<void> {
   const suspended = (): void => fan.walk.host.suspended();
-  if (isApart(fan)) {
-    yield Promise.all(runners.map((runner) => drive(runner, suspended)));
-    return;
-  }
   const group = fan.walk.host.group(() => driveAll(runners, suspended));
   fan.cancelEffects = group.cancel;
   if (fan.mustCancel === true) group.cancel();
@@ -147,8 +140,6 @@ function* takeBranches(fan: Fan): Walking<void> {
       continue;
     }
     const isLeftOpen = yield* runBranch(fan, branch, index);
-    // Replays must find as many turns between the end of one branch and the start of the next as there were.
-    if (isApart(fan)) yield Promise.resolve();
     if (isLeftOpen) return;
   }
 }
@@ -182,7 +173,10 @@ function* runBranch(fan: Fan, branch: BranchFrame, index: number): Walking<boole
     within: strand,
     ...(strand.forgiven === true ? { forgiven: true } : {}),
   };
-  const flow = yield* isApart(fan) ? walkApart(fan, branch, child) : walkAsOne(fan, branch, child);
+  fan.cancels.set(branch, () => {
+    child.cancelled = true;
+  });
+  const flow = yield* fan.walkBranch(child);
   switch (flow.kind) {
     case 'done':
       branch.status = 'done';
@@ -212,23 +206,6 @@ function* runBranch(fan: Fan, branch: BranchFrame, index: number): Walking<boole
     default:
       return flow satisfies never;
   }
-}
-
-function walkAsOne(fan: Fan, branch: BranchFrame, child: Strand): Walking<Flow> {
-  fan.cancels.set(branch, () => {
-    child.cancelled = true;
-  });
-  return fan.walkBranch(child);
-}
-
-function* walkApart(fan: Fan, branch: BranchFrame, child: Strand): Walking<Flow> {
-  const { host } = fan.walk;
-  const { ended, cancel } = host.group(() => drive(fan.walkBranch(child), () => host.suspended()));
-  fan.cancels.set(branch, () => {
-    child.cancelled = true;
-    cancel();
-  });
-  return yield* wait(ended);
 }
 
 function cancelOthers(fan: Fan, failed: BranchFrame): void {

@@ -12,7 +12,6 @@
  */
 import { segmentStepsMax } from '../language/limits.ts';
 import type { StepUsage } from '../language/events/run-event.ts';
-import { CHANGES, isNewFor } from './changes.ts';
 import { wait, type Walking } from './drive.ts';
 import {
   isCancelled,
@@ -132,7 +131,7 @@ export function begin(walk: Walk, strand: Strand, effect: Effect): Effect {
     if (effect.most !== undefined) booksOf(walk).reserved.set(effect.key, { price: effect.most, isNested: false });
     return effect;
   }
-  if (shieldOf(strand) !== null && isNewFor(walk.input, CHANGES.nestedHeld)) return withOwnBudget(effect);
+  if (shieldOf(strand) !== null) return withOwnBudget(effect);
   const budget = shareOf(walk, strand, effect);
   if (budget === undefined) return effect;
   const price: Price = Object.fromEntries(

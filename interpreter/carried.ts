@@ -18,22 +18,17 @@ function isWaiting(step: Step, { asked, since }: BlockFrame): boolean {
 
 /** It was counted when it began. */
 export function isPaidFor(walk: Walk, step: Step, frame: BlockFrame): boolean {
-  return walk.input.limits.budget !== undefined && isWaiting(step, frame) && walk.host.carriesWaits();
+  return walk.input.limits.budget !== undefined && isWaiting(step, frame);
 }
 
 /** An answer that was given holds, whatever has been said to the run since. */
 export function isAnswered(walk: Walk, step: Step, { key }: Place, frame: BlockFrame): boolean {
-  return (
-    step.type === 'approval' &&
-    frame.asked !== undefined &&
-    answerTo(walk, key) !== undefined &&
-    walk.host.carriesWaits()
-  );
+  return step.type === 'approval' && frame.asked !== undefined && answerTo(walk, key) !== undefined;
 }
 
 /** The run, or the branch, ends where it would have gone on waiting. */
 export function endWait(walk: Walk, strand: Strand, step: Step, place: Place, frame: BlockFrame): void {
-  if ((frame.asked === undefined && !isWaiting(step, frame)) || !walk.host.carriesWaits()) return;
+  if (frame.asked === undefined && !isWaiting(step, frame)) return;
   withdrawOpen(walk, place.key);
   if (isWaiting(step, frame))
     finish(

@@ -47,8 +47,8 @@ export interface SegmentRequest {
   key: string;
   /** Its events have the numbers after it. */
   seq: number;
-  /** How many places there are for them, one after the other; absent, the one. */
-  places?: number;
+  /** How many places there are for them, one after the other. */
+  places: number;
   stepsMax: number;
   tally: Tally | null;
   pausedMs: number;
@@ -76,8 +76,6 @@ export interface ShellRequest {
 
 /** Present only for steps that have something to say here. */
 export interface StepOptions {
-  /** A failure at this attempt is final; absent, the first one is. */
-  attempts?: number;
   /** How the step's processes are held in. */
   confinement?: Confinement;
   /** Environment variables that the run may read: tokens, or values of those that are no secrets. */

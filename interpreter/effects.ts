@@ -19,7 +19,7 @@ import type {
 import { textOf, type Fault, type ScopeReader } from '../language/expression/scope.ts';
 import { renderShellLine } from '../language/references/shell-line.ts';
 import type { Effect, RunLimits, Strand } from './host.ts';
-import { limitsLeft, remainingMs, timeoutOf } from './limits.ts';
+import { limitsLeft, timeoutOf } from './limits.ts';
 import { namesAt } from './names.ts';
 import { isTimed } from './nested.ts';
 import { paramsOf } from './parameters.ts';
@@ -51,12 +51,6 @@ function isAskedAbout(step: Step, { requireApproval }: Pick<RunLimits, 'requireA
 
 export function retryOf(step: Step): Retry | null {
   return step.retry ?? (step.onError === 'retry' ? usualRetry : null);
-}
-
-/** Null where the walk tries the step again by itself (attempts.ts). */
-function retryOfHost(walk: Walk, step: Step): Retry | null {
-  const retry = retryOf(step);
-  return retry === null || walk.host.keepsAttempts() ? null : retry;
 }
 
 /** What a person reads for a step before its references are known. */
@@ -145,8 +139,6 @@ export function effectOf(
     key: place.key,
     label: labelOf(step),
     timeoutMs: timeoutOf(walk, step, strand),
-    leftMs: remainingMs(walk, strand),
-    retry: retryOfHost(walk, step),
     ...confinementOf(walk, step),
     ...secretsOf(walk),
   };
@@ -264,7 +256,7 @@ export function readEventPattern(
   return { pattern, failure: { code: 'UNRESOLVED_REFERENCE', message, retryable: false } };
 }
 
-type EffectFrame = Pick<Effect, 'key' | 'label' | 'timeoutMs' | 'leftMs' | 'retry' | 'confinement' | 'secrets'>;
+type EffectFrame = Pick<Effect, 'key' | 'label' | 'timeoutMs' | 'confinement' | 'secrets'>;
 
 function shellEffect(step: ShellStep, reader: Reader, frame: EffectFrame): Effect {
   const program = step.args !== undefined;
@@ -307,7 +299,7 @@ function nestedEffect(
     definition,
     base: { ...definition.inputs, ...visible(walk, strand), ...reader.object(step.inputs) },
     wait: step.await !== false,
-    limits: limitsLeft(walk, isTimed(walk, step) ? undefined : step.timeoutMs, strand, step.await !== false),
+    limits: limitsLeft(walk, isTimed(step) ? undefined : step.timeoutMs, strand, step.await !== false),
     depth: walk.input.depth + 1,
     ...frame,
   };

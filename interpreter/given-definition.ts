@@ -18,7 +18,7 @@ export type Given = { step: SentinelStep; library: { [name: string]: Definition 
 const findingsShownMax = 20;
 const findingsSaidMax = 3;
 
-/** What the run carries under a name is meant by it, as it was in runs from before a `$ref` could be a reference. */
+/** A name means the definition that the run carries under it, where there is one. */
 export function isGiven(
   definition: SentinelStep['definition'],
   library: RunInput['library'],

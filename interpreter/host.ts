@@ -5,7 +5,7 @@
  */
 import type { FailureInfo } from '../language/failure.ts';
 import type { Json, JsonObject } from '../language/json.ts';
-import type { Definition, Retry, Rule, Step } from '../language/model.ts';
+import type { Definition, Rule, Step } from '../language/model.ts';
 import type { Confinement, Mode } from '../language/permissions.ts';
 import type { GivenDefinition, ReadDefinition } from '../language/read/nested-definition.ts';
 import type { PublishedEvent } from '../language/events/published-event.ts';
@@ -23,9 +23,6 @@ interface EffectFrame {
   key: string;
   label: string;
   timeoutMs: number;
-  /** What is left of the run's time: retries end with it. */
-  leftMs: number | null;
-  retry: Retry | null;
   /** How its processes are held in; absent means not at all. */
   confinement?: Confinement;
   /** The environment variables that the run may read, as it holds them. */
@@ -239,8 +236,6 @@ export interface Host {
   segment(strand: Strand, key: string, budget?: RunBudget): Promise<SegmentReport>;
   /** Holds the run, at once, until it is resumed, or its question `id` is answered; `yield` where the host cannot wait. */
   hold(reason: string, id: string): Promise<Gate>;
-  /** True where a run that is held at a limit asks about it (changes.ts). */
-  asksAtLimits(): boolean;
   /** The pause between two passes or attempts; `yield` where the host cannot wait. */
   rest(key: string, ms: number, strand: Strand): Promise<RestEnd>;
   /**
@@ -250,14 +245,6 @@ export interface Host {
   bound(strand: Strand, leftMs: () => number, walk: () => Promise<Flow>): Promise<Flow>;
   /** Whether `leftMs` comes to 0 before `ended`; time that the run is held does not pass. */
   isLate(leftMs: () => number, ended: Promise<unknown>): Promise<boolean>;
-  /** True where the walk itself tries a step again and bounds steps that hold others (changes.ts). */
-  keepsAttempts(): boolean;
-  /** True where waiting is closed, counted and timed as it is now (changes.ts); asked only where that makes a difference. */
-  carriesWaits(): boolean;
-  /** True where a nested run is ended by the time of its step, which then has failed (changes.ts); asked only of steps that have a time. */
-  timesNested(): boolean;
-  /** True where the branches of a parallel step are driven together (changes.ts). */
-  drivesAsOne(): boolean;
   /** SHA-256 of a text, in hexadecimal; null where the host cannot wait. */
   digest(text: string): Promise<string | null>;
   /** Reads a definition that stands in a variable; only for steps that no segment runs. */

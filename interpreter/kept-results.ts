@@ -7,7 +7,6 @@ import type { Definition, Step } from '../language/model.ts';
 import { parseExpression, referencesOf, type FoundReference } from '../language/expression/parse.ts';
 import { referencesIn } from '../language/references/written-references.ts';
 import { STEP_FIELDS } from '../language/expression/scope.ts';
-import { CHANGES, isNewFor } from './changes.ts';
 
 /** Of the fields that every result has, the ones that a shell's value has itself. */
 const SHELL_FIELDS: ReadonlySet<string> = new Set(['output', 'success', 'exit_code', 'exitCode', 'durationMs']);
@@ -38,22 +37,17 @@ export function bodyAround(path: string): string {
   return /^(?:.*\.)?steps(?=\.|$)/.exec(path)?.[0] ?? 'steps';
 }
 
-/** What `$` and bare names read of steps is kept for runs that have `fieldsByDollar`. */
-const knownByDollar = new WeakMap<Definition, KeptResults>();
-const knownByBraces = new WeakMap<Definition, KeptResults>();
+const keptOf = new WeakMap<Definition, KeptResults>();
 
-export function keptResultsOf(run: { readonly definition: Definition; readonly level?: number }): KeptResults {
-  const { definition } = run;
-  const byDollar = isNewFor(run, CHANGES.fieldsByDollar);
-  const known = byDollar ? knownByDollar : knownByBraces;
-  const before = known.get(definition);
+export function keptResultsOf(definition: Definition): KeptResults {
+  const before = keptOf.get(definition);
   if (before !== undefined) return before;
-  const survey = new Survey(byDollar);
+  const survey = new Survey();
   survey.block(definition.steps, 'steps');
   survey.block(definition.always ?? [], 'always');
   survey.loop(definition.loop, 'steps', 'steps');
   const kept = survey.keeping();
-  known.set(definition, kept);
+  keptOf.set(definition, kept);
   return kept;
 }
 
@@ -64,11 +58,6 @@ class Survey {
   readonly #wanted = new Map<string, Set<string>>();
   readonly #besides = new Map<string, Set<string>>();
   readonly #variables = new Set<string>();
-  readonly #byDollar: boolean;
-
-  constructor(byDollar: boolean) {
-    this.#byDollar = byDollar;
-  }
 
   block(steps: readonly Step[], path: string): void {
     steps.forEach((step, index) => this.#step(step, `${path}.${index}`));
@@ -138,7 +127,7 @@ class Survey {
     return isSet ? { key, fields, besides } : { key, fields: new Set([...fields, ...besides]), besides: NONE };
   }
 
-  #want({ name, path, braced, key }: FoundReference, body: string): void {
+  #want({ name, path, key }: FoundReference, body: string): void {
     const [first, field] = path;
     if (name === 'steps' || name === 'loop') {
       const list = name === 'steps' ? 'steps' : body;
@@ -150,17 +139,17 @@ class Survey {
     } else if (name === 'named') {
       if (first !== undefined) keep(this.#wanted, `@named.${first}`, [field ?? WHOLE]);
       else for (const label of this.#producers.keys()) keep(this.#wanted, `@named.${label}`, [WHOLE, ...STEP_FIELDS]);
-    } else this.#wantLabel(name, first ?? (this.#byDollar ? key : undefined), braced === true);
+    } else this.#wantLabel(name, first ?? key);
   }
 
   /** A label that is a variable too is that variable, unless a field of the step is read that the variable's value may lack. */
-  #wantLabel(name: string, field: string | undefined, braced: boolean): void {
+  #wantLabel(name: string, field: string | undefined): void {
     const producers = this.#producers.get(name) ?? [];
     if (!this.#variables.has(name)) {
       if (producers.length > 0) keep(this.#wanted, `@named.${name}`, [field ?? WHOLE]);
-    } else if (field !== undefined && STEP_FIELDS.has(field) && (braced || this.#byDollar)) {
+    } else if (field !== undefined && STEP_FIELDS.has(field)) {
       if (producers.every((step) => step.type === 'shell' && SHELL_FIELDS.has(field))) return;
-      keep(this.#byDollar ? this.#besides : this.#wanted, `@named.${name}`, [field]);
+      keep(this.#besides, `@named.${name}`, [field]);
     }
   }
 }

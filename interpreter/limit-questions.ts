@@ -11,8 +11,7 @@ import { canonicalText } from '../language/canonical.ts';
 import { isJsonObject, type Json } from '../language/json.ts';
 import { continuousPassesMax } from '../language/limits.ts';
 import type { Answer, Question } from '../language/events/question.ts';
-import type { Paused } from '../language/events/run-event.ts';
-import { CHANGES, isNewFor } from './changes.ts';
+import type { RunFinished } from '../language/events/run-event.ts';
 import { wait, type Walking } from './drive.ts';
 import type { RunInput } from './host.ts';
 import { record, type Walk } from './walk-state.ts';
@@ -31,8 +30,8 @@ export function limitAsked(id: string): Limit | null {
   return id.startsWith(prefix) ? (id.slice(prefix.length).replace(/#\d+$/, '') as Limit) : null;
 }
 
-/** Who is told that a run is held at a limit; a nested run's limit is its owner's business too. */
-export function holdReport({ definition, persona }: RunInput): Paused['notify'] {
+/** Who is asked by a run that is held at a limit; a nested run's limit is its owner's business too. */
+export function holdReport({ definition, persona }: RunInput): RunFinished['notify'] {
   if (definition.reportTo === 'silent') return undefined;
   return { condition: 'timeout', priority: ruleFor(definition, 'timeout')?.priority ?? 'high', assignee: persona };
 }
@@ -99,7 +98,6 @@ export function takeExtension(walk: Walk, id: string, { choice, data }: Answer):
   extensions[`more.${limit}`] = (extensions[`more.${limit}`] ?? 0) + amount - boundOf(walk, limit);
 }
 
-/** In runs from before it is counted where the run goes on (limits.ts). */
-export function countExtension({ input, position: { extensions } }: Walk, limit: Limit): void {
-  if (isNewFor(input, CHANGES.extendedAtOnce)) extensions[limit] = (extensions[limit] ?? 0) + 1;
+export function countExtension({ position: { extensions } }: Walk, limit: Limit): void {
+  extensions[limit] = (extensions[limit] ?? 0) + 1;
 }

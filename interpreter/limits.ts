@@ -7,7 +7,6 @@ import { commandTimeoutMs, continuousPassesMax, shellTimeoutMs, watchTimeoutMs }
 import type { Definition, LoopConfig, Step } from '../language/model.ts';
 import { stricter } from '../language/permissions.ts';
 import { reasonAtLimit } from '../language/events/question.ts';
-import { CHANGES, isNewFor } from './changes.ts';
 import { wait, type Walking } from './drive.ts';
 import { shieldOf, type Flow, type Gate, type RunBudget, type RunLimits, type Strand } from './host.ts';
 import type { Walk } from './walk-state.ts';
@@ -121,26 +120,21 @@ export function limitsLeft(walk: Walk, timeoutMs: number | undefined, strand: St
   const left =
     shieldOf(strand) !== null
       ? remainingMs(walk, strand)
-      : isAwaited && holdsNested(walk, 'timeoutMs')
+      : isAwaited && pausesAt(walk, 'timeoutMs')
         ? null
         : timeoutLeft(walk);
   return { ...walk.input.limits, timeoutMs: smallest(timeoutMs, left) };
 }
 
-/** Whether a run that waits for a nested one is held, and that one with it, where its time is up. */
-export function holdsNested(walk: Walk, limit: Limit): boolean {
-  return isNewFor(walk.input, CHANGES.nestedHeld) && pausesAt(walk, limit);
-}
-
 /** What is left of the time that ends a nested run with the run around it. */
 export function nestedMs(walk: Walk, strand: Strand, isAwaited: boolean): number | null {
-  const isHeld = isAwaited && shieldOf(strand) === null && isNewFor(walk.input, CHANGES.nestedHeld);
+  const isHeld = isAwaited && shieldOf(strand) === null;
   return isHeld ? endingMs(walk) : remainingMs(walk, strand);
 }
 
 /** Holds the run, and the nested run it waits for, each time that its time is up before that one has ended. The flow that ends the run, or null. */
 export function* holdMeanwhile(walk: Walk, strand: Strand, nested: Promise<unknown>): Walking<Flow | null> {
-  if (walk.input.limits.timeoutMs === null || shieldOf(strand) !== null || !holdsNested(walk, 'timeoutMs')) return null;
+  if (walk.input.limits.timeoutMs === null || shieldOf(strand) !== null || !pausesAt(walk, 'timeoutMs')) return null;
   while (yield* wait(walk.host.isLate(() => timeoutLeft(walk) ?? 0, nested))) {
     const flow = yield* holdAtLimit(walk, 'timeoutMs');
     if (flow) return flow;
@@ -175,7 +169,7 @@ export function* holdAtLimit(walk: Walk, limit: Limit): Walking<Flow | null> {
   do {
     // It is held before anything is waited for.
     const held = walk.host.hold(reasonAtLimit(limit), id);
-    if (walk.host.asksAtLimits()) yield* askAtLimit(walk, limit, id);
+    yield* askAtLimit(walk, limit, id);
     gate = yield* wait(held);
   } while (gate === 'go' && isOpen(walk, id));
   switch (gate) {
@@ -195,8 +189,8 @@ export function* holdAtLimit(walk: Walk, limit: Limit): Walking<Flow | null> {
   }
 }
 
-/** A nested run does with an inherited budget what its parent would. */
-function pausesAt(walk: Walk, limit: Limit): boolean {
+/** Whether the limit holds the run, and with it the nested run it waits for. A nested run does with an inherited budget what its parent would. */
+export function pausesAt(walk: Walk, limit: Limit): boolean {
   const { definition, limits } = walk.input;
   return limit.startsWith('budget.')
     ? limits.budget?.pause === true

@@ -12,7 +12,6 @@ import type { Json } from '../language/json.ts';
 import type { LoopConfig } from '../language/model.ts';
 import { listOf } from '../language/expression/scope.ts';
 import { valueOfEvent } from '../language/events/published-event.ts';
-import { CHANGES, isNewFor } from './changes.ts';
 import { clearAttempt, flowOf } from './attempts.ts';
 import type { Walking } from './drive.ts';
 import { readEventPattern } from './effects.ts';
@@ -70,8 +69,7 @@ function* beforePass(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFr
   }
   if (frame.max !== null && frame.pass >= frame.max) return ENDED;
   if (config.type === 'while') {
-    const pass = isNewFor(walk.input, CHANGES.readAsWritten) ? frame.pass + 1 : frame.pass;
-    const verdict = check(walk, strand, block, [...block.passes, pass], config.check);
+    const verdict = check(walk, strand, block, [...block.passes, frame.pass + 1], config.check);
     if (verdict !== true) return verdict === false ? ENDED : verdict;
   }
   const bounded = yield* atBound(walk, block, frame);

@@ -5,7 +5,6 @@
  */
 import type { Json, JsonObject } from '../language/json.ts';
 import { property, STEP_FIELDS, type ScopeReader } from '../language/expression/scope.ts';
-import { CHANGES, isNewFor } from './changes.ts';
 import type { Strand } from './host.ts';
 import { bodyAround, keptResultsOf } from './kept-results.ts';
 import type { Walk } from './walk-state.ts';
@@ -15,26 +14,22 @@ import { definitionPathOf } from './edited-paths.ts';
 /** `path`: the step or the loop that reads; `loop.0` counts from where the nearest loop around it begins. */
 export function namesAt(walk: Walk, strand: Strand, passes: readonly number[], path: string): ScopeReader {
   const result = (label: string): Json | undefined => variable(walk, strand, `@named.${label}`);
-  const readsFields = isNewFor(walk.input, CHANGES.fieldsByDollar);
   const get = (name: string): Json | undefined => {
     const value = builtIn(walk, passes, name) ?? variable(walk, strand, name);
     if (value !== undefined) return value;
     // A variable that is not set is nothing, though fields of the step that would set it be kept.
     return (
       ofSteps(walk, strand, path, name) ??
-      (readsFields && keptResultsOf(walk.input).variables.has(name) ? undefined : result(name))
+      (keptResultsOf(walk.input.definition).variables.has(name) ? undefined : result(name))
     );
   };
-  const names: ScopeReader = {
+  return {
     get,
     result,
     has: (name) => get(name) !== undefined,
     textField: (name) => walk.textFields.get(name),
-    ...(isNewFor(walk.input, CHANGES.jsonByDollar) ? {} : { keepsText: true as const }),
+    stepField: (label, field) => (STEP_FIELDS.has(field) ? property(result(label), field) : undefined),
   };
-  return readsFields
-    ? { ...names, stepField: (label, field) => (STEP_FIELDS.has(field) ? property(result(label), field) : undefined) }
-    : names;
 }
 
 function variable(walk: Walk, strand: Strand, name: string): Json | undefined {

@@ -1,6 +1,5 @@
 /** A nested run seen from its parent: what it starts with, and what its end means to the step. */
 import type { SentinelStep, Step } from '../language/model.ts';
-import { CHANGES, isNewFor } from './changes.ts';
 import {
   isCancelled,
   type Effect,
@@ -11,20 +10,14 @@ import {
   type Strand,
 } from './host.ts';
 import type { Walk } from './walk-state.ts';
-import { limitsOf, runningMs, turnsGranted } from './limits.ts';
+import { limitsOf, runningMs } from './limits.ts';
 import { valueOfNestedRun, type RunResult } from './outcome.ts';
 
-/**
- * `attempt` counts from 1; in runs from before each attempt of a step with retries is a run of its
- * own, and so is each time the step is repeated because a limit was extended.
- */
-export function nestedInput(walk: Walk, effect: NestedEffect, attempt = 1): RunInput {
+export function nestedInput(walk: Walk, effect: NestedEffect): RunInput {
   const { input } = walk;
-  const granted = isNewFor(input, CHANGES.nestedHeld) ? 0 : turnsGranted(walk.position);
-  const mark = attempt + granted === 1 ? '' : `#${attempt}.${granted}`;
   return {
     ...input,
-    handle: `${input.handle}/${effect.key}${mark}`,
+    handle: `${input.handle}/${effect.key}`,
     definition: effect.definition,
     definitionHash: '',
     ...(effect.library === undefined ? {} : { library: { ...effect.library, ...input.library } }),
@@ -61,8 +54,8 @@ function endOf(key: string, result: RunResult): Reply {
 }
 
 /** Whether the step's own time ends it. A nested run that nobody waits for has that time as a limit. */
-export function isTimed(walk: Walk, step: SentinelStep): boolean {
-  return step.timeoutMs !== undefined && step.await !== false && walk.host.timesNested();
+export function isTimed(step: SentinelStep): boolean {
+  return step.timeoutMs !== undefined && step.await !== false;
 }
 
 /**
@@ -72,7 +65,7 @@ export function isTimed(walk: Walk, step: SentinelStep): boolean {
  */
 export function performInTime(walk: Walk, strand: Strand, step: Step, effect: Effect): Promise<Reply> {
   const { timeoutMs } = step;
-  if (effect.type !== 'sentinel' || step.type !== 'sentinel' || timeoutMs === undefined || !isTimed(walk, step))
+  if (effect.type !== 'sentinel' || step.type !== 'sentinel' || timeoutMs === undefined || !isTimed(step))
     return walk.host.perform(strand, effect);
   const since = runningMs(walk);
   // Not a clean-up of its own, which only its own time would end: one around it holds for it, too.

@@ -19,26 +19,6 @@ export class PassingHost {
     return Promise.resolve(false);
   }
 
-  keepsAttempts(): boolean {
-    return true;
-  }
-
-  carriesWaits(): boolean {
-    return true;
-  }
-
-  asksAtLimits(): boolean {
-    return true;
-  }
-
-  timesNested(): boolean {
-    return true;
-  }
-
-  drivesAsOne(): boolean {
-    return true;
-  }
-
   digest(): Promise<null> {
     return Promise.resolve(null);
   }

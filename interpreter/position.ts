@@ -12,7 +12,7 @@ import type { Step } from '../language/model.ts';
 import type { Question, Settled } from '../language/events/question.ts';
 import type { Effect, Flow } from './host.ts';
 
-/** Raised when the shape changes; `readPosition` then reads the version before as well. */
+/** From the first release on, raised when the shape changes; `readPosition` then reads the version before as well. */
 export const POSITION_VERSION = 1;
 
 export type Variables = { [name: string]: Json };
@@ -167,10 +167,9 @@ export function firstPosition(startedAt: number): Position {
   };
 }
 
-/** A position that an earlier build of this code may have written. */
+/** A position that a run carried into its next history. */
 export function readPosition(carried: Position): Position {
   if (carried.version !== POSITION_VERSION)
     throw new Error(`bug: no reader for positions of version ${String(carried.version)}`);
-  // What an earlier build did not write yet is as it is at the start of a run.
-  return { ...firstPosition(carried.loop.startedAt), ...carried };
+  return carried;
 }

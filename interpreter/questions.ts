@@ -46,7 +46,7 @@ export function answerTo(walk: Walk, id: string): Answer | undefined {
 export function* ask(walk: Walk, strand: Strand, draft: Draft): Walking<Verdict> {
   const known = answerTo(walk, draft.id);
   if (known !== undefined) return { answer: known };
-  if (isCancelled(strand) && walk.host.carriesWaits()) {
+  if (isCancelled(strand)) {
     withdrawOpen(walk, draft.id);
     return { flow: { kind: 'cancelled' } };
   }

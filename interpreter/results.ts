@@ -9,8 +9,7 @@ import { findCommand } from '../language/commands.ts';
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import type { Step } from '../language/model.ts';
 import { isSafeName, ownProperty, property, textOf } from '../language/expression/scope.ts';
-import { CHANGES, isNewFor } from './changes.ts';
-import type { RunInput, Strand } from './host.ts';
+import type { Strand } from './host.ts';
 import { isResultKey, keptResultsOf, WHOLE } from './kept-results.ts';
 import type { Ending, Walk } from './walk-state.ts';
 import type { Variables } from './position.ts';
@@ -30,15 +29,16 @@ export function keepResult(
     'value' in ending
       ? ending.value
       : { output: '', success: false, error: ending.failure.message, code: ending.failure.code };
-  for (const { key, fields, besides } of keptResultsOf(walk.input).byStep.get(definitionPathOf(walk, path)) ?? []) {
+  for (const { key, fields, besides } of keptResultsOf(walk.input.definition).byStep.get(
+    definitionPathOf(walk, path),
+  ) ?? []) {
     const kept: [string, Json][] = [];
     if (fields.has(WHOLE)) {
       if (isJsonObject(value)) kept.push(...Object.entries(value));
       kept.push(['output', outputOf(step, value)]);
     }
     for (const name of [...fields, ...[...besides].filter((beside) => !isSet(ending, beside))]) {
-      const field =
-        name === WHOLE || !isSafeName(name) ? undefined : fieldOf(walk.input, step, value, name, durationMs);
+      const field = name === WHOLE || !isSafeName(name) ? undefined : fieldOf(step, value, name, durationMs);
       if (field !== undefined) kept.push([name, field]);
     }
     strand.own[key] = Object.fromEntries(kept);
@@ -52,18 +52,16 @@ const isUnknown = (step: Step): boolean => step.type === 'sentinel' && step.awai
 const isSet = (ending: Ending, field: string): boolean =>
   'value' in ending && property(ending.value, field) !== undefined;
 
-function fieldOf(input: RunInput, step: Step, value: Json, name: string, durationMs: number): Json | undefined {
+function fieldOf(step: Step, value: Json, name: string, durationMs: number): Json | undefined {
   const own = isJsonObject(value) ? ownProperty(value, name) : undefined;
   if (own !== undefined) return own;
   switch (name) {
     case 'output':
       return outputOf(step, value);
     case 'data':
-      return step.type === 'shell' && isJsonObject(value)
-        ? printed(input, value)
-        : (parsedText(value, new Budget()) ?? value);
+      return step.type === 'shell' && isJsonObject(value) ? printed(value) : (parsedText(value, new Budget()) ?? value);
     case 'success':
-      return isUnknown(step) && isNewFor(input, CHANGES.fieldsByDollar) ? undefined : true;
+      return isUnknown(step) ? undefined : true;
     case 'exit_code':
       return isJsonObject(value) ? value['exitCode'] : undefined;
     case 'exitCode':
@@ -90,15 +88,15 @@ function outputOf(step: Step, value: Json): Json {
 }
 
 /** What a shell printed, as a value where it is JSON. */
-function printed(input: RunInput, value: JsonObject): Json {
+function printed(value: JsonObject): Json {
   const text = textOf(value['stdout']).trim();
-  return isNewFor(input, CHANGES.readAsWritten) ? (readJson(text) ?? text) : (parsedText(text, new Budget()) ?? value);
+  return readJson(text) ?? text;
 }
 
 /** The kept results whose keys begin like this, by what follows. */
 export function resultsUnder(prefix: string, walk: Walk, read: (key: string) => Json | undefined): JsonObject {
   const results: [string, Json][] = [];
-  for (const key of keptResultsOf(walk.input).keys) {
+  for (const key of keptResultsOf(walk.input.definition).keys) {
     const value = key.startsWith(prefix) ? read(key) : undefined;
     if (value !== undefined) results.push([key.slice(prefix.length), value]);
   }

@@ -8,7 +8,7 @@ import { heldMs } from './limits.ts';
 export function deadline(walk: Walk, until: number, held: number): () => number {
   return () => {
     const since = heldMs(walk) - held;
-    return since > 0 && walk.host.carriesWaits() ? until + since : until;
+    return since > 0 ? until + since : until;
   };
 }
 
@@ -20,7 +20,7 @@ export function* takeRest(
   ms: number,
   frame: { restsUntil?: number },
 ): Walking<Gate> {
-  if (isCancelled(strand) && walk.host.carriesWaits()) return 'cancel';
+  if (isCancelled(strand)) return 'cancel';
   const until = frame.restsUntil ?? walk.host.now() + ms;
   const left = Math.min(ms, until - walk.host.now());
   if (left <= 0 && frame.restsUntil !== undefined) {

@@ -201,7 +201,7 @@ function* askGate(walk: Walk, strand: Strand, key: string, step: Step, frame: Bl
       return isCancelled(strand) && !isOpen ? { kind: 'cancelled' } : null;
     case 'yield':
       // What has been cancelled ends here: it does not go on in the next run.
-      return isOpen && isCancelled(strand) && walk.host.carriesWaits() ? null : { kind: 'yield' };
+      return isOpen && isCancelled(strand) ? null : { kind: 'yield' };
     case 'segment':
       return { kind: 'segment', key, revision: revisionOf(walk) };
     case 'stop':
@@ -295,7 +295,7 @@ function* walkLoopStep(walk: Walk, strand: Strand, step: LoopStep, place: Place,
     record(walk, { type: 'step-started', key: place.key, step: 'loop', label: labelOf(step) });
   }
   if (open.type !== 'loop') throw new Error(`bug: frame of "${place.path}" is not a loop's`);
-  const block = { config: boundedLoop(walk, step), path: place.path, passes: place.passes, isRoot: false };
+  const block = { config: step.loop, path: place.path, passes: place.passes, isRoot: false };
   const { loop } = open;
   const flow = yield* walkInside(walk, strand, step, place, frame, (inner) => walkLoopBlock(walk, inner, block, loop));
   if (flow.kind === 'yield' || flow.kind === 'segment') return flow;
@@ -305,13 +305,4 @@ function* walkLoopStep(walk: Walk, strand: Strand, step: LoopStep, place: Place,
   }
   const ending: Ending = flow.kind === 'failed' ? { failure: flow.failure } : { value: { iterations: open.loop.pass } };
   return finish(walk, strand, step, place, open.startedAt, ending, labelOf(step));
-}
-
-/** In runs from before steps that hold others were bounded by the walk, a loop step's `timeoutMs` is its loop's. */
-function boundedLoop(walk: Walk, step: LoopStep): LoopStep['loop'] {
-  const { loop, timeoutMs } = step;
-  if (timeoutMs !== undefined && walk.host.keepsAttempts()) return loop;
-  return loop.type === 'once' || timeoutMs === undefined
-    ? loop
-    : { ...loop, timeoutMs: Math.min(timeoutMs, loop.timeoutMs ?? timeoutMs) };
 }

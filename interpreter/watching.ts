@@ -42,7 +42,7 @@ interface Wanted {
 /** The next event that matches, which from then on is consumed. */
 export function* catchEvent(walk: Walk, strand: Strand, { key, pattern, withCause, until }: Wanted): Walking<Caught> {
   for (;;) {
-    if (isCancelled(strand) && walk.host.carriesWaits()) return { flow: { kind: 'cancelled' } };
+    if (isCancelled(strand)) return { flow: { kind: 'cancelled' } };
     const wanted: WantedEvent = {
       key,
       pattern,

@@ -20,8 +20,7 @@ import { contentHash } from '../prisma/store/values/content-hash.ts';
 import { scheduleOwner } from '../prisma/store/values/secrets.ts';
 import { handleOf, workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages/messages.ts';
 import { memoOf, searchAttributesOf } from '../workflows/messages/search-attributes.ts';
-import { LEVEL_NOW } from '../interpreter/changes.ts';
-import { withoutEmpty, type StartInput } from '../workflows/messages/start-input.ts';
+import { START_LEVEL, withoutEmpty, type StartInput } from '../workflows/messages/start-input.ts';
 import { ClientError } from './client-error.ts';
 import { readCron } from './cron.ts';
 import { sealEnvironment } from './seal-environment.ts';
@@ -154,7 +153,7 @@ async function optionsOf(parts: RunServices, request: ScheduleRequest): Promise<
     library,
     env,
     origin: { type: 'schedule', schedule: id },
-    level: LEVEL_NOW,
+    level: START_LEVEL,
   });
   const memo: ScheduleMemo = {
     sentinel: { name: definition.name, cron, timeZone, overlap, catchupWindowMs, jitterMs, project, persona },

@@ -21,8 +21,7 @@ import { memoOf, searchAttributesOf } from '../workflows/messages/search-attribu
 import { referencesOf } from './library.ts';
 import { sandboxProblem } from './sandbox-check.ts';
 import { sealEnvironment } from './seal-environment.ts';
-import { LEVEL_NOW } from '../interpreter/changes.ts';
-import { withoutEmpty, type StartInput } from '../workflows/messages/start-input.ts';
+import { START_LEVEL, withoutEmpty, type StartInput } from '../workflows/messages/start-input.ts';
 import { runController } from './run-controller.ts';
 import { stepEditor } from './step-editor.ts';
 
@@ -99,7 +98,7 @@ export async function startRun(parts: RunServices, request: StartRequest): Promi
           env,
           continueEvery,
           origin,
-          level: LEVEL_NOW,
+          level: START_LEVEL,
         }) satisfies StartInput,
         ...(from === undefined ? [] : [from]),
       ],

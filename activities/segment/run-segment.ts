@@ -38,7 +38,7 @@ export async function runSegment(
   attempt: number,
 ): Promise<SegmentResult> {
   const { places } = asked;
-  const request = { ...asked, seq: asked.seq + ((attempt - 1) % (places ?? 1)) * SEGMENT_EVENTS_MAX };
+  const request = { ...asked, seq: asked.seq + ((attempt - 1) % places) * SEGMENT_EVENTS_MAX };
   const key = journalKey(request.key);
   const session = store.session();
   try {
@@ -71,7 +71,7 @@ export async function runSegment(
     // In the end it may write over another's events: better than not to go on.
     const numbers = {
       seq: request.seq,
-      ...(places !== undefined && attempt <= guardedAttemptsMax ? { place: request.seq } : {}),
+      ...(attempt <= guardedAttemptsMax ? { place: request.seq } : {}),
     };
     const { handle } = input;
     await session.commit({ handle, key, result: result as unknown as Json, events: host.events, forget, ...numbers });

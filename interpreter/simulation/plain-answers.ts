@@ -26,12 +26,6 @@ export class PlainAnswers {
     return { ended: simulation.within(scope, walk), cancel: () => scope.cancel() };
   }
 
-  /** A scripted run has every change of the ledger. */
-  keepsAttempts = (): boolean => true;
-  carriesWaits = (): boolean => true;
-  asksAtLimits = (): boolean => true;
-  timesNested = (): boolean => true;
-  drivesAsOne = (): boolean => true;
   suspended = (): void => undefined;
 
   /** Two texts have the same digest when they are the same, which is all that the walk relies on. */

@@ -3,8 +3,6 @@
  * others are places for the events of the one segment that begins in the block. So neither writes over
  * the other, even where a worker that was lost had come to another order, and what that worker wrote of
  * the workflow's own can be told from what segments committed.
- *
- * Runs of before have blocks of one part, and each is the workflow's own or a segment's.
  */
 export const PART_SIZE = 1024;
 const PARTS = 4;
@@ -20,11 +18,7 @@ export interface SegmentNumbers {
 }
 
 /** `latest`: the latest number that was taken. */
-export function segmentNumbers(latest: number, isApart: boolean): SegmentNumbers {
-  if (!isApart) {
-    const from = (Math.floor(latest / PART_SIZE) + 1) * PART_SIZE;
-    return { from, taken: from + PART_SIZE };
-  }
+export function segmentNumbers(latest: number): SegmentNumbers {
   const block = Math.floor(latest / BLOCK_SIZE) * BLOCK_SIZE;
   return { from: block + PART_SIZE, taken: block + BLOCK_SIZE };
 }
@@ -39,5 +33,5 @@ export function isOfSegment(seq: number, { from, taken }: SegmentNumbers): boole
   return seq > from && seq <= taken;
 }
 
-/** SQL for whether a number is the workflow's own; of a run that has its numbers apart. */
+/** SQL for whether a number is the workflow's own. */
 export const OWN_NUMBER = `(seq - 1) % ${BLOCK_SIZE} < ${PART_SIZE}`;

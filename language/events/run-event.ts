@@ -81,8 +81,6 @@ export interface Warning extends Stamp {
 export interface Paused extends Stamp {
   type: 'paused';
   reason: string;
-  /** Who is told: at a limit, the run's owner. */
-  notify?: Pick<Notified, 'condition' | 'priority' | 'assignee'>;
 }
 
 export interface Resumed extends Stamp {

@@ -138,10 +138,8 @@ function follow(from: Value, keys: readonly string[], world: World): Value {
 }
 
 function fieldOf(value: Value, key: string | number, world: World): Value {
-  return property(readsJson(world) ? readable(value, key, world.isBraced, world.budget) : value, key);
+  return property(readable(value, key, world.isBraced, world.budget), key);
 }
-
-const readsJson = ({ isBraced, scope }: World): boolean => isBraced || scope.keepsText !== true;
 
 function visitIndex(object: Node, index: Node, world: World): Value {
   const own = readIndex(visit(object, world), visit(index, world), world);
@@ -164,7 +162,7 @@ function visitBinary(operator: BinaryOperator, left: Node, right: Node, world: W
 /** A method of nothing is nothing, as a field of nothing is: an unset name makes a condition false. */
 function visitMethod(object: Node, name: Method, args: readonly Argument[], world: World): Value {
   const found = visit(object, world);
-  const target = isOnText(name) || !readsJson(world) ? found : readable(found, name, world.isBraced, world.budget);
+  const target = isOnText(name) ? found : readable(found, name, world.isBraced, world.budget);
   if (target === undefined || target === null) return undefined;
   return callMethod(
     target,

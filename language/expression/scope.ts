@@ -15,8 +15,6 @@ export interface ScopeReader {
   result?(label: string): Json | undefined;
   /** One of `STEP_FIELDS` of the step with this label, where the variable of that name lacks it (`$build.data`). */
   stepField?(label: string, field: string): Json | undefined;
-  /** In runs from before: outside braces a text that is JSON is no more than a text. */
-  keepsText?: true;
   /** For a variable that holds a command's result: the field that stands for it in text. */
   textField?(name: string): string | undefined;
 }

@@ -117,7 +117,7 @@ function follow(value: Json | undefined, part: Part, scope: ScopeReader, budget:
   if (value === undefined) return { from: value, value };
   if (part.type === 'call') return { from: value, ...call(value, part.source, scope, budget) };
   try {
-    const from = scope.keepsText === true ? value : readable(value, part.key, false, budget);
+    const from = readable(value, part.key, false, budget);
     // An index reads an element; the characters of a text are left alone, for prose such as `$name[1]`.
     return { from, value: part.type === 'index' && typeof from === 'string' ? undefined : property(from, part.key) };
   } catch (error) {
@@ -138,7 +138,7 @@ function call(
 ): { value: Json | undefined; fault?: Fault } {
   const inner: ScopeReader = {
     // Arguments read what `$` reads.
-    ...(scope.stepField === undefined ? readsAs(scope) : scope),
+    ...scope,
     get: (name) => (name === VALUE_SO_FAR ? value : scope.get(name)),
     has: (name) => name === VALUE_SO_FAR || scope.has(name),
   };
@@ -146,6 +146,3 @@ function call(
   if (result.ok) return { value: result.value };
   return { value: undefined, fault: { code: result.code, message: `${source.slice(1)}: ${result.message}` } };
 }
-
-const readsAs = ({ keepsText }: ScopeReader): Pick<ScopeReader, 'keepsText'> =>
-  keepsText === undefined ? {} : { keepsText };

@@ -21,7 +21,7 @@ function segment(key: string, attempt: number): Promise<SegmentResult> {
   const input = runInputOf({ definition, project: '/', persona: 'ada' }, handle, 0);
   const position = firstPosition(0);
   const walk = { input, position, textFields: textFieldsOf(definition) } as unknown as Walk;
-  const { from: seq } = segmentNumbers(0, true);
+  const { from: seq } = segmentNumbers(0);
   const request: SegmentRequest = {
     strand: portionOf(rootStrand(walk)),
     key,

@@ -1,7 +1,4 @@
-/**
- * The cases whose histories are recorded: one for each way a run proceeds. A case is never changed
- * once recorded; what a run does differently gets a case of its own.
- */
+/** The cases whose histories are recorded: one for each way a run proceeds. */
 import type { Definition, Step } from '../../language/model.ts';
 import { counted, create, once, shell } from '../server/definitions.ts';
 
@@ -102,7 +99,7 @@ export const CASES: readonly HistoryCase[] = [
         branches: [
           [shell('echo a', { outputTo: 'a' }), create('history', { branch: 'a' })],
           [create('history', { branch: 'b' }, 'b'), shell('sleep 0.3')],
-          [shell('true')],
+          [shell('sleep 0.6')],
         ],
       },
       create('history', { after: '$a.stdout' }),
@@ -259,19 +256,10 @@ export const CASES: readonly HistoryCase[] = [
     ]),
     continueEvery: 3,
   },
-  {
-    name: 'fans',
-    definition: fans,
-  },
-  // With the branches driven as one.
-  { name: 'fans-as-one', definition: fans },
-  // The time of a step was the nested run's own limit, which ended it as stopped and the step well.
-  { name: 'nested-time-as-limit', definition: nestedTime },
+  { name: 'fans', definition: fans },
   { name: 'nested-time', definition: nestedTime },
-  // Held at a limit, a run told its owner and asked nothing.
   { name: 'held-at-a-limit', definition: heldTwice, say: 'resume-held' },
   { name: 'asked-at-a-limit', definition: heldTwice, say: 'extend-held' },
-  // What was said in the task in which the run ends was known by the length of history.
   {
     name: 'heard-before-end',
     definition: once('heard-before-end', [shell('sleep 0.5'), create('history', { after: 'pause' })]),
@@ -287,7 +275,6 @@ export const CASES: readonly HistoryCase[] = [
     continueEvery: 2,
     say: 'pause-resume',
   },
-  // Each branch rested for itself, so that together they could go on in one task until it was over.
   {
     name: 'side-by-side',
     definition: once('side-by-side', [
@@ -295,7 +282,6 @@ export const CASES: readonly HistoryCase[] = [
       { type: 'parallel', branches: [[readOften], [readOften], [readOften, shell('true')]] },
     ]),
   },
-  // What a shell printed was data only where it was an object or a list; `$` knew one spelling of a field; `while` saw the pass before.
   {
     name: 'results-by-name',
     definition: once('results-by-name', [
@@ -316,7 +302,6 @@ export const CASES: readonly HistoryCase[] = [
       { type: 'loop', loop: { type: 'while', check: '$iteration <= 2', max: 5 }, steps: [shell('echo pass')] },
     ]),
   },
-  // A nested run under way when the time of the run around it was up ended there, and runs after an extension had marked handles.
   {
     name: 'nested-past-a-limit',
     definition: once(
@@ -338,7 +323,6 @@ export const CASES: readonly HistoryCase[] = [
     ),
     say: 'resume-held',
   },
-  // `$` read a variable's own fields, and not those of the step that set it.
   {
     name: 'fields-by-dollar',
     definition: once('fields-by-dollar', [
@@ -358,7 +342,6 @@ export const CASES: readonly HistoryCase[] = [
       },
     ]),
   },
-  // Of a text that is JSON, `$` read no field, and of its elements the characters.
   {
     name: 'json-by-dollar',
     definition: once('json-by-dollar', [

@@ -1,12 +1,14 @@
 /**
- * Records the histories of cases that have none, with the trace of the same run:
- * `SENTINEL_RECORD_HISTORIES=1` runs it, and it never overwrites one that is there. A recorded
- * history is what a run of today leaves behind; tomorrow's code must still continue it.
+ * Records the history of each case, with the trace of the same run: `npm run histories`. Until a version
+ * is released nobody has runs to keep, so whoever changes the shape of history records all of them anew.
+ * From then on a recorded history is what somebody's run looks like, and stays: SENTINEL_RECORD_HISTORIES=missing
+ * records only the cases that have none.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { answerRun } from '../../runs/steer-run.ts';
 import type { Question } from '../../language/events/question.ts';
@@ -14,12 +16,19 @@ import type { RunEvent } from '../../language/events/run-event.ts';
 import { Harness } from '../server/harness.ts';
 import { shapeOf } from '../server/trace-shape.ts';
 import { CASES, type HistoryCase } from './cases.ts';
+import { bundleOf, historyFile, RUNS } from './ledger/versions.ts';
 import { fileOf } from './recorded.ts';
 
 /** Stack traces name files of the machine, and replay does not read them. */
 const withoutStacks = (key: string, value: unknown): unknown => (key === 'stackTrace' ? '' : value);
 
-const missing = CASES.filter((entry) => !existsSync(fileOf(entry.name)));
+const mode = process.env['SENTINEL_RECORD_HISTORIES'];
+const wanted = CASES.filter((entry) => mode === 'all' || !existsSync(fileOf(entry.name)));
+
+/** Of the machine that recorded it, nothing stays. */
+function writeHistory(file: string, recorded: unknown): void {
+  writeFileSync(file, `${JSON.stringify(recorded, withoutStacks, 1).replaceAll(hostname(), 'recorder')}\n`);
+}
 
 let harness: Harness;
 
@@ -73,14 +82,35 @@ async function steer(entry: HistoryCase, handle: string): Promise<void> {
   }
 }
 
-describe.skipIf(process.env['SENTINEL_RECORD_HISTORIES'] !== '1')('recording', () => {
+describe.skipIf(mode !== 'all' && mode !== 'missing')('recording', () => {
   beforeAll(async () => {
     harness = await Harness.open();
     await harness.startWorker();
   });
   afterAll(() => harness.close());
 
-  test.each(missing)('record $name', async (entry) => {
+  const madeUpRuns = Object.keys(RUNS) as (keyof typeof RUNS)[];
+  test.each(madeUpRuns.filter((run) => mode === 'all' || !existsSync(historyFile(run))))(
+    'record the made-up run %s',
+    async (run) => {
+      const { version, start } = RUNS[run];
+      const taskQueue = `made-up-${run}`;
+      const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
+      const worker = await Worker.create({ connection, taskQueue, workflowBundle: await bundleOf(version) });
+      await worker.runUntil(async () => {
+        const handle = await harness.client.workflow.start('madeUp', {
+          workflowId: taskQueue,
+          taskQueue,
+          args: [start],
+        });
+        await handle.result();
+        writeHistory(historyFile(run), JSON.parse(historyToJSON(await handle.fetchHistory())));
+      });
+      await connection.close();
+    },
+  );
+
+  test.each(wanted)('record $name', async (entry) => {
     const { name, definition, continueEvery } = entry;
     const handle = await harness.start(definition, {
       handle: `recorded-${name}`,
@@ -91,15 +121,6 @@ describe.skipIf(process.env['SENTINEL_RECORD_HISTORIES'] !== '1')('recording', (
     const histories = await historiesOf(handle);
     expect(histories.length).toBeGreaterThan(0);
     const shape = shapeOf(await harness.events(handle));
-    // Of the machine that recorded it, nothing stays.
-    const text = JSON.stringify({ name, outcome, shape, histories }, withoutStacks, 1).replaceAll(
-      hostname(),
-      'recorder',
-    );
-    writeFileSync(fileOf(name), `${text}\n`, { flag: 'wx' });
-  });
-
-  test('every case has its history', () => {
-    expect(CASES.filter((entry) => !existsSync(fileOf(entry.name)))).toEqual([]);
+    writeHistory(fileOf(name), { name, outcome, shape, histories });
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Runs of the past still continue: today's workflow code replays every recorded history, and what it
- * records on the way is the trace that was recorded with it. Needs no server.
+ * Today's workflow code replays every recorded history, and what it records on the way is the trace that
+ * was recorded with it. Needs no server.
  */
 import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import { buildBundle } from '../../worker/bundle.ts';
 import { shapeOf } from '../server/trace-shape.ts';
+import { CASES } from './cases.ts';
 import { allRecorded, type Recorded } from './recorded.ts';
 
 let code: string;
@@ -38,6 +39,14 @@ async function replay(name: string, histories: readonly unknown[]): Promise<RunE
 /** The same history, had its activities been steps of another place. */
 const tampered = (recorded: Recorded): string =>
   JSON.stringify(recorded.histories).replaceAll('"activityId":"steps', '"activityId":"moved');
+
+test('every case has its history, and every history its case', () => {
+  expect(
+    allRecorded()
+      .map(({ name }) => name)
+      .toSorted(),
+  ).toEqual(CASES.map(({ name }) => name).toSorted());
+});
 
 describe.each(allRecorded())('$name', (recorded: Recorded) => {
   test('replays, and its trace is the recorded one', async () => {

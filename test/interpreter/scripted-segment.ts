@@ -53,6 +53,7 @@ function requestOf({ host, strand, key, stepsLeft, budget }: SegmentAsked): Segm
     strand: portionOf(strand),
     key: extended === 0 ? key : `${key} ${extended}`,
     seq: position.seq,
+    places: 1,
     stepsMax: stepsLeft ?? SEGMENT_STEPS_MAX,
     tally: strand.path === '' ? position.tally : null,
     pausedMs: position.pausedMs,

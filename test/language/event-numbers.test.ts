@@ -10,7 +10,7 @@ describe('numbers apart', () => {
     const taken = new Set<number>();
     for (let n = 0; n < 3000; n += 1) {
       if (n % 7 === 3 || n % 1500 === 0) {
-        const numbers = segmentNumbers(latest, true);
+        const numbers = segmentNumbers(latest);
         const seqs = Array.from({ length: PLACES * PART_SIZE }, (_, index) => numbers.from + 1 + index);
         expect(
           seqs.filter((seq) => isOwn(seq) || taken.has(seq) || seq <= latest || !isOfSegment(seq, numbers)),
@@ -33,26 +33,10 @@ describe('numbers apart', () => {
   });
 
   test.each([0, 1, 1023, 1024, 1025, 2048, 3000, 4095, 4096, 1_000_000])(
-    'a run of before goes on from %i',
+    'a run goes on from %i with a number of its own',
     (latest) => {
       expect(withRoom(latest)).toBeGreaterThanOrEqual(latest);
       expect(isOwn(withRoom(latest) + 1)).toBe(true);
     },
   );
-});
-
-test.each([
-  [0, 1024],
-  [1023, 1024],
-  [1024, 2048],
-  [5000, 5120],
-])('of a run of before, a segment after %i has the numbers after %i', (latest, from) => {
-  const numbers = segmentNumbers(latest, false);
-  expect(numbers).toEqual({ from, taken: from + 1024 });
-  expect([from, from + 1, from + 1024, from + 1025].map((seq) => isOfSegment(seq, numbers))).toEqual([
-    false,
-    true,
-    true,
-    false,
-  ]);
 });

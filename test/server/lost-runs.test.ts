@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Definition } from '../../language/model.ts';
 import type { Asked } from '../../language/events/run-event.ts';
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
-import { LEVEL_NOW } from '../../interpreter/changes.ts';
 import { workflowIdOf, WORKFLOW_TYPE } from '../../workflows/messages/messages.ts';
 import type { StartInput } from '../../workflows/messages/start-input.ts';
 import { once, shell } from './definitions.ts';
@@ -65,7 +64,6 @@ test.concurrent('a run that ran into a time limit of Temporal has failed, and no
     definitionHash: contentHash(definition),
     project: harness.project,
     persona: 'tester',
-    level: LEVEL_NOW,
   };
   await harness.client.workflow.start(WORKFLOW_TYPE, {
     workflowId: workflowIdOf(handle),

@@ -5,7 +5,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Definition } from '../../language/model.ts';
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
-import { LEVEL_NOW } from '../../interpreter/changes.ts';
 import { WORKFLOW_TYPE, workflowIdOf, type ControlVerb } from '../../workflows/messages/messages.ts';
 import type { StartInput } from '../../workflows/messages/start-input.ts';
 import type { Harness } from './harness.ts';
@@ -31,7 +30,7 @@ async function start(harness: Harness, handle: string, definition: Definition): 
     startedAt: Date.now(),
   };
   await store.runs.create(row);
-  const input: StartInput = { definition, project, persona: 'tester', level: LEVEL_NOW };
+  const input: StartInput = { definition, project, persona: 'tester' };
   await client.workflow.start(WORKFLOW_TYPE, {
     workflowId: workflowIdOf(handle),
     taskQueue,

@@ -41,7 +41,7 @@ export class RetraceHost extends TemporalHost {
 
   override segment(strand: Strand, key: string, budget?: RunBudget): Promise<SegmentReport> {
     const { seq } = this.target;
-    if (seq !== null && isOfSegment(seq, segmentNumbers(this.walk.position.seq, this.numbersApart()))) this.tell(key);
+    if (seq !== null && isOfSegment(seq, segmentNumbers(this.walk.position.seq))) this.tell(key);
     return this.watched(key, super.segment(strand, key, budget), (report) => ({ key, report }));
   }
 

@@ -1,7 +1,7 @@
 /**
- * How each effect is asked of Temporal. A crash of a worker is always tried again; a failure only as
- * often as the step's own `retry` says (the activity makes the last one final). The step's timeout is
- * kept by the activity itself; the server's stands a margin behind it, for workers that vanish.
+ * How each effect is asked of Temporal. The server retries an activity whose worker crashed; a failure
+ * is final for it, because the walk itself retries a step (interpreter/attempts.ts). The activity keeps
+ * the step's timeout; the server's stands a margin behind it, for workers that vanish.
  */
 import { ActivityCancellationType, type ActivityOptions, type LocalActivityOptions } from '@temporalio/workflow';
 import { TIMEOUT_MARGIN_MS, type StepOptions } from '../../interpreter/contract.ts';
@@ -15,29 +15,22 @@ const timeoutMaxMs = 10 * 365 * 24 * 3600 * 1000;
 const summaryMax = 60;
 
 export function activityOptions(effect: ActivityEffect): ActivityOptions {
-  const { retry, leftMs } = effect;
   return {
     activityId: effect.key,
     ...summaryOf(effect),
     startToCloseTimeout: Math.min(effect.timeoutMs, timeoutMaxMs) + TIMEOUT_MARGIN_MS,
-    ...(retry === null || leftMs === null ? {} : { scheduleToCloseTimeout: leftMs + TIMEOUT_MARGIN_MS }),
     heartbeatTimeout,
     // A run that was cancelled has ended when what it started has: no process outlives it.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    retry: {
-      initialInterval: retry?.backoffMs ?? 1000,
-      backoffCoefficient: retry?.factor ?? 2,
-      maximumInterval: Math.max(retry?.maxBackoffMs ?? 30_000, retry?.backoffMs ?? 0),
-    },
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
   };
 }
 
 export function stepOptions(effect: ActivityEffect): [StepOptions] | [] {
-  const { retry, confinement, secrets } = effect;
-  if (retry === null && confinement === undefined && secrets === undefined) return [];
+  const { confinement, secrets } = effect;
+  if (confinement === undefined && secrets === undefined) return [];
   return [
     {
-      ...(retry === null ? {} : { attempts: retry.attempts }),
       ...(confinement === undefined ? {} : { confinement }),
       ...(secrets === undefined ? {} : { secrets }),
     },

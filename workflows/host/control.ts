@@ -12,11 +12,9 @@ import {
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import { HELD_WITH_PARENT, type Choice } from '../../language/events/question.ts';
-import type { Paused, RunEvent, RunStatus } from '../../language/events/run-event.ts';
+import type { RunEvent, RunStatus } from '../../language/events/run-event.ts';
 import { CHECK_FORM } from '../../interpreter/contract.ts';
 import { answerOptions } from './activity-options.ts';
-import { CHANGES } from '../../interpreter/changes.ts';
-import { hasChange } from '../replay-order/has-change.ts';
 import {
   firstAnswer,
   refusalOf,
@@ -55,7 +53,6 @@ export class Control {
   readonly current = new Map<string, string>();
   /** Handles of nested runs that are under way and awaited. */
   readonly nested = new Set<string>();
-  private isBeginning = true;
   private readonly recent: RunEvent[] = [];
   private readonly walk: Walk;
   readonly updates: Updates;
@@ -110,11 +107,11 @@ export class Control {
     return `waits for an answer: ${first.message}${others.length === 0 ? '' : ` (and ${others.length} more)`}`;
   }
 
-  pause(reason: string, notify?: Paused['notify']): RunState {
+  pause(reason: string): RunState {
     const { position, host } = this.walk;
     if (position.paused === null && !position.stopping) {
       position.paused = { reason, since: host.now() };
-      record(this.walk, { type: 'paused', key: '', reason, ...(notify === undefined ? {} : { notify }) });
+      record(this.walk, { type: 'paused', key: '', reason });
       this.showStatus('paused');
       this.tellNested('pause');
       host.suspended();
@@ -139,12 +136,11 @@ export class Control {
   }
 
   stop(): RunState {
-    const { position, input } = this.walk;
+    const { position } = this.walk;
     if (!position.stopping) {
       // Nested runs are not told to go on before they are told to stop.
-      if (hasChange(input, CHANGES.nestedHeld)) position.stopping = true;
-      this.resume();
       position.stopping = true;
+      this.resume();
       this.tellNested('stop');
     }
     return this.state();
@@ -179,13 +175,11 @@ export class Control {
       },
     );
     setHandler(defineSignal<[ControlVerb, number?]>(SIGNALS.control), async (verb, word) => {
-      if (this.isHeardAtOnce()) this.hear(verb, word);
-      else
-        await lastInTurn(
-          this.walk,
-          () => undefined,
-          () => this.hear(verb, word),
-        );
+      await lastInTurn(
+        this.walk,
+        () => undefined,
+        () => this.hear(verb, word),
+      );
     });
     setHandler(defineSignal(SIGNALS.event), () => {
       this.heard += 1;
@@ -195,19 +189,13 @@ export class Control {
     setHandler(defineQuery<ReturnType<Messages['position']>>(QUERIES.position), () => this.walk.position, {
       description: 'Where it stands, as the value it would continue from',
     });
-    this.isBeginning = false;
     this.updates.complete();
     answerBetweenLocalActivities(this.walk);
   }
 
-  /** Older runs heard what came before the first step before it. */
-  private isHeardAtOnce(): boolean {
-    return this.isBeginning && !hasChange(this.walk.input, CHANGES.handlersSettled);
-  }
-
   /** Checked again when its turn comes: the run may have ended meanwhile. */
-  private say(verb: ControlVerb, work: () => RunState): RunState | Promise<RunState> {
-    return this.isHeardAtOnce() ? work() : lastInTurn(this.walk, () => this.refuseEnded(verb), work);
+  private say(verb: ControlVerb, work: () => RunState): Promise<RunState> {
+    return lastInTurn(this.walk, () => this.refuseEnded(verb), work);
   }
 
   private refuseEnded(verb: ControlVerb): void {
@@ -257,11 +245,7 @@ export class Control {
   /** Words to another run are not delivered in the order they were said in. */
   private hear(verb: ControlVerb, word: number | undefined): void {
     const { position } = this.walk;
-    if (
-      (this.ended !== null && hasChange(this.walk.input, CHANGES.handlersLast)) ||
-      (word !== undefined && word < (position.heardFromParent ?? 0))
-    )
-      return;
+    if (this.ended !== null || (word !== undefined && word < (position.heardFromParent ?? 0))) return;
     if (word !== undefined) position.heardFromParent = word;
     this.apply(verb);
   }

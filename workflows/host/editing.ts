@@ -16,8 +16,6 @@ import { CHECK_EDIT, IS_BEHIND, type EditCheck } from '../../interpreter/contrac
 import type { Step } from '../../language/model.ts';
 import type { RunStatus } from '../../language/events/run-event.ts';
 import { answerOptions } from './activity-options.ts';
-import { CHANGES } from '../../interpreter/changes.ts';
-import { hasChange } from '../replay-order/has-change.ts';
 import { editRefusal, isSegmentInFlight, takeEdit, type EditReply, type EditRequest } from '../../interpreter/edits.ts';
 import type { Gate } from '../../interpreter/host.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
@@ -44,12 +42,10 @@ export class Editing {
       EDIT,
       (request) =>
         CancellationScope.nonCancellable(() =>
-          Promise.resolve(
-            lastInTurn(
-              this.walk,
-              () => this.refuse(request),
-              () => this.edit(request),
-            ),
+          lastInTurn(
+            this.walk,
+            () => this.refuse(request),
+            () => this.edit(request),
           ),
         ),
       {
@@ -106,11 +102,7 @@ export class Editing {
     this.waiting += 1;
     try {
       await condition(() => !isSegmentInFlight(walk));
-      if (
-        hasChange(walk.input, CHANGES.editsBehind) &&
-        (await askLocally<boolean>(walk, IS_BEHIND, [walk.position.seq], answerOptions))
-      )
-        return null;
+      if (await askLocally<boolean>(walk, IS_BEHIND, [walk.position.seq], answerOptions)) return null;
       // Another edit, or the run itself, may have come before it.
       this.refuse(request);
       const reply = takeEdit(walk, request, step);

@@ -3,8 +3,6 @@ import { CancellationScope } from '@temporalio/workflow';
 import { DIGEST, READ_DEFINITION } from '../../interpreter/contract.ts';
 import type { GivenDefinition, ReadDefinition } from '../../language/read/nested-definition.ts';
 import { answerOptions, segmentOptions } from './activity-options.ts';
-import { CHANGES } from '../../interpreter/changes.ts';
-import { hasChange } from '../replay-order/has-change.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { askLocally } from '../replay-order/local-activity.ts';
 
@@ -13,8 +11,7 @@ export abstract class LocalAnswers {
 
   /** A branch that is cancelled meanwhile ends when it comes to ask. */
   digest(text: string): Promise<string> {
-    const ask = (): Promise<string> => askLocally<string>(this.walk, DIGEST, [text], answerOptions);
-    return hasChange(this.walk.input, CHANGES.digestsKept) ? CancellationScope.nonCancellable(ask) : ask();
+    return CancellationScope.nonCancellable(() => askLocally<string>(this.walk, DIGEST, [text], answerOptions));
   }
 
   /** A run that is cancelled meanwhile ends when the nested run is to begin. */

@@ -5,7 +5,6 @@
  */
 import {
   CancellationScope,
-  condition,
   getExternalWorkflowHandle,
   isCancellation,
   ParentClosePolicy,
@@ -13,16 +12,12 @@ import {
   WorkflowIdReusePolicy,
   type ChildWorkflowHandle,
 } from '@temporalio/workflow';
-import { CHANGES } from '../../interpreter/changes.ts';
 import type { Control } from './control.ts';
-import { hasChange } from '../replay-order/has-change.ts';
-import { shieldOf, type NestedEffect, type Reply, type RunLimits, type Strand } from '../../interpreter/host.ts';
-import { plus } from '../../interpreter/budget.ts';
+import { shieldOf, type NestedEffect, type Reply, type Strand } from '../../interpreter/host.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
-import { nestedMs, remainingMs } from '../../interpreter/limits.ts';
+import { nestedMs } from '../../interpreter/limits.ts';
 import { nestedInput, nestedReply } from '../../interpreter/nested.ts';
 import type { RunResult } from '../../interpreter/outcome.ts';
-import type { Usage } from '../../interpreter/position.ts';
 import { SIGNALS, workflowIdOf, WORKFLOW_TYPE } from '../messages/messages.ts';
 import { nestedResult } from './replies.ts';
 import { memoOf, searchAttributesOf } from '../messages/search-attributes.ts';
@@ -33,53 +28,20 @@ const detachedMax = 1000;
 
 type Child = (start: StartInput) => Promise<RunResult>;
 
-/** Tries as often as the step's `retry` says; cancellation ends it at once. */
 export async function runNested(walk: Walk, control: Control, strand: Strand, effect: NestedEffect): Promise<Reply> {
-  const { attempts = 1, backoffMs = 1000, factor = 2, maxBackoffMs = 30_000 } = effect.retry ?? {};
   try {
-    let used: Partial<Usage> | undefined;
-    for (let attempt = 1; ; attempt += 1) {
-      const tried = await tryNested(
-        walk,
-        control,
-        strand,
-        { ...effect, limits: lessUsed(effect.limits, used ?? {}) },
-        attempt,
-      );
-      if (tried.usage !== undefined) used = plus(used ?? {}, tried.usage);
-      const reply: Reply = used === undefined ? tried : { ...tried, usage: used };
-      if (reply.ok || 'cancelled' in reply || attempt >= attempts || walk.position.stopping) return reply;
-      const backoff = Math.min(maxBackoffMs, backoffMs * factor ** (attempt - 1));
-      if (remainingMs(walk) === 0 || (await condition(() => walk.position.stopping, backoff))) return reply;
-    }
+    return await performNested(walk, control, strand, effect);
   } catch (error) {
     if (isCancellation(error)) return { ok: false, cancelled: true };
     throw error;
   }
 }
 
-/** Attempts of one step share what was reserved for it. */
-function lessUsed(limits: RunLimits, used: Partial<Usage>): RunLimits {
-  const { budget } = limits;
-  if (budget === undefined) return limits;
-  const rest = { ...budget };
-  for (const kind of ['steps', 'tokens', 'usd'] as const) {
-    if (budget[kind] !== undefined) rest[kind] = Math.max(0, budget[kind] - (used[kind] ?? 0));
-  }
-  return { ...limits, budget: rest };
-}
-
-async function tryNested(
-  walk: Walk,
-  control: Control,
-  strand: Strand,
-  effect: NestedEffect,
-  attempt: number,
-): Promise<Reply> {
+async function performNested(walk: Walk, control: Control, strand: Strand, effect: NestedEffect): Promise<Reply> {
   const limits = { ...effect.limits, timeoutMs: shorter(effect.limits.timeoutMs, nestedMs(walk, strand, effect.wait)) };
   // What is said to the run stops at a clean-up, and so at the runs that it starts.
   const isShielded = shieldOf(strand) !== null;
-  const input = nestedInput(walk, { ...effect, limits }, attempt);
+  const input = nestedInput(walk, { ...effect, limits });
   const start = (): Promise<ChildWorkflowHandle<Child>> =>
     startChild<Child>(WORKFLOW_TYPE, {
       workflowId: workflowIdOf(input.handle),
@@ -91,9 +53,7 @@ async function tryNested(
       staticSummary: `${input.definition.name} (${effect.key} of ${walk.input.handle})`.slice(0, 100),
     });
   // What is let go is cancelled with the run, not with a branch or the time of a step.
-  const child = await (effect.wait || !hasChange(walk.input, CHANGES.fansAsOne)
-    ? start()
-    : CancellationScope.nonCancellable(start));
+  const child = await (effect.wait ? start() : CancellationScope.nonCancellable(start));
   if (!effect.wait) {
     detach(walk, input.handle, child);
     if (!isShielded) await catchUp(walk, child);

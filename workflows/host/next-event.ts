@@ -46,8 +46,7 @@ async function lookAndWait(waiter: Waiter, strand: Strand, wanted: WantedEvent):
   if (found !== null) return found;
   const isShielded = shieldOf(strand) !== null;
   // A clean-up ends before the run continues as new.
-  const stays = isShielded && walk.host.carriesWaits();
-  const follows = (): boolean => waiter.isYielding() && !stays;
+  const follows = (): boolean => waiter.isYielding() && !isShielded;
   const mustMove = (): boolean => control.heard !== heard || follows() || (walk.position.stopping && !isShielded);
   const { untilMs } = wanted;
   const isLate =

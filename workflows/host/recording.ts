@@ -7,8 +7,6 @@ import { proxySinks, workflowInfo, type Sinks } from '@temporalio/workflow';
 import { withRoom } from '../../language/events/event-numbers.ts';
 import type { Definition } from '../../language/model.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
-import { CHANGES } from '../../interpreter/changes.ts';
-import { hasChange } from '../replay-order/has-change.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 
 export interface RunSinks extends Sinks {
@@ -26,19 +24,17 @@ const historyAtStart = 3;
 
 export class Recording {
   private readonly walk: Walk;
-  private readonly isApart: boolean;
   private unsent: RunEvent[] = [];
   private hasGoneOn = false;
 
   constructor(walk: Walk) {
     this.walk = walk;
-    this.isApart = hasChange(walk.input, CHANGES.numbersApart);
-    if (this.isApart) walk.position.seq = withRoom(walk.position.seq);
+    walk.position.seq = withRoom(walk.position.seq);
   }
 
   add(event: RunEvent): void {
     this.unsent.push(event);
-    if (this.isApart) this.walk.position.seq = withRoom(event.seq);
+    this.walk.position.seq = withRoom(event.seq);
   }
 
   /** Whether there was anything. */
@@ -54,7 +50,7 @@ export class Recording {
 
   private goesOn(): boolean {
     const { unsafe, historyLength } = workflowInfo();
-    if (!this.isApart || this.hasGoneOn || unsafe.isReplaying) return false;
+    if (this.hasGoneOn || unsafe.isReplaying) return false;
     this.hasGoneOn = true;
     return historyLength > historyAtStart;
   }

@@ -26,8 +26,6 @@ import type { Question } from '../../language/events/question.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import { activityOptions, segmentOptions, stepOptions, type ActivityEffect } from './activity-options.ts';
 import { boundScope, endsLate } from './bound-scope.ts';
-import { CHANGES } from '../../interpreter/changes.ts';
-import { hasChange } from '../replay-order/has-change.ts';
 import { Control } from './control.ts';
 import { Editing } from './editing.ts';
 import { isQuick } from '../../interpreter/effects.ts';
@@ -48,7 +46,6 @@ import {
   type WantedEvent,
 } from '../../interpreter/host.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
-import { holdReport } from '../../interpreter/limit-questions.ts';
 import { turnsGranted } from '../../interpreter/limits.ts';
 import type { Position } from '../../interpreter/position.ts';
 import { textFieldsOf } from '../../interpreter/program.ts';
@@ -86,7 +83,7 @@ export class TemporalHost extends LocalAnswers implements Host {
     this.control = new Control(this.walk);
     this.waiting = new Waiting(this.walk, this.control);
     this.editing = new Editing(this.walk, this.control);
-    this.time = new TaskTime(this.walk);
+    this.time = new TaskTime();
     this.stepsBefore = position.steps;
     this.root.cancelRequested.catch(() => {
       this.control.cancelled = true;
@@ -179,13 +176,13 @@ export class TemporalHost extends LocalAnswers implements Host {
     const { position, input } = this.walk;
     // A lost attempt of this task may have committed the segment already, and what arrives meanwhile
     // (a pause) records events before it. They never take the segment's numbers.
-    const numbers = segmentNumbers(position.seq, this.numbersApart());
+    const numbers = segmentNumbers(position.seq);
     const journalKey = this.journalKey(key);
     const request: SegmentRequest = {
       strand: portionOf(strand),
       key: journalKey,
       seq: numbers.from,
-      ...(this.numbersApart() ? { places: PLACES } : {}),
+      places: PLACES,
       stepsMax: this.stepsLeft(),
       tally: strand.path === '' ? position.tally : null,
       pausedMs: position.pausedMs,
@@ -227,7 +224,7 @@ export class TemporalHost extends LocalAnswers implements Host {
   }
 
   async hold(reason: string): Promise<Gate> {
-    this.control.pause(reason, this.asksAtLimits() ? undefined : holdReport(this.walk.input));
+    this.control.pause(reason);
     return (await this.waiting.untilResumed()) ?? 'go';
   }
 
@@ -242,14 +239,6 @@ export class TemporalHost extends LocalAnswers implements Host {
   isLate(leftMs: () => number, ended: Promise<unknown>): Promise<boolean> {
     return endsLate(leftMs, () => this.walk.position.paused === null, ended);
   }
-
-  keepsAttempts = (): boolean => hasChange(this.walk.input, CHANGES.attemptsInWalk);
-
-  carriesWaits = (): boolean => hasChange(this.walk.input, CHANGES.carriedWaits);
-  asksAtLimits = (): boolean => hasChange(this.walk.input, CHANGES.askedAtLimits);
-  timesNested = (): boolean => hasChange(this.walk.input, CHANGES.nestedTime);
-  numbersApart = (): boolean => hasChange(this.walk.input, CHANGES.numbersApart);
-  drivesAsOne = (): boolean => hasChange(this.walk.input, CHANGES.fansAsOne);
 
   ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd> {
     return this.waiting.forAnswer(strand, question, untilMs);

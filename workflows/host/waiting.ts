@@ -25,7 +25,7 @@ export class Waiting {
 
   beginToYield(): void {
     this.yielding = true;
-    if (this.resting > 0) this.restless ||= this.walk.host.carriesWaits();
+    if (this.resting > 0) this.restless = true;
   }
 
   isYielding(): boolean {
@@ -50,7 +50,7 @@ export class Waiting {
 
   async rest(key: string, ms: number, strand: Strand): Promise<RestEnd> {
     const isShielded = shieldOf(strand) !== null;
-    if (this.yielding) this.restless ||= this.walk.host.carriesWaits();
+    if (this.yielding) this.restless = true;
     if (this.restless && !isShielded) return this.interruption(strand) ?? 'carry';
     let moved = false;
     this.resting += 1;

@@ -25,7 +25,7 @@ export interface StartInput {
   continueEvery?: number;
   /** What started it, where nobody did by hand. */
   origin?: RunOrigin;
-  /** What of the ledger it begins with: `LEVEL_NOW` (changes.ts). */
+  /** The changes of behaviour it starts with: `LEVEL_NOW` (interpreter/changes.ts); absent, none. */
   level?: number;
 }
 
@@ -74,9 +74,12 @@ export function startInputOf(input: RunInput, inherited: RunLimits): StartInput 
     nested,
     env,
     continueEvery,
-    level: LEVEL_NOW,
+    level: START_LEVEL,
   });
 }
+
+/** The level of today; left out of the start input while the ledger is empty. */
+export const START_LEVEL: number | undefined = LEVEL_NOW === 0 ? undefined : LEVEL_NOW;
 
 type Loose<Input> = { [Key in keyof Input]: Input[Key] | undefined };
 

@@ -5,15 +5,11 @@
  * the first task had resolved; a later replay keeps the two apart, so the handler finds the run
  * further on. Taking the last turn, it finds the same run both times.
  */
-import { CancellationScope, condition, sleep, workflowInfo } from '@temporalio/workflow';
-import { CHANGES } from '../../interpreter/changes.ts';
-import { hasChange } from './has-change.ts';
+import { CancellationScope, condition, sleep } from '@temporalio/workflow';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { asksLocally } from './local-activity.ts';
 import { settleActivation } from './settle-activation.ts';
 
-/** The workflow task, by the length of history at its start, in which something was last said to a run. */
-const heardIn = new WeakMap<Walk, number>();
 /** Runs to which something was said since they last rested for it: known from the moment it comes, before its turn. */
 const toldRuns = new WeakSet<Walk>();
 /** Whoever never stops talking does not keep a run from its end. */
@@ -25,11 +21,7 @@ const restsMax = 10;
  * the store has what came of it. So the task ends first.
  */
 export async function keepWhatWasHeard(walk: Walk): Promise<void> {
-  for (
-    let rests = 0;
-    wasHeardNow(walk) && (rests < restsMax || !hasChange(walk.input, CHANGES.heardAtAll));
-    rests += 1
-  ) {
+  for (let rests = 0; wasHeardNow(walk) && rests < restsMax; rests += 1) {
     toldRuns.delete(walk);
     await CancellationScope.nonCancellable(() => sleep(1));
   }
@@ -39,25 +31,17 @@ export function told(walk: Walk): void {
   toldRuns.add(walk);
 }
 
-export function wasHeardNow(walk: Walk): boolean {
-  if (hasChange(walk.input, CHANGES.heardAtAll)) return toldRuns.has(walk);
-  return hasChange(walk.input, CHANGES.heardBeforeEnd) && heardIn.get(walk) === workflowInfo().historyLength;
-}
+export const wasHeardNow = (walk: Walk): boolean => toldRuns.has(walk);
 
 /** `refuse` throws where, when its turn comes, the run is past what was accepted before. */
 export function lastInTurn<Result>(
   walk: Walk,
   refuse: () => void,
   work: () => Result | Promise<Result>,
-): Result | Promise<Result> {
-  if (!hasChange(walk.input, CHANGES.handlersLast)) return work();
+): Promise<Result> {
   told(walk);
-  const turn = hasChange(walk.input, CHANGES.handlersSettled)
-    ? (): Promise<void> => settled(walk)
-    : (): Promise<void> => settleActivation();
-  return CancellationScope.nonCancellable(turn).then(() => {
+  return CancellationScope.nonCancellable(() => settled(walk)).then(() => {
     refuse();
-    heardIn.set(walk, workflowInfo().historyLength);
     return work();
   });
 }

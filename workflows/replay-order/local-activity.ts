@@ -13,8 +13,6 @@ import {
   workflowInfo,
   type LocalActivityOptions,
 } from '@temporalio/workflow';
-import { CHANGES } from '../../interpreter/changes.ts';
-import { hasChange } from './has-change.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { settleActivation } from './settle-activation.ts';
 
@@ -47,15 +45,10 @@ export function askLocally<Result>(
   args: unknown[],
   options: LocalActivityOptions,
 ): Promise<Result> {
-  if (!hasChange(walk.input, CHANGES.handlersSettled)) return scheduleLocalActivity<Result>(type, args, options);
   const run = runs.get(walk) ?? { count: 0, late: 0, waiting: [], ends: [], isTaking: false };
   runs.set(walk, run);
   run.count += 1;
-  if (hasChange(walk.input, CHANGES.localEnds)) return askInTask(run, type, args, options);
-  const result = scheduleLocalActivity<Result>(type, args, options);
-  const ended = (): void => endOne(run);
-  result.then(ended, ended);
-  return result;
+  return askInTask(run, type, args, options);
 }
 
 async function askInTask<Result>(

@@ -5,32 +5,21 @@
  */
 import { condition, isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
 import type { SegmentResult } from '../../interpreter/contract.ts';
-import { CHANGES } from '../../interpreter/changes.ts';
-import { hasChange } from './has-change.ts';
-import type { Walk } from '../../interpreter/walk-state.ts';
 
 const shareOfTask = 0.1;
 /** What a segment takes besides: it waits, commits and is handed over. */
 const fixedMs = 60;
-/** Runs of before rested for each branch alone. */
-const apartMs = 1000;
 const pureStepsMax = 500;
 
 export class TaskTime {
-  private readonly isShared: boolean;
-  private readonly taskMs: number;
+  private readonly taskMs = workflowInfo().taskTimeoutMs * shareOfTask;
   private pureSteps = 0;
   private segmentMs = 0;
   private resting = 0;
 
-  constructor(walk: Walk) {
-    this.isShared = hasChange(walk.input, CHANGES.localEnds);
-    this.taskMs = this.isShared ? workflowInfo().taskTimeoutMs * shareOfTask : apartMs;
-  }
-
   /** Whether the run has to rest before more of it. */
   isSpentBySegment({ flow, durationMs }: SegmentResult): boolean {
-    this.segmentMs += durationMs + (this.isShared ? fixedMs : 0);
+    this.segmentMs += durationMs + fixedMs;
     if (flow.kind !== 'yield' || this.segmentMs < this.taskMs) return false;
     this.segmentMs = 0;
     return true;
@@ -49,7 +38,7 @@ export class TaskTime {
 
   /** Whether a branch rests, and the others wait for it. */
   isResting(): boolean {
-    return this.isShared && this.resting > 0;
+    return this.resting > 0;
   }
 
   /** Ends the workflow task, so that what waits outside is delivered; cancelled, ends at once. */

@@ -4,8 +4,6 @@
  * when the first one had led to no command.
  */
 import { ApplicationFailure, defineUpdate, setDefaultUpdateHandler, setHandler } from '@temporalio/workflow';
-import { CHANGES } from '../../interpreter/changes.ts';
-import { hasChange } from './has-change.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { told } from './last-in-turn.ts';
 
@@ -21,8 +19,7 @@ export class Updates {
 
   constructor(walk: Walk) {
     this.walk = walk;
-    if (hasChange(walk.input, CHANGES.handlersSettled))
-      setDefaultUpdateHandler((name, ...args) => this.early(name, args));
+    setDefaultUpdateHandler((name, ...args) => this.early(name, args));
   }
 
   on<Result, Args extends unknown[]>(

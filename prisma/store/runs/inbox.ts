@@ -70,20 +70,6 @@ function foldInto(rows: Map<string, Folded>, event: RunEvent): void {
       rows.set(id, { id, seq, state: 'told', answer: null, item: told(event, event.message, event.at) });
       return;
     }
-    case 'paused':
-      if (event.notify === undefined) return;
-      rows.set(':limit', {
-        id: ':limit',
-        seq,
-        state: 'told',
-        answer: null,
-        item: told(event.notify, `the run is held: ${event.reason}; it goes on when it is resumed`, event.at),
-      });
-      return;
-    case 'resumed':
-      // Whoever resumed it knows.
-      rows.set(':limit', { id: ':limit', seq, state: 'seen', answer: null, item: null });
-      return;
     case 'run-finished': {
       if (event.notify === undefined) return;
       const { failure, limit, outcome } = event;
@@ -93,6 +79,8 @@ function foldInto(rows: Map<string, Folded>, event: RunEvent): void {
       return;
     }
     case 'run-started':
+    case 'paused':
+    case 'resumed':
     case 'step-started':
     case 'step-finished':
     case 'pass-finished':
