@@ -3,7 +3,7 @@
  * once recorded; what a run does differently gets a case of its own.
  */
 import type { Definition, Step } from '../../language/model.ts';
-import { counted, create, once, shell } from '../server/definitions.ts';
+import { counted, create, once, shell } from '../server/harness/definitions.ts';
 
 export interface HistoryCase {
   name: string;

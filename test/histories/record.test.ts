@@ -11,8 +11,8 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { answerRun } from '../../runs/steer-run.ts';
 import type { Question } from '../../language/events/question.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
-import { Harness } from '../server/harness.ts';
-import { shapeOf } from '../server/trace-shape.ts';
+import { Harness } from '../server/harness/harness.ts';
+import { shapeOf } from '../server/harness/trace-shape.ts';
 import { CASES, type HistoryCase } from './cases.ts';
 import { fileOf } from './recorded.ts';
 
