@@ -19,7 +19,7 @@ const argv = process.argv.slice(2);
 const only = argv.includes('--only') ? argv.slice(argv.indexOf('--only') + 1) : null;
 const isSlow = argv.includes('--slow');
 const projects = ['fast', 'store', 'services', 'server', 'browser', ...(isSlow ? ['slow', 'chaos'] : [])];
-// Slowly, a database that stays away does so for a minute (test/server/kill-services.test.ts). Chaos makes
+// Slowly, a database that stays away does so for a minute (test/server/kill/services.test.ts). Chaos makes
 // the same choices each time, so that what a check says is about the change; `npm run chaos` makes others.
 const patience = isSlow
   ? { SENTINEL_TEST_AWAY_MS: '60000', SENTINEL_CHAOS_SEED: process.env.SENTINEL_CHAOS_SEED ?? '7' }

@@ -10,8 +10,8 @@ import { firstPosition } from '../../interpreter/position.ts';
 import { textFieldsOf } from '../../interpreter/program.ts';
 import { rootStrand } from '../../interpreter/walk.ts';
 import { runInputOf } from '../../workflows/messages/start-input.ts';
-import { create, once } from '../server/definitions.ts';
-import { useStore } from '../store/opened.ts';
+import { create, once } from '../server/harness/definitions.ts';
+import { useStore } from '../store/harness/opened.ts';
 
 const opened = useStore();
 const definition = once('places', [create('places', { n: 1 }), create('places', { n: 2 })]);

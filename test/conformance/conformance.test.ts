@@ -15,7 +15,7 @@ import { PLAIN } from '../../client/show/paint.ts';
 import { Definition, LoopConfig, Step, type StepType } from '../../language/model.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
 import { Budget, EscalationRule, Retry, Rule, Safety } from '../../language/settings.ts';
-import { MODES, runCase, type Outcome } from '../interpreter/run-case.ts';
+import { MODES, runCase, type Outcome } from '../interpreter/harness/run-case.ts';
 
 const folder = import.meta.dirname;
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith(SUFFIX));

@@ -1,6 +1,6 @@
 /** The cases whose histories are recorded: one for each way a run proceeds. */
 import type { Definition, Step } from '../../language/model.ts';
-import { counted, create, once, shell } from '../server/definitions.ts';
+import { counted, create, once, shell } from '../server/harness/definitions.ts';
 
 export interface HistoryCase {
   name: string;

@@ -9,10 +9,10 @@ const linesMax = 400;
 
 /** Files that may be longer, each with its reason. */
 const longer: Readonly<Record<string, string>> = {
-  'test/language/run-graph.test.ts': 'one table of runs and the graphs they are drawn as',
-  'test/language/dialects-properties.test.ts': 'one generator of definitions in all dialects, and what holds for each',
+  'test/language/graphs/run-graph.test.ts': 'one table of runs and the graphs they are drawn as',
+  'test/language/properties/dialects.test.ts': 'one generator of definitions in all dialects, and what holds for each',
   'test/fuzz/hostile.ts': 'one catalogue of hostile texts',
-  'test/cli/test-record.test.ts': 'one table of histories and the tests recorded from them',
+  'test/cli/history/test-record.test.ts': 'one table of histories and the tests recorded from them',
 };
 
 test('no source is longer than a reader can hold', () => {

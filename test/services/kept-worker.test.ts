@@ -14,7 +14,7 @@ import { choosePort } from '../../services/processes/ports.ts';
 import { isAlive } from '../../services/processes/process-identity.ts';
 import { readServicesState } from '../../services/config/services-state.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
-import { buildWhenStale } from '../server/global-setup.ts';
+import { buildWhenStale } from '../server/harness/global-setup.ts';
 import { buildSupervisor } from './supervisor-build.ts';
 
 let home: string;

@@ -7,7 +7,7 @@ import type { Definition } from '../../../language/model.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import { runScenario } from '../../../interpreter/simulation/run-scenario.ts';
 import { traceOf, type TracedRun } from '../../../interpreter/simulation/trace.ts';
-import type { Harness } from '../harness.ts';
+import type { Harness } from '../harness/harness.ts';
 import { LivedScript } from './lived-script.ts';
 
 export interface Retold {

@@ -7,8 +7,8 @@ import type { Json } from '../../../language/json.ts';
 import type { Definition, LoopConfig, Step } from '../../../language/model.ts';
 import type { ListedStep } from '../../../interpreter/step-list.ts';
 import type { EditRequest } from '../../../interpreter/edits.ts';
-import { counted, create, once, shell } from '../definitions.ts';
-import { randomFrom } from '../random.ts';
+import { counted, create, once, shell } from '../harness/definitions.ts';
+import { randomFrom } from '../harness/random.ts';
 
 export const COLLECTION = 'chaos';
 export const EMITTED = 'chaos:happened';

@@ -18,11 +18,11 @@ import type { AnswerReply, AnswerRequest } from '../../../interpreter/answers.ts
 import type { EditReply, EditRequest } from '../../../interpreter/edits.ts';
 import type { StepList } from '../../../interpreter/step-list.ts';
 import { EDIT, QUERIES } from '../../../workflows/messages/messages.ts';
-import { Harness } from '../harness.ts';
-import type { WorkerProcess } from '../worker-process.ts';
+import { Harness } from '../harness/harness.ts';
+import type { WorkerProcess } from '../harness/worker-process.ts';
 import { retold } from './as-scripted.ts';
 import { Chance, COLLECTION, EMITTED, RandomDefinitions } from './chaos-definitions.ts';
-import { keepHistories, notReplayed } from '../replayed.ts';
+import { keepHistories, notReplayed } from '../harness/replayed.ts';
 
 const seed = Number(process.env['SENTINEL_CHAOS_SEED'] ?? Date.now() % 1_000_000);
 const runsMade = Number(process.env['SENTINEL_CHAOS_RUNS'] ?? 200);

@@ -1,7 +1,7 @@
 /** 500 runs started at once, on one worker. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { create, once } from '../definitions.ts';
-import { Harness } from '../harness.ts';
+import { create, once } from '../harness/definitions.ts';
+import { Harness } from '../harness/harness.ts';
 
 let harness: Harness;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWorker } from '../../../worker/worker.ts';
-import { Harness, sharedAddresses, until } from '../harness.ts';
+import { Harness, sharedAddresses, until } from '../harness/harness.ts';
 
 let harness: Harness;
 beforeAll(async () => {

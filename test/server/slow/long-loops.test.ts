@@ -4,9 +4,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { counted, create } from '../definitions.ts';
-import { Harness } from '../harness.ts';
-import type { WorkerProcess } from '../worker-process.ts';
+import { counted, create } from '../harness/definitions.ts';
+import { Harness } from '../harness/harness.ts';
+import type { WorkerProcess } from '../harness/worker-process.ts';
 
 const MIB = 1024 * 1024;
 const hour = 3_600_000;

@@ -1,0 +1,148 @@
+import { readdirSync } from 'node:fs';
+import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { COMMAND_BOUNDS } from '../../../activities/commands/bounds.ts';
+import { defineCommand } from '../../../activities/commands/command.ts';
+import { createMetrics } from '../../../activities/commands/metrics.ts';
+import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { COMMANDS } from '../../../language/commands.ts';
+import { commandContext } from '../harness/command-context.ts';
+import { temporaryFolder } from '../harness/step-context.ts';
+
+const registry = createRegistry(builtInCommands());
+
+describe('the registry', () => {
+  it('holds exactly the commands that the catalogue calls built', () => {
+    const built = Object.keys(COMMANDS).filter((name) => COMMANDS[name]?.built === true);
+    expect(registry.names().toSorted()).toEqual(built.toSorted());
+  });
+
+  it.each([
+    ['data/lst', {}, 'UNKNOWN_COMMAND'],
+    ['constructor', {}, 'UNKNOWN_COMMAND'],
+    ['genome/train', {}, 'COMMAND_NOT_BUILT'],
+    ['code/read', {}, 'COMMAND_PARAMS_INVALID'],
+    ['code/read', { path: 'a', pth: 'b' }, 'COMMAND_PARAMS_INVALID'],
+    ['code/read', [], 'COMMAND_PARAMS_INVALID'],
+    ['sentinel/run', { inputs: {} }, 'COMMAND_PARAMS_INVALID'],
+    ['data/list', { collection: 'c', filter: { n: { $gtt: 1 } } }, 'COMMAND_PARAMS_INVALID'],
+    ['data/list', { collection: 'c', filter: { n: { $in: 1 } } }, 'COMMAND_PARAMS_INVALID'],
+  ])('%s with %j fails with %s', async (name, params, code) => {
+    await expect(registry.run(name, params, commandContext(await temporaryFolder()))).rejects.toMatchObject({ code });
+  });
+
+  it('names the place, the finding and the remedy', async () => {
+    const running = registry.run('code/read', { path: 7 }, commandContext(await temporaryFolder()));
+    await expect(running).rejects.toMatchObject({
+      message: expect.stringMatching(/^code\/read: params\.path: .*string.*; correct the step's params$/),
+      details: { problems: [{ path: 'params.path' }] },
+    });
+  });
+
+  it('refuses a result past the bound, and takes one at it', async () => {
+    const Length = z.strictObject({ length: z.number() });
+    const long = defineCommand({
+      name: 'long',
+      params: Length,
+      result: z.string(),
+      run: async ({ length }) => 'x'.repeat(length - 2),
+    });
+    const own = createRegistry([long], createMetrics());
+    const context = commandContext(await temporaryFolder());
+    expect(await own.run('long', { length: COMMAND_BOUNDS.valueBytesMax }, context)).toHaveLength(
+      COMMAND_BOUNDS.valueBytesMax - 2,
+    );
+    await expect(own.run('long', { length: COMMAND_BOUNDS.valueBytesMax + 1 }, context)).rejects.toMatchObject({
+      code: 'VALUE_TOO_LARGE',
+    });
+  });
+
+  it('calls a result that does not fit its schema a bug', async () => {
+    const wrong = defineCommand({
+      name: 'wrong',
+      params: z.strictObject({}),
+      result: z.string(),
+      run: async () => 7 as unknown as string,
+    });
+    const running = createRegistry([wrong], createMetrics()).run('wrong', {}, commandContext(await temporaryFolder()));
+    await expect(running).rejects.toThrow(/^bug: wrong returned/);
+  });
+
+  it('feeds the metrics', async () => {
+    const metrics = createMetrics();
+    const own = createRegistry(builtInCommands(metrics), metrics);
+    const project = await temporaryFolder();
+    await writeFile(join(project, 'a'), 'a');
+    for (let count = 0; count < 5; count += 1) await own.run('code/read', { path: 'a' }, commandContext(project));
+    await expect(own.run('code/read', { path: 'b' }, commandContext(project))).rejects.toMatchObject({
+      code: 'FILE_NOT_FOUND',
+    });
+    const all = await own.run('runtime/metrics/all', {}, commandContext(project));
+    expect(all).toEqual([
+      { command: 'code/read', count: 6, errors: 1, p50_ms: expect.any(Number), p99_ms: expect.any(Number) },
+    ]);
+  });
+});
+
+describe('metrics', () => {
+  it('reads percentiles by nearest rank, of the latest durations', () => {
+    const metrics = createMetrics();
+    for (let ms = 1; ms <= COMMAND_BOUNDS.metricSamples; ms += 1) metrics.record('c', 1_000_000, false);
+    for (let ms = 1; ms <= COMMAND_BOUNDS.metricSamples; ms += 1) metrics.record('c', ms, false);
+    expect(metrics.all()).toEqual([{ command: 'c', count: 2000, errors: 0, p50_ms: 500, p99_ms: 990 }]);
+  });
+});
+
+describe('code/read and code/write', () => {
+  it('write and read back', async () => {
+    const project = await temporaryFolder();
+    const context = commandContext(project);
+    const write = { path: 'new/deep/file.txt', content: 'größer\n' };
+    expect(await registry.run('code/write', write, context)).toEqual({ path: write.path, bytes: 9, changed: true });
+    expect(await registry.run('code/write', write, context)).toEqual({ path: write.path, bytes: 9, changed: false });
+    expect(await registry.run('code/read', { path: write.path }, context)).toEqual({
+      path: write.path,
+      content: 'größer\n',
+      bytes: 9,
+    });
+    expect(readdirSync(join(project, 'new/deep'))).toEqual(['file.txt']);
+  });
+
+  it('keep the mode of a file, and write through a link inside the project', async () => {
+    const project = await temporaryFolder();
+    await writeFile(join(project, 'run'), 'old', { mode: 0o755 });
+    await symlink('run', join(project, 'link'));
+    await registry.run('code/write', { path: 'link', content: 'new' }, commandContext(project));
+    expect(await readFile(join(project, 'run'), 'utf8')).toBe('new');
+    expect((await stat(join(project, 'run'))).mode & 0o777).toBe(0o755);
+  });
+
+  it('read bytes as base64', async () => {
+    const project = await temporaryFolder();
+    await writeFile(join(project, 'b'), Buffer.from([0, 255, 1]));
+    expect(await registry.run('code/read', { path: 'b', encoding: 'base64' }, commandContext(project))).toMatchObject({
+      content: 'AP8B',
+    });
+  });
+
+  it.each<[string, object, string]>([
+    ['code/read', { path: 'missing' }, 'FILE_NOT_FOUND'],
+    ['code/read', { path: 'folder' }, 'FILE_NOT_USABLE'],
+    ['code/read', { path: 'nul' }, 'FILE_NOT_TEXT'],
+    ['code/read', { path: 'large' }, 'VALUE_TOO_LARGE'],
+    ['code/read', { path: '../x' }, 'PATH_OUTSIDE_PROJECT'],
+    ['code/write', { path: 'folder', content: '' }, 'FILE_NOT_USABLE'],
+    ['code/write', { path: 'nul/below', content: '' }, 'FILE_NOT_USABLE'],
+    ['code/write', { path: 'out/x', content: '' }, 'PATH_OUTSIDE_PROJECT'],
+    ['code/write', { path: 'x', content: 'x'.repeat(COMMAND_BOUNDS.valueBytesMax + 1) }, 'VALUE_TOO_LARGE'],
+  ])('%s %j fails', async (name, params, code) => {
+    const project = await temporaryFolder();
+    await mkdir(join(project, 'folder'));
+    await symlink('/tmp', join(project, 'out'));
+    await writeFile(join(project, 'nul'), 'a\0b');
+    await writeFile(join(project, 'large'), Buffer.alloc(COMMAND_BOUNDS.valueBytesMax + 1, 'x'));
+    await expect(registry.run(name, { ...params }, commandContext(project))).rejects.toMatchObject({ code });
+  });
+});

@@ -1,0 +1,123 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { describe, expect, it } from 'vitest';
+import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { tryEvaluate } from '../../../language/expression/evaluate.ts';
+import { scopeOf } from '../../../language/expression/scope.ts';
+import { commandContext } from '../harness/command-context.ts';
+import { temporaryFolder } from '../harness/step-context.ts';
+
+const registry = createRegistry(builtInCommands());
+
+/** A repository with one commit. */
+async function repository(): Promise<string> {
+  const project = await temporaryFolder();
+  const git = (...args: string[]) => execa('git', args, { cwd: project });
+  await git('init', '--quiet', '--initial-branch=main');
+  await git('config', 'user.name', 'Tester');
+  await git('config', 'user.email', 'tester@example.org');
+  await git('config', 'commit.gpgsign', 'false');
+  await writeFile(join(project, 'a.txt'), 'one\n');
+  await git('add', '.');
+  await git('commit', '--quiet', '--message=first');
+  return project;
+}
+
+const run = (project: string, params: object, attempt = 1) =>
+  registry.run('code/git', { ...params }, commandContext(project, { attempt }));
+
+describe('code/git', () => {
+  it('goes from a change to a pushed commit', async () => {
+    const project = await repository();
+    const remote = await temporaryFolder();
+    await execa('git', ['init', '--quiet', '--bare', remote]);
+    await execa('git', ['remote', 'add', 'origin', remote], { cwd: project });
+    await writeFile(join(project, 'a.txt'), 'two\n');
+    expect(await run(project, { operation: 'diff' })).toMatchObject({
+      operation: 'diff',
+      diff: expect.stringMatching(/-one\n\+two\n/),
+    });
+    expect(await run(project, { operation: 'add', paths: 'a.txt' })).toMatchObject({ paths: ['a.txt'] });
+    expect(await run(project, { operation: 'diff' })).toMatchObject({ diff: '', output: '' });
+    expect(await run(project, { operation: 'diff', staged: true, paths: ['a.txt'] })).toMatchObject({
+      diff: expect.stringContaining('+two'),
+    });
+    const message = '-m second\n\n# not a comment "$(id)"';
+    expect(await run(project, { operation: 'commit', message })).toMatchObject({
+      committed: true,
+      commit: expect.stringMatching(/^[0-9a-f]{40}$/),
+    });
+    expect(await run(project, { operation: 'log', count: 1 })).toMatchObject({
+      output: expect.stringMatching(/^[0-9a-f]{7} -m second$/),
+      commits: [{ author: 'Tester', subject: '-m second', body: '# not a comment "$(id)"' }],
+    });
+    expect(await run(project, { operation: 'log', format: '%s' })).toMatchObject({
+      output: '-m second\nfirst\n',
+      commits: [{}, { subject: 'first' }],
+    });
+    expect(await run(project, { operation: 'diff', base: 'HEAD~1' })).toMatchObject({
+      diff: expect.stringContaining('+two'),
+    });
+    expect(await run(project, { operation: 'push', branch: 'main' })).toMatchObject({
+      operation: 'push',
+      remote: 'origin',
+      branch: 'main',
+    });
+    expect((await execa('git', ['log', '--format=%s', 'main'], { cwd: remote })).stdout).toBe('-m second\nfirst');
+  });
+
+  it('commits once, however often the step runs', async () => {
+    const project = await repository();
+    expect(await run(project, { operation: 'commit', message: 'nothing' })).toMatchObject({ committed: false });
+    await writeFile(join(project, 'a.txt'), 'two\n');
+    await run(project, { operation: 'add', paths: ['.'] });
+    const first = await run(project, { operation: 'commit', message: 'second' });
+    const again = await run(project, { operation: 'commit', message: 'second' }, 2);
+    expect(again).toMatchObject({ committed: true, commit: (first as { commit: string }).commit });
+    expect(await run(project, { operation: 'commit', message: 'second' })).toMatchObject({ committed: false });
+    expect(await run(project, { operation: 'log', count: 10 })).toMatchObject({
+      commits: [{ subject: 'second' }, { subject: 'first' }],
+    });
+  });
+
+  it.each<[object, string]>([
+    [{ operation: 'add', paths: ['--all'] }, 'COMMAND_PARAMS_INVALID'],
+    [{ operation: 'add', paths: [':/'] }, 'COMMAND_PARAMS_INVALID'],
+    [{ operation: 'add', paths: [] }, 'COMMAND_PARAMS_INVALID'],
+    [{ operation: 'add', paths: ['../x'] }, 'PATH_OUTSIDE_PROJECT'],
+    [{ operation: 'add', paths: ['missing'] }, 'GIT_FAILED'],
+    [{ operation: 'diff', base: '--output=x' }, 'COMMAND_PARAMS_INVALID'],
+    [{ operation: 'diff', base: 'nosuch' }, 'GIT_FAILED'],
+    [{ operation: 'push', remote: 'ext::sh -c id' }, 'COMMAND_PARAMS_INVALID'],
+    [{ operation: 'push', branch: '+main' }, 'COMMAND_PARAMS_INVALID'],
+    [{ operation: 'push', branch: ':main' }, 'COMMAND_PARAMS_INVALID'],
+    [{ operation: 'push' }, 'GIT_FAILED'],
+    [{ operation: 'rebase' }, 'COMMAND_PARAMS_INVALID'],
+    [{ operation: 'commit', message: ' ' }, 'COMMAND_PARAMS_INVALID'],
+  ])('refuses %j with %s', async (params, code) => {
+    await expect(run(await repository(), params)).rejects.toMatchObject({ code });
+  });
+
+  it('says what git said where there is no repository', async () => {
+    const project = await temporaryFolder();
+    await mkdir(join(project, '.git'));
+    await expect(run(project, { operation: 'log' })).rejects.toMatchObject({
+      code: 'GIT_FAILED',
+      message: expect.stringContaining('not a git repository'),
+    });
+  });
+});
+
+it('code/git says with a diff whether there is one, as a condition asks', async () => {
+  const project = await repository();
+  const hasChanges = async (): Promise<unknown> => {
+    const diff = await run(project, { operation: 'diff', staged: true });
+    return tryEvaluate('$diff.length > 0', scopeOf({ diff }));
+  };
+  expect(await hasChanges()).toEqual({ ok: true, value: false });
+  await writeFile(join(project, 'a.txt'), 'two\n');
+  expect(await run(project, { operation: 'diff' })).toMatchObject({ length: expect.any(Number) });
+  await run(project, { operation: 'add', paths: ['a.txt'] });
+  expect(await hasChanges()).toEqual({ ok: true, value: true });
+});

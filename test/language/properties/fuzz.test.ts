@@ -1,0 +1,51 @@
+/** A short piece of the long fuzz (`npm run fuzz`): hostile inputs, and that the watch over them sees anything at all. */
+import { describe, expect, test } from 'vitest';
+import { examine, examineCall, type Kind } from '../../fuzz/examine.ts';
+import { CANARY } from '../../fuzz/hostile.ts';
+
+const inputs: readonly [Kind, number][] = [
+  ['evaluator', 15_000],
+  ['reader', 5_000],
+];
+
+test.each(inputs)(
+  'hostile inputs for the %s: no crash, no hang, nothing inherited read, the same answer twice',
+  (kind, count) => {
+    const findings = Array.from({ length: count }, (_, seed) => examine(kind, seed + 1)).filter(
+      (finding) => finding !== undefined,
+    );
+    expect(findings.slice(0, 5)).toEqual([]);
+  },
+  120_000,
+);
+
+test.each([7_011_250, 7_032_287, 5_008_599])('what the long fuzz once found stays mended: %i', (seed) => {
+  expect(examine('reader', seed)).toBeUndefined();
+});
+
+describe('the watch notices', () => {
+  const data: { [name: string]: unknown } = {};
+
+  test.each<[string, (turn: number) => unknown, RegExp]>([
+    ['an inherited property', () => data[CANARY], /inherited property was read/],
+    [
+      'a changed prototype',
+      () => Reflect.defineProperty(Object.getPrototypeOf({}) as object, 'added', { configurable: true, value: 1 }),
+      /prototype was changed/,
+    ],
+    ['an exception', () => data['a']?.toString().length ?? (null as unknown as string).length, /threw TypeError/],
+    ['another answer', (turn) => turn, /another one/],
+    ['a function', () => ({ answer: () => 1 }), /holds a function/],
+    ['a number that JSON cannot hold', () => ({ answer: Number.NaN }), /number that JSON cannot/],
+    ['a hang', () => waste(60), /one call took/],
+  ])('%s', (_name, call, finding) => {
+    expect(examineCall(call)).toMatch(finding);
+    Reflect.deleteProperty(Object.prototype, 'added');
+  });
+});
+
+function waste(ms: number): null {
+  const before = process.cpuUsage();
+  for (let spent = 0; spent < ms * 1000; spent = process.cpuUsage(before).user);
+  return null;
+}

@@ -1,0 +1,234 @@
+/**
+ * docs/language.md says what is true: every example in it is read and run, and it names every key of
+ * the model, every bound and every problem. docs/requirements.md names only what is there.
+ */
+import { existsSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { differenceLines } from '../../../client/definition-tests/difference-lines.ts';
+import { runTestCase, scenarioOf, subjectOf } from '../../../client/definition-tests/run-case.ts';
+import { readCases } from '../../../client/definition-tests/test-file.ts';
+import { PLAIN } from '../../../client/show/paint.ts';
+import { COMMANDS } from '../../../language/commands.ts';
+import type { JsonObject } from '../../../language/json.ts';
+import * as limits from '../../../language/limits.ts';
+import * as model from '../../../language/model.ts';
+import { PROBLEMS } from '../../../language/problems.ts';
+import { BUILT_INS } from '../../../language/expression/scope.ts';
+import * as settings from '../../../language/settings.ts';
+import { MODES, runCase } from '../../interpreter/harness/run-case.ts';
+import { files, read, root } from '../../project/tree.ts';
+
+const page = 'docs/language.md';
+const text = read(page);
+
+/** Code in prose and tables, not in examples. */
+const prose = text.replaceAll(/^```[^]*?^```$/gm, '');
+const named = new Set(Array.from(prose.matchAll(/`([^`\n]+)`/g), ([, span = '']) => span));
+
+/** A `json` block holds a definition; the `json expect` block behind it what the world answers and what comes of it. */
+const blocks = Array.from(text.matchAll(/^```(json(?: \w+)?)\n([^]*?)^```$/gm), ([, kind = '', body = '']) => ({
+  kind,
+  body,
+}));
+const examples = blocks
+  .filter(({ kind }) => kind === 'json')
+  .map(({ body }) => {
+    const expected = blocks[blocks.findIndex((block) => block.body === body) + 1];
+    const definition = JSON.parse(body) as JsonObject & { name: string };
+    const { problems = [], ...rest } =
+      expected?.kind === 'json expect' ? (JSON.parse(expected.body) as JsonObject & { problems?: string[] }) : {};
+    return { name: definition.name, definition, problems, rest, isPaired: expected?.kind === 'json expect' };
+  });
+
+function caseOf({ name, definition, rest }: (typeof examples)[number]) {
+  const found = readCases({ ...rest, definition }, name);
+  const [given] = 'cases' in found ? found.cases : [];
+  if (given === undefined) throw new Error(`${name}: ${'mistakes' in found ? found.mistakes.join('; ') : 'no case'}`);
+  return { given, subject: subjectOf(given, page, () => undefined) };
+}
+
+afterAll(() => vi.useRealTimers());
+
+describe.each(examples)('the example $name', (example) => {
+  const { given, subject } = caseOf(example);
+
+  test('is read, with no problems but those it names', () => {
+    expect(subject.problems.map(({ code, severity }) => `${severity} ${code}`)).toEqual(
+      example.problems.map((code) => `warning ${code}`),
+    );
+  });
+
+  test('runs as it says', async () => {
+    const report = await runTestCase(given, subject);
+    expect(report.ok ? [] : [...differenceLines(report, PLAIN), ...(report.outcome?.trace ?? [])]).toEqual([]);
+    expect(report.unused).toEqual([]);
+  });
+
+  test('however it is run', async () => {
+    if (subject.definition === null) throw new Error('it was not read');
+    const scenario = scenarioOf(given, subject.definition, subject.known);
+    const { runs: _runs, ...straight } = await runCase(scenario, { name: 'straight' });
+    for (const mode of MODES.slice(1)) {
+      const { runs: _others, ...other } = await runCase(scenario, mode);
+      expect({ mode: mode.name, ...other }).toEqual({ mode: mode.name, ...straight });
+    }
+  });
+});
+
+test('every example says what comes of it', () => {
+  expect(examples.length).toBeGreaterThan(15);
+  expect(examples.filter(({ isPaired }) => !isPaired).map(({ name }) => name)).toEqual([]);
+  expect(blocks.length).toBe(examples.length * 2);
+  expect(new Set(examples.map(({ name }) => name)).size).toBe(examples.length);
+});
+
+/** What of zod's schemas this looks at. */
+interface Schema {
+  shape?: { [key: string]: Schema };
+  options?: readonly (Schema | string)[];
+  values?: ReadonlySet<unknown>;
+  element?: Schema;
+  unwrap?: () => Schema;
+}
+
+const wordsByKey = new Map<string, Set<string>>();
+
+function visit(key: string, schema: Schema, seen = new Set<Schema>()): void {
+  if (seen.has(schema)) return;
+  seen.add(schema);
+  const words = wordsByKey.get(key) ?? new Set();
+  for (const value of schema.values ?? []) if (typeof value === 'string') words.add(value);
+  for (const option of schema.options ?? []) {
+    if (typeof option === 'string') words.add(option);
+    else visit(key, option, seen);
+  }
+  wordsByKey.set(key, words);
+  for (const [inner, value] of Object.entries(schema.shape ?? {})) visit(inner, value, seen);
+  if (schema.element !== undefined) visit(key, schema.element, seen);
+  else if (schema.unwrap !== undefined) visit(key, schema.unwrap(), seen);
+}
+
+for (const schema of [model.Definition, model.Step, ...Object.values(settings)] as unknown as Schema[])
+  visit('', schema);
+
+/** A key or a word stands by itself in backquotes, in `{…}` or behind its object. */
+const isNamed = (word: string): boolean =>
+  [...named].some(
+    (span) =>
+      span === word ||
+      span === `"${word}"` ||
+      new RegExp(`^\\{.*\\b${word}\\b.*\\}$|^[\\w]+\\.${word}$|^"\\w+": "?${word}"?$`).test(span),
+  );
+
+describe('the page names', () => {
+  test('every key of the model, and every word a key may have', () => {
+    const keys = [...wordsByKey.keys()].filter((key) => key !== '');
+    expect(keys.length).toBeGreaterThan(80);
+    expect(keys.filter((key) => key !== '$ref' && !isNamed(key))).toEqual([]);
+    expect(
+      [...wordsByKey].flatMap(([key, words]) =>
+        [...words].filter((word) => !isNamed(word)).map((word) => `${key}: ${word}`),
+      ),
+    ).toEqual([]);
+  });
+
+  test('every type of step under a heading of its own, with each of its keys', () => {
+    for (const schema of model.Step.options) {
+      const { type, ...shape } = schema.shape;
+      const [value] = type.values;
+      const section = new RegExp(`^### \`${value}\`\n([^]*?)^##`, 'm').exec(text)?.[1] ?? '';
+      const common = new Set(['name', 'outputTo', 'onError', 'retry', 'timeoutMs']);
+      const missing = Object.keys(shape).filter((key) => !common.has(key) && !section.includes(`\`${key}\``));
+      expect({ type: value, missing }).toEqual({ type: value, missing: [] });
+    }
+  });
+
+  test('every command that is built', () => {
+    expect(
+      Object.entries(COMMANDS)
+        .filter(([name, { built }]) => built && !named.has(name))
+        .map(([name]) => name),
+    ).toEqual([]);
+  });
+
+  test('every name of the engine', () => {
+    expect([...BUILT_INS].filter((name) => !named.has(`$${name}`))).toEqual([]);
+  });
+
+  test('every bound with its value', () => {
+    const rows = Array.from(prose.matchAll(/^\| `(\w+)` \| ([\d,]+) \|/gm), ([, name = '', value = '']) => [
+      name,
+      Number(value.replaceAll(',', '')),
+    ]);
+    expect(Object.fromEntries(rows)).toEqual({ ...limits });
+  });
+
+  test('every problem with its title', () => {
+    const rows = Array.from(
+      prose.matchAll(/^\| \[(\w+)\]\(problems\/\w+\.md\) \| (.*) \|$/gm),
+      ([, code = '', title = '']) => [code, title],
+    );
+    expect(Object.fromEntries(rows)).toEqual(PROBLEMS);
+  });
+
+  test('every verb that takes a definition', () => {
+    const readers = files.filter(
+      (path) =>
+        /^client\/cli\/verbs\/[\w-]+\.ts$/.test(path) &&
+        /definition-request|find-definition|good-definition|read-definition|definition-tests|simulate\/|definition-schema/.test(
+          read(path),
+        ),
+    );
+    const verbs = readers.map((path) => posix.basename(path, '.ts'));
+    expect(verbs.length).toBeGreaterThan(7);
+    expect(verbs.filter((verb) => !named.has(verb))).toEqual([]);
+  });
+});
+
+describe.each([page, 'docs/requirements.md'])('%s', (document) => {
+  test('links to what is there', () => {
+    const links = Array.from(read(document).matchAll(/\]\(([^)\s]+)\)/g), ([, link = '']) => link).filter(
+      (link) => !link.includes('://'),
+    );
+    expect(links.length).toBeGreaterThan(20);
+    expect(links.filter((link) => !isThere(document, link))).toEqual([]);
+  });
+});
+
+/** The file, and in a page the heading. */
+function isThere(document: string, link: string): boolean {
+  const [path = '', anchor] = link.split('#');
+  const target = path === '' ? document : posix.join(posix.dirname(document), path);
+  if (!existsSync(join(root, target))) return false;
+  if (anchor === undefined) return true;
+  const headings = Array.from(read(target).matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  );
+  return headings.includes(anchor);
+}
+
+/** How many requirements each part has. */
+const parts: readonly (readonly [part: number, count: number])[] = [
+  [1, 37],
+  [2, 30],
+  [3, 26],
+  [6, 26],
+];
+
+test('docs/requirements.md has one row for each requirement, with its state', () => {
+  const rows = Array.from(
+    read('docs/requirements.md').matchAll(/^\| (R\d+\.\d+) \| (.*) \|$/gm),
+    ([, id = '', rest = '']) => ({ id, cells: rest.split(/ \| ?/) }),
+  );
+  const ids = parts.flatMap(([part, count]) => Array.from({ length: count }, (_row, index) => `R${part}.${index + 1}`));
+  expect(rows.map(({ id }) => id)).toEqual(ids);
+  expect(
+    rows
+      .filter(({ cells }) => cells.length !== 3 || !/^(?:met|not yet|deviation: .+)(?![\w])/.test(cells[2] ?? ''))
+      .map(({ id }) => id),
+  ).toEqual([]);
+});

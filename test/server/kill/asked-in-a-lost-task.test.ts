@@ -1,0 +1,108 @@
+/**
+ * Runs that are looked at while the worker that began their task is lost (workflows/replay-order/task-boundaries.ts): whoever
+ * takes over is handed the lost task for its own, and the run replays all the same.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { temporal } from '@temporalio/proto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { QUERIES } from '../../../workflows/messages/messages.ts';
+import { create, once, shell } from '../harness/definitions.ts';
+import { Harness, until } from '../harness/harness.ts';
+import { notReplayed } from '../harness/replayed.ts';
+
+const runs = 8;
+const pollMs = 20_000;
+const askedMs = 15_000;
+/** The questions are with the server before the tasks are; for five seconds it keeps them for the worker that knew the runs. */
+const askedFirstMs = 500;
+const { TaskQueueKind } = temporal.api.enums.v1;
+type Payloads = temporal.api.common.v1.IPayloads;
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await Harness.open();
+});
+afterAll(() => harness.close());
+
+/** What is known of a run whose first shell step has ended, and whose second one is under way. */
+interface Waiting {
+  handle: string;
+  /** What the worker that knows the run is given first. */
+  stickyQueue: string;
+  activityId: string;
+  result: Payloads;
+}
+
+async function waiting(handle: string): Promise<Waiting> {
+  const { events } = await harness.history(handle);
+  const queues = (events ?? []).map((event) => event.workflowTaskScheduledEventAttributes?.taskQueue);
+  const results = (events ?? []).map((event) => event.activityTaskCompletedEventAttributes?.result);
+  const ids = (events ?? []).map((event) => event.activityTaskScheduledEventAttributes?.activityId);
+  return {
+    handle,
+    stickyQueue: queues.findLast((queue) => queue?.kind === TaskQueueKind.TASK_QUEUE_KIND_STICKY)?.name ?? '',
+    activityId: ids.findLast((id) => typeof id === 'string') ?? '',
+    result: results.findLast((result) => result !== null && result !== undefined) ?? {},
+  };
+}
+
+/** Takes workflow tasks as the lost worker would have, and never ends them; questions that come instead are lost. */
+async function takeTasks(stickyQueue: string, count: number): Promise<void> {
+  const { client, taskQueue } = harness;
+  for (let taken = 0; taken < count;) {
+    const queue = { name: stickyQueue, kind: TaskQueueKind.TASK_QUEUE_KIND_STICKY, normalName: taskQueue };
+    const request = { namespace: client.options.namespace, identity: 'lost', taskQueue: queue };
+    const task = await client.withDeadline(Date.now() + pollMs, () =>
+      client.workflowService.pollWorkflowTaskQueue(request),
+    );
+    if (task.query === null || task.query === undefined) taken += 1;
+  }
+}
+
+test.each([
+  ['long', [shell('true')]],
+  ['quick', [create('rows', { n: 1 }), create('rows', { n: 2 }), shell('true')]],
+])('a run that was asked while its task was lost, and goes on with %s steps, replays', async (kind, rest) => {
+  const lost = await harness.startWorker();
+  const definition = once(`asked-in-a-lost-task-${kind}`, [shell('true'), shell('sleep 20'), ...rest]);
+  const handles = await Promise.all(
+    Array.from({ length: runs }, (_, n) => harness.start(definition, { handle: `asked-in-a-lost-task-${kind}-${n}` })),
+  );
+  for (const handle of handles) {
+    await harness.untilEvent(handle, ({ type, key }) => type === 'step-started' && key.startsWith('steps.1'));
+    await until(
+      async () => (await harness.workflow(handle).describe()).raw.pendingActivities?.[0]?.lastStartedTime !== null,
+    );
+  }
+  const known = await Promise.all(handles.map((handle) => waiting(handle)));
+  await lost.kill9();
+
+  const { client } = harness;
+  const asked = handles.map((handle) =>
+    client
+      .withDeadline(Date.now() + askedMs, () => harness.workflow(handle).query(QUERIES.steps))
+      .catch(() => undefined),
+  );
+  await sleep(askedFirstMs);
+  for (const { handle, activityId, result } of known) {
+    const { workflowId } = harness.workflow(handle);
+    await client.workflowService.respondActivityTaskCompletedById({
+      namespace: client.options.namespace,
+      workflowId,
+      activityId,
+      result,
+      identity: 'lost',
+    });
+  }
+  await takeTasks(known[0]?.stickyQueue ?? '', runs);
+  const said = handles.map((handle) => harness.say(handle, 'pause').catch(() => undefined));
+  const next = await harness.startWorker();
+  await Promise.all([...asked, ...said]);
+  for (const handle of handles) {
+    await harness.say(handle, 'resume').catch(() => undefined);
+    expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
+  }
+  expect(await notReplayed(harness, handles, 0)).toEqual([]);
+  expect(next.isAlive).toBe(true);
+  await next.stop();
+});

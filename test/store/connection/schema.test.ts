@@ -1,0 +1,59 @@
+/** The migrations and schema.prisma describe one database: Prisma can read and write every table. */
+import { PrismaPg } from '@prisma/adapter-pg';
+import { expect, test } from 'vitest';
+import { PrismaClient } from '../../../prisma/generated/client.ts';
+import { useStore } from '../harness/opened.ts';
+
+const opened = useStore();
+
+test('Prisma reads every table with all its columns', async () => {
+  const prisma = new PrismaClient({ adapter: new PrismaPg(opened.database.url) });
+  try {
+    const found = await Promise.all([
+      prisma.definition.findMany(),
+      prisma.run.findMany(),
+      prisma.runEvent.findMany(),
+      prisma.logChunk.findMany(),
+      prisma.payload.findMany(),
+      prisma.journalEntry.findMany(),
+      prisma.record.findMany(),
+      prisma.publishedEvent.findMany(),
+      prisma.eventSubscription.findMany(),
+      prisma.execution.findMany(),
+      prisma.executionLines.findMany(),
+      prisma.trigger.findMany(),
+      prisma.triggerQueueEntry.findMany(),
+      prisma.triggerStart.findMany(),
+      prisma.sealedValue.findMany(),
+      prisma.inboxItem.findMany(),
+    ]);
+    expect(found.flat()).toEqual([]);
+  } finally {
+    await prisma.$disconnect();
+  }
+});
+
+test('no table is missing from the schema', async () => {
+  const rows = await opened.database.query<{ name: string }>(
+    `select tablename as name from pg_tables where schemaname = 'public' order by 1`,
+  );
+  expect(rows.map((row) => row.name)).toEqual([
+    '_prisma_migrations',
+    'definitions',
+    'event_subscriptions',
+    'execution_lines',
+    'executions',
+    'inbox',
+    'journal',
+    'log_chunks',
+    'payloads',
+    'published_events',
+    'records',
+    'run_events',
+    'runs',
+    'sealed_values',
+    'trigger_queue',
+    'trigger_starts',
+    'triggers',
+  ]);
+});

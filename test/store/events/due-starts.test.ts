@@ -1,0 +1,30 @@
+/** A start is due at its time, which the store keeps in whole milliseconds. */
+import { Client } from 'pg';
+import { expect, test } from 'vitest';
+import { useStore } from '../harness/opened.ts';
+
+const opened = useStore();
+
+test('what is due now can be claimed now, however its time is rounded', async () => {
+  const { triggers } = opened.store;
+  await triggers.add({
+    name: 'reviewer',
+    event: 'git:*',
+    definitionHash: 'h',
+    project: '/a',
+    persona: 'ada',
+    inputs: {},
+    taskQueue: 'sentinel',
+  });
+  await triggers.publish({ source: '@emit', id: 'event', name: 'git:push', data: null, project: null });
+  expect(await triggers.spread()).toBe(1);
+  const client = new Client({ connectionString: opened.database.url });
+  await client.connect();
+  const claimed: number[] = [];
+  for (let turn = 0; turn < 200; turn += 1) {
+    await client.query(`update trigger_starts set not_before = now() where state = 'waiting'`);
+    claimed.push((await triggers.claim(1, 60_000)).length);
+  }
+  await client.end();
+  expect(claimed.filter((count) => count !== 1)).toEqual([]);
+});

@@ -1,0 +1,217 @@
+/** Webhooks over real HTTP: what is signed and JSON becomes an event once, everything else is refused. */
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { REPLAY_MAX_S, signatureHeader } from '../../../worker/triggers/signature.ts';
+import { BODY_BYTES_MAX, Webhooks } from '../../../worker/triggers/webhooks.ts';
+import { freePort } from '../../postgres.ts';
+import { useStore } from '../harness/opened.ts';
+
+const opened = useStore();
+const SECRET = 'a secret of some length';
+const OLD_SECRET = 'the one before this one';
+let webhooks: Webhooks;
+let port: number;
+let triggerId: string;
+const said: string[] = [];
+
+beforeAll(async () => {
+  port = await freePort();
+  const { triggers } = opened.store;
+  triggerId = (
+    await triggers.add({
+      name: 't',
+      event: '**',
+      definitionHash: 'h',
+      project: '/p',
+      persona: 'ada',
+      inputs: {},
+      taskQueue: 'q',
+    })
+  ).trigger.id;
+  webhooks = new Webhooks({ host: '127.0.0.1', port, secrets: [SECRET, OLD_SECRET] }, triggers, (text) =>
+    said.push(text),
+  );
+  await until(async () => (await send({ path: '/' }).catch(() => null)) !== null);
+});
+afterAll(() => webhooks.close());
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let turn = 0; !(await holds()); turn += 1) {
+    if (turn > 200) throw new Error('in vain');
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+interface Sent {
+  path?: string;
+  method?: string;
+  body?: string;
+  secret?: string;
+  at?: number;
+  headers?: Record<string, string>;
+  toPort?: number;
+}
+
+const now = (): number => Math.floor(Date.now() / 1000);
+
+function send({
+  path = '/events/deploy:done',
+  method = 'POST',
+  body = '{"version": "1"}',
+  secret = SECRET,
+  at = now(),
+  headers = {},
+  toPort = port,
+}: Sent): Promise<{ status: number; answer: Record<string, unknown> }> {
+  const signed = {
+    'content-type': 'application/json',
+    'x-sentinel-signature': signatureHeader(secret, at, Buffer.from(body)),
+    ...headers,
+  };
+  const kept = Object.fromEntries(Object.entries(signed).filter(([, value]) => value !== ''));
+  return new Promise((resolve, reject) => {
+    const sending = request({ host: '127.0.0.1', port: toPort, path, method, headers: kept }, (response) => {
+      let text = '';
+      response.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, answer: JSON.parse(text) as Record<string, unknown> }),
+      );
+    });
+    sending.on('error', reject);
+    sending.end(body);
+  });
+}
+
+async function published(name: string): Promise<unknown[]> {
+  while ((await opened.store.triggers.spread()) > 0);
+  return (await opened.store.triggers.starts(triggerId, 1000))
+    .filter(({ event }) => event.name === name)
+    .map(({ event }) => event.data);
+}
+
+test('a signed event is stored before it is answered, with its data', async () => {
+  const { status, answer } = await send({ path: '/events/ticket%3Aclosed', body: '{"id": 17}' });
+  expect(status).toBe(202);
+  expect(answer).toMatchObject({ ok: true, isNew: true });
+  expect(await published('ticket:closed')).toEqual([{ id: 17 }]);
+});
+
+test('the same id is the same event; the same message without an id, too', async () => {
+  const headers = { 'x-event-id': 'delivery-1' };
+  expect(await send({ headers, body: '1' })).toMatchObject({ status: 202, answer: { id: 'delivery-1', isNew: true } });
+  expect(await send({ headers, body: '1', at: now() - 9 })).toMatchObject({ status: 200, answer: { isNew: false } });
+  const at = now() - 5;
+  expect(await send({ at, path: '/events/a' })).toMatchObject({ status: 202 });
+  expect(await send({ at, path: '/events/a' })).toMatchObject({ status: 200 });
+});
+
+test('an overheard message cannot be sent as another event', async () => {
+  const at = now() - 7;
+  expect(await send({ at, path: '/events/b' })).toMatchObject({ status: 202 });
+  expect(await send({ at, path: '/events/c' })).toMatchObject({ status: 409 });
+  expect(await send({ at, path: '/events/b', headers: { 'x-event-id': 'other' } })).toMatchObject({ status: 409 });
+});
+
+test('a secret that is being replaced is still valid', async () => {
+  expect(await send({ secret: OLD_SECRET, path: '/events/old' })).toMatchObject({ status: 202 });
+});
+
+test('an empty body is an event without data', async () => {
+  expect(await send({ body: '', path: '/events/empty' })).toMatchObject({ status: 202 });
+  expect(await published('empty')).toEqual([null]);
+});
+
+describe('refused', () => {
+  const cases: { title: string; sent: Sent; status: number; says: RegExp }[] = [
+    {
+      title: 'without a signature',
+      sent: { headers: { 'x-sentinel-signature': '' } },
+      status: 401,
+      says: /is missing/,
+    },
+    {
+      title: 'with a signature of another form',
+      sent: { headers: { 'x-sentinel-signature': 'sha256=abc' } },
+      status: 401,
+      says: /not of the form/,
+    },
+    {
+      title: 'signed with another secret',
+      sent: { secret: 'another secret, as long' },
+      status: 401,
+      says: /does not fit/,
+    },
+    {
+      title: 'signed too long ago',
+      sent: { at: now() - REPLAY_MAX_S - 5 },
+      status: 401,
+      says: /more than 300 seconds/,
+    },
+    {
+      title: 'signed in the future',
+      sent: { at: now() + REPLAY_MAX_S + 5 },
+      status: 401,
+      says: /more than 300 seconds/,
+    },
+    { title: 'that is no JSON', sent: { body: '{' }, status: 400, says: /is not JSON/ },
+    {
+      title: 'of another type',
+      sent: { headers: { 'content-type': 'text/plain' } },
+      status: 415,
+      says: /application\/json/,
+    },
+    {
+      title: 'that is too large',
+      sent: { body: JSON.stringify('x'.repeat(BODY_BYTES_MAX)) },
+      status: 413,
+      says: /at most/,
+    },
+    { title: 'with GET', sent: { method: 'GET', body: '' }, status: 405, says: /POST/ },
+    { title: 'to another path', sent: { path: '/other' }, status: 404, says: /POST \/events\/NAME/ },
+    {
+      title: 'with a name that is too long',
+      sent: { path: `/events/${'x'.repeat(501)}` },
+      status: 400,
+      says: /1 to 500 bytes/,
+    },
+    { title: 'with a name that is no text', sent: { path: '/events/%ff' }, status: 400, says: /part of a URL/ },
+    {
+      title: 'in the name of a run',
+      sent: { path: '/events/sentinel:nightly:status' },
+      status: 403,
+      says: /the runs themselves/,
+    },
+  ];
+
+  test.each(cases)('$title', async ({ sent, status, says }) => {
+    const found = await send(sent);
+    expect(found.status).toBe(status);
+    expect(found.answer).toEqual({ ok: false, error: expect.stringMatching(says) as string });
+  });
+
+  test('and leave nothing behind', async () => {
+    expect(await published('sentinel:nightly:status')).toEqual([]);
+  });
+});
+
+test('a body of the largest size is taken', async () => {
+  expect(await send({ body: JSON.stringify('x'.repeat(BODY_BYTES_MAX - 2)), path: '/events/large' })).toMatchObject({
+    status: 202,
+  });
+});
+
+test('another server on the machine takes over when the first ends', { timeout: 20_000 }, async () => {
+  const own = await freePort();
+  const settings = { host: '127.0.0.1', port: own, secrets: [SECRET] as [string] };
+  const first = new Webhooks(settings, opened.store.triggers, (text) => said.push(text));
+  await until(async () => (await send({ toPort: own, path: '/' }).catch(() => null)) !== null);
+  const second = new Webhooks(settings, opened.store.triggers, (text) => said.push(text));
+  await first.close();
+  await expect
+    .poll(async () => (await send({ toPort: own, path: '/events/after' }).catch(() => null))?.status, {
+      timeout: 10_000,
+    })
+    .toBe(202);
+  await second.close();
+  expect(said).toEqual([]);
+});

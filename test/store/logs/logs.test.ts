@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { LogChunk } from '../../../prisma/store/contract/contract.ts';
+import { all, finished, started, take, useStore } from '../harness/opened.ts';
+
+const opened = useStore();
+
+function chunk(handle: string, part: number, text: string, rest: Partial<LogChunk> = {}): LogChunk {
+  return { handle, key: 'steps.0@1', stream: 'stdout', attempt: 1, part, text, droppedBytes: 0, ...rest };
+}
+
+describe('reading a log', () => {
+  test('joins lines across chunks, each with its own writer', async () => {
+    const { logs } = opened.store;
+    await logs.append([
+      chunk('join', 0, 'one\r\ntw'),
+      chunk('join', 0, 'err', { stream: 'stderr' }),
+      chunk('join', 0, 'other\nha', { key: 'steps.1@1' }),
+    ]);
+    await logs.append([
+      chunk('join', 1, 'o\n\nlast'),
+      chunk('join', 1, 'or\n', { stream: 'stderr' }),
+      chunk('join', 1, 'lf', { key: 'steps.1@1' }),
+    ]);
+    expect(await logs.read('join', 'stdout', 0, 100)).toEqual(['one', 'two', 'other', 'half', '', 'last']);
+    expect(await logs.read('join', 'stderr', 0, 100)).toEqual(['error']);
+    expect(await logs.read('join', 'combined', 0, 100)).toEqual(['one', 'two', 'error', 'other', 'half', '', 'last']);
+    expect(await logs.read('join', 'stdout', 1, 2)).toEqual(['two', 'other']);
+    expect(await logs.read('join', 'nothing', 0, 10)).toEqual([]);
+    expect(await logs.streams('join')).toEqual([
+      { stream: 'stderr', bytes: 6 },
+      { stream: 'stdout', bytes: 24 },
+    ]);
+  });
+
+  test('of many chunks: pages and tails are parts of the whole', async () => {
+    const { logs } = opened.store;
+    const lines = Array.from({ length: 3_000 }, (_, n) => `line ${n}`);
+    const text = `${lines.join('\n')}\n`;
+    const pieces = text.match(/[^]{1,101}/g) ?? [];
+    await logs.append(pieces.map((piece, part) => chunk('many', part, piece)));
+    expect(await logs.read('many', 'stdout', 0, 5_000)).toEqual(lines);
+    expect(await logs.read('many', 'stdout', 2_990, 5)).toEqual(lines.slice(2_990, 2_995));
+    for (const count of [0, 1, 7, 999, 10_000]) {
+      expect(await logs.tail('many', 'stdout', count)).toEqual(count === 0 ? [] : lines.slice(-count));
+    }
+  });
+
+  test('shows what the bound dropped, and a part written again replaces the text', async () => {
+    const { logs } = opened.store;
+    await logs.append([chunk('bound', 0, 'head\n'), chunk('bound', 1, 'old tail\n', { droppedBytes: 10 })]);
+    await logs.append([
+      chunk('bound', 1, 'tail\n', { droppedBytes: 5 }),
+      chunk('bound', 1, 'new tail\n', { droppedBytes: 12_345_678 }),
+    ]);
+    expect(await logs.read('bound', 'combined', 0, 10)).toEqual(['head', '… 12,345,678 bytes dropped …', 'new tail']);
+    expect(await logs.tail('bound', 'stdout', 2)).toEqual(['… 12,345,678 bytes dropped …', 'new tail']);
+  });
+
+  test('holds NUL, broken surrogates, hostile and very long keys', async () => {
+    const { logs } = opened.store;
+    const key = 'steps.0.then.'.repeat(400);
+    await logs.append([
+      chunk('odd', 0, 'a\0b \ud800 "\\{}\n', { key: '__proto__' }),
+      chunk('odd', 0, 'deep\n', { key }),
+    ]);
+    expect(await logs.read('odd', 'stdout', 0, 10)).toEqual(['a\u2400b \ufffd "\\{}', 'deep']);
+  });
+});
+
+describe('following a log', () => {
+  test('yields lines as they come and ends with the run', async () => {
+    const { logs, events } = opened.store;
+    await events.append('follow', [started(1)]);
+    await logs.append([chunk('follow', 0, 'one\ntw')]);
+    const following = all(logs.follow('follow', 'combined', {}));
+    await sleep(100);
+    await logs.append([chunk('follow', 1, 'o\n'), chunk('follow', 0, 'err\n', { stream: 'stderr' })]);
+    await sleep(50);
+    await logs.append([chunk('follow', 2, 'no line break')]);
+    await events.append('follow', [finished(2)]);
+    expect(await following).toEqual(['one', 'two', 'err', 'no line break']);
+  });
+
+  test('shows of a rewritten part only what is new', async () => {
+    const { logs, events } = opened.store;
+    await events.append('rewrite', [started(1)]);
+    const seen: string[] = [];
+    const following = (async () => {
+      for await (const line of logs.follow('rewrite', 'stdout', {})) seen.push(line);
+    })();
+    for (const [text, droppedBytes] of [
+      ['l1\n', 0],
+      ['l1\nl2\n', 0],
+      ['l2\nl3\n', 3],
+      ['l7\nl8\n', 18],
+    ] as const) {
+      await logs.append([chunk('rewrite', 0, text, { droppedBytes })]);
+      await sleep(150);
+    }
+    expect(seen).toEqual(['l1', 'l2', 'l3', '… 9 bytes dropped …', 'l7', 'l8']);
+    await events.append('rewrite', [finished(2)]);
+    await following;
+  });
+
+  test('shows a prompt whose writer fell silent', async () => {
+    const { logs } = opened.store;
+    const following = take(logs.follow('prompt', 'stdout', {}), 1);
+    await logs.append([chunk('prompt', 0, 'Continue? ')]);
+    expect(await following).toEqual(['Continue? ']);
+  });
+});

@@ -1,0 +1,151 @@
+/** What a worker that was lost had recorded is taken back, with what came of it; what segments committed stays. */
+import { expect, test } from 'vitest';
+import { PART_SIZE } from '../../../language/events/event-numbers.ts';
+import type { Question } from '../../../language/events/question.ts';
+import type { RunEvent } from '../../../language/events/run-event.ts';
+import { RunRecorder } from '../../../worker/run-recorder.ts';
+import { finished, started, useStore, warning } from '../harness/opened.ts';
+
+const opened = useStore();
+
+const question = (id: string): Question => ({
+  id,
+  kind: 'approval',
+  message: 'Ship it?',
+  choices: ['approve'],
+  show: null,
+  form: null,
+  assignee: 'ada',
+  priority: 'normal',
+  askedAt: 1,
+  expiresAt: null,
+  digest: 'd',
+});
+const asked = (seq: number, id: string): RunEvent => ({ type: 'asked', seq, at: 1, key: id, question: question(id) });
+const answered = (seq: number, id: string): RunEvent => ({
+  type: 'answered',
+  seq,
+  at: 2,
+  key: id,
+  id,
+  open: 0,
+  held: false,
+  answer: { choice: 'approve', note: null, data: null, by: 'bob', at: 2 },
+});
+const told = (seq: number): RunEvent => ({
+  type: 'notified',
+  seq,
+  at: 3,
+  key: 'steps.1@1',
+  condition: 'error',
+  priority: 'low',
+  assignee: 'ada',
+  message: 'it failed',
+});
+
+const ofSegment = PART_SIZE + 1;
+const nextBlock = 4 * PART_SIZE + 1;
+
+const seqs = async (handle: string): Promise<number[]> =>
+  (await opened.store.events.after(handle, -1)).map(({ seq }) => seq);
+
+test("rows of the workflow's own go from the number on, wherever they stand; those of segments stay", async () => {
+  const { events } = opened.store;
+  await events.append('own', [started(1), warning(2), warning(3), warning(ofSegment), warning(nextBlock)]);
+  await events.append('own-too', [started(1), warning(3)]);
+  await events.takeBack('own', 3, 9);
+  expect(await seqs('own')).toEqual([1, 2, ofSegment]);
+  expect(await seqs('own-too')).toEqual([1, 3]);
+});
+
+test('a run that had not ended goes on', async () => {
+  const { events, runs } = opened.store;
+  await events.append('ended', [started(1), warning(2), finished(3)]);
+  await events.takeBack('ended', 3, 9);
+  expect(await runs.find('ended')).toMatchObject({ status: 'running', outcome: null, finishedAt: null, outputs: null });
+  await events.append('ended', [{ type: 'paused', seq: 3, at: 4, key: '', reason: 'somebody said so' }]);
+  expect(await runs.find('ended')).toMatchObject({ status: 'paused' });
+  await events.append('ended', [finished(4, { outcome: 'stopped' })]);
+  expect(await runs.find('ended')).toMatchObject({ status: 'completed', outcome: 'stopped' });
+});
+
+test('questions stand as they did, and what was asked or told by nobody is gone', async () => {
+  const { events, inbox, runs } = opened.store;
+  await events.append('asks', [started(1), asked(2, 'a@1'), answered(3, 'a@1'), asked(4, 'b@1'), told(5)]);
+  await events.append('asks/steps.0@1', [asked(9, 'c@1')]);
+  await events.takeBack('asks', 3, 9);
+  const items = await inbox.list({ handle: 'asks', all: true });
+  expect(items.map(({ id, state, answer }) => `${id} ${state} ${JSON.stringify(answer)}`).toSorted()).toEqual([
+    'a@1 open null',
+    'c@1 open null',
+  ]);
+  expect(await runs.find('asks')).toMatchObject({ status: 'paused' });
+  await events.append('asks', [answered(3, 'a@1')]);
+  expect(await inbox.list({ handle: 'asks' })).toMatchObject([{ id: 'c@1' }]);
+  expect(await runs.find('asks')).toMatchObject({ status: 'running' });
+});
+
+test('what happens instead is told of, though it has the number of what was lost', async () => {
+  const { events } = opened.store;
+  await events.append('tells', [started(1)]);
+  await events.append('tells', [asked(2, 'a@1')]);
+  await events.takeBack('tells', 2, 9);
+  await events.append('tells', [finished(2)]);
+  const published = await opened.database.query(
+    "select data->>'status' as status from published_events where name = 'sentinel:tells:status' order by seq",
+  );
+  expect(published).toEqual([{ status: 'running' }, { status: 'completed' }]);
+});
+
+test('an earlier attempt that comes late takes nothing back, and writes nothing', async () => {
+  const { store } = opened;
+  await store.events.append('late', [started(1), warning(2, 'lost')]);
+  expect(await store.events.takeBack('late', 2, 9)).toBe(true);
+  await store.events.append('late', [warning(2, 'new'), asked(3, 'a@1')]);
+  const late = new RunRecorder(store);
+  await late.append('late', [warning(2, 'late')], { isReplaying: false, historyLength: 6, lostFrom: 2 });
+  await late.close();
+  expect(await store.events.after('late', -1)).toEqual([started(1), warning(2, 'new'), asked(3, 'a@1')]);
+  expect(await store.inbox.open('late')).toEqual(['a@1']);
+  expect(await store.events.takeBack('late', 3, 4)).toBe(true);
+  expect(await store.events.takeBack('late', 2, 900)).toBe(false);
+});
+
+test('what fails half way is undone, and done anew', async () => {
+  const { store } = opened;
+  await store.events.append('half', [started(1), finished(2)]);
+  await opened.database.query(
+    "create function refuse() returns trigger language plpgsql as $$ begin raise exception 'not now'; end $$",
+  );
+  await opened.database.query(
+    "create trigger refused before update of finished_at on runs for each row when (new.handle = 'half') execute function refuse()",
+  );
+  await expect(store.events.takeBack('half', 2, 9)).rejects.toThrow('not now');
+  expect(await seqs('half')).toEqual([1, 2]);
+  await opened.database.query('drop trigger refused on runs');
+  await store.events.takeBack('half', 2, 9);
+  expect(await store.runs.find('half')).toMatchObject({ status: 'running', finishedAt: null });
+});
+
+test('whoever goes on with a run says where, and what is lost goes before the new is written', async () => {
+  const { store } = opened;
+  await store.events.append('taken-over', [
+    started(1),
+    warning(2, 'known'),
+    warning(3, 'lost'),
+    finished(4),
+    warning(nextBlock, 'lost, too'),
+  ]);
+  const recorder = new RunRecorder(store);
+  await recorder.append('taken-over', [started(1), warning(2, 'known')], { isReplaying: true, historyLength: 9 });
+  await recorder.append('taken-over', [warning(3, 'new')], { isReplaying: false, historyLength: 9, lostFrom: 3 });
+  await recorder.append('taken-over', [warning(4, 'newer')], { isReplaying: false, historyLength: 15 });
+  await recorder.close();
+  expect(await store.events.after('taken-over', -1)).toEqual([
+    started(1),
+    warning(2, 'known'),
+    warning(3, 'new'),
+    warning(4, 'newer'),
+  ]);
+  expect(await store.runs.find('taken-over')).toMatchObject({ status: 'running', outcome: null });
+});

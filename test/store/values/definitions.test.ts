@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { Definition } from '../../../language/model.ts';
+import { canonicalText } from '../../../language/canonical.ts';
+import { contentHash } from '../../../prisma/store/values/content-hash.ts';
+import type { NewRun } from '../../../prisma/store/contract/contract.ts';
+import { finished, started, useStore } from '../harness/opened.ts';
+
+const opened = useStore();
+
+function definition(name: string, command = 'npm test'): Definition {
+  return { name, steps: [{ type: 'shell', command }], loop: { type: 'once' } };
+}
+
+function run(handle: string, rest: Partial<NewRun> = {}): NewRun {
+  return {
+    handle,
+    name: 'n',
+    definitionHash: 'h',
+    project: '/p',
+    persona: 'ada',
+    parent: null,
+    inputs: {},
+    startedAt: 1_000,
+    ...rest,
+  };
+}
+
+describe('definitions', () => {
+  test('the same content is one row, a new content a new version', async () => {
+    const { definitions } = opened.store;
+    const first = await definitions.save(definition('build'));
+    const reordered = {
+      loop: { type: 'once' },
+      name: 'build',
+      steps: [{ command: 'npm test', type: 'shell' }],
+    } as Definition;
+    expect(await definitions.save(reordered)).toEqual(first);
+    const second = await definitions.save(definition('build', 'npm run build'));
+    expect([first.version, second.version]).toEqual([1, 2]);
+    expect(await definitions.find('build')).toEqual(second);
+    expect(await definitions.find(first.hash)).toEqual(first);
+    expect(await definitions.find('nobody')).toBeNull();
+    expect(await definitions.find('no\0body')).toBeNull();
+  });
+
+  test('saved at once get versions without holes', async () => {
+    const { definitions } = opened.store;
+    const saved = await Promise.all(
+      Array.from({ length: 24 }, (_, n) => definitions.save(definition('race', `echo ${n % 12}`))),
+    );
+    expect([...new Set(saved.map(({ version }) => version))].toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 12 }, (_, n) => n + 1),
+    );
+    expect((await definitions.list()).filter(({ name }) => name === 'race').map(({ version }) => version)).toEqual(
+      Array.from({ length: 12 }, (_, n) => 12 - n),
+    );
+  });
+
+  test('come back as they were written, hostile names and NUL included', async () => {
+    const { definitions } = opened.store;
+    const odd: Definition = {
+      ...definition('__proto__', 'printf "\0"'),
+      inputs: { b: 1, a: JSON.parse('{"__proto__": 1}') as object as never },
+    };
+    const saved = await definitions.save(odd);
+    expect(JSON.stringify((await definitions.find('__proto__'))?.definition)).toBe(JSON.stringify(odd));
+    expect((await definitions.list()).find(({ hash }) => hash === saved.hash)).toEqual(saved);
+  });
+
+  test('the hash is of the canonical text, the first time and later', () => {
+    const value = { b: [1, { d: null, c: undefined }], a: 'x' };
+    const hash = createHash('sha256').update('{"a":"x","b":[1,{"d":null}]}').digest('hex');
+    expect([contentHash(value), contentHash({ ...value }), contentHash({ a: 'x', b: value.b })]).toEqual([
+      hash,
+      hash,
+      hash,
+    ]);
+    expect(contentHash({ ...value, a: 'y' })).not.toBe(hash);
+  });
+
+  test('canonical text does not depend on order or on absent members', () => {
+    expect(canonicalText({ b: [1, undefined, { d: null, c: undefined }], a: 'x\0' })).toBe(
+      '{"a":"x\\u0000","b":[1,null,{"d":null}]}',
+    );
+  });
+});
+
+describe('runs', () => {
+  test('are listed newest first, by status and persona', async () => {
+    const { runs, events } = opened.store;
+    for (const [n, persona] of ['ada', 'alan', 'ada'].entries())
+      await runs.create(run(`r${n}`, { persona, startedAt: 1_000 + n }));
+    await events.append('r0', [started(1), finished(2)]);
+    const handles = async (query: Parameters<typeof runs.list>[0]): Promise<string[]> =>
+      (await runs.list(query)).map(({ handle }) => handle);
+    expect(await handles({})).toEqual(['r2', 'r1', 'r0']);
+    expect(await handles({ status: 'running' })).toEqual(['r2', 'r1']);
+    expect(await handles({ persona: 'ada', limit: 1 })).toEqual(['r2']);
+    expect(await runs.list({ status: 'completed' })).toEqual([await runs.find('r0')]);
+  });
+
+  test('that never started are discarded, others are not', async () => {
+    const { runs, events } = opened.store;
+    await runs.create(run('never'));
+    expect(await runs.context('never')).toEqual({
+      handle: 'never',
+      project: '/p',
+      persona: 'ada',
+      definitionHash: 'h',
+    });
+    await runs.discard('never');
+    expect(await runs.find('never')).toBeNull();
+    expect(await runs.context('never')).toBeNull();
+    await events.append('did', [started(1)]);
+    await runs.discard('did');
+    expect(await runs.find('did')).not.toBeNull();
+    expect(await runs.find('no\0body')).toBeNull();
+  });
+});
