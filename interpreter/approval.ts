@@ -37,12 +37,12 @@ export function permissionToAsk(walk: Walk, effect: Effect): Permission | null {
 
 /** The action that the step's open or answered question is about, unless the step is another one now. */
 export function actionAsked(walk: Walk, step: Step, place: Place, frame: BlockFrame): Effect | null {
-  const { asked } = frame;
-  if (asked === undefined) return null;
-  if (canonicalText(asked.step) === canonicalText(step)) return asked.effect ?? null;
+  if (frame.step?.type !== 'asked') return null;
+  const { about, effect } = frame.step;
+  if (canonicalText(about) === canonicalText(step)) return effect ?? null;
   withdrawOpen(walk, place.key);
   walk.position.answered = walk.position.answered.filter(({ id }) => id !== place.key);
-  delete frame.asked;
+  delete frame.step;
   return null;
 }
 
@@ -63,11 +63,11 @@ export function* approveAction(
   if (rule?.action === 'abort')
     return { failure: rejected(place.key, 'the definition lets nobody approve it'), skip: false };
   if (rule?.action === 'notify') {
-    if (frame.asked === undefined) notify(walk, place.key, 'approval_needed', priority, message);
-    frame.asked = { step, effect };
+    if (frame.step?.type !== 'asked') notify(walk, place.key, 'approval_needed', priority, message);
+    frame.step = { type: 'asked', about: step, effect };
     return { perform: effect };
   }
-  frame.asked = { step, effect };
+  frame.step = { type: 'asked', about: step, effect };
   const action = actionOf(effect);
   const verdict = yield* ask(walk, strand, {
     id: place.key,
@@ -132,13 +132,12 @@ export function* walkApproval(
   const read = readApproval(walk, strand, step, place);
   if ('failure' in read)
     return finish(walk, strand, step, place, walk.host.now(), { failure: read.failure }, read.label);
-  if (frame.asked === undefined) {
-    frame.asked = { step };
+  if (frame.step?.type !== 'asked') {
+    frame.step = { type: 'asked', about: step, since: walk.host.now() };
     walk.position.steps += 1;
-    frame.since = walk.host.now();
     record(walk, { type: 'step-started', key: place.key, step: 'approval', label: read.label });
   }
-  const startedAt = frame.since ?? walk.host.now();
+  const startedAt = frame.step.since ?? walk.host.now();
   const { message, show, assignee } = read;
   const verdict = yield* ask(walk, strand, {
     id: place.key,

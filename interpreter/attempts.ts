@@ -17,7 +17,7 @@ import { isCancelled, type Flow, type Gate, type Strand } from './host.ts';
 import { stepKey } from './keys.ts';
 import { record, type Place, type Walk } from './walk-state.ts';
 import { remainingMs, runningMs } from './limits.ts';
-import type { BlockFrame } from './position.ts';
+import { askedIn, openIn, type BlockFrame, type FailedFrame, type OpenFrame, type RestingFrame } from './position.ts';
 import { takeRest } from './waits.ts';
 import { stepPath } from './edited-paths.ts';
 
@@ -43,33 +43,26 @@ export function* walkAttempts(
   const { block, passes, frame } = at;
   for (;;) {
     const place = placeOf(walk, step, block, passes, frame);
-    if (frame.failure === undefined) {
+    let failed = failedIn(frame);
+    if (failed === null) {
       const flow = yield* attempt(place);
       if (flow === ANEW || flow.kind !== 'failed') return flow;
-      frame.failure = flow.failure;
+      failed = { type: 'failed', failure: flow.failure, ...whereItStood(frame) };
+      frame.step = failed;
     }
-    const next = yield* afterFailure(walk, strand, step, place, frame, frame.failure);
+    const next = yield* afterFailure(walk, strand, step, place, frame, failed);
     if (next !== AGAIN) return next;
-    const { edit, keySegment } = frame;
-    const tried = frame.attempt ?? 1;
-    clearAttempt(frame);
-    frame.attempt = tried + 1;
-    if (keySegment !== undefined) frame.keySegment = keySegment;
-    if (edit !== undefined) frame.edit = edit;
+    delete frame.step;
+    frame.attempt = (frame.attempt ?? 1) + 1;
   }
 }
 
-/** What a frame holds of the step it is at. */
-export function clearAttempt(frame: BlockFrame): void {
-  delete frame.open;
-  delete frame.keySegment;
-  delete frame.attempt;
-  delete frame.since;
-  delete frame.held;
-  delete frame.failure;
-  delete frame.restsUntil;
-  delete frame.asked;
-  delete frame.edit;
+const failedIn = ({ step }: BlockFrame): FailedFrame | RestingFrame | null =>
+  step?.type === 'failed' || step?.type === 'resting' ? step : null;
+
+function whereItStood(frame: BlockFrame): Pick<FailedFrame, 'failedIn'> {
+  const stood = openIn(frame) ?? askedIn(frame);
+  return stood === undefined ? {} : { failedIn: stood };
 }
 
 function* afterFailure(
@@ -78,19 +71,17 @@ function* afterFailure(
   step: Step,
   place: Place,
   frame: BlockFrame,
-  failure: FailureInfo,
+  failed: FailedFrame | RestingFrame,
 ): Walking<Flow | typeof AGAIN> {
+  const { failure } = failed;
   if (isAbort(failure)) return { kind: 'failed', failure };
   const retry = retryOf(step);
   if (retry !== null && (place.attemptsLeft ?? 0) > 0 && !isPermanent(failure)) {
     const backoff = backoffMs(retry, frame.attempt ?? 1);
-    const gate = yield* takeRest(
-      walk,
-      strand,
-      `${place.key} again`,
-      Math.min(backoff, remainingMs(walk, strand) ?? backoff),
-      frame,
-    );
+    const resting: RestingFrame = { ...failed, type: 'resting' };
+    frame.step = resting;
+    const ms = Math.min(backoff, remainingMs(walk, strand) ?? backoff);
+    const gate = yield* takeRest(walk, strand, `${place.key} again`, ms, resting);
     if (gate !== 'go') return flowOf(gate);
     if (step.type === 'condition') warn(walk, place, failure, 'is tried again');
     return AGAIN;
@@ -146,7 +137,7 @@ export function* walkInside(
   strand: Strand,
   step: Step,
   place: Place,
-  frame: BlockFrame,
+  open: OpenFrame,
   inside: (strand: Strand) => Walking<Flow>,
 ): Walking<Flow> {
   const { timeoutMs } = step;
@@ -157,8 +148,8 @@ export function* walkInside(
         ? strand
         : { ...strand, cancelled: false, within: strand, forgiven: true },
     );
-  frame.since ??= runningMs(walk);
-  const { since } = frame;
+  open.since ??= runningMs(walk);
+  const { since } = open;
   const leftMs = (): number => timeoutMs - (runningMs(walk) - since);
   const inner: Strand = { ...strand, cancelled: leftMs() <= 0, within: strand, forgiven: isForgiven, leftMs };
   const flow = yield* wait(walk.host.bound(inner, leftMs, () => drive(inside(inner), () => walk.host.suspended())));

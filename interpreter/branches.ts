@@ -41,16 +41,16 @@ export function* walkParallel(
   frame: BlockFrame,
   walkBranch: (branch: Strand) => Walking<Flow>,
 ): Walking<Flow> {
-  let open = frame.open;
+  let open = frame.step;
   if (open === undefined) {
     const branches = step.branches.map((): BranchFrame => ({ status: 'waiting', own: {}, block: { at: 0 } }));
     open = { type: 'parallel', branches, startedAt: walk.host.now() };
-    frame.open = open;
+    frame.step = open;
     record(walk, { type: 'step-started', key: place.key, step: 'parallel', label: labelOf(step) });
   }
   if (open.type !== 'parallel') throw new Error(`bug: frame of "${place.path}" is not a parallel step's`);
   const { branches, startedAt } = open;
-  const inside = yield* walkInside(walk, strand, step, place, frame, (inner) =>
+  const inside = yield* walkInside(walk, strand, step, place, open, (inner) =>
     walkBranches(walk, inner, step, place, branches, walkBranch),
   );
   if (inside.kind === 'yield' || inside.kind === 'segment') return inside;

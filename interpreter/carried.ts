@@ -9,10 +9,10 @@ import { finish, type Place, type Walk } from './walk-state.ts';
 import type { BlockFrame } from './position.ts';
 import { answerTo, withdrawOpen } from './questions.ts';
 
-function isWaiting(step: Step, { asked, since }: BlockFrame): boolean {
+function isWaiting(step: Step, frame: BlockFrame): boolean {
   return (
-    (step.type === 'approval' && asked !== undefined) ||
-    (step.type === 'watch' && step.event !== undefined && since !== undefined)
+    (step.type === 'approval' && frame.step?.type === 'asked') ||
+    (step.type === 'watch' && frame.step?.type === 'awaiting-event')
   );
 }
 
@@ -23,12 +23,12 @@ export function isPaidFor(walk: Walk, step: Step, frame: BlockFrame): boolean {
 
 /** An answer that was given holds, whatever has been said to the run since. */
 export function isAnswered(walk: Walk, step: Step, { key }: Place, frame: BlockFrame): boolean {
-  return step.type === 'approval' && frame.asked !== undefined && answerTo(walk, key) !== undefined;
+  return step.type === 'approval' && frame.step?.type === 'asked' && answerTo(walk, key) !== undefined;
 }
 
 /** The run, or the branch, ends where it would have gone on waiting. */
 export function endWait(walk: Walk, strand: Strand, step: Step, place: Place, frame: BlockFrame): void {
-  if (frame.asked === undefined && !isWaiting(step, frame)) return;
+  if (frame.step?.type !== 'asked' && frame.step?.type !== 'awaiting-event') return;
   withdrawOpen(walk, place.key);
   if (isWaiting(step, frame))
     finish(
@@ -36,7 +36,7 @@ export function endWait(walk: Walk, strand: Strand, step: Step, place: Place, fr
       strand,
       step,
       place,
-      frame.since ?? walk.host.now(),
+      frame.step.since ?? walk.host.now(),
       { cancelled: true },
       labelNow(walk, strand, step, place),
     );

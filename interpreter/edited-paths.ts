@@ -9,7 +9,7 @@ import type { Definition, Step } from '../language/model.ts';
 import type { Strand } from './host.ts';
 import { attemptPath, definitionPath } from './keys.ts';
 import type { Walk } from './walk-state.ts';
-import type { BlockFrame, Position, Variables } from './position.ts';
+import { openIn, type BlockFrame, type Position, type Variables } from './position.ts';
 import { stepsAt } from './program.ts';
 
 /** What a segment knows of the frames around its strand. */
@@ -84,7 +84,8 @@ const unattempted = (word: string): string => word.replace(/#\d+$/, '');
 const definitionWord = (word: string): string => definitionPath(word);
 
 /** The frame of a block inside the step that a frame is at. */
-function innerFrame({ open }: BlockFrame, name: string, branch: string | undefined): BlockFrame | undefined {
+function innerFrame(frame: BlockFrame, name: string, branch: string | undefined): BlockFrame | undefined {
+  const open = openIn(frame);
   if (open?.type === 'condition')
     return name === 'always' ? open.cleanUp?.block : open.branch === name ? open.block : undefined;
   if (open?.type === 'loop') return name === 'steps' ? open.loop.block : undefined;
@@ -141,7 +142,7 @@ export function openBlocks({ position, input: { definition } }: Walk): OpenBlock
 function collect(blocks: OpenBlock[], block: OpenBlock, steps: readonly Step[]): void {
   blocks.push(block);
   const { frame, again, ended } = block;
-  const { open } = frame;
+  const open = openIn(frame);
   const step = steps[frame.at];
   if (open === undefined || step === undefined || ended) return;
   const path = `${block.path}.${frame.at}`;
@@ -183,7 +184,8 @@ function hasPasses({ pass, max }: Position['loop'], config: Definition['loop']):
 /** Every set of variables that the run's lines have set. */
 export function scopesOf({ position }: Walk): Variables[] {
   const scopes = [position.own];
-  const visit = ({ open }: BlockFrame): void => {
+  const visit = (frame: BlockFrame): void => {
+    const open = openIn(frame);
     if (open?.type === 'condition') {
       visit(open.block);
       if (open.cleanUp !== undefined) visit(open.cleanUp.block);

@@ -13,7 +13,7 @@ import type { Step } from '../language/model.ts';
 import type { Edited } from '../language/events/run-event.ts';
 import { isJsonObject, type Json } from '../language/json.ts';
 import { record, type Walk } from './walk-state.ts';
-import type { BlockFrame } from './position.ts';
+import { openIn, type BlockFrame } from './position.ts';
 import { textFieldsOf } from './program.ts';
 import { openBlocks, revisionOf, scopesOf, type OpenBlock } from './edited-paths.ts';
 
@@ -52,11 +52,7 @@ export function begun(walk: Walk, frame: BlockFrame): () => void {
 }
 
 export function isUnderWay(walk: Walk, frame: BlockFrame): boolean {
-  const { open, attempt, since, failure, asked } = frame;
-  return (
-    underWay.get(walk)?.has(frame) === true ||
-    [open, attempt, since, failure, asked].some((trace) => trace !== undefined)
-  );
+  return underWay.get(walk)?.has(frame) === true || frame.step !== undefined || frame.attempt !== undefined;
 }
 
 export const isSegmentInFlight = ({ segments = 0 }: Walk): boolean => segments > 0;
@@ -141,7 +137,8 @@ export function reachOf(open: readonly OpenBlock[], walk: Walk, op: EditRequest[
 }
 
 /** A block inside a step that is under way, which is not the one it is in. */
-function reachInside({ frame: { open }, again }: OpenBlock, block: string): Reach {
+function reachInside({ frame, again }: OpenBlock, block: string): Reach {
+  const open = openIn(frame);
   if (/\.definition\.(?:steps|always)$/.test(block)) return 'under-way';
   if (open?.type !== 'condition' || block.endsWith('.always')) return 'now';
   return again ? 'next-pass' : 'not-taken';

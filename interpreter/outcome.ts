@@ -14,7 +14,7 @@ import type { RunOutcome } from '../language/events/run-event.ts';
 import type { Flow } from './host.ts';
 import { usageOf } from './budget.ts';
 import { withoutResults } from './results.ts';
-import type { LoopFrame, Position, Tally, Usage, Variables } from './position.ts';
+import { openIn, type LoopFrame, type Position, type Tally, type Usage, type Variables } from './position.ts';
 
 const passingScore = 80;
 const resultsKeptMax = 100;
@@ -104,7 +104,7 @@ export function valueOfNestedRun(result: RunResult): JsonObject {
 
 /** A pass that ended before its first step does not count. */
 function passesMade(loop: LoopFrame): number {
-  const isUntouched = !loop.between && loop.block.at === 0 && loop.block.open === undefined;
+  const isUntouched = !loop.between && loop.block.at === 0 && openIn(loop.block) === undefined;
   return isUntouched ? loop.pass - 1 : loop.pass;
 }
 

@@ -2,9 +2,8 @@
  * Where a run stands, as one serialisable value. There is no second way to resume: continue-as-new,
  * segments, forks and edits all hand this value to a fresh walk.
  *
- * A frame says how far one block of steps has come. `at` names the step to run next, or, with
- * `open`, the composite step that is under way. An action step is never open: its effect either has
- * happened, and `at` is past it, or has not.
+ * A frame says how far one block of steps has come. `at` names the step to run next, and `step` says
+ * what is under way there. The effect of an action step either has happened, and `at` is past it, or has not.
  */
 import type { FailureInfo } from '../language/failure.ts';
 import type { Json, JsonObject } from '../language/json.ts';
@@ -21,21 +20,50 @@ export interface BlockFrame {
   at: number;
   /** How the keys of the step under way call it, where that is not `at` (edited-paths.ts). */
   keySegment?: string;
-  open?: OpenFrame;
   /** Attempt of the step at `at`, from the second on; each has keys of its own (keys.ts). */
   attempt?: number;
-  /** When the attempt began, for a step that holds others within a time by the run's clock. */
-  since?: number;
-  /** How long the run had been held when the step began to wait for an event. */
-  held?: number;
-  /** What the attempt failed with, while nobody has decided what becomes of it. */
-  failure?: FailureInfo;
-  /** When the pause before the next attempt ends, once the run has continued as new in it. */
-  restsUntil?: number;
-  /** The step as it was when its question was asked, and the action that the answer holds for. */
-  asked?: { step: Step; effect?: Effect };
   /** What a persona changed of the step's action. */
   edit?: JsonObject;
+  /** What is under way at the step; absent until it has begun something that outlasts one turn of the walk. */
+  step?: StepFrame;
+}
+
+/** One case for each thing that can be under way at a step; a further one has to be dealt with wherever a switch over them is closed by `never`. */
+export type StepFrame = OpenFrame | AskedFrame | AwaitingEventFrame | RestingFrame | FailedFrame;
+
+/** The step asks a persona, or has the answer: its question, and with it what the answer holds for, stays until the step ends. */
+export interface AskedFrame {
+  type: 'asked';
+  /** The step as it was when it asked. */
+  about: Step;
+  /** The action that the answer holds for; absent for an approval step, which has none. */
+  effect?: Effect;
+  /** When an approval step began. */
+  since?: number;
+}
+
+export interface AwaitingEventFrame {
+  type: 'awaiting-event';
+  since: number;
+  /** How long the run had been held when the step began to wait. */
+  held?: number;
+}
+
+/** The pause before the next attempt. */
+export interface RestingFrame {
+  type: 'resting';
+  failure: FailureInfo;
+  /** When it ends, once the run has continued as new in it. */
+  restsUntil?: number;
+  failedIn?: OpenFrame | AskedFrame;
+}
+
+/** The attempt failed, and nobody has decided what becomes of it. */
+export interface FailedFrame {
+  type: 'failed';
+  failure: FailureInfo;
+  /** Where the step stood: steps inside it that ran are past, and an approved action is the one that failed. */
+  failedIn?: OpenFrame | AskedFrame;
 }
 
 /** Steps that run once something has ended, however it ended. */
@@ -70,10 +98,12 @@ export interface BranchFrame {
   failure?: FailureInfo;
 }
 
-export type OpenFrame =
-  | { type: 'condition'; branch: 'then' | 'else'; block: BlockFrame; startedAt: number; cleanUp?: CleanUpFrame }
-  | { type: 'loop'; loop: LoopFrame; startedAt: number }
-  | { type: 'parallel'; branches: BranchFrame[]; startedAt: number };
+/** A step that holds others. */
+export type OpenFrame = { startedAt: number; since?: number } & (
+  | { type: 'condition'; branch: 'then' | 'else'; block: BlockFrame; cleanUp?: CleanUpFrame }
+  | { type: 'loop'; loop: LoopFrame }
+  | { type: 'parallel'; branches: BranchFrame[] }
+);
 
 /** Verdicts over the passes of the run's own loop, kept for the parent of a nested run. */
 export interface Tally {
@@ -142,6 +172,39 @@ export interface Position {
   skips?: string[];
   /** Present once the run's own steps have ended and its clean-up has begun. */
   cleanUp?: CleanUpFrame;
+}
+
+/** What is open at the step that a frame is at, or was when an attempt failed; undefined where the step holds no others. */
+export function openIn({ step }: BlockFrame): OpenFrame | undefined {
+  switch (step?.type) {
+    case 'condition':
+    case 'loop':
+    case 'parallel':
+      return step;
+    case 'resting':
+    case 'failed':
+      return step.failedIn?.type === 'asked' ? undefined : step.failedIn;
+    case 'asked':
+    case 'awaiting-event':
+    case undefined:
+      return undefined;
+    default:
+      return step satisfies never;
+  }
+}
+
+/** The question about the step's action, open, answered, or of the attempt that failed. */
+export function askedIn({ step }: BlockFrame): AskedFrame | undefined {
+  const frame = step?.type === 'resting' || step?.type === 'failed' ? step.failedIn : step;
+  return frame?.type === 'asked' ? frame : undefined;
+}
+
+/** Forgets the step that a frame was at: what comes next at `at` has not begun. */
+export function leaveStep(frame: BlockFrame): void {
+  delete frame.keySegment;
+  delete frame.attempt;
+  delete frame.edit;
+  delete frame.step;
 }
 
 export function firstLoopFrame(startedAt: number): LoopFrame {

@@ -5,7 +5,7 @@ import type { Step } from '../language/model.ts';
 import { effectOf } from './effects.ts';
 import type { Effect, Strand } from './host.ts';
 import type { Place, Walk } from './walk-state.ts';
-import type { BlockFrame } from './position.ts';
+import { askedIn, type BlockFrame } from './position.ts';
 import { previewOf } from './preview.ts';
 
 const fields = ['type', 'command', 'args', 'cwd', 'env', 'stdin', 'files', 'params', 'event', 'data'] as const;
@@ -29,9 +29,11 @@ export function shown(action: JsonObject): Json {
 }
 
 /** What a step that failed would do if it were tried again now; of a step that is no action, what it is. */
-export function actionAgain(walk: Walk, strand: Strand, step: Step, place: Place, { edit, asked }: BlockFrame): Json {
+export function actionAgain(walk: Walk, strand: Strand, step: Step, place: Place, frame: BlockFrame): Json {
   if (step.type !== 'shell' && step.type !== 'command' && step.type !== 'emit') return { type: step.type };
-  const built = asked?.effect === undefined ? effectOf(walk, strand, step, place) : { effect: asked.effect };
+  const { edit } = frame;
+  const approved = askedIn(frame)?.effect;
+  const built = approved === undefined ? effectOf(walk, strand, step, place) : { effect: approved };
   if ('failure' in built) return { type: step.type };
   return shown(actionOf(edit === undefined ? built.effect : edited(built.effect, edit)));
 }

@@ -2,6 +2,7 @@
 import type { Definition, Step, StepType } from '../language/model.ts';
 import { labelOf } from './effects.ts';
 import { isUnderWay, reachOf, type Reach } from './edits.ts';
+import { askedIn, openIn, type BlockFrame } from './position.ts';
 import type { Walk } from './walk-state.ts';
 import { openBlocks, revisionOf } from './edited-paths.ts';
 
@@ -40,11 +41,12 @@ export function listSteps(walk: Walk): StepList {
     const reach = reachOf(open, walk, 'update', path);
     const frame = frames.get(path.slice(0, path.lastIndexOf('.')));
     const isAt = frame !== undefined && path.endsWith(`.${frame.at}`);
-    const asks = isAt && (frame.asked !== undefined || frame.failure !== undefined) && position.questions.length > 0;
+    const asks = isAt && mayAsk(frame) && position.questions.length > 0;
     const isNext = isAt && reach === 'now';
     const state =
       position.skips?.includes(path) === true ? 'skipped' : asks ? 'asks' : isNext ? 'next' : stateOf(reach);
-    const pass = isAt && frame.open?.type === 'loop' && isUnderWay(walk, frame) ? { pass: frame.open.loop.pass } : {};
+    const inside = isAt && isUnderWay(walk, frame) ? openIn(frame) : undefined;
+    const pass = inside?.type === 'loop' ? { pass: inside.loop.pass } : {};
     return {
       path,
       type: step.type,
@@ -57,6 +59,9 @@ export function listSteps(walk: Walk): StepList {
   });
   return { handle: input.handle, revision: revisionOf(walk), pass: position.loop.pass, definition, steps };
 }
+
+const mayAsk = (frame: BlockFrame): boolean =>
+  askedIn(frame) !== undefined || frame.step?.type === 'failed' || frame.step?.type === 'resting';
 
 function stateOf(reach: Reach): StepState {
   if (reach === 'now') return 'waiting';
@@ -73,10 +78,10 @@ function stepsWithin({ steps, always = [] }: Definition, prefix: string): Found[
 }
 
 function stepsIn(steps: readonly Step[], block: string): Found[] {
-  return steps.flatMap((step, index) => [{ path: `${block}.${index}`, step }, ...inside(step, `${block}.${index}`)]);
+  return steps.flatMap((step, index) => [{ path: `${block}.${index}`, step }, ...within(step, `${block}.${index}`)]);
 }
 
-function inside(step: Step, path: string): Found[] {
+function within(step: Step, path: string): Found[] {
   switch (step.type) {
     case 'condition':
       return (['then', 'else', 'always'] as const).flatMap((name) => stepsIn(step[name] ?? [], `${path}.${name}`));

@@ -11,7 +11,7 @@
 import { isTruthy, tryEvaluate } from '../language/expression/evaluate.ts';
 import type { ConditionStep, LoopStep, Step } from '../language/model.ts';
 import { walkApproval } from './approval.ts';
-import { ANEW, clearAttempt, walkAttempts, walkInside } from './attempts.ts';
+import { ANEW, walkAttempts, walkInside } from './attempts.ts';
 import { walkParallel } from './branches.ts';
 import { askBudget, beginSegment, settleSegment, spend } from './budget.ts';
 import { endWait, isAnswered, isPaidFor } from './carried.ts';
@@ -25,7 +25,7 @@ import { holdAtLimit, limitReached, type Limit, runningMs } from './limits.ts';
 import { walkLoop, type LoopBlock } from './loops.ts';
 import { walkAction } from './action-step.ts';
 import { namesAt } from './names.ts';
-import { firstLoopFrame, type BlockFrame, type LoopFrame } from './position.ts';
+import { firstLoopFrame, leaveStep, openIn, type BlockFrame, type LoopFrame } from './position.ts';
 import { withdraw } from './questions.ts';
 import { walkEventWatch } from './watching.ts';
 import { revisionOf, stepNow, stepsOf, definitionPathOf, keySegmentOf } from './edited-paths.ts';
@@ -93,7 +93,7 @@ function adopt(walk: Walk, strand: Strand, report: SegmentReport): void {
   if ('block' in strand.frame && 'block' in report.frame) {
     // A segment that was cancelled reports the very frame that it was given.
     const block = { ...report.frame.block };
-    clearAttempt(strand.frame.block);
+    leaveStep(strand.frame.block);
     Object.assign(strand.frame.block, block);
   }
   Object.assign(strand.own, report.set);
@@ -125,7 +125,7 @@ function* walkBlock(
     );
     if (flow === ANEW) continue;
     if (flow.kind !== 'done') return flow;
-    clearAttempt(frame);
+    leaveStep(frame);
     frame.at += 1;
   }
 }
@@ -183,7 +183,7 @@ function walkLoopBlock(walk: Walk, strand: Strand, block: LoopBlock, frame: Loop
  * nothing ends: what is inside ends first, and then the step records its end and cleans up.
  */
 function* askGate(walk: Walk, strand: Strand, key: string, step: Step, frame: BlockFrame): Walking<Flow | null> {
-  const isOpen = frame.open !== undefined;
+  const isOpen = openIn(frame) !== undefined;
   if (isCancelled(strand) && !isOpen) return { kind: 'cancelled' };
   const reached = (): Limit | null => (shieldOf(strand) === null && !isOpen ? limitReached(walk) : null);
   for (let limit = reached(); limit !== null; limit = reached()) {
@@ -255,7 +255,7 @@ function* walkCondition(
   place: Place,
   frame: BlockFrame,
 ): Walking<Flow> {
-  let open = frame.open;
+  let open = frame.step;
   if (open === undefined) {
     const startedAt = walk.host.now();
     const verdict = tryEvaluate(step.check, namesAt(walk, strand, place.passes, place.path));
@@ -268,14 +268,14 @@ function* walkCondition(
       return finish(walk, strand, step, place, startedAt, { failure }, labelOf(step));
     }
     open = { type: 'condition', branch: isTruthy(verdict.value) ? 'then' : 'else', block: { at: 0 }, startedAt };
-    frame.open = open;
+    frame.step = open;
     finish(walk, strand, step, place, startedAt, { value: open.branch }, labelOf(step));
   }
   if (open.type !== 'condition') throw new Error(`bug: frame of "${place.path}" is not a condition's`);
   const { branch, block } = open;
   if (open.cleanUp === undefined) {
     const path = `${place.path}.${branch}`;
-    const flow = yield* walkInside(walk, strand, step, place, frame, (inner) =>
+    const flow = yield* walkInside(walk, strand, step, place, open, (inner) =>
       walkBlock(walk, inner, path, place.passes, block),
     );
     if (flow.kind === 'yield' || flow.kind === 'segment' || stepNow(walk, step, place.path).always === undefined)
@@ -287,17 +287,17 @@ function* walkCondition(
 }
 
 function* walkLoopStep(walk: Walk, strand: Strand, step: LoopStep, place: Place, frame: BlockFrame): Walking<Flow> {
-  let open = frame.open;
+  let open = frame.step;
   if (open === undefined) {
     const startedAt = walk.host.now();
     open = { type: 'loop', startedAt, loop: firstLoopFrame(runningMs(walk)) };
-    frame.open = open;
+    frame.step = open;
     record(walk, { type: 'step-started', key: place.key, step: 'loop', label: labelOf(step) });
   }
   if (open.type !== 'loop') throw new Error(`bug: frame of "${place.path}" is not a loop's`);
   const block = { config: step.loop, path: place.path, passes: place.passes, isRoot: false };
   const { loop } = open;
-  const flow = yield* walkInside(walk, strand, step, place, frame, (inner) => walkLoopBlock(walk, inner, block, loop));
+  const flow = yield* walkInside(walk, strand, step, place, open, (inner) => walkLoopBlock(walk, inner, block, loop));
   if (flow.kind === 'yield' || flow.kind === 'segment') return flow;
   if (flow.kind === 'cancelled' || flow.kind === 'stopped') {
     finish(walk, strand, step, place, open.startedAt, { cancelled: true }, labelOf(step));

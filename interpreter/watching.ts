@@ -129,19 +129,21 @@ export function* walkEventWatch(
   const label = step.name ?? read.pattern;
   const refused = read.failure ?? refusedPattern(place.key, read.pattern);
   if (refused) return finish(walk, strand, step, place, walk.host.now(), { failure: refused }, label);
-  if (frame.since === undefined) {
-    frame.since = walk.host.now();
-    if (heldMs(walk) > 0) frame.held = heldMs(walk);
+  let waits = frame.step;
+  if (waits?.type !== 'awaiting-event') {
+    const held = heldMs(walk);
+    waits = { type: 'awaiting-event', since: walk.host.now(), ...(held > 0 ? { held } : {}) };
+    frame.step = waits;
     walk.position.steps += 1;
     record(walk, { type: 'step-started', key: place.key, step: 'watch', label });
   }
-  const startedAt = frame.since;
+  const startedAt = waits.since;
   const timeoutMs = Math.min(step.timeoutMs ?? watchTimeoutMs, walk.input.limits.stepTimeoutMs ?? watchTimeoutMs);
   const caught = yield* catchEvent(walk, strand, {
     key: place.key,
     pattern: read.pattern,
     withCause: false,
-    until: deadline(walk, startedAt + timeoutMs, frame.held ?? 0),
+    until: deadline(walk, startedAt + timeoutMs, waits.held ?? 0),
   });
   if ('event' in caught)
     return finish(walk, strand, step, place, startedAt, { value: valueOfEvent(caught.event) }, label);

@@ -97,9 +97,9 @@ export const CASES: readonly HistoryCase[] = [
       {
         type: 'parallel',
         branches: [
-          [shell('echo a', { outputTo: 'a' }), create('history', { branch: 'a' })],
-          [create('history', { branch: 'b' }, 'b'), shell('sleep 0.3')],
-          [shell('sleep 0.6')],
+          [shell('sleep 0.4; echo a', { outputTo: 'a' }), create('history', { branch: 'a' })],
+          [create('history', { branch: 'b' }, 'b'), shell('sleep 0.8')],
+          [shell('true')],
         ],
       },
       create('history', { after: '$a.stdout' }),

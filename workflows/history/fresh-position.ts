@@ -8,7 +8,7 @@
  */
 import { usageOf } from '../../interpreter/budget.ts';
 import type { Json } from '../../language/json.ts';
-import type { BlockFrame, LoopFrame, OpenFrame, Position } from '../../interpreter/position.ts';
+import { openIn, type BlockFrame, type LoopFrame, type OpenFrame, type Position } from '../../interpreter/position.ts';
 import { throughJson } from '../../interpreter/simulation/through-json.ts';
 
 /** `takenAt`: when the old run stood there, by its clock; `now`: when the new one begins. */
@@ -49,15 +49,32 @@ function renewLoop(loop: LoopFrame, takenAt: number, now: number): void {
 }
 
 function renewBlock(block: BlockFrame, takenAt: number, now: number): void {
-  delete block.asked;
-  delete block.held;
-  delete block.restsUntil;
-  if (block.since !== undefined) block.since = now;
-  if (block.open !== undefined) renewOpen(block.open, takenAt, now);
+  const { step } = block;
+  switch (step?.type) {
+    case 'condition':
+    case 'loop':
+    case 'parallel':
+      return renewOpen(step, takenAt, now);
+    case 'asked':
+      delete block.step;
+      return;
+    case 'awaiting-event':
+      block.step = { type: 'awaiting-event', since: now };
+      return;
+    case 'resting':
+    case 'failed':
+      block.step = { type: step.type, failure: step.failure };
+      return;
+    case undefined:
+      return;
+    default:
+      return step satisfies never;
+  }
 }
 
 function renewOpen(open: OpenFrame, takenAt: number, now: number): void {
   open.startedAt = now;
+  if (open.since !== undefined) open.since = now;
   switch (open.type) {
     case 'condition':
       renewBlock(open.block, takenAt, now);
@@ -87,7 +104,7 @@ export function setVariableAt(position: Position, path: string, name: string, va
 
 /** Variables of the open branches on the way to a step, outermost first. */
 function scopesAround(block: BlockFrame, words: readonly string[]): Position['own'][] {
-  const { open } = block;
+  const open = openIn(block);
   if (open === undefined) return [];
   switch (open.type) {
     case 'condition':

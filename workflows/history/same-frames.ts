@@ -3,7 +3,7 @@
  * same place, with the same type, and hold what is open in it. What lies ahead may differ as it likes.
  */
 import type { Definition, LoopConfig, Step } from '../../language/model.ts';
-import type { BlockFrame, LoopFrame, Position } from '../../interpreter/position.ts';
+import { openIn, type BlockFrame, type LoopFrame, type Position } from '../../interpreter/position.ts';
 
 /** What of the position has no place in the definition, as sentences; none where it can go on. */
 export function frameDifferences(position: Position, definition: Definition): string[] {
@@ -14,7 +14,8 @@ export function frameDifferences(position: Position, definition: Definition): st
 
 function blockDifferences(path: string, block: BlockFrame, steps: readonly Step[] | undefined): string[] {
   if (steps === undefined) return [`the run is in "${path}", which the definition does not have`];
-  const { at, open } = block;
+  const { at } = block;
+  const open = openIn(block);
   if (at > steps.length) return [`the run has passed ${at} steps of "${path}", which has ${steps.length}`];
   if (open === undefined) return [];
   const step = steps[at];
@@ -53,8 +54,9 @@ function adoptBound(frame: LoopFrame, before: LoopConfig, after: LoopConfig): vo
 
 const maxOf = (config: LoopConfig): number | string | undefined => (config.type === 'once' ? undefined : config.max);
 
-function adoptInside({ at, open }: BlockFrame, before: readonly Step[] = [], after: readonly Step[] = []): void {
-  const [old, step] = [before[at], after[at]];
+function adoptInside(frame: BlockFrame, before: readonly Step[] = [], after: readonly Step[] = []): void {
+  const open = openIn(frame);
+  const [old, step] = [before[frame.at], after[frame.at]];
   if (open === undefined || old === undefined || step === undefined) return;
   if (open.type === 'loop' && old.type === 'loop' && step.type === 'loop') {
     adoptBound(open.loop, old.loop, step.loop);
@@ -72,7 +74,8 @@ export function cleansUpCancelled(position: Position): boolean {
   return position.cleanUp === undefined ? isCancelledIn(position.loop.block) : isCancelledIn(position.cleanUp.block);
 }
 
-function isCancelledIn({ open }: BlockFrame): boolean {
+function isCancelledIn(frame: BlockFrame): boolean {
+  const open = openIn(frame);
   if (open === undefined) return false;
   if (open.type === 'loop') return isCancelledIn(open.loop.block);
   if (open.type === 'parallel') return open.branches.some((branch) => isCancelledIn(branch.block));

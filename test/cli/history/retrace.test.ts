@@ -37,7 +37,7 @@ describe('a recorded run stood', () => {
     {
       name: 'retry',
       key: 'steps.3.steps.0@1.2',
-      loop: { block: { at: 3, open: { type: 'loop', loop: { pass: 2 } } } },
+      loop: { block: { at: 3, step: { type: 'loop', loop: { pass: 2 } } } },
       has: [],
     },
   ];
@@ -60,7 +60,7 @@ describe('a recorded run stood', () => {
 
   test('with what other branches were at and ended well', async () => {
     const { at, position, inFlight } = await standingAt('parallel', 'steps.0.branches.0.1@1');
-    const { open } = position.loop.block;
+    const { step: open } = position.loop.block;
     if (open?.type !== 'parallel') throw new Error('the parallel step is not open');
     expect(at).toBe('steps.0.branches.0.1@1');
     expect(inFlight.length).toBeGreaterThan(0);

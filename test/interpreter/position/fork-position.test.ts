@@ -10,7 +10,7 @@ import { adoptBounds, cleansUpCancelled, frameDifferences } from '../../../workf
 import { beginSegment } from '../../../interpreter/budget.ts';
 import type { Host } from '../../../interpreter/host.ts';
 import { timeLimitsLeft } from '../../../interpreter/limits.ts';
-import { firstPosition, type Position } from '../../../interpreter/position.ts';
+import { firstPosition, type Position, type StepFrame } from '../../../interpreter/position.ts';
 import { rootStrand } from '../../../interpreter/walk.ts';
 import { runInputOf } from '../../../workflows/messages/start-input.ts';
 
@@ -60,13 +60,13 @@ function deepPosition(): Position {
       max: 3,
       block: {
         at: 1,
-        open: {
+        step: {
           type: 'condition',
           branch: 'then',
           startedAt: 1200,
           block: {
             at: 0,
-            open: {
+            step: {
               type: 'parallel',
               startedAt: 1300,
               branches: [
@@ -76,17 +76,17 @@ function deepPosition(): Position {
                   own: { side: 'right' },
                   block: {
                     at: 0,
-                    since: 1400,
-                    open: {
+                    step: {
                       type: 'loop',
                       startedAt: 1400,
+                      since: 1400,
                       loop: {
                         pass: 1,
                         between: false,
                         rested: false,
                         startedAt: 1400,
                         max: 4,
-                        block: { at: 1, asked: { step: say('last') }, held: 3, restsUntil: 9 },
+                        block: { at: 1, step: { type: 'asked', about: say('last'), since: 3 } },
                       },
                     },
                   },
@@ -101,11 +101,9 @@ function deepPosition(): Position {
 }
 
 const here = 'steps.1.then.0.branches.1.0.steps.1';
-const parallelIn = (
-  position: Position,
-): Extract<NonNullable<Position['loop']['block']['open']>, { type: 'parallel' }> => {
-  const condition = position.loop.block.open;
-  const inner = condition?.type === 'condition' ? condition.block.open : undefined;
+const parallelIn = (position: Position): Extract<StepFrame, { type: 'parallel' }> => {
+  const condition = position.loop.block.step;
+  const inner = condition?.type === 'condition' ? condition.block.step : undefined;
   if (inner?.type !== 'parallel') throw new Error('the parallel step is not open');
   return inner;
 };
@@ -127,10 +125,10 @@ test('what was done stays, and what belongs to the old run goes', () => {
   expect(fresh.loop).toMatchObject({ pass: 2, startedAt: 90_000, max: 3 });
   expect(parallelIn(fresh).branches[1]?.block).toEqual({
     at: 0,
-    since: 90_000,
-    open: {
+    step: {
       type: 'loop',
       startedAt: 90_000,
+      since: 90_000,
       loop: { pass: 1, between: false, rested: false, startedAt: 90_000, max: 4, block: { at: 1 } },
     },
   });
@@ -230,14 +228,14 @@ test('a bound that the definition states anew holds for the loop under way', () 
   const position = deepPosition();
   adoptBounds(position, definition, { ...definition, loop: { type: 'count', max: 9 } });
   expect(position.loop.max).toBe(9);
-  const open = parallelIn(position).branches[1]?.block.open;
+  const open = parallelIn(position).branches[1]?.block.step;
   expect(open?.type === 'loop' ? open.loop.max : null).toBe(4);
 });
 
 test('a clean-up after a cancellation is told from others', () => {
   const position = deepPosition();
   expect(cleansUpCancelled(position)).toBe(false);
-  const { open } = position.loop.block;
+  const { step: open } = position.loop.block;
   if (open?.type === 'condition') open.cleanUp = { end: { kind: 'cancelled' }, block: { at: 0 }, until: 1 };
   expect(cleansUpCancelled(position)).toBe(true);
 });
