@@ -39,7 +39,7 @@ import type { GivenDefinition } from '../language/read/nested-definition.ts';
 import { publishEvent } from './local/publish-event.ts';
 import { secretsOf, unsealedFor, withMaskedFailures, type Secrets } from './confinement/secrets.ts';
 import { maskJson } from '../language/secrets.ts';
-import { findCommand } from '../language/commands.ts';
+import { findCommand } from '../language/catalogue.ts';
 import type { RunInput } from '../interpreter/host.ts';
 import { handleOf } from '../interpreter/keys.ts';
 import { quickSteps } from './segment/quick-steps.ts';
@@ -122,7 +122,7 @@ async function runCommand(
       const value = await parts.registry.run(name, unsealedFor(name, params, secrets), { ...context, session });
       return maskJson(value, secrets.results);
     });
-  const entry = findCommand(name);
+  const entry = findCommand(parts.registry.catalogue, name);
   if (entry?.speed === 'quick' && entry.permission !== 'read') return once(parts, context, run);
   const session = parts.store.session();
   try {

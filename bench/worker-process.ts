@@ -43,7 +43,14 @@ export interface Usage {
 /** The same on both sides, and what a Sentinel worker sets; so is the connection. */
 const settings: Partial<WorkerOptions> = { shutdownGraceTime: '10s', stickyQueueScheduleToStartTimeout: '5s' };
 
-const noopCommand = defineCommand({ name: NOOP, params: z.looseObject({}), result: z.object({}), run: noop });
+const noopCommand = defineCommand({
+  name: NOOP,
+  permission: 'read',
+  speed: 'long',
+  params: z.looseObject({}),
+  result: z.object({}),
+  run: noop,
+});
 
 /** What a side can do inside its own process, as DBOS does: start a run here and wait for its result. */
 interface Running {
