@@ -32,7 +32,7 @@ import {
   type ShellRequest,
   type StepOptions,
 } from '../interpreter/contract.ts';
-import { checkEdit } from './local/edits.ts';
+import { checkEdit, type EditToCheck } from './local/edits.ts';
 import { Failure } from './failures/failures.ts';
 import { readGivenDefinition } from './local/nested-definition.ts';
 import type { GivenDefinition } from '../language/read/nested-definition.ts';
@@ -86,9 +86,9 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
       store.signals.next({ handle: (await ownRun(store)).handle, ...request }),
     [DIGEST]: digestOf,
     [CHECK_FORM]: checkForm,
-    [CHECK_EDIT]: checkEdit,
+    [CHECK_EDIT]: (...edit: EditToCheck) => checkEdit(registry.catalogue, ...edit),
     [IS_BEHIND]: async (seq: number) => store.journal.isBeyond((await ownRun(store)).handle, seq),
-    [READ_DEFINITION]: (given: GivenDefinition) => readGivenDefinition(store, given),
+    [READ_DEFINITION]: (given: GivenDefinition) => readGivenDefinition(store, registry.catalogue, given),
     [EMIT]: (request: { event: string; data: Json }, options?: StepOptions) =>
       guarded(options, async () => {
         const context = await contextOf(parts);

@@ -14,7 +14,7 @@ import { openStore } from '../prisma/store/open-store.ts';
 import { loadBundle } from '../worker/bundle.ts';
 import { connectWorker } from '../worker/worker-connection.ts';
 import { startWorker, STORE_POOL_SIZE } from '../worker/worker.ts';
-import { NOOP } from './definitions.ts';
+import { NOOP, NOOP_FACTS } from './definitions.ts';
 import { inParallel } from './lanes.ts';
 import { noop, twinActivities } from './twin/activities.ts';
 import { twinAttributes } from './twin/search-attributes.ts';
@@ -45,8 +45,7 @@ const settings: Partial<WorkerOptions> = { shutdownGraceTime: '10s', stickyQueue
 
 const noopCommand = defineCommand({
   name: NOOP,
-  permission: 'read',
-  speed: 'long',
+  ...NOOP_FACTS,
   params: z.looseObject({}),
   result: z.object({}),
   run: noop,

@@ -1,4 +1,5 @@
 /** A nested run seen from its parent: what it starts with, and what its end means to the step. */
+import { entriesFor } from '../language/catalogue.ts';
 import type { SentinelStep, Step } from '../language/model.ts';
 import { CHANGES, isNewFor } from './changes.ts';
 import {
@@ -22,12 +23,15 @@ export function nestedInput(walk: Walk, effect: NestedEffect, attempt = 1): RunI
   const { input } = walk;
   const granted = isNewFor(input, CHANGES.nestedHeld) ? 0 : turnsGranted(walk.position);
   const mark = attempt + granted === 1 ? '' : `#${attempt}.${granted}`;
+  const library = { ...effect.library, ...input.library };
   return {
     ...input,
     handle: `${input.handle}/${effect.key}${mark}`,
     definition: effect.definition,
     definitionHash: '',
-    ...(effect.library === undefined ? {} : { library: { ...effect.library, ...input.library } }),
+    library,
+    // What this run knows a command as, it is to the runs in it.
+    catalogue: entriesFor({ ...effect.catalogue, ...input.catalogue }, [effect.definition, ...Object.values(library)]),
     base: effect.base,
     limits: limitsOf(effect.definition, effect.limits),
     depth: effect.depth,

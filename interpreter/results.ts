@@ -5,7 +5,7 @@
  */
 import { Budget } from '../language/expression/budget.ts';
 import { parsedText, readJson } from '../language/expression/json-text.ts';
-import { findCommand } from '../language/commands.ts';
+import { entryOf } from '../language/catalogue.ts';
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import type { Step } from '../language/model.ts';
 import { isSafeName, ownProperty, property, textOf } from '../language/expression/scope.ts';
@@ -34,7 +34,7 @@ export function keepResult(
     const kept: [string, Json][] = [];
     if (fields.has(WHOLE)) {
       if (isJsonObject(value)) kept.push(...Object.entries(value));
-      kept.push(['output', outputOf(step, value)]);
+      kept.push(['output', outputOf(walk.input, step, value)]);
     }
     for (const name of [...fields, ...[...besides].filter((beside) => !isSet(ending, beside))]) {
       const field =
@@ -57,7 +57,7 @@ function fieldOf(input: RunInput, step: Step, value: Json, name: string, duratio
   if (own !== undefined) return own;
   switch (name) {
     case 'output':
-      return outputOf(step, value);
+      return outputOf(input, step, value);
     case 'data':
       return step.type === 'shell' && isJsonObject(value)
         ? printed(input, value)
@@ -82,10 +82,10 @@ function fieldOfText(text: string, name: string): Json | undefined {
   return isJsonObject(parsed) ? ownProperty(parsed, name) : undefined;
 }
 
-function outputOf(step: Step, value: Json): Json {
+function outputOf({ catalogue }: RunInput, step: Step, value: Json): Json {
   if (!isJsonObject(value)) return value;
   const field =
-    step.type === 'shell' ? 'output' : step.type === 'command' ? findCommand(step.command)?.text : undefined;
+    step.type === 'shell' ? 'output' : step.type === 'command' ? entryOf(catalogue, step.command).textField : undefined;
   return ownProperty(value, 'output') ?? (field === undefined ? undefined : ownProperty(value, field)) ?? value;
 }
 

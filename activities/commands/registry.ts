@@ -71,8 +71,23 @@ function catalogueOf(commands: readonly Command[]): Catalogue {
   return { ...built, ...Object.fromEntries(planned) };
 }
 
-function factsOf({ name: _name, params: _params, result: _result, run: _run, ...facts }: Command): CommandFacts {
-  return facts;
+const FACTS: { [Fact in keyof CommandFacts]-?: true } = {
+  permission: true,
+  operations: true,
+  speed: true,
+  timeoutMs: true,
+  textField: true,
+  textParams: true,
+  programParams: true,
+  takesShellLine: true,
+  otherRuns: true,
+};
+
+/** Schemas and code do not serialise; neither need whatever else a project's command carries. */
+function factsOf(command: Command): CommandFacts {
+  return Object.fromEntries(
+    Object.entries(command).filter(([key]) => Object.hasOwn(FACTS, key)),
+  ) as unknown as CommandFacts;
 }
 
 async function runCommand(command: Command, params: Json, context: CommandContext): Promise<Json> {

@@ -43,14 +43,14 @@ export async function runSegment(
   const session = store.session();
   try {
     const startedAt = Date.now();
-    const host = new SegmentHost(request.stepsMax, input.limits, (effect) => quick.perform(input, session, effect));
+    const host = new SegmentHost(request.stepsMax, input, (effect) => quick.perform(input, session, effect));
     const position = positionFrom(request);
     const limits = { ...input.limits, ...(request.budget === undefined ? {} : { budget: request.budget }) };
     const walk: Walk = {
       input: { ...input, limits },
       position,
       host,
-      textFields: textFieldsOf(input.definition),
+      textFields: textFieldsOf(input),
       ...anchorOf(request),
     };
     const strand = strandFrom(walk, request);

@@ -25,6 +25,7 @@ import type { RunResult } from '../../interpreter/outcome.ts';
 import { QUERIES, UPDATES, workflowIdOf, type ControlVerb, type RunState } from '../../workflows/messages/messages.ts';
 import { createDatabase } from '../postgres.ts';
 import { WorkerProcess } from './worker-process.ts';
+import { catalogue } from '../catalogue.ts';
 
 /** The command line as it is built. */
 export const CLI = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
@@ -123,7 +124,7 @@ export class Harness {
     const { store, client, taskQueue, project } = this;
     const { inputs = {}, ...rest } = options;
     const started = await startRun(
-      { store, client, taskQueue },
+      { store, client, catalogue, taskQueue },
       { definition, inputs, project, persona: 'tester', ...rest },
     );
     return started.handle;
