@@ -31,14 +31,14 @@ import {
   type ShellRequest,
   type StepOptions,
 } from '../interpreter/contract.ts';
-import { checkEdit } from './local/edits.ts';
+import { checkEdit, type EditToCheck } from './local/edits.ts';
 import { Failure } from './failures/failures.ts';
 import { readGivenDefinition } from './local/nested-definition.ts';
 import type { GivenDefinition } from '../language/read/nested-definition.ts';
 import { publishEvent } from './local/publish-event.ts';
 import { secretsOf, unsealedFor, withMaskedFailures, type Secrets } from './confinement/secrets.ts';
 import { maskJson } from '../language/secrets.ts';
-import { findCommand } from '../language/commands.ts';
+import { findCommand } from '../language/catalogue.ts';
 import type { RunInput } from '../interpreter/host.ts';
 import { handleOf } from '../interpreter/keys.ts';
 import { quickSteps } from './segment/quick-steps.ts';
@@ -84,9 +84,9 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
       store.signals.next({ handle: (await ownRun(store)).handle, ...request }),
     [DIGEST]: digestOf,
     [CHECK_FORM]: checkForm,
-    [CHECK_EDIT]: checkEdit,
+    [CHECK_EDIT]: (...edit: EditToCheck) => checkEdit(registry.catalogue, ...edit),
     [IS_BEHIND]: async (seq: number) => store.journal.isBeyond((await ownRun(store)).handle, seq),
-    [READ_DEFINITION]: (given: GivenDefinition) => readGivenDefinition(store, given),
+    [READ_DEFINITION]: (given: GivenDefinition) => readGivenDefinition(store, registry.catalogue, given),
     [EMIT]: (request: { event: string; data: Json }) =>
       guarded(async () => {
         const context = await contextOf(parts);
@@ -119,7 +119,7 @@ async function runCommand(
       const value = await parts.registry.run(name, unsealedFor(name, params, secrets), { ...context, session });
       return maskJson(value, secrets.results);
     });
-  const entry = findCommand(name);
+  const entry = findCommand(parts.registry.catalogue, name);
   if (entry?.speed === 'quick' && entry.permission !== 'read') return once(parts, context, run);
   const session = parts.store.session();
   try {

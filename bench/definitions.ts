@@ -1,8 +1,10 @@
 /** The definitions that are measured, as functions of their size. */
+import type { CommandFacts } from '../language/catalogue.ts';
 import type { Json, JsonObject } from '../language/json.ts';
 import type { CommandStep, Definition, Step } from '../language/model.ts';
 
 export const NOOP = 'bench/noop';
+export const NOOP_FACTS: CommandFacts = { permission: 'read', speed: 'long' };
 
 export type Shape = 'sequence' | 'loop' | 'branch' | 'fan';
 export const SHAPES: readonly Shape[] = ['sequence', 'loop', 'branch', 'fan'];

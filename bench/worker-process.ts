@@ -14,7 +14,7 @@ import { openStore } from '../prisma/store/open-store.ts';
 import { loadBundle } from '../worker/bundle.ts';
 import { connectWorker } from '../worker/worker-connection.ts';
 import { startWorker, STORE_POOL_SIZE } from '../worker/worker.ts';
-import { NOOP } from './definitions.ts';
+import { NOOP, NOOP_FACTS } from './definitions.ts';
 import { inParallel } from './lanes.ts';
 import { noop, twinActivities } from './twin/activities.ts';
 import { twinAttributes } from './twin/search-attributes.ts';
@@ -43,7 +43,13 @@ export interface Usage {
 /** The same on both sides, and what a Sentinel worker sets; so is the connection. */
 const settings: Partial<WorkerOptions> = { shutdownGraceTime: '10s', stickyQueueScheduleToStartTimeout: '5s' };
 
-const noopCommand = defineCommand({ name: NOOP, params: z.looseObject({}), result: z.object({}), run: noop });
+const noopCommand = defineCommand({
+  name: NOOP,
+  ...NOOP_FACTS,
+  params: z.looseObject({}),
+  result: z.object({}),
+  run: noop,
+});
 
 /** What a side can do inside its own process, as DBOS does: start a run here and wait for its result. */
 interface Running {

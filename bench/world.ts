@@ -2,12 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
+import { builtInCatalogue } from '../activities/commands/catalogue.ts';
+import type { Catalogue } from '../language/catalogue.ts';
 import type { Definition } from '../language/model.ts';
 import { startRun } from '../runs/start-run.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { openStore } from '../prisma/store/open-store.ts';
 import { payloadStorage } from '../prisma/store/values/payload-driver.ts';
-import { seeding } from './definitions.ts';
+import { NOOP, NOOP_FACTS, seeding } from './definitions.ts';
 import { openStage, type Stage } from './stage.ts';
 import { createTwinTable } from './twin/activities.ts';
 import { writeTwinBundle } from './twin/bundle.ts';
@@ -27,6 +29,8 @@ export interface World {
   stage: Stage;
   store: Store;
   client: Client;
+  /** The commands that a worker of Sentinel has. */
+  catalogue: Catalogue;
   /** The file of the twin's workflow code. */
   twinBundle: string;
   workers: { [side in Side]: WorkerHandle };
@@ -53,6 +57,7 @@ async function worldOn(stage: Stage): Promise<World> {
   const store = openStore({ url: databaseUrl });
   const connection = await Connection.connect({ address });
   const client = new Client({ connection, dataConverter: { externalStorage: payloadStorage(store) } });
+  const catalogue = { ...builtInCatalogue(), [NOOP]: NOOP_FACTS };
   const twinBundle = await writeTwinBundle(stage.folder);
   const fork = (side: Side) =>
     forkWorker({ side, taskQueue: side, address, databaseUrl, project, packageRoot, twinBundle, options: {} });
@@ -61,13 +66,14 @@ async function worldOn(stage: Stage): Promise<World> {
     stage,
     store,
     client,
+    catalogue,
     twinBundle,
     workers,
     fork,
     async runSentinel(definition) {
       const startedAt = performance.now();
       const started = await startRun(
-        { store, client, taskQueue: 'sentinel' },
+        { store, client, catalogue, taskQueue: 'sentinel' },
         { definition, inputs: {}, project, persona: 'bench' },
       );
       await client.workflow.getHandle(started.workflowId).result();

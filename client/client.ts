@@ -84,26 +84,17 @@ export class SentinelClient {
 
   /** Starts a run of a definition that has been read (`parseDefinition`). */
   async start(definition: Definition, options: StartOptions): Promise<Started> {
-    await this.#connections.ensure();
-    const [store, client, { startRun }] = await Promise.all([
-      this.#connections.store(),
-      this.#connections.client(),
-      import('../runs/start-run.ts'),
-    ]);
-    const { project, inputs = {}, persona = 'local', host, handle, known, continueEvery } = options;
-    const taskQueue = host === undefined ? this.#connections.config.taskQueues[0] : `sentinel@${host}`;
-    const started = await startRun(
-      { store, client, taskQueue, isElsewhere: host !== undefined || this.#connections.config.temporal.isExternal },
-      {
-        definition,
-        inputs,
-        project,
-        persona,
-        ...(handle === undefined ? {} : { handle }),
-        ...(known === undefined ? {} : { known }),
-        ...(continueEvery === undefined ? {} : { continueEvery }),
-      },
-    );
+    const [parts, { startRun }] = await Promise.all([this.parts(options.host), import('../runs/start-run.ts')]);
+    const { project, inputs = {}, persona = 'local', handle, known, continueEvery } = options;
+    const started = await startRun(parts, {
+      definition,
+      inputs,
+      project,
+      persona,
+      ...(handle === undefined ? {} : { handle }),
+      ...(known === undefined ? {} : { known }),
+      ...(continueEvery === undefined ? {} : { continueEvery }),
+    });
     if (!started.isNew) {
       throw new ClientError(
         'HANDLE_TAKEN',
@@ -262,11 +253,16 @@ export class SentinelClient {
   /** What schedules and triggers are made with (schedules.ts, triggers.ts); everything is up after this. */
   async parts(host?: string): Promise<RunServices> {
     await this.#connections.ensure();
-    const [store, client] = await Promise.all([this.#connections.store(), this.#connections.client()]);
+    const [store, client, { builtInCatalogue }] = await Promise.all([
+      this.#connections.store(),
+      this.#connections.client(),
+      import('../activities/commands/catalogue.ts'),
+    ]);
     const { taskQueues, temporal } = this.#connections.config;
     return {
       store,
       client,
+      catalogue: builtInCatalogue(),
       taskQueue: host === undefined ? taskQueues[0] : `sentinel@${host}`,
       isElsewhere: host !== undefined || temporal.isExternal,
     };

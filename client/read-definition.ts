@@ -4,6 +4,8 @@
  */
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { builtInCatalogue } from '../activities/commands/catalogue.ts';
+import type { Catalogue } from '../language/catalogue.ts';
 import { definitionBytesMax } from '../language/limits.ts';
 import type { Definition } from '../language/model.ts';
 import type { Problem } from '../language/problems.ts';
@@ -25,14 +27,15 @@ export interface DefinitionRead {
 
 export type Known = (name: string) => Definition | undefined;
 
-/** Definitions that a `$ref` may name, and what keeps one of a name from being one. */
-export interface NamedDefinitions {
+/** What a definition may name: commands, and definitions, with what keeps one of a name from being one. */
+export interface Named {
+  catalogue: Catalogue;
   known: Known;
   refused: RefusedRefs;
 }
 
-export function readDefinitionFile(file: string, { known, refused }: NamedDefinitions): DefinitionRead {
-  return readWith(file, { knownRefs: known, refusedRefs: refused });
+export function readDefinitionFile(file: string, { catalogue, known, refused }: Named): DefinitionRead {
+  return readWith(file, { catalogue, knownRefs: known, refusedRefs: refused });
 }
 
 function readWith(file: string, options: ReadOptions): DefinitionRead {
@@ -49,13 +52,15 @@ function readWith(file: string, options: ReadOptions): DefinitionRead {
 }
 
 /** Definitions that files hold, by name. `folders` are searched in order, below them too where `deep`. */
-export class DefinitionFiles implements NamedDefinitions {
+export class DefinitionFiles implements Named {
+  readonly catalogue: Catalogue;
   readonly #folders: readonly { path: string; deep: boolean }[];
   readonly #found = new Map<string, string | null>();
   readonly #names = new Map<string, string | null>();
   readonly #read = new Map<string, DefinitionRead>();
 
-  constructor(folders: readonly { path: string; deep: boolean }[]) {
+  constructor(catalogue: Catalogue, folders: readonly { path: string; deep: boolean }[]) {
+    this.catalogue = catalogue;
     this.#folders = folders;
   }
 
@@ -87,7 +92,7 @@ export class DefinitionFiles implements NamedDefinitions {
   }
 
   #readOnce(file: string): DefinitionRead {
-    const read = this.#read.get(file) ?? readLeniently(file);
+    const read = this.#read.get(file) ?? readLeniently(file, this.catalogue);
     this.#read.set(file, read);
     return read;
   }
@@ -114,12 +119,12 @@ export class DefinitionFiles implements NamedDefinitions {
 
 /** The folder a file lies in, and the definitions that come with this package. */
 export function filesAround(file: string, packageRoot = ownRoot): DefinitionFiles {
-  return new DefinitionFiles([{ path: dirname(file), deep: false }, definitionsOf(packageRoot)]);
+  return new DefinitionFiles(builtInCatalogue(), [{ path: dirname(file), deep: false }, definitionsOf(packageRoot)]);
 }
 
 /** A project's own definitions, and those that come with this package. */
 export function filesOfProject(project: string): DefinitionFiles {
-  return new DefinitionFiles([definitionsOf(project), definitionsOf(ownRoot)]);
+  return new DefinitionFiles(builtInCatalogue(), [definitionsOf(project), definitionsOf(ownRoot)]);
 }
 
 function definitionsOf(root: string): { path: string; deep: boolean } {
@@ -164,8 +169,8 @@ function nameIn(file: string): string | null {
 const anything: Known = (name) => ({ name, steps: [], loop: { type: 'once' } });
 
 /** What a referenced definition itself refers to, and whether its loops are bounded, is checked by whoever follows the references. */
-function readLeniently(file: string): DefinitionRead {
-  return readWith(file, { knownRefs: anything, isBounded: true });
+function readLeniently(file: string, catalogue: Catalogue): DefinitionRead {
+  return readWith(file, { catalogue, knownRefs: anything, isBounded: true });
 }
 
 function readText(file: string): { text: string } | { problem: Problem } {

@@ -40,7 +40,7 @@ export function* walkAction(
     let action: Effect =
       given === null || 'failure' in given || built.effect.type !== 'sentinel'
         ? built.effect
-        : { ...built.effect, library: given.library };
+        : { ...built.effect, library: given.library, catalogue: given.catalogue };
     const permission = permissionToAsk(walk, action);
     if (permission !== null) {
       const decision = yield* approveAction(walk, strand, step, place, frame, { effect: action, permission });
@@ -56,7 +56,7 @@ export function* walkAction(
     const bounded = yield* askBudget(walk, strand, priceOf(action));
     if (bounded) return bounded;
     const effect = begin(walk, strand, action);
-    if (!isQuick(step, walk.input.limits))
+    if (!isQuick(step, walk.input.catalogue, walk.input.limits))
       record(walk, { type: 'step-started', key: place.key, step: step.type, label: effect.label });
     const pending = performInTime(walk, strand, step, effect);
     const ended = effect.type === 'sentinel' && effect.wait ? yield* holdMeanwhile(walk, strand, pending) : null;

@@ -6,7 +6,7 @@
  * the question is withdrawn and the action as it is now is asked about.
  */
 import { canonicalText } from '../language/canonical.ts';
-import type { Permission } from '../language/commands.ts';
+import type { Permission } from '../language/catalogue.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import type { JsonObject } from '../language/json.ts';
 import type { ApprovalStep, Step } from '../language/model.ts';
@@ -30,7 +30,7 @@ export function permissionToAsk(walk: Walk, effect: Effect): Permission | null {
     effect.type === 'shell'
       ? 'shell'
       : effect.type === 'command'
-        ? permissionOfCommand(effect.command, effect.params)
+        ? permissionOfCommand(walk.input.catalogue, effect.command, effect.params)
         : null;
   return permission !== null && (required as readonly Permission[]).includes(permission) ? permission : null;
 }

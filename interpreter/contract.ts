@@ -6,8 +6,8 @@
 import { PART_SIZE } from '../language/events/event-numbers.ts';
 import type { Json, JsonObject } from '../language/json.ts';
 import { segmentStepsMax } from '../language/limits.ts';
-import type { Step } from '../language/model.ts';
 import type { Confinement } from '../language/permissions.ts';
+import type { CheckedStep } from './edits.ts';
 import type { RunBudget, RunInput, SegmentReport, Strand } from './host.ts';
 import type { Position, Tally } from './position.ts';
 import type { EditedStrand } from './edited-paths.ts';
@@ -30,8 +30,8 @@ export const IS_BEHIND = 'is-behind';
 /** Reads a definition that a step took from a variable; local. */
 export const READ_DEFINITION = 'read-definition';
 
-/** The step in its canonical form, or what is wrong with the definition that the edit would make. */
-export type EditCheck = { step: Step | null } | { problems: string[] };
+/** What the edit brings, or what is wrong with the definition that it would make. */
+export type EditCheck = CheckedStep | { problems: string[] };
 
 /** Numbers of events a segment may use. */
 export const SEGMENT_EVENTS_MAX = PART_SIZE;

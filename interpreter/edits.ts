@@ -8,6 +8,7 @@
  *   begins later carries the revision in its key (edited-paths.ts), so no key is ever used twice.
  * - E4 A segment walks a copy of its strand: nothing is edited while one is in flight.
  */
+import type { Catalogue } from '../language/catalogue.ts';
 import { applyEdit, pathAfter, placeIn, stepAt, type StepEdit } from '../language/edit.ts';
 import type { Step } from '../language/model.ts';
 import type { Edited } from '../language/events/run-event.ts';
@@ -26,6 +27,12 @@ export interface EditRequest {
   revision: number;
   by: string;
   note?: string;
+}
+
+/** The step of an edit in its canonical form, where it has one, with the commands that it names. */
+export interface CheckedStep {
+  step: Step | null;
+  catalogue: Catalogue;
 }
 
 export interface EditReply extends Pick<Edited, 'op' | 'path' | 'revision' | 'before' | 'after'> {
@@ -155,8 +162,8 @@ function placesOn(path: string): { block: string; index: number; isLast: boolean
   return places;
 }
 
-/** Makes an edit that nothing refuses; `step` is the canonical one. */
-export function takeEdit(walk: Walk, request: EditRequest, step: Step | null): EditReply {
+/** Makes an edit that nothing refuses. */
+export function takeEdit(walk: Walk, request: EditRequest, { step, catalogue }: CheckedStep): EditReply {
   const { op, path, by, note } = request;
   const open = openBlocks(walk);
   const from = reachOf(open, walk, op, path) === 'now' ? 'now' : 'next-pass';
@@ -169,8 +176,9 @@ export function takeEdit(walk: Walk, request: EditRequest, step: Step | null): E
     shiftResults(walk, edit);
     const definition = applyEdit(walk.input.definition, edit);
     if (definition === null) throw new Error(`bug: no place "${path}" to edit`);
-    walk.input = { ...walk.input, definition };
-    walk.textFields = textFieldsOf(definition);
+    // A command that the run knows stays as it was when the run began.
+    walk.input = { ...walk.input, definition, catalogue: { ...catalogue, ...walk.input.catalogue } };
+    walk.textFields = textFieldsOf(walk.input);
   }
   shiftSkips(walk, request, edit);
   const { position } = walk;

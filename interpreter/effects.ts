@@ -1,5 +1,5 @@
 /** From an action step and the names in scope to the effect the host is asked for. */
-import { findCommand, type Permission } from '../language/commands.ts';
+import { entryOf, type Catalogue, type Permission } from '../language/catalogue.ts';
 import { nestingSentinelsMax } from '../language/limits.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import { interpolateText, interpolateValue } from '../language/references/interpolation.ts';
@@ -33,15 +33,19 @@ const usualRetry: Retry = { attempts: 3, backoffMs: 1000, factor: 2 };
 export type Built = { effect: Effect; unresolved: string[] } | { failure: FailureInfo; unresolved: string[] };
 
 /** Quick steps can share a segment; a step with retries is an activity of its own, which retries it. */
-export function isQuick(step: Step, limits: Pick<RunLimits, 'requireApproval'> = {}): boolean {
-  if (isAskedAbout(step, limits)) return false;
+export function isQuick(step: Step, catalogue: Catalogue, limits: Pick<RunLimits, 'requireApproval'> = {}): boolean {
+  if (isAskedAbout(step, catalogue, limits)) return false;
   if (step.type === 'emit') return retryOf(step) === null;
-  return step.type === 'command' && retryOf(step) === null && findCommand(step.command)?.speed === 'quick';
+  return step.type === 'command' && retryOf(step) === null && entryOf(catalogue, step.command).speed === 'quick';
 }
 
 /** An action that needs approval waits for it, which a segment cannot. */
-function isAskedAbout(step: Step, { requireApproval }: Pick<RunLimits, 'requireApproval'>): boolean {
-  const permission = requireApproval === undefined ? null : permissionOf(step);
+function isAskedAbout(
+  step: Step,
+  catalogue: Catalogue,
+  { requireApproval }: Pick<RunLimits, 'requireApproval'>,
+): boolean {
+  const permission = requireApproval === undefined ? null : permissionOf(catalogue, step);
   return (
     requireApproval !== undefined &&
     permission !== null &&
@@ -150,7 +154,7 @@ export function effectOf(
         return {
           type: 'command',
           command: step.command,
-          params: paramsOf(walk.input.definition, step, reader),
+          params: paramsOf(walk.input, step, reader),
           ...frame,
         };
       case 'emit':
@@ -184,14 +188,15 @@ export function effectOf(
 
 /** Of the effect and not the step: what a command does may come from a variable, or from whoever edited it. */
 export function refusedByMode(walk: Walk, effect: Effect): FailureInfo | null {
+  const { catalogue, limits } = walk.input;
   const command = effect.type === 'command' ? { command: effect.command } : {};
   const permission =
     effect.type === 'command'
-      ? permissionOfCommand(effect.command, effect.params)
+      ? permissionOfCommand(catalogue, effect.command, effect.params)
       : effect.type === 'shell'
         ? 'shell'
         : null;
-  const refusal = refusalOf(walk.input.limits.mode, { permission, ...command });
+  const refusal = refusalOf(catalogue, limits.mode, { permission, ...command });
   if (refusal === null) return null;
   return {
     code: 'MODE_FORBIDS',
@@ -206,7 +211,7 @@ const secretsOf = ({ input: { env } }: Walk): { secrets?: { [name: string]: stri
 /** Quick commands start no process. */
 function confinementOf(walk: Walk, step: Step): { confinement?: Confinement } {
   const { mode, memoryMb } = walk.input.limits;
-  if (isQuick(step) || (mode !== 'sandboxed' && memoryMb === undefined)) return {};
+  if (isQuick(step, walk.input.catalogue) || (mode !== 'sandboxed' && memoryMb === undefined)) return {};
   return {
     confinement: {
       ...(mode === 'sandboxed' ? { sandboxed: true } : {}),

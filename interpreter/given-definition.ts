@@ -2,6 +2,7 @@
  * A nested step whose definition is a reference: what it stands for is read, by a host that can, each
  * time the step is reached, and from there on is the definition of the step.
  */
+import type { Catalogue } from '../language/catalogue.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import type { Definition, SentinelStep } from '../language/model.ts';
 import type { Finding } from '../language/read/nested-definition.ts';
@@ -13,7 +14,8 @@ import type { Place, Walk } from './walk-state.ts';
 import { remainingMs } from './limits.ts';
 import { namesAt } from './names.ts';
 
-export type Given = { step: SentinelStep; library: { [name: string]: Definition } } | { failure: FailureInfo };
+export type Given =
+  { step: SentinelStep; library: { [name: string]: Definition }; catalogue: Catalogue } | { failure: FailureInfo };
 
 const findingsShownMax = 20;
 const findingsSaidMax = 3;
@@ -64,7 +66,7 @@ export function* readGiven(
       `${key}: what ${written} holds is no definition: ${said(read.findings)}`,
       read.findings,
     );
-  return { step: { ...step, definition: read.definition }, library: read.library };
+  return { step: { ...step, definition: read.definition }, library: read.library, catalogue: read.catalogue };
 }
 
 function refused(code: string, message: string, findings: readonly Finding[] = []): { failure: FailureInfo } {

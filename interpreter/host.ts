@@ -3,6 +3,7 @@
  * timers and child workflows; the segment host with commands run at once; the scripted host of the
  * tests from a file. Nothing here may be answered from the clock or at random by the walk itself.
  */
+import type { Catalogue } from '../language/catalogue.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import type { Json, JsonObject } from '../language/json.ts';
 import type { Definition, Rule, Step } from '../language/model.ts';
@@ -59,6 +60,8 @@ export interface NestedEffect extends EffectFrame {
   definition: Definition;
   /** What the definition refers to besides what the run was started with. */
   library?: { [name: string]: Definition };
+  /** Commands that these name. */
+  catalogue?: Catalogue;
   /** What the child starts with: its own defaults, the parent's variables, and the step's inputs, later ones winning. */
   base: Variables;
   wait: boolean;
@@ -116,6 +119,8 @@ export interface RunInput {
   definition: Definition;
   /** Definitions that `$ref`s in this one resolve to, by name; part of the run from its start. */
   library: { [name: string]: Definition };
+  /** The commands that these definitions name, and those that edits brought: the run can perform no other. */
+  catalogue: Catalogue;
   definitionHash: string;
   project: string;
   persona: string;

@@ -2,7 +2,7 @@
  * What bounds a run, and what happens at a bound: the run stops, or, with `onTimeout: "pause"`, it
  * is held and asks; resuming it grants the same amount once more. Time spent held counts against nothing.
  */
-import { findCommand } from '../language/commands.ts';
+import { entryOf } from '../language/catalogue.ts';
 import { commandTimeoutMs, continuousPassesMax, shellTimeoutMs, watchTimeoutMs } from '../language/limits.ts';
 import type { Definition, LoopConfig, Step } from '../language/model.ts';
 import { stricter } from '../language/permissions.ts';
@@ -200,12 +200,12 @@ export function pausesAt(walk: Walk, limit: Limit): boolean {
 /** How long one effect may take: the step's own bound, the run's bound on steps, what is left of the run. */
 export function timeoutOf(walk: Walk, step: Step, strand: Strand): number {
   const own = 'timeoutMs' in step ? step.timeoutMs : undefined;
-  const usual = usualTimeoutOf(step);
+  const usual = usualTimeoutOf(walk, step);
   return Math.max(1, smallest(own ?? usual, walk.input.limits.stepTimeoutMs, remainingMs(walk, strand)) ?? usual);
 }
 
-function usualTimeoutOf(step: Step): number {
+function usualTimeoutOf({ input }: Walk, step: Step): number {
   if (step.type === 'shell') return shellTimeoutMs;
   if (step.type === 'watch') return watchTimeoutMs;
-  return (step.type === 'command' ? findCommand(step.command)?.timeoutMs : undefined) ?? commandTimeoutMs;
+  return (step.type === 'command' ? entryOf(input.catalogue, step.command).timeoutMs : undefined) ?? commandTimeoutMs;
 }

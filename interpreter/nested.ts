@@ -1,4 +1,5 @@
 /** A nested run seen from its parent: what it starts with, and what its end means to the step. */
+import { entriesFor } from '../language/catalogue.ts';
 import type { SentinelStep, Step } from '../language/model.ts';
 import {
   isCancelled,
@@ -15,12 +16,15 @@ import { valueOfNestedRun, type RunResult } from './outcome.ts';
 
 export function nestedInput(walk: Walk, effect: NestedEffect): RunInput {
   const { input } = walk;
+  const library = { ...effect.library, ...input.library };
   return {
     ...input,
     handle: `${input.handle}/${effect.key}`,
     definition: effect.definition,
     definitionHash: '',
-    ...(effect.library === undefined ? {} : { library: { ...effect.library, ...input.library } }),
+    library,
+    // What this run knows a command as, it is to the runs in it.
+    catalogue: entriesFor({ ...effect.catalogue, ...input.catalogue }, [effect.definition, ...Object.values(library)]),
     base: effect.base,
     limits: limitsOf(effect.definition, effect.limits),
     depth: effect.depth,

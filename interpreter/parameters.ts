@@ -2,36 +2,31 @@
  * The parameters of a command with their references in place. Most are values; some are read as what
  * they are: text, a line for the shell, or a program whose references are not this run's.
  */
-import { findCommand, shellLineOf } from '../language/commands.ts';
+import { entryOf, shellLineOf } from '../language/catalogue.ts';
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import type { CommandStep, Definition } from '../language/model.ts';
+import type { RunInput } from './host.ts';
 import type { Reader } from './effects.ts';
 import { readsField } from './program.ts';
 
-/** A definition handed to `sentinel/run`, or a step to another run. */
-const programsOf: { readonly [command: string]: readonly string[] } = {
-  'sentinel/run': ['definition', 'steps'],
-  'sentinel/start': ['definition', 'steps'],
-  'sentinel/step/add': ['step'],
-  'sentinel/step/update': ['step'],
-};
+type Known = Pick<RunInput, 'definition' | 'catalogue'>;
 
-export function paramsOf(definition: Definition, step: CommandStep, reader: Reader): JsonObject {
+export function paramsOf({ definition, catalogue }: Known, step: CommandStep, reader: Reader): JsonObject {
   const { command, params = {} } = step;
-  const line = shellLineOf(step);
-  const names = programsOf[command] ?? [];
+  const line = shellLineOf(catalogue, step);
+  const { programParams = [], textParams = [] } = entryOf(catalogue, command);
   const entries = Object.entries(params).map(([name, raw]): [string, Json] => {
-    if (names.includes(name) && typeof raw !== 'string') return [name, raw];
+    if (programParams.includes(name) && typeof raw !== 'string') return [name, raw];
     if (name === 'command' && line !== undefined) return [name, line];
-    return [name, isText(step, name) ? textIn(raw, reader) : reader.value(raw)];
+    return [name, textParams.includes(name) || isProgramName(step, name) ? textIn(raw, reader) : reader.value(raw)];
   });
   const read = { ...portOf(definition, step), ...Object.fromEntries(entries) };
   return line === undefined ? read : withLine(command, read, line, reader);
 }
 
-function isText({ command, params }: CommandStep, name: string): boolean {
-  if (command === 'code/shell/execute' && name === 'command') return params?.['args'] !== undefined;
-  return findCommand(command)?.textParams?.includes(name) === true;
+/** Beside `args`, which no shell reads, `command` names a program. */
+function isProgramName({ command, params }: CommandStep, name: string): boolean {
+  return command === 'code/shell/execute' && name === 'command' && params?.['args'] !== undefined;
 }
 
 /** What has no value stays null, for the command to refuse: a file is not emptied because a name was mistyped. */

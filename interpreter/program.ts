@@ -1,7 +1,8 @@
 /** Facts of a definition that a walk looks up. */
 import { blocksOf } from '../language/blocks.ts';
-import { findCommand } from '../language/commands.ts';
+import { findCommand, type Catalogue } from '../language/catalogue.ts';
 import type { Definition, LoopConfig, ParallelStep, Step } from '../language/model.ts';
+import type { RunInput } from './host.ts';
 import { definitionPath } from './keys.ts';
 
 function valueAt(definition: Definition, path: string): unknown {
@@ -33,14 +34,17 @@ export function branchesAtOnce(definition: Definition, strandPath: string): numb
 }
 
 /** The field that stands for a variable where it is used as text, for variables set by commands, shells and events. */
-export function textFieldsOf(definition: Definition): Map<string, string> {
+export function textFieldsOf({
+  definition,
+  catalogue,
+}: Pick<RunInput, 'definition' | 'catalogue'>): Map<string, string> {
   const fields = new Map<string, string>();
   const visit = (steps: readonly Step[]): void => {
     for (const step of steps) {
       for (const { steps: inner } of blocksOf(step)) visit(inner);
       if (step.type === 'loop') visitLoop(step.loop);
       if (!('outputTo' in step) || step.outputTo === undefined) continue;
-      const field = textFieldOf(step);
+      const field = textFieldOf(step, catalogue);
       if (field !== undefined) fields.set(step.outputTo, field);
     }
   };
@@ -53,10 +57,10 @@ export function textFieldsOf(definition: Definition): Map<string, string> {
   return fields;
 }
 
-function textFieldOf(step: Step): string | undefined {
+function textFieldOf(step: Step, catalogue: Catalogue): string | undefined {
   if (step.type === 'shell') return 'stdout';
   if (step.type === 'watch') return step.event === undefined ? undefined : 'data';
-  return step.type === 'command' ? findCommand(step.command)?.text : undefined;
+  return step.type === 'command' ? findCommand(catalogue, step.command)?.textField : undefined;
 }
 
 const isWord = (char: string): boolean => /[A-Za-z0-9_]/.test(char);

@@ -5,11 +5,11 @@
  */
 import { Budget } from '../language/expression/budget.ts';
 import { parsedText, readJson } from '../language/expression/json-text.ts';
-import { findCommand } from '../language/commands.ts';
+import { entryOf } from '../language/catalogue.ts';
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import type { Step } from '../language/model.ts';
 import { isSafeName, ownProperty, property, textOf } from '../language/expression/scope.ts';
-import type { Strand } from './host.ts';
+import type { RunInput, Strand } from './host.ts';
 import { isResultKey, keptResultsOf, WHOLE } from './kept-results.ts';
 import type { Ending, Walk } from './walk-state.ts';
 import type { Variables } from './position.ts';
@@ -35,10 +35,11 @@ export function keepResult(
     const kept: [string, Json][] = [];
     if (fields.has(WHOLE)) {
       if (isJsonObject(value)) kept.push(...Object.entries(value));
-      kept.push(['output', outputOf(step, value)]);
+      kept.push(['output', outputOf(walk.input, step, value)]);
     }
     for (const name of [...fields, ...[...besides].filter((beside) => !isSet(ending, beside))]) {
-      const field = name === WHOLE || !isSafeName(name) ? undefined : fieldOf(step, value, name, durationMs);
+      const field =
+        name === WHOLE || !isSafeName(name) ? undefined : fieldOf(walk.input, step, value, name, durationMs);
       if (field !== undefined) kept.push([name, field]);
     }
     strand.own[key] = Object.fromEntries(kept);
@@ -52,12 +53,12 @@ const isUnknown = (step: Step): boolean => step.type === 'sentinel' && step.awai
 const isSet = (ending: Ending, field: string): boolean =>
   'value' in ending && property(ending.value, field) !== undefined;
 
-function fieldOf(step: Step, value: Json, name: string, durationMs: number): Json | undefined {
+function fieldOf(input: RunInput, step: Step, value: Json, name: string, durationMs: number): Json | undefined {
   const own = isJsonObject(value) ? ownProperty(value, name) : undefined;
   if (own !== undefined) return own;
   switch (name) {
     case 'output':
-      return outputOf(step, value);
+      return outputOf(input, step, value);
     case 'data':
       return step.type === 'shell' && isJsonObject(value) ? printed(value) : (parsedText(value, new Budget()) ?? value);
     case 'success':
@@ -80,10 +81,10 @@ function fieldOfText(text: string, name: string): Json | undefined {
   return isJsonObject(parsed) ? ownProperty(parsed, name) : undefined;
 }
 
-function outputOf(step: Step, value: Json): Json {
+function outputOf({ catalogue }: RunInput, step: Step, value: Json): Json {
   if (!isJsonObject(value)) return value;
   const field =
-    step.type === 'shell' ? 'output' : step.type === 'command' ? findCommand(step.command)?.text : undefined;
+    step.type === 'shell' ? 'output' : step.type === 'command' ? entryOf(catalogue, step.command).textField : undefined;
   return ownProperty(value, 'output') ?? (field === undefined ? undefined : ownProperty(value, field)) ?? value;
 }
 

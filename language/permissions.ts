@@ -8,7 +8,7 @@
  *   that start a run outside this one, are refused.
  * - readonly: only what reads. A shell line may do anything, so it is refused as well.
  */
-import { findCommand, type Permission } from './commands.ts';
+import { findCommand, type Catalogue, type Permission } from './catalogue.ts';
 import type { Definition, Step } from './model.ts';
 
 export type Mode = NonNullable<Definition['mode']>;
@@ -30,10 +30,11 @@ export function stricter(own: Mode | undefined, inherited: Mode | undefined): Mo
 
 /** A command that nobody knows counts as the worst. */
 export function permissionOfCommand(
+  catalogue: Catalogue,
   name: string,
   params: { readonly [name: string]: unknown } | undefined,
 ): Permission {
-  const entry = findCommand(name);
+  const entry = findCommand(catalogue, name);
   if (entry === undefined) return 'shell';
   const operation = params?.['operation'];
   const own =
@@ -43,12 +44,12 @@ export function permissionOfCommand(
   return own ?? entry.permission;
 }
 
-export function permissionOf(step: Step): Permission | null {
+export function permissionOf(catalogue: Catalogue, step: Step): Permission | null {
   switch (step.type) {
     case 'shell':
       return 'shell';
     case 'command':
-      return permissionOfCommand(step.command, step.params);
+      return permissionOfCommand(catalogue, step.command, step.params);
     case 'emit':
     case 'llm':
     case 'watch':
@@ -63,15 +64,17 @@ export function permissionOf(step: Step): Permission | null {
   }
 }
 
-/** A run that one of these starts is nobody's child, so no mode reaches it. */
-const startsElsewhere = new Set(['sentinel/run', 'sentinel/start']);
-/** Nor does it reach the run that one of these edits. */
-const editsElsewhere = new Set(['sentinel/step/add', 'sentinel/step/update', 'sentinel/step/remove']);
-/** Nor the run that one of these controls, which may be any. */
-const controlsElsewhere = new Set(['sentinel/pause', 'sentinel/resume', 'sentinel/stop', 'sentinel/cancel']);
+/** A run that a command starts is nobody's child, and one that it edits or controls may be any. */
+const OUTSIDE_SANDBOX = {
+  starts:
+    'starts a run that the sandbox does not reach, and the run is "sandboxed"; nest it as a step of type "sentinel"',
+  edits: 'edits a run that the sandbox may not reach, and the run is "sandboxed"',
+  controls: 'controls a run that the sandbox may not reach, and the run is "sandboxed"',
+};
 
 /** Why a mode refuses what a step would do, as the second half of a sentence; null where it does not. */
 export function refusalOf(
+  catalogue: Catalogue,
   mode: Mode | undefined,
   what: { permission: Permission | null; command?: string },
 ): string | null {
@@ -79,11 +82,6 @@ export function refusalOf(
   if (mode === undefined || mode === 'full' || permission === null || permission === 'read') return null;
   if (mode === 'readonly') return `needs the permission "${permission}", and the run is "readonly"`;
   if (permission === 'network') return 'needs the network, and the run is "sandboxed"';
-  if (command !== undefined && startsElsewhere.has(command))
-    return 'starts a run that the sandbox does not reach, and the run is "sandboxed"; nest it as a step of type "sentinel"';
-  if (command !== undefined && editsElsewhere.has(command))
-    return 'edits a run that the sandbox may not reach, and the run is "sandboxed"';
-  if (command !== undefined && controlsElsewhere.has(command))
-    return 'controls a run that the sandbox may not reach, and the run is "sandboxed"';
-  return null;
+  const otherRuns = command === undefined ? undefined : findCommand(catalogue, command)?.otherRuns;
+  return otherRuns === undefined ? null : OUTSIDE_SANDBOX[otherRuns];
 }

@@ -14,6 +14,7 @@ import {
   type ScheduleHandle,
   type ScheduleOptions,
 } from '@temporalio/client';
+import { entriesFor } from '../language/catalogue.ts';
 import type { JsonObject } from '../language/json.ts';
 import type { Trigger } from '../language/model.ts';
 import { contentHash } from '../prisma/store/values/content-hash.ts';
@@ -151,6 +152,7 @@ async function optionsOf(parts: RunServices, request: ScheduleRequest): Promise<
     persona,
     inputs,
     library,
+    catalogue: entriesFor(parts.catalogue, [definition, ...Object.values(library)]),
     env,
     origin: { type: 'schedule', schedule: id },
     level: START_LEVEL,

@@ -7,6 +7,7 @@ import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy, type Clien
 import type { RunPort } from '../activities/commands/command.ts';
 import { Failure } from '../activities/failures/failures.ts';
 import { blocksOf } from '../language/blocks.ts';
+import { entriesFor, type Catalogue } from '../language/catalogue.ts';
 import type { JsonObject } from '../language/json.ts';
 import type { Definition, Step } from '../language/model.ts';
 import { parseDefinition } from '../language/read/definition.ts';
@@ -28,6 +29,8 @@ import { stepEditor } from './step-editor.ts';
 export interface RunServices {
   store: Store;
   client: Client;
+  /** The commands there are. */
+  catalogue: Catalogue;
   taskQueue: string;
   /** The client shares its connection with a worker of the queue, so the server may hand the first task straight to it. */
   isEager?: boolean;
@@ -95,6 +98,7 @@ export async function startRun(parts: RunServices, request: StartRequest): Promi
           persona,
           inputs,
           library,
+          catalogue: entriesFor(parts.catalogue, [definition, ...Object.values(library)]),
           env,
           continueEvery,
           origin,
@@ -169,7 +173,10 @@ export function runStarter(parts: RunServices): RunPort {
     ...runController(parts.client),
     async start(request) {
       const stored = await referredDefinitions(parts.store, request.definition);
-      const read = parseDefinition(request.definition, { knownRefs: (name) => stored.get(name) });
+      const read = parseDefinition(request.definition, {
+        catalogue: parts.catalogue,
+        knownRefs: (name) => stored.get(name),
+      });
       if (!read.ok) {
         const first = read.problems[0];
         const finding = first === undefined ? 'it is not a definition' : `${first.path}: ${first.message}`;

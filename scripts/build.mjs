@@ -30,6 +30,17 @@ run('typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
 const { buildBundle, BUNDLE_FILE } = await import(pathToFileURL(join(root, 'dist', 'worker', 'bundle.js')).href);
 writeFileSync(join(root, 'dist', BUNDLE_FILE), await buildBundle());
 
+const catalogueModule = await import(pathToFileURL(join(root, 'dist', 'activities', 'commands', 'catalogue.js')).href);
+/** A verb that reads a definition needs what the commands state, not their schemas and their code. */
+const catalogueAsValue = {
+  name: 'catalogue-as-value',
+  setup({ onLoad }) {
+    onLoad({ filter: /[/\\]activities[/\\]commands[/\\]catalogue\.ts$/ }, () => ({
+      contents: `export const builtInCatalogue = () => (${JSON.stringify(catalogueModule.builtInCatalogue())});`,
+    }));
+  },
+};
+
 rmSync(join(root, 'dist', 'cli'), { recursive: true, force: true });
 await build({
   entryPoints: [join(root, 'client', 'cli', 'main.ts')],
@@ -43,6 +54,7 @@ await build({
   minifyWhitespace: true,
   minifySyntax: true,
   logLevel: 'warning',
+  plugins: [catalogueAsValue],
   // What loads native parts or other files at run time stays where npm put it.
   external: [
     '@temporalio/worker',

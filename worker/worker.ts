@@ -64,7 +64,8 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const recorder = new RunRecorder(store);
   const background = new BackgroundProcesses();
   const registry = createRegistry([...builtInCommands(processMetrics, background), ...(parts.commands ?? [])]);
-  const starting: RunServices = { store, client, taskQueue: parts.taskQueues[0] ?? '', isEager: true };
+  const { catalogue } = registry;
+  const starting: RunServices = { store, client, catalogue, taskQueue: parts.taskQueues[0] ?? '', isEager: true };
   const activities = createActivities({ store, registry, runs: runStarter(starting) });
   const deployment = await versioning(parts.version ?? null, parts.bundle);
   const workers = await Promise.all(

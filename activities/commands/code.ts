@@ -115,12 +115,18 @@ const Path = z.string().min(1);
 export const codeCommands: Command[] = [
   defineCommand({
     name: 'code/read',
+    permission: 'read',
+    speed: 'quick',
+    textField: 'content',
     params: z.strictObject({ path: Path, encoding: Encoding.optional() }),
     result: z.strictObject({ path: z.string(), content: z.string(), bytes: z.number() }),
     run: read,
   }),
   defineCommand({
     name: 'code/write',
+    permission: 'write',
+    speed: 'long',
+    textParams: ['content'],
     params: z.strictObject({ path: Path, content: z.string() }),
     result: z.strictObject({ path: z.string(), bytes: z.number(), changed: z.boolean() }),
     run: write,

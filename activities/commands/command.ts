@@ -1,9 +1,11 @@
 /**
- * A command: the unit of work a `command` step names. One file a family; every command states its
- * parameters and result as schemas. Its permission class, speed and text field stand in
- * language/commands.ts, because the interpreter and the validator need them without its code.
+ * A command: the unit of work a `command` step names. One file a family; a command states here all there is
+ * to know of it: its facts (permission class, speed, timeout, text field), its parameters and its result as
+ * schemas, and its code. The facts alone are its entry in the catalogue (language/catalogue.ts), because the
+ * interpreter and the reader need them without its code.
  */
 import type * as z from 'zod';
+import type { CommandFacts } from '../../language/catalogue.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import type { Secrets } from '../confinement/secrets.ts';
 import type { Confinement } from '../../language/permissions.ts';
@@ -56,7 +58,7 @@ export interface CommandContext {
   secrets?: Secrets;
 }
 
-export interface Command<Params = unknown, Result extends Json = Json> {
+export interface Command<Params = unknown, Result extends Json = Json> extends CommandFacts {
   name: string;
   params: z.ZodType<Params>;
   result: z.ZodType<Result>;

@@ -114,7 +114,28 @@ async function read(
 }
 
 export const dataCommands: Command[] = [
-  defineCommand({ name: 'data/create', params: CreateParams, result: Row, run: create }),
-  defineCommand({ name: 'data/list', params: ListParams, result: z.array(Row), run: list }),
-  defineCommand({ name: 'data/read', params: ReadParams, result: Row.nullable(), run: read }),
+  defineCommand({
+    name: 'data/create',
+    permission: 'write',
+    speed: 'quick',
+    params: CreateParams,
+    result: Row,
+    run: create,
+  }),
+  defineCommand({
+    name: 'data/list',
+    permission: 'read',
+    speed: 'quick',
+    params: ListParams,
+    result: z.array(Row),
+    run: list,
+  }),
+  defineCommand({
+    name: 'data/read',
+    permission: 'read',
+    speed: 'quick',
+    params: ReadParams,
+    result: Row.nullable(),
+    run: read,
+  }),
 ];

@@ -180,5 +180,15 @@ function runOperation(params: Params, context: CommandContext): Promise<JsonObje
 const Result = z.looseObject({ operation: z.string(), output: z.string() }) as unknown as z.ZodType<JsonObject>;
 
 export const gitCommands: Command[] = [
-  defineCommand({ name: 'code/git', params: Params, result: Result, run: runOperation }),
+  defineCommand({
+    name: 'code/git',
+    permission: 'write',
+    operations: { diff: 'read', log: 'read', push: 'network' },
+    speed: 'long',
+    textField: 'output',
+    textParams: ['message'],
+    params: Params,
+    result: Result,
+    run: runOperation,
+  }),
 ];

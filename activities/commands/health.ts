@@ -41,9 +41,19 @@ async function health(_params: unknown, context: CommandContext): Promise<z.infe
 }
 
 export const healthCommands = (metrics: Metrics): Command[] => [
-  defineCommand({ name: 'health-check', params: z.strictObject({}), result: Health, run: health }),
+  defineCommand({
+    name: 'health-check',
+    permission: 'read',
+    speed: 'quick',
+    textField: 'status',
+    params: z.strictObject({}),
+    result: Health,
+    run: health,
+  }),
   defineCommand({
     name: 'runtime/metrics/all',
+    permission: 'read',
+    speed: 'quick',
     params: z.strictObject({}),
     result: z.array(Metric),
     run: async () => metrics.all(),

@@ -1,9 +1,9 @@
 /**
- * The commands that are built, by name, and the one way to run them: parameters are parsed before,
- * the result is checked after, and what it took is recorded.
+ * The commands that are built, by name, their catalogue, and the one way to run them: parameters are
+ * parsed before, the result is checked after, and what it took is recorded.
  */
 import type * as z from 'zod';
-import { COMMANDS, findCommand } from '../../language/commands.ts';
+import { findCommand, type Catalogue, type CommandFacts } from '../../language/catalogue.ts';
 import type { Json } from '../../language/json.ts';
 import { Failure } from '../failures/failures.ts';
 import { BackgroundProcesses } from '../shell/background.ts';
@@ -15,11 +15,14 @@ import { dataCommands } from './data.ts';
 import { gitCommands } from './git.ts';
 import { healthCommands } from './health.ts';
 import { type Metrics, processMetrics } from './metrics.ts';
+import { PLANNED } from './planned.ts';
 import { sentinelCommands } from './sentinel.ts';
 import { stepCommands } from './steps.ts';
 import { shellCommands } from './shell.ts';
 
 export interface Registry {
+  /** Its commands, and those that are planned. */
+  readonly catalogue: Catalogue;
   find(name: string): Command | undefined;
   names(): string[];
   run(name: string, params: Json, context: CommandContext): Promise<Json>;
@@ -40,12 +43,14 @@ export function builtInCommands(metrics: Metrics = processMetrics, background = 
 
 export function createRegistry(commands: readonly Command[], metrics: Metrics = processMetrics): Registry {
   const byName = new Map(commands.map((command) => [command.name, command]));
+  const catalogue = catalogueOf(commands);
   return {
+    catalogue,
     find: (name) => byName.get(name),
     names: () => [...byName.keys()],
     async run(name, params, context) {
       const command = byName.get(name);
-      if (command === undefined) throw notFound(name);
+      if (command === undefined) throw notFound(catalogue, name);
       const startedAt = performance.now();
       let isError = true;
       try {
@@ -57,6 +62,32 @@ export function createRegistry(commands: readonly Command[], metrics: Metrics = 
       }
     },
   };
+}
+
+/** A command that is built is planned no longer, whoever built it. */
+function catalogueOf(commands: readonly Command[]): Catalogue {
+  const built = Object.fromEntries(commands.map((command) => [command.name, factsOf(command)]));
+  const planned = Object.entries(PLANNED).filter(([name]) => !Object.hasOwn(built, name));
+  return { ...built, ...Object.fromEntries(planned) };
+}
+
+const FACTS: { [Fact in keyof CommandFacts]-?: true } = {
+  permission: true,
+  operations: true,
+  speed: true,
+  timeoutMs: true,
+  textField: true,
+  textParams: true,
+  programParams: true,
+  takesShellLine: true,
+  otherRuns: true,
+};
+
+/** Schemas and code do not serialise; neither need whatever else a project's command carries. */
+function factsOf(command: Command): CommandFacts {
+  return Object.fromEntries(
+    Object.entries(command).filter(([key]) => Object.hasOwn(FACTS, key)),
+  ) as unknown as CommandFacts;
 }
 
 async function runCommand(command: Command, params: Json, context: CommandContext): Promise<Json> {
@@ -93,13 +124,13 @@ function describe(error: z.ZodError): string {
 
 const pathOf = (path: readonly PropertyKey[]): string => ['params', ...path.map(String)].join('.');
 
-function notFound(name: string): Failure {
-  if (findCommand(name) !== undefined) {
+function notFound(catalogue: Catalogue, name: string): Failure {
+  if (findCommand(catalogue, name) !== undefined) {
     return new Failure(
       'COMMAND_NOT_BUILT',
       `command "${name}" is part of the format but not built yet; use another command or a shell step`,
     );
   }
-  const built = Object.keys(COMMANDS).filter((known) => COMMANDS[known]?.built === true);
+  const built = Object.keys(catalogue).filter((known) => catalogue[known]?.planned !== true);
   return new Failure('UNKNOWN_COMMAND', `there is no command "${name}"; the commands are ${built.join(', ')}`);
 }

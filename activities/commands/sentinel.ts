@@ -116,12 +116,17 @@ const slice = (handle: string, stream: string, lines: string[]) => ({ handle, st
 const logCommands: Command[] = [
   defineCommand({
     name: 'sentinel/logs/list',
+    permission: 'read',
+    speed: 'quick',
     params: z.strictObject({ handle: Handle }),
     result: z.array(z.strictObject({ stream: z.string(), bytes: z.number() })),
     run: async ({ handle }, context) => context.store.logs.streams((await findRun(handle, context)).handle),
   }),
   defineCommand({
     name: 'sentinel/logs/read',
+    permission: 'read',
+    speed: 'quick',
+    textField: 'text',
     params: z.strictObject({
       handle: Handle,
       stream: Stream,
@@ -136,6 +141,9 @@ const logCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/logs/tail',
+    permission: 'read',
+    speed: 'quick',
+    textField: 'text',
     params: z.strictObject({ handle: Handle, stream: Stream, lines: Lines.default(50) }),
     result: LogSlice,
     async run({ handle, stream, lines }, context) {
@@ -146,9 +154,43 @@ const logCommands: Command[] = [
 ];
 
 export const sentinelCommands: Command[] = [
-  defineCommand({ name: 'sentinel/run', params: RunParams, result: Row, run: start }),
-  defineCommand({ name: 'sentinel/start', params: RunParams, result: Row, run: start }),
-  defineCommand({ name: 'sentinel/status', params: z.strictObject({ handle: Handle }), result: Row, run: readStatus }),
-  defineCommand({ name: 'sentinel/list', params: ListParams, result: z.array(Row), run: list }),
+  defineCommand({
+    name: 'sentinel/run',
+    permission: 'shell',
+    speed: 'long',
+    otherRuns: 'starts',
+    takesShellLine: true,
+    programParams: ['definition', 'steps'],
+    params: RunParams,
+    result: Row,
+    run: start,
+  }),
+  defineCommand({
+    name: 'sentinel/start',
+    permission: 'shell',
+    speed: 'long',
+    otherRuns: 'starts',
+    takesShellLine: true,
+    programParams: ['definition', 'steps'],
+    params: RunParams,
+    result: Row,
+    run: start,
+  }),
+  defineCommand({
+    name: 'sentinel/status',
+    permission: 'read',
+    speed: 'quick',
+    params: z.strictObject({ handle: Handle }),
+    result: Row,
+    run: readStatus,
+  }),
+  defineCommand({
+    name: 'sentinel/list',
+    permission: 'read',
+    speed: 'quick',
+    params: ListParams,
+    result: z.array(Row),
+    run: list,
+  }),
   ...logCommands,
 ];

@@ -5,6 +5,7 @@
  */
 import * as z from 'zod';
 import type { Json } from '../../language/json.ts';
+import { watchTimeoutMs } from '../../language/limits.ts';
 import { Rule, Value } from '../../language/model.ts';
 import type { BackgroundProcesses, Started } from '../shell/background.ts';
 import { SHELL_BOUNDS } from '../shell/process/bounds.ts';
@@ -152,16 +153,30 @@ export function shellCommands(background: BackgroundProcesses): Command[] {
   return [
     defineCommand({
       name: 'code/shell/execute',
+      permission: 'shell',
+      speed: 'long',
+      textField: 'stdout',
+      takesShellLine: true,
       params: Params,
       result: z.union([Ended, BackgroundResult]),
       run: (params, context) => execute(params, context, background),
     }),
     defineCommand({
       name: 'code/shell/sentinel',
+      permission: 'read',
+      speed: 'long',
       params: SentinelParams,
       result: z.strictObject({ executionId: z.string(), rules: z.number() }),
       run: installRules,
     }),
-    defineCommand({ name: 'code/shell/watch', params: WatchParams, result: Watched, run: watch }),
+    defineCommand({
+      name: 'code/shell/watch',
+      permission: 'read',
+      speed: 'long',
+      timeoutMs: watchTimeoutMs,
+      params: WatchParams,
+      result: Watched,
+      run: watch,
+    }),
   ];
 }

@@ -71,6 +71,8 @@ function withParams(step: JsonObject, params: JsonObject): JsonObject {
 export const stepCommands: Command[] = [
   defineCommand({
     name: 'sentinel/step/list',
+    permission: 'read',
+    speed: 'long',
     params: z.strictObject({ sentinelId: z.string().min(1) }),
     result: Row,
     async run({ sentinelId }, { runs }) {
@@ -80,14 +82,30 @@ export const stepCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/step/add',
+    permission: 'write',
+    speed: 'long',
+    otherRuns: 'edits',
+    programParams: ['step'],
     params: z.strictObject({ ...Where, step: Fields }),
     result: Row,
     run: async (given, context) =>
       edit(context, given, { op: 'add', revision: await revisionAt(context, given), step: given.step }),
   }),
-  defineCommand({ name: 'sentinel/step/update', params: Update, result: Row, run: update }),
+  defineCommand({
+    name: 'sentinel/step/update',
+    permission: 'write',
+    speed: 'long',
+    otherRuns: 'edits',
+    programParams: ['step'],
+    params: Update,
+    result: Row,
+    run: update,
+  }),
   defineCommand({
     name: 'sentinel/step/remove',
+    permission: 'write',
+    speed: 'long',
+    otherRuns: 'edits',
     params: z.strictObject(Where),
     result: Row,
     run: async (given, context) => edit(context, given, { op: 'remove', revision: await revisionAt(context, given) }),

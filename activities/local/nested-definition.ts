@@ -1,4 +1,5 @@
 /** Reads a definition that a step took from a variable; stored ones may be named, as in `sentinel/run`. */
+import type { Catalogue } from '../../language/catalogue.ts';
 import {
   programOf,
   readNestedDefinition,
@@ -11,6 +12,7 @@ import { referredDefinitions } from '../../prisma/store/values/referred-definiti
 
 export async function readGivenDefinition(
   store: Pick<Store, 'definitions'>,
+  catalogue: Catalogue,
   given: GivenDefinition,
 ): Promise<ReadDefinition> {
   const program = programOf(given.value);
@@ -18,7 +20,5 @@ export async function readGivenDefinition(
   const stored = await referredDefinitions(store, parsed?.ok === true ? parsed.value : program);
   // What the run was started with is what its own definition means by a name.
   for (const name of Object.keys(given.library)) stored.delete(name);
-  const library = Object.fromEntries(stored);
-  const read = readNestedDefinition({ ...given, library: { ...library, ...given.library } });
-  return 'definition' in read ? { ...read, library } : read;
+  return readNestedDefinition(given, { catalogue, stored: Object.fromEntries(stored) });
 }

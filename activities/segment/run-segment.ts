@@ -8,7 +8,7 @@
  * - S2 a segment that dies after its commit has no effect when it runs again: its commit meets the
  *   journal row, is undone, and the journaled result is returned;
  * - S3 of two attempts at once, one commits; the other meets the journal row and returns it;
- * - S4 no step that writes outside the store runs in a segment (language/commands.ts: `long`).
+ * - S4 no step that writes outside the store runs in a segment (`speed: 'long'` in the catalogue).
  */
 import { SEGMENT_EVENTS_MAX, type SegmentRequest, type SegmentResult } from '../../interpreter/contract.ts';
 import type { Json } from '../../language/json.ts';
@@ -43,14 +43,14 @@ export async function runSegment(
   const session = store.session();
   try {
     const startedAt = Date.now();
-    const host = new SegmentHost(request.stepsMax, input.limits, (effect) => quick.perform(input, session, effect));
+    const host = new SegmentHost(request.stepsMax, input, (effect) => quick.perform(input, session, effect));
     const position = positionFrom(request);
     const limits = { ...input.limits, ...(request.budget === undefined ? {} : { budget: request.budget }) };
     const walk: Walk = {
       input: { ...input, limits },
       position,
       host,
-      textFields: textFieldsOf(input.definition),
+      textFields: textFieldsOf(input),
       ...anchorOf(request),
     };
     const strand = strandFrom(walk, request);

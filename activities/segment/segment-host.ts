@@ -7,7 +7,7 @@ import { Failure } from '../failures/failures.ts';
 import type { Step } from '../../language/model.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import { isQuick } from '../../interpreter/effects.ts';
-import type { Effect, Gate, Host, Reply, RunLimits, SegmentReport, Strand } from '../../interpreter/host.ts';
+import type { Effect, Gate, Host, Reply, RunInput, SegmentReport, Strand } from '../../interpreter/host.ts';
 import { PassingHost } from '../../interpreter/passing-host.ts';
 
 /** A step may record a start, an end and a warning for each unresolved name; this leaves room for them. */
@@ -21,12 +21,12 @@ export class SegmentHost extends PassingHost implements Host {
   steps = 0;
   private readonly startedAt = Date.now();
   private readonly stepsMax: number;
-  private readonly limits: RunLimits;
+  private readonly input: Pick<RunInput, 'catalogue' | 'limits'>;
   private readonly run: Perform;
 
-  constructor(stepsMax: number, limits: RunLimits, run: Perform) {
+  constructor(stepsMax: number, input: Pick<RunInput, 'catalogue' | 'limits'>, run: Perform) {
     super();
-    this.limits = limits;
+    this.input = input;
     this.stepsMax = stepsMax;
     this.run = run;
   }
@@ -41,7 +41,7 @@ export class SegmentHost extends PassingHost implements Host {
 
   private mayRun(step: Step): boolean {
     const isPure = step.type === 'condition' || step.type === 'loop' || step.type === 'parallel';
-    if (!isPure && !isQuick(step, this.limits)) return false;
+    if (!isPure && !isQuick(step, this.input.catalogue, this.input.limits)) return false;
     // Entering an open loop or branch again records nothing, and must not use up the segment.
     if (this.events.length > 0 && this.isSpent()) return false;
     this.steps += 1;

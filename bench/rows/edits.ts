@@ -17,9 +17,9 @@ const waiting: Definition = {
 
 export async function edits(world: World, quick: boolean): Promise<Row[]> {
   const count = quick ? 100 : 1000;
-  const { store, client } = world;
+  const { store, client, catalogue } = world;
   const { handle, workflowId } = await startRun(
-    { store, client, taskQueue: 'sentinel' },
+    { store, client, catalogue, taskQueue: 'sentinel' },
     { definition: waiting, inputs: {}, project: world.stage.project, persona: 'bench' },
   );
   const run = client.workflow.getHandle(workflowIdOf(handle));

@@ -65,7 +65,7 @@ function wakeRow(name: string, { times, wallMs, startMs }: Woken): Row {
 }
 
 async function wakeAll(
-  { store, client, stage }: World,
+  { store, client, catalogue, stage }: World,
   database: Client,
   workers: readonly WorkerHandle[],
   count: number,
@@ -83,7 +83,7 @@ async function wakeAll(
   const { wallMs: startMs } = await inParallel(count, startedAtOnce, async () => {
     next += 1;
     await startRun(
-      { store, client, taskQueue: 'sentinel' },
+      { store, client, catalogue, taskQueue: 'sentinel' },
       { definition, inputs: {}, project: stage.project, persona: 'bench', handle: `${prefix}${next}` },
     );
   });

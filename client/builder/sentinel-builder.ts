@@ -10,6 +10,8 @@
  *
  * A builder is never changed: each call returns another one.
  */
+import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
+import type { Catalogue } from '../../language/catalogue.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import type * as model from '../../language/model.ts';
 import type { Problem } from '../../language/problems.ts';
@@ -214,11 +216,14 @@ export class SentinelBuilder<Scope, At extends Place> implements Built<Scope, At
     return this.#with({ header: { ...this.#made.header, always: this.#block(body) } });
   }
 
-  /** The canonical definition; throws `BuildError` when there is anything wrong with it. */
-  build(this: SentinelBuilder<Scope, 'root'>): model.Definition {
+  /** The canonical definition; throws `BuildError` when there is anything wrong with it. `catalogue`: the commands there are. */
+  build(this: SentinelBuilder<Scope, 'root'>, catalogue: Catalogue = builtInCatalogue()): model.Definition {
     const definition = this.#definition();
     // What a `$ref` names is looked for when a run starts.
-    const read = parseDefinition(definition, { knownRefs: (name) => ({ name, steps: [], loop: { type: 'once' } }) });
+    const read = parseDefinition(definition, {
+      catalogue,
+      knownRefs: (name) => ({ name, steps: [], loop: { type: 'once' } }),
+    });
     const problems = read.problems.filter((problem) => problem.severity === 'error' || this.#isUnknown(problem));
     if (!read.ok || problems.length > 0) throw new BuildError(definition.name, problems);
     return read.definition;

@@ -6,10 +6,11 @@ import { Definition } from '../../language/model.ts';
 import { hasErrors, type Problem } from '../../language/problems.ts';
 import type { RefusedRefs } from '../../language/read/checks/nesting.ts';
 import { parseDefinition, type ReadOptions } from '../../language/read/definition.ts';
+import type { Catalogue } from '../../language/catalogue.ts';
 import { runScenario, type Outcome, type Scenario } from '../../interpreter/simulation/run-scenario.ts';
 import { Script } from '../../interpreter/simulation/script.ts';
 import { libraryOf } from '../../runs/library.ts';
-import { readDefinitionFile, type Known } from '../read-definition.ts';
+import { readDefinitionFile, type Known, type Named } from '../read-definition.ts';
 import { stage } from '../simulate/stage.ts';
 import { compareProblems, compareRun, type Difference } from './compare.ts';
 import { mistakesOf, type TestCase } from './test-file.ts';
@@ -35,6 +36,7 @@ export interface Subject {
   definition: Definition | null;
   problems: Problem[];
   known: Known;
+  catalogue: Catalogue;
   /** The file the definition is in, when it is in one. */
   file: string | null;
   /** Why there is no definition, where its problems do not say it. */
@@ -58,7 +60,7 @@ export async function runTestCase(test: TestCase, subject: Subject): Promise<Cas
     };
   }
   const answers = new Script(test.script);
-  const scenario = scenarioOf(test, definition, subject.known);
+  const scenario = scenarioOf(test, definition, subject);
   try {
     const { project, persona } = test;
     const outcome = await runScenario(scenario, {
@@ -84,39 +86,45 @@ export async function runTestCase(test: TestCase, subject: Subject): Promise<Cas
 }
 
 /** A case as the scripted host takes it. */
-export function scenarioOf(test: TestCase, definition: Definition, known: Known): Scenario {
+export function scenarioOf(
+  test: TestCase,
+  definition: Definition,
+  { known, catalogue }: Pick<Subject, 'known' | 'catalogue'>,
+): Scenario {
   return {
     ...test.script,
     definition,
     library: libraryOf(definition, known, Object.keys(test.library)),
+    catalogue,
     inputs: test.inputs,
     env: test.env,
   };
 }
 
 /** What a case is about: a definition in the case, in the file it names, or in the file the test is named after. */
-export function subjectOf(
-  test: TestCase,
-  testFile: string,
-  around: Known,
-  refusedAround: RefusedRefs = () => undefined,
-): Subject {
-  if (test.unchecked) return uncheckedSubject(test, testFile);
+export function subjectOf(test: TestCase, testFile: string, around: Named): Subject {
+  const { catalogue } = around;
+  if (test.unchecked) return uncheckedSubject(test, testFile, catalogue);
   const { definition, library } = test;
   const known: Known = (name) =>
     Object.hasOwn(library, name)
       ? (readLibrary(library[name] ?? {}, library, around).definition ?? undefined)
-      : around(name);
+      : around.known(name);
   const refused: RefusedRefs = (name) => {
-    if (!Object.hasOwn(library, name)) return refusedAround(name);
+    if (!Object.hasOwn(library, name)) return around.refused(name);
     const { problems } = readLibrary(library[name] ?? {}, library, around);
     return hasErrors(problems) ? { where: `library.${name}`, problems } : undefined;
   };
   if (typeof definition === 'object')
-    return { ...readValue(definition, { knownRefs: known, refusedRefs: refused }), known, file: null };
+    return {
+      ...readValue(definition, { catalogue, knownRefs: known, refusedRefs: refused }),
+      known,
+      catalogue,
+      file: null,
+    };
   const file = fileNamed(definition, testFile);
-  const { definition: found, problems } = readDefinitionFile(file, { known, refused });
-  return { definition: found, problems, known, file };
+  const { definition: found, problems } = readDefinitionFile(file, { catalogue, known, refused });
+  return { definition: found, problems, known, catalogue, file };
 }
 
 function fileNamed(named: string | undefined, testFile: string): string {
@@ -125,12 +133,13 @@ function fileNamed(named: string | undefined, testFile: string): string {
 }
 
 /** As it stands: no reader makes it canonical. */
-function uncheckedSubject({ definition, library }: TestCase, testFile: string): Subject {
+function uncheckedSubject({ definition, library }: TestCase, testFile: string, catalogue: Catalogue): Subject {
   const file = typeof definition === 'object' ? null : fileNamed(definition, testFile);
   const refused = (mistake: string): Subject => ({
     definition: null,
     problems: [],
     known: () => undefined,
+    catalogue,
     file,
     mistake,
   });
@@ -153,6 +162,7 @@ function uncheckedSubject({ definition, library }: TestCase, testFile: string): 
     definition: read.data,
     problems: [],
     known: (name) => (Object.hasOwn(library, name) ? Definition.parse(library[name]) : undefined),
+    catalogue,
     file,
   };
 }
@@ -171,9 +181,9 @@ function readValue(value: Json, options: ReadOptions): Pick<Subject, 'definition
 function readLibrary(
   value: Json,
   library: TestCase['library'],
-  around: Known,
+  around: Named,
 ): Pick<Subject, 'definition' | 'problems'> {
   const anything: Known = (name) =>
-    Object.hasOwn(library, name) ? { name, steps: [], loop: { type: 'once' } } : around(name);
-  return readValue(value, { knownRefs: anything, isBounded: true });
+    Object.hasOwn(library, name) ? { name, steps: [], loop: { type: 'once' } } : around.known(name);
+  return readValue(value, { catalogue: around.catalogue, knownRefs: anything, isBounded: true });
 }

@@ -88,7 +88,7 @@ async function runCases(
   const cases: FileReport['cases'] = [];
   const reads = new Set([file]);
   for (const test of tests) {
-    const subject = subjectOf(test, resolve(file), around.known, around.refused);
+    const subject = subjectOf(test, resolve(file), around);
     if (subject.file !== null) reads.add(relative('.', subject.file));
     cases.push({ ...(await runTestCase(test, subject)), test });
   }

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../language/json.ts';
 import type { Definition, Step } from '../../language/model.ts';
 import { permissionOf, permissionOfCommand, refusalOf, type Mode } from '../../language/permissions.ts';
-import type { Permission } from '../../language/commands.ts';
+import type { Catalogue, Permission } from '../../language/catalogue.ts';
 import { NestedRuns } from '../../language/events/nested-runs.ts';
 import type { RunEvent, RunOutcome, StepFinished } from '../../language/events/run-event.ts';
 import type { FailureInfo } from '../../language/failure.ts';
@@ -58,6 +58,8 @@ export interface SimulationReport {
 export interface SimulationRequest {
   definition: Definition;
   known: Known;
+  /** The commands there are. */
+  catalogue: Catalogue;
   inputs: JsonObject;
   replies: NonNullable<ScriptSource['replies']>;
   project: string;
@@ -73,6 +75,7 @@ const REFUSALS: ReadonlySet<string> = new Set(['PATH_OUTSIDE_PROJECT', 'MODE_FOR
 export async function simulate({
   definition,
   known,
+  catalogue,
   inputs,
   replies,
   project,
@@ -80,7 +83,7 @@ export async function simulate({
 }: SimulationRequest): Promise<SimulationReport> {
   const overlay = new Overlay(project);
   const answers = new Predictions({ replies }, overlay, SIMULATED_EFFECTS_MAX);
-  const scenario = { definition, library: libraryOf(definition, known), inputs };
+  const scenario = { definition, library: libraryOf(definition, known), catalogue, inputs };
   const waits: SimulationReport['warnings'] = [];
   const whenStuck = (runs: readonly ScriptedHost[]): void => {
     waits.push(...waitsOf(runs));
@@ -137,14 +140,15 @@ function stepOf(
   const key = run.keyOf(event.key);
   const prediction = made.get(key);
   const step = stepAt(run.walk.input.definition, event.key);
-  const permission = permissionIn(step, prediction);
-  const mode = run.walk.input.limits.mode;
+  const { catalogue, limits } = run.walk.input;
+  const permission = permissionIn(catalogue, step, prediction);
+  const mode = limits.mode;
   return {
     key,
     step: event.step,
     label: event.label,
     permission,
-    ...verdictOn(event, step, permission, { mode, approvals: approvalsOf(run, runs) }),
+    ...verdictOn(event, step, permission, { catalogue, mode, approvals: approvalsOf(run, runs) }),
     ...(mode === 'sandboxed' && (permission === 'shell' || permission === 'write') ? { sandboxed: true as const } : {}),
     ...(prediction === undefined ? {} : { effect: prediction.text, source: prediction.source }),
     outcome: event.outcome,
@@ -160,10 +164,14 @@ function stepAt(definition: Definition, key: string): Step | undefined {
 }
 
 /** Of the command as it was asked for, with its values known, where it came to that. */
-function permissionIn(step: Step | undefined, prediction: Prediction | undefined): Permission | null {
+function permissionIn(
+  catalogue: Catalogue,
+  step: Step | undefined,
+  prediction: Prediction | undefined,
+): Permission | null {
   const effect = prediction?.effect;
-  if (effect?.type === 'command') return permissionOfCommand(effect.command, effect.params);
-  return step === undefined ? null : permissionOf(step);
+  if (effect?.type === 'command') return permissionOfCommand(catalogue, effect.command, effect.params);
+  return step === undefined ? null : permissionOf(catalogue, step);
 }
 
 /** What needs an approval in a run: what it says itself, and what the runs around it say. */
@@ -178,10 +186,10 @@ function verdictOn(
   { failure, step: type }: StepFinished,
   step: Step | undefined,
   permission: Permission | null,
-  policy: { mode: Mode | undefined; approvals: ReadonlySet<string> },
+  policy: { catalogue: Catalogue; mode: Mode | undefined; approvals: ReadonlySet<string> },
 ): { verdict: Verdict; why?: string } {
   const command = step?.type === 'command' ? { command: step.command } : {};
-  const refusal = refusalOf(policy.mode, { permission, ...command });
+  const refusal = refusalOf(policy.catalogue, policy.mode, { permission, ...command });
   if (refusal !== null) return { verdict: 'denied', why: refusal };
   if (failure !== undefined && REFUSALS.has(failure.code)) return { verdict: 'denied', why: failure.message };
   if (type === 'approval') return { verdict: 'needs approval', why: 'the step asks for one' };

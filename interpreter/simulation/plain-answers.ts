@@ -34,9 +34,8 @@ export class PlainAnswers {
   }
 
   readDefinition(_key: string, given: GivenDefinition): Promise<ReadDefinition> {
-    const library = this.referred(given);
-    const read = readNestedDefinition({ ...given, library: { ...library, ...given.library } });
-    return Promise.resolve('definition' in read ? { ...read, library } : read);
+    const { catalogue } = this.world;
+    return Promise.resolve(readNestedDefinition(given, { catalogue, stored: this.referred(given) }));
   }
 
   /** What the names in it lead to; a name that the run was started with keeps its meaning. */

@@ -1,4 +1,5 @@
 /** A definition, run by the scripted host from its start to its end: the trace, what was asked of the world, and how it ended. */
+import { entriesFor, type Catalogue } from '../../language/catalogue.ts';
 import type { Json } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import { valueOfEvent } from '../../language/events/published-event.ts';
@@ -16,6 +17,8 @@ import { traceOf, type TracedRun } from './trace.ts';
 export interface Scenario extends ScriptSource {
   definition: Definition;
   library?: { [name: string]: Definition };
+  /** The commands there are. */
+  catalogue: Catalogue;
   inputs?: { [name: string]: Json };
   env?: { [name: string]: string };
 }
@@ -47,7 +50,13 @@ export const STRAIGHT: Mode = { name: 'straight' };
 export const STARTS_AT = Date.parse('2026-01-01T00:00:00Z');
 
 export async function runScenario(scenario: Scenario, staging: Staging): Promise<Outcome> {
-  const { definition, library = {}, inputs = {}, env = {} } = throughJson({ ...scenario, answer: undefined });
+  const {
+    definition,
+    library = {},
+    catalogue,
+    inputs = {},
+    env = {},
+  } = throughJson({ ...scenario, answer: undefined });
   const {
     stage,
     mode = STRAIGHT,
@@ -61,6 +70,7 @@ export async function runScenario(scenario: Scenario, staging: Staging): Promise
   const simulation = new Simulation(STARTS_AT, stage);
   const world: World = {
     simulation,
+    catalogue,
     script: answers,
     mode,
     board: boardOf(scenario, simulation),
@@ -73,6 +83,7 @@ export async function runScenario(scenario: Scenario, staging: Staging): Promise
     handle: 'run',
     definition,
     library,
+    catalogue: entriesFor(catalogue, [definition, ...Object.values(library)]),
     definitionHash: 'hash',
     project,
     persona,

@@ -1,4 +1,5 @@
 /** An edit as a script writes it: for the revision that the run is at, with a step that is canonical. */
+import { entriesOfSteps, type Catalogue } from '../../language/catalogue.ts';
 import type { Step } from '../../language/model.ts';
 import { editRefusal, isSegmentInFlight, takeEdit } from '../edits.ts';
 import { record, type Walk } from '../walk-state.ts';
@@ -6,16 +7,23 @@ import { revisionOf } from '../edited-paths.ts';
 import type { Interruption } from './script.ts';
 import type { Simulation } from './simulation.ts';
 
+interface Edited {
+  simulation: Simulation;
+  catalogue: Catalogue;
+}
+
 /** What is refused is in the trace, as a warning. */
-export function makeScriptedEdit(walkOf: () => Walk, simulation: Simulation, { at, edit }: Interruption): void {
+export function makeScriptedEdit(walkOf: () => Walk, world: Edited, { at, edit }: Interruption): void {
   if (edit === undefined) throw new Error(`the script edits at ${at} and does not say what`);
   const walk = walkOf();
   if (isSegmentInFlight(walk)) {
-    simulation.schedule(1, () => makeScriptedEdit(walkOf, simulation, { at, do: 'edit', edit }));
+    world.simulation.schedule(1, () => makeScriptedEdit(walkOf, world, { at, do: 'edit', edit }));
     return;
   }
   const request = { revision: revisionOf(walk), by: 'someone', ...edit };
   const refusal = editRefusal(walk, request);
-  if (refusal === null) takeEdit(walk, request, (edit.step ?? null) as Step | null);
+  const step = (edit.step ?? null) as Step | null;
+  if (refusal === null)
+    takeEdit(walk, request, { step, catalogue: entriesOfSteps(world.catalogue, step === null ? [] : [step]) });
   else record(walk, { type: 'warning', key: '', ...refusal });
 }

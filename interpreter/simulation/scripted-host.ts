@@ -84,7 +84,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
   }
 
   private walkFrom(input: RunInput, position: Position): Walk {
-    return { input, position, host: this, textFields: textFieldsOf(input.definition) };
+    return { input, position, host: this, textFields: textFieldsOf(input) };
   }
 
   async run(): Promise<RunResult> {
@@ -134,7 +134,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
       return 'yield';
     }
     if (segments !== true || this.walk.input.definition.durability === 'step') return 'go';
-    if (!isOpen && isQuick(step, this.walk.input.limits)) return 'segment';
+    if (!isOpen && isQuick(step, this.walk.input.catalogue, this.walk.input.limits)) return 'segment';
     const isPure = step.type === 'condition' || step.type === 'loop' || step.type === 'parallel';
     if (isPure && isOpen) return 'go';
     this.pureSteps = isPure ? this.pureSteps + 1 : 0;
@@ -176,7 +176,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
       case 'answer':
         return void this.answer({ id: entry.at.split('/').at(-1) ?? entry.at, choice: 'approve', by: 'someone' });
       case 'edit':
-        return makeScriptedEdit(() => this.walk, this.world.simulation, entry);
+        return makeScriptedEdit(() => this.walk, this.world, entry);
       default:
         return entry.do satisfies never;
     }

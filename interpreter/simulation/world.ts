@@ -1,4 +1,5 @@
 /** What the runs of one scripted tree share, and the ways in which they can be run. */
+import type { Catalogue } from '../../language/catalogue.ts';
 import type { Definition } from '../../language/model.ts';
 import type { Effect, RunBudget, SegmentReport, Strand } from '../host.ts';
 import type { EventBoard } from './event-board.ts';
@@ -35,6 +36,8 @@ export interface SegmentAsked {
 /** What all runs of one scripted tree share. */
 export interface World {
   simulation: Simulation;
+  /** The commands there are; each run has those that its definitions name. */
+  catalogue: Catalogue;
   script: Answers;
   mode: Mode;
   /** Needed where the mode has segments. */

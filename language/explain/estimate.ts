@@ -3,7 +3,7 @@
  * dearest, and how often the run continues as new. What steps print and return is not known
  * beforehand and comes on top; values over 32 KiB never do.
  */
-import { findCommand } from '../commands.ts';
+import { findCommand, type Catalogue } from '../catalogue.ts';
 import type { Definition, LoopConfig, LoopStep, SentinelStep, Step } from '../model.ts';
 import * as measured from './measured.ts';
 import type { Cost } from './measured.ts';
@@ -41,9 +41,9 @@ const plus = (left: Cost, right: Cost, times = 1): Cost => ({
 });
 const nothing: Cost = { events: 0, bytes: 0 };
 
-export function estimateOf(definition: Definition): Estimate {
+export function estimateOf(definition: Definition, catalogue: Catalogue): Estimate {
   const assumptions = new Set<string>();
-  const count = new Count(definition, assumptions);
+  const count = new Count(definition, assumptions, catalogue);
   const least = count.passOf('least');
   const most = count.passOf('most');
   const once = plus(
@@ -81,8 +81,10 @@ class Count {
   readonly #definition: Definition;
   readonly #assumptions: Set<string>;
   readonly #segments: boolean;
+  readonly #catalogue: Catalogue;
 
-  constructor(definition: Definition, assumptions: Set<string>) {
+  constructor(definition: Definition, assumptions: Set<string>, catalogue: Catalogue) {
+    this.#catalogue = catalogue;
     this.#definition = definition;
     this.#assumptions = assumptions;
     this.#segments = definition.durability !== 'step';
@@ -156,7 +158,7 @@ class Count {
         return this.#durable(line, step.event === undefined ? measured.activity : measured.arrival);
       case 'command':
       case 'emit':
-        return this.#segments && isQuick(step)
+        return this.#segments && isQuick(step, this.#catalogue)
           ? this.#quick(line)
           : this.#durable(line, measured.activity, bytesOf(step.type === 'emit' ? step.data : step.params));
       default:
@@ -222,7 +224,7 @@ function describeUnknown(loop: Exclude<LoopConfig, { type: 'once' }>): string {
 }
 
 /** Quick steps can share a segment; one with retries is an activity of its own. */
-function isQuick(step: Extract<Step, { type: 'command' | 'emit' }>): boolean {
+function isQuick(step: Extract<Step, { type: 'command' | 'emit' }>, catalogue: Catalogue): boolean {
   if (step.retry !== undefined || step.onError === 'retry') return false;
-  return step.type === 'emit' || findCommand(step.command)?.speed === 'quick';
+  return step.type === 'emit' || findCommand(catalogue, step.command)?.speed === 'quick';
 }

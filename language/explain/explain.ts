@@ -2,6 +2,7 @@
  * A definition in plain sentences: what starts it, what it does in order, what it may touch, what
  * bounds it, what it asks people, and what history it makes.
  */
+import type { Catalogue } from '../catalogue.ts';
 import type { Definition } from '../model.ts';
 import { asksOf } from './asks.ts';
 import { boundsOf } from './bounds.ts';
@@ -22,20 +23,25 @@ export interface Explanation {
 }
 
 export interface ExplainOptions {
+  /** The commands there are. */
+  catalogue: Catalogue;
   /** Definitions that `$ref`s name; what one that is not found does is not told. */
   knownRefs?: (name: string) => Definition | undefined;
 }
 
-export function explain(definition: Definition, { knownRefs = () => undefined }: ExplainOptions = {}): Explanation {
+export function explain(
+  definition: Definition,
+  { catalogue, knownRefs = () => undefined }: ExplainOptions,
+): Explanation {
   return {
     name: definition.name,
     description: definition.description ?? null,
     starts: startOf(definition),
     steps: sentencesOf(definition, knownRefs),
-    touches: touchesOf(definition, knownRefs),
+    touches: touchesOf(definition, knownRefs, catalogue),
     bounds: boundsOf(definition),
     asks: asksOf(definition, knownRefs),
-    estimate: estimateOf(definition),
+    estimate: estimateOf(definition, catalogue),
   };
 }
 

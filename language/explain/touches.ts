@@ -1,5 +1,5 @@
 /** What a run may touch, by permission class: which steps, and what they do there. */
-import type { Permission } from '../commands.ts';
+import type { Catalogue, Permission } from '../catalogue.ts';
 import { shortened } from '../graph/step-label.ts';
 import type { Definition, Step } from '../model.ts';
 import { permissionOf, refusalOf } from '../permissions.ts';
@@ -25,10 +25,10 @@ const SENTENCES: Readonly<Record<Touch['permission'], (what: string) => string>>
 const ORDER: ReadonlyArray<Touch['permission']> = ['shell', 'delete', 'write', 'network', 'model', 'read'];
 const namedMax = 5;
 
-export function touchesOf(definition: Definition, known: KnownRefs): Touch[] {
+export function touchesOf(definition: Definition, known: KnownRefs, catalogue: Catalogue): Touch[] {
   const found = new Map<Touch['permission'], { steps: string[]; what: Set<string> }>();
   visitSteps(definition, known, ({ step, path }) => {
-    const permission = step.type === 'llm' ? 'model' : permissionOf(step);
+    const permission = step.type === 'llm' ? 'model' : permissionOf(catalogue, step);
     if (permission === null) return;
     const entry = found.get(permission) ?? { steps: [], what: new Set<string>() };
     found.set(permission, entry);
@@ -38,7 +38,7 @@ export function touchesOf(definition: Definition, known: KnownRefs): Touch[] {
   return ORDER.flatMap((permission) => {
     const entry = found.get(permission);
     if (entry === undefined) return [];
-    const refused = permission === 'model' ? null : refusalOf(definition.mode, { permission });
+    const refused = permission === 'model' ? null : refusalOf(catalogue, definition.mode, { permission });
     const suffix = refused === null ? '' : ` Its mode refuses that: each of these steps ${refused}.`;
     return [{ permission, sentence: SENTENCES[permission](listed([...entry.what])) + suffix, steps: entry.steps }];
   });

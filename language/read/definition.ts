@@ -2,6 +2,7 @@
  * Reads a definition: what an author wrote in, the canonical form or the list of all its problems
  * out. Never throws, and refuses what is too large or too deep before anything recurses over it.
  */
+import type { Catalogue } from '../catalogue.ts';
 import type { Definition } from '../model.ts';
 import { definitionBytesMax } from '../limits.ts';
 import { hasErrors, type Problem } from '../problems.ts';
@@ -34,17 +35,17 @@ export type ReadResult =
   | { ok: false; problems: Problem[]; inferred: string[] };
 
 export interface ReadOptions {
+  /** The commands there are. */
+  catalogue: Catalogue;
   /** Finds a stored definition for `$ref`; without it no `$ref` resolves. */
   knownRefs?: KnownRefs;
   /** What is wrong with a definition that is there and that `knownRefs` does not give for it. */
   refusedRefs?: RefusedRefs;
   /** It is read for a run that bounds what it starts, as whoever refers to it may: loops need no bound of their own. */
   isBounded?: boolean;
-  /** Commands that exist besides the catalogue. */
-  extraCommands?: readonly string[];
 }
 
-export function parseDefinitionText(text: string, options: ReadOptions = {}): ReadResult {
+export function parseDefinitionText(text: string, options: ReadOptions): ReadResult {
   const bytes = text.length > definitionBytesMax ? text.length : new TextEncoder().encode(text).length;
   if (bytes > definitionBytesMax) {
     return refused({
@@ -63,7 +64,7 @@ export function parseDefinitionText(text: string, options: ReadOptions = {}): Re
     : { ok: false, problems: [...duplicates, ...result.problems], inferred: result.inferred };
 }
 
-export function parseDefinition(value: unknown, options: ReadOptions = {}): ReadResult {
+export function parseDefinition(value: unknown, options: ReadOptions): ReadResult {
   const shape = checkShape(value);
   if (shape !== undefined) return refused(shape);
   if (!isPlain(value)) {
@@ -79,19 +80,20 @@ export function parseDefinition(value: unknown, options: ReadOptions = {}): Read
   const grown = checkShape(canonical);
   if (grown !== undefined)
     return refused({ ...grown, path: origins.locate(canonical, '', grown.path === '' ? [] : grown.path.split('.')) });
-  const sites = collectSites(canonical, origins, problems);
+  const { catalogue } = options;
+  const sites = collectSites(canonical, origins, problems, catalogue);
   const knownRefs = options.knownRefs ?? (() => undefined);
   const {
     references: written,
     unread,
     problems: badExpressions,
-  } = collectReferences(sites, origins, (name) => knownRefs(name) !== undefined);
-  const items = bindItems(sites, written, origins, knownRefs);
+  } = collectReferences(sites, origins, { catalogue, isDefinition: (name) => knownRefs(name) !== undefined });
+  const items = bindItems(sites, written, origins, { catalogue, knownRefs });
   const references = [...written, ...items.references];
   const setters = collectSetters(sites);
   problems.push(
     ...badExpressions,
-    ...checkSteps(sites, origins, { extraCommands: options.extraCommands ?? [] }),
+    ...checkSteps(sites, origins, catalogue),
     ...checkStepDetails(sites, origins),
     ...checkSettings(sites, origins),
     ...checkEvents(sites, origins),
@@ -102,7 +104,7 @@ export function parseDefinition(value: unknown, options: ReadOptions = {}): Read
     ...checkLabels(sites, references, origins),
     ...checkFlow(sites, references, setters, origins),
     ...checkResults(references, setters),
-    ...checkExposure(sites, origins),
+    ...checkExposure(sites, origins, catalogue),
     ...checkNesting(sites, origins, knownRefs, options.refusedRefs),
     ...checkHanded(sites, origins, (handed) => parseDefinition(handed, options).problems),
   );

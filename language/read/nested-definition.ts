@@ -2,6 +2,7 @@
  * A definition that a step took from a variable, read as if it stood in the step itself: it sees the
  * names around it, and the limits of the run around it bound its loops.
  */
+import { entriesFor, type Catalogue } from '../catalogue.ts';
 import type { Json } from '../json.ts';
 import type { Definition } from '../model.ts';
 import type { Problem } from '../problems.ts';
@@ -25,9 +26,19 @@ export interface GivenDefinition {
 
 export type Finding = Pick<Problem, 'code' | 'path' | 'message'>;
 
-/** `library`: what it refers to besides what was known. `missing`: the name that no definition has. */
-export type ReadDefinition =
-  { definition: Definition; library: { [name: string]: Definition } } | { missing: string } | { findings: Finding[] };
+/** What a reader has at hand for it, and the run around it need not. */
+export interface AtHand {
+  /** The commands there are. */
+  catalogue: Catalogue;
+  /** Definitions that it refers to besides the run's own, by name. */
+  stored: { [name: string]: Definition };
+}
+
+/** `library`: what it refers to besides what was known. `catalogue`: the commands that these name. */
+type Read = { definition: Definition; library: { [name: string]: Definition }; catalogue: Catalogue };
+
+/** `missing`: the name that no definition has. */
+export type ReadDefinition = Read | { missing: string } | { findings: Finding[] };
 
 const PLACE = 'steps.0.definition';
 const FENCED = /^\s*```\w*\n([\s\S]*?)\n```\s*$/;
@@ -39,14 +50,19 @@ export function programOf(value: Json): unknown {
   return /^\s*[[{]/.test(text) ? text : { $ref: value };
 }
 
-export function readNestedDefinition({
-  value,
-  library,
-  around,
-  label,
-  names,
-  isBounded,
-}: GivenDefinition): ReadDefinition {
+export function readNestedDefinition(given: GivenDefinition, { catalogue, stored }: AtHand): ReadDefinition {
+  const read = readWithin({ ...given, library: { ...stored, ...given.library } }, catalogue);
+  if (!('definition' in read)) return read;
+  const named = [read.definition, ...Object.values(stored)];
+  return { ...read, library: stored, catalogue: entriesFor(catalogue, named) };
+}
+
+type ReadAlone = Pick<Read, 'definition'> | Exclude<ReadDefinition, Read>;
+
+function readWithin(
+  { value, library, around, label, names, isBounded }: GivenDefinition,
+  catalogue: Catalogue,
+): ReadAlone {
   const known = (name: string): Definition | undefined => (Object.hasOwn(library, name) ? library[name] : undefined);
   const program = programOf(value);
   if (isPlain(program) && typeof program['$ref'] === 'string') return ofName(program['$ref'], known, isBounded);
@@ -58,23 +74,21 @@ export function readNestedDefinition({
       inputs: Object.fromEntries(names.map((name) => [name, null])),
       ...(isBounded ? { timeoutMs: 1 } : {}),
     },
-    { knownRefs: known },
+    { catalogue, knownRefs: known },
   );
   const errors = read.problems.filter(({ severity }) => severity === 'error');
   if (!read.ok || errors.length > 0)
     return { findings: errors.map(({ code, path, message }) => ({ code, path: pathInside(path), message })) };
   const [step] = read.definition.steps;
   if (step?.type !== 'sentinel') throw new Error('bug: the step around a definition is gone');
-  return '$ref' in step.definition
-    ? ofName(step.definition.$ref, known, isBounded)
-    : { definition: step.definition, library: {} };
+  return '$ref' in step.definition ? ofName(step.definition.$ref, known, isBounded) : { definition: step.definition };
 }
 
-function ofName(name: string, known: (name: string) => Definition | undefined, isBounded: boolean): ReadDefinition {
+function ofName(name: string, known: (name: string) => Definition | undefined, isBounded: boolean): ReadAlone {
   const definition = known(name);
   if (definition === undefined) return { missing: name };
   const unbounded = isBounded ? undefined : unboundedBehind(name, known);
-  if (unbounded === undefined) return { definition, library: {} };
+  if (unbounded === undefined) return { definition };
   const message = `${unboundedSentence(name, unbounded)}, or a "safety" with one of them to a definition around it`;
   return { findings: [{ code: 'UNBOUNDED_LOOP', path: '', message }] };
 }

@@ -4,7 +4,7 @@
  * What needs more than one place of the file (bounds, references, nesting) only the reader can say.
  */
 import * as z from 'zod';
-import { COMMANDS } from '../commands.ts';
+import type { Catalogue } from '../catalogue.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import * as model from '../model.ts';
 import { DESCRIPTIONS, EVERYWHERE } from './descriptions.ts';
@@ -46,7 +46,8 @@ const NAMED: Named = [
   { id: 'Value', schema: model.Value },
 ];
 
-export function definitionSchema(): JsonObject {
+/** The commands of the catalogue are examples; a project may have others. */
+export function definitionSchema(catalogue: Catalogue): JsonObject {
   const ids = z.registry<{ id: string }>();
   for (const { id, schema } of NAMED) ids.add(schema, { id });
   const generated = z.toJSONSchema(model.Definition, {
@@ -57,7 +58,7 @@ export function definitionSchema(): JsonObject {
   });
   const { $schema, $defs = {}, ...root } = generated as unknown as JsonObject & { $defs?: JsonObject };
   const named = { Definition: root, ...$defs };
-  const entries = Object.entries(named).map(([id, schema]) => [id, finished(id, schema)] as const);
+  const entries = Object.entries(named).map(([id, schema]) => [id, finished(id, schema, catalogue)] as const);
   const definitions = Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
   return {
     $schema: $schema ?? null,
@@ -69,8 +70,8 @@ export function definitionSchema(): JsonObject {
 }
 
 /** The text of the published file. */
-export function schemaText(): string {
-  return `${JSON.stringify(definitionSchema(), null, 2)}\n`;
+export function schemaText(catalogue: Catalogue): string {
+  return `${JSON.stringify(definitionSchema(catalogue), null, 2)}\n`;
 }
 
 function forget(schema: object, key: string): void {
@@ -88,12 +89,12 @@ function pointedAtDefinition(value: Json): Json {
   return Object.fromEntries(entries);
 }
 
-function finished(id: string, schema: JsonObject): JsonObject {
+function finished(id: string, schema: JsonObject, catalogue: Catalogue): JsonObject {
   const clean = withoutNoise(schema) as JsonObject;
   const members = clean['oneOf'];
   if (Array.isArray(members)) return byType(id, members as JsonObject[]);
   return isJsonObject(clean['properties'])
-    ? described(id, withLightSpellings(id, described(id, clean as ObjectSchema)))
+    ? described(id, withLightSpellings(id, described(id, clean as ObjectSchema, catalogue)), catalogue)
     : clean;
 }
 
@@ -125,7 +126,7 @@ function byType(id: string, members: readonly JsonObject[]): JsonObject {
   };
 }
 
-function described(id: string, schema: ObjectSchema): ObjectSchema {
+function described(id: string, schema: ObjectSchema, catalogue: Catalogue): ObjectSchema {
   const lines = DESCRIPTIONS[id] ?? {};
   const properties = Object.entries(schema.properties).map(([key, inner]): [string, Json] => {
     const description = lines[key] ?? EVERYWHERE[key];
@@ -135,7 +136,7 @@ function described(id: string, schema: ObjectSchema): ObjectSchema {
       {
         ...(description === undefined ? {} : { description }),
         ...known,
-        ...(id === 'CommandStep' && key === 'command' ? { examples: Object.keys(COMMANDS) } : {}),
+        ...(id === 'CommandStep' && key === 'command' ? { examples: Object.keys(catalogue) } : {}),
       },
     ];
   });

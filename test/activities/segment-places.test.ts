@@ -12,15 +12,16 @@ import { rootStrand } from '../../interpreter/walk.ts';
 import { runInputOf } from '../../workflows/messages/start-input.ts';
 import { create, once } from '../server/harness/definitions.ts';
 import { useStore } from '../store/harness/opened.ts';
+import { catalogue } from '../catalogue.ts';
 
 const opened = useStore();
 const definition = once('places', [create('places', { n: 1 }), create('places', { n: 2 })]);
 const handle = 'two-attempts';
 
 function segment(key: string, attempt: number): Promise<SegmentResult> {
-  const input = runInputOf({ definition, project: '/', persona: 'ada' }, handle, 0);
+  const input = runInputOf({ definition, catalogue, project: '/', persona: 'ada' }, handle, 0);
   const position = firstPosition(0);
-  const walk = { input, position, textFields: textFieldsOf(definition) } as unknown as Walk;
+  const walk = { input, position, textFields: textFieldsOf(input) } as unknown as Walk;
   const { from: seq } = segmentNumbers(0);
   const request: SegmentRequest = {
     strand: portionOf(rootStrand(walk)),

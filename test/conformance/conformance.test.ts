@@ -16,6 +16,7 @@ import { Definition, LoopConfig, Step, type StepType } from '../../language/mode
 import { parseDefinition } from '../../language/read/definition.ts';
 import { Budget, EscalationRule, Retry, Rule, Safety } from '../../language/settings.ts';
 import { MODES, runCase, type Outcome } from '../interpreter/harness/run-case.ts';
+import { catalogue, NO_FILES } from '../catalogue.ts';
 
 const folder = import.meta.dirname;
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith(SUFFIX));
@@ -30,13 +31,11 @@ const cases = files.flatMap((file) =>
   casesIn(file).map((given): [string, string, TestCase] => [file.slice(0, -SUFFIX.length), given.name, given]),
 );
 
-/** The kit stands alone: what a definition refers to is in the case. */
-const nothing = (): undefined => undefined;
-
 afterAll(() => vi.useRealTimers());
 
+// The kit stands alone: what a definition refers to is in the case.
 describe.each(cases)('%s: %s', (file, _name, given) => {
-  const subject = subjectOf(given, join(folder, file + SUFFIX), nothing);
+  const subject = subjectOf(given, join(folder, file + SUFFIX), NO_FILES);
 
   test('gives what it expects', async () => {
     const report = await runTestCase(given, subject);
@@ -46,7 +45,7 @@ describe.each(cases)('%s: %s', (file, _name, given) => {
 
   test.skipIf(subject.definition === null)('however it is run', async () => {
     if (subject.definition === null) return;
-    const scenario = scenarioOf(given, subject.definition, subject.known);
+    const scenario = scenarioOf(given, subject.definition, subject);
     /** The first run that took each of the ways that the case leaves open. */
     const first = new Map<number | null, Omit<Outcome, 'runs'>>();
     for (const mode of MODES) {
@@ -126,7 +125,7 @@ const known = (): Definition => ({ name: 'known', steps: [], loop: { type: 'once
 
 test('every key of the language is in it', () => {
   const read = cases
-    .map(([, , { definition }]) => parseDefinition(definition, { knownRefs: known }))
+    .map(([, , { definition }]) => parseDefinition(definition, { catalogue, knownRefs: known }))
     .flatMap((result) => (result.ok ? [result.definition] : []));
   const found = objectsIn(read, 'definition', new Map());
   const typed = [

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { compareRun, wayTaken } from '../../client/definition-tests/compare.ts';
 import { runTestCase, subjectOf, type CaseReport } from '../../client/definition-tests/run-case.ts';
 import { readCases, type TestCase } from '../../client/definition-tests/test-file.ts';
+import { NO_FILES } from '../catalogue.ts';
 
 const shell = (command: string): { type: string; command: string } => ({ type: 'shell', command });
 const definition = { name: 'case', loop: { type: 'once' }, steps: [shell('a'), shell('b')] };
@@ -18,10 +19,7 @@ function caseOf(value: object): TestCase {
 
 function run(value: object): Promise<CaseReport> {
   const given = caseOf(value);
-  return runTestCase(
-    given,
-    subjectOf(given, 'format.sentinel-test.json', () => undefined),
-  );
+  return runTestCase(given, subjectOf(given, 'format.sentinel-test.json', NO_FILES));
 }
 
 const ways = (...traces: string[][]): object => ({ expect: { either: traces.map((trace) => ({ trace })) } });

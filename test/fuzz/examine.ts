@@ -11,6 +11,7 @@ import { renderShellLine } from '../../language/references/shell-line.ts';
 import { definition, definitionText, expression, scope, template } from './hostile.ts';
 import { watchInherited } from './inherited.ts';
 import { Random } from './random.ts';
+import { catalogue } from '../catalogue.ts';
 
 const callMsMax = 50;
 
@@ -72,10 +73,10 @@ function answerOf(result: ReturnType<typeof tryEvaluate>): unknown {
 function reading(random: Random): Examined {
   if (random.chance(2)) {
     const text = definitionText(random);
-    return { input: text, call: () => parseDefinitionText(text) };
+    return { input: text, call: () => parseDefinitionText(text, { catalogue }) };
   }
   const raw = frozen(definition(random));
-  return { input: JSON.stringify(raw), call: () => parseDefinition(raw) };
+  return { input: JSON.stringify(raw), call: () => parseDefinition(raw, { catalogue }) };
 }
 
 /** What is wrong with a call, asked for twice; undefined when nothing is. */

@@ -16,6 +16,7 @@ import { readServicesState } from '../../services/config/services-state.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
 import { buildWhenStale } from '../server/harness/global-setup.ts';
 import { buildSupervisor } from './supervisor-build.ts';
+import { catalogue } from '../catalogue.ts';
 
 let home: string;
 let options: ServicesOptions & { env: NodeJS.ProcessEnv };
@@ -59,7 +60,7 @@ test(
       }));
       const definition: Definition = { name: 'outlives', loop: { type: 'once' }, steps };
       const { handle } = await startRun(
-        { store, client, taskQueue: worker.taskQueues[0] ?? '' },
+        { store, client, catalogue, taskQueue: worker.taskQueues[0] ?? '' },
         { definition, inputs: {}, project: home, persona: 'tester' },
       );
       await expect.poll(() => existsSync(join(home, 'begun')), { timeout: 30_000 }).toBe(true);

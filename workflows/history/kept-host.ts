@@ -69,10 +69,7 @@ export async function settlePosition(
   const host = new KeptHost(now, kept);
   const input = withoutLimits(runInputOf(start, '', position.loop.startedAt));
   const held = { ...position, paused: null, stopping: false };
-  const flow = await drive(
-    walkRun({ input, position: held, host, textFields: textFieldsOf(input.definition) }),
-    () => undefined,
-  );
+  const flow = await drive(walkRun({ input, position: held, host, textFields: textFieldsOf(input) }), () => undefined);
   if (flow.kind !== 'yield') throw new Error(`bug: a position of a run under way was walked to its end (${flow.kind})`);
   return held;
 }

@@ -13,10 +13,16 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 import { CHECK_EDIT, IS_BEHIND, type EditCheck } from '../../interpreter/contract.ts';
-import type { Step } from '../../language/model.ts';
 import type { RunStatus } from '../../language/events/run-event.ts';
 import { answerOptions } from './activity-options.ts';
-import { editRefusal, isSegmentInFlight, takeEdit, type EditReply, type EditRequest } from '../../interpreter/edits.ts';
+import {
+  editRefusal,
+  isSegmentInFlight,
+  takeEdit,
+  type CheckedStep,
+  type EditReply,
+  type EditRequest,
+} from '../../interpreter/edits.ts';
 import type { Gate } from '../../interpreter/host.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { listSteps, type StepList } from '../../interpreter/step-list.ts';
@@ -85,9 +91,9 @@ export class Editing {
   }
 
   private async edit(request: EditRequest): Promise<EditReply> {
-    const step = await this.checked(request);
+    const checked = await this.checked(request);
     for (let turn = 0; turn < turnsMax; turn += 1) {
-      const reply = await this.inTurn(request, step);
+      const reply = await this.inTurn(request, checked);
       if (reply !== null) return reply;
       if (!(await this.movesOn())) break;
     }
@@ -97,7 +103,7 @@ export class Editing {
   }
 
   /** Null where the run has to go on before it can be edited. */
-  private async inTurn(request: EditRequest, step: Step | null): Promise<EditReply | null> {
+  private async inTurn(request: EditRequest, checked: CheckedStep): Promise<EditReply | null> {
     const { walk } = this;
     this.waiting += 1;
     try {
@@ -105,7 +111,7 @@ export class Editing {
       if (await askLocally<boolean>(walk, IS_BEHIND, [walk.position.seq], answerOptions)) return null;
       // Another edit, or the run itself, may have come before it.
       this.refuse(request);
-      const reply = takeEdit(walk, request, step);
+      const reply = takeEdit(walk, request, checked);
       walk.host.suspended();
       return reply;
     } finally {
@@ -120,10 +126,9 @@ export class Editing {
     return paused === null && condition(() => position.seq > seq, movesOnMs);
   }
 
-  /** The step in its canonical form; null where the edit has none. */
-  private async checked(request: EditRequest): Promise<Step | null> {
+  private async checked(request: EditRequest): Promise<CheckedStep> {
     const { op, path, step = null } = request;
-    if (op === 'skip') return null;
+    if (op === 'skip') return { step: null, catalogue: {} };
     const { definition, library } = this.walk.input;
     const check = await askLocally<EditCheck>(
       this.walk,
@@ -136,6 +141,6 @@ export class Editing {
         `the steps would not be valid: ${check.problems.join('; ')}`,
         'EDIT_INVALID',
       );
-    return check.step;
+    return check;
   }
 }

@@ -78,7 +78,7 @@ export class TemporalHost extends LocalAnswers implements Host {
 
   constructor(input: RunInput, position: Position) {
     super();
-    this.walk = { input, position, host: this, textFields: textFieldsOf(input.definition) };
+    this.walk = { input, position, host: this, textFields: textFieldsOf(input) };
     this.recording = new Recording(this.walk);
     this.control = new Control(this.walk);
     this.waiting = new Waiting(this.walk, this.control);
@@ -111,7 +111,7 @@ export class TemporalHost extends LocalAnswers implements Host {
 
   /** No segment begins at a step that is open: it has or waits for an answer, or a segment had its key already. */
   private beginsSegment(step: Step, isOpen: boolean): boolean {
-    return this.hasSegments() && !isOpen && isQuick(step, this.walk.input.limits);
+    return this.hasSegments() && !isOpen && isQuick(step, this.walk.input.catalogue, this.walk.input.limits);
   }
 
   private hasSegments(): boolean {

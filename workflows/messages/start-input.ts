@@ -2,6 +2,7 @@
  * What a run's history begins with: only what the workflow cannot know by itself. Its handle is in
  * its workflow id, its start in its first event, its own limits in its definition.
  */
+import type { Catalogue } from '../../language/catalogue.ts';
 import type { JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import type { RunOrigin } from '../../language/events/run-event.ts';
@@ -18,6 +19,8 @@ export interface StartInput {
   inputs?: JsonObject;
   /** Definitions that `$ref`s resolve to, by name. */
   library?: { [name: string]: Definition };
+  /** The commands that these definitions name. */
+  catalogue?: Catalogue;
   /** For a nested run: who started it, how deep it is, and the limits it inherits. */
   nested?: { parent: string; depth: number; limits: RunLimits };
   /** Values of the environment variables that the definitions list. */
@@ -37,6 +40,7 @@ export function runInputOf(start: StartInput, handle: string, startedAt: number)
     persona,
     inputs = {},
     library = {},
+    catalogue = {},
     nested,
     env,
     continueEvery,
@@ -46,6 +50,7 @@ export function runInputOf(start: StartInput, handle: string, startedAt: number)
     handle,
     definition,
     library,
+    catalogue,
     definitionHash,
     project,
     persona,
@@ -62,7 +67,8 @@ export function runInputOf(start: StartInput, handle: string, startedAt: number)
 
 /** The way back: what a nested run, or the same run continued as new, starts with. */
 export function startInputOf(input: RunInput, inherited: RunLimits): StartInput {
-  const { definition, definitionHash, project, persona, base, library, parent, depth, env, continueEvery } = input;
+  const { definition, definitionHash, project, persona, base, library, catalogue } = input;
+  const { parent, depth, env, continueEvery } = input;
   const nested = parent === null ? undefined : { parent, depth, limits: inherited };
   return withoutEmpty({
     definition,
@@ -71,6 +77,7 @@ export function startInputOf(input: RunInput, inherited: RunLimits): StartInput 
     persona,
     inputs: base,
     library,
+    catalogue,
     nested,
     env,
     continueEvery,

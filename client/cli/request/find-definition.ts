@@ -6,7 +6,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Definition } from '../../../language/model.ts';
-import type { RefusedRefs } from '../../../language/read/checks/nesting.ts';
 import { parseDefinition } from '../../../language/read/definition.ts';
 import { ClientError, type SentinelClient } from '../../client.ts';
 import {
@@ -16,6 +15,7 @@ import {
   type DefinitionFiles,
   type DefinitionRead,
   type Known,
+  type Named,
 } from '../../read-definition.ts';
 import { nearestOf } from './usage.ts';
 
@@ -32,7 +32,12 @@ export async function findDefinition(given: string, project: string, client: Sen
   const file = isPath ? resolve(given) : files.find(given);
   if (file !== null) {
     const around = filesAround(file);
-    return resolveReferences((known) => readDefinitionFile(file, { known, refused: around.refused }), around, client);
+    const { catalogue } = around;
+    return resolveReferences(
+      (known) => readDefinitionFile(file, { catalogue, known, refused: around.refused }),
+      around,
+      client,
+    );
   }
   const store = await client.storeIfUp();
   const stored = (await store?.definitions.find(given)) ?? null;
@@ -44,11 +49,19 @@ export async function findDefinition(given: string, project: string, client: Sen
       `There is no file and no definition "${given}"${where}; ${hint}give the path of a JSON file.`,
     );
   }
-  return resolveReferences((known) => readStored(stored.definition, known, files.refused), files, client);
+  return resolveReferences(
+    (known) => readStored(stored.definition, { catalogue: files.catalogue, known, refused: files.refused }),
+    files,
+    client,
+  );
 }
 
-function readStored(definition: Definition, known: Known, refused: RefusedRefs): DefinitionRead {
-  const { problems, inferred, ...rest } = parseDefinition(definition, { knownRefs: known, refusedRefs: refused });
+function readStored(definition: Definition, { catalogue, known, refused }: Named): DefinitionRead {
+  const { problems, inferred, ...rest } = parseDefinition(definition, {
+    catalogue,
+    knownRefs: known,
+    refusedRefs: refused,
+  });
   return { definition: 'definition' in rest ? rest.definition : null, problems, inferred };
 }
 

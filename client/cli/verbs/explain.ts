@@ -30,7 +30,7 @@ Examples:
         process.exitCode = EXIT.usage;
         return;
       }
-      const explanation = explain(good.definition, { knownRefs: good.known });
+      const explanation = explain(good.definition, { catalogue: good.catalogue, knownRefs: good.known });
       output.object(explanation);
       for (const line of explanationLines(explanation, output.paint)) output.line(line);
     });

@@ -16,7 +16,10 @@ Examples:
   sentinel schema > sentinel.schema.json`,
     )
     .action(async () => {
-      const { schemaText } = await import('../../../language/schema/definition-schema.ts');
-      process.stdout.write(schemaText());
+      const [{ schemaText }, { builtInCatalogue }] = await Promise.all([
+        import('../../../language/schema/definition-schema.ts'),
+        import('../../../activities/commands/catalogue.ts'),
+      ]);
+      process.stdout.write(schemaText(builtInCatalogue()));
     });
 }

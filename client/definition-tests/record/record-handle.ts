@@ -1,4 +1,5 @@
 /** What the store holds of a run that ended, made into a test case. */
+import { builtInCatalogue } from '../../../activities/commands/catalogue.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { SentinelClient } from '../../client.ts';
 import { ClientError } from '../../../runs/client-error.ts';
@@ -36,6 +37,7 @@ export async function recordHandle(client: SentinelClient, handle: string): Prom
   );
   const library = libraryOf(definition, (name) => stored.get(name));
   const events = await client.events(handle);
+  const catalogue = builtInCatalogue();
   const below = await nestedEvents(client, handle, events);
   const around = new Map([['', events], ...below]);
   const known = (name: string): Definition | undefined => library[name];
@@ -44,5 +46,8 @@ export async function recordHandle(client: SentinelClient, handle: string): Prom
     events: inner,
     definition: definitionWithin(definition, under.split('/'), known, around) ?? null,
   }));
-  return { name: run.name, ...(await recordRun({ run, definition, library, events, nested } satisfies StoredRun)) };
+  return {
+    name: run.name,
+    ...(await recordRun({ run, definition, library, catalogue, events, nested } satisfies StoredRun)),
+  };
 }

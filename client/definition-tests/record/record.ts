@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Json, JsonObject } from '../../../language/json.ts';
+import type { Catalogue } from '../../../language/catalogue.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import type { Run } from '../../../prisma/store/contract/contract.ts';
@@ -28,6 +29,8 @@ export interface StoredRun {
   run: Run;
   definition: Definition;
   library: { [name: string]: Definition };
+  /** The commands there are. */
+  catalogue: Catalogue;
   events: readonly RunEvent[];
   nested: readonly { under: string; definition: Definition | null; events: readonly RunEvent[] }[];
 }
@@ -39,7 +42,7 @@ export interface Recorded {
 }
 
 export async function recordRun(stored: StoredRun): Promise<Recorded> {
-  const { run, definition, library, events, nested } = stored;
+  const { run, definition, library, catalogue, events, nested } = stored;
   const unknown: string[] = [];
   const parts = [{ under: '', definition, events }, ...nested];
   const given = parts.flatMap((part) =>
@@ -58,7 +61,15 @@ export async function recordRun(stored: StoredRun): Promise<Recorded> {
     parts,
     given,
     whole,
-    scenario: { definition, library, inputs, env, interruptions: interruptions as unknown as Interruption[], holds },
+    scenario: {
+      definition,
+      library,
+      catalogue,
+      inputs,
+      env,
+      interruptions: interruptions as unknown as Interruption[],
+      holds,
+    },
   });
   if (trace.length < whole.length) unknown.push('the run was paused; when is not part of the test');
   const outputs = outcome === null ? {} : sameOutputs(run.outputs ?? {}, outcome, unknown);

@@ -1,15 +1,19 @@
 /** What a definition gives away or may not do: secrets written into it, and steps that its mode refuses. */
+import type { Catalogue } from '../../catalogue.ts';
 import { permissionOf, refusalOf, stricter, type Mode } from '../../permissions.ts';
 import type { Problem } from '../../problems.ts';
 import { isPlain, type Origins } from '../draft/draft.ts';
 import type { DefinitionSite, Sites } from '../inventory/sites.ts';
 
-export function checkExposure(sites: Sites, origins: Origins): Problem[] {
+export function checkExposure(sites: Sites, origins: Origins, catalogue: Catalogue): Problem[] {
   const modes = new Map(sites.definitions.map((site) => [site, modeOf(site)]));
   return [
     ...sites.steps.flatMap(({ step, path, place }): Problem[] => {
       const command = step.type === 'command' ? { command: step.command } : {};
-      const refusal = refusalOf(modes.get(place.definition), { permission: permissionOf(step), ...command });
+      const refusal = refusalOf(catalogue, modes.get(place.definition), {
+        permission: permissionOf(catalogue, step),
+        ...command,
+      });
       if (refusal === null) return [];
       return [
         {

@@ -1,6 +1,6 @@
 /** What the schema cannot say of single steps: commands, names, patterns, emptiness, what is built. */
 import { RE2JS } from 're2js';
-import { COMMANDS, findCommand } from '../../commands.ts';
+import { findCommand, type Catalogue } from '../../catalogue.ts';
 import { regexLengthMax } from '../../limits.ts';
 import type { Rule } from '../../model.ts';
 import type { Problem } from '../../problems.ts';
@@ -11,17 +11,12 @@ import { join, type Origins } from '../draft/draft.ts';
 import type { Sites, StepSite } from '../inventory/sites.ts';
 import { BRACE_ROOTS } from './references.ts';
 
-export interface StepOptions {
-  /** Names of commands that exist besides the catalogue. */
-  extraCommands: readonly string[];
-}
-
-export function checkSteps(sites: Sites, origins: Origins, options: StepOptions): Problem[] {
+export function checkSteps(sites: Sites, origins: Origins, catalogue: Catalogue): Problem[] {
   return [
     ...sites.lists.filter((list) => list.length === 0).map(emptySteps),
     ...sites.steps.flatMap((site) => [
       ...checkAvailable(site),
-      ...checkCommand(site, options, origins),
+      ...checkCommand(site, catalogue, origins),
       ...checkCondition(site),
       ...checkRules(site),
       ...checkOutputName(site, origins),
@@ -56,18 +51,18 @@ function notAvailable(path: string, what: string): Problem {
   };
 }
 
-function checkCommand({ step, path }: StepSite, options: StepOptions, origins: Origins): Problem[] {
-  if (step.type !== 'command' || options.extraCommands.includes(step.command)) return [];
+function checkCommand({ step, path }: StepSite, catalogue: Catalogue, origins: Origins): Problem[] {
+  if (step.type !== 'command') return [];
   const at = origins.locate(step, path, ['command']);
   if (isTemplate(step.command)) return [commandFromVariable(step.command, at)];
-  const entry = findCommand(step.command);
+  const entry = findCommand(catalogue, step.command);
   if (entry === undefined) {
-    const near = nearestFix(step.command, [...Object.keys(COMMANDS), ...options.extraCommands]);
+    const near = nearestFix(step.command, Object.keys(catalogue));
     const fix = /\s/.test(step.command.trim()) ? { fix: 'write "type": "shell"' } : near;
     const message = `there is no command "${step.command}"; ${fix.fix ?? 'a line of shell is a step of type "shell"'}`;
     return [{ code: 'UNKNOWN_COMMAND', severity: 'error', path: at, message, ...fix }];
   }
-  if (entry.built) return [];
+  if (entry.planned !== true) return [];
   const message = `"${step.command}" is not available in this version; the step fails when it is reached`;
   return [{ code: 'COMMAND_NOT_BUILT', severity: 'warning', path: at, message }];
 }

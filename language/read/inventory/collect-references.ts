@@ -1,7 +1,7 @@
 /** Every place where a definition reads a variable, and the expressions that cannot be read. */
-import { shellLineOf } from '../../commands.ts';
+import { findCommand, shellLineOf, type Catalogue } from '../../catalogue.ts';
 import { parseExpression, referencesOf, type ParsedExpression } from '../../expression/parse.ts';
-import type { Step } from '../../model.ts';
+import type { CommandStep, Step } from '../../model.ts';
 import type { Problem } from '../../problems.ts';
 import { isReferredLater, referencesIn, unreadIn, type Unread } from '../../references/written-references.ts';
 import { join, type Origins } from '../draft/draft.ts';
@@ -37,7 +37,12 @@ export interface Collected {
   problems: Problem[];
 }
 
-export function collectReferences(sites: Sites, origins: Origins, isDefinition: (name: string) => boolean): Collected {
+interface Known {
+  catalogue: Catalogue;
+  isDefinition: (name: string) => boolean;
+}
+
+export function collectReferences(sites: Sites, origins: Origins, known: Known): Collected {
   const unread: UnreadSite[] = [];
   const references: ReferenceSite[] = [];
   const problems: Problem[] = [];
@@ -67,7 +72,7 @@ export function collectReferences(sites: Sites, origins: Origins, isDefinition: 
   for (const site of sites.steps) {
     if (site.step.type === 'condition')
       expression(site.step.check, origins.locate(site.step, site.path, ['check']), site.place, site.step);
-    readTemplates(site, origins, isDefinition, references, unread);
+    readTemplates(site, origins, known, references, unread);
   }
   return { references, unread, problems };
 }
@@ -125,7 +130,7 @@ function eachOnce<T extends Pick<ReferenceSite, 'name' | 'path' | 'written'>>(fo
 function readTemplates(
   { step, path, place }: StepSite,
   origins: Origins,
-  isDefinition: (name: string) => boolean,
+  { catalogue, isDefinition }: Known,
   references: ReferenceSite[],
   unread: UnreadSite[],
 ): void {
@@ -137,10 +142,10 @@ function readTemplates(
       for (const found of unreadIn(text))
         if (from === 'template' || !found.written.startsWith('$')) unread.push({ ...found, at });
     });
-  for (const { key, value } of templatesOf(step)) {
+  for (const { key, value } of templatesOf(step, catalogue)) {
     read(value, origins.locate(step, path, [key]), step.type === 'shell' && key === 'command' ? 'shell' : 'template');
   }
-  const line = step.type === 'command' ? shellLineOf(step) : undefined;
+  const line = step.type === 'command' ? shellLineOf(catalogue, step) : undefined;
   if (line !== undefined) read(line, origins.locate(step, path, ['params', 'command']), 'shell');
   if (step.type !== 'sentinel' || !('$ref' in step.definition)) return;
   const { $ref } = step.definition;
@@ -149,18 +154,14 @@ function readTemplates(
 }
 
 /** The keys of a step that are templates. */
-function templatesOf(step: Step): Array<{ key: string; value: unknown }> {
+function templatesOf(step: Step, catalogue: Catalogue): Array<{ key: string; value: unknown }> {
   const pick = (...keys: string[]): Array<{ key: string; value: unknown }> =>
     keys.map((key) => ({ key, value: (step as { [key: string]: unknown })[key] }));
   switch (step.type) {
     case 'shell':
       return pick('command', 'args', 'cwd', 'env', 'stdin');
     case 'command':
-      return shellLineOf(step) !== undefined
-        ? [{ key: 'params', value: { ...step.params, command: null } }]
-        : step.command.startsWith('sentinel/')
-          ? [{ key: 'params', value: withoutDefinitions(step.params) }]
-          : pick('params');
+      return [{ key: 'params', value: ownParams(step, catalogue) }];
     case 'llm':
       return pick('prompt', 'system', 'model');
     case 'watch':
@@ -180,12 +181,12 @@ function templatesOf(step: Step): Array<{ key: string; value: unknown }> {
   }
 }
 
-/** A definition that is handed on is read by the run that it starts, not by this one. */
-function withoutDefinitions(params: object | undefined): unknown {
+/** Without the line for a shell, and without programs that are handed on: the run that they start reads those. */
+function ownParams(step: CommandStep, catalogue: Catalogue): unknown {
+  if (shellLineOf(catalogue, step) !== undefined) return { ...step.params, command: null };
+  const programs = findCommand(catalogue, step.command)?.programParams ?? [];
   return Object.fromEntries(
-    Object.entries(params ?? {}).filter(
-      ([key, value]) => typeof value === 'string' || !['definition', 'steps', 'step'].includes(key),
-    ),
+    Object.entries(step.params ?? {}).filter(([key, value]) => typeof value === 'string' || !programs.includes(key)),
   );
 }
 

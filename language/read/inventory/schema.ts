@@ -4,7 +4,7 @@
  * own step's keys, and one bad step does not hide another.
  */
 import type * as z from 'zod';
-import { findCommand } from '../../commands.ts';
+import { findCommand, type Catalogue } from '../../catalogue.ts';
 import {
   ApprovalStep,
   CommandStep,
@@ -59,6 +59,8 @@ const LEFT_OUT: ReadonlyArray<{ key: string; fits: (value: unknown) => boolean; 
 export interface Found {
   problems: Problem[];
   origins: Origins;
+  /** The commands there are. */
+  catalogue: Catalogue;
 }
 
 export interface Checked {
@@ -119,7 +121,7 @@ function reportUntyped(step: Plain, path: string, found: Found): void {
       .find(({ meant }) => meant !== undefined);
     if (telling !== undefined) return reportUnknownKey(telling, step, path, found);
   }
-  const named = others.find((key) => findCommand(key) !== undefined);
+  const named = others.find((key) => findCommand(found.catalogue, key) !== undefined);
   if (named !== undefined) return reportCommandAsKey(named, step, path, found);
   const word = others.find((key) => instead(key) !== undefined);
   if (word !== undefined)
@@ -161,7 +163,7 @@ function isStepOf(type: string | undefined, step: Plain): boolean {
 export function notAStep(step: unknown, path: string, found: Found): void {
   const { words, fix } =
     typeof step === 'string'
-      ? stepForText(step)
+      ? stepForText(step, found.catalogue)
       : { words: Array.isArray(step) ? 'steps that go on at once are the branches of a step of type "parallel"' : '' };
   push(found, {
     code: 'WRONG_TYPE',
@@ -232,7 +234,7 @@ function reportIssue(issue: z.core.$ZodIssue, value: unknown, path: string, foun
   const word = untypedWord(issue, value);
   if (word !== undefined) return reportUnknownKey(word, value, path, found);
   const at = found.origins.locate(value, path, issue.path);
-  if (!found.origins.refused.has(at)) push(found, { path: at, ...describe(issue, value, at) });
+  if (!found.origins.refused.has(at)) push(found, { path: at, ...describe(issue, value, at, found.catalogue) });
 }
 
 function withoutInner(value: Plain): Plain {

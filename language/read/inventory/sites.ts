@@ -4,6 +4,7 @@
  * refused is listed as it was mended, or not at all, so that a check never meets a value it cannot
  * trust; its inner steps are, and the names it would set.
  */
+import type { Catalogue } from '../../catalogue.ts';
 import { LoopConfig, type Step } from '../../model.ts';
 import type { Problem } from '../../problems.ts';
 import { checkDefinitionSchema, checkStepSchema, notAStep, OWN_WORDS, type Found } from './schema.ts';
@@ -54,9 +55,9 @@ export interface Sites {
   lists: Array<{ path: string; length: number }>;
 }
 
-export function collectSites(root: unknown, origins: Origins, problems: Problem[]): Sites {
+export function collectSites(root: unknown, origins: Origins, problems: Problem[], catalogue: Catalogue): Sites {
   const sites: Sites = { definitions: [], loops: [], steps: [], refused: [], lists: [] };
-  new Walk(sites, { origins, problems }).definition(root, '', undefined);
+  new Walk(sites, { origins, problems, catalogue }).definition(root, '', undefined);
   return sites;
 }
 

@@ -4,6 +4,7 @@
  * counts (`$plan.files.length`), else the variable or field that is the plural of the name. The loop gets
  * `over` and `as`; what finds no array is a problem.
  */
+import type { Catalogue } from '../../catalogue.ts';
 import type { Problem } from '../../problems.ts';
 import type { KnownRefs } from '../checks/nesting.ts';
 import { BRACE_ROOTS, isSet, namesSet, type Names } from '../checks/references.ts';
@@ -25,7 +26,7 @@ export function bindItems(
   sites: Sites,
   references: readonly ReferenceSite[],
   origins: Origins,
-  knownRefs: KnownRefs,
+  known: { catalogue: Catalogue; knownRefs: KnownRefs },
 ): BoundItems {
   const work: Work = { names: namesSet(sites), references, origins, read: [] };
   const problems: Problem[] = [];
@@ -35,7 +36,7 @@ export function bindItems(
       problems.push(unboundName(site, site.loop.as, origins));
   }
   const unbound = findItems(references, work);
-  const unboundBelow = findItems(referredItems(sites, origins, knownRefs), work);
+  const unboundBelow = findItems(referredItems(sites, origins, known), work);
   problems.push(...onceEach(unbound).map((reference) => unboundItem(reference, work.names)));
   problems.push(...onceEach(unboundBelow).map(unboundBelowItem));
   return { problems, references: work.read, unbound: new Set(unbound) };

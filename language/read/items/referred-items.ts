@@ -2,6 +2,7 @@
  * Current items that definitions behind a `$ref` read without setting them: a nested run sees the variables
  * around it, so they are items of the loop that the reference stands in, as if it stood there itself.
  */
+import type { Catalogue } from '../../catalogue.ts';
 import { isReferredLater } from '../../references/written-references.ts';
 import { isBound, isSet, namesSet, type Names } from '../checks/references.ts';
 import type { KnownRefs } from '../checks/nesting.ts';
@@ -9,13 +10,18 @@ import { collectReferences, type ReferenceSite } from '../inventory/collect-refe
 import { Origins } from '../draft/draft.ts';
 import { collectSites, takesItem, type Sites, type StepSite } from '../inventory/sites.ts';
 
-export function referredItems(sites: Sites, origins: Origins, knownRefs: KnownRefs): ReferenceSite[] {
+interface Known {
+  catalogue: Catalogue;
+  knownRefs: KnownRefs;
+}
+
+export function referredItems(sites: Sites, origins: Origins, known: Known): ReferenceSite[] {
   const read = new Map<string, ReferenceSite[]>();
   return sites.steps.flatMap((site) => {
     const { step, path, place } = site;
-    const name = place.loops.length === 0 ? undefined : referredBy(site, knownRefs);
+    const name = place.loops.length === 0 ? undefined : referredBy(site, known.knownRefs);
     if (step.type !== 'sentinel' || name === undefined) return [];
-    const items = read.get(name) ?? itemsOf(name, knownRefs);
+    const items = read.get(name) ?? itemsOf(name, known);
     read.set(name, items);
     const at = origins.locate(step, path, ['definition', '$ref']);
     const given = Object.keys(step.inputs ?? {});
@@ -30,14 +36,17 @@ function referredBy({ step }: StepSite, knownRefs: KnownRefs): string | undefine
   return isReferredLater($ref, (name) => knownRefs(name) !== undefined) ? undefined : $ref;
 }
 
-function itemsOf(name: string, knownRefs: KnownRefs): ReferenceSite[] {
+function itemsOf(name: string, { catalogue, knownRefs }: Known): ReferenceSite[] {
   const definition = knownRefs(name);
   if (definition === undefined) return [];
   const origins = new Origins();
-  const sites = collectSites(definition, origins, []);
+  const sites = collectSites(definition, origins, [], catalogue);
   const names = namesSet(sites);
   // What a loop of its own may bind is its own matter.
-  const { references } = collectReferences(sites, origins, (one) => knownRefs(one) !== undefined);
+  const { references } = collectReferences(sites, origins, {
+    catalogue,
+    isDefinition: (one) => knownRefs(one) !== undefined,
+  });
   return references.filter((one) => isUnsetItem(one, names) && !one.place.loops.some(takesItem));
 }
 

@@ -1,5 +1,6 @@
 /** An issue of the schema in words of our own: the place, what was found there, what is wanted, and what to write. */
 import type * as z from 'zod';
+import type { Catalogue } from '../../catalogue.ts';
 import type { Problem } from '../../problems.ts';
 import { isPlain, lastKey, type Plain } from '../draft/draft.ts';
 import { nearestFix } from './meant-word.ts';
@@ -28,7 +29,7 @@ export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 type Described = Pick<Problem, 'code' | 'message' | 'fix'>;
 
 /** A key is called what the author called it; one that is missing, what it is called here. */
-export function describe(issue: z.core.$ZodIssue, root: unknown, at: string): Described {
+export function describe(issue: z.core.$ZodIssue, root: unknown, at: string, catalogue: Catalogue): Described {
   const value = valueAt(root, issue.path);
   const holder = valueAt(root, issue.path.slice(0, -1));
   const key = issue.path.at(-1);
@@ -39,13 +40,11 @@ export function describe(issue: z.core.$ZodIssue, root: unknown, at: string): De
       code: 'MISSING_KEY',
       message: `${name} is missing; ${wanted(issue)} is needed${elsewise(at, String(key), holder)}`,
     };
+  const remedy = (): Remedy => remedyForValue(issue.path.map(String), value, catalogue);
   const options = optionsOf(issue);
-  if (options !== undefined) return wrongValue(name, issue.path.map(String), value, options);
+  if (options !== undefined) return wrongValue(name, remedy, value, options);
   if (isRange(issue)) return { code: 'OUT_OF_RANGE', message: outOfRange(name, issue) };
-  return wrongType(
-    `${name} is ${kindOf(value)}; ${wanted(issue)} is needed`,
-    remedyForValue(issue.path.map(String), value),
-  );
+  return wrongType(`${name} is ${kindOf(value)}; ${wanted(issue)} is needed`, remedy());
 }
 
 /** What may be written in place of a key that is missing. */
@@ -82,10 +81,10 @@ function optionsOf(issue: z.core.$ZodIssue): string[] | undefined {
   return Array.isArray(options) ? options.map(String) : undefined;
 }
 
-function wrongValue(name: string, path: readonly string[], value: unknown, values: string[]): Described {
+function wrongValue(name: string, remedy: () => Remedy, value: unknown, values: string[]): Described {
   const fix = typeof value === 'string' ? nearestFix(value, values) : {};
   if (typeof value === 'object')
-    return wrongType(`${name} is ${kindOf(value)}; one of ${values.join(', ')} is needed`, remedyForValue(path, value));
+    return wrongType(`${name} is ${kindOf(value)}; one of ${values.join(', ')} is needed`, remedy());
   return {
     code: 'WRONG_VALUE',
     message: `${name} is ${JSON.stringify(value)}; there are ${values.join(', ')}`,

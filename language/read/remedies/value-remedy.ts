@@ -1,4 +1,5 @@
 /** What to write in place of a value of the wrong type, by the key it stands under: what its author may have meant. */
+import type { Catalogue } from '../../catalogue.ts';
 import { isPlain } from '../draft/draft.ts';
 import { stepForText, stepsForText, type Remedy } from './text-for-step.ts';
 
@@ -8,7 +9,7 @@ const ONE_TRIGGER =
   'a definition has one trigger: an event pattern may match several names ("git:*"), and further definitions with a trigger of their own may hold {"type": "sentinel", "definition": {"$ref": "NAME"}}';
 
 /** What the author of such a value may have meant. */
-export function remedyForValue(path: readonly string[], value: unknown): Remedy {
+export function remedyForValue(path: readonly string[], value: unknown, catalogue: Catalogue): Remedy {
   const key = path.at(-1) ?? '';
   if (path[0] === 'trigger' && Array.isArray(value))
     return { words: `: ${value.length === 0 ? 'remove it where a person starts the run' : ONE_TRIGGER}` };
@@ -16,7 +17,7 @@ export function remedyForValue(path: readonly string[], value: unknown): Remedy 
   if (LISTS.has(key) && isPlain(value)) return { words: ': write a list, and what names a member as its "name"' };
   const isBranch = path.at(-2) === 'branches';
   if (typeof value !== 'string' || !(isBranch || LISTS.has(key))) return ofKey(key, path, value);
-  const { words, fix } = isBranch ? stepForText(value) : stepsForText(value);
+  const { words, fix } = isBranch ? stepForText(value, catalogue) : stepsForText(value, catalogue);
   return { words: `: ${words}`, ...(fix === undefined ? {} : { fix }) };
 }
 

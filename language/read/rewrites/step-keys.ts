@@ -2,8 +2,8 @@
  * Keys of steps that have another name elsewhere. Before the type is known only names that no step
  * uses otherwise; after it, those that depend on the type.
  */
-import { commandNamed } from '../../commands.ts';
 import { infer, rename, standIn, within, withoutEffect, type Draft } from '../draft/draft.ts';
+import { commandNamed } from './command-name.ts';
 import { rewriteInputs, rewriteVariable } from './names.ts';
 import { rewriteRunParameters } from './run-parameters.ts';
 import { numberFor, renameAll, rewriteCheck, rewriteSpelling, rewriteWordList } from './spelling.ts';

@@ -6,17 +6,36 @@ import * as z from 'zod';
 import { COMMAND_BOUNDS } from '../../../activities/commands/bounds.ts';
 import { defineCommand } from '../../../activities/commands/command.ts';
 import { createMetrics } from '../../../activities/commands/metrics.ts';
+import { PLANNED } from '../../../activities/commands/planned.ts';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import { COMMANDS } from '../../../language/commands.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
 const registry = createRegistry(builtInCommands());
 
 describe('the registry', () => {
-  it('holds exactly the commands that the catalogue calls built', () => {
-    const built = Object.keys(COMMANDS).filter((name) => COMMANDS[name]?.built === true);
-    expect(registry.names().toSorted()).toEqual(built.toSorted());
+  it('has a catalogue of the commands that are built and of those that are planned', () => {
+    const { catalogue } = registry;
+    const built = Object.keys(catalogue).filter((name) => catalogue[name]?.planned !== true);
+    expect(built).toEqual(registry.names());
+    expect(registry.names().filter((name) => Object.hasOwn(PLANNED, name))).toEqual([]);
+    expect(Object.keys(catalogue).length).toBe(built.length + Object.keys(PLANNED).length);
+  });
+
+  it('has a catalogue that serialises', () => {
+    expect(JSON.parse(JSON.stringify(registry.catalogue))).toEqual(registry.catalogue);
+  });
+
+  it('lists a planned command that a project has built as built', () => {
+    const own = defineCommand({
+      name: 'code/search',
+      permission: 'read',
+      speed: 'long',
+      params: z.strictObject({}),
+      result: z.string(),
+      run: async () => '',
+    });
+    expect(createRegistry([own]).catalogue['code/search']).toEqual({ permission: 'read', speed: 'long' });
   });
 
   it.each([
@@ -45,6 +64,8 @@ describe('the registry', () => {
     const Length = z.strictObject({ length: z.number() });
     const long = defineCommand({
       name: 'long',
+      permission: 'read',
+      speed: 'quick',
       params: Length,
       result: z.string(),
       run: async ({ length }) => 'x'.repeat(length - 2),
@@ -62,6 +83,8 @@ describe('the registry', () => {
   it('calls a result that does not fit its schema a bug', async () => {
     const wrong = defineCommand({
       name: 'wrong',
+      permission: 'read',
+      speed: 'quick',
       params: z.strictObject({}),
       result: z.string(),
       run: async () => 7 as unknown as string,

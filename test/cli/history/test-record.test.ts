@@ -7,8 +7,13 @@ import { stage } from '../../../client/simulate/stage.ts';
 import type { Json } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
-import { runScenario, STARTS_AT, type Scenario } from '../../../interpreter/simulation/run-scenario.ts';
+import {
+  runScenario,
+  STARTS_AT,
+  type Scenario as WholeScenario,
+} from '../../../interpreter/simulation/run-scenario.ts';
 import type { ScriptedHost } from '../../../interpreter/simulation/scripted-host.ts';
+import { catalogue, NO_FILES } from '../../catalogue.ts';
 
 const child: Definition = {
   name: 'child',
@@ -32,6 +37,8 @@ const definition: Definition = {
   loop: { type: 'once' },
 };
 
+type Scenario = Omit<WholeScenario, 'catalogue'>;
+
 const replies: NonNullable<Scenario['replies']> = {
   compile: { ok: true, value: { exitCode: 2, stderr: 'x'.repeat(500) } },
   'code/read': { ok: false, failure: { code: 'FILE_NOT_FOUND', message: 'no a' } },
@@ -49,7 +56,7 @@ const ended = ({ events, result }: ScriptedHost): RunEvent[] =>
 
 /** The run as the store would hold it: its row, and the events of all runs with their ends. */
 async function stored(scenario: Scenario): Promise<StoredRun> {
-  const { runs, result } = await runScenario(scenario, { stage, persona: 'ada', project: '/here' });
+  const { runs, result } = await runScenario({ ...scenario, catalogue }, { stage, persona: 'ada', project: '/here' });
   const [outermost, ...nested] = runs;
   if (outermost === undefined) throw new Error('no run');
   return {
@@ -72,6 +79,7 @@ async function stored(scenario: Scenario): Promise<StoredRun> {
     },
     definition: scenario.definition,
     library: {},
+    catalogue,
     events: ended(outermost),
     nested: nested.map((run) => ({
       under: run.walk.input.handle.slice('run/'.length),
@@ -93,10 +101,7 @@ async function passes(file: unknown): Promise<boolean> {
   if ('mistakes' in read) throw new Error(read.mistakes.join('; '));
   const [test] = read.cases;
   if (test === undefined) throw new Error('no case');
-  const { ok } = await runTestCase(
-    test,
-    subjectOf(test, '/nowhere/x.sentinel-test.json', () => undefined),
-  );
+  const { ok } = await runTestCase(test, subjectOf(test, '/nowhere/x.sentinel-test.json', NO_FILES));
   return ok;
 }
 

@@ -1,11 +1,20 @@
 /** A case, run under one mode. `Date` shows simulated time, so code that reads the clock (the segment host) agrees with it. */
 import { vi } from 'vitest';
 import { stage } from '../../../client/simulate/stage.ts';
-import { runScenario, STRAIGHT, type Outcome, type Scenario } from '../../../interpreter/simulation/run-scenario.ts';
+import {
+  runScenario,
+  STRAIGHT,
+  type Outcome,
+  type Scenario as WholeScenario,
+} from '../../../interpreter/simulation/run-scenario.ts';
 import type { Mode } from '../../../interpreter/simulation/scripted-host.ts';
+import { catalogue } from '../../catalogue.ts';
 import { runScriptedSegment } from './scripted-segment.ts';
 
-export { STRAIGHT, type Outcome, type Scenario };
+export { STRAIGHT, type Outcome };
+
+/** The commands are the built-in ones where it does not say. */
+export type Scenario = Omit<WholeScenario, 'catalogue'> & Partial<WholeScenario>;
 
 export const MODES: readonly Mode[] = [
   { name: 'straight' },
@@ -25,10 +34,13 @@ export interface Surroundings {
 
 export function runCase(scenario: Scenario, mode: Mode, { project, persona }: Surroundings = {}): Promise<Outcome> {
   const surroundings = { ...(project === undefined ? {} : { project }), ...(persona === undefined ? {} : { persona }) };
-  return runScenario(scenario, {
-    ...surroundings,
-    mode,
-    segment: runScriptedSegment,
-    stage: { ...stage, clockMoved: (now) => void vi.setSystemTime(now) },
-  });
+  return runScenario(
+    { catalogue, ...scenario },
+    {
+      ...surroundings,
+      mode,
+      segment: runScriptedSegment,
+      stage: { ...stage, clockMoved: (now) => void vi.setSystemTime(now) },
+    },
+  );
 }

@@ -9,6 +9,7 @@ import { Script, type Interruption, type ScriptSource } from '../../../interpret
 import { runScenario, STARTS_AT, type Outcome } from '../../../interpreter/simulation/run-scenario.ts';
 import type { Mode } from '../../../interpreter/simulation/world.ts';
 import { runScriptedSegment } from '../harness/scripted-segment.ts';
+import { catalogue } from '../../catalogue.ts';
 
 afterAll(() => vi.useRealTimers());
 
@@ -43,7 +44,7 @@ function run({ steps, terms = {}, mode = everyStep, back, ...source }: Given): P
   const answers = new OnTheWayBack(source, back ?? null);
   const definition: Definition = { name: 'case', loop: { type: 'once' }, steps, ...terms };
   return runScenario(
-    { ...source, definition },
+    { ...source, definition, catalogue },
     {
       mode,
       answers,
@@ -169,7 +170,7 @@ test('an answer that came while the run continued as new is taken up, whatever e
     loop: { type: 'once' },
     steps: beside([approval, shell('never')], shells(4)),
   };
-  const { trace, result } = await runScenario({ definition }, { mode: everyStep, answers, stage });
+  const { trace, result } = await runScenario({ definition, catalogue }, { mode: everyStep, answers, stage });
   expect(result.outcome).toBe('stopped');
   expect(trace.slice(1, 4)).toEqual([
     `${key} asks approval: approve, reject, abort`,

@@ -14,6 +14,7 @@ import { runScenario, STRAIGHT, type Outcome } from '../../../interpreter/simula
 import { ChaosScript, chaosMode, type Chaos } from './chaos-script.ts';
 import { hurriedDefinition, TICK, waitingDefinition } from './random-definitions.ts';
 import { runScriptedSegment } from '../harness/scripted-segment.ts';
+import { catalogue } from '../../catalogue.ts';
 
 afterAll(() => vi.useRealTimers());
 
@@ -40,7 +41,8 @@ async function run(given: Scenario, chaos: Chaos): Promise<Seen> {
     segment: runScriptedSegment,
     stage: { ...stage, clockMoved: (now: number) => void vi.setSystemTime(now) },
   };
-  const outcome = await runScenario({ definition: given.definition, inputs: { list: ['x', 'y'] }, events }, staging);
+  const { definition } = given;
+  const outcome = await runScenario({ definition, catalogue, inputs: { list: ['x', 'y'] }, events }, staging);
   return { ...outcome, asked: answers.asked };
 }
 

@@ -8,6 +8,7 @@ import { parseDefinition } from '../../../language/read/definition.ts';
 import type { Interruption } from '../../../interpreter/simulation/script.ts';
 import { answerFor, definition as random } from './random-definitions.ts';
 import { MODES, runCase, STRAIGHT } from '../harness/run-case.ts';
+import { catalogue } from '../../catalogue.ts';
 
 afterAll(() => vi.useRealTimers());
 
@@ -94,10 +95,10 @@ test('what the reader finds no fault with is canonical after an edit too', () =>
   fc.assert(
     fc.property(random, fc.constantFrom('add', 'update', 'remove'), fc.nat(), (definition, op, pick) => {
       fc.pre(definition.steps.length > 0);
-      const before = parseDefinition(definition);
+      const before = parseDefinition(definition, { catalogue });
       fc.pre(before.ok);
       const edited = before.ok ? applyEdit(before.definition, editOf(before.definition, op, pick)) : null;
-      const read = parseDefinition(edited);
+      const read = parseDefinition(edited, { catalogue });
       if (read.ok) expect(canonicalText(edited)).toBe(canonicalText(read.definition));
     }),
     { numRuns: 1000 },

@@ -9,6 +9,7 @@ import type { Definition, Step } from '../../../language/model.ts';
 import { CASES } from '../../histories/cases.ts';
 import { fileOf, type Recorded } from '../../histories/recorded.ts';
 import { counted, create, once, shell } from '../../server/harness/definitions.ts';
+import { catalogue } from '../../catalogue.ts';
 
 const { History } = temporal.api.history.v1;
 
@@ -35,7 +36,7 @@ const isNear = (estimated: number, real: number, tolerance: number): boolean =>
 describe('a recorded history is about as large as its definition foretells', () => {
   test.each(['sequence', 'loop', 'loop-of-activities', 'parallel', 'nested', 'failure'])('%s', (name) => {
     const [real = { events: 0, bytes: 0 }] = recordedCost(name);
-    const { once: start, pass, passesMax } = estimateOf(definitionOf(name));
+    const { once: start, pass, passesMax } = estimateOf(definitionOf(name), catalogue);
     const estimated = {
       events: start.events + pass.most.events * (passesMax ?? 0),
       bytes: start.bytes + pass.most.bytes * (passesMax ?? 0),
@@ -48,7 +49,7 @@ describe('a recorded history is about as large as its definition foretells', () 
   test('continue-as-new, in all its histories', () => {
     const real = recordedCost('continue-as-new');
     const definition = definitionOf('continue-as-new');
-    const { once: start, pass } = estimateOf(definition);
+    const { once: start, pass } = estimateOf(definition, catalogue);
     const text = JSON.stringify(definition).length;
     const total = real.reduce((sum, { bytes }) => sum + bytes, 0);
     const between = measured.continuation.bytes + text + measured.runStart.bytes + text;
@@ -59,28 +60,28 @@ describe('a recorded history is about as large as its definition foretells', () 
 
 describe('how often a run continues as new', () => {
   test('about every 680 regular activities', () => {
-    const { passesPerHistory, continuesAsNew } = estimateOf(counted('x', 2000, [shell('true')]));
+    const { passesPerHistory, continuesAsNew } = estimateOf(counted('x', 2000, [shell('true')]), catalogue);
     expect(passesPerHistory?.most).toBeGreaterThan(660);
     expect(passesPerHistory?.most).toBeLessThan(690);
     expect(continuesAsNew).toBe(2);
   });
 
   test('never, where all of it is quick, and far sooner where steps carry much text', () => {
-    const quick = estimateOf(counted('x', 2000, [create('a', { n: 1 }), create('b', { n: 1 })]));
+    const quick = estimateOf(counted('x', 2000, [create('a', { n: 1 }), create('b', { n: 1 })]), catalogue);
     expect(quick.pass.most.events).toBeLessThan(0.1);
     expect(quick.continuesAsNew).toBe(0);
-    const wordy = estimateOf(counted('x', 2000, [shell(`echo ${'x'.repeat(30_000)}`)]));
+    const wordy = estimateOf(counted('x', 2000, [shell(`echo ${'x'.repeat(30_000)}`)]), catalogue);
     expect(wordy.passesPerHistory?.most).toBeLessThan(150);
   });
 
   test('cannot be said where the passes are not known', () => {
     const definition: Definition = { name: 'x', loop: { type: 'continuous' }, timeoutMs: 1000, steps: [shell('true')] };
-    expect(estimateOf(definition)).toMatchObject({ passesMax: null, continuesAsNew: null });
+    expect(estimateOf(definition, catalogue)).toMatchObject({ passesMax: null, continuesAsNew: null });
   });
 });
 
 const passOf = (steps: Step[], rest: Partial<Definition> = {}): Estimate['pass'] =>
-  estimateOf(once('x', steps, rest)).pass;
+  estimateOf(once('x', steps, rest), catalogue).pass;
 const loop = (config: Extract<Step, { type: 'loop' }>['loop']): Step => ({
   type: 'loop',
   name: 'files',
@@ -106,7 +107,7 @@ describe('what a pass costs', () => {
       least: { events: 6 },
       most: { events: 42 },
     });
-    const unknown = estimateOf(once('x', [loop({ type: 'count', max: '$files.length' })]));
+    const unknown = estimateOf(once('x', [loop({ type: 'count', max: '$files.length' })]), catalogue);
     expect(unknown.pass.most.events).toBe(6);
     expect(unknown.assumptions).toEqual(['the loop files makes 1 pass: how many it will make, only the run knows']);
   });
@@ -117,6 +118,6 @@ describe('what a pass costs', () => {
       loop: { type: 'continuous', intervalMs: 1000, max: 10 },
       steps: [create('a', {})],
     };
-    expect(estimateOf(definition).pass.most.events).toBe(6);
+    expect(estimateOf(definition, catalogue).pass.most.events).toBe(6);
   });
 });

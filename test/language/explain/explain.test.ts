@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { explain } from '../../../language/explain/explain.ts';
 import { touchesOf } from '../../../language/explain/touches.ts';
 import type { Definition, EscalationRule, Step } from '../../../language/model.ts';
+import { catalogue } from '../../catalogue.ts';
 
 const shell = (command: string, rest: Partial<Extract<Step, { type: 'shell' }>> = {}): Step => ({
   type: 'shell',
@@ -16,7 +17,7 @@ const once = (steps: Step[], rest: Partial<Definition> = {}): Definition => ({
   ...rest,
 });
 const linesOf = (definition: Definition): string[] =>
-  explain(definition).steps.map(({ depth, text }) => `${'  '.repeat(depth)}${text}`);
+  explain(definition, { catalogue }).steps.map(({ depth, text }) => `${'  '.repeat(depth)}${text}`);
 
 test('a definition of every kind of step, in order', () => {
   const steps: Step[] = [
@@ -89,7 +90,7 @@ describe('what it may touch', () => {
       ],
       { name: 'other' },
     );
-    const touches = touchesOf(definition, (name) => (name === 'other' ? other : undefined));
+    const touches = touchesOf(definition, (name) => (name === 'other' ? other : undefined), catalogue);
     expect(touches.map(({ permission, steps }) => [permission, steps])).toEqual([
       ['shell', ['steps.2.then.0/steps.0']],
       ['delete', ['steps.3/steps.0']],
@@ -101,14 +102,14 @@ describe('what it may touch', () => {
   });
 
   test('says so where the mode refuses it', () => {
-    expect(explain(once([shell('true')], { mode: 'readonly' })).touches[0]?.sentence).toContain(
+    expect(explain(once([shell('true')], { mode: 'readonly' }), { catalogue }).touches[0]?.sentence).toContain(
       'Its mode refuses that',
     );
-    expect(explain(once([shell('true')])).touches[0]?.sentence).not.toContain('refuses');
+    expect(explain(once([shell('true')]), { catalogue }).touches[0]?.sentence).not.toContain('refuses');
   });
 
   test('nothing, where it only emits and decides', () => {
-    expect(explain(once([{ type: 'emit', event: 'e' }])).touches).toEqual([]);
+    expect(explain(once([{ type: 'emit', event: 'e' }]), { catalogue }).touches).toEqual([]);
   });
 });
 
@@ -128,6 +129,7 @@ describe('what bounds it, what it asks, what starts it', () => {
           budget: { usd: 2, tokens: 1000 },
         },
       }),
+      { catalogue },
     );
     expect(bounds.join('\n')).toBe(
       [
@@ -152,6 +154,7 @@ describe('what bounds it, what it asks, what starts it', () => {
         ],
         reportTo: 'inbox',
       }),
+      { catalogue },
     );
     expect(asks).toEqual([
       'steps.0 asks its persona "Go on?" and waits until it is answered.',
@@ -161,7 +164,7 @@ describe('what bounds it, what it asks, what starts it', () => {
       'At a bound it pauses and waits to be resumed or stopped.',
       "At its end it puts a report into its owner's inbox.",
     ]);
-    expect(explain(once([shell('true')])).asks).toEqual(['Nothing.']);
+    expect(explain(once([shell('true')]), { catalogue }).asks).toEqual(['Nothing.']);
   });
 
   test.each<[EscalationRule, string[]]>([
@@ -188,9 +191,10 @@ describe('what bounds it, what it asks, what starts it', () => {
       ],
     ],
   ])('what %j makes of it', (rule, asks) => {
-    expect(explain(once([shell('true')], { safety: { requireApproval: ['shell'] }, escalateOn: [rule] })).asks).toEqual(
-      asks,
-    );
+    expect(
+      explain(once([shell('true')], { safety: { requireApproval: ['shell'] }, escalateOn: [rule] }), { catalogue })
+        .asks,
+    ).toEqual(asks);
   });
 
   test.each<[Definition['trigger'], string]>([
@@ -202,7 +206,9 @@ describe('what bounds it, what it asks, what starts it', () => {
       'The schedule "0 3 * * *" (Europe/Zurich) starts it, after the run before.',
     ],
   ])('%j', (trigger, sentence) => {
-    expect(explain(once([shell('true')], trigger === undefined ? {} : { trigger })).starts).toBe(sentence);
+    expect(explain(once([shell('true')], trigger === undefined ? {} : { trigger }), { catalogue }).starts).toBe(
+      sentence,
+    );
   });
 });
 
@@ -213,5 +219,5 @@ test('text that would steer a terminal is shown as text', () => {
 
 test('a definition that leads to itself is explained to an end', () => {
   const circle: Definition = once([{ type: 'sentinel', definition: { $ref: 'circle' } }], { name: 'circle' });
-  expect(explain(circle, { knownRefs: () => circle }).steps.length).toBeLessThan(20);
+  expect(explain(circle, { catalogue, knownRefs: () => circle }).steps.length).toBeLessThan(20);
 });

@@ -8,6 +8,7 @@ import type { Definition, Step } from '../../../language/model.ts';
 import { parseDefinition } from '../../../language/read/definition.ts';
 import { known, once, shell, shipped } from './drawn.ts';
 import { readMermaid } from './mermaid-grammar.ts';
+import { catalogue } from '../../catalogue.ts';
 
 /** `a -> b [label]` for every edge, with labels in place of ids. */
 function edgesOf(definition: Definition): string[] {
@@ -125,7 +126,7 @@ const goodDefinitions = readdirSync(new URL('definitions/good/', cases)).flatMap
     const { definition } = JSON.parse(readFileSync(new URL(`definitions/good/${file}`, cases), 'utf8')) as {
       definition: unknown;
     };
-    const result = parseDefinition(definition, { knownRefs: known });
+    const result = parseDefinition(definition, { catalogue, knownRefs: known });
     return result.ok ? [[file, result.definition]] : [];
   },
 );

@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseDefinition } from '../../../language/read/definition.ts';
+import { catalogue } from '../../catalogue.ts';
 
 const max = fc.constantFrom<string | number>(
   2,
@@ -40,9 +41,9 @@ test('what is inferred is complete, and reads as itself', () => {
         { type: 'command', command: 'data/list' },
         { type: 'loop', loop: inner, steps: [{ type: 'emit', event: 'e', data }] },
       ];
-      const first = parseDefinition({ name: 'case', steps, loop: outer, inputs: given });
+      const first = parseDefinition({ name: 'case', steps, loop: outer, inputs: given }, { catalogue });
       if (!first.ok) return;
-      const again = parseDefinition(first.definition);
+      const again = parseDefinition(first.definition, { catalogue });
       expect(again).toMatchObject({ ok: true, definition: first.definition, inferred: [] });
       const walked = JSON.stringify(first.definition).match(/"(?:over|as)":/g) ?? [];
       expect(walked.length % 2).toBe(0);

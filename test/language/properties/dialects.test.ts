@@ -9,8 +9,9 @@ import type { Json } from '../../../language/json.ts';
 import type { Definition, LoopConfig, Step, Trigger } from '../../../language/model.ts';
 import { parseDefinition, parseDefinitionText } from '../../../language/read/definition.ts';
 import { definitionSchema } from '../../../language/schema/definition-schema.ts';
+import { catalogue } from '../../catalogue.ts';
 
-const fitsSchema = new Ajv2020({ strict: false }).compile(definitionSchema());
+const fitsSchema = new Ajv2020({ strict: false }).compile(definitionSchema(catalogue));
 
 const word = fc.constantFrom('plan', 'result', 'files', 'build', 'note');
 const maybe = <Value>(key: string, value: fc.Arbitrary<Value>): fc.Arbitrary<Record<string, Value>> =>
@@ -269,11 +270,11 @@ const chooser =
 test('a definition in any mixture of dialects reads as its canonical form', () => {
   fc.assert(
     fc.property(definition, fc.gen(), (canonical, g) => {
-      const before = parseDefinition(canonical);
+      const before = parseDefinition(canonical, { catalogue });
       expect(before.problems.filter(({ severity }) => severity === 'error')).toEqual([]);
       const written = spellDefinition(canonical, chooser(g));
       const copy = structuredClone(written);
-      const result = parseDefinition(written);
+      const result = parseDefinition(written, { catalogue });
       expect(result.ok ? result.definition : result.problems, JSON.stringify(written)).toEqual(canonical);
       expect(written).toEqual(copy);
       expect(fitsSchema(withoutNothing(written)), JSON.stringify([written, fitsSchema.errors])).toBe(true);
@@ -285,12 +286,12 @@ test('a definition in any mixture of dialects reads as its canonical form', () =
 test('what was read reads as itself, with the same problems and nothing inferred', () => {
   fc.assert(
     fc.property(definition, fc.gen(), (canonical, g) => {
-      const first = parseDefinition(spellDefinition(canonical, chooser(g)));
+      const first = parseDefinition(spellDefinition(canonical, chooser(g)), { catalogue });
       if (!first.ok) throw new Error('unreachable');
-      const second = parseDefinition(first.definition);
+      const second = parseDefinition(first.definition, { catalogue });
       expect(second).toMatchObject({ ok: true, definition: first.definition, inferred: [] });
       expect(second.problems.map(({ code }) => code)).toEqual(first.problems.map(({ code }) => code));
-      expect(parseDefinitionText(JSON.stringify(first.definition))).toEqual(second);
+      expect(parseDefinitionText(JSON.stringify(first.definition), { catalogue })).toEqual(second);
     }),
     { numRuns: 300 },
   );
@@ -300,13 +301,16 @@ test('a single step, a list under "pipeline" and a payload read as a definition'
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 3 }), fc.gen(), (steps, g) => {
       const choose = chooser(g);
-      const payload = parseDefinition({ type: choose('pipeline', 'Pipeline'), steps: spellList(steps, choose) });
+      const payload = parseDefinition(
+        { type: choose('pipeline', 'Pipeline'), steps: spellList(steps, choose) },
+        { catalogue },
+      );
       const expected = { steps, loop: { type: 'once' } };
       const errors = payload.problems.filter(({ severity, code }) => severity === 'error' && code !== 'UNBOUNDED_LOOP');
       expect(errors).toEqual([]);
       if (!payload.ok) return;
       expect(payload.definition).toMatchObject(expected);
-      expect(parseDefinition(payload.definition)).toMatchObject({
+      expect(parseDefinition(payload.definition, { catalogue })).toMatchObject({
         ok: true,
         definition: payload.definition,
         inferred: [],
@@ -405,11 +409,11 @@ test('whatever is written, reading ends with a definition or with errors, and wh
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom(...KEYS), tree, { maxKeys: 6 }), (written) => {
       const copy = structuredClone(written);
-      const result = parseDefinition(written);
+      const result = parseDefinition(written, { catalogue });
       expect(written).toEqual(copy);
-      expect(parseDefinition(written)).toEqual(result);
+      expect(parseDefinition(written, { catalogue })).toEqual(result);
       if (result.ok)
-        expect(parseDefinition(result.definition)).toMatchObject({
+        expect(parseDefinition(result.definition, { catalogue })).toMatchObject({
           ok: true,
           definition: result.definition,
           inferred: [],

@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../../../language/json.ts';
 import { parseDefinition, parseDefinitionText } from '../../../language/read/definition.ts';
 import { scopeOf } from '../../../language/expression/scope.ts';
 import { renderShellLine } from '../../../language/references/shell-line.ts';
+import { catalogue } from '../../catalogue.ts';
 
 const runs = { numRuns: 1_000 };
 
@@ -171,9 +172,12 @@ const { tree } = fc.letrec<{ tree: Json }>((tie) => ({
 test('the reader never throws, and what it accepts it accepts again unchanged', () => {
   fc.assert(
     fc.property(tree, tree, (steps, loop) => {
-      const result = parseDefinition({ name: 'x', steps, loop });
+      const result = parseDefinition({ name: 'x', steps, loop }, { catalogue });
       if (result.ok)
-        expect(parseDefinition(result.definition)).toMatchObject({ ok: true, definition: result.definition });
+        expect(parseDefinition(result.definition, { catalogue })).toMatchObject({
+          ok: true,
+          definition: result.definition,
+        });
       else expect(result.problems.some((problem) => problem.severity === 'error')).toBe(true);
     }),
     runs,
@@ -188,7 +192,7 @@ test('text is read, or refused at a place inside it', () => {
   fc.assert(
     fc.property(text, (pieces) => {
       const given = pieces.join('');
-      const result = parseDefinitionText(given);
+      const result = parseDefinitionText(given, { catalogue });
       const [problem] = result.problems;
       if (problem?.code !== 'NOT_JSON') return;
       const [, line = '0', column = '0'] = /^line (\d+), column (\d+)/.exec(problem.message) ?? [];

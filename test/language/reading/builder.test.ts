@@ -7,6 +7,7 @@ import type { PathOf, Ref, ShellResult } from '../../../client/builder/names.ts'
 import { BuildError, sentinel } from '../../../client/builder/sentinel-builder.ts';
 import { parseDefinition } from '../../../language/read/definition.ts';
 import { canonicalText } from '../../../language/canonical.ts';
+import { catalogue } from '../../catalogue.ts';
 
 /** What `ref` accepts in a builder's next step. */
 type Accepted<Builder> = Builder extends { readonly scope: infer Scope } ? PathOf<Scope> : never;
@@ -85,7 +86,10 @@ describe('what is built is the canonical form', () => {
   });
 
   test('and a fixed point of the reader', () => {
-    const read = parseDefinition(definition, { knownRefs: (name) => ({ name, steps: [], loop: { type: 'once' } }) });
+    const read = parseDefinition(definition, {
+      catalogue,
+      knownRefs: (name) => ({ name, steps: [], loop: { type: 'once' } }),
+    });
     expect(read.ok && canonicalText(read.definition)).toBe(canonicalText(definition));
   });
 });

@@ -11,6 +11,7 @@ import { PROBLEMS } from '../../../language/problems.ts';
 import { FAULT_CODES } from '../../../language/expression/scope.ts';
 import { parseDefinition, parseDefinitionText, type ReadResult } from '../../../language/read/definition.ts';
 import { processorMs } from '../../elapsed.ts';
+import { catalogue } from '../../catalogue.ts';
 
 interface BadCase {
   definition?: { generate?: 'steps' | 'text' } & Record<string, Json>;
@@ -74,10 +75,15 @@ const lastingCodes = ({ problems }: ReadResult): string[] =>
 
 function readBad({ definition, text }: BadCase): ReadResult {
   if (definition?.generate === 'steps')
-    return parseDefinition({ name: 'x', steps: Array.from({ length: stepsMax + 1 }, () => shell) }, { knownRefs });
+    return parseDefinition(
+      { name: 'x', steps: Array.from({ length: stepsMax + 1 }, () => shell) },
+      { catalogue, knownRefs },
+    );
   if (definition?.generate === 'text')
-    return parseDefinitionText(`{"name":"${'x'.repeat(definitionBytesMax)}"}`, { knownRefs });
-  return text === undefined ? parseDefinition(definition, { knownRefs }) : parseDefinitionText(text, { knownRefs });
+    return parseDefinitionText(`{"name":"${'x'.repeat(definitionBytesMax)}"}`, { catalogue, knownRefs });
+  return text === undefined
+    ? parseDefinition(definition, { catalogue, knownRefs })
+    : parseDefinitionText(text, { catalogue, knownRefs });
 }
 
 describe('bad definitions', () => {
@@ -99,7 +105,7 @@ describe('bad definitions', () => {
     expect(result.ok).toBe(bad.warnings === true);
     // What was filled in is warned of as what is stated.
     if (result.ok)
-      expect(lastingCodes(parseDefinition(result.definition, { knownRefs }))).toEqual(lastingCodes(result));
+      expect(lastingCodes(parseDefinition(result.definition, { catalogue, knownRefs }))).toEqual(lastingCodes(result));
     expect(result.problems.map((problem) => problem.message).join('\n')).toContain(bad.message ?? '');
   });
 });
@@ -107,7 +113,7 @@ describe('bad definitions', () => {
 describe('good definitions', () => {
   test.each(readdirSync(new URL('good/', folder)))('%s', (file) => {
     const good = readGood(file);
-    const result = parseDefinition(good.definition, { knownRefs });
+    const result = parseDefinition(good.definition, { catalogue, knownRefs });
     expect(sentence({ ...result, problems: result.problems.filter(({ code }) => !NOT_YET.has(code)) })).toEqual([]);
     expect(result.inferred).toEqual(good.inferred ?? []);
     const definition = result.ok ? result.definition : undefined;
@@ -118,7 +124,7 @@ describe('good definitions', () => {
       );
     }
     // The canonical form is a fixed point, and reading leaves the author's value alone.
-    expect(parseDefinition(definition, { knownRefs })).toMatchObject({ ok: true, definition, inferred: [] });
+    expect(parseDefinition(definition, { catalogue, knownRefs })).toMatchObject({ ok: true, definition, inferred: [] });
     expect(good.definition).toEqual(readGood(file).definition);
   });
 });
@@ -155,8 +161,8 @@ describe('refused in well under a second', () => {
       'TOO_LARGE',
     ],
   ])('%s', (_what, text, code) => {
-    let result = parseDefinitionText('');
-    expect(processorMs(() => void (result = parseDefinitionText(text)))).toBeLessThan(900);
+    let result = parseDefinitionText('', { catalogue });
+    expect(processorMs(() => void (result = parseDefinitionText(text, { catalogue })))).toBeLessThan(900);
     expect(result.problems.map((problem) => problem.code)).toContain(code);
     expect(result.ok).toBe(false);
   });
@@ -174,7 +180,7 @@ describe('refused in well under a second', () => {
     ['line ends', filled('\n'), 'NOT_JSON'],
   ])('a text at the bound of its size, and no JSON, within 50 ms: %s', (_what, text, code) => {
     const times = Array.from({ length: 5 }, () =>
-      processorMs(() => expect(parseDefinitionText(text).problems[0]?.code).toBe(code)),
+      processorMs(() => expect(parseDefinitionText(text, { catalogue }).problems[0]?.code).toBe(code)),
     );
     expect(Math.min(...times)).toBeLessThan(50);
   });
@@ -186,8 +192,8 @@ describe('refused in well under a second', () => {
       outputTo: `step${index}`,
       name: `s${index}`,
     }));
-    let result = parseDefinition(null);
-    expect(processorMs(() => void (result = parseDefinition({ name: 'x', steps })))).toBeLessThan(3_000);
+    let result = parseDefinition(null, { catalogue });
+    expect(processorMs(() => void (result = parseDefinition({ name: 'x', steps }, { catalogue })))).toBeLessThan(3_000);
     expect(sentence(result).slice(0, 3)).toEqual([]);
   });
 
@@ -195,8 +201,8 @@ describe('refused in well under a second', () => {
     const data = (depth: number): unknown => (depth === 0 ? 1 : [data(depth - 1)]);
     const within = { name: 'x', steps: [{ type: 'emit', event: 'e', data: data(nestingDepthMax - 3) }] };
     const beyond = { name: 'x', steps: [{ type: 'emit', event: 'e', data: data(nestingDepthMax - 2) }] };
-    expect(sentence(parseDefinition(within))).toEqual([]);
-    expect(parseDefinition(beyond).problems.map((problem) => problem.code)).toEqual(['TOO_DEEP']);
+    expect(sentence(parseDefinition(within, { catalogue }))).toEqual([]);
+    expect(parseDefinition(beyond, { catalogue }).problems.map((problem) => problem.code)).toEqual(['TOO_DEEP']);
   });
 });
 
@@ -204,14 +210,8 @@ test('values that are not JSON are problems, not crashes', () => {
   const circle: Record<string, unknown> = { name: 'x' };
   circle['steps'] = [circle];
   for (const value of [undefined, null, 1, 'x', [], circle, { name: 'x', steps: [() => 1] }, { name: Number.NaN }]) {
-    expect(parseDefinition(value).ok).toBe(false);
+    expect(parseDefinition(value, { catalogue }).ok).toBe(false);
   }
-});
-
-test('extra commands are known commands', () => {
-  const definition = { name: 'x', steps: [{ type: 'command', command: 'my/own' }] };
-  expect(parseDefinition(definition, { extraCommands: ['my/own'] }).ok).toBe(true);
-  expect(parseDefinition(definition).ok).toBe(false);
 });
 
 test('every code has a bad case and a page, and every bad case has a code', () => {

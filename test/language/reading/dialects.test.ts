@@ -10,6 +10,7 @@ import type { Definition } from '../../../language/model.ts';
 import { parseDefinition, parseDefinitionText } from '../../../language/read/definition.ts';
 import { inOrder } from '../../../language/read/key-order.ts';
 import { scopeOf } from '../../../language/expression/scope.ts';
+import { catalogue } from '../../catalogue.ts';
 
 interface AsWritten {
   definition: Json;
@@ -33,14 +34,17 @@ const NOT_YET: ReadonlySet<string> = new Set(['STEP_NOT_AVAILABLE', 'COMMAND_NOT
 
 const knownRefs = (name: string): Definition | undefined => {
   const file = filesOf('as-written').find((each) => each.endsWith(`-${name}.json`));
-  const found = file === undefined ? undefined : parseDefinition((read(`as-written/${file}`) as AsWritten).definition);
+  const found =
+    file === undefined
+      ? undefined
+      : parseDefinition((read(`as-written/${file}`) as AsWritten).definition, { catalogue });
   return found?.ok === true ? found.definition : undefined;
 };
 
 describe('definitions as their authors wrote them', () => {
   test.each(filesOf('as-written'))('%s', (file) => {
     const { definition: written, inputs = [], loops = [] } = read(`as-written/${file}`) as AsWritten;
-    const result = parseDefinition(written, { knownRefs });
+    const result = parseDefinition(written, { catalogue, knownRefs });
     const said = result.problems.filter(({ code }) => !NOT_YET.has(code));
     expect(said.filter(({ code }) => code !== 'UNKNOWN_REFERENCE')).toEqual([]);
     const missing = said.map(({ message }) => /sets "(\w+)"/.exec(message)?.[1]);
@@ -51,7 +55,7 @@ describe('definitions as their authors wrote them', () => {
         path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], result.definition),
       ).toEqual(loop);
     }
-    expect(parseDefinition(result.definition, { knownRefs })).toMatchObject({
+    expect(parseDefinition(result.definition, { catalogue, knownRefs })).toMatchObject({
       ok: true,
       definition: result.definition,
       inferred: [],
@@ -69,17 +73,17 @@ describe('dialects', () => {
   test.each(filesOf('dialects').map((file) => ({ file, ...(read(`dialects/${file}`) as Dialect) })))(
     '$title ($file)',
     ({ file, written, canonical, inferred, persona }) => {
-      const result = parseDefinition(written, { knownRefs });
+      const result = parseDefinition(written, { catalogue, knownRefs });
       expect(result.problems.filter(({ severity }) => severity === 'error')).toEqual([]);
       expect(result.ok ? result.definition : undefined).toEqual(canonical);
       if (inferred !== undefined) expect(result.inferred).toEqual(inferred);
       if (persona !== undefined) expect(result).toMatchObject({ persona });
-      expect(parseDefinition(canonical, { knownRefs })).toMatchObject({
+      expect(parseDefinition(canonical, { catalogue, knownRefs })).toMatchObject({
         ok: true,
         definition: canonical,
         inferred: [],
       });
-      expect(parseDefinitionText(JSON.stringify(written), { knownRefs })).toEqual(result);
+      expect(parseDefinitionText(JSON.stringify(written), { catalogue, knownRefs })).toEqual(result);
       expect((read(`dialects/${file}`) as Dialect).written).toEqual(written);
     },
   );
@@ -94,7 +98,9 @@ test('a run that is started can read what it is handed', () => {
   );
   expect(handed.length).toBeGreaterThan(5);
   for (const definition of handed)
-    expect(parseDefinition(definition).problems.filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(parseDefinition(definition, { catalogue }).problems.filter(({ severity }) => severity === 'error')).toEqual(
+      [],
+    );
 });
 
 const shell = (extra: object): object => ({ cmd: 'ls', ...extra });
@@ -180,7 +186,7 @@ describe("problems stand at the author's own place", () => {
       'maxIterations',
     ],
   ])('%s', (_what, written, code, path) => {
-    const found = parseDefinition(written)
+    const found = parseDefinition(written, { catalogue })
       .problems.filter(({ severity }) => severity === 'error')
       .map((problem) => `${problem.code} ${problem.path}`);
     expect(found).toEqual([`${code} ${path}`]);
@@ -195,24 +201,29 @@ test('what a value calls itself is never called', () => {
     { steps: [{ type: 'shell', command: hostile }] },
     { trigger: hostile },
   ]) {
-    expect(parseDefinition({ name: 'n', steps: [{ cmd: 'ls' }], ...written }).ok).toBe(false);
+    expect(parseDefinition({ name: 'n', steps: [{ cmd: 'ls' }], ...written }, { catalogue }).ok).toBe(false);
   }
 });
 
 test('JSON text does not carry past the bounds what a definition may not hold', () => {
   const deep = `${'['.repeat(200)}${']'.repeat(200)}`;
-  expect(parseDefinition({ name: 'n', steps: deep }).problems.map(({ code }) => code)).toContain('TOO_DEEP');
+  expect(parseDefinition({ name: 'n', steps: deep }, { catalogue }).problems.map(({ code }) => code)).toContain(
+    'TOO_DEEP',
+  );
   let text = JSON.stringify([{ cmd: 'ls' }]);
   for (let depth = 0; depth < 12; depth += 1)
     text = JSON.stringify([{ if: 'true', then: JSON.parse(text) as Json, else: depth % 3 === 0 ? text : [] }]);
-  expect(() => parseDefinition({ name: 'n', steps: text })).not.toThrow();
+  expect(() => parseDefinition({ name: 'n', steps: text }, { catalogue })).not.toThrow();
 });
 
 describe("the word of a dojo's condition", () => {
-  const { definition } = parseDefinition({
-    challenges: Array.from({ length: 20 }, (_, index) => ({ input: String(index) })),
-    loopUntil: 'accuracy > 0.9',
-  }) as { definition: Definition };
+  const { definition } = parseDefinition(
+    {
+      challenges: Array.from({ length: 20 }, (_, index) => ({ input: String(index) })),
+      loopUntil: 'accuracy > 0.9',
+    },
+    { catalogue },
+  ) as { definition: Definition };
   const check = 'check' in definition.loop ? definition.loop.check : '';
   const challenges = definition.inputs?.['challenges'] ?? null;
 
@@ -232,7 +243,7 @@ describe("the word of a dojo's condition", () => {
 describe('the order of keys', () => {
   test('is one and the same, and changes nothing but the order', () => {
     for (const file of filesOf('as-written')) {
-      const result = parseDefinition((read(`as-written/${file}`) as AsWritten).definition, { knownRefs });
+      const result = parseDefinition((read(`as-written/${file}`) as AsWritten).definition, { catalogue, knownRefs });
       if (!result.ok) throw new Error(`${file} is refused`);
       const ordered = inOrder(result.definition);
       expect(ordered).toEqual(result.definition);
@@ -259,7 +270,7 @@ describe('docs/language/dialects.md', () => {
   const examples = Array.from(page.matchAll(/```json\n([\s\S]*?)```/g), ([, text = '']) => text);
 
   test.each(examples.map((text, index) => [index + 1, text] as const))('example %i is read', (_index, text) => {
-    const result = parseDefinitionText(text, { knownRefs });
+    const result = parseDefinitionText(text, { catalogue, knownRefs });
     expect(result.problems.filter(({ code }) => !NOT_YET.has(code) && code !== 'STUCK_LOOP')).toEqual([]);
   });
 

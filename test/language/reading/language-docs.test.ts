@@ -9,7 +9,6 @@ import { differenceLines } from '../../../client/definition-tests/difference-lin
 import { runTestCase, scenarioOf, subjectOf } from '../../../client/definition-tests/run-case.ts';
 import { readCases } from '../../../client/definition-tests/test-file.ts';
 import { PLAIN } from '../../../client/show/paint.ts';
-import { COMMANDS } from '../../../language/commands.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import * as limits from '../../../language/limits.ts';
 import * as model from '../../../language/model.ts';
@@ -18,6 +17,7 @@ import { BUILT_INS } from '../../../language/expression/scope.ts';
 import * as settings from '../../../language/settings.ts';
 import { MODES, runCase } from '../../interpreter/harness/run-case.ts';
 import { files, read, root } from '../../project/tree.ts';
+import { catalogue, NO_FILES } from '../../catalogue.ts';
 
 const page = 'docs/language.md';
 const text = read(page);
@@ -45,7 +45,7 @@ function caseOf({ name, definition, rest }: (typeof examples)[number]) {
   const found = readCases({ ...rest, definition }, name);
   const [given] = 'cases' in found ? found.cases : [];
   if (given === undefined) throw new Error(`${name}: ${'mistakes' in found ? found.mistakes.join('; ') : 'no case'}`);
-  return { given, subject: subjectOf(given, page, () => undefined) };
+  return { given, subject: subjectOf(given, page, NO_FILES) };
 }
 
 afterAll(() => vi.useRealTimers());
@@ -67,7 +67,7 @@ describe.each(examples)('the example $name', (example) => {
 
   test('however it is run', async () => {
     if (subject.definition === null) throw new Error('it was not read');
-    const scenario = scenarioOf(given, subject.definition, subject.known);
+    const scenario = scenarioOf(given, subject.definition, subject);
     const { runs: _runs, ...straight } = await runCase(scenario, { name: 'straight' });
     for (const mode of MODES.slice(1)) {
       const { runs: _others, ...other } = await runCase(scenario, mode);
@@ -146,8 +146,8 @@ describe('the page names', () => {
 
   test('every command that is built', () => {
     expect(
-      Object.entries(COMMANDS)
-        .filter(([name, { built }]) => built && !named.has(name))
+      Object.entries(catalogue)
+        .filter(([name, { planned }]) => planned !== true && !named.has(name))
         .map(([name]) => name),
     ).toEqual([]);
   });

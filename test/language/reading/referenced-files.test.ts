@@ -12,6 +12,7 @@ import type { Definition } from '../../../language/model.ts';
 import type { Problem } from '../../../language/problems.ts';
 import { parseDefinition } from '../../../language/read/definition.ts';
 import { readNestedDefinition } from '../../../language/read/nested-definition.ts';
+import { catalogue, NO_FILES } from '../../catalogue.ts';
 
 const until = { type: 'until', check: '$t.exitCode === 0' } as const;
 const shell = { type: 'shell', command: 'npm test', outputTo: 't' } as const;
@@ -94,9 +95,7 @@ const READERS: [string, Read][] = [
     'a test file',
     (name) => {
       const around = filesAround(fileOf(name), folder);
-      return Promise.resolve(
-        subjectOf(caseOf({}), join(folder, `${name}.sentinel-test.json`), around.known, around.refused),
-      );
+      return Promise.resolve(subjectOf(caseOf({}), join(folder, `${name}.sentinel-test.json`), around));
     },
   ],
   [
@@ -109,7 +108,7 @@ const READERS: [string, Read][] = [
           refersTo(name.replace('boss-of-', ''), name.replace('boss-of-', '') in WRONG ? within : {})),
       };
       return Promise.resolve(
-        subjectOf(caseOf({ definition, library: libraryOfCase() }), 'x.sentinel-test.json', () => undefined),
+        subjectOf(caseOf({ definition, library: libraryOfCase() }), 'x.sentinel-test.json', NO_FILES),
       );
     },
   ],
@@ -176,16 +175,20 @@ test.each(['retrier', 'inner-retrier'])('%s alone stays refused', async (name) =
 test('a case walks through the referenced loop', async () => {
   const around = filesAround(fileOf('boss'), folder);
   const given = caseOf({ replies: { 'npm test': { exitCode: 0 } }, expect: { outcome: 'completed' } });
-  expect(
-    await runTestCase(given, subjectOf(given, join(folder, 'boss.sentinel-test.json'), around.known, around.refused)),
-  ).toMatchObject({ ok: true, problems: [] });
+  expect(await runTestCase(given, subjectOf(given, join(folder, 'boss.sentinel-test.json'), around))).toMatchObject({
+    ok: true,
+    problems: [],
+  });
 });
 
 describe('a name that a variable holds', () => {
-  const retrier = parseDefinition({ name: 'retrier', ...FILES['retrier'] }, { isBounded: true });
+  const retrier = parseDefinition({ name: 'retrier', ...FILES['retrier'] }, { catalogue, isBounded: true });
   const library = retrier.ok ? { retrier: retrier.definition } : {};
   const read = (value: string, isBounded: boolean): object =>
-    readNestedDefinition({ value, library, around: 'boss', label: 'x', names: [], isBounded });
+    readNestedDefinition(
+      { value, library, around: 'boss', label: 'x', names: [], isBounded },
+      { catalogue, stored: {} },
+    );
 
   test.each([
     'retrier',

@@ -8,8 +8,9 @@ import { parseDefinition } from '../../../language/read/definition.ts';
 import { DESCRIPTIONS, EVERYWHERE } from '../../../language/schema/descriptions.ts';
 import { definitionSchema, SCHEMA_FILE, schemaText } from '../../../language/schema/definition-schema.ts';
 import { files, read } from '../../project/tree.ts';
+import { catalogue } from '../../catalogue.ts';
 
-const schema = definitionSchema();
+const schema = definitionSchema(catalogue);
 const accepts = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: false }).compile(
   schema,
 );
@@ -32,7 +33,7 @@ const asWritten = ['dialects', 'as-written', 'good'].flatMap((kind) =>
 const knownRefs = (name: string) => ({ name, steps: [], loop: { type: 'once' as const } });
 
 test('the committed file is the generated one', () => {
-  expect(read(SCHEMA_FILE) === schemaText(), `write it again: ./sentinel schema > ${SCHEMA_FILE}`).toBe(true);
+  expect(read(SCHEMA_FILE) === schemaText(catalogue), `write it again: ./sentinel schema > ${SCHEMA_FILE}`).toBe(true);
 });
 
 const shipped = files.filter(
@@ -48,7 +49,7 @@ describe('shipped definitions', () => {
 });
 
 test.each(good)('the canonical form of $file fits', ({ definition }) => {
-  const result = parseDefinition(definition, { knownRefs });
+  const result = parseDefinition(definition, { catalogue, knownRefs });
   expect(result.problems.filter(({ severity }) => severity === 'error')).toEqual([]);
   expect(complaints('definition' in result ? result.definition : undefined)).toBe('');
 });
@@ -84,7 +85,7 @@ describe('the light spellings of the $ dialect fit, and are read', () => {
     ],
   ])('%s', (_what, definition) => {
     expect(complaints(definition)).toBe('');
-    expect(parseDefinition(definition).problems).toEqual([]);
+    expect(parseDefinition(definition, { catalogue }).problems).toEqual([]);
   });
 });
 
@@ -113,7 +114,7 @@ describe('what no reading makes good does not fit', () => {
     ['a bad step in always', { name: 'x', steps: [shell], always: [{ type: 'emit' }] }],
   ])('%s', (_what, definition) => {
     expect(accepts(definition)).toBe(false);
-    expect(parseDefinition(definition).ok).toBe(false);
+    expect(parseDefinition(definition, { catalogue }).ok).toBe(false);
   });
 });
 

@@ -9,6 +9,7 @@ import { runScenario } from '../../../interpreter/simulation/run-scenario.ts';
 import { traceOf, type TracedRun } from '../../../interpreter/simulation/trace.ts';
 import type { Harness } from '../harness/harness.ts';
 import { LivedScript } from './lived-script.ts';
+import { catalogue } from '../../catalogue.ts';
 
 export interface Retold {
   /** Null where both are the same. */
@@ -31,7 +32,7 @@ export async function retold(harness: Harness, handle: string, definition: Defin
   const parts = [{ under: '', events }, ...below.map(([under, inner]) => ({ under, events: inner }))];
   const answers = new LivedScript(parts);
   const outcome = await runScenario(
-    { definition },
+    { definition, catalogue },
     { answers, stage: { ...stage, clockMoved: (now) => answers.clockMoved(now) } },
   );
   const nested = below.map(([under, inner]) => tracedRun(`${handle}/${under}`, inner, true));

@@ -18,6 +18,7 @@ import { workflowIdOf } from '../../../workflows/messages/messages.ts';
 import { create, once, shell } from '../harness/definitions.ts';
 import { Harness, until } from '../harness/harness.ts';
 import type { WorkerProcess } from '../harness/worker-process.ts';
+import { catalogue } from '../../catalogue.ts';
 
 let harness: Harness;
 let parts: RunServices;
@@ -25,7 +26,7 @@ const workers: WorkerProcess[] = [];
 
 beforeAll(async () => {
   harness = await Harness.open();
-  parts = { store: harness.store, client: harness.client, taskQueue: harness.taskQueue };
+  parts = { store: harness.store, client: harness.client, catalogue, taskQueue: harness.taskQueue };
   workers.push(await harness.startWorker(), await harness.startWorker());
 });
 afterAll(() => harness.close());

@@ -10,13 +10,14 @@ import { parseDefinition } from '../../../language/read/definition.ts';
 import { create, once, shell } from '../harness/definitions.ts';
 import { type Harness, until } from '../harness/harness.ts';
 import { isAlive, useHarnesses } from '../harness/opened.ts';
+import { catalogue } from '../../catalogue.ts';
 
 const openHarness = useHarnesses();
 
 const emit = (event: string, data: Json = null): Step => ({ type: 'emit', event, data });
 
 function read(definition: unknown): Definition {
-  const result = parseDefinition(definition);
+  const result = parseDefinition(definition, { catalogue });
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
   return result.definition;
 }

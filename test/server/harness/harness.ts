@@ -31,6 +31,7 @@ import {
 } from '../../../workflows/messages/messages.ts';
 import { createDatabase } from '../../postgres.ts';
 import { WorkerProcess } from './worker-process.ts';
+import { catalogue } from '../../catalogue.ts';
 
 /** The command line as it is built. */
 export const CLI = join(import.meta.dirname, '..', '..', '..', 'dist', 'cli', 'main.js');
@@ -129,7 +130,7 @@ export class Harness {
     const { store, client, taskQueue, project } = this;
     const { inputs = {}, ...rest } = options;
     const started = await startRun(
-      { store, client, taskQueue },
+      { store, client, catalogue, taskQueue },
       { definition, inputs, project, persona: 'tester', ...rest },
     );
     return started.handle;

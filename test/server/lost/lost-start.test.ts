@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startRun } from '../../../runs/start-run.ts';
 import { create, once } from '../harness/definitions.ts';
 import { Harness } from '../harness/harness.ts';
+import { catalogue } from '../../catalogue.ts';
 
 let harness: Harness;
 let sql: Client;
@@ -51,9 +52,11 @@ test('a start that fails leaves the row of another one alone', async () => {
   const { store, client } = harness;
   const request = { definition, inputs: {}, project: harness.project, persona: 'tester' };
   await store.runs.create(row('others'));
-  await expect(startRun({ store, client, taskQueue: '' }, { ...request, handle: 'others' })).rejects.toThrow();
+  await expect(
+    startRun({ store, client, catalogue, taskQueue: '' }, { ...request, handle: 'others' }),
+  ).rejects.toThrow();
   expect(await store.runs.find('others')).not.toBeNull();
-  await expect(startRun({ store, client, taskQueue: '' }, { ...request, handle: 'own' })).rejects.toThrow();
+  await expect(startRun({ store, client, catalogue, taskQueue: '' }, { ...request, handle: 'own' })).rejects.toThrow();
   expect(await store.runs.find('own')).toBeNull();
 });
 
@@ -63,7 +66,7 @@ test('a run that has ended is not run again, although its events are not there y
   await sql.query(`delete from run_events where handle = 'ended'`);
   const { store, client, taskQueue, project } = harness;
   const again = await startRun(
-    { store, client, taskQueue },
+    { store, client, catalogue, taskQueue },
     { definition, inputs: {}, project, persona: 'tester', handle: 'ended' },
   );
   await harness.result('ended');

@@ -14,8 +14,9 @@ import { runCase, STRAIGHT } from '../../interpreter/harness/run-case.ts';
 import type { ScriptedReply } from '../../../interpreter/simulation/script.ts';
 import { counted, create, once, shell } from '../harness/definitions.ts';
 import { Harness } from '../harness/harness.ts';
-import { randomFrom } from '../harness/random.ts';
+import { randomFrom } from '../../server/harness/random.ts';
 import { shapeOf } from '../harness/trace-shape.ts';
+import { catalogue } from '../../catalogue.ts';
 
 const folder = fileURLToPath(new URL('../../../sentinels/examples/', import.meta.url));
 
@@ -27,7 +28,7 @@ function shipped(): Definition[] {
   const found = new Map<string, Definition>();
   for (let turn = 1; ; turn += 1) {
     for (const { name, value } of texts) {
-      const read = parseDefinition(value, { knownRefs: (ref) => found.get(ref) });
+      const read = parseDefinition(value, { catalogue, knownRefs: (ref) => found.get(ref) });
       if (read.ok) found.set(read.definition.name, read.definition);
       else if (turn > 1) throw new Error(`${name}: ${read.problems[0]?.message ?? ''}`);
     }

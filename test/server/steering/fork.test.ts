@@ -11,6 +11,7 @@ import { ANSWER, EDIT } from '../../../workflows/messages/messages.ts';
 import { buildBundle } from '../../../worker/bundle.ts';
 import { counted, create, once, shell } from '../harness/definitions.ts';
 import { Harness, steady, until } from '../harness/harness.ts';
+import { catalogue } from '../../catalogue.ts';
 
 let harness: Harness;
 let bundle: { code: string };
@@ -36,7 +37,12 @@ const note = (text: string): string => `echo ${text} >> log; echo ${text}`;
 
 async function fork(handle: string, at: string, more: Partial<ForkRequest> = {}): Promise<Fork> {
   const { store, client, taskQueue } = harness;
-  return forkRun({ store, client, taskQueue }, bundle, { handle, at, ...more }, await harness.events(handle));
+  return forkRun(
+    { store, client, catalogue, taskQueue },
+    bundle,
+    { handle, at, ...more },
+    await harness.events(handle),
+  );
 }
 
 async function approve(handle: string, id: string): Promise<void> {

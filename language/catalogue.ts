@@ -1,0 +1,87 @@
+/**
+ * The catalogue of commands as a value: what the reader, the interpreter and `explain` know of a command
+ * without its code. It comes in from outside: with the options of reading a definition, and with a run's
+ * input, which holds the entries of the commands that the run can perform. So a project can have commands
+ * of its own, and a replay finds a command as it was when the run began.
+ *
+ * An entry is plain data. Whether a command is quick decides what a run's history looks like, so changing
+ * `speed` of a built command is a change of behaviour (interpreter/changes.ts).
+ */
+import { blocksOf } from './blocks.ts';
+import type { CommandStep, Definition, Step } from './model.ts';
+
+export type Permission = 'read' | 'write' | 'shell' | 'delete' | 'network';
+
+/** What a command states of itself, besides its schemas and its code. */
+export interface CommandFacts {
+  permission: Permission;
+  /** Where a command has several operations: the class of those that differ from `permission`. */
+  operations?: { readonly [operation: string]: Permission };
+  /** quick: local and short; reads, or writes to our own store only. long: everything else. */
+  speed: 'quick' | 'long';
+  /** How long a step may take that does not say; `commandTimeoutMs` unless stated. */
+  timeoutMs?: number;
+  /** The field that stands for the result where it is used as text. */
+  textField?: string;
+  /** Parameters that are text: what they refer to stands for its text there. */
+  textParams?: readonly string[];
+  /** Parameters that hold a definition or steps: their references belong to the run that reads them. */
+  programParams?: readonly string[];
+  /** Its parameter `command` is a line for a shell; with `args` beside it no shell reads it. */
+  takesShellLine?: true;
+  /** What it does to runs outside this one, which the mode of this one does not reach. */
+  otherRuns?: 'starts' | 'edits' | 'controls';
+}
+
+export interface CommandEntry extends CommandFacts {
+  /** Part of the format, and not built yet: the step fails when it is reached. */
+  planned?: true;
+}
+
+export interface Catalogue {
+  readonly [command: string]: CommandEntry;
+}
+
+export function findCommand(catalogue: Catalogue, name: string): CommandEntry | undefined {
+  return Object.hasOwn(catalogue, name) ? catalogue[name] : undefined;
+}
+
+/** Of a command that a run performs: the reader lets no other into a definition, so a missing one is a bug. */
+export function entryOf(catalogue: Catalogue, name: string): CommandEntry {
+  const entry = findCommand(catalogue, name);
+  if (entry === undefined) throw new Error(`bug: the run's catalogue has no command "${name}"`);
+  return entry;
+}
+
+/** The line that a command hands to a shell. */
+export function shellLineOf(
+  catalogue: Catalogue,
+  { command, params = {} }: Pick<CommandStep, 'command' | 'params'>,
+): string | undefined {
+  const { command: line, args } = params;
+  const takesLine = findCommand(catalogue, command)?.takesShellLine === true;
+  return takesLine && args === undefined && typeof line === 'string' ? line : undefined;
+}
+
+/** The entries of the commands that the definitions name, those written inside them included. */
+export function entriesFor(catalogue: Catalogue, definitions: readonly Definition[]): Catalogue {
+  return entriesOfSteps(
+    catalogue,
+    definitions.flatMap(({ steps, always = [] }) => [...steps, ...always]),
+  );
+}
+
+/** In the order of the catalogue, so that the same commands make the same value wherever they stand. */
+export function entriesOfSteps(catalogue: Catalogue, steps: readonly Step[]): Catalogue {
+  const named = new Set<string>();
+  for (const step of steps) collectNames(step, named);
+  return Object.fromEntries(Object.entries(catalogue).filter(([name]) => named.has(name)));
+}
+
+function collectNames(step: Step, named: Set<string>): void {
+  if (step.type === 'command') named.add(step.command);
+  for (const { steps } of blocksOf(step)) for (const inner of steps) collectNames(inner, named);
+  if (step.type !== 'sentinel' || '$ref' in step.definition) return;
+  const { steps, always = [] } = step.definition;
+  for (const inner of [...steps, ...always]) collectNames(inner, named);
+}

@@ -1,0 +1,7 @@
+/** Commands that have another name elsewhere. */
+const SPELLINGS: Readonly<Record<string, string>> = { 'shell/execute': 'code/shell/execute' };
+
+/** The name that the format has for a command. */
+export function commandNamed(name: string): string {
+  return Object.hasOwn(SPELLINGS, name) ? (SPELLINGS[name] ?? name) : name;
+}
