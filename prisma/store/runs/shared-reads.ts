@@ -8,7 +8,7 @@
  * nobody. A statement that fails fails for all who shared it, and for no others.
  */
 import DataLoader from 'dataloader';
-import type { KeyedRead } from '../contract/contract.ts';
+import type { KeyedRead } from '../contract/session-contract.ts';
 
 type Query = (text: string, values: readonly unknown[]) => Promise<object[]>;
 type Key = readonly string[];
