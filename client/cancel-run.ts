@@ -4,11 +4,18 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InboxItem } from '../prisma/store/contract/contract.ts';
-import type { RunReport, SentinelClient } from './client.ts';
 import { idWithin } from './lookup/find-question.ts';
+import type { RunReport } from './lookup/run-report.ts';
 
 const CANCEL_MAX_MS = 60_000;
 const LOOK_MS = 250;
+
+/** What is asked of a client; `result` returns the run as it stands when the signal aborts. */
+interface CancellingClient {
+  requestCancel(handle: string): Promise<void>;
+  result(handle: string, options: { signal: AbortSignal }): Promise<RunReport>;
+  inbox(query: { handle: string }): Promise<InboxItem[]>;
+}
 
 export interface Cancelled {
   report: RunReport;
@@ -17,7 +24,7 @@ export interface Cancelled {
 }
 
 /** Returns when the run has ended, when its clean-up asks something, or as it stands after a minute. */
-export async function cancelAndSee(client: SentinelClient, handle: string): Promise<Cancelled> {
+export async function cancelAndSee(client: CancellingClient, handle: string): Promise<Cancelled> {
   await client.requestCancel(handle);
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, AbortSignal.timeout(CANCEL_MAX_MS)]);
@@ -33,7 +40,7 @@ export async function cancelAndSee(client: SentinelClient, handle: string): Prom
 }
 
 /** Empty where nothing is asked before the signal aborts. */
-async function whenAsked(client: SentinelClient, handle: string, signal: AbortSignal): Promise<InboxItem[]> {
+async function whenAsked(client: CancellingClient, handle: string, signal: AbortSignal): Promise<InboxItem[]> {
   while (!signal.aborted) {
     // A store that does not answer is told of by whoever waits for the result.
     const open = await client.inbox({ handle }).catch(() => []);

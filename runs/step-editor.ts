@@ -2,13 +2,17 @@
  * The port through which commands see and edit the steps of runs. Temporal knows no difference between a
  * run that has ended and one that never was; the store does.
  */
+import type { Client } from '@temporalio/client';
 import type { RunPort } from '../activities/commands/command.ts';
 import { Failure } from '../activities/failures/failures.ts';
+import type { Store } from '../prisma/store/contract/contract.ts';
 import { ClientError } from './client-error.ts';
-import type { RunServices } from './start-run.ts';
 import { editRefusals, editRun, stepsOfRun } from './steer-run.ts';
 
-type Parts = Pick<RunServices, 'client' | 'store'>;
+interface Parts {
+  client: Client;
+  store: Pick<Store, 'runs'>;
+}
 
 export function stepEditor(parts: Parts): Pick<RunPort, 'steps' | 'edit'> {
   const { client } = parts;

@@ -1,7 +1,8 @@
 /**
  * Loopback ports. Everything embedded listens on 127.0.0.1 and nowhere else.
  */
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
+import getPort, { clearLockedPorts } from 'get-port';
 
 export const LOOPBACK = '127.0.0.1';
 
@@ -10,13 +11,16 @@ export async function choosePort(
   wanted: readonly (number | null | undefined)[],
   taken: ReadonlySet<number> = new Set(),
 ): Promise<number> {
-  for (const port of wanted) {
-    if (typeof port === 'number' && !taken.has(port) && (await tryListen(port)) !== null) return port;
-  }
   for (;;) {
-    const port = await tryListen(0);
-    if (port === null)
-      throw new Error('No free port on 127.0.0.1: close some programs or raise the range of local ports.');
+    // get-port gives no port twice within half a minute, but a server that starts again keeps its own.
+    clearLockedPorts();
+    const port = await getPort({
+      host: LOOPBACK,
+      exclusive: true,
+      port: wanted.filter((candidate) => typeof candidate === 'number'),
+      exclude: taken,
+    });
+    // `exclude` holds for the wanted ports, not for the one that the system chooses.
     if (!taken.has(port)) return port;
   }
 }
@@ -32,17 +36,5 @@ export function accepts(host: string, port: number, timeoutMs = 1000): Promise<b
     socket.setTimeout(timeoutMs, () => finish(false));
     socket.once('connect', () => finish(true));
     socket.once('error', () => finish(false));
-  });
-}
-
-function tryListen(port: number): Promise<number | null> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(null));
-    server.listen({ host: LOOPBACK, port, exclusive: true }, () => {
-      const address = server.address();
-      const bound = typeof address === 'object' && address !== null ? address.port : null;
-      server.close(() => resolve(bound));
-    });
   });
 }

@@ -7,11 +7,11 @@
  * for; what cannot be started for another reason is tried a few times and then refused, with the reason.
  * A definition whose own loop is over those events has one run at a time (prisma/store/events/trigger-turns.ts).
  */
+import { LRUCache } from 'lru-cache';
 import { startRun, type RunServices } from '../../runs/start-run.ts';
 import { matchesEvent } from '../../language/events/event-glob.ts';
 import type { Definition } from '../../language/model.ts';
 import { valueOfEvent } from '../../language/events/published-event.ts';
-import { BoundedMap } from '../../prisma/store/values/bounded-map.ts';
 import type { ClaimedStart } from '../../prisma/store/contract/trigger-contract.ts';
 import { isUnavailable } from '../../prisma/store/connection/unavailable.ts';
 import type { Subscription } from '../../prisma/store/contract/subscription.ts';
@@ -27,7 +27,7 @@ const DEFINITIONS_MAX = 200;
 export class Dispatcher {
   readonly #starting: RunServices;
   readonly #say: (text: string) => void;
-  readonly #definitions = new BoundedMap<string, Definition>(DEFINITIONS_MAX);
+  readonly #definitions = new LRUCache<string, Definition>({ max: DEFINITIONS_MAX });
   readonly #subscription: Subscription;
   readonly #loop: BackgroundLoop;
 

@@ -7,9 +7,9 @@
  */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { LRUCache } from 'lru-cache';
 import type { Json } from '../../language/json.ts';
 import { eventNameBytesMax } from '../../language/events/published-event.ts';
-import { BoundedMap } from '../../prisma/store/values/bounded-map.ts';
 import type { TriggerStore } from '../../prisma/store/contract/trigger-contract.ts';
 import type { WebhookSettings } from '../../services/config/worker-settings.ts';
 import { verify } from './signature.ts';
@@ -34,7 +34,7 @@ export class Webhooks {
   readonly #triggers: TriggerStore;
   readonly #say: (text: string) => void;
   /** The event each signature was used for: an overheard message cannot be sent again as another. */
-  readonly #used = new BoundedMap<string, string>(SIGNATURES_KEPT);
+  readonly #used = new LRUCache<string, string>({ max: SIGNATURES_KEPT });
   #server: Server | undefined;
   #retry: NodeJS.Timeout | undefined;
   #closed = false;

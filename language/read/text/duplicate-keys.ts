@@ -4,6 +4,7 @@
  */
 import type { Problem } from '../../problems.ts';
 import { join } from '../draft/draft.ts';
+import { placesIn } from './place.ts';
 
 interface Open {
   path: string;
@@ -21,39 +22,35 @@ const duplicatesMax = 100;
 export function duplicateKeys(text: string): Problem[] {
   const open: Open[] = [];
   const problems: Problem[] = [];
-  let last = '';
+  const place = placesIn(text);
+  let last = { at: 0, text: '' };
   PART.lastIndex = 0;
-  for (
-    let part = PART.exec(text)?.[0];
-    part !== undefined && problems.length < duplicatesMax;
-    part = PART.exec(text)?.[0]
-  ) {
+  for (let found = PART.exec(text); found !== null && problems.length < duplicatesMax; found = PART.exec(text)) {
+    const [part] = found;
     const at = open.at(-1);
     if (part === '{' || part === '[')
       open.push({
-        path: at === undefined ? '' : placeIn(at),
+        path: at === undefined ? '' : pathIn(at),
         keys: part === '{' ? new Set() : undefined,
         key: '',
         index: 0,
       });
     else if (part === '}' || part === ']') open.pop();
     else if (part === ',' && at !== undefined) at.index += 1;
-    else if (part === ':' && at?.keys !== undefined) problems.push(...enter(at, at.keys, last));
-    else last = part;
+    else if (part === ':' && at?.keys !== undefined) {
+      at.key = JSON.parse(last.text) as string;
+      if (at.keys.has(at.key)) problems.push(twice(at, place(last.at)));
+      at.keys.add(at.key);
+    } else last = { at: found.index, text: part };
   }
   return problems;
 }
 
-function placeIn(open: Open): string {
+function pathIn(open: Open): string {
   return join(open.path, open.keys === undefined ? open.index : open.key);
 }
 
-function enter(at: Open, keys: Set<string>, written: string): Problem[] {
-  at.key = JSON.parse(written) as string;
-  if (!keys.has(at.key)) {
-    keys.add(at.key);
-    return [];
-  }
-  const message = `"${at.key}" stands twice in this object, and only the last would count; keep one of them`;
-  return [{ code: 'DUPLICATE_KEY', severity: 'error', path: placeIn(at), message, fix: `remove one "${at.key}"` }];
+function twice(at: Open, place: string): Problem {
+  const message = `${place}: "${at.key}" stands twice in this object, and only the last would count; keep one of them`;
+  return { code: 'DUPLICATE_KEY', severity: 'error', path: pathIn(at), message, fix: `remove one "${at.key}"` };
 }

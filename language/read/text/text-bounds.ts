@@ -5,6 +5,7 @@
  */
 import { valueDepthMax, valuesMax } from '../../limits.ts';
 import type { Problem } from '../../problems.ts';
+import { placesIn } from './place.ts';
 
 const QUOTE = 34;
 const COMMA = 44;
@@ -24,7 +25,7 @@ export function checkTextBounds(source: string): Problem | undefined {
     if (depth > valueDepthMax) {
       return problem(
         'TOO_DEEP',
-        `${depth} brackets are open at character ${at + 1}, and at most ${valueDepthMax} may be; move the inner steps into a definition of their own and refer to it by "$ref"`,
+        `${placesIn(source)(at)}: ${depth} brackets are open, and at most ${valueDepthMax} may be; move the inner steps into a definition of their own and refer to it by "$ref"`,
       );
     }
     if (commas > valuesMax)

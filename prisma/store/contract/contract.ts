@@ -10,7 +10,10 @@ import type { Answer, Choice, Priority, QuestionKind, QuestionState } from '../.
 import type { RunEvent, RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
 import type { Signals } from './event-contract.ts';
 import type { Executions } from './execution-contract.ts';
+import type { OpenSession, Session } from './session-contract.ts';
 import type { TriggerStore } from './trigger-contract.ts';
+
+export type { OpenSession, Session } from './session-contract.ts';
 
 export interface StoredDefinition {
   hash: string;
@@ -81,56 +84,6 @@ export interface RecordQuery {
   /** 1,000 unless told otherwise. */
   limit?: number;
   offset?: number;
-}
-
-/** Rows of one table, written together: `text` is an insert of all rows in a parameter, an array of JSON. */
-export interface BulkInsert {
-  text: (rows: string) => string;
-}
-
-/**
- * One row by its key: of which texts, in which order, `text` takes an array each; a row says at which `place`, from 1, its key stands.
- * `within`, which costs a fraction, is for keys that differ in their last text only: it takes the other texts as they are.
- */
-export interface KeyedRead {
-  text: string;
-  within?: string;
-}
-
-/**
- * SQL of one quick command. Reads need no transaction until the first write opens one; from then on
- * both go through it, so a segment reads its own writes and commits as one.
- */
-export interface Session {
-  /** A row, as JSON text, that goes out with the commit, or before the next statement. It must not be able to fail. */
-  later(insert: BulkInsert, row: string): void;
-  read<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]>;
-  /** Undefined where there is no such row. Until the session writes, sessions that ask at the same time share a statement. */
-  find<Row extends object>(read: KeyedRead, key: readonly string[]): Promise<Row | undefined>;
-  write<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]>;
-}
-
-export interface SessionEntry {
-  handle: string;
-  key: string;
-  result: Json;
-  events: RunEvent[];
-  forget?: string[];
-  seq?: number;
-  place?: number;
-}
-
-export interface OpenSession extends Session {
-  /**
-   * Commits the session's writes together with one journal row and the run's events, and forgets
-   * the journal rows of the run named in `forget`. Rejects with `JournalConflict` when another
-   * attempt already journaled `key`, and with `PlaceTaken` when one journaled another key at this
-   * `place`; then nothing of this session was kept. `seq`: of a segment, what its events have numbers
-   * after; `place`: the same, to be no other's.
-   */
-  commit(entry: SessionEntry): Promise<void>;
-  /** Undoes everything; safe to call after commit. */
-  close(): Promise<void>;
 }
 
 /** Something a persona is asked (`open` until it is settled) or was told. */

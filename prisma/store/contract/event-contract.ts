@@ -1,7 +1,7 @@
 /** What the store offers to runs that wait for published events, and to whoever wakes them. */
 import type { Json } from '../../../language/json.ts';
 import type { PublishedEvent } from '../../../language/events/published-event.ts';
-import type { Session } from './contract.ts';
+import type { Session } from './session-contract.ts';
 import type { Subscription } from './subscription.ts';
 
 export interface NewEvent {

@@ -12,7 +12,7 @@
 import { eventRegex, isEventGlob } from '../../../language/events/event-glob.ts';
 import type { Json } from '../../../language/json.ts';
 import type { PublishedEvent } from '../../../language/events/published-event.ts';
-import type { Session } from '../contract/contract.ts';
+import type { Session } from '../contract/session-contract.ts';
 import type { Database } from '../connection/database.ts';
 import type { ClaimedRun, NewEvent, Signals, WantedEvent } from '../contract/event-contract.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';

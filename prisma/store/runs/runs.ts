@@ -1,8 +1,8 @@
 /** Rows of runs. Their state is written with their events (run-projection.ts), never here. */
+import { LRUCache } from 'lru-cache';
 import type { FailureInfo } from '../../../language/failure.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
-import { BoundedMap } from '../values/bounded-map.ts';
 import type { Run, RunContext, Store } from '../contract/contract.ts';
 import type { Database } from '../connection/database.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
@@ -116,7 +116,7 @@ function contexts(database: Database): {
   remember: Store['runs']['remember'];
   forget(handle: string): void;
 } {
-  const known = new BoundedMap<string, RunContext>(CONTEXTS_MAX);
+  const known = new LRUCache<string, RunContext>({ max: CONTEXTS_MAX });
   const asking = new Map<string, Promise<RunContext | null>>();
   const lookUp = async (handle: string): Promise<RunContext | null> => {
     const [context] = await database.query<RunContext>(

@@ -12,7 +12,7 @@ import type { PoolClient } from 'pg';
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import { commitStatement } from './commit-statement.ts';
 import type { Statement } from './commit-statement.ts';
-import type { BulkInsert, KeyedRead, OpenSession, SessionEntry } from '../contract/contract.ts';
+import type { BulkInsert, KeyedRead, OpenSession, SessionEntry } from '../contract/session-contract.ts';
 import { queryOn, rollback } from '../connection/database.ts';
 import type { Database } from '../connection/database.ts';
 import { JournalConflict, PlaceTaken } from '../contract/journal-conflict.ts';

@@ -1,6 +1,6 @@
 /** Definitions by content: the same content is one row for ever, a new content is a new version. */
+import { LRUCache } from 'lru-cache';
 import type { Definition } from '../../../language/model.ts';
-import { BoundedMap } from './bounded-map.ts';
 import { contentHash } from './content-hash.ts';
 import type { Store, StoredDefinition } from '../contract/contract.ts';
 import { queryOn } from '../connection/database.ts';
@@ -31,7 +31,7 @@ export function definitions(database: Database, prisma: LazyPrisma): Store['defi
   }
 
   /** Rows are never changed or deleted, so what was seen once is there. */
-  const saved = new BoundedMap<string, StoredDefinition>(SAVED_MAX);
+  const saved = new LRUCache<string, StoredDefinition>({ max: SAVED_MAX });
   const remember = (definition: StoredDefinition): StoredDefinition => {
     saved.set(definition.hash, definition);
     return definition;

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { ExternalStorage, StorageDriverClaim } from '@temporalio/common';
 import type { Payload } from '@temporalio/common';
 import type { StorageDriver } from '@temporalio/common/lib/converter/extstore.js';
-import { BoundedMap } from './bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import type { Store } from '../contract/contract.ts';
 
 export const PAYLOAD_THRESHOLD_BYTES = 32 * 1024;
@@ -38,8 +38,11 @@ export class StorePayloadDriver implements StorageDriver {
   readonly name = 'sentinel-store';
   readonly type = 'sentinel.postgres';
   readonly #payloads: Store['payloads'];
-  readonly #known = new BoundedMap<string, true>(KNOWN_MAX);
-  readonly #retrieved = new BoundedMap<string, Uint8Array>(RETRIEVED_BYTES_MAX);
+  readonly #known = new LRUCache<string, true>({ max: KNOWN_MAX });
+  readonly #retrieved = new LRUCache<string, Uint8Array>({
+    maxSize: RETRIEVED_BYTES_MAX,
+    sizeCalculation: (content) => content.length,
+  });
 
   constructor(payloads: Store['payloads']) {
     this.#payloads = payloads;
@@ -71,7 +74,7 @@ export class StorePayloadDriver implements StorageDriver {
       throw new Error(
         `payload ${hash} is not in the store; was the database restored without its payloads, or is this another one?`,
       );
-    this.#retrieved.set(hash, content, content.length);
+    this.#retrieved.set(hash, content);
     return content;
   }
 }

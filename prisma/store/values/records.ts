@@ -3,7 +3,8 @@
  * the row is there already: that would abort the segment's transaction.
  */
 import type { JsonObject } from '../../../language/json.ts';
-import type { BulkInsert, DataRecord, KeyedRead, Session, Store } from '../contract/contract.ts';
+import type { DataRecord, Store } from '../contract/contract.ts';
+import type { BulkInsert, KeyedRead, Session } from '../contract/session-contract.ts';
 import { fromJsonbString, toJsonbString } from '../connection/jsonb-text.ts';
 import { COLUMNS, onlyId, recordData, recordQuery } from './record-filter.ts';
 

@@ -6,7 +6,7 @@
  * it has ended; those of a schedule, from which any number of runs take them, once it is removed or
  * replaced; those of a start that came to nothing, a day later.
  */
-import { BoundedMap } from './bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import type { Store } from '../contract/contract.ts';
 import type { Database } from '../connection/database.ts';
 
@@ -30,7 +30,7 @@ const SWEEP = `delete from sealed_values s where not ${IS_HELD} and (
   or (not starts_with(s.handle, '${SCHEDULE}') and s.created_at < now() - ${KEPT} and not exists (select 1 from runs r where r.handle = s.handle)))`;
 
 export function secrets(database: Database): Store['secrets'] {
-  const known = new BoundedMap<string, string>(VALUES_MAX);
+  const known = new LRUCache<string, string>({ max: VALUES_MAX });
   return {
     async keep(handle, values, namespace) {
       const tokens = [...values.keys()];

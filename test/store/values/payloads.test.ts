@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Payload } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import type { Store } from '../../../prisma/store/contract/contract.ts';
-import { BoundedMap } from '../../../prisma/store/values/bounded-map.ts';
 import {
   PAYLOAD_THRESHOLD_BYTES,
   StorePayloadDriver,
@@ -87,12 +86,19 @@ test('only payloads above the threshold are taken out', () => {
   expect(storage.drivers.map((driver) => driver.name)).toEqual(['sentinel-store']);
 });
 
-test('a bounded map forgets what was used longest ago', () => {
-  const map = new BoundedMap<string, number>(10);
-  map.set('a', 1, 4);
-  map.set('b', 2, 4);
-  expect(map.get('a')).toBe(1);
-  map.set('c', 3, 4);
-  map.set('too large', 4, 11);
-  expect(['a', 'b', 'c', 'too large'].map((key) => map.get(key))).toEqual([1, undefined, 3, undefined]);
+test('what was read last stays in memory, up to 64 MiB; what is larger than that does not', async () => {
+  const read: string[] = [];
+  const driver = new StorePayloadDriver({
+    put: () => Promise.resolve(),
+    get: (hash) => {
+      read.push(hash);
+      const content = Buffer.alloc(hash === 'too large' ? 65 * 2 ** 20 : 24 * 2 ** 20);
+      content.writeUInt32BE(2);
+      content.write('[]', 4);
+      return Promise.resolve(content);
+    },
+  });
+  for (const sha256 of ['a', 'b', 'a', 'c', 'too large', 'a', 'b', 'too large'])
+    await driver.retrieve({}, [{ claimData: { sha256 } }]);
+  expect(read).toEqual(['a', 'b', 'c', 'too large', 'b', 'too large']);
 });
