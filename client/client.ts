@@ -12,9 +12,8 @@
 import type { Client } from '@temporalio/client';
 import type { JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
-import type { AnswerReply, AnswerRequest } from '../interpreter/answers.ts';
-import type { EditReply, EditRequest } from '../interpreter/edits.ts';
-import type { StepList } from '../interpreter/step-list.ts';
+import type { AnswerReply, AnswerRequest } from '../interpreter/questions.ts';
+import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
 import type { Paused, RunEvent, RunStatus } from '../language/events/run-event.ts';
 import type { InboxItem, Run, Store } from '../prisma/store/contract/contract.ts';
 import { everyEvent } from '../prisma/store/runs/every-event.ts';

@@ -2,19 +2,24 @@
  * A step that asks something of the world. Its action is decided (mode, approval, budget) before
  * anything of it happens, and in that order; then it happens once for its key.
  */
-import type { Step } from '../language/model.ts';
+import type { Step, Definition, SentinelStep } from '../language/model.ts';
 import { actionAsked, approveAction, permissionToAsk } from './approval.ts';
 import { askBudget, begin, budgetSpent, costOf, priceOf, settle } from './budget.ts';
 import { wait, type Walking } from './drive.ts';
-import { effectOf, isQuick, labelOf, refusedByMode, type Built } from './effects.ts';
-import { isGiven, readGiven } from './given-definition.ts';
-import { shieldOf, type Effect, type Flow, type Reply, type Strand } from './host.ts';
-import { finish, record, type Ending, type Place, type Walk } from './walk-state.ts';
-import { holdAtLimit, holdMeanwhile, limitReached, pausesAt, timeoutOf, type Limit } from './limits.ts';
-import { performInTime } from './nested.ts';
+import { effectOf, isQuick, labelOf, refusedByMode, type Built, visible, edited } from './build-effect.ts';
+import { shieldOf, type Strand, type RunInput } from './host.ts';
+import type { Effect, Flow, Reply } from './effect.ts';
+import { finish } from './results.ts';
+import { record, type Ending, type Place, type Walk } from './walk-state.ts';
+import { holdAtLimit, holdMeanwhile, limitReached, pausesAt, timeoutOf, type Limit, remainingMs } from './limits.ts';
+import { performInTime } from './outcome.ts';
 import type { BlockFrame } from './position.ts';
-import { edited } from './shown-action.ts';
-import { noteWatched } from './watching.ts';
+import { noteWatched } from './waits.ts';
+import type { Catalogue } from '../language/catalogue.ts';
+import type { FailureInfo } from '../language/failure.ts';
+import type { Finding } from '../language/read/nested-definition.ts';
+import { isReferredLater } from '../language/references/written-references.ts';
+import { Reader, namesAt } from './names.ts';
 
 type ActionStep = Extract<Step, { type: 'shell' | 'command' | 'emit' | 'sentinel' | 'watch' }>;
 
@@ -107,4 +112,79 @@ function build(walk: Walk, strand: Strand, step: ActionStep, place: Place, frame
   return 'failure' in built || frame.edit === undefined
     ? built
     : { ...built, effect: edited(built.effect, frame.edit) };
+}
+
+/**
+ * A nested step whose definition is a reference: what it stands for is read, by a host that can, each
+ * time the step is reached, and from there on is the definition of the step.
+ */
+
+export type Given =
+  { step: SentinelStep; library: { [name: string]: Definition }; catalogue: Catalogue } | { failure: FailureInfo };
+
+const findingsShownMax = 20;
+const findingsSaidMax = 3;
+
+/** A name means the definition that the run carries under it, where there is one. */
+export function isGiven(
+  definition: SentinelStep['definition'],
+  library: RunInput['library'],
+): definition is { $ref: string } {
+  return '$ref' in definition && isReferredLater(definition.$ref, (name) => Object.hasOwn(library, name));
+}
+
+export function* readGiven(
+  walk: Walk,
+  strand: Strand,
+  step: SentinelStep,
+  place: Place,
+  written: string,
+): Walking<Given> {
+  const { input, host } = walk;
+  const { key, path, passes } = place;
+  const reader = new Reader(namesAt(walk, strand, passes, path));
+  const value = reader.value(written);
+  if (reader.fault) return notRead(reader.fault.code, `${key}: ${reader.fault.message}`);
+  if (value === null || value === '')
+    return notRead(
+      'UNRESOLVED_REFERENCE',
+      `${key}: ${written} has no value here, and a definition is needed; set it before this step`,
+    );
+  const read = yield* wait(
+    host.readDefinition(key, {
+      value,
+      library: input.library,
+      around: input.definition.name,
+      label: step.name ?? step.outputTo ?? 'nested',
+      names: Object.keys(visible(walk, strand)),
+      isBounded: remainingMs(walk, strand) !== null || input.limits.maxIterations !== null,
+    }),
+  );
+  if ('missing' in read)
+    return notRead(
+      'UNKNOWN_DEFINITION',
+      `${key}: ${written} names "${read.missing}", and there is no definition of that name; save it first`,
+    );
+  if ('findings' in read)
+    return notRead(
+      'DEFINITION_INVALID',
+      `${key}: what ${written} holds is no definition: ${said(read.findings)}`,
+      read.findings,
+    );
+  return { step: { ...step, definition: read.definition }, library: read.library, catalogue: read.catalogue };
+}
+
+function notRead(code: string, message: string, findings: readonly Finding[] = []): { failure: FailureInfo } {
+  const problems = findings
+    .slice(0, findingsShownMax)
+    .map(({ code: problem, path, message: found }) => ({ code: problem, path, message: found }));
+  return { failure: { code, message, retryable: false, ...(problems.length === 0 ? {} : { details: { problems } }) } };
+}
+
+function said(findings: readonly Finding[]): string {
+  const shown = findings
+    .slice(0, findingsSaidMax)
+    .map(({ code, path, message }) => `${code}${path === '' ? '' : ` at ${path}`}: ${message}`);
+  const more = findings.length - shown.length;
+  return [...shown, ...(more === 0 ? [] : [`and ${more} more`])].join('; ');
 }

@@ -13,14 +13,15 @@ import type { ApprovalStep, Step } from '../language/model.ts';
 import { permissionOfCommand } from '../language/permissions.ts';
 import type { Answer } from '../language/events/question.ts';
 import type { Walking } from './drive.ts';
-import { readApproval } from './effects.ts';
+import { readApproval, actionOf, edited, shown } from './build-effect.ts';
 import { aborted, notify } from './escalation.ts';
-import type { Effect, Flow, Strand } from './host.ts';
-import { finish, record, type Ending, type Place, type Walk } from './walk-state.ts';
+import type { Strand } from './host.ts';
+import type { Effect, Flow } from './effect.ts';
+import { finish } from './results.ts';
+import { record, type Ending, type Place, type Walk } from './walk-state.ts';
 import type { BlockFrame } from './position.ts';
 import { ask, withdrawOpen } from './questions.ts';
-import { ruleFor } from './rules.ts';
-import { actionOf, edited, shown } from './shown-action.ts';
+import { ruleFor } from './program.ts';
 
 /** The class of an action that must not happen unapproved; null where it may. */
 export function permissionToAsk(walk: Walk, effect: Effect): Permission | null {

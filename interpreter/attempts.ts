@@ -11,9 +11,10 @@
 import { isAbort, isPermanent, type FailureInfo } from '../language/failure.ts';
 import type { Retry, Step } from '../language/model.ts';
 import { drive, wait, type Walking } from './drive.ts';
-import { retryOf } from './effects.ts';
+import { retryOf } from './build-effect.ts';
 import { escalateFailure } from './escalation.ts';
-import { isCancelled, type Flow, type Gate, type Strand } from './host.ts';
+import { isCancelled, type Gate, type Strand } from './host.ts';
+import type { Flow } from './effect.ts';
 import { stepKey } from './keys.ts';
 import { record, type Place, type Walk } from './walk-state.ts';
 import { remainingMs, runningMs } from './limits.ts';

@@ -13,19 +13,10 @@
 import { segmentStepsMax } from '../language/limits.ts';
 import type { StepUsage } from '../language/events/run-event.ts';
 import { wait, type Walking } from './drive.ts';
-import {
-  isCancelled,
-  shieldOf,
-  type Effect,
-  type Flow,
-  type NestedEffect,
-  type Reply,
-  type RunBudget,
-  type Strand,
-} from './host.ts';
+import { isCancelled, shieldOf, type Strand } from './host.ts';
+import type { Effect, Flow, NestedEffect, Reply, RunBudget, Usage } from './effect.ts';
 import type { Walk } from './walk-state.ts';
 import { extended, holdAtLimit, limitsOf, timeLimitsLeft, wallMsOf } from './limits.ts';
-import type { Usage } from './position.ts';
 import { branchesAtOnce } from './program.ts';
 import { definitionPathOf } from './edited-paths.ts';
 

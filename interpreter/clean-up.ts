@@ -7,7 +7,8 @@
  */
 import { cleanUpMs } from '../language/limits.ts';
 import { drive, wait, type Walking } from './drive.ts';
-import type { Flow, Strand } from './host.ts';
+import type { Strand } from './host.ts';
+import type { Flow } from './effect.ts';
 import { stepKey } from './keys.ts';
 import { record, type Walk } from './walk-state.ts';
 import type { CleanUpFrame } from './position.ts';

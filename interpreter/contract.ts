@@ -8,7 +8,8 @@ import type { Json, JsonObject } from '../language/json.ts';
 import { segmentStepsMax } from '../language/limits.ts';
 import type { Confinement } from '../language/permissions.ts';
 import type { CheckedStep } from './edits.ts';
-import type { RunBudget, RunInput, SegmentReport, Strand } from './host.ts';
+import type { RunInput, SegmentReport, Strand } from './host.ts';
+import type { RunBudget } from './effect.ts';
 import type { Position, Tally } from './position.ts';
 import type { EditedStrand } from './edited-paths.ts';
 

@@ -9,16 +9,9 @@ import type { Definition, Step } from '../language/model.ts';
 import type { Strand } from './host.ts';
 import { attemptPath, definitionPath } from './keys.ts';
 import type { Walk } from './walk-state.ts';
-import { openIn, type BlockFrame, type Position, type Variables } from './position.ts';
+import { openIn, type BlockFrame, type Position } from './position.ts';
+import type { Variables } from './effect.ts';
 import { stepsAt } from './program.ts';
-
-/** What a segment knows of the frames around its strand. */
-export interface Anchor {
-  /** The strand's path in its keys, and in the definition. */
-  path: string;
-  at: string;
-  block: BlockFrame;
-}
 
 /** What a segment must know of the edits of its run. */
 export interface EditedStrand {

@@ -10,15 +10,15 @@ import { isAbort, isPermanent, type FailureInfo } from '../language/failure.ts';
 import type { EscalationRule, Step } from '../language/model.ts';
 import type { Answer, Choice, Priority } from '../language/events/question.ts';
 import { wait, type Walking } from './drive.ts';
-import { labelOf } from './effects.ts';
+import { labelOf, actionAgain } from './build-effect.ts';
 import type { RunFinished } from '../language/events/run-event.ts';
-import type { Flow, RunInput, Strand } from './host.ts';
+import type { RunInput, Strand } from './host.ts';
+import type { Flow } from './effect.ts';
 import type { RunResult } from './outcome.ts';
 import { record, type Place, type Walk } from './walk-state.ts';
 import type { BlockFrame } from './position.ts';
 import { ask } from './questions.ts';
-import { ruleFor, ruleForFailure } from './rules.ts';
-import { actionAgain } from './shown-action.ts';
+import { ruleFor, ruleForFailure } from './program.ts';
 
 type Condition = EscalationRule['condition'];
 

@@ -4,114 +4,13 @@
  * tests from a file. Nothing here may be answered from the clock or at random by the walk itself.
  */
 import type { Catalogue } from '../language/catalogue.ts';
-import type { FailureInfo } from '../language/failure.ts';
-import type { Json, JsonObject } from '../language/json.ts';
-import type { Definition, Rule, Step } from '../language/model.ts';
-import type { Confinement, Mode } from '../language/permissions.ts';
+import type { Definition, Step } from '../language/model.ts';
 import type { GivenDefinition, ReadDefinition } from '../language/read/nested-definition.ts';
 import type { PublishedEvent } from '../language/events/published-event.ts';
 import type { Question } from '../language/events/question.ts';
 import type { RunEvent } from '../language/events/run-event.ts';
-import type { BlockFrame, LoopFrame, Tally, Usage, Variables } from './position.ts';
-
-/** What the world answered, and what it cost; `cancelled` is nobody's failure. `stoppedBy`: the limit, or the `stop`, that ended a nested run. */
-export type Reply = (
-  { ok: true; value: Json; stoppedBy?: string } | { ok: false; failure: FailureInfo } | { ok: false; cancelled: true }
-) & { usage?: Partial<Usage> };
-
-interface EffectFrame {
-  /** Step path and pass: activity id, idempotency key, label. */
-  key: string;
-  label: string;
-  timeoutMs: number;
-  /** How its processes are held in; absent means not at all. */
-  confinement?: Confinement;
-  /** The environment variables that the run may read, as it holds them. */
-  secrets?: { [name: string]: string };
-  /** The most it may cost beyond the step itself; reserved before it is asked for. */
-  most?: Partial<Usage>;
-}
-
-export interface ShellEffect extends EffectFrame {
-  type: 'shell';
-  command: string;
-  args?: string[];
-  cwd?: string;
-  env?: { [name: string]: string };
-  stdin?: string;
-  /** Values too large for the environment, by variable name. */
-  files?: { [name: string]: string };
-}
-
-export interface CommandEffect extends EffectFrame {
-  type: 'command';
-  command: string;
-  params: JsonObject;
-}
-
-export interface EmitEffect extends EffectFrame {
-  type: 'emit';
-  event: string;
-  data: Json;
-}
-
-export interface NestedEffect extends EffectFrame {
-  type: 'sentinel';
-  definition: Definition;
-  /** What the definition refers to besides what the run was started with. */
-  library?: { [name: string]: Definition };
-  /** Commands that these name. */
-  catalogue?: Catalogue;
-  /** What the child starts with: its own defaults, the parent's variables, and the step's inputs, later ones winning. */
-  base: Variables;
-  wait: boolean;
-  limits: RunLimits;
-  depth: number;
-}
-
-/** Waiting for a process that an earlier step started. */
-export interface WatchEffect extends EffectFrame {
-  type: 'watch';
-  request: {
-    executionId: string;
-    rules?: Rule[];
-    until?: 'finished' | 'error' | 'match';
-    /** Lines up to here were told by an earlier watch. */
-    after?: number;
-  };
-}
-
-export type Effect = ShellEffect | CommandEffect | EmitEffect | NestedEffect | WatchEffect;
-
-/** What a run may use, with all runs nested in it. */
-export interface RunBudget {
-  steps?: number;
-  tokens?: number;
-  usd?: number;
-  /** Wall time the run may still take when it starts. */
-  wallMs?: number;
-  /** Where it runs out, the run is held and not stopped. */
-  pause?: boolean;
-  /** A segment's part of the run's budget. */
-  isShare?: true;
-}
-
-/** What bounds a run, its own and what it inherits. Times are absolute or in milliseconds. */
-export interface RunLimits {
-  maxIterations: number | null;
-  /** Wall time the run may still take when it starts. */
-  timeoutMs: number | null;
-  stepTimeoutMs: number | null;
-  /** How deep sentinels may be nested, counted from the outermost run. */
-  nestingDepth: number | null;
-  /** Classes of actions that wait for approval. */
-  requireApproval?: ('write' | 'shell' | 'delete' | 'network')[];
-  /** Absent: full. */
-  mode?: Exclude<Mode, 'full'>;
-  /** Memory of each step's processes together. */
-  memoryMb?: number;
-  budget?: RunBudget;
-}
+import type { BlockFrame, LoopFrame, Tally } from './position.ts';
+import type { Reply, Effect, RunBudget, RunLimits, Flow, Variables, Usage } from './effect.ts';
 
 /** What never changes while a run lasts. */
 export interface RunInput {
@@ -192,15 +91,6 @@ export function portionOf(strand: Strand): Pick<Strand, 'path' | 'passes' | 'fra
  */
 export type Gate = 'go' | 'yield' | 'segment' | 'stop' | 'cancel';
 
-export type Flow =
-  | { kind: 'done' }
-  | { kind: 'failed'; failure: FailureInfo }
-  | { kind: 'stopped'; limit: string }
-  | { kind: 'cancelled' }
-  | { kind: 'yield' }
-  /** `key`: the step the segment begins with, as the definition stood at `revision`. */
-  | { kind: 'segment'; key: string; revision: number };
-
 /** An event that a line of execution waits for, until a time by the clock. */
 export interface WantedEvent {
   /** Key of the step or loop that waits. */
@@ -263,4 +153,48 @@ export interface Host {
   record(event: RunEvent): void;
   /** Called whenever a line of execution waits or ends. */
   suspended(): void;
+}
+
+/** A host that waits for nothing: whatever would have to be waited for goes back to the host that can. */
+
+export class PassingHost {
+  hold(): Promise<Gate> {
+    return Promise.resolve('yield');
+  }
+
+  rest(): Promise<Gate> {
+    return Promise.resolve('yield');
+  }
+
+  /** It is done sooner than any time it could be held to. */
+  bound(_strand: Strand, _leftMs: () => number, walk: () => Promise<Flow>): Promise<Flow> {
+    return walk();
+  }
+
+  isLate(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
+  digest(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
+  readDefinition(): never {
+    throw new Error('bug: a nested run begins where nothing can be waited for');
+  }
+
+  ask(): Promise<AskEnd> {
+    return Promise.resolve('yield');
+  }
+
+  nextEvent(): Promise<'yield'> {
+    return Promise.resolve('yield');
+  }
+
+  group<Result>(walk: () => Promise<Result>): { ended: Promise<Result>; cancel: () => void } {
+    return { ended: walk(), cancel: () => undefined };
+  }
+
+  /** Nothing is handed over meanwhile. */
+  suspended(): void {}
 }

@@ -14,16 +14,16 @@ import { listOf } from '../language/expression/scope.ts';
 import { valueOfEvent } from '../language/events/published-event.ts';
 import { flowOf } from './attempts.ts';
 import type { Walking } from './drive.ts';
-import { readEventPattern } from './effects.ts';
-import type { Flow, Strand } from './host.ts';
+import { readEventPattern } from './build-effect.ts';
+import type { Strand } from './host.ts';
+import type { Flow } from './effect.ts';
 import { stepKey } from './keys.ts';
 import { heldMs, holdAtLimit, passesSpent, remainingMs, runningMs } from './limits.ts';
 import { namesAt } from './names.ts';
 import { tallyPass } from './outcome.ts';
 import { leaveStep, type LoopFrame } from './position.ts';
 import { record, setVariable, type Walk } from './walk-state.ts';
-import { deadline, takeRest } from './waits.ts';
-import { catchEvent, refusedPattern } from './watching.ts';
+import { deadline, takeRest, catchEvent, refusedPattern } from './waits.ts';
 
 type EventLoop = Extract<LoopConfig, { type: 'event' }>;
 

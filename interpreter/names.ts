@@ -3,13 +3,17 @@
  * variables, then the scopes around it, then the run's inputs and inherited variables; and where no
  * variable is called that, results of steps (`steps`, `loop`, `named`, a label) and `env`.
  */
-import type { Json, JsonObject } from '../language/json.ts';
-import { property, STEP_FIELDS, type ScopeReader } from '../language/expression/scope.ts';
-import type { Strand } from './host.ts';
-import { bodyAround, keptResultsOf } from './kept-results.ts';
+import { type Json, type JsonObject, isJsonObject } from '../language/json.ts';
+import { property, STEP_FIELDS, type ScopeReader, textOf, type Fault } from '../language/expression/scope.ts';
+import type { Strand, RunInput } from './host.ts';
+import { bodyAround, keptResultsOf, resultsUnder } from './results.ts';
 import type { Walk } from './walk-state.ts';
-import { resultsUnder } from './results.ts';
 import { definitionPathOf } from './edited-paths.ts';
+import { entryOf, shellLineOf } from '../language/catalogue.ts';
+import type { CommandStep, Definition } from '../language/model.ts';
+import { readsField } from './program.ts';
+import { interpolateText, interpolateValue } from '../language/references/interpolation.ts';
+import { renderShellLine } from '../language/references/shell-line.ts';
 
 /** `path`: the step or the loop that reads; `loop.0` counts from where the nearest loop around it begins. */
 export function namesAt(walk: Walk, strand: Strand, passes: readonly number[], path: string): ScopeReader {
@@ -79,4 +83,120 @@ function ofSteps(walk: Walk, strand: Strand, path: string, name: string): JsonOb
 function environmentOf({ input: { definition, env = {} } }: Walk): JsonObject {
   const listed = (definition.env ?? []).filter((name) => Object.hasOwn(env, name));
   return Object.fromEntries(listed.map((name) => [name, env[name] ?? null]));
+}
+
+/**
+ * The parameters of a command with their references in place. Most are values; some are read as what
+ * they are: text, a line for the shell, or a program whose references are not this run's.
+ */
+
+/** Collects what the references of one step ran into. */
+export class Reader {
+  readonly unresolved = new Set<string>();
+  fault: Fault | undefined;
+  private readonly scope: ScopeReader;
+
+  constructor(scope: ScopeReader) {
+    this.scope = scope;
+  }
+
+  private note(result: { unresolved: string[]; faults: Fault[] }): void {
+    for (const name of result.unresolved) this.unresolved.add(name);
+    this.fault ??= result.faults[0];
+  }
+
+  value(raw: Json): Json {
+    const result = interpolateValue(raw, this.scope);
+    this.note(result);
+    return result.value;
+  }
+
+  object(raw: JsonObject | undefined): JsonObject {
+    const value = this.value(raw ?? {});
+    return isJsonObject(value) ? value : {};
+  }
+
+  /** What a program gets of a value: a result that is referred to gives its text. */
+  asText(raw: Json): string {
+    const isTemplate = typeof raw === 'string' && !/^\s*(?:\[|\{(?!\{))/.test(raw);
+    return isTemplate ? this.text(raw) : textOf(this.value(raw));
+  }
+
+  text(raw: string): string {
+    const result = interpolateText(raw, this.scope);
+    this.note(result);
+    return result.text;
+  }
+
+  shellLine(raw: string): Omit<ReturnType<typeof renderShellLine>, 'unresolved' | 'faults'> {
+    // A name that does not resolve is left to the shell; what is named here is a field that a known variable lacks.
+    const { line, env, files, unresolved, faults } = renderShellLine(raw, this.scope);
+    this.note({ unresolved, faults });
+    return { line, env, files };
+  }
+}
+
+type Known = Pick<RunInput, 'definition' | 'catalogue'>;
+
+export function paramsOf({ definition, catalogue }: Known, step: CommandStep, reader: Reader): JsonObject {
+  const { command, params = {} } = step;
+  const line = shellLineOf(catalogue, step);
+  const { programParams = [], textParams = [] } = entryOf(catalogue, command);
+  const entries = Object.entries(params).map(([name, raw]): [string, Json] => {
+    if (programParams.includes(name) && typeof raw !== 'string') return [name, raw];
+    if (name === 'command' && line !== undefined) return [name, line];
+    return [name, textParams.includes(name) || isProgramName(step, name) ? textIn(raw, reader) : reader.value(raw)];
+  });
+  const read = { ...portOf(definition, step), ...Object.fromEntries(entries) };
+  return line === undefined ? read : withLine(command, read, line, reader);
+}
+
+/** Beside `args`, which no shell reads, `command` names a program. */
+function isProgramName({ command, params }: CommandStep, name: string): boolean {
+  return command === 'code/shell/execute' && name === 'command' && params?.['args'] !== undefined;
+}
+
+/** What has no value stays null, for the command to refuse: a file is not emptied because a name was mistyped. */
+function textIn(raw: Json, reader: Reader): Json {
+  return reader.value(raw) === null ? null : reader.asText(raw);
+}
+
+/** As in a shell step, data never becomes code: it travels in the environment. */
+function withLine(command: string, read: JsonObject, written: string, reader: Reader): JsonObject {
+  const { line, env, files } = reader.shellLine(written);
+  if (Object.keys(files).length > 0)
+    reader.fault ??= {
+      code: 'VALUE_TOO_LARGE',
+      message:
+        'what the command line refers to is too large for its environment; use a shell step, or hand it over as "stdin"',
+    };
+  if (Object.keys(env).length === 0) return { ...read, command: line };
+  if (command !== 'code/shell/execute') return withRun(read, line, env);
+  const own = read['env'] ?? {};
+  return { ...read, command: line, ...(isJsonObject(own) ? { env: { ...env, ...own } } : {}) };
+}
+
+/** The run gets the data as inputs, which nothing reads as templates again, under names that its own lines do not use. */
+function withRun(
+  { command: _command, inputs, ...read }: JsonObject,
+  line: string,
+  env: { [name: string]: string },
+): JsonObject {
+  const given = Object.fromEntries(
+    Object.entries(env).map(([name, text]) => [name.replace('SENTINEL_', 'SENTINEL_GIVEN_'), text]),
+  );
+  const command = line.replaceAll(/\$\{SENTINEL_(?=\d+\})/g, '${SENTINEL_GIVEN_');
+  const step = {
+    type: 'shell',
+    command,
+    env: Object.fromEntries(Object.keys(given).map((name) => [name, `$${name}`])),
+  };
+  const definition = { name: 'command', steps: [step], loop: { type: 'once' } };
+  return { ...read, definition, inputs: { ...(isJsonObject(inputs) ? inputs : {}), ...given } };
+}
+
+/** A process whose port the definition reads is waited for until it serves one. */
+function portOf(definition: Definition, { command, params, outputTo }: CommandStep): { port?: true } {
+  const isStarted = command === 'code/shell/execute' && params?.['wait'] === false;
+  return isStarted && outputTo !== undefined && readsField(definition, outputTo, 'port') ? { port: true } : {};
 }

@@ -6,15 +6,13 @@
  * what is under way there. The effect of an action step either has happened, and `at` is past it, or has not.
  */
 import type { FailureInfo } from '../language/failure.ts';
-import type { Json, JsonObject } from '../language/json.ts';
+import type { JsonObject } from '../language/json.ts';
 import type { Step } from '../language/model.ts';
 import type { Question, Settled } from '../language/events/question.ts';
-import type { Effect, Flow } from './host.ts';
+import type { Effect, Flow, Variables, Usage } from './effect.ts';
 
 /** From the first release on, raised when the shape changes; `readPosition` then reads the version before as well. */
 export const POSITION_VERSION = 1;
-
-export type Variables = { [name: string]: Json };
 
 export interface BlockFrame {
   at: number;
@@ -115,13 +113,6 @@ export interface Tally {
   /** Names set in the pass under way. */
   touched: string[];
   lastPassed: boolean;
-}
-
-/** What was used of a budget. */
-export interface Usage {
-  steps: number;
-  tokens: number;
-  usd: number;
 }
 
 export interface Position {

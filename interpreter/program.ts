@@ -1,9 +1,11 @@
 /** Facts of a definition that a walk looks up. */
 import { blocksOf } from '../language/blocks.ts';
 import { findCommand, type Catalogue } from '../language/catalogue.ts';
-import type { Definition, LoopConfig, ParallelStep, Step } from '../language/model.ts';
+import type { Definition, LoopConfig, ParallelStep, Step, EscalationRule } from '../language/model.ts';
 import type { RunInput } from './host.ts';
 import { definitionPath } from './keys.ts';
+import type { FailureInfo } from '../language/failure.ts';
+import type { Priority } from '../language/events/question.ts';
 
 function valueAt(definition: Definition, path: string): unknown {
   let here: unknown = definition;
@@ -73,4 +75,23 @@ export function readsField(definition: Definition, name: string, field: string):
     if (!isWord(text.charAt(at - 1)) && !isWord(text.charAt(at + read.length))) return true;
   }
   return false;
+}
+
+/** Which rule of `escalateOn` holds: of several for a condition the one with the highest priority, the first among equals. */
+
+const ranks: readonly Priority[] = ['low', 'normal', 'high', 'urgent'];
+const rankOf = (rule: EscalationRule): number => ranks.indexOf(rule.priority ?? 'normal');
+
+export function ruleFor(definition: Definition, condition: EscalationRule['condition']): EscalationRule | null {
+  const rules = (definition.escalateOn ?? []).filter((rule) => rule.condition === condition);
+  return rules.reduce<EscalationRule | null>(
+    (best, rule) => (best === null || rankOf(rule) > rankOf(best) ? rule : best),
+    null,
+  );
+}
+
+/** Where no rule names what is special about a failure, the rule for `error` holds. */
+export function ruleForFailure(definition: Definition, { code }: FailureInfo): EscalationRule | null {
+  const special = code === 'STEP_TIMEOUT' ? 'timeout' : code === 'ACTIVITY_FAILED' ? 'unfamiliar' : null;
+  return (special === null ? null : ruleFor(definition, special)) ?? ruleFor(definition, 'error');
 }

@@ -7,13 +7,17 @@ import { Budget } from '../language/expression/budget.ts';
 import { parsedText, readJson } from '../language/expression/json-text.ts';
 import { entryOf } from '../language/catalogue.ts';
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
-import type { Step } from '../language/model.ts';
-import { isSafeName, ownProperty, property, textOf } from '../language/expression/scope.ts';
+import type { Step, Definition } from '../language/model.ts';
+import { isSafeName, ownProperty, property, textOf, STEP_FIELDS } from '../language/expression/scope.ts';
 import type { RunInput, Strand } from './host.ts';
-import { isResultKey, keptResultsOf, WHOLE } from './kept-results.ts';
-import type { Ending, Walk } from './walk-state.ts';
-import type { Variables } from './position.ts';
+import { type Ending, type Walk, record, setVariable, isResultKey, type Place } from './walk-state.ts';
+import type { Variables, Flow } from './effect.ts';
 import { definitionPathOf } from './edited-paths.ts';
+import { type FailureInfo, isAbort, isPermanent } from '../language/failure.ts';
+import type { StepOutcome } from '../language/events/run-event.ts';
+import { previewOf } from '../language/events/preview.ts';
+import { parseExpression, referencesOf, type FoundReference } from '../language/expression/parse.ts';
+import { referencesIn } from '../language/references/written-references.ts';
 
 /** Keeps of a step that ended what the definition reads of it. The last result of a step counts. */
 export function keepResult(
@@ -108,4 +112,209 @@ export function withoutResults(variables: Variables): Variables {
   const entries = Object.entries(variables);
   const isFree = entries.every(([name]) => !isResultKey(name));
   return isFree ? variables : Object.fromEntries(entries.filter(([name]) => !isResultKey(name)));
+}
+
+/** Closes a step: its event, its variable, and what its `onError` makes of a failure. */
+export function finish(
+  walk: Walk,
+  strand: Strand,
+  step: Step,
+  place: Place,
+  startedAt: number,
+  ending: Ending,
+  label: string,
+): Flow {
+  const finished = (outcome: StepOutcome, extra: { preview?: string; failure?: FailureInfo }): void =>
+    record(walk, {
+      type: 'step-finished',
+      key: place.key,
+      step: step.type,
+      label,
+      outcome,
+      durationMs: walk.host.now() - startedAt,
+      ...extra,
+      ...(ending.usage === undefined ? {} : { usage: ending.usage }),
+    });
+  keepResult(walk, strand, step, place.path, ending, walk.host.now() - startedAt);
+  if ('cancelled' in ending) {
+    finished('cancelled', {});
+    return { kind: 'cancelled' };
+  }
+  if ('value' in ending) {
+    finished('ok', { preview: previewOf(ending.value) });
+    if ('outputTo' in step && step.outputTo !== undefined) setVariable(walk, strand, step.outputTo, ending.value);
+    return { kind: 'done' };
+  }
+  const again = (place.attemptsLeft ?? 0) > 0 && !isPermanent(ending.failure);
+  const skips = !again && step.onError === 'skip' && !isAbort(ending.failure);
+  finished(again ? 'retried' : skips ? 'skipped' : 'failed', { failure: ending.failure });
+  return skips ? { kind: 'done' } : { kind: 'failed', failure: ending.failure };
+}
+
+/**
+ * Which results of steps a run has to keep: those that its definition reads by the step's place
+ * (`{{steps.0.output}}`, `{{loop.1.data}}`) or label (`{{named.build.exit_code}}`, `$build.data`), and of each
+ * only the fields that are read. A definition that reads none keeps none. A pure fact of the definition.
+ */
+
+/** Of the fields that every result has, the ones that a shell's value has itself. */
+const SHELL_FIELDS: ReadonlySet<string> = new Set(['output', 'success', 'exit_code', 'exitCode', 'durationMs']);
+/** Stands for the step's own value. */
+export const WHOLE = '*';
+
+export interface Keeping {
+  /** Under which name the result is kept: `@` and the step's path, or `@named.` and its label. */
+  key: string;
+  fields: ReadonlySet<string>;
+  /** Fields that are read of the variable the step sets: kept where its value lacks them. */
+  besides: ReadonlySet<string>;
+}
+
+export interface KeptResults {
+  /** By path in the definition. */
+  byStep: ReadonlyMap<string, readonly Keeping[]>;
+  keys: readonly string[];
+  /** Labels that are variables too: what steps set with `outputTo`. */
+  variables: ReadonlySet<string>;
+}
+
+/** The list of steps that `loop.0` counts in, seen from a step or a loop: the nearest loop's, else the run's. */
+export function bodyAround(path: string): string {
+  return /^(?:.*\.)?steps(?=\.|$)/.exec(path)?.[0] ?? 'steps';
+}
+
+const keptOf = new WeakMap<Definition, KeptResults>();
+
+export function keptResultsOf(definition: Definition): KeptResults {
+  const before = keptOf.get(definition);
+  if (before !== undefined) return before;
+  const survey = new Survey();
+  survey.block(definition.steps, 'steps');
+  survey.block(definition.always ?? [], 'always');
+  survey.loop(definition.loop, 'steps', 'steps');
+  const kept = survey.keeping();
+  keptOf.set(definition, kept);
+  return kept;
+}
+
+class Survey {
+  readonly #steps = new Map<string, Step>();
+  readonly #producers = new Map<string, Step[]>();
+  readonly #references: { reference: FoundReference; body: string }[] = [];
+  readonly #wanted = new Map<string, Set<string>>();
+  readonly #besides = new Map<string, Set<string>>();
+  readonly #variables = new Set<string>();
+
+  block(steps: readonly Step[], path: string): void {
+    steps.forEach((step, index) => this.#step(step, `${path}.${index}`));
+  }
+
+  #step(step: Step, path: string): void {
+    this.#steps.set(path, step);
+    const output = variableOf(step);
+    if (output !== undefined) this.#variables.add(output);
+    for (const label of labelsOf(step)) this.#producers.set(label, [...(this.#producers.get(label) ?? []), step]);
+    const body = bodyAround(path);
+    for (const [key, value] of Object.entries(step) as [string, unknown][]) {
+      if (key === 'check') this.#expression(value, body);
+      else if (key === 'loop') this.loop(value as Definition['loop'], body, `${path}.steps`);
+      else if (key === 'branches')
+        (value as Step[][]).forEach((branch, index) => this.block(branch, `${path}.branches.${index}`));
+      else if (BLOCKS.has(key)) this.block(value as Step[], `${path}.${key}`);
+      else if (key !== 'definition') this.#template(value, body);
+    }
+    if (step.type === 'sentinel' && '$ref' in step.definition) this.#template(step.definition.$ref, body);
+  }
+
+  /** The bounds are read before the loop and with each pass, the check inside it. */
+  loop(loop: Definition['loop'], outside: string, inside: string): void {
+    for (const [key, value] of Object.entries(loop) as [string, unknown][]) {
+      this.#expression(value, inside);
+      if (key !== 'check' && outside !== inside) this.#expression(value, outside);
+    }
+  }
+
+  #expression(text: unknown, body: string): void {
+    const parsed = typeof text === 'string' ? parseExpression(text) : undefined;
+    if (parsed?.ok === true)
+      for (const reference of referencesOf(parsed.expression)) this.#references.push({ reference, body });
+  }
+
+  #template(value: unknown, body: string): void {
+    if (typeof value === 'string') {
+      if (/\$|\{\{/.test(value))
+        for (const reference of referencesIn(value)) this.#references.push({ reference, body });
+    } else if (typeof value === 'object' && value !== null) {
+      for (const item of Object.values(value) as unknown[]) this.#template(item, body);
+    }
+  }
+
+  keeping(): KeptResults {
+    for (const { reference, body } of this.#references) this.#want(reference, body);
+    const byStep = new Map<string, Keeping[]>();
+    const keys = [...new Set([...this.#wanted.keys(), ...this.#besides.keys()])];
+    if (keys.length > 0) {
+      for (const [path, step] of this.#steps) {
+        const kept = [
+          this.#keepingOf(`@${path}`, true),
+          ...labelsOf(step).map((label) => this.#keepingOf(`@named.${label}`, label === variableOf(step))),
+        ];
+        const some = kept.filter(({ fields, besides }) => fields.size > 0 || besides.size > 0);
+        if (some.length > 0) byStep.set(path, some);
+      }
+    }
+    return { byStep, keys, variables: this.#variables };
+  }
+
+  /** A step that sets no variable of the name has nothing to read but what is kept. */
+  #keepingOf(key: string, setsIt: boolean): Keeping {
+    const fields = this.#wanted.get(key) ?? NONE;
+    const besides = this.#besides.get(key) ?? NONE;
+    return setsIt ? { key, fields, besides } : { key, fields: new Set([...fields, ...besides]), besides: NONE };
+  }
+
+  #want({ name, path, key }: FoundReference, body: string): void {
+    const [first, field] = path;
+    if (name === 'steps' || name === 'loop') {
+      const list = name === 'steps' ? 'steps' : body;
+      if (first !== undefined && /^\d+$/.test(first)) keep(this.#wanted, `@${list}.${first}`, [field ?? WHOLE]);
+      else
+        for (const at of this.#steps.keys())
+          if (at.startsWith(`${list}.`) && !at.slice(list.length + 1).includes('.'))
+            keep(this.#wanted, `@${at}`, [WHOLE, ...STEP_FIELDS]);
+    } else if (name === 'named') {
+      if (first !== undefined) keep(this.#wanted, `@named.${first}`, [field ?? WHOLE]);
+      else for (const label of this.#producers.keys()) keep(this.#wanted, `@named.${label}`, [WHOLE, ...STEP_FIELDS]);
+    } else this.#wantLabel(name, first ?? key);
+  }
+
+  /** A label that is a variable too is that variable, unless a field of the step is read that the variable's value may lack. */
+  #wantLabel(name: string, field: string | undefined): void {
+    const producers = this.#producers.get(name) ?? [];
+    if (!this.#variables.has(name)) {
+      if (producers.length > 0) keep(this.#wanted, `@named.${name}`, [field ?? WHOLE]);
+    } else if (field !== undefined && STEP_FIELDS.has(field)) {
+      if (producers.every((step) => step.type === 'shell' && SHELL_FIELDS.has(field))) return;
+      keep(this.#besides, `@named.${name}`, [field]);
+    }
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function keep(kept: Map<string, Set<string>>, key: string, fields: readonly string[]): void {
+  const known = kept.get(key) ?? new Set();
+  for (const field of fields) known.add(field);
+  kept.set(key, known);
+}
+
+/** Keys of a step that hold steps; those of a nested definition are its own run's. */
+const BLOCKS: ReadonlySet<string> = new Set(['then', 'else', 'always', 'steps']);
+
+function variableOf(step: Step): string | undefined {
+  return 'outputTo' in step ? step.outputTo : undefined;
+}
+
+function labelsOf(step: Step): string[] {
+  return [...new Set([step.name, variableOf(step)])].filter((label) => label !== undefined);
 }

@@ -2,17 +2,20 @@
  * What a walk carries with it, and the three ways it leaves a mark: an event, a variable, the end of
  * a step.
  */
-import { isAbort, isPermanent, type FailureInfo } from '../language/failure.ts';
+import type { FailureInfo } from '../language/failure.ts';
 import type { Json } from '../language/json.ts';
-import type { Step } from '../language/model.ts';
-import type { RunEvent, StepOutcome, StepUsage } from '../language/events/run-event.ts';
+import type { RunEvent, StepUsage } from '../language/events/run-event.ts';
 import { maskJson, masksOf, type Mask } from '../language/secrets.ts';
-import type { Flow, Host, RunInput, Strand } from './host.ts';
-import type { Position } from './position.ts';
-import { isResultKey } from './kept-results.ts';
-import { previewOf } from './preview.ts';
-import { keepResult } from './results.ts';
-import type { Anchor } from './edited-paths.ts';
+import type { Host, RunInput, Strand } from './host.ts';
+import type { Position, BlockFrame } from './position.ts';
+
+/** What a segment knows of the frames around its strand. */
+export interface Anchor {
+  /** The strand's path in its keys, and in the definition. */
+  path: string;
+  at: string;
+  block: BlockFrame;
+}
 
 /** What one walk works with. `position` is moved in place. */
 export interface Walk {
@@ -53,6 +56,9 @@ function masksFor(env: RunInput['env']): readonly Mask[] {
   return masks;
 }
 
+/** Names of kept results (results.ts); variables of a run never begin like this. */
+export const isResultKey = (name: string): boolean => name.startsWith('@');
+
 /** Sets a variable of the strand, and notes it for the books of the pass. */
 export function setVariable(walk: Walk, strand: Strand, name: string, value: Json): void {
   strand.own[name] = value;
@@ -62,40 +68,3 @@ export function setVariable(walk: Walk, strand: Strand, name: string, value: Jso
 
 /** `usage` only where the step cost something. */
 export type Ending = ({ value: Json } | { failure: FailureInfo } | { cancelled: true }) & { usage?: StepUsage };
-
-/** Closes a step: its event, its variable, and what its `onError` makes of a failure. */
-export function finish(
-  walk: Walk,
-  strand: Strand,
-  step: Step,
-  place: Place,
-  startedAt: number,
-  ending: Ending,
-  label: string,
-): Flow {
-  const finished = (outcome: StepOutcome, extra: { preview?: string; failure?: FailureInfo }): void =>
-    record(walk, {
-      type: 'step-finished',
-      key: place.key,
-      step: step.type,
-      label,
-      outcome,
-      durationMs: walk.host.now() - startedAt,
-      ...extra,
-      ...(ending.usage === undefined ? {} : { usage: ending.usage }),
-    });
-  keepResult(walk, strand, step, place.path, ending, walk.host.now() - startedAt);
-  if ('cancelled' in ending) {
-    finished('cancelled', {});
-    return { kind: 'cancelled' };
-  }
-  if ('value' in ending) {
-    finished('ok', { preview: previewOf(ending.value) });
-    if ('outputTo' in step && step.outputTo !== undefined) setVariable(walk, strand, step.outputTo, ending.value);
-    return { kind: 'done' };
-  }
-  const again = (place.attemptsLeft ?? 0) > 0 && !isPermanent(ending.failure);
-  const skips = !again && step.onError === 'skip' && !isAbort(ending.failure);
-  finished(again ? 'retried' : skips ? 'skipped' : 'failed', { failure: ending.failure });
-  return skips ? { kind: 'done' } : { kind: 'failed', failure: ending.failure };
-}

@@ -14,20 +14,21 @@ import { walkApproval } from './approval.ts';
 import { ANEW, walkAttempts, walkInside } from './attempts.ts';
 import { walkParallel } from './branches.ts';
 import { askBudget, beginSegment, settleSegment, spend } from './budget.ts';
-import { endWait, isAnswered, isPaidFor } from './carried.ts';
+import { endWait, isAnswered, isPaidFor, walkEventWatch } from './waits.ts';
 import { wait, type Walking } from './drive.ts';
 import { beginCleanUp, walkCleanUp } from './clean-up.ts';
 import { begun, isUnderWay, takeSkip } from './edits.ts';
-import { labelOf } from './effects.ts';
-import { isCancelled, shieldOf, type Flow, type SegmentReport, type Strand } from './host.ts';
-import { finish, record, type Ending, type Place, type Walk } from './walk-state.ts';
+import { labelOf } from './build-effect.ts';
+import { isCancelled, shieldOf, type SegmentReport, type Strand } from './host.ts';
+import type { Flow } from './effect.ts';
+import { finish } from './results.ts';
+import { record, type Ending, type Place, type Walk } from './walk-state.ts';
 import { holdAtLimit, limitReached, type Limit, runningMs } from './limits.ts';
 import { walkLoop, type LoopBlock } from './loops.ts';
 import { walkAction } from './action-step.ts';
 import { namesAt } from './names.ts';
 import { firstLoopFrame, leaveStep, openIn, type BlockFrame, type LoopFrame } from './position.ts';
 import { withdraw } from './questions.ts';
-import { walkEventWatch } from './watching.ts';
 import { revisionOf, stepNow, stepsOf, definitionPathOf, keySegmentOf } from './edited-paths.ts';
 
 /** The run, from wherever its position stands: its own steps, and then what it always does. */

@@ -11,9 +11,8 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import type { AnswerReply, AnswerRequest } from '../interpreter/answers.ts';
-import type { EditRefusal, EditReply, EditRequest } from '../interpreter/edits.ts';
-import type { StepList } from '../interpreter/step-list.ts';
+import type { AnswerReply, AnswerRequest } from '../interpreter/questions.ts';
+import type { EditRefusal, EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
 import {
   ANSWER,
   EDIT,

@@ -19,7 +19,7 @@ import type { Definition } from '../language/model.ts';
 import type { RunEvent, RunStarted } from '../language/events/run-event.ts';
 import { contentHash } from '../prisma/store/values/content-hash.ts';
 import type { RunContext, Store } from '../prisma/store/contract/contract.ts';
-import { previewOf } from '../interpreter/preview.ts';
+import { previewOf } from '../language/events/preview.ts';
 import type { RunSinks } from '../workflows/host/recording.ts';
 
 /** What a worker was handed of a run. */

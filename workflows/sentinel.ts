@@ -18,7 +18,7 @@ import type { RetraceTarget } from './history/retrace.ts';
 import { RetraceHost } from './history/retrace-host.ts';
 import { drive } from '../interpreter/drive.ts';
 import { reportOf } from '../interpreter/escalation.ts';
-import type { Flow } from '../interpreter/host.ts';
+import type { Flow } from '../interpreter/effect.ts';
 import { record, type Walk } from '../interpreter/walk-state.ts';
 import { resultOf, type RunResult } from '../interpreter/outcome.ts';
 import { firstPosition, readPosition, type Position } from '../interpreter/position.ts';

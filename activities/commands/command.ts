@@ -9,8 +9,7 @@ import type { CommandFacts } from '../../language/catalogue.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import type { Secrets } from '../confinement/secrets.ts';
 import type { Confinement } from '../../language/permissions.ts';
-import type { EditReply, EditRequest } from '../../interpreter/edits.ts';
-import type { StepList } from '../../interpreter/step-list.ts';
+import type { EditReply, EditRequest, StepList } from '../../interpreter/edits.ts';
 import type { RunContext, Session, Store } from '../../prisma/store/contract/contract.ts';
 
 export type RunVerb = 'pause' | 'resume' | 'stop' | 'cancel';

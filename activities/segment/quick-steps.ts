@@ -1,9 +1,9 @@
 /** What a segment can do by itself: quick commands and emitting, over the segment's session. */
-import type { CommandContext } from '../commands/command.ts';
+import type { CommandContext, RunPort } from '../commands/command.ts';
 import type { Registry } from '../commands/registry.ts';
-import type { RunPort } from '../commands/command.ts';
 import type { Session, Store } from '../../prisma/store/contract/contract.ts';
-import type { Effect, Reply, RunInput } from '../../interpreter/host.ts';
+import type { RunInput } from '../../interpreter/host.ts';
+import type { Effect, Reply } from '../../interpreter/effect.ts';
 import { publishEvent } from '../local/publish-event.ts';
 import { secretsOf, unsealedFor, withMaskedFailures } from '../confinement/secrets.ts';
 import { maskJson } from '../../language/secrets.ts';

@@ -16,11 +16,11 @@ import type { Store } from '../../prisma/store/contract/contract.ts';
 import { JournalConflict } from '../../prisma/store/contract/journal-conflict.ts';
 import { drive } from '../../interpreter/drive.ts';
 import type { RunInput, Strand } from '../../interpreter/host.ts';
-import { firstPosition, type Position, type Variables } from '../../interpreter/position.ts';
+import { firstPosition, type Position } from '../../interpreter/position.ts';
+import type { Variables } from '../../interpreter/effect.ts';
 import { textFieldsOf } from '../../interpreter/program.ts';
-import type { Anchor } from '../../interpreter/edited-paths.ts';
 import { rootStrand, walkStrand } from '../../interpreter/walk.ts';
-import type { Walk } from '../../interpreter/walk-state.ts';
+import type { Anchor, Walk } from '../../interpreter/walk-state.ts';
 import { SegmentHost } from './segment-host.ts';
 import type { QuickSteps } from './quick-steps.ts';
 

@@ -6,9 +6,16 @@ import { SEGMENT_EVENTS_MAX, SEGMENT_MS } from '../../interpreter/contract.ts';
 import { Failure } from '../failures/failures.ts';
 import type { Step } from '../../language/model.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
-import { isQuick } from '../../interpreter/effects.ts';
-import type { Effect, Gate, Host, Reply, RunInput, SegmentReport, Strand } from '../../interpreter/host.ts';
-import { PassingHost } from '../../interpreter/passing-host.ts';
+import { isQuick } from '../../interpreter/build-effect.ts';
+import {
+  type Gate,
+  type Host,
+  type RunInput,
+  type SegmentReport,
+  type Strand,
+  PassingHost,
+} from '../../interpreter/host.ts';
+import type { Effect, Reply } from '../../interpreter/effect.ts';
 
 /** A step may record a start, an end and a warning for each unresolved name; this leaves room for them. */
 const eventsReserve = 128;

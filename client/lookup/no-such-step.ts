@@ -1,8 +1,7 @@
 /** What is said of a path that leads to no step of a run: the nearest that does, and which there are. */
 import { closest, distance } from 'fastest-levenshtein';
 import { placeIn } from '../../language/edit.ts';
-import type { EditRequest } from '../../interpreter/edits.ts';
-import type { StepList } from '../../interpreter/step-list.ts';
+import type { EditRequest, StepList } from '../../interpreter/edits.ts';
 import { ClientError } from '../../runs/client-error.ts';
 
 const NAMED_MAX = 12;

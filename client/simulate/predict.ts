@@ -6,8 +6,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../../activities/failures/failures.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
-import type { Effect } from '../../interpreter/host.ts';
-import { limitAsked } from '../../interpreter/limit-questions.ts';
+import type { Effect } from '../../interpreter/effect.ts';
+import { limitAsked } from '../../interpreter/limits.ts';
 import {
   deedOf,
   Script,

@@ -9,7 +9,7 @@ import type { FailureInfo } from '../../language/failure.ts';
 import { stepsAt } from '../../interpreter/program.ts';
 import { runScenario, type Outcome } from '../../interpreter/simulation/run-scenario.ts';
 import type { ScriptSource } from '../../interpreter/simulation/script.ts';
-import type { ScriptedHost } from '../../interpreter/simulation/scripted-host.ts';
+import type { ScriptedRun } from '../../interpreter/simulation/world.ts';
 import { libraryOf } from '../../runs/library.ts';
 import type { Known } from '../read-definition.ts';
 import { orderEvents } from '../show/trace.ts';
@@ -85,7 +85,7 @@ export async function simulate({
   const answers = new Predictions({ replies }, overlay, SIMULATED_EFFECTS_MAX);
   const scenario = { definition, library: libraryOf(definition, known), catalogue, inputs };
   const waits: SimulationReport['warnings'] = [];
-  const whenStuck = (runs: readonly ScriptedHost[]): void => {
+  const whenStuck = (runs: readonly ScriptedRun[]): void => {
     waits.push(...waitsOf(runs));
     runs[0]?.stop();
   };
@@ -117,7 +117,7 @@ function stepsOf({ runs }: Outcome, { made }: Predictions): SimulatedStep[] {
   const [outermost] = runs;
   const byHandle = new Map(runs.toReversed().map((run) => [run.walk.input.handle, run]));
   const nested = new NestedRuns(byHandle.keys());
-  const walked = (run: ScriptedHost): SimulatedStep[] => {
+  const walked = (run: ScriptedRun): SimulatedStep[] => {
     const started = nested.startedIn(run.events, run.walk.input.handle);
     return orderEvents(run.events).flatMap((event): SimulatedStep[] => {
       if (event.type === 'step-started' && event.step === 'sentinel') {
@@ -133,8 +133,8 @@ function stepsOf({ runs }: Outcome, { made }: Predictions): SimulatedStep[] {
 
 function stepOf(
   event: StepFinished,
-  run: ScriptedHost,
-  runs: readonly ScriptedHost[],
+  run: ScriptedRun,
+  runs: readonly ScriptedRun[],
   made: ReadonlyMap<string, Prediction>,
 ): SimulatedStep {
   const key = run.keyOf(event.key);
@@ -175,7 +175,7 @@ function permissionIn(
 }
 
 /** What needs an approval in a run: what it says itself, and what the runs around it say. */
-function approvalsOf({ walk }: ScriptedHost, runs: readonly ScriptedHost[]): Set<string> {
+function approvalsOf({ walk }: ScriptedRun, runs: readonly ScriptedRun[]): Set<string> {
   const around = runs.filter(
     ({ walk: { input } }) => walk.input.handle === input.handle || walk.input.handle.startsWith(`${input.handle}/`),
   );
@@ -199,7 +199,7 @@ function verdictOn(
 }
 
 /** Nobody publishes anything while it is simulated but the run itself. */
-function waitsOf(runs: readonly ScriptedHost[]): SimulationReport['warnings'] {
+function waitsOf(runs: readonly ScriptedRun[]): SimulationReport['warnings'] {
   return runs.flatMap((run) =>
     Array.from(run.awaited, ([key, pattern]) => ({
       key: run.keyOf(key),

@@ -1,5 +1,6 @@
 /** Parts of a run within a time, in simulated time (Host.bound, Host.isLate). */
-import type { Flow, Strand } from '../host.ts';
+import type { Strand } from '../host.ts';
+import type { Flow } from '../effect.ts';
 import { Scope, type Simulation } from './simulation.ts';
 import type { Waking } from './waking.ts';
 

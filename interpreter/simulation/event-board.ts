@@ -2,7 +2,7 @@
 import { eventMatcher } from '../../language/events/event-glob.ts';
 import type { Json } from '../../language/json.ts';
 import type { PublishedEvent } from '../../language/events/published-event.ts';
-import { isConsumed } from '../watching.ts';
+import { isConsumed } from '../waits.ts';
 import type { WantedEvent } from '../host.ts';
 
 export class EventBoard {

@@ -1,6 +1,6 @@
 /** The questions of one scripted run: whom they are put to, and what became of the answers. */
 import type { Question } from '../../language/events/question.ts';
-import { refusalOf, takeAnswer, unfit, type AnswerReply, type AnswerRequest, type Refusal } from '../answers.ts';
+import { refusalOf, takeAnswer, unfit, type AnswerReply, type AnswerRequest, type Refusal } from '../questions.ts';
 import type { Walk } from '../walk-state.ts';
 import type { Answers } from './script.ts';
 import type { Simulation } from './simulation.ts';

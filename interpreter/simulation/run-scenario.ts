@@ -4,12 +4,13 @@ import type { Json } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import { valueOfEvent } from '../../language/events/published-event.ts';
 import { LEVEL_NOW } from '../changes.ts';
-import type { Effect } from '../host.ts';
+import type { Effect } from '../effect.ts';
 import { limitsOf } from '../limits.ts';
 import type { RunResult } from '../outcome.ts';
 import { EventBoard } from './event-board.ts';
 import { Script, type Answers, type ScriptedEvent, type ScriptSource } from './script.ts';
-import { ScriptedHost, type Mode, type World } from './scripted-host.ts';
+import { ScriptedHost } from './scripted-host.ts';
+import type { Mode, ScriptedRun, World } from './world.ts';
 import { Simulation, type Stage } from './simulation.ts';
 import { throughJson } from './through-json.ts';
 import { traceOf, type TracedRun } from './trace.ts';
@@ -28,7 +29,7 @@ export interface Outcome {
   /** What was asked of the world, by key; times allowed are left out, because they depend on the clock. */
   effects: { [key: string]: Json };
   result: Omit<RunResult, 'durationMs'>;
-  runs: ScriptedHost[];
+  runs: ScriptedRun[];
 }
 
 /** How a scenario is run; `answers` and `project` take the place of the scenario's own and of a made-up one, `stored` that of an empty store. */
@@ -38,7 +39,7 @@ export interface Staging {
   segment?: World['segment'];
   stored?: World['stored'];
   /** What is done about runs that wait for what never comes; without it, that is an error. */
-  whenStuck?: (runs: readonly ScriptedHost[]) => void;
+  whenStuck?: (runs: readonly ScriptedRun[]) => void;
   answers?: Answers;
   project?: string;
   persona?: string;
@@ -109,14 +110,14 @@ export async function runScenario(scenario: Scenario, staging: Staging): Promise
 }
 
 /** Why answers were not taken. */
-export function refusalsIn(runs: readonly ScriptedHost[]): string[] {
+export function refusalsIn(runs: readonly ScriptedRun[]): string[] {
   return runs.flatMap(({ questions }) =>
     questions.replies.flatMap((reply) => ('code' in reply ? [`${reply.code}: ${reply.message}`] : [])),
   );
 }
 
 /** What waits in vain may have been given an answer that it cannot take. */
-function withRefusals(error: unknown, runs: readonly ScriptedHost[]): unknown {
+function withRefusals(error: unknown, runs: readonly ScriptedRun[]): unknown {
   const refusals = refusalsIn(runs);
   if (refusals.length === 0 || !(error instanceof Error)) return error;
   return new Error(`${error.message}; answers were refused: ${refusals.join('; ')}`, { cause: error });
@@ -139,7 +140,7 @@ function causeIn({ cause }: ScriptSource): { [name: string]: Json } {
     : { event: valueOfEvent({ id: 'cause', name: cause.name, data: cause.data ?? null, at: STARTS_AT }) };
 }
 
-function tracedRun({ walk, events, result }: ScriptedHost): TracedRun {
+function tracedRun({ walk, events, result }: ScriptedRun): TracedRun {
   return { handle: walk.input.handle, isNested: walk.input.parent !== null, events, result };
 }
 

@@ -13,8 +13,7 @@
 import { isJsonObject, type Json } from '../../language/json.ts';
 import type { Choice } from '../../language/events/question.ts';
 import type { EditRequest } from '../edits.ts';
-import type { Effect, Reply } from '../host.ts';
-import type { Usage } from '../position.ts';
+import type { Effect, Reply, Usage } from '../effect.ts';
 
 export interface ScriptedReply {
   ok: boolean;

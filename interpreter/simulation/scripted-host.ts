@@ -8,31 +8,25 @@ import type { Step } from '../../language/model.ts';
 import type { PublishedEvent } from '../../language/events/published-event.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import { HELD_WITH_PARENT, type Question } from '../../language/events/question.ts';
-import type { AnswerRequest } from '../answers.ts';
-import { isQuick } from '../effects.ts';
+import { type AnswerRequest, withdrawLimits } from '../questions.ts';
+import { isQuick } from '../build-effect.ts';
 import {
   isCancelled,
   shieldOf,
   type AskEnd,
-  type Effect,
-  type Flow,
   type Gate,
   type Host,
-  type NestedEffect,
-  type Reply,
   type RestEnd,
-  type RunBudget,
   type RunInput,
   type SegmentReport,
   type Strand,
   type WantedEvent,
 } from '../host.ts';
+import type { Effect, Flow, NestedEffect, Reply, RunBudget } from '../effect.ts';
 import { record, type Walk } from '../walk-state.ts';
 import { drive } from '../drive.ts';
-import { limitAsked } from '../limit-questions.ts';
-import { withdrawLimits } from '../questions.ts';
-import { nestedInput, nestedReply } from '../nested.ts';
-import { resultOf, type RunResult } from '../outcome.ts';
+import { limitAsked } from '../limits.ts';
+import { nestedInput, nestedReply, resultOf, type RunResult } from '../outcome.ts';
 import { firstPosition, type Position } from '../position.ts';
 import { textFieldsOf } from '../program.ts';
 import { walkRun } from '../walk.ts';

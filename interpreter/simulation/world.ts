@@ -1,10 +1,15 @@
 /** What the runs of one scripted tree share, and the ways in which they can be run. */
 import type { Catalogue } from '../../language/catalogue.ts';
 import type { Definition } from '../../language/model.ts';
-import type { Effect, RunBudget, SegmentReport, Strand } from '../host.ts';
+import type { SegmentReport, Strand } from '../host.ts';
+import type { Effect, RunBudget } from '../effect.ts';
+import type { Json } from '../../language/json.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
+import type { RunResult } from '../outcome.ts';
+import type { Questions } from './questions.ts';
 import type { EventBoard } from './event-board.ts';
 import type { Answers } from './script.ts';
-import type { ScriptedHost } from './scripted-host.ts';
+import type { Walk } from '../walk-state.ts';
 import type { Scope, Simulation } from './simulation.ts';
 
 export interface Library {
@@ -22,10 +27,26 @@ export interface Mode {
   pureStepsMax?: number;
 }
 
+/** A run of the tree, as others see it. */
+export interface ScriptedRun {
+  readonly walk: Walk;
+  readonly events: RunEvent[];
+  /** What its segments came to, by the key that each began with. */
+  readonly journal: Map<string, Json>;
+  readonly questions: Questions;
+  readonly result: RunResult | null;
+  /** How often it continued as new. */
+  readonly continued: number;
+  /** What each branch waits for, by the key of its step. */
+  readonly awaited: Map<string, string>;
+  stop(): void;
+  keyOf(key: string): string;
+}
+
 /** A segment that a run asks for. */
 export interface SegmentAsked {
   world: World;
-  host: ScriptedHost;
+  host: ScriptedRun;
   strand: Strand;
   key: string;
   scope: Scope;
@@ -46,7 +67,7 @@ export interface World {
   /** Definitions that a variable may name, besides those that the run was started with. */
   stored?: (name: string) => Definition | undefined;
   /** Every run that was started, in order. */
-  runs: ScriptedHost[];
+  runs: ScriptedRun[];
   /** Every effect that was asked for, by the key of its run and step. */
   effects: { key: string; effect: Effect }[];
 }

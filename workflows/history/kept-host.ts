@@ -5,8 +5,15 @@
  */
 import type { Step } from '../../language/model.ts';
 import { drive } from '../../interpreter/drive.ts';
-import type { Effect, Gate, Host, Reply, RunInput, SegmentReport, Strand } from '../../interpreter/host.ts';
-import { PassingHost } from '../../interpreter/passing-host.ts';
+import {
+  type Gate,
+  type Host,
+  type RunInput,
+  type SegmentReport,
+  type Strand,
+  PassingHost,
+} from '../../interpreter/host.ts';
+import type { Effect, Reply } from '../../interpreter/effect.ts';
 import type { Position } from '../../interpreter/position.ts';
 import { textFieldsOf } from '../../interpreter/program.ts';
 import { walkRun } from '../../interpreter/walk.ts';

@@ -7,7 +7,8 @@
 import { proxySinks, type Sinks } from '@temporalio/workflow';
 import type { Step } from '../../language/model.ts';
 import { isOfSegment, segmentNumbers } from '../../language/events/event-numbers.ts';
-import type { Effect, Gate, Reply, RunBudget, RunInput, SegmentReport, Strand } from '../../interpreter/host.ts';
+import type { Gate, RunInput, SegmentReport, Strand } from '../../interpreter/host.ts';
+import type { Effect, Reply, RunBudget } from '../../interpreter/effect.ts';
 import type { Position } from '../../interpreter/position.ts';
 import { throughJson } from '../../interpreter/simulation/through-json.ts';
 import { startInputOf } from '../messages/start-input.ts';

@@ -2,7 +2,8 @@
  * What is looked for when a history is walked again, and what is found: where the run stood when it
  * came to a step, as the value that any run can begin with.
  */
-import type { Reply, SegmentReport } from '../../interpreter/host.ts';
+import type { SegmentReport } from '../../interpreter/host.ts';
+import type { Reply } from '../../interpreter/effect.ts';
 import type { Position } from '../../interpreter/position.ts';
 import type { StartInput } from '../messages/start-input.ts';
 

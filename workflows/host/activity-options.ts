@@ -5,7 +5,7 @@
  */
 import { ActivityCancellationType, type ActivityOptions, type LocalActivityOptions } from '@temporalio/workflow';
 import { TIMEOUT_MARGIN_MS, type StepOptions } from '../../interpreter/contract.ts';
-import type { CommandEffect, EmitEffect, ShellEffect, WatchEffect } from '../../interpreter/host.ts';
+import type { CommandEffect, EmitEffect, ShellEffect, WatchEffect } from '../../interpreter/effect.ts';
 
 export type ActivityEffect = ShellEffect | CommandEffect | EmitEffect | WatchEffect;
 

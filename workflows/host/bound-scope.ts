@@ -3,7 +3,8 @@
  * cancelled. A shielded part stands outside every other cancellation.
  */
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
-import type { Flow, Strand } from '../../interpreter/host.ts';
+import type { Strand } from '../../interpreter/host.ts';
+import type { Flow } from '../../interpreter/effect.ts';
 
 export function boundScope(
   strand: Strand,

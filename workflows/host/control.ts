@@ -22,10 +22,10 @@ import {
   unfit,
   type AnswerReply,
   type AnswerRequest,
-} from '../../interpreter/answers.ts';
+  withdrawLimits,
+} from '../../interpreter/questions.ts';
 import { record, type Walk } from '../../interpreter/walk-state.ts';
-import { limitAsked } from '../../interpreter/limit-questions.ts';
-import { withdrawLimits } from '../../interpreter/questions.ts';
+import { limitAsked } from '../../interpreter/limits.ts';
 import { lastInTurn } from '../replay-order/last-in-turn.ts';
 import { askLocally } from '../replay-order/local-activity.ts';
 import {

@@ -22,10 +22,11 @@ import {
   type CheckedStep,
   type EditReply,
   type EditRequest,
+  listSteps,
+  type StepList,
 } from '../../interpreter/edits.ts';
 import type { Gate } from '../../interpreter/host.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
-import { listSteps, type StepList } from '../../interpreter/step-list.ts';
 import { lastInTurn } from '../replay-order/last-in-turn.ts';
 import { askLocally } from '../replay-order/local-activity.ts';
 import { EDIT, QUERIES } from '../messages/messages.ts';

@@ -13,11 +13,11 @@ import {
   type ChildWorkflowHandle,
 } from '@temporalio/workflow';
 import type { Control } from './control.ts';
-import { shieldOf, type NestedEffect, type Reply, type Strand } from '../../interpreter/host.ts';
+import { shieldOf, type Strand } from '../../interpreter/host.ts';
+import type { NestedEffect, Reply } from '../../interpreter/effect.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { nestedMs } from '../../interpreter/limits.ts';
-import { nestedInput, nestedReply } from '../../interpreter/nested.ts';
-import type { RunResult } from '../../interpreter/outcome.ts';
+import { nestedInput, nestedReply, type RunResult } from '../../interpreter/outcome.ts';
 import { SIGNALS, workflowIdOf, WORKFLOW_TYPE } from '../messages/messages.ts';
 import { nestedResult } from './replies.ts';
 import { memoOf, searchAttributesOf } from '../messages/search-attributes.ts';

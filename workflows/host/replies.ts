@@ -10,9 +10,8 @@ import {
 } from '@temporalio/workflow';
 import type { FailureInfo } from '../../language/failure.ts';
 import type { JsonObject } from '../../language/json.ts';
-import type { Reply } from '../../interpreter/host.ts';
+import type { Reply, Usage } from '../../interpreter/effect.ts';
 import type { RunResult } from '../../interpreter/outcome.ts';
-import type { Usage } from '../../interpreter/position.ts';
 
 export function replyOf(key: string, pending: Promise<unknown>): Promise<Reply> {
   return pending.then(

@@ -28,23 +28,20 @@ import { activityOptions, segmentOptions, stepOptions, type ActivityEffect } fro
 import { boundScope, endsLate } from './bound-scope.ts';
 import { Control } from './control.ts';
 import { Editing } from './editing.ts';
-import { isQuick } from '../../interpreter/effects.ts';
+import { isQuick } from '../../interpreter/build-effect.ts';
 import {
   portionOf,
   shieldOf,
   type AskEnd,
-  type Effect,
-  type Flow,
   type Gate,
   type Host,
-  type Reply,
   type RestEnd,
-  type RunBudget,
   type RunInput,
   type SegmentReport,
   type Strand,
   type WantedEvent,
 } from '../../interpreter/host.ts';
+import type { Effect, Flow, Reply, RunBudget } from '../../interpreter/effect.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { turnsGranted } from '../../interpreter/limits.ts';
 import type { Position } from '../../interpreter/position.ts';

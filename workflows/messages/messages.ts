@@ -4,10 +4,9 @@
  */
 import type { Question } from '../../language/events/question.ts';
 import type { RunEvent, RunStatus } from '../../language/events/run-event.ts';
-import type { AnswerReply, AnswerRequest } from '../../interpreter/answers.ts';
-import type { EditReply, EditRequest } from '../../interpreter/edits.ts';
+import type { AnswerReply, AnswerRequest } from '../../interpreter/questions.ts';
+import type { EditReply, EditRequest, StepList } from '../../interpreter/edits.ts';
 import type { Position } from '../../interpreter/position.ts';
-import type { StepList } from '../../interpreter/step-list.ts';
 
 export const WORKFLOW_TYPE = 'sentinel';
 export const DEFAULT_TASK_QUEUE = 'sentinel';

@@ -7,7 +7,8 @@ import type { JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import type { RunOrigin } from '../../language/events/run-event.ts';
 import { LEVEL_NOW } from '../../interpreter/changes.ts';
-import type { RunInput, RunLimits } from '../../interpreter/host.ts';
+import type { RunInput } from '../../interpreter/host.ts';
+import type { RunLimits } from '../../interpreter/effect.ts';
 import { limitsOf } from '../../interpreter/limits.ts';
 
 export interface StartInput {

@@ -1,6 +1,6 @@
 /** A run's report for people. */
 import type { RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
-import { previewOf } from '../../../interpreter/preview.ts';
+import { previewOf } from '../../../language/events/preview.ts';
 import type { Paint } from '../../show/paint.ts';
 import type { RunReport } from '../../lookup/run-report.ts';
 import { durationText, oneLine } from '../../show/trace.ts';

@@ -1,7 +1,7 @@
 /** `sentinel inbox`. */
 import type { Command } from 'commander';
 import type { InboxItem } from '../../../prisma/store/contract/contract.ts';
-import { previewOf } from '../../../interpreter/preview.ts';
+import { previewOf } from '../../../language/events/preview.ts';
 import { oneLine } from '../../show/trace.ts';
 import { howToAnswer } from '../output/question-lines.ts';
 import { openOutput, type Output } from '../output/output.ts';

@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
-import type { EditRequest } from '../../../interpreter/edits.ts';
-import type { ListedStep, StepList } from '../../../interpreter/step-list.ts';
+import type { EditRequest, ListedStep, StepList } from '../../../interpreter/edits.ts';
 import { ClientError, type SentinelClient } from '../../client.ts';
 import { noSuchStep } from '../../lookup/no-such-step.ts';
 import type { Paint } from '../../show/paint.ts';

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { isAtLimit, reasonAtLimit } from '../../../language/events/question.ts';
 import type { Paused, RunEvent, StepFinished, StepStarted } from '../../../language/events/run-event.ts';
-import { limitAsked } from '../../../interpreter/limit-questions.ts';
+import { limitAsked } from '../../../interpreter/limits.ts';
 import { withoutMarks } from '../../../interpreter/simulation/script.ts';
 import { attemptsFirst } from './attempts-first.ts';
 

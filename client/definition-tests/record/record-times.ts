@@ -3,7 +3,7 @@
  * take it too, and what lies between two steps is in no event. So the run is simulated with replies and
  * answers that come when they came, counted from its beginning: what each of them took then is what the test says.
  */
-import type { Effect } from '../../../interpreter/host.ts';
+import type { Effect } from '../../../interpreter/effect.ts';
 import { STARTS_AT } from '../../../interpreter/simulation/run-scenario.ts';
 import type {
   Answers,

@@ -12,7 +12,7 @@ import {
   STARTS_AT,
   type Scenario as WholeScenario,
 } from '../../../interpreter/simulation/run-scenario.ts';
-import type { ScriptedHost } from '../../../interpreter/simulation/scripted-host.ts';
+import type { ScriptedRun } from '../../../interpreter/simulation/world.ts';
 import { catalogue, NO_FILES } from '../../catalogue.ts';
 
 const child: Definition = {
@@ -49,7 +49,7 @@ const replies: NonNullable<Scenario['replies']> = {
   'data/list': { ok: true, value: [{ n: 1 }] },
 };
 
-const ended = ({ events, result }: ScriptedHost): RunEvent[] =>
+const ended = ({ events, result }: ScriptedRun): RunEvent[] =>
   result === null
     ? events
     : [...events, { type: 'run-finished', seq: 1e6, at: STARTS_AT + result.durationMs, key: '', ...result }];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { stage } from '../../../client/simulate/stage.ts';
-import type { Effect, RunInput } from '../../../interpreter/host.ts';
+import type { RunInput } from '../../../interpreter/host.ts';
+import type { Effect } from '../../../interpreter/effect.ts';
 import { runScenario, type Outcome, type Scenario } from '../../../interpreter/simulation/run-scenario.ts';
 import { Script } from '../../../interpreter/simulation/script.ts';
 import type { Catalogue } from '../../../language/catalogue.ts';

@@ -1,7 +1,7 @@
 /** Which fields of results a definition has kept. */
 import { expect, test } from 'vitest';
 import type { Definition, Step } from '../../../language/model.ts';
-import { keptResultsOf } from '../../../interpreter/kept-results.ts';
+import { keptResultsOf } from '../../../interpreter/results.ts';
 
 function kept(steps: readonly Step[], data: string): { [key: string]: { fields: string[]; besides: string[] } } {
   const definition: Definition = {

@@ -4,7 +4,7 @@
  * place was passed.
  */
 import type { Choice } from '../../../language/events/question.ts';
-import type { Effect } from '../../../interpreter/host.ts';
+import type { Effect } from '../../../interpreter/effect.ts';
 import type { Answers, Interruption, ScriptedAnswer, ScriptedReply } from '../../../interpreter/simulation/script.ts';
 import type { Mode } from '../../../interpreter/simulation/world.ts';
 import { answerFor, hashOf } from './random-definitions.ts';

@@ -8,7 +8,7 @@
 import type { Definition, Step } from '../../../language/model.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import { definitionPath } from '../../../interpreter/keys.ts';
-import type { Mode, ScriptedHost } from '../../../interpreter/simulation/scripted-host.ts';
+import type { ScriptedRun, Mode } from '../../../interpreter/simulation/world.ts';
 import type { Interruption, ScriptedAnswer } from '../../../interpreter/simulation/script.ts';
 import { runCase, STRAIGHT, type Outcome } from '../harness/run-case.ts';
 
@@ -184,7 +184,7 @@ export function runCell(kind: Kind, place: Place, moment: Moment, mode: Mode = S
 /** One cell in words, from what happened. */
 export function wordsFor(kind: Kind, { runs, result }: Outcome): string {
   const events = runs.flatMap((run) => run.events);
-  const replies = runs.flatMap((run: ScriptedHost) => run.questions.replies);
+  const replies = runs.flatMap((run: ScriptedRun) => run.questions.replies);
   const refused = replies.flatMap((reply) => ('code' in reply ? [reply.code] : []));
   const again = replies.some((reply) => 'already' in reply && reply.already);
   const wentOn = events.some(

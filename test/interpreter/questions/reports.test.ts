@@ -4,7 +4,7 @@ import type { FailureInfo } from '../../../language/failure.ts';
 import type { Definition, EscalationRule } from '../../../language/model.ts';
 import { reportOf } from '../../../interpreter/escalation.ts';
 import type { RunInput } from '../../../interpreter/host.ts';
-import { holdReport } from '../../../interpreter/limit-questions.ts';
+import { holdReport } from '../../../interpreter/limits.ts';
 import type { RunResult } from '../../../interpreter/outcome.ts';
 
 const broken: FailureInfo = { code: 'BROKEN', message: 'it broke', retryable: false };

@@ -5,8 +5,7 @@
  */
 import type { Json } from '../../../language/json.ts';
 import type { Definition, LoopConfig, Step } from '../../../language/model.ts';
-import type { ListedStep } from '../../../interpreter/step-list.ts';
-import type { EditRequest } from '../../../interpreter/edits.ts';
+import type { ListedStep, EditRequest } from '../../../interpreter/edits.ts';
 import { counted, create, once, shell } from '../harness/definitions.ts';
 import { randomFrom } from '../harness/random.ts';
 

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { questionFor } from '../../../client/lookup/find-question.ts';
 import type { InboxItem } from '../../../prisma/store/contract/contract.ts';
-import type { AnswerReply, AnswerRequest } from '../../../interpreter/answers.ts';
+import type { AnswerReply, AnswerRequest } from '../../../interpreter/questions.ts';
 import { ANSWER, workflowIdOf } from '../../../workflows/messages/messages.ts';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/messages/search-attributes.ts';
 import { counted, create, once, shell } from '../harness/definitions.ts';

@@ -14,7 +14,7 @@ import { runCase, STRAIGHT } from '../../interpreter/harness/run-case.ts';
 import type { ScriptedReply } from '../../../interpreter/simulation/script.ts';
 import { counted, create, once, shell } from '../harness/definitions.ts';
 import { Harness } from '../harness/harness.ts';
-import { randomFrom } from '../../server/harness/random.ts';
+import { randomFrom } from '../harness/random.ts';
 import { shapeOf } from '../harness/trace-shape.ts';
 import { catalogue } from '../../catalogue.ts';
 

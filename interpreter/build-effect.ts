@@ -1,8 +1,7 @@
 /** From an action step and the names in scope to the effect the host is asked for. */
 import { entryOf, type Catalogue, type Permission } from '../language/catalogue.ts';
-import { nestingSentinelsMax } from '../language/limits.ts';
+import { nestingSentinelsMax, inlineBytesMax } from '../language/limits.ts';
 import type { FailureInfo } from '../language/failure.ts';
-import { interpolateText, interpolateValue } from '../language/references/interpolation.ts';
 import { permissionOf, permissionOfCommand, refusalOf, type Confinement } from '../language/permissions.ts';
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import type {
@@ -16,17 +15,16 @@ import type {
   Step,
   WatchStep,
 } from '../language/model.ts';
-import { textOf, type Fault, type ScopeReader } from '../language/expression/scope.ts';
-import { renderShellLine } from '../language/references/shell-line.ts';
-import type { Effect, RunLimits, Strand } from './host.ts';
+import { textOf } from '../language/expression/scope.ts';
+import type { Strand } from './host.ts';
+import type { Effect, RunLimits, Variables } from './effect.ts';
 import { limitsLeft, timeoutOf } from './limits.ts';
-import { namesAt } from './names.ts';
-import { isTimed } from './nested.ts';
-import { paramsOf } from './parameters.ts';
-import { previewOf } from './preview.ts';
-import type { Variables } from './position.ts';
+import { namesAt, paramsOf, Reader } from './names.ts';
+import { isTimed } from './outcome.ts';
+import { previewOf } from '../language/events/preview.ts';
 import { withoutResults } from './results.ts';
 import type { Place, Walk } from './walk-state.ts';
+import { askedIn, type BlockFrame } from './position.ts';
 
 const usualRetry: Retry = { attempts: 3, backoffMs: 1000, factor: 2 };
 
@@ -83,52 +81,6 @@ export function labelOf(step: Step): string {
       return step.event ?? step.executionId ?? 'watch';
     default:
       return step satisfies never;
-  }
-}
-
-/** Collects what the references of one step ran into. */
-export class Reader {
-  readonly unresolved = new Set<string>();
-  fault: Fault | undefined;
-  private readonly scope: ScopeReader;
-
-  constructor(scope: ScopeReader) {
-    this.scope = scope;
-  }
-
-  private note(result: { unresolved: string[]; faults: Fault[] }): void {
-    for (const name of result.unresolved) this.unresolved.add(name);
-    this.fault ??= result.faults[0];
-  }
-
-  value(raw: Json): Json {
-    const result = interpolateValue(raw, this.scope);
-    this.note(result);
-    return result.value;
-  }
-
-  object(raw: JsonObject | undefined): JsonObject {
-    const value = this.value(raw ?? {});
-    return isJsonObject(value) ? value : {};
-  }
-
-  /** What a program gets of a value: a result that is referred to gives its text. */
-  asText(raw: Json): string {
-    const isTemplate = typeof raw === 'string' && !/^\s*(?:\[|\{(?!\{))/.test(raw);
-    return isTemplate ? this.text(raw) : textOf(this.value(raw));
-  }
-
-  text(raw: string): string {
-    const result = interpolateText(raw, this.scope);
-    this.note(result);
-    return result.text;
-  }
-
-  shellLine(raw: string): Omit<ReturnType<typeof renderShellLine>, 'unresolved' | 'faults'> {
-    // A name that does not resolve is left to the shell; what is named here is a field that a known variable lacks.
-    const { line, env, files, unresolved, faults } = renderShellLine(raw, this.scope);
-    this.note({ unresolved, faults });
-    return { line, env, files };
   }
 }
 
@@ -337,4 +289,36 @@ export function readApproval(walk: Walk, strand: Strand, step: ApprovalStep, pla
   if (walk.input.definition.strict === true && reader.unresolved.size > 0)
     return { failure: strictFailure(place.key, [...reader.unresolved]), label };
   return { message, show, assignee, label };
+}
+
+/** An action as a person is shown it who is to decide about it. */
+
+const fields = ['type', 'command', 'args', 'cwd', 'env', 'stdin', 'files', 'params', 'event', 'data'] as const;
+
+/** What the action is, without what only the run's books need. */
+export function actionOf(effect: Effect): JsonObject {
+  return Object.fromEntries<Json>(
+    Object.entries(effect).filter(([name]) => (fields as readonly string[]).includes(name)),
+  );
+}
+
+/** The fields that `answers.ts` lets a persona change replace those of the action. */
+export function edited(effect: Effect, changes: JsonObject): Effect {
+  return { ...effect, ...changes };
+}
+
+export function shown(action: JsonObject): Json {
+  return JSON.stringify(action).length <= inlineBytesMax
+    ? action
+    : { type: action['type'] ?? null, preview: previewOf(action) };
+}
+
+/** What a step that failed would do if it were tried again now; of a step that is no action, what it is. */
+export function actionAgain(walk: Walk, strand: Strand, step: Step, place: Place, frame: BlockFrame): Json {
+  if (step.type !== 'shell' && step.type !== 'command' && step.type !== 'emit') return { type: step.type };
+  const { edit } = frame;
+  const approved = askedIn(frame)?.effect;
+  const built = approved === undefined ? effectOf(walk, strand, step, place) : { effect: approved };
+  if ('failure' in built) return { type: step.type };
+  return shown(actionOf(edit === undefined ? built.effect : edited(built.effect, edit)));
 }

@@ -1,5 +1,5 @@
 /** A value in at most `previewMax` characters, for events and progress. */
-import type { Json } from '../language/json.ts';
+import type { Json } from '../json.ts';
 
 const previewMax = 200;
 const itemsMax = 20;

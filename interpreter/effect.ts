@@ -1,0 +1,126 @@
+/**
+ * What a step asks of the world, what the world answers, and what a line of execution comes to: values that
+ * the walk, its host and the position share.
+ */
+import type { Catalogue } from '../language/catalogue.ts';
+import type { FailureInfo } from '../language/failure.ts';
+import type { Json, JsonObject } from '../language/json.ts';
+import type { Definition, Rule } from '../language/model.ts';
+import type { Confinement, Mode } from '../language/permissions.ts';
+
+export type Variables = { [name: string]: Json };
+
+/** What was used of a budget. */
+export interface Usage {
+  steps: number;
+  tokens: number;
+  usd: number;
+}
+
+/** What the world answered, and what it cost; `cancelled` is nobody's failure. `stoppedBy`: the limit, or the `stop`, that ended a nested run. */
+export type Reply = (
+  { ok: true; value: Json; stoppedBy?: string } | { ok: false; failure: FailureInfo } | { ok: false; cancelled: true }
+) & { usage?: Partial<Usage> };
+
+interface EffectFrame {
+  /** Step path and pass: activity id, idempotency key, label. */
+  key: string;
+  label: string;
+  timeoutMs: number;
+  /** How its processes are held in; absent means not at all. */
+  confinement?: Confinement;
+  /** The environment variables that the run may read, as it holds them. */
+  secrets?: { [name: string]: string };
+  /** The most it may cost beyond the step itself; reserved before it is asked for. */
+  most?: Partial<Usage>;
+}
+
+export interface ShellEffect extends EffectFrame {
+  type: 'shell';
+  command: string;
+  args?: string[];
+  cwd?: string;
+  env?: { [name: string]: string };
+  stdin?: string;
+  /** Values too large for the environment, by variable name. */
+  files?: { [name: string]: string };
+}
+
+export interface CommandEffect extends EffectFrame {
+  type: 'command';
+  command: string;
+  params: JsonObject;
+}
+
+export interface EmitEffect extends EffectFrame {
+  type: 'emit';
+  event: string;
+  data: Json;
+}
+
+export interface NestedEffect extends EffectFrame {
+  type: 'sentinel';
+  definition: Definition;
+  /** What the definition refers to besides what the run was started with. */
+  library?: { [name: string]: Definition };
+  /** Commands that these name. */
+  catalogue?: Catalogue;
+  /** What the child starts with: its own defaults, the parent's variables, and the step's inputs, later ones winning. */
+  base: Variables;
+  wait: boolean;
+  limits: RunLimits;
+  depth: number;
+}
+
+/** Waiting for a process that an earlier step started. */
+export interface WatchEffect extends EffectFrame {
+  type: 'watch';
+  request: {
+    executionId: string;
+    rules?: Rule[];
+    until?: 'finished' | 'error' | 'match';
+    /** Lines up to here were told by an earlier watch. */
+    after?: number;
+  };
+}
+
+export type Effect = ShellEffect | CommandEffect | EmitEffect | NestedEffect | WatchEffect;
+
+/** What a run may use, with all runs nested in it. */
+export interface RunBudget {
+  steps?: number;
+  tokens?: number;
+  usd?: number;
+  /** Wall time the run may still take when it starts. */
+  wallMs?: number;
+  /** Where it runs out, the run is held and not stopped. */
+  pause?: boolean;
+  /** A segment's part of the run's budget. */
+  isShare?: true;
+}
+
+/** What bounds a run, its own and what it inherits. Times are absolute or in milliseconds. */
+export interface RunLimits {
+  maxIterations: number | null;
+  /** Wall time the run may still take when it starts. */
+  timeoutMs: number | null;
+  stepTimeoutMs: number | null;
+  /** How deep sentinels may be nested, counted from the outermost run. */
+  nestingDepth: number | null;
+  /** Classes of actions that wait for approval. */
+  requireApproval?: ('write' | 'shell' | 'delete' | 'network')[];
+  /** Absent: full. */
+  mode?: Exclude<Mode, 'full'>;
+  /** Memory of each step's processes together. */
+  memoryMb?: number;
+  budget?: RunBudget;
+}
+
+export type Flow =
+  | { kind: 'done' }
+  | { kind: 'failed'; failure: FailureInfo }
+  | { kind: 'stopped'; limit: string }
+  | { kind: 'cancelled' }
+  | { kind: 'yield' }
+  /** `key`: the step the segment begins with, as the definition stood at `revision`. */
+  | { kind: 'segment'; key: string; revision: number };
