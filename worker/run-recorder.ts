@@ -13,6 +13,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InjectedSinks } from '@temporalio/worker';
+import { LRUCache } from 'lru-cache';
 import type { Json, JsonObject } from '../language/json.ts';
 import { inlineBytesMax } from '../language/limits.ts';
 import type { Definition } from '../language/model.ts';
@@ -51,8 +52,7 @@ export class RunRecorder {
   private readonly pending = new Map<string, RunEvent[]>();
   /** From which number on a run's rows are of an attempt that was lost, and how long history was. */
   private readonly lost = new Map<string, { from: number; history: number }>();
-  /** By run, oldest use first. */
-  private readonly taken = new Map<string, Taken>();
+  private readonly taken = new LRUCache<string, Taken>({ max: handlesKeptMax });
   /** The latest write of each run that is under way. */
   private readonly writing = new Map<string, Promise<void>>();
   private timer: NodeJS.Timeout | undefined;
@@ -155,11 +155,7 @@ export class RunRecorder {
     const inHistory = isLater
       ? before.latest
       : Math.min(before?.inHistory ?? -1, (lostFrom ?? Number.POSITIVE_INFINITY) - 1);
-    this.taken.delete(handle);
     this.taken.set(handle, { inHistory, latest, task });
-    if (this.taken.size <= handlesKeptMax) return;
-    const [oldest] = this.taken.keys();
-    if (oldest !== undefined) this.taken.delete(oldest);
   }
 
   /** Values too large for a row are kept by content hash; the event holds a reference and a preview. */
