@@ -14,12 +14,14 @@ import { runScenario, STRAIGHT, type Outcome } from '../../../interpreter/simula
 import { ChaosScript, chaosMode, type Chaos } from './chaos-script.ts';
 import { hurriedDefinition, TICK, waitingDefinition } from './random-definitions.ts';
 import { runScriptedSegment } from '../harness/scripted-segment.ts';
+import { randomRuns } from '../../random-runs.ts';
 
 afterAll(() => vi.useRealTimers());
 
-const numRuns = Number(process.env['SENTINEL_CHAOS_RUNS'] ?? 100);
-const seed = process.env['SENTINEL_CHAOS_SEED'];
-const parameters = { numRuns, ...(seed === undefined ? {} : { seed: Number(seed) }) };
+const given = { runs: process.env['SENTINEL_CHAOS_RUNS'], seed: process.env['SENTINEL_CHAOS_SEED'] };
+const usual = randomRuns(100, 40);
+const numRuns = Number(given.runs ?? usual.numRuns);
+const parameters = { ...usual, numRuns, ...(given.seed === undefined ? {} : { seed: Number(given.seed) }) };
 const scenario = fc.record({ definition: waitingDefinition, seed: fc.nat() });
 const hurried = fc.record({ definition: hurriedDefinition, seed: fc.nat() });
 type Scenario = typeof scenario extends fc.Arbitrary<infer Value> ? Value : never;
