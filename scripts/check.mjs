@@ -37,12 +37,12 @@ const call = (command, args) => spawnSync(command, args, { cwd: root, stdio: ['i
 
 function step(name, run) {
   if (!wanted(name)) return;
-  const startedAt = Date.now();
+  const began = Date.now();
   process.stdout.write(`\n── ${name}\n`);
   const isOk = run();
   if (isOk) totals.passed += 1;
   else totals.failures.push(name);
-  process.stdout.write(`── ${name}: ${isOk ? 'ok' : 'FAILED'} (${Math.round((Date.now() - startedAt) / 1000)} s)\n`);
+  process.stdout.write(`── ${name}: ${isOk ? 'ok' : 'FAILED'} (${Math.round((Date.now() - began) / 1000)} s)\n`);
 }
 
 function isInstalled() {
@@ -86,8 +86,9 @@ function runProject(project) {
   files.push(...runTestProject(project, totals, settings[project]));
 }
 
+const program = (path, ...args) => call(process.execPath, [join('node_modules', path), ...args]).status === 0;
+
 function checkSources() {
-  const program = (path, ...args) => call(process.execPath, [join('node_modules', path), ...args]).status === 0;
   step('types', () => program('typescript/bin/tsc', '--noEmit', '-p', '.'));
   step('format', () => program('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'));
   step('lint', () => program('oxlint/bin/oxlint', '--type-aware', '--quiet'));

@@ -36,7 +36,7 @@ export async function buildCli(): Promise<BuiltCli> {
   const outdir = mkdtempSync(join(ROOT, 'node_modules', '.sentinel-cli-'));
   const folder = mkdtempSync(join(tmpdir(), 'sentinel-cli-'));
   const { bundleCli } = (await import(pathToFileURL(join(ROOT, 'scripts', 'cli-bundle.mjs')).href)) as {
-    bundleCli(outdir: string): Promise<unknown>;
+    bundleCli: (outdir: string) => Promise<unknown>;
   };
   await bundleCli(outdir);
   const program = join(outdir, 'main.js');

@@ -18,10 +18,10 @@ import { randomRuns } from '../../random-runs.ts';
 
 afterAll(() => vi.useRealTimers());
 
-const given = { runs: process.env['SENTINEL_CHAOS_RUNS'], seed: process.env['SENTINEL_CHAOS_SEED'] };
+const wanted = { runs: process.env['SENTINEL_CHAOS_RUNS'], seed: process.env['SENTINEL_CHAOS_SEED'] };
 const usual = randomRuns(100, 40);
-const numRuns = Number(given.runs ?? usual.numRuns);
-const parameters = { ...usual, numRuns, ...(given.seed === undefined ? {} : { seed: Number(given.seed) }) };
+const numRuns = Number(wanted.runs ?? usual.numRuns);
+const parameters = { ...usual, numRuns, ...(wanted.seed === undefined ? {} : { seed: Number(wanted.seed) }) };
 const scenario = fc.record({ definition: waitingDefinition, seed: fc.nat() });
 const hurried = fc.record({ definition: hurriedDefinition, seed: fc.nat() });
 type Scenario = typeof scenario extends fc.Arbitrary<infer Value> ? Value : never;
