@@ -1,8 +1,10 @@
 /**
  * The tests by what they need. `npx vitest run --project fast` needs nothing; the others start a real
- * Postgres, a real Temporal server or a browser, and run one file at a time, because each file is
- * already several processes. `--reporter=json --outputFile.json=FILE` writes the counts of a project.
+ * Postgres, a real Temporal server or a browser. Files of a project run side by side, because each has a
+ * database, a task queue, a folder and ports of its own; `kill`, `slow` and `chaos` run one file at a time,
+ * because they hold what happens at a moment against what happens at another.
  */
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const minute = 60_000;
@@ -13,15 +15,17 @@ interface Needs {
   timeoutMs: number;
   globalSetup?: string[];
   maxWorkers?: number;
+  env?: Record<string, string>;
 }
 
-function project(name: string, { include, exclude = [], timeoutMs, globalSetup = [], maxWorkers }: Needs) {
+function project(name: string, { include, exclude = [], timeoutMs, globalSetup = [], maxWorkers, env = {} }: Needs) {
   return {
     test: {
       name,
       include,
       exclude,
       globalSetup,
+      env,
       pool: 'forks' as const,
       testTimeout: timeoutMs,
       hookTimeout: Math.max(timeoutMs, 2 * minute),
@@ -40,6 +44,7 @@ export default defineConfig({
           'test/histories/{replay,ledger}.test.ts',
         ],
         timeoutMs: minute,
+        maxWorkers: availableParallelism(),
       }),
       project('store', {
         include: ['test/{store,activities}/**/*.test.ts'],
@@ -47,13 +52,30 @@ export default defineConfig({
         globalSetup: ['test/postgres.ts'],
         maxWorkers: 2,
       }),
-      project('services', { include: ['test/services/**/*.test.ts'], timeoutMs: 5 * minute, maxWorkers: 1 }),
+      project('services', {
+        include: ['test/services/**/*.test.ts'],
+        timeoutMs: 5 * minute,
+        globalSetup: ['test/services/global-setup.ts'],
+        maxWorkers: 2,
+      }),
       project('server', {
         include: ['test/server/**/*.test.ts', 'test/histories/record.test.ts'],
-        exclude: ['test/server/{slow,chaos}/**'],
+        exclude: ['test/server/{kill,slow,chaos}/**'],
+        timeoutMs: 5 * minute,
+        globalSetup: ['test/server/harness/global-setup.ts'],
+        maxWorkers: 3,
+      }),
+      project('kill', {
+        include: ['test/server/kill/**/*.test.ts'],
         timeoutMs: 5 * minute,
         globalSetup: ['test/server/harness/global-setup.ts'],
         maxWorkers: 1,
+      }),
+      project('random', {
+        include: ['test/{language,interpreter}/properties/**/*.test.ts'],
+        timeoutMs: 10 * minute,
+        maxWorkers: availableParallelism(),
+        env: { SENTINEL_SOAK: '1' },
       }),
       project('slow', {
         include: ['test/server/slow/**/*.test.ts'],

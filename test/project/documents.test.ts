@@ -60,3 +60,12 @@ test('AGENTS.md and ARCHITECTURE.md name enough for this to mean something', () 
   expect(spansOf('ARCHITECTURE.md').filter(isPath).length).toBeGreaterThan(10);
   expect(spansOf('AGENTS.md').filter(isPath).length).toBeGreaterThan(5);
 });
+
+test('CI runs the test command of the README and the soak, and both together run every test project', () => {
+  expect(read('README.md')).toMatch(/^npm test$/m);
+  const ran = Array.from(read('.ci/run').matchAll(/^npm (?:run )?([\w-]+)/gm), ([, name = '']) => name);
+  expect(ran).toEqual(['test', 'soak']);
+  const projects = Array.from(read('vitest.config.ts').matchAll(/project\('([\w-]+)'/g), ([, name = '']) => name);
+  const checked = /^const projects = ([^;]+);/m.exec(read('scripts/check.mjs'))?.[1] ?? '';
+  expect(Array.from(checked.matchAll(/'([\w-]+)'/g), ([, name = '']) => name).toSorted()).toEqual(projects.toSorted());
+});

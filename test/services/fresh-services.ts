@@ -2,9 +2,9 @@
 import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inject } from 'vitest';
 import type { ServicesOptions } from '../../services/ensure-services.ts';
 import { choosePort } from '../../services/processes/ports.ts';
-import { buildSupervisor } from './supervisor-build.ts';
 
 export interface FreshServices {
   home: string;
@@ -26,5 +26,5 @@ export async function freshServices(): Promise<FreshServices> {
     SENTINEL_TEMPORAL_UI_PORT: String(ui),
     SENTINEL_POSTGRES_PORT: String(postgres),
   };
-  return { home, options: { withWorker: false, supervisorProgram: await buildSupervisor(), env } };
+  return { home, options: { withWorker: false, supervisorProgram: inject('supervisorProgram'), env } };
 }

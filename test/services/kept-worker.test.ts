@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { startRun } from '../../runs/start-run.ts';
 import type { Definition, Step } from '../../language/model.ts';
 import { openStore } from '../../prisma/store/open-store.ts';
@@ -14,15 +14,12 @@ import { choosePort } from '../../services/processes/ports.ts';
 import { isAlive } from '../../services/processes/process-identity.ts';
 import { readServicesState } from '../../services/config/services-state.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
-import { buildWhenStale } from '../server/harness/global-setup.ts';
-import { buildSupervisor } from './supervisor-build.ts';
 import { catalogue } from '../catalogue.ts';
 
 let home: string;
 let options: ServicesOptions & { env: NodeJS.ProcessEnv };
 
 beforeAll(async () => {
-  buildWhenStale();
   home = mkdtempSync(join(tmpdir(), 'sentinel-worker-'));
   chmodSync(home, 0o755);
   const [temporal, taken] = [await choosePort([]), new Set<number>()];
@@ -34,7 +31,7 @@ beforeAll(async () => {
     SENTINEL_TEMPORAL_UI_PORT: String(ui),
     SENTINEL_POSTGRES_PORT: String(postgres),
   };
-  options = { supervisorProgram: await buildSupervisor(), env: { ...rest, ...ports, SENTINEL_HOME: home } };
+  options = { supervisorProgram: inject('supervisorProgram'), env: { ...rest, ...ports, SENTINEL_HOME: home } };
 }, 120_000);
 
 afterAll(async () => {

@@ -3,7 +3,7 @@ import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { pathToFileURL } from 'node:url';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
@@ -35,17 +35,10 @@ export async function buildCli(): Promise<BuiltCli> {
   // Below node_modules, so that packages and package.json are found from there.
   const outdir = mkdtempSync(join(ROOT, 'node_modules', '.sentinel-cli-'));
   const folder = mkdtempSync(join(tmpdir(), 'sentinel-cli-'));
-  await build({
-    entryPoints: [join(ROOT, 'client', 'cli', 'main.ts')],
-    outdir,
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    packages: 'external',
-    logLevel: 'error',
-  });
+  const { bundleCli } = (await import(pathToFileURL(join(ROOT, 'scripts', 'cli-bundle.mjs')).href)) as {
+    bundleCli: (outdir: string) => Promise<unknown>;
+  };
+  await bundleCli(outdir);
   const program = join(outdir, 'main.js');
   return {
     folder,

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { afterAll, expect, test, vi } from 'vitest';
 import { answerFor, definition } from './random-definitions.ts';
 import { MODES, runCase } from '../harness/run-case.ts';
+import { randomRuns } from '../../random-runs.ts';
 
 afterAll(() => vi.useRealTimers());
 
@@ -27,7 +28,7 @@ test('nothing is overspent', async () => {
         outcomes.add(result.limit ?? result.outcome);
       }
     }),
-    { numRuns: 150 },
+    randomRuns(150),
   );
   // The property would hold of runs that never come near their budget, too.
   expect([...outcomes]).toEqual(expect.arrayContaining(['budget.steps', 'completed', 'failed']));

@@ -14,13 +14,15 @@ import { runScenario, STRAIGHT, type Outcome } from '../../../interpreter/simula
 import { ChaosScript, chaosMode, type Chaos } from './chaos-script.ts';
 import { hurriedDefinition, TICK, waitingDefinition } from './random-definitions.ts';
 import { runScriptedSegment } from '../harness/scripted-segment.ts';
+import { randomRuns } from '../../random-runs.ts';
 import { catalogue } from '../../catalogue.ts';
 
 afterAll(() => vi.useRealTimers());
 
-const numRuns = Number(process.env['SENTINEL_CHAOS_RUNS'] ?? 100);
-const seed = process.env['SENTINEL_CHAOS_SEED'];
-const parameters = { numRuns, ...(seed === undefined ? {} : { seed: Number(seed) }) };
+const wanted = { runs: process.env['SENTINEL_CHAOS_RUNS'], seed: process.env['SENTINEL_CHAOS_SEED'] };
+const usual = randomRuns(100, 40);
+const numRuns = Number(wanted.runs ?? usual.numRuns);
+const parameters = { ...usual, numRuns, ...(wanted.seed === undefined ? {} : { seed: Number(wanted.seed) }) };
 const scenario = fc.record({ definition: waitingDefinition, seed: fc.nat() });
 const hurried = fc.record({ definition: hurriedDefinition, seed: fc.nat() });
 type Scenario = typeof scenario extends fc.Arbitrary<infer Value> ? Value : never;

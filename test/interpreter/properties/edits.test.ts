@@ -8,6 +8,7 @@ import { parseDefinition } from '../../../language/read/definition.ts';
 import type { Interruption } from '../../../interpreter/simulation/script.ts';
 import { answerFor, definition as random } from './random-definitions.ts';
 import { MODES, runCase, STRAIGHT } from '../harness/run-case.ts';
+import { randomRuns } from '../../random-runs.ts';
 import { catalogue } from '../../catalogue.ts';
 
 afterAll(() => vi.useRealTimers());
@@ -51,6 +52,7 @@ test('a path follows its step through an edit', () => {
         if (!isTouched) expect(after === null ? null : stepAt(edited, after)).toBe(stepAt(definition, path));
       }
     }),
+    randomRuns(100),
   );
 });
 
@@ -101,7 +103,7 @@ test('what the reader finds no fault with is canonical after an edit too', () =>
       const read = parseDefinition(edited, { catalogue });
       if (read.ok) expect(canonicalText(edited)).toBe(canonicalText(read.definition));
     }),
-    { numRuns: 1000 },
+    randomRuns(1000),
   );
 });
 
@@ -143,7 +145,7 @@ test('whatever is edited, no key is used twice, and every step that began ends',
         }
       }
     }),
-    { numRuns: 150 },
+    randomRuns(150),
   );
 });
 

@@ -4,6 +4,7 @@ import { afterAll, expect, test, vi } from 'vitest';
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import { answerFor, cleaningDefinition } from './random-definitions.ts';
 import { MODES, runCase, STRAIGHT, type Outcome } from '../harness/run-case.ts';
+import { randomRuns } from '../../random-runs.ts';
 
 afterAll(() => vi.useRealTimers());
 
@@ -28,7 +29,7 @@ test('all ways of running agree', async () => {
         });
       }
     }),
-    { numRuns: 150 },
+    randomRuns(150),
   );
 });
 

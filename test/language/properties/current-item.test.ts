@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseDefinition } from '../../../language/read/definition.ts';
+import { randomRuns } from '../../random-runs.ts';
 import { catalogue } from '../../catalogue.ts';
 
 const max = fc.constantFrom<string | number>(
@@ -48,6 +49,6 @@ test('what is inferred is complete, and reads as itself', () => {
       const walked = JSON.stringify(first.definition).match(/"(?:over|as)":/g) ?? [];
       expect(walked.length % 2).toBe(0);
     }),
-    { numRuns: 1_000 },
+    randomRuns(1_000),
   );
 });

@@ -9,6 +9,7 @@ import type { Json } from '../../../language/json.ts';
 import type { Definition, LoopConfig, Step, Trigger } from '../../../language/model.ts';
 import { parseDefinition, parseDefinitionText } from '../../../language/read/definition.ts';
 import { definitionSchema } from '../../../language/schema/definition-schema.ts';
+import { randomRuns } from '../../random-runs.ts';
 import { catalogue } from '../../catalogue.ts';
 
 const fitsSchema = new Ajv2020({ strict: false }).compile(definitionSchema(catalogue));
@@ -279,7 +280,7 @@ test('a definition in any mixture of dialects reads as its canonical form', () =
       expect(written).toEqual(copy);
       expect(fitsSchema(withoutNothing(written)), JSON.stringify([written, fitsSchema.errors])).toBe(true);
     }),
-    { numRuns: 600 },
+    randomRuns(600),
   );
 });
 
@@ -293,7 +294,7 @@ test('what was read reads as itself, with the same problems and nothing inferred
       expect(second.problems.map(({ code }) => code)).toEqual(first.problems.map(({ code }) => code));
       expect(parseDefinitionText(JSON.stringify(first.definition), { catalogue })).toEqual(second);
     }),
-    { numRuns: 300 },
+    randomRuns(300),
   );
 });
 
@@ -316,7 +317,7 @@ test('a single step, a list under "pipeline" and a payload read as a definition'
         inferred: [],
       });
     }),
-    { numRuns: 200 },
+    randomRuns(200),
   );
 });
 
@@ -420,6 +421,6 @@ test('whatever is written, reading ends with a definition or with errors, and wh
         });
       else expect(result.problems.some(({ severity }) => severity === 'error')).toBe(true);
     }),
-    { numRuns: 3_000 },
+    randomRuns(3_000),
   );
 });

@@ -7,9 +7,10 @@ import type { Json, JsonObject } from '../../../language/json.ts';
 import { parseDefinition, parseDefinitionText } from '../../../language/read/definition.ts';
 import { scopeOf } from '../../../language/expression/scope.ts';
 import { renderShellLine } from '../../../language/references/shell-line.ts';
+import { randomRuns } from '../../random-runs.ts';
 import { catalogue } from '../../catalogue.ts';
 
-const runs = { numRuns: 1_000 };
+const runs = randomRuns(1_000);
 
 const PIECES = [
   '$a',

@@ -13,7 +13,7 @@ import type { Command } from '../../../services/processes/kept-process.ts';
 import { choosePort } from '../../../services/processes/ports.ts';
 import { locatePostgres } from '../../../services/postgres/postgres-programs.ts';
 import { PostgresServer } from '../../../services/postgres/postgres-server.ts';
-import { findTemporalBinary } from '../../../services/temporal/temporal-binary.ts';
+import { findTemporalBinary, type TemporalBinary } from '../../../services/temporal/temporal-binary.ts';
 import { TemporalServer } from '../../../services/temporal/temporal-server.ts';
 
 const startWithinMs = 60_000;
@@ -85,16 +85,17 @@ export interface Services {
   stop(): Promise<void>;
 }
 
+/** The first time on a machine, this downloads or builds it. */
+export function obtainTemporal(env: NodeJS.ProcessEnv): Promise<TemporalBinary> {
+  const { cacheDir } = readConfig(env);
+  return findTemporalBinary({ cacheDir, onProgress: () => undefined, signal: AbortSignal.timeout(25 * 60_000) });
+}
+
 export async function startServices(): Promise<Services> {
   const home = mkdtempSync(join(tmpdir(), 'sentinel-server-test-'));
   // Postgres may run as another user, who must be able to enter the folder.
   chmodSync(home, 0o711);
-  const { cacheDir } = readConfig({ ...process.env, SENTINEL_HOME: home });
-  const binary = await findTemporalBinary({
-    cacheDir,
-    onProgress: () => undefined,
-    signal: AbortSignal.timeout(25 * 60_000),
-  });
+  const binary = await obtainTemporal({ ...process.env, SENTINEL_HOME: home });
   const port = await choosePort([]);
   const uiPort = await choosePort([], new Set([port]));
   const temporalServer = new TemporalServer({ home, namespace: 'default', binary, port, uiPort });

@@ -4,10 +4,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporal } from '@temporalio/proto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import type { Step } from '../../../language/model.ts';
 import { QUERIES } from '../../../workflows/messages/messages.ts';
 import { create, once, shell } from '../harness/definitions.ts';
-import { Harness, until } from '../harness/harness.ts';
+import { until, type Harness } from '../harness/harness.ts';
+import { useHarnesses } from '../harness/opened.ts';
 import { notReplayed } from '../harness/replayed.ts';
 
 const runs = 8;
@@ -18,11 +20,7 @@ const askedFirstMs = 500;
 const { TaskQueueKind } = temporal.api.enums.v1;
 type Payloads = temporal.api.common.v1.IPayloads;
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await Harness.open();
-});
-afterAll(() => harness.close());
+const openHarness = useHarnesses();
 
 /** What is known of a run whose first shell step has ended, and whose second one is under way. */
 interface Waiting {
@@ -33,7 +31,7 @@ interface Waiting {
   result: Payloads;
 }
 
-async function waiting(handle: string): Promise<Waiting> {
+async function waiting(harness: Harness, handle: string): Promise<Waiting> {
   const { events } = await harness.history(handle);
   const queues = (events ?? []).map((event) => event.workflowTaskScheduledEventAttributes?.taskQueue);
   const results = (events ?? []).map((event) => event.activityTaskCompletedEventAttributes?.result);
@@ -47,8 +45,7 @@ async function waiting(handle: string): Promise<Waiting> {
 }
 
 /** Takes workflow tasks as the lost worker would have, and never ends them; questions that come instead are lost. */
-async function takeTasks(stickyQueue: string, count: number): Promise<void> {
-  const { client, taskQueue } = harness;
+async function takeTasks({ client, taskQueue }: Harness, stickyQueue: string, count: number): Promise<void> {
   for (let taken = 0; taken < count;) {
     const queue = { name: stickyQueue, kind: TaskQueueKind.TASK_QUEUE_KIND_STICKY, normalName: taskQueue };
     const request = { namespace: client.options.namespace, identity: 'lost', taskQueue: queue };
@@ -59,10 +56,11 @@ async function takeTasks(stickyQueue: string, count: number): Promise<void> {
   }
 }
 
-test.each([
+test.concurrent.each<[string, Step[]]>([
   ['long', [shell('true')]],
   ['quick', [create('rows', { n: 1 }), create('rows', { n: 2 }), shell('true')]],
 ])('a run that was asked while its task was lost, and goes on with %s steps, replays', async (kind, rest) => {
+  const harness = await openHarness();
   const lost = await harness.startWorker();
   const definition = once(`asked-in-a-lost-task-${kind}`, [shell('true'), shell('sleep 20'), ...rest]);
   const handles = await Promise.all(
@@ -74,7 +72,7 @@ test.each([
       async () => (await harness.workflow(handle).describe()).raw.pendingActivities?.[0]?.lastStartedTime !== null,
     );
   }
-  const known = await Promise.all(handles.map((handle) => waiting(handle)));
+  const known = await Promise.all(handles.map((handle) => waiting(harness, handle)));
   await lost.kill9();
 
   const { client } = harness;
@@ -94,7 +92,7 @@ test.each([
       identity: 'lost',
     });
   }
-  await takeTasks(known[0]?.stickyQueue ?? '', runs);
+  await takeTasks(harness, known[0]?.stickyQueue ?? '', runs);
   const said = handles.map((handle) => harness.say(handle, 'pause').catch(() => undefined));
   const next = await harness.startWorker();
   await Promise.all([...asked, ...said]);

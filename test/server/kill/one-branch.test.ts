@@ -4,21 +4,24 @@
  * read before the next worker reads it again.
  */
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { create, once } from '../harness/definitions.ts';
-import { Harness, until } from '../harness/harness.ts';
+import { until, type Harness } from '../harness/harness.ts';
+import { useHarnesses } from '../harness/opened.ts';
 
-let harness: Harness;
-let sql: Client;
-beforeAll(async () => {
-  harness = await Harness.open();
-  sql = new Client({ connectionString: harness.databaseUrl });
+const openHarness = useHarnesses();
+const connections: Client[] = [];
+afterAll(() => Promise.all(connections.map((sql) => sql.end())));
+
+/** A database whose switch stands on a side, and a connection that holds tables of it. */
+async function opened(side: 'left' | 'right'): Promise<{ harness: Harness; sql: Client }> {
+  const harness = await openHarness();
+  const sql = new Client({ connectionString: harness.databaseUrl });
+  connections.push(sql);
   await sql.connect();
-});
-afterAll(async () => {
-  await sql.end();
-  await harness.close();
-});
+  await harness.createRow('switch', 'it', { side });
+  return { harness, sql };
+}
 
 const definition = once('decide', [
   { type: 'command', command: 'data/read', params: { collection: 'switch', id: 'it' }, outputTo: 'switch' },
@@ -33,13 +36,13 @@ const definition = once('decide', [
   create('taken', { branch: 'after', read: '$switch.side' }),
 ]);
 
-test('what was read is read again, and one branch is taken', async () => {
-  await harness.createRow('switch', 'it', { side: 'left' });
+test.concurrent('what was read is read again, and one branch is taken', async () => {
+  const { harness, sql } = await opened('left');
   const first = await harness.startWorker();
   await sql.query('begin');
   await sql.query('lock table records in exclusive mode');
   const handle = await harness.start(definition);
-  await until(async () => (await waitingWrites()) > 0);
+  await until(async () => (await waitingWrites(sql)) > 0);
   await first.kill9();
   await sql.query(`update records set data = '{"side":"right"}' where collection = 'switch'`);
   await sql.query('commit');
@@ -61,8 +64,8 @@ test('what was read is read again, and one branch is taken', async () => {
   ]);
 });
 
-test('a decision that was committed stands, whatever is read later', async () => {
-  const before = (await harness.rows('taken')).length;
+test.concurrent('a decision that was committed stands, whatever is read later', async () => {
+  const { harness, sql } = await opened('right');
   const worker = await harness.startWorker();
   // The segment commits, then its workflow task cannot end: the worker dies in between.
   await sql.query('begin');
@@ -70,14 +73,14 @@ test('a decision that was committed stands, whatever is read later', async () =>
   const handle = await harness.start(
     once('decide-then-wait', [...definition.steps, { type: 'shell', command: 'true' }]),
   );
-  await until(async () => (await waitingWrites()) > 0);
+  await until(async () => (await waitingWrites(sql)) > 0);
   await sql.query('commit');
-  await until(async () => (await harness.rows('taken')).length > before);
+  await until(async () => (await harness.rows('taken')).length > 0);
   await worker.kill9();
   await sql.query(`update records set data = '{"side":"left"}' where collection = 'switch'`);
   await harness.startWorker();
   expect((await harness.result(handle)).outcome).toBe('completed');
-  expect((await harness.rows('taken')).slice(before)).toEqual([
+  expect(await harness.rows('taken')).toEqual([
     { branch: 'right', read: 'right' },
     { branch: 'after', read: 'right' },
   ]);
@@ -87,9 +90,8 @@ test('a decision that was committed stands, whatever is read later', async () =>
   expect(keys).toEqual(['steps.0@1', 'steps.1@1', 'steps.1.else.0@1', 'steps.2@1', 'steps.3@1', 'steps.4@1']);
 });
 
-test('a commit that was on its way when its worker died counts as made', async () => {
-  const before = (await harness.rows('taken')).length;
-  await sql.query(`update records set data = '{"side":"right"}' where collection = 'switch'`);
+test.concurrent('a commit that was on its way when its worker died counts as made', async () => {
+  const { harness, sql } = await opened('right');
   const worker = await harness.startWorker();
   await sql.query('begin');
   await sql.query('lock table records in exclusive mode');
@@ -99,21 +101,21 @@ test('a commit that was on its way when its worker died counts as made', async (
       definition.steps.filter((step) => step.type !== 'command' || step.command !== 'data/list'),
     ),
   );
-  await until(async () => (await waitingWrites()) > 0);
+  await until(async () => (await waitingWrites(sql)) > 0);
   await worker.kill9();
   await sql.query(`update records set data = '{"side":"left"}' where collection = 'switch'`);
   await sql.query('commit');
-  await until(async () => (await harness.rows('taken')).length > before);
+  await until(async () => (await harness.rows('taken')).length > 0);
   await harness.startWorker();
   expect((await harness.result(handle)).outcome).toBe('completed');
-  expect((await harness.rows('taken')).slice(before)).toEqual([
+  expect(await harness.rows('taken')).toEqual([
     { branch: 'right', read: 'right' },
     { branch: 'after', read: 'right' },
   ]);
 });
 
 /** Statements of workers that wait for a lock this test holds. */
-async function waitingWrites(): Promise<number> {
+async function waitingWrites(sql: Client): Promise<number> {
   // Within a transaction, which connections there are would be looked up once only.
   await sql.query('select pg_stat_clear_snapshot()');
   const { rows } = await sql.query<{ count: string }>(

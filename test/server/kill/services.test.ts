@@ -1,106 +1,48 @@
 /**
  * SIGKILL of the Temporal server, SIGKILL of Postgres, and a database that stays away: runs wait and
- * go on, with the result of an undisturbed run. The services are this file's own.
+ * go on, with the result of an undisturbed run. The services are this file's own; the two tests that mostly
+ * wait do so side by side, each with its own.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Step } from '../../../language/model.ts';
-import { counted, create, once, shell } from '../harness/definitions.ts';
-import { Harness, steady, until } from '../harness/harness.ts';
+import { create, once, shell } from '../harness/definitions.ts';
+import { useOutages, type Outages, type Outcome } from '../harness/outages.ts';
 import { notReplayed } from '../harness/replayed.ts';
-import { startServices, type Services } from '../harness/services.ts';
-import { shapeOf } from '../harness/trace-shape.ts';
 
-/** The slow script takes the database away for longer. */
-const awayMs = Number(process.env['SENTINEL_TEST_AWAY_MS'] ?? 20_000);
-
-const passes = 10;
-const definition = counted('through-outages', passes, [
-  create('kept', { pass: '$iteration' }, 'row'),
-  {
-    type: 'condition',
-    check: '$iteration % 2 === 0',
-    then: [{ type: 'emit', event: 'even', data: '$iteration' }],
-    else: [create('odd', { pass: '$iteration' })],
-  },
-  shell('echo $iteration >> effects; sleep 0.4; echo $iteration', { outputTo: 'said' }),
-  {
-    type: 'parallel',
-    branches: [
-      [shell('echo left', { outputTo: 'left' })],
-      [
-        create('right', { pass: '$iteration' }),
-        { type: 'command', command: 'data/read', params: { collection: 'right' }, outputTo: 'right' },
-      ],
-    ],
-  },
-]);
-
-let services: Services;
-let harness: Harness;
-let expected: { outputs: unknown; shape: string[] };
+const openOutages = useOutages();
+let outages: Outages;
+let expected: Outcome;
 
 beforeAll(async () => {
-  services = await startServices();
-  harness = await Harness.open(services);
-  await harness.startWorker();
-  const { result, events } = await harness.run(definition);
-  expected = { outputs: steady(result.outputs), shape: shapeOf(events) };
+  outages = await openOutages();
+  expected = await outages.undisturbed();
 });
-afterAll(async () => {
-  await harness.close();
-  await services.stop();
-});
-
-const effects = (): number => {
-  const path = join(harness.project, 'effects');
-  return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n').length : 0;
-};
-
-async function disturb(take: () => Promise<void>): Promise<void> {
-  const rowsBefore = await harness.rows('kept');
-  const effectsBefore = effects();
-  const handle = await harness.start(definition);
-  await until(() => effects() >= effectsBefore + 3);
-  await take();
-  const result = await harness.result(handle);
-  expect(steady(result.outputs)).toEqual(expected.outputs);
-  expect(result).toMatchObject({ outcome: 'completed', iterations: passes });
-  expect(shapeOf(await harness.events(handle))).toEqual(expected.shape);
-  const rows = (await harness.rows('kept')).slice(rowsBefore.length).map((row) => row['pass']);
-  expect(rows).toEqual(Array.from({ length: passes }, (_, i) => i + 1));
-  expect(effects() - effectsBefore).toBeGreaterThanOrEqual(passes);
-  expect(await harness.store.runs.find(handle)).toMatchObject({
-    status: 'completed',
-    outcome: 'completed',
-    iterations: passes,
-  });
-}
 
 test('the Temporal server is killed and started again', () =>
-  disturb(async () => {
-    await services.temporal.kill();
+  outages.disturb(expected, async () => {
+    await outages.services.temporal.kill();
     await sleep(1000);
-    await services.temporal.start();
+    await outages.services.temporal.start();
   }));
 
 test('Postgres is killed and started again', () =>
-  disturb(async () => {
-    await services.postgres.kill();
-    await services.postgres.start();
+  outages.disturb(expected, async () => {
+    await outages.services.postgres.kill();
+    await outages.services.postgres.start();
   }));
 
-test(`the database is away for ${awayMs / 1000} s`, { timeout: 240_000 + awayMs }, () =>
-  disturb(async () => {
-    await services.postgres.kill();
-    await sleep(awayMs);
-    await services.postgres.start();
-  }),
-);
+test.concurrent('the database is away for 20 s', async () => {
+  const own = await openOutages();
+  await own.disturb(expected, async () => {
+    await own.services.postgres.kill();
+    await sleep(20_000);
+    await own.services.postgres.start();
+  });
+});
 
-test('branches that wait for the database side by side lead on as a replay does', { timeout: 240_000 }, async () => {
+test.concurrent('branches that wait for the database side by side lead on as a replay does', async () => {
+  const { harness, services } = await openOutages();
   const row = create('waited', { n: 1 });
   const branches = (n: number): Step[][] => [
     [shell(`sleep 0.${n}`), row, shell('true'), row],
