@@ -1,10 +1,10 @@
-/** Every path, script and test project that the documents name is there. */
+/** Every path, script and test project that documents and comments name is there. */
 import { existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { files, read, root } from './tree.ts';
+import { files, isSource, read, root } from './tree.ts';
 
-const documents = ['ARCHITECTURE.md', 'AGENTS.md', 'README.md'];
+const documents = ['ARCHITECTURE.md', 'AGENTS.md', 'README.md', 'workflows/replay-order/README.md'];
 
 /** Made by a build or a run, so not in the tree. */
 const generated = ['dist/', '.sentinel/'];
@@ -26,8 +26,10 @@ function isPath(span: string): boolean {
   );
 }
 
-const isThere = (path: string): boolean =>
-  path.includes('/') ? existsSync(join(root, path)) : files.some((file) => basename(file) === path);
+const isThere = (path: string, document: string): boolean =>
+  path.includes('/')
+    ? existsSync(join(root, path)) || existsSync(join(root, dirname(document), path))
+    : files.some((file) => basename(file) === path);
 
 describe.each(documents)('%s', (document) => {
   test('exists', () => {
@@ -36,7 +38,7 @@ describe.each(documents)('%s', (document) => {
 
   test('names paths that exist', () => {
     const named = [...spansOf(document).filter(isPath), ...linksOf(document)];
-    expect(named.filter((path) => !isThere(path))).toEqual([]);
+    expect(named.filter((path) => !isThere(path, document))).toEqual([]);
   });
 
   test('names scripts that exist', () => {
@@ -69,3 +71,37 @@ test('CI runs the test command of the README and the soak, and both together run
   const checked = /^const projects = ([^;]+);/m.exec(read('scripts/check.mjs'))?.[1] ?? '';
   expect(Array.from(checked.matchAll(/'([\w-]+)'/g), ([, name = '']) => name).toSorted()).toEqual(projects.toSorted());
 });
+
+/** Our folders, so that a path of the project can be told from one of a user's project. */
+const folders = 'language|interpreter|workflows|activities|prisma|services|runs|worker|client|test|bench|scripts|docs';
+const pathOfOurs = new RegExp(`(?<![\\w./'"-])(?:${folders})/[\\w./-]+\\.(?:ts|mjs|md|json|sql|prisma)\\b`, 'g');
+
+describe('a path of the project', () => {
+  test('that a page of docs names is there', () => {
+    const pages = files.filter((path) => path.startsWith('docs/') && path.endsWith('.md'));
+    const named = pages.flatMap((page) =>
+      Array.from(read(page).matchAll(pathOfOurs), ([path]) => ({ page, path })).filter(
+        ({ path }) => !existsSync(join(root, path)) && !existsSync(join(root, dirname(page), path)),
+      ),
+    );
+    expect(named).toEqual([]);
+  });
+
+  test('that a comment names is there, and so is a file named by its name alone', () => {
+    const names = new Set(files.map((path) => basename(path)));
+    const missing = files.filter(isSource).flatMap((source) =>
+      commentsOf(source).flatMap((comment) => {
+        const paths = Array.from(comment.matchAll(pathOfOurs), ([path]) => path);
+        const bare = Array.from(comment.matchAll(/\(([\w-]+\.(?:ts|mjs))\)/g), ([, name = '']) => name);
+        return [
+          ...paths.filter((path) => !existsSync(join(root, path))),
+          ...bare.filter((name) => !names.has(name)),
+        ].map((path) => `${source} names ${path}`);
+      }),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
+const commentsOf = (source: string): string[] =>
+  Array.from(read(source).matchAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm), ([comment]) => comment);
