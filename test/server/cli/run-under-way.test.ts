@@ -221,7 +221,7 @@ describe('a run that asks', () => {
 
   test('is not said of one that is held with the run around it', async () => {
     await harness.start(
-      once('held-around', [{ type: 'sentinel', definition: once('works', [shell('sleep 1'), shell('true')]) }]),
+      once('held-around', [{ type: 'sentinel', definition: once('works', [shell('sleep 4'), shell('true')]) }]),
       { handle: 'held-around' },
     );
     await harness.untilEvent('held-around/steps.0@1', (event) => event.type === 'step-started');

@@ -9,6 +9,8 @@ import { WORKFLOW_TYPE, workflowIdOf, type ControlVerb } from '../../../workflow
 import type { StartInput } from '../../../workflows/messages/start-input.ts';
 import type { Harness } from '../harness/harness.ts';
 import { holdTable } from '../harness/held-table.ts';
+import { entriesFor } from '../../../language/catalogue.ts';
+import { catalogue } from '../../catalogue.ts';
 
 /** So short that a task is over while its local activity waits for the store. */
 const workflowTaskTimeout = '1 second';
@@ -30,7 +32,12 @@ async function start(harness: Harness, handle: string, definition: Definition): 
     startedAt: Date.now(),
   };
   await store.runs.create(row);
-  const input: StartInput = { definition, project, persona: 'tester' };
+  const input: StartInput = {
+    definition,
+    project,
+    persona: 'tester',
+    catalogue: entriesFor(catalogue, [definition]),
+  };
   await client.workflow.start(WORKFLOW_TYPE, {
     workflowId: workflowIdOf(handle),
     taskQueue,
