@@ -8,6 +8,8 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const minute = 60_000;
+/** Tests that are also among the everyday ones take all of their cases (test/random-runs.ts). */
+const soak = { SENTINEL_SOAK: '1' };
 
 interface Needs {
   include: string[];
@@ -75,11 +77,12 @@ export default defineConfig({
         include: ['test/{language,interpreter}/properties/**/*.test.ts'],
         timeoutMs: 10 * minute,
         maxWorkers: availableParallelism(),
-        env: { SENTINEL_SOAK: '1' },
+        env: soak,
       }),
       project('slow', {
-        include: ['test/server/slow/**/*.test.ts'],
+        include: ['test/server/slow/**/*.test.ts', 'test/server/nested/held-while-it-begins.test.ts'],
         timeoutMs: 30 * minute,
+        env: soak,
         globalSetup: ['test/server/harness/global-setup.ts'],
         maxWorkers: 1,
       }),

@@ -118,9 +118,11 @@ test('of two who answer at once, also where that ends the run, the second is tol
 });
 
 test('whoever follows a run sees what it asks now, however often it was held before', async () => {
-  await harness.start(once('held', [shell('sleep 1.5'), { type: 'approval', message: 'Go on?' }]), { handle: 'held' });
+  const works = shell('while [ ! -e resumed ]; do sleep 0.1; done');
+  await harness.start(once('held', [works, { type: 'approval', message: 'Go on?' }]), { handle: 'held' });
   await harness.untilEvent('held', ({ type }) => type === 'step-started');
   for (const verb of ['pause', 'resume', 'pause', 'resume']) await documentOf(verb, 'held');
+  writeFileSync(join(harness.project, 'resumed'), '');
   await harness.untilEvent('held', ({ type }) => type === 'asked');
   const followed = await harness.command('follow', 'held', '--json');
   expect(followed.code).toBe(3);

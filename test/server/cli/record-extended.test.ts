@@ -54,7 +54,7 @@ const held: [string, Definition, Way[]][] = [
   ['wall', once('wall', [nap, nap, nap, a], { safety: { ...pause, budget: { wallMs: 1000 } } }), [{ wallMs: 20_000 }]],
   [
     'nested',
-    once('nested', [{ type: 'sentinel', definition: once('child', [shell('sleep 1.5'), b]) }, a], time),
+    once('nested', [{ type: 'sentinel', definition: once('child', [shell('sleep 4'), b]) }, a], time),
     [{ timeoutMs: 20_000 }],
   ],
   [

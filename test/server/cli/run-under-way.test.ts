@@ -221,11 +221,12 @@ describe('a run that asks', () => {
 
   test('is not said of one that is held with the run around it', async () => {
     await harness.start(
-      once('held-around', [{ type: 'sentinel', definition: once('works', [shell('sleep 4'), shell('true')]) }]),
+      once('held-around', [{ type: 'sentinel', definition: once('works', [waitsFor('held'), shell('true')]) }]),
       { handle: 'held-around' },
     );
     await harness.untilEvent('held-around/steps.0@1', (event) => event.type === 'step-started');
     await sentinel('pause', 'held-around');
+    open('held');
     await harness.untilEvent('held-around/steps.0@1', (event) => event.type === 'paused');
     expect(await documentOf('status', 'held-around')).toMatchObject({ status: 'paused', waiting: [] });
     await sentinel('resume', 'held-around');

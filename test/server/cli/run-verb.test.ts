@@ -8,7 +8,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../language/json.ts';
-import type { Definition } from '../../../language/model.ts';
+import type { Definition, Step } from '../../../language/model.ts';
 import { create, once, shell } from '../harness/definitions.ts';
 import { CLI, Harness, until, type Said } from '../harness/harness.ts';
 import { isAlive } from '../harness/opened.ts';
@@ -67,6 +67,8 @@ const started = (handle: string, key = 'steps.0@1'): Promise<void> =>
   );
 
 const asks = once('asks', [{ type: 'approval', message: 'Go on?' }, shell('true')]);
+/** Ends once the project holds a file of that name. */
+const waitsFor = (name: string): Step => shell(`while [ ! -e ${name} ]; do sleep 0.1; done`);
 const sleeper = (name: string): Definition => once(name, [shell(`echo $$ > ${name}.pid; sleep 60`), shell('true')]);
 const pidOf = async (name: string): Promise<number> => {
   const file = join(harness.project, `${name}.pid`);
@@ -223,30 +225,30 @@ describe('Ctrl-C', () => {
 
 describe('steering', () => {
   test('pause, resume and stop', async () => {
-    const go = join(harness.project, 'go');
-    const wait = shell('while [ ! -e go ]; do sleep 0.1; done');
+    const open = (name: string): void => writeFileSync(join(harness.project, name), '');
     await harness.start(
-      once('steered', [wait, create('steered', { n: 1 }), wait, shell('sleep 2'), create('steered', { n: 2 })]),
+      once('steered', [waitsFor('go'), create('steered', { n: 1 }), waitsFor('stopped'), create('steered', { n: 2 })]),
       { handle: 'steered' },
     );
     await started('steered');
     expect(await documentOf('pause', 'steered')).toMatchObject({ ok: true, handle: 'steered', status: 'paused' });
     await until(async () => (await documentOf('status', 'steered'))['reason'] === 'a person paused it');
     expect((await sentinel('status', 'steered')).out).toContain('held: a person paused it');
-    writeFileSync(go, '');
+    open('go');
     expect(await sentinel('follow', 'steered')).toMatchObject({
       code: 3,
       err: expect.stringContaining('sentinel resume steered') as string,
     });
     expect(await harness.rows('steered')).toEqual([]);
     expect(await documentOf('resume', 'steered')).toMatchObject({ ok: true, status: 'running' });
-    await started('steered', 'steps.3@1');
+    await started('steered', 'steps.2@1');
     expect(await documentOf('stop', 'steered')).toMatchObject({ ok: true, stopping: true });
+    open('stopped');
     expect((await sentinel('follow', 'steered')).code).toBe(130);
     expect(await documentOf('status', 'steered')).not.toHaveProperty('reason');
     expect(await harness.rows('steered')).toEqual([{ n: 1 }]);
     expect(
-      (await harness.events('steered')).find((event) => event.type === 'step-finished' && event.key === 'steps.3@1'),
+      (await harness.events('steered')).find((event) => event.type === 'step-finished' && event.key === 'steps.2@1'),
     ).toMatchObject({ outcome: 'ok' });
   });
 

@@ -1,13 +1,13 @@
 /**
- * What reaches nested runs, and when: said while they begin, after they were let go, and while the
- * run that started them is about to continue as new.
+ * What reaches nested runs, and when: after they were let go, and while the run that started them is about
+ * to continue as new.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Definition, Step } from '../../../language/model.ts';
 import { firstPosition, type Position } from '../../../interpreter/position.ts';
 import { QUERIES, SIGNALS, workflowIdOf, WORKFLOW_TYPE } from '../../../workflows/messages/messages.ts';
-import { counted, create, once, shell } from '../harness/definitions.ts';
+import { create, once, shell } from '../harness/definitions.ts';
 import { Harness, until } from '../harness/harness.ts';
 
 let harness: Harness;
@@ -21,29 +21,6 @@ const position = (handle: string): Promise<Position> => harness.workflow(handle)
 
 const hasEnded = async (handle: string): Promise<boolean> =>
   typeof (await harness.store.runs.find(handle))?.finishedAt === 'number';
-
-test.concurrent.each([true, false])(
-  'a nested run that begins while its parent is held and resumed goes on as its parent does (awaited: %s)',
-  async (awaited) => {
-    const child = once('child', [shell('true')]);
-    const passes = 20;
-    const handle = await harness.start(
-      counted('parent', passes, [{ type: 'sentinel', definition: child, await: awaited }]),
-    );
-    // Signals are delivered as they come; a child that missed one of them would be held for good.
-    while (!(await hasEnded(handle))) {
-      for (const verb of ['pause', 'resume'] as const)
-        await harness
-          .workflow(handle)
-          .signal(SIGNALS.control, verb)
-          .catch(() => undefined);
-      await sleep(5);
-    }
-    for (let pass = 1; pass <= passes; pass += 1) {
-      await until(() => hasEnded(`${handle}/steps.0@${pass}`), 20_000);
-    }
-  },
-);
 
 test.concurrent('a nested run that nobody awaits is forgotten when it has ended', async () => {
   const left: Definition['steps'] = Array.from({ length: 3 }, (_, n) => ({
