@@ -36,6 +36,14 @@ function project(name: string, { include, exclude = [], timeoutMs, globalSetup =
   };
 }
 
+/** They hold the processor time of one call against a bound, which a second worker on the same cores would stretch. */
+const timed = [
+  'test/language/events/event-glob.test.ts',
+  'test/language/expressions/{expression,interpolation}.test.ts',
+  'test/language/properties/fuzz.test.ts',
+  'test/language/reading/definition.test.ts',
+];
+
 export default defineConfig({
   test: {
     teardownTimeout: minute,
@@ -45,9 +53,11 @@ export default defineConfig({
           'test/{language,interpreter,conformance,cli,project}/**/*.test.ts',
           'test/histories/{replay,ledger}.test.ts',
         ],
+        exclude: timed,
         timeoutMs: minute,
         maxWorkers: availableParallelism(),
       }),
+      project('alone', { include: timed, timeoutMs: minute, maxWorkers: 1 }),
       project('store', {
         include: ['test/{store,activities}/**/*.test.ts'],
         timeoutMs: 2 * minute,
@@ -76,7 +86,8 @@ export default defineConfig({
       project('random', {
         include: ['test/{language,interpreter}/properties/**/*.test.ts'],
         timeoutMs: 10 * minute,
-        maxWorkers: availableParallelism(),
+        // The fuzz among them is one of those that are timed.
+        maxWorkers: 1,
         env: soak,
       }),
       project('slow', {

@@ -26,11 +26,12 @@ import { withoutResults } from './results.ts';
 import type { Place, Walk } from './walk-state.ts';
 import { askedIn, type BlockFrame } from './position.ts';
 
-const usualRetry: Retry = { attempts: 3, backoffMs: 1000, factor: 2 };
+/** Of `onError: "retry"` alone; its pauses are the usual ones (attempts.ts). */
+const usualRetry: Retry = { attempts: 3 };
 
 export type Built = { effect: Effect; unresolved: string[] } | { failure: FailureInfo; unresolved: string[] };
 
-/** Quick steps can share a segment; a step with retries is an activity of its own, which retries it. */
+/** Quick steps can share a segment; one with retries cannot, because nothing can be waited for between its attempts there. */
 export function isQuick(step: Step, catalogue: Catalogue, limits: Pick<RunLimits, 'requireApproval'> = {}): boolean {
   if (isAskedAbout(step, catalogue, limits)) return false;
   if (step.type === 'emit') return retryOf(step) === null;

@@ -87,6 +87,16 @@ describe('a path of the project', () => {
     expect(named).toEqual([]);
   });
 
+  test('that a page of docs links to is there', () => {
+    const pages = files.filter((path) => path.startsWith('docs/') && path.endsWith('.md'));
+    const dead = pages.flatMap((page) =>
+      linksOf(page)
+        .filter((link) => !existsSync(join(root, dirname(page), link)))
+        .map((link) => `${page} links to ${link}`),
+    );
+    expect(dead).toEqual([]);
+  });
+
   test('that a comment names is there, and so is a file named by its name alone', () => {
     const names = new Set(files.map((path) => basename(path)));
     const missing = files.filter(isSource).flatMap((source) =>

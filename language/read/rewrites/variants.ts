@@ -3,6 +3,7 @@
  * and words of a closed set in capitals (`"onError": "Skip"`).
  */
 import { ApprovalStep, Definition, EscalationRule, LlmStep, ShellStep, Trigger, WatchStep } from '../../model.ts';
+import type { StepType } from '../../model.ts';
 import { finish, isObject, isPlain, join, pathOf, setOwn, type Draft, type Plain } from '../draft/draft.ts';
 
 /** The type each tag stands for, and the key that a tag's plain value stands for. */
@@ -10,7 +11,7 @@ export interface Tags {
   readonly [tag: string]: string;
 }
 
-export const STEP_TAGS: Tags = {
+export const STEP_TAGS: Tags & Readonly<Record<StepType, string>> = {
   shell: 'command',
   command: 'command',
   llm: 'prompt',
