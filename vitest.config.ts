@@ -75,7 +75,8 @@ export default defineConfig({
         exclude: ['test/server/{kill,slow,chaos}/**'],
         timeoutMs: 5 * minute,
         globalSetup: ['test/server/harness/global-setup.ts'],
-        maxWorkers: 3,
+        // Three on two cores made command lines take seconds, and with them tests that wait for seconds fail.
+        maxWorkers: 2,
       }),
       project('kill', {
         include: ['test/server/kill/**/*.test.ts'],

@@ -144,7 +144,9 @@ describe('run', () => {
     });
     const shownToPeople = await sentinel('follow', 'shown');
     expect(shownToPeople).toMatchObject({ code: 0, err: '' });
-    expect(shownToPeople.out).toMatch(/^✔ steps\.0@1 {2}shell pwd {2}ok {2}\d+ ms\n[^]*handle: shown\n {2}web: http/m);
+    expect(shownToPeople.out).toMatch(
+      /^✔ steps\.0@1 {2}shell pwd {2}ok {2}[\d.]+ m?s\n[^]*handle: shown\n {2}web: http/m,
+    );
     expect(shownToPeople.out).toMatch(/^ {2}✔ steps\.2\.branches\.0\.0@1 {2}shell echo beside/m);
     expect(shownToPeople.out).toMatch(/^ {4}✔ steps\.0@1 {2}shell echo nested/m);
     expect(await sentinel('run', file, '--id', 'shown')).toMatchObject({
