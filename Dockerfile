@@ -8,9 +8,10 @@ COPY . .
 RUN npm run build && touch dist/.built && npm prune --omit=dev --no-audit --no-fund
 
 FROM node:22-bookworm-slim
-# What steps commonly need: git for code/git and projects, certificates for its https remotes.
+# What steps commonly need: git for code/git and projects, certificates for its https remotes, bubblewrap for
+# runs that are sandboxed (docs/deployment.md says what the container needs for it).
 RUN apt-get update \
-  && apt-get install --yes --no-install-recommends ca-certificates git \
+  && apt-get install --yes --no-install-recommends bubblewrap ca-certificates git \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /sentinel
 COPY --from=build --chown=node:node /sentinel ./

@@ -59,7 +59,7 @@ export default defineConfig({
       }),
       project('alone', { include: timed, timeoutMs: minute, maxWorkers: 1 }),
       project('store', {
-        include: ['test/{store,activities}/**/*.test.ts'],
+        include: ['test/{store,activities,attacks}/**/*.test.ts'],
         timeoutMs: 2 * minute,
         globalSetup: ['test/postgres.ts'],
         maxWorkers: 2,

@@ -72,7 +72,7 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
                 ...rest,
                 env: { ...rest.env, ...values },
                 timeoutMs: context.timeoutMs,
-                readable: folder === undefined ? [] : [folder],
+                sandbox: { readable: folder === undefined ? [] : [folder] },
               },
               context,
             ),

@@ -164,13 +164,9 @@ const secretsOf = ({ input: { env } }: Walk): { secrets?: { [name: string]: stri
 /** Quick commands start no process. */
 function confinementOf(walk: Walk, step: Step): { confinement?: Confinement } {
   const { mode, memoryMb } = walk.input.limits;
-  if (isQuick(step, walk.input.catalogue) || (mode !== 'sandboxed' && memoryMb === undefined)) return {};
-  return {
-    confinement: {
-      ...(mode === 'sandboxed' ? { sandboxed: true } : {}),
-      ...(memoryMb === undefined ? {} : { memoryMb }),
-    },
-  };
+  const isFull = mode === undefined;
+  if (isQuick(step, walk.input.catalogue) || (isFull && memoryMb === undefined)) return {};
+  return { confinement: { ...(isFull ? {} : { mode }), ...(memoryMb === undefined ? {} : { memoryMb }) } };
 }
 
 function strictFailure(key: string, unresolved: readonly string[]): FailureInfo {

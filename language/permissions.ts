@@ -13,9 +13,10 @@ import type { Definition, Step } from './model.ts';
 
 export type Mode = NonNullable<Definition['mode']>;
 
-/** How the processes of a step are held in; absent means not at all. */
+/** How a step is held in; absent means not at all. */
 export interface Confinement {
-  sandboxed?: true;
+  mode?: Exclude<Mode, 'full'>;
+  /** Of its processes together. */
   memoryMb?: number;
 }
 

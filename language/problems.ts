@@ -51,6 +51,7 @@ export const PROBLEMS = {
   RESULT_NOT_AWAITED: 'The result of a run that nobody waits for is read',
   STUCK_LOOP: "A loop's check never changes",
   REFUSED_BY_MODE: 'The mode of the run refuses this step',
+  STEERING_VARIABLE: 'A sandboxed step sets a variable that steers the programs it starts',
   SECRET_IN_TEXT: 'A secret is written into the definition',
   UNBOUND_ITEM: "The array of a loop's current item was not found",
   UNKNOWN_DEFINITION: 'There is no definition of this name',

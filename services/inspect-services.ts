@@ -45,7 +45,7 @@ export async function inspectServices(env: Environment = process.env): Promise<D
     inspectWorker(config, state),
     inspectWebUi(config, state),
   ]);
-  const entries = [inspectNode(), inspectDependencies(config), ...answers.flat()];
+  const entries = [inspectNode(), inspectDependencies(config), inspectProcesses(), ...answers.flat()];
   return { ok: entries.every(({ ok }) => ok), entries };
 }
 
@@ -95,6 +95,18 @@ async function inspectSandbox(env: Environment): Promise<DoctorEntry> {
     return { name: 'sandbox', ok: true, found: 'bubblewrap works', where: finding.path, version: finding.version };
   const remedy = `${finding.remedy} Only runs with "mode": "sandboxed" need it.`;
   return { name: 'sandbox', ok: true, found: `not available: ${finding.reason}`, where: null, version: null, remedy };
+}
+
+/** What holds a step's processes together when they leave its group and empty their environment. */
+function inspectProcesses(): DoctorEntry {
+  const entry = { name: 'processes of a step', ok: true, where: null, version: null };
+  if (process.platform === 'linux')
+    return { ...entry, found: 'all end with it, by a mark that they inherit; sandboxed ones with their PID namespace' };
+  return {
+    ...entry,
+    found: 'end with it, unless they leave its group and empty their environment',
+    remedy: 'Run the worker on Linux where a step must not be able to leave a process behind.',
+  };
 }
 
 async function inspectTemporalBinary(config: Config, env: Environment): Promise<DoctorEntry> {

@@ -27,6 +27,8 @@ export interface WorkerProcessOptions {
 /** Runs until SIGTERM or SIGINT; resolves with the exit code. */
 export async function runWorkerProcess(options: WorkerProcessOptions = {}): Promise<number> {
   const config = readConfig();
+  // Commands and sandboxes look here for what they must not reach.
+  process.env['SENTINEL_HOME'] = config.home;
   const version = options.version ?? config.version;
   Runtime.install({ logger: new DefaultLogger((process.env['SENTINEL_LOG_LEVEL'] ?? 'WARN') as LogLevel) });
   const store = openStore({ url: databaseUrl(config), poolSize: STORE_POOL_SIZE });

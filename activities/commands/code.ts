@@ -3,8 +3,16 @@
  * (a reader sees the old content or the new) and the same write again changes nothing.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readFile as readDescriptor, readFileSync } from 'node:fs';
-import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFile as readDescriptor,
+  readFileSync,
+  readlinkSync,
+} from 'node:fs';
+import { chmod, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import * as z from 'zod';
@@ -40,6 +48,7 @@ async function read(
 async function readBounded(file: string, path: string): Promise<Buffer> {
   const descriptor = openFile(file, path);
   try {
+    checkOpened(descriptor, file, path);
     const found = fstatSync(descriptor);
     if (!found.isFile()) throw new Failure('FILE_NOT_USABLE', `"${path}" is not a file; name a file`);
     if (found.size > COMMAND_BOUNDS.valueBytesMax) throw tooLarge(path, found.size);
@@ -57,31 +66,52 @@ function openFile(file: string, path: string): number {
   }
 }
 
+/**
+ * Between the look at a path and its opening a process of the run may put a link in its place. What was
+ * opened says where it is, on Linux; elsewhere no mode holds processes in.
+ */
+function checkOpened(descriptor: number, place: string, path: string): void {
+  if (process.platform !== 'linux' || readlinkSync(`/proc/self/fd/${descriptor}`) === place) return;
+  throw new Failure(
+    'PATH_OUTSIDE_PROJECT',
+    `path "${path}" was moved while it was opened; write or read it when nothing moves it`,
+  );
+}
+
 async function write({ path, content }: { path: string; content: string }, context: CommandContext) {
   const bytes = Buffer.from(content, 'utf8');
   if (bytes.length > COMMAND_BOUNDS.valueBytesMax) throw tooLarge(path, bytes.length);
-  const file = resolveInside(context.run.project, path);
+  const file = resolveInside(context.run.project, path, { writes: true, mode: context.confinement?.mode });
   try {
-    const found = await stat(file).catch(() => null);
-    if (found?.size === bytes.length && (await readFile(file)).equals(bytes))
-      return { path, bytes: bytes.length, changed: false };
     await mkdir(dirname(file), { recursive: true });
-    // One name per run and step: a retry writes over what its predecessor left.
-    const mark = createHash('sha256').update(`${context.run.handle}:${context.key}`).digest('hex').slice(0, 12);
-    const draft = join(dirname(file), `.${basename(file).slice(0, 200)}.${mark}.tmp`);
-    await replaceFile(file, draft, bytes, found?.mode);
+    const folder = openSync(dirname(file), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    try {
+      checkOpened(folder, dirname(file), path);
+      // Through its descriptor the folder is the one that was looked at, wherever it is moved to.
+      const place = process.platform === 'linux' ? `/proc/self/fd/${folder}` : dirname(file);
+      // One name per run and step: a retry writes over what its predecessor left.
+      const mark = createHash('sha256').update(`${context.run.handle}:${context.key}`).digest('hex').slice(0, 12);
+      const name = basename(file);
+      const changed = await replaceFile(join(place, name), join(place, `.${name.slice(0, 200)}.${mark}.tmp`), bytes);
+      return { path, bytes: bytes.length, changed };
+    } finally {
+      closeSync(folder);
+    }
   } catch (error) {
     throw fileFailure(error, path);
   }
-  return { path, bytes: bytes.length, changed: true };
 }
 
-async function replaceFile(file: string, draft: string, bytes: Buffer, mode: number | undefined): Promise<void> {
+/** Whether it had to be changed. */
+async function replaceFile(file: string, draft: string, bytes: Buffer): Promise<boolean> {
+  const found = await lstat(file).catch(() => null);
+  if (found?.isFile() === true && found.size === bytes.length && (await readFile(file)).equals(bytes)) return false;
   try {
     await rm(draft, { force: true });
     await writeFile(draft, bytes, { flag: 'wx' });
-    if (mode !== undefined) await chmod(draft, mode);
+    if (found?.isFile() === true) await chmod(draft, found.mode);
     await rename(draft, file);
+    return true;
   } catch (error) {
     await rm(draft, { force: true });
     throw error;

@@ -1,15 +1,20 @@
 /**
  * `code/git` in the run's project. Values of a definition never become options of git: paths are
  * confined and stand after `--`, names that begin with a dash are refused, the message of a commit
- * goes in by stdin.
+ * goes in by stdin. In `full` git does what the repository's configuration says, hooks and all; in
+ * the other modes no program of the repository's choice runs (../confinement/git-repository.ts).
  */
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
 import { Failure } from '../failures/failures.ts';
 import { SHELL_BOUNDS } from '../shell/process/bounds.ts';
 import { runShell, type ShellResult } from '../shell/run-shell.ts';
+import { homesLeftOut } from '../confinement/protected-places.ts';
+import { findRepository, gitProgram, withReadOnlyView, withSafeConfiguration } from '../confinement/git-repository.ts';
+import type { SandboxRequest } from '../confinement/sandbox.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
+import { readStatus } from './git-status.ts';
 import { resolveInside } from '../confinement/confine.ts';
 
 /** A dash would make an option of it, a colon git's own path syntax or a transport. */
@@ -32,6 +37,7 @@ const Params = z.discriminatedUnion('operation', [
     count: z.number().int().positive().max(COMMAND_BOUNDS.commitsMax).optional(),
   }),
   z.strictObject({ operation: z.literal('push'), remote: Name.optional(), branch: Name.optional() }),
+  z.strictObject({ operation: z.literal('status'), paths: Paths.optional() }),
 ]);
 type Params = z.infer<typeof Params>;
 type ParamsOf<Operation extends Params['operation']> = Extract<Params, { operation: Operation }>;
@@ -46,19 +52,35 @@ interface GitRun {
 }
 
 function runGit({ args, stdin, isLogged = false }: GitRun, context: CommandContext): Promise<ShellResult> {
-  return runShell(
-    {
-      command: 'git',
-      args: ['--no-pager', '-c', 'color.ui=false', ...args],
-      env: ENVIRONMENT,
-      timeoutMs: context.timeoutMs,
-      captureBytes: SHELL_BOUNDS.captureBytesMax,
-      isLogged,
-      ...(stdin === undefined ? {} : { stdin }),
-    },
-    context,
-  );
+  const { project } = context.run;
+  const mode = context.confinement?.mode;
+  const run = (command: string, env: Record<string, string>, sandbox?: SandboxRequest): Promise<ShellResult> =>
+    runShell(
+      {
+        command,
+        args: ['--no-pager', '-c', 'color.ui=false', '-c', 'safe.bareRepository=explicit', ...args],
+        env: { ...ENVIRONMENT, ...env },
+        timeoutMs: context.timeoutMs,
+        captureBytes: SHELL_BOUNDS.captureBytesMax,
+        isLogged,
+        ...(stdin === undefined ? {} : { stdin }),
+        ...(sandbox === undefined ? {} : { sandbox }),
+      },
+      context,
+    );
+  if (mode === undefined) return run('git', agent());
+  const repository = findRepository(project, mode);
+  const program = gitProgram(project);
+  return mode === 'readonly'
+    ? withReadOnlyView(repository, (variables) => run(program, variables))
+    : withSafeConfiguration(repository, (variables, written) => run(program, variables, { repository: written }));
 }
+
+/** Where remotes are reached by ssh; its name looks like a secret's. */
+const agent = (): Record<string, string> => {
+  const socket = process.env['SSH_AUTH_SOCK'];
+  return socket === undefined ? {} : { SSH_AUTH_SOCK: socket };
+};
 
 async function git(run: GitRun, context: CommandContext): Promise<ShellResult> {
   const result = await runGit(run, context);
@@ -73,10 +95,15 @@ async function git(run: GitRun, context: CommandContext): Promise<ShellResult> {
   );
 }
 
+/** Paths as git takes them, without what is in a home of Sentinel. */
 function confined(paths: readonly string[], context: CommandContext): string[] {
   for (const path of paths) resolveInside(context.run.project, path);
-  return [...paths];
+  return [...paths, ...homesLeftOut(context.run.project)];
 }
+
+/** In a submodule git would ask the submodule's own configuration. */
+const submodules = (context: CommandContext): string[] =>
+  context.confinement?.mode === undefined ? [] : ['--ignore-submodules=all'];
 
 async function add({ paths }: ParamsOf<'add'>, context: CommandContext): Promise<JsonObject> {
   const { output } = await git({ args: ['add', '--', ...confined(paths, context)], isLogged: true }, context);
@@ -108,6 +135,7 @@ async function diff({ base, staged, paths }: ParamsOf<'diff'>, context: CommandC
     'diff',
     '--no-ext-diff',
     '--no-textconv',
+    ...submodules(context),
     ...(staged === true ? ['--cached'] : []),
     '--end-of-options',
   ];
@@ -160,6 +188,17 @@ async function push(
   return { operation: 'push', output, remote, branch };
 }
 
+async function status({ paths }: ParamsOf<'status'>, context: CommandContext): Promise<JsonObject> {
+  const options = ['--porcelain=v2', '--branch', '--untracked-files=all', ...submodules(context)];
+  const { stdout } = await git(
+    { args: ['-c', 'core.quotePath=false', 'status', ...options, '--', ...confined(paths ?? [], context)] },
+    context,
+  );
+  const found = readStatus(stdout);
+  const output = found.files.map(({ index, workTree, path }) => `${index}${workTree} ${path}`).join('\n');
+  return { operation: 'status', output, ...found, clean: found.files.length === 0 };
+}
+
 function runOperation(params: Params, context: CommandContext): Promise<JsonObject> {
   switch (params.operation) {
     case 'add':
@@ -172,6 +211,8 @@ function runOperation(params: Params, context: CommandContext): Promise<JsonObje
       return log(params, context);
     case 'push':
       return push(params, context);
+    case 'status':
+      return status(params, context);
     default:
       return params satisfies never;
   }
@@ -183,7 +224,7 @@ export const gitCommands: Command[] = [
   defineCommand({
     name: 'code/git',
     permission: 'write',
-    operations: { diff: 'read', log: 'read', push: 'network' },
+    operations: { diff: 'read', log: 'read', status: 'read', push: 'network' },
     speed: 'long',
     textField: 'output',
     textParams: ['message'],

@@ -7,7 +7,9 @@
  */
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import type { Mode } from '../../language/permissions.ts';
 import { Failure } from '../failures/failures.ts';
+import { type Protection, protectionOf } from './protected-places.ts';
 
 const PATH_LENGTH_MAX = 4096;
 const ROOTS_MAX = 1000;
@@ -28,8 +30,14 @@ function rootOf(project: string): string {
   return root;
 }
 
-/** The absolute, real path of `path`, which need not exist; refuses what lies outside the project. */
-export function resolveInside(project: string, path: string): string {
+/** What a path is wanted for, and in which mode. */
+export interface Access {
+  writes?: boolean;
+  mode?: Mode | undefined;
+}
+
+/** The absolute, real path of `path`, which need not exist; refuses what lies outside the project, and what is protected in it. */
+export function resolveInside(project: string, path: string, access: Access = {}): string {
   const root = rootOf(project);
   if (path.includes('\0')) throw outside(path, 'holds a NUL byte');
   if (path.length > PATH_LENGTH_MAX)
@@ -40,8 +48,24 @@ export function resolveInside(project: string, path: string): string {
   if (!isInside(root, wanted)) throw outside(path, 'leads out of the project');
   const real = realpathOfDeepest(wanted, path);
   if (!isInside(root, real)) throw outside(path, 'leads out of the project through a symbolic link');
+  const protection = protectionOf(root, real);
+  if (protection !== null && isRefused(protection, access))
+    throw new Failure('PATH_PROTECTED', refusals[protection](path));
   return real;
 }
+
+function isRefused(protection: Protection, { writes = false, mode }: Access): boolean {
+  if (protection === 'home') return true;
+  return writes && (protection === 'repository' || mode === 'sandboxed');
+}
+
+const refusals: Record<Protection, (path: string) => string> = {
+  home: (path) => `path "${path}" leads into a home of Sentinel, which no command reads or writes; name another`,
+  repository: (path) =>
+    `path "${path}" leads into a git repository, which only git writes; use code/git, or name another`,
+  'run-later': (path) =>
+    `path "${path}" is what the command line runs later, and the run is "sandboxed"; name another, or relax "mode"`,
+};
 
 function isInside(root: string, path: string): boolean {
   const way = relative(root, path);

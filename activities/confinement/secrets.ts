@@ -78,11 +78,21 @@ function withSpellings(masks: readonly Mask[], secret: { [name: string]: string 
   );
   const encoded = Object.entries(secret)
     .filter(([, value]) => value.length >= 8)
-    .map(([name, value]): Mask => ({
-      text: Buffer.from(value).toString('base64').replace(/=+$/, ''),
-      shown: `[env ${name}]`,
-    }));
+    .flatMap(([name, value]) => inBase64(value).map((text): Mask => ({ text, shown: `[env ${name}]` })));
   return [...masks, ...quoted, ...encoded].toSorted((a, b) => b.text.length - a.text.length);
+}
+
+/**
+ * Base64 spells three bytes as four characters, so a value looks in three ways, by how many bytes stand before
+ * it; each without the characters at its ends that other bytes share in. In both alphabets.
+ */
+function inBase64(value: string): string[] {
+  const spellings = [0, 1, 2].flatMap((before) => {
+    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(value)]);
+    const own = [Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6)] as const;
+    return (['base64', 'base64url'] as const).map((alphabet) => bytes.toString(alphabet).slice(...own));
+  });
+  return [...new Set(spellings)];
 }
 
 /** A failure may quote what it failed on. */

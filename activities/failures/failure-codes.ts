@@ -25,6 +25,7 @@ export const FAILURE_CODES = {
   NESTING_TOO_DEEP: 'Sentinels are nested deeper than allowed',
   PATH_NOT_USABLE: 'A path could not be resolved',
   PATH_OUTSIDE_PROJECT: "A path leads out of the run's project",
+  PATH_PROTECTED: 'A path leads to what a definition does not reach',
   PROJECT_MISSING: "The run's project is not on this host",
   RECORD_EXISTS: 'Another record has that id',
   RUN_ABORTED: 'A persona ended the run at a question',

@@ -14,7 +14,7 @@ import type { Failure } from '../failures/failures.ts';
 import { SHELL_BOUNDS } from './process/bounds.ts';
 import { classifierOf, emitLines } from './output/classification.ts';
 import { LineSplitter } from './output/line-splitter.ts';
-import { exitCodeOf, type Child } from './run-shell.ts';
+import { exitCodeOf, type Child } from './child.ts';
 import { listeningPort, portIn } from './process/served-port.ts';
 import { StepLog, type StreamName } from './output/step-log.ts';
 import { StreamMask } from './output/stream-mask.ts';

@@ -18,11 +18,11 @@ import type { Execution, Holding, RunningExecution } from '../../prisma/store/co
 import { secretsOf } from '../confinement/secrets.ts';
 import { BackgroundProcess } from './background-process.ts';
 import { SHELL_BOUNDS } from './process/bounds.ts';
-import { memoryFailure } from './process/memory.ts';
-import { endStep, isWorkerGone, stepMarker, workerMarker } from './process/orphans.ts';
-import { endGroups, findMarked, type MarkedProcess } from './process/processes.ts';
+import { endStep, groupsOfSteps, isWorkerGone, stepMarker, workerMarker } from './process/orphans.ts';
+import { endGroups } from './process/processes.ts';
 import { quoteCommand } from './quote-command.ts';
-import { endChild, startChild, type ShellContext, type ShellRequest } from './run-shell.ts';
+import { endChild, startChild, type ShellContext, type ShellRequest } from './child.ts';
+import { breachFailure } from './breach.ts';
 
 export type BackgroundRequest = Pick<ShellRequest, 'command' | 'args' | 'cwd' | 'env' | 'stdin'>;
 export type Started = { executionId: string; pid?: number; port?: number };
@@ -96,10 +96,7 @@ export class BackgroundProcesses {
     const held = [...this.#held.values()];
     const worker = await workerMarker();
     const steps = new Set([...this.#steps.values()].flatMap((markers) => [...markers]));
-    await Promise.all([
-      ...held.map((process) => this.#leave(process)),
-      endMarked((marked) => marked.worker === worker && steps.has(marked.step)),
-    ]);
+    await Promise.all([...held.map((process) => this.#leave(process)), endSteps(steps, worker)]);
   }
 
   async #leave(process: BackgroundProcess): Promise<void> {
@@ -124,8 +121,8 @@ export class BackgroundProcesses {
     const held = { ...context, secrets, ...(confinement === undefined ? {} : { confinement }) };
     const child = await startChild({ ...secrets.unseal(request), timeoutMs: SHELL_BOUNDS.timeoutMsMax }, held);
     const process = new BackgroundProcess(context.store, execution, child, secrets.logs);
-    void child.overMemory.then((usedMb) => {
-      process.blame(memoryFailure(quoteCommand(request.command), { usedMb, maxMemoryMb: confinement?.memoryMb ?? 0 }));
+    void child.breach.then((breach) => {
+      process.blame(breachFailure(breach, quoteCommand(request.command), confinement));
       return this.#end(process);
     });
     this.#held.set(execution.id, process);
@@ -155,7 +152,7 @@ export class BackgroundProcesses {
     if (steps === undefined) return;
     this.#steps.delete(handle);
     const held = [...this.#held.values()].filter(({ execution }) => execution.handle === handle);
-    await Promise.all([...held.map((process) => this.#end(process)), endMarked(({ step }) => steps.has(step))]);
+    await Promise.all([...held.map((process) => this.#end(process)), endSteps(steps)]);
   }
 
   async #end(process: BackgroundProcess): Promise<void> {
@@ -242,8 +239,8 @@ export class BackgroundProcesses {
   }
 }
 
-async function endMarked(isMeant: (marked: MarkedProcess) => boolean): Promise<void> {
-  await endGroups(async () => (await findMarked()).filter(isMeant).map(({ group }) => group), SHELL_BOUNDS.graceMs);
+async function endSteps(markers: ReadonlySet<string>, worker?: string): Promise<void> {
+  await endGroups(() => groupsOfSteps([...markers], worker), SHELL_BOUNDS.graceMs);
 }
 
 /** Nobody holds it and nobody will start it again. */

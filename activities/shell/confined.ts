@@ -1,20 +1,26 @@
-/** From what a step wants started to what is started: inside the sandbox, under the bound on memory. */
+/** From what a step wants started to what is started: in the sandbox, under the bound on memory, with the step's mark. */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { Confinement } from '../../language/permissions.ts';
 import { Failure } from '../failures/failures.ts';
-import { limitedMemory } from './process/memory.ts';
-import { sandboxed, type Launch } from '../confinement/sandbox.ts';
+import { memoryLine } from './process/memory.ts';
+import { markLine } from './process/step-mark.ts';
+import { sandboxed, type Launch, type SandboxRequest } from '../confinement/sandbox.ts';
+
+export interface ConfinedRequest extends SandboxRequest {
+  project: string;
+  how?: Confinement | undefined;
+  /** What a process is known by that left its group and its environment behind; those of a sandbox end with it. */
+  mark: number;
+}
 
 export async function confined(
   launch: Launch,
-  project: string,
-  how: Confinement = {},
-  readable: readonly string[] = [],
+  { project, how = {}, mark, ...shown }: ConfinedRequest,
 ): Promise<Launch> {
-  const isBare = how.sandboxed !== true && how.memoryMb === undefined;
-  if (isBare) return launch;
+  const limits = how.memoryMb === undefined ? [] : [memoryLine(how.memoryMb)];
+  if (how.mode === 'sandboxed') return underLimits(await sandboxed(launch, project, shown), limits);
   // What starts a program for another cannot say that there is none.
   if (!(await isThere(launch))) {
     throw new Failure(
@@ -22,8 +28,14 @@ export async function confined(
       `there is no program "${launch.file}" to start; check its name, PATH and permissions`,
     );
   }
-  const inside = how.sandboxed === true ? await sandboxed(launch, project, readable) : launch;
-  return how.memoryMb === undefined ? inside : limitedMemory(inside, how.memoryMb);
+  return underLimits(launch, [...limits, markLine(mark)]);
+}
+
+/** The shell is replaced by the process, so the process id stays. */
+function underLimits(launch: Launch, lines: readonly string[]): Launch {
+  if (lines.length === 0) return launch;
+  const line = [...lines, 'exec "$@"'].join('; ');
+  return { ...launch, file: '/bin/sh', args: ['-c', line, 'sh', launch.file, ...launch.args] };
 }
 
 async function isThere({ file, cwd, env }: Launch): Promise<boolean> {

@@ -37,7 +37,7 @@ export class Overlay {
   }
 
   write(path: string, content: string): { bytes: number; changed: boolean; isNew: boolean } {
-    const file = resolveInside(this.#project, path);
+    const file = resolveInside(this.#project, path, { writes: true });
     const bytes = Buffer.from(content, 'utf8');
     const before = this.#written.get(file) ?? onDisk(file, path);
     this.#written.set(file, bytes);

@@ -39,6 +39,10 @@ export const WORKER_SETTINGS = {
     .string()
     .regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be 1 to 100 letters, digits, _ and -')
     .optional(),
+  SENTINEL_STEP_ENV: z
+    .string()
+    .regex(/^[\s,\w]*$/, 'must name variables, separated by commas')
+    .optional(),
   SENTINEL_STEPS_AT_ONCE: z.coerce
     .number({ error: 'must be a number' })
     .int('must be a whole number')

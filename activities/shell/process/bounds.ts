@@ -48,6 +48,8 @@ export const SHELL_BOUNDS = {
   graceMs: 5_000,
   /** From SIGKILL until a process that is still there is reported. */
   killWaitMs: 5_000,
+  /** What a step's process left running when it ended may go on for so long before it is ended, too. */
+  leftoverMs: 100,
   /** How long pipes are read on after the main process has ended. */
   drainMs: 1_000,
   timeoutMsMax: 2 ** 31 - 1,

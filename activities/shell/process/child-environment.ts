@@ -1,33 +1,46 @@
 /**
- * The environment of a step's process: the worker's own, minus what is the worker's alone, plus
- * the step's variables, plus the markers by which an orphan is found.
+ * The environment of a step's process: of the worker's own what the run's mode lets through, the step's
+ * variables, and the markers by which an orphan is found.
  *
- * Left out are credentials of the services Sentinel itself uses, every variable whose name ends in
- * a word for a secret, every `SENTINEL_…` variable, and git's pointers to another repository. A
- * step that needs one of them names it in its `env`.
+ * - E1 In `full` the worker's variables, without what looks like a secret (language/secrets.ts) and
+ *      without settings of Sentinel and of the services it uses. In the other modes a short list of
+ *      ordinary ones.
+ * - E2 What the definition names in `env`, and what `SENTINEL_STEP_ENV` names, goes in whatever its name.
  */
+import type { Mode } from '../../../language/permissions.ts';
+import { looksSecret } from '../../../language/secrets.ts';
 import { Failure } from '../../failures/failures.ts';
 import { SHELL_BOUNDS } from './bounds.ts';
 import { STEP_MARKER, WORKER_MARKER } from './processes.ts';
 
-const WITHHELD = new Set(['DATABASE_URL', 'PGPASSWORD', 'GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE']);
-const SECRET = /(_|^)(TOKEN|SECRET|PASSWORD|API_KEY|ACCESS_KEY|PRIVATE_KEY)$/i;
+/** Settings of the worker itself, and git's pointers to another repository. */
+const OWN = /^(?:SENTINEL_.*|TEMPORAL_.*|DATABASE_URL|PG[A-Z]+|GIT_.*|NODE_CHANNEL_FD|NODE_UNIQUE_ID)$/;
 
-export function isWithheld(name: string): boolean {
-  return WITHHELD.has(name) || name.startsWith('SENTINEL_') || SECRET.test(name);
+const ORDINARY =
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TERM|COLORTERM|COLUMNS|LINES|TZ|TMPDIR|CI|NO_COLOR|FORCE_COLOR)$/;
+
+/** Whether a variable of the worker reaches the processes of its steps without being named. */
+export function isPassedOn(name: string, mode: Mode = 'full'): boolean {
+  return mode === 'full' ? !OWN.test(name) && !looksSecret(name) : ORDINARY.test(name);
 }
 
 export function childEnvironment(
   own: NodeJS.ProcessEnv,
   step: Readonly<Record<string, string>>,
-  markers: { step: string; worker: string },
+  { mode, markers }: { mode: Mode | undefined; markers: Readonly<Record<string, string>> },
 ): Record<string, string> {
+  const named = new Set((own['SENTINEL_STEP_ENV'] ?? '').split(/[\s,]+/).filter(Boolean));
   const environment: Record<string, string> = {};
   for (const [name, value] of Object.entries(own)) {
-    if (value !== undefined && !isWithheld(name)) environment[name] = value;
+    if (value !== undefined && (named.has(name) || isPassedOn(name, mode))) environment[name] = value;
   }
-  return { ...environment, ...step, [STEP_MARKER]: markers.step, [WORKER_MARKER]: markers.worker };
+  return { ...environment, ...step, ...markers };
 }
+
+export const markersOf = (markers: { step: string; worker: string }): Record<string, string> => ({
+  [STEP_MARKER]: markers.step,
+  [WORKER_MARKER]: markers.worker,
+});
 
 /** The system refuses large arguments with a bare `E2BIG`; this says which one, and what to do. */
 export function checkSizes(args: readonly string[], environment: Readonly<Record<string, string>>): void {

@@ -13,20 +13,12 @@ import type { JsonObject } from '../../../language/json.ts';
 import { Failure } from '../../failures/failures.ts';
 import { groupsBelow, listProcesses, withDescendants } from './process-table.ts';
 import { endGroups } from './processes.ts';
-import type { Launch } from '../../confinement/sandbox.ts';
 
 const lookMs = 100;
 const marginMb = 256;
 
-/** The same process under RLIMIT_DATA; the shell is replaced by it, so the process id stays. */
-export function limitedMemory(launch: Launch, memoryMb: number): Launch {
-  const kilobytes = (2 * memoryMb + marginMb) * 1024;
-  return {
-    ...launch,
-    file: '/bin/sh',
-    args: ['-c', `ulimit -d ${kilobytes} 2>/dev/null; exec "$@"`, 'sh', launch.file, ...launch.args],
-  };
-}
+/** The part of a shell line that puts itself, and what it becomes, under RLIMIT_DATA. */
+export const memoryLine = (memoryMb: number): string => `ulimit -d ${(2 * memoryMb + marginMb) * 1024} 2>/dev/null`;
 
 /**
  * Ends the leader's processes when they pass the bound, at once: memory does not wait for a grace

@@ -5,7 +5,9 @@
 import { hostname } from 'node:os';
 import { Failure } from '../../failures/failures.ts';
 import { SHELL_BOUNDS } from './bounds.ts';
+import { isLinux } from './process-table.ts';
 import { endGroups, findMarked, processStart, type MarkedProcess } from './processes.ts';
+import { groupsMarked, markOf } from './step-mark.ts';
 
 export const stepMarker = (handle: string, key: string): string => `${handle}:${key}`;
 
@@ -57,8 +59,19 @@ export async function isWorkerGone(worker: string): Promise<boolean> {
   return (await processStart(Number(match[2]))) !== match[3];
 }
 
-/** Process groups that carry the step's marker now. */
-export async function groupsOfStep(handle: string, key: string): Promise<number[]> {
-  const marker = stepMarker(handle, key);
-  return (await findMarked()).filter((marked) => marked.step === marker).map((marked) => marked.group);
+/** Process groups that carry the step's marker or its mark now. */
+export function groupsOfStep(handle: string, key: string): Promise<number[]> {
+  return groupsOfSteps([stepMarker(handle, key)]);
+}
+
+export async function groupsOfSteps(markers: readonly string[], worker?: string): Promise<number[]> {
+  const marked = (await findMarked()).filter(
+    (one) => markers.includes(one.step) && (worker === undefined || one.worker === worker),
+  );
+  return [...marked.map(({ group }) => group), ...(await groupsMarked(markers.map(markOf)))];
+}
+
+/** What a step's process left behind; the mark tells it where there is one, at a tenth of what environments cost. */
+export async function leftoversOf(marker: string): Promise<number[]> {
+  return isLinux ? groupsMarked([markOf(marker)]) : groupsOfSteps([marker]);
 }

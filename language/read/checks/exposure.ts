@@ -1,4 +1,7 @@
-/** What a definition gives away or may not do: secrets written into it, and steps that its mode refuses. */
+/**
+ * What a definition gives away or may not do: secrets written into it, steps that its mode refuses, and
+ * variables by which a sandboxed step steers what it starts.
+ */
 import type { Catalogue } from '../../catalogue.ts';
 import { permissionOf, refusalOf, stricter, type Mode } from '../../permissions.ts';
 import type { Problem } from '../../problems.ts';
@@ -24,6 +27,9 @@ export function checkExposure(sites: Sites, origins: Origins, catalogue: Catalog
         },
       ];
     }),
+    ...sites.steps.flatMap(({ step, path, place }) =>
+      modes.get(place.definition) === 'sandboxed' ? steeringIn(step, (keys) => origins.locate(step, path, keys)) : [],
+    ),
     ...sites.steps.flatMap(({ step, path }) =>
       secretsIn(withoutInner(step), (keys) => origins.locate(step, path, keys)),
     ),
@@ -43,6 +49,27 @@ function modeOf(site: DefinitionSite): Mode {
 function withoutInner(step: object): object {
   const inner = new Set(['then', 'else', 'always', 'steps', 'branches', 'definition']);
   return Object.fromEntries(Object.entries(step).filter(([key]) => !inner.has(key)));
+}
+
+/** The loader, shells and git take orders from these. */
+const STEERING = /^(?:LD_\w+|DYLD_\w+|BASH_ENV|ENV|GIT_\w+)$/;
+
+function steeringIn(step: object, locate: (keys: string[]) => string): Problem[] {
+  const { env, params } = step as { env?: unknown; params?: unknown };
+  const places: [string[], unknown][] = [
+    [['env'], env],
+    [['params', 'env'], isPlain(params) ? params['env'] : undefined],
+  ];
+  return places.flatMap(([keys, variables]) =>
+    Object.keys(isPlain(variables) ? variables : {})
+      .filter((name) => STEERING.test(name))
+      .map((name): Problem => ({
+        code: 'STEERING_VARIABLE',
+        severity: 'warning',
+        path: locate([...keys, name]),
+        message: `${name} steers every program that this step starts; inside the sandbox it takes effect, so leave it out unless that is meant`,
+      })),
+  );
 }
 
 /** Forms that are given out for one purpose: keys of model providers, of clouds, of code hosts; private keys. */

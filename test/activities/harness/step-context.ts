@@ -3,7 +3,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { ShellContext } from '../../../activities/shell/run-shell.ts';
+import type { ShellContext } from '../../../activities/shell/child.ts';
 import { livingGroups } from '../../../activities/shell/process/process-table.ts';
 import type { LogChunk } from '../../../prisma/store/contract/contract.ts';
 

@@ -6,7 +6,8 @@ import { expect, it } from 'vitest';
 import { Failure } from '../../../activities/failures/failures.ts';
 import { SHELL_BOUNDS } from '../../../activities/shell/process/bounds.ts';
 import { LineSplitter } from '../../../activities/shell/output/line-splitter.ts';
-import { runShell, type ShellRequest } from '../../../activities/shell/run-shell.ts';
+import { type ShellRequest } from '../../../activities/shell/child.ts';
+import { runShell } from '../../../activities/shell/run-shell.ts';
 import { isGroupAlive, MemoryLog, shellContext, temporaryFolder, type TestContext } from '../harness/step-context.ts';
 
 async function run(request: Partial<ShellRequest>, context?: TestContext) {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Confinement } from '../../../language/permissions.ts';
 import { processStart } from '../../../activities/shell/process/processes.ts';
-import { runShell, type ShellRequest } from '../../../activities/shell/run-shell.ts';
+import { type ShellRequest } from '../../../activities/shell/child.ts';
+import { runShell } from '../../../activities/shell/run-shell.ts';
 import { findSandbox } from '../../../activities/confinement/sandbox.ts';
 import { shellContext, temporaryFolder } from '../harness/step-context.ts';
 
@@ -62,7 +63,7 @@ describe('a step with a bound on memory', () => {
   });
 
   it.runIf(finding.ok)('holds in a sandbox too', async () => {
-    const failed = run({ command: 'node', args: ['-e', grow(2000)] }, { memoryMb: 150, sandboxed: true });
+    const failed = run({ command: 'node', args: ['-e', grow(2000)] }, { memoryMb: 150, mode: 'sandboxed' });
     await expect(failed).rejects.toMatchObject({ code: 'MEMORY_LIMIT', details: { stdout: 'begun\n' } });
   });
 });

@@ -4,17 +4,15 @@ import { createServer, type AddressInfo } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { gitCommands } from '../../../activities/commands/git.ts';
-import { runShell, type ShellRequest } from '../../../activities/shell/run-shell.ts';
+import { type ShellRequest } from '../../../activities/shell/child.ts';
+import { runShell } from '../../../activities/shell/run-shell.ts';
 import { findSandbox } from '../../../activities/confinement/sandbox.ts';
 import { withValueFiles } from '../../../activities/shell/value-files.ts';
-import { commandContext } from '../harness/command-context.ts';
 import { shellContext, temporaryFolder } from '../harness/step-context.ts';
 
 const finding = await findSandbox();
-const confinement = { sandboxed: true } as const;
+const confinement = { mode: 'sandboxed' } as const;
 
 async function inside(request: Partial<ShellRequest>, project?: string) {
   return runShell(
@@ -117,7 +115,10 @@ describe.runIf(finding.ok)('a sandboxed step, seen from outside', () => {
   it('reads values that came as files', async () => {
     const project = await temporaryFolder();
     const result = await withValueFiles({ SENTINEL_1: 'large' }, (env, folder) =>
-      inside({ command: 'cat "$SENTINEL_1_FILE"', env, readable: folder === undefined ? [] : [folder] }, project),
+      inside(
+        { command: 'cat "$SENTINEL_1_FILE"', env, sandbox: { readable: folder === undefined ? [] : [folder] } },
+        project,
+      ),
     );
     expect(result.stdout).toBe('large');
   });
@@ -142,26 +143,6 @@ describe.runIf(finding.ok)('a sandboxed step, seen from outside', () => {
     await writeFile(join(project, 'beat'), 'quiet');
     await sleep(300);
     expect(await readFile(join(project, 'beat'), 'utf8')).toBe('quiet');
-  });
-
-  it('holds git in, and the hooks it runs', async () => {
-    const project = await temporaryFolder();
-    const outside = await temporaryFolder();
-    await execa('git', ['init', '-q'], { cwd: project });
-    await execa('git', ['config', 'user.email', 'a@b.c'], { cwd: project });
-    await execa('git', ['config', 'user.name', 'A'], { cwd: project });
-    await writeFile(
-      join(project, '.git/hooks/pre-commit'),
-      `#!/bin/sh\necho out > ${outside}/escaped\necho in > inside\n`,
-      { mode: 0o755 },
-    );
-    await writeFile(join(project, 'file'), 'x');
-    const [git] = gitCommands;
-    const context = commandContext(project, { confinement });
-    await git?.run({ operation: 'add', paths: ['file'] }, context);
-    expect(await git?.run({ operation: 'commit', message: 'first' }, context)).toMatchObject({ committed: true });
-    expect(await readFile(join(project, 'inside'), 'utf8')).toBe('in\n');
-    await expect(readFile(join(outside, 'escaped'))).rejects.toThrow('ENOENT');
   });
 });
 

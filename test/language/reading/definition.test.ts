@@ -129,6 +129,8 @@ describe('good definitions', () => {
   });
 });
 
+const least = (work: () => void): number => Math.min(...Array.from({ length: 5 }, () => processorMs(work)));
+
 /** About as long as a definition may be. */
 const filled = (piece: string, before = ''): string =>
   before + piece.repeat(Math.floor((definitionBytesMax - 10) / piece.length));
@@ -179,7 +181,6 @@ describe('refused in well under a second', () => {
     ['marked characters', filled(String.raw`\"`, '["'), 'NOT_JSON'],
     ['line ends', filled('\n'), 'NOT_JSON'],
   ])('a text at the bound of its size, and no JSON, takes a few times what JSON takes: %s', (_what, text, code) => {
-    const least = (work: () => void): number => Math.min(...Array.from({ length: 5 }, () => processorMs(work)));
     const list = `[${'{},'.repeat(definitionBytesMax / 3 - 2)}{}]`;
     const jsonMs = least(() => void JSON.parse(list));
     const ms = least(() => expect(parseDefinitionText(text, { catalogue }).problems[0]?.code).toBe(code));

@@ -1,0 +1,161 @@
+/**
+ * Places inside a project that a definition does not reach.
+ *
+ * - P1 A home of Sentinel (`SENTINEL_HOME`, every `.sentinel`, whatever holds the files of one): the
+ *      passwords and logs of the services. No command reads or writes it, and a sandbox does not show it.
+ * - P2 `.git`, the project's own and nested ones: configuration, hooks and attributes are programs that
+ *      run later. Commands do not write it, and in a sandbox it is read-only; git's writes go through `code/git`.
+ * - P3 `sentinels/` and `sentinel.config.*`: the command line runs them later. A sandboxed step finds them
+ *      read-only, and so does `code/write` there; where there is none, a step that makes one is ended, and
+ *      what it made is set aside.
+ */
+import { randomBytes } from 'node:crypto';
+import { existsSync, realpathSync, watch } from 'node:fs';
+import { lstat, readdir, rename } from 'node:fs/promises';
+import { basename, isAbsolute, join, relative, sep } from 'node:path';
+
+/** Files by which the home of another installation is known, whatever its name. */
+const HOME_MARKS = ['services.json', 'postgres.password', 'worker-settings.json'];
+const RUN_LATER = ['sentinels', 'sentinel.config.ts', 'sentinel.config.js', 'sentinel.config.mjs'];
+
+/** Names that one file system or another takes for the same: case, and characters that nobody sees. */
+const plainName = (name: string): string =>
+  name
+    .normalize('NFKC')
+    .replaceAll(/[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF]/g, '')
+    .toLowerCase();
+
+export function isHome(folder: string): boolean {
+  const own = process.env['SENTINEL_HOME'];
+  return (
+    plainName(basename(folder)) === '.sentinel' ||
+    (own !== undefined && own !== '' && folder === realOf(own)) ||
+    HOME_MARKS.some((mark) => existsSync(join(folder, mark)))
+  );
+}
+
+export type Protection = 'home' | 'repository' | 'run-later';
+
+/** Why a real path inside a real root is out of reach; null where it is not. */
+export function protectionOf(root: string, real: string): Protection | null {
+  const parts = relative(root, real).split(sep).filter(Boolean);
+  let at = root;
+  for (const part of parts) {
+    at = join(at, part);
+    if (isHome(at)) return 'home';
+  }
+  const names = parts.map(plainName);
+  if (names.includes('.git')) return 'repository';
+  return RUN_LATER.includes(names[0] ?? '') ? 'run-later' : null;
+}
+
+/** What git leaves out of whatever it is asked for in a project, as it takes it. */
+export function homesLeftOut(project: string): string[] {
+  const root = realOf(project);
+  const own = relative(root, realOf(process.env['SENTINEL_HOME'] ?? root));
+  const isInside = own !== '' && own !== '..' && !own.startsWith(`..${sep}`) && !isAbsolute(own);
+  return [':(exclude,glob,icase)**/.sentinel/**', ...(isInside ? [`:(exclude,literal)${own}`] : [])];
+}
+
+export interface ProtectedPlaces {
+  homes: string[];
+  repositories: string[];
+  runLater: string[];
+  /** Where the command line would look for what it runs, and nothing is yet. */
+  missing: string[];
+}
+
+const depthMax = 4;
+const foldersMax = 2_000;
+const knownForMs = 5_000;
+const known = new Map<string, { at: number; found: Promise<ProtectedPlaces> }>();
+
+/** The places of P1 to P3 in a project; nested ones to a depth and number that a step can wait for. Known for some seconds. */
+export function findProtectedPlaces(root: string): Promise<ProtectedPlaces> {
+  const now = performance.now();
+  for (const [project, { at }] of known) if (now - at > knownForMs) known.delete(project);
+  const last = known.get(root);
+  if (last !== undefined) return last.found;
+  const found = search(root);
+  known.set(root, { at: now, found });
+  found.catch(() => known.delete(root));
+  return found;
+}
+
+async function search(root: string): Promise<ProtectedPlaces> {
+  const homes: string[] = [];
+  const repositories: string[] = [];
+  const waiting = [{ folder: root, depth: 0 }];
+  let seen = 0;
+  for (let next = waiting.shift(); next !== undefined && seen < foldersMax; next = waiting.shift()) {
+    seen += 1;
+    const { folder, depth } = next;
+    for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+      const path = join(folder, entry.name);
+      if (plainName(entry.name) === '.git' && !entry.isSymbolicLink()) repositories.push(path);
+      else if (!entry.isDirectory()) continue;
+      else if (isHome(path)) homes.push(path);
+      else if (depth < depthMax && entry.name !== 'node_modules') waiting.push({ folder: path, depth: depth + 1 });
+    }
+  }
+  const laters = RUN_LATER.map((name) => join(root, name));
+  const there = await Promise.all(laters.map(isThere));
+  return {
+    homes,
+    repositories,
+    runLater: laters.filter((_path, index) => there[index]),
+    missing: laters.filter((_path, index) => !there[index]),
+  };
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );
+
+export interface PlaceGuard {
+  /** Resolves with the first place that came into being; otherwise never. */
+  first: Promise<string>;
+  /** Looks once more and no longer; the first place that came into being, or null. */
+  end(): Promise<string | null>;
+}
+
+/** Looks whether one of the places comes into being, and gives it another name at once. */
+export function guardPlaces(root: string, missing: readonly string[]): PlaceGuard {
+  let found: string | null = null;
+  let looking: Promise<void> = Promise.resolve();
+  let tell: ((path: string) => void) | undefined;
+  const first = new Promise<string>((resolve) => (tell = resolve));
+  const look = (): Promise<void> => {
+    looking = looking.then(async () => {
+      for (const path of missing) {
+        if (!(await isThere(path))) continue;
+        found ??= path;
+        await rename(path, `${path}.refused-${randomBytes(4).toString('hex')}`).catch(() => undefined);
+      }
+      if (found !== null) tell?.(found);
+    });
+    return looking;
+  };
+  const watcher = watch(root, () => void look());
+  // A watch that breaks (no more of them on this host) leaves the look at the end.
+  watcher.on('error', () => undefined);
+  void look();
+  return {
+    first,
+    async end() {
+      watcher.close();
+      await look();
+      return found;
+    },
+  };
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,216 @@
+/**
+ * One process of a step, from what the step asks for to its exit: in the folder it names, with the
+ * environment it may have, held in as its run's mode says. It leads a group of its own.
+ */
+import { stat } from 'node:fs/promises';
+import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { execa } from 'execa';
+import type { Json } from '../../language/json.ts';
+import type { Confinement } from '../../language/permissions.ts';
+import { maskText } from '../../language/secrets.ts';
+import type { RunContext, Store } from '../../prisma/store/contract/contract.ts';
+import { resolveInside } from '../confinement/confine.ts';
+import { guardPlaces } from '../confinement/protected-places.ts';
+import type { Launch, SandboxRequest } from '../confinement/sandbox.ts';
+import type { Secrets } from '../confinement/secrets.ts';
+import { Failure } from '../failures/failures.ts';
+import type { Breach } from './breach.ts';
+import { confined } from './confined.ts';
+import type { StreamName } from './output/step-log.ts';
+import { StreamMask } from './output/stream-mask.ts';
+import { SHELL_BOUNDS } from './process/bounds.ts';
+import { checkSizes, childEnvironment, markersOf } from './process/child-environment.ts';
+import { guardMemory } from './process/memory.ts';
+import { groupsOfStep, leftoversOf, stepMarker, workerMarker } from './process/orphans.ts';
+import { groupsBelow } from './process/process-table.ts';
+import { endGroups } from './process/processes.ts';
+import { markOf } from './process/step-mark.ts';
+import { quoteCommand } from './quote-command.ts';
+
+export interface ShellRequest {
+  /** A line for `/bin/sh -c`; with `args`, a program that no shell parses. */
+  command: string;
+  args?: string[];
+  /** Relative to the run's project, and inside it. */
+  cwd?: string;
+  env?: Record<string, string>;
+  stdin?: string;
+  timeoutMs: number;
+  graceMs?: number;
+  /** Bytes that each captured text keeps. */
+  captureBytes?: number;
+  /** False leaves the step's log alone, for a step of several processes: only one may write it. */
+  isLogged?: boolean;
+  /** What a sandbox shows the process beside the usual. */
+  sandbox?: SandboxRequest;
+}
+
+export interface ShellContext {
+  run: RunContext;
+  key: string;
+  attempt: number;
+  signal: AbortSignal;
+  store: { logs: Pick<Store['logs'], 'append'> };
+  heartbeat(details?: Json): void;
+  now(): number;
+  /** How the step's processes are held in; absent means not at all. */
+  confinement?: Confinement;
+  secrets?: Secrets;
+}
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** A started process: its own streams and events, without what waits for the pipes to close. */
+export interface Child {
+  pid: number;
+  exit: Promise<Exit>;
+  closed: Promise<void>;
+  /** Resolves when the process passed its bound on memory, which ends it, or made what it may not. */
+  breach: Promise<Breach>;
+  /** Once it has ended: what it made at the last moment. */
+  lateBreach(): Promise<Breach | null>;
+  listen(onData: (stream: StreamName, chunk: Buffer) => void): void;
+  release(): void;
+}
+
+export async function startChild(request: ShellRequest, context: ShellContext): Promise<Child> {
+  const cwd = await findFolder(request.cwd ?? '.', context);
+  const [file, args] =
+    request.args === undefined ? ['/bin/sh', ['-c', request.command]] : [request.command, request.args];
+  const { handle, project } = context.run;
+  const { mode } = context.confinement ?? {};
+  const markers = markersOf({ step: stepMarker(handle, context.key), worker: await workerMarker() });
+  const env = childEnvironment(process.env, request.env ?? {}, { mode, markers });
+  checkSizes(request.args === undefined ? [request.command] : [request.command, ...request.args], env);
+  const launch = await confined(
+    { file, args, cwd, env },
+    { project, how: context.confinement, markers, mark: markOf(stepMarker(handle, context.key)), ...request.sandbox },
+  );
+  const child = spawn(launch, request.stdin);
+  if (child instanceof Error || child.pid === undefined) {
+    const cause = child instanceof Error ? child : (await child).cause;
+    const reason = cause instanceof Error ? cause.message : 'for no stated reason';
+    throw new Failure(
+      'SHELL_NOT_STARTED',
+      `"${quoted(request, context)}" could not be started (${reason}); check the program's name, PATH and permissions`,
+      { cause },
+    );
+  }
+  const exit = new Promise<Exit>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+  // Execa's own promise waits for the pipes, which a background child may hold open for ever.
+  const closed = child.then(
+    () => undefined,
+    () => undefined,
+  );
+  const masks = (['stdout', 'stderr'] as const).map(
+    (name) => [name, new StreamMask(context.secrets?.results ?? [])] as const,
+  );
+  const ends: (() => void)[] = [];
+  const release = (): void => {
+    for (const end of ends.splice(0)) end();
+    child.stdout.destroy();
+    child.stderr.destroy();
+  };
+  return {
+    pid: child.pid,
+    exit,
+    closed,
+    ...guarded(child.pid, launch, { memoryMb: context.confinement?.memoryMb, exit }),
+    listen(onData) {
+      for (const [name, mask] of masks) {
+        child[name].on('data', (chunk: Buffer) => onData(name, mask.write(chunk)));
+        ends.push(() => onData(name, mask.end()));
+      }
+      void closed.then(release);
+    },
+    release,
+  };
+}
+
+function guarded(
+  pid: number,
+  { missing = [], cwd }: Launch,
+  { memoryMb, exit }: { memoryMb: number | undefined; exit: Promise<Exit> },
+): Pick<Child, 'breach' | 'lateBreach'> {
+  const places = missing.length === 0 ? null : guardPlaces(cwd, missing);
+  const late = exit.then(() => places?.end() ?? null);
+  return {
+    breach: new Promise((resolve) => {
+      if (memoryMb !== undefined)
+        void guardMemory(pid, memoryMb, exit).then((usedMb) => resolve({ type: 'memory', usedMb }));
+      void places?.first.then((path) => resolve({ type: 'place', path }));
+    }),
+    async lateBreach() {
+      const path = await late;
+      return path === null ? null : { type: 'place', path };
+    },
+  };
+}
+
+/** What a process cannot take at all (a NUL in an argument) is thrown at once; it comes back as the error it is. */
+function spawn({ file, args, cwd, env, options }: Launch, input: string | undefined) {
+  const fixed = { extendEnv: false, detached: true, cleanup: false, buffer: false, reject: false } as const;
+  const stdin = input === undefined ? 'ignore' : Buffer.from(input);
+  try {
+    return execa(file, args, {
+      ...fixed,
+      cwd,
+      env,
+      stdio: [stdin, 'pipe', 'pipe', ...(options === undefined ? [] : [options])],
+    });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+async function findFolder(path: string, context: ShellContext): Promise<string> {
+  const cwd = resolveInside(context.run.project, path);
+  const found = await stat(cwd).catch(() => null);
+  if (found?.isDirectory() === true) return cwd;
+  throw new Failure(
+    'SHELL_NOT_STARTED',
+    `cwd "${path}" is ${found === null ? 'missing' : 'not a folder'}; create it first or correct the path`,
+  );
+}
+
+/** Ends the process's group, and what left the group but descends from it or still carries the step's marker. */
+export async function endChild(
+  pid: number,
+  context: { run: { handle: string }; key: string },
+  graceMs: number,
+): Promise<void> {
+  const find = async (): Promise<number[]> => [
+    ...(await groupsBelow(pid)),
+    ...(await groupsOfStep(context.run.handle, context.key)),
+  ];
+  await endGroups(find, graceMs);
+}
+
+/**
+ * Ends what the step's process left running when it ended; whether there was any. What is about to end by
+ * itself has a moment for it. Those of a sandbox have ended with it.
+ */
+export async function endLeftovers(context: ShellContext, graceMs: number): Promise<boolean> {
+  if (context.confinement?.mode === 'sandboxed') return false;
+  const marker = stepMarker(context.run.handle, context.key);
+  const find = (): Promise<number[]> => leftoversOf(marker);
+  if ((await find()).length === 0) return false;
+  await sleep(SHELL_BOUNDS.leftoverMs);
+  if ((await find()).length === 0) return false;
+  await endGroups(find, graceMs);
+  return true;
+}
+
+/** Masked before it is cut: half of a value is found by nobody. */
+export const quoted = ({ command }: ShellRequest, { secrets }: ShellContext): string =>
+  quoteCommand(maskText(command, secrets?.results ?? []));
+
+export function exitCodeOf(exit: Exit): number {
+  return exit.code ?? 128 + (exit.signal === null ? 0 : constants.signals[exit.signal]);
+}

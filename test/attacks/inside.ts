@@ -1,0 +1,65 @@
+/** Steps of a run in one of the modes, as an attacker writes them, and the projects they run in. */
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { onTestFinished } from 'vitest';
+import { builtInCommands, createRegistry } from '../../activities/commands/registry.ts';
+import { findSandbox } from '../../activities/confinement/sandbox.ts';
+import { type ShellRequest } from '../../activities/shell/child.ts';
+import { runShell, type ShellResult } from '../../activities/shell/run-shell.ts';
+import type { Json } from '../../language/json.ts';
+import type { Confinement } from '../../language/permissions.ts';
+import { commandContext } from '../activities/harness/command-context.ts';
+import { shellContext, temporaryFolder } from '../activities/harness/step-context.ts';
+
+/** What only a real sandbox shows is skipped by name where there is none. */
+export const hasSandbox = (await findSandbox()).ok;
+
+const registry = createRegistry(builtInCommands());
+const confinements: Record<'full' | 'sandboxed' | 'boundedSandbox' | 'readonly', Confinement | undefined> = {
+  full: undefined,
+  sandboxed: { mode: 'sandboxed' },
+  boundedSandbox: { mode: 'sandboxed', memoryMb: 512 },
+  readonly: { mode: 'readonly' },
+};
+
+export type AttackedMode = keyof typeof confinements;
+
+const confinementOf = (mode: AttackedMode): { confinement?: Confinement } => {
+  const confinement = confinements[mode];
+  return confinement === undefined ? {} : { confinement };
+};
+
+export function shell(
+  project: string,
+  request: Partial<ShellRequest>,
+  mode: AttackedMode = 'sandboxed',
+): Promise<ShellResult> {
+  return runShell({ command: 'true', timeoutMs: 30_000, ...request }, shellContext(project, confinementOf(mode)));
+}
+
+export function command(project: string, name: string, params: Json, mode: AttackedMode): Promise<Json> {
+  return registry.run(name, params, commandContext(project, confinementOf(mode)));
+}
+
+/** A folder in the home of whoever runs the tests, as their keys are. */
+export async function homeFolder(): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(homedir(), '.sentinel-hidden-')));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, 'key'), 's3cret');
+  return folder;
+}
+
+export async function repository(folder?: string): Promise<string> {
+  const project = folder ?? (await temporaryFolder());
+  const git = (...args: string[]) => execa('git', args, { cwd: project });
+  await git('init', '--quiet', '--initial-branch=main');
+  await git('config', 'user.name', 'Tester');
+  await git('config', 'user.email', 'tester@example.org');
+  await git('config', 'commit.gpgsign', 'false');
+  await writeFile(join(project, 'a.txt'), 'one\n');
+  await git('add', 'a.txt');
+  await git('commit', '--quiet', '--message=first');
+  return project;
+}
