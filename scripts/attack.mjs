@@ -1,0 +1,45 @@
+// Every attempt of a definition, an event or a setting to get out of what holds it, in one command:
+// `npm run attack` prints `N held, M fell`, and names each that fell. They are tests like all others, in files
+// named or placed as attacks, and run with `npm test`, too. What this machine cannot try is named as skipped.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'sentinel-attack-'));
+const report = join(folder, 'report.json');
+const projects = ['fast', 'store', 'services', 'server', 'kill'].flatMap((name) => ['--project', name]);
+const { status } = spawnSync(
+  process.execPath,
+  [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    ...projects,
+    'attack',
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${report}`,
+  ],
+  { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] },
+);
+const files = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')).testResults : [];
+rmSync(folder, { recursive: true, force: true });
+
+const attempts = files.flatMap((file) =>
+  file.assertionResults.map((test) => ({
+    status: test.status,
+    name: `${relative(root, file.name)}: ${test.fullName}`,
+  })),
+);
+const broken = files.filter((file) => file.status === 'failed' && file.assertionResults.length === 0);
+const named = (status) => attempts.filter((attempt) => attempt.status === status).map(({ name }) => name);
+const fell = [...named('failed'), ...broken.map((file) => `${relative(root, file.name)}: could not be run`)];
+const skipped = [...named('pending'), ...named('skipped')];
+
+process.stdout.write('\n');
+for (const name of skipped) process.stdout.write(`skipped: ${name}\n`);
+for (const name of fell) process.stdout.write(`FELL: ${name}\n`);
+process.stdout.write(`${named('passed').length} held, ${fell.length} fell\n`);
+process.exit(fell.length === 0 && status === 0 && attempts.length > 0 ? 0 : 1);
