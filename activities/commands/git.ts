@@ -96,9 +96,9 @@ async function git(run: GitRun, context: CommandContext): Promise<ShellResult> {
 }
 
 /** Paths as git takes them, without what is in a home of Sentinel. */
-function confined(paths: readonly string[], context: CommandContext): string[] {
+async function confined(paths: readonly string[], context: CommandContext): Promise<string[]> {
   for (const path of paths) resolveInside(context.run.project, path);
-  return [...paths, ...homesLeftOut(context.run.project)];
+  return [...paths, ...(await homesLeftOut(context.run.project))];
 }
 
 /** In a submodule git would ask the submodule's own configuration. */
@@ -106,7 +106,7 @@ const submodules = (context: CommandContext): string[] =>
   context.confinement?.mode === undefined ? [] : ['--ignore-submodules=all'];
 
 async function add({ paths }: ParamsOf<'add'>, context: CommandContext): Promise<JsonObject> {
-  const { output } = await git({ args: ['add', '--', ...confined(paths, context)], isLogged: true }, context);
+  const { output } = await git({ args: ['add', '--', ...(await confined(paths, context))], isLogged: true }, context);
   return { operation: 'add', output, paths };
 }
 
@@ -139,7 +139,7 @@ async function diff({ base, staged, paths }: ParamsOf<'diff'>, context: CommandC
     ...(staged === true ? ['--cached'] : []),
     '--end-of-options',
   ];
-  const limits = confined(paths ?? [], context);
+  const limits = await confined(paths ?? [], context);
   const { stdout, truncated } = await git(
     { args: [...options, ...(base === undefined ? [] : [base]), '--', ...limits] },
     context,
@@ -191,7 +191,7 @@ async function push(
 async function status({ paths }: ParamsOf<'status'>, context: CommandContext): Promise<JsonObject> {
   const options = ['--porcelain=v2', '--branch', '--untracked-files=all', ...submodules(context)];
   const { stdout } = await git(
-    { args: ['-c', 'core.quotePath=false', 'status', ...options, '--', ...confined(paths ?? [], context)] },
+    { args: ['-c', 'core.quotePath=false', 'status', ...options, '--', ...(await confined(paths ?? [], context))] },
     context,
   );
   const found = readStatus(stdout);

@@ -7,15 +7,15 @@
  *      run later. Commands do not write it, and in a sandbox it is read-only; git's writes go through `code/git`.
  * - P3 `sentinels/` and `sentinel.config.*`: the command line runs them later. A sandboxed step finds them
  *      read-only, and so does `code/write` there; where there is none, a step that makes one is ended, and
- *      what it made is set aside.
+ *      what it made is set aside. So it is with a `.sentinel` of the project, which would be taken for a home.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, realpathSync, watch } from 'node:fs';
 import { lstat, readdir, rename } from 'node:fs/promises';
-import { basename, isAbsolute, join, relative, sep } from 'node:path';
+import { basename, join, relative, sep } from 'node:path';
 
 /** Files by which the home of another installation is known, whatever its name. */
-const HOME_MARKS = ['services.json', 'postgres.password', 'worker-settings.json'];
+const HOME_MARKS = ['postgres.password', 'worker-settings.json', 'supervisor.lock'];
 const RUN_LATER = ['sentinels', 'sentinel.config.ts', 'sentinel.config.js', 'sentinel.config.mjs'];
 
 /** Names that one file system or another takes for the same: case, and characters that nobody sees. */
@@ -25,13 +25,12 @@ const plainName = (name: string): string =>
     .replaceAll(/[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF]/g, '')
     .toLowerCase();
 
-export function isHome(folder: string): boolean {
+const isHome = (folder: string): boolean =>
+  isNamedHome(folder) || HOME_MARKS.some((mark) => existsSync(join(folder, mark)));
+
+function isNamedHome(folder: string): boolean {
   const own = process.env['SENTINEL_HOME'];
-  return (
-    plainName(basename(folder)) === '.sentinel' ||
-    (own !== undefined && own !== '' && folder === realOf(own)) ||
-    HOME_MARKS.some((mark) => existsSync(join(folder, mark)))
-  );
+  return plainName(basename(folder)) === '.sentinel' || (own !== undefined && own !== '' && folder === realOf(own));
 }
 
 export type Protection = 'home' | 'repository' | 'run-later';
@@ -50,11 +49,10 @@ export function protectionOf(root: string, real: string): Protection | null {
 }
 
 /** What git leaves out of whatever it is asked for in a project, as it takes it. */
-export function homesLeftOut(project: string): string[] {
+export async function homesLeftOut(project: string): Promise<string[]> {
   const root = realOf(project);
-  const own = relative(root, realOf(process.env['SENTINEL_HOME'] ?? root));
-  const isInside = own !== '' && own !== '..' && !own.startsWith(`..${sep}`) && !isAbsolute(own);
-  return [':(exclude,glob,icase)**/.sentinel/**', ...(isInside ? [`:(exclude,literal)${own}`] : [])];
+  const { homes } = await findProtectedPlaces(root);
+  return [':(exclude,glob,icase)**/.sentinel/**', ...homes.map((home) => `:(exclude,literal)${relative(root, home)}`)];
 }
 
 export interface ProtectedPlaces {
@@ -90,21 +88,26 @@ async function search(root: string): Promise<ProtectedPlaces> {
   for (let next = waiting.shift(); next !== undefined && seen < foldersMax; next = waiting.shift()) {
     seen += 1;
     const { folder, depth } = next;
-    for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    if (depth > 0 && (isNamedHome(folder) || entries.some(({ name }) => HOME_MARKS.includes(name)))) {
+      homes.push(folder);
+      continue;
+    }
+    for (const entry of entries) {
       const path = join(folder, entry.name);
       if (plainName(entry.name) === '.git' && !entry.isSymbolicLink()) repositories.push(path);
       else if (!entry.isDirectory()) continue;
-      else if (isHome(path)) homes.push(path);
       else if (depth < depthMax && entry.name !== 'node_modules') waiting.push({ folder: path, depth: depth + 1 });
     }
   }
   const laters = RUN_LATER.map((name) => join(root, name));
+  const own = join(root, '.sentinel');
   const there = await Promise.all(laters.map(isThere));
   return {
     homes,
     repositories,
     runLater: laters.filter((_path, index) => there[index]),
-    missing: laters.filter((_path, index) => !there[index]),
+    missing: [...laters.filter((_path, index) => !there[index]), ...((await isThere(own)) ? [] : [own])],
   };
 }
 

@@ -110,6 +110,13 @@ export async function sandboxed(launch: Launch, project: string, request: Sandbo
       `the run is "sandboxed", and its project ${project} holds ${exposed}, which a sandbox has to hide; start the run in a folder of its own`,
     );
   }
+  const separated = Object.entries(launch.env).find(([name, value]) => `${name}${value}`.includes('\0'));
+  // The options are told apart by NUL bytes: one in a value would begin another option.
+  if (separated !== undefined)
+    throw new Failure(
+      'SHELL_NOT_STARTED',
+      `the variable "${separated[0].replaceAll('\0', '\\0')}" holds a NUL byte; take it out`,
+    );
   const places = await findProtectedPlaces(root);
   const options = [
     ...isolation(),

@@ -87,7 +87,7 @@ describe.runIf(hasSandbox)("a sandboxed step's PATH mounts nothing", () => {
 
   it.each(['/proc', '/proc/1', '/run', '/dev', '/sys', '/var', '/'])('nothing of %s', async (folder) => {
     const project = await temporaryFolder();
-    const line = 'ls /run /var /sys 2>/dev/null; ls -d /proc/[0-9]* | wc -l; ls /dev | wc -l';
+    const line = `ls /run /var /sys 2>/dev/null; ls -d /proc/${process.pid}; ls /dev | wc -l`;
     const plain = await shell(project, { command: line, env: { PATH: '/usr/bin:/bin' } });
     const widened = await shell(project, { command: line, env: { PATH: `/usr/bin:/bin:${folder}` } });
     expect(widened.stdout).toBe(plain.stdout);
@@ -124,6 +124,18 @@ describe.runIf(hasSandbox)("a sandboxed step's folder, arguments and input", () 
       stdin,
     });
     expect(stdout).toBe('');
+  });
+});
+
+describe.runIf(hasSandbox)('a NUL byte begins no option of the sandbox', () => {
+  it.each([
+    ['in a value', (hidden: string) => ({ A: `x\0--ro-bind\0${hidden}\0${hidden}` })],
+    ['in a name', (hidden: string) => ({ [`A\0x\0--ro-bind\0${hidden}\0${hidden}\0--setenv\0B`]: 'x' })],
+    ['at the end', (hidden: string) => ({ A: 'x\0', B: `--ro-bind\0${hidden}\0${hidden}` })],
+  ])('%s', async (_where, env) => {
+    const hidden = await homeFolder();
+    const started = shell(await temporaryFolder(), { command: `cat ${hidden}/key`, env: env(hidden) });
+    await expect(started).rejects.toMatchObject({ code: 'SHELL_NOT_STARTED' });
   });
 });
 

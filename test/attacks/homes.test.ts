@@ -85,6 +85,15 @@ describe.runIf(hasSandbox)('a sandbox shows no home', () => {
   });
 });
 
+it('a folder of the project that only sounds like one is read', async () => {
+  const project = await temporaryFolder();
+  await mkdir(join(project, 'config'));
+  await writeFile(join(project, 'config/services.json'), 'mine');
+  await writeFile(join(project, '.sentinelrc'), 'mine');
+  for (const path of ['config/services.json', '.sentinelrc'])
+    expect(await command(project, 'code/read', { path }, 'full')).toMatchObject({ content: 'mine' });
+});
+
 const later = ['sentinels/deploy.json', 'sentinel.config.ts', 'sentinel.config.js', 'sentinel.config.mjs'];
 
 describe.runIf(hasSandbox)('a sandboxed run does not write what the command line runs later', () => {
@@ -105,7 +114,7 @@ describe.runIf(hasSandbox)('a sandboxed run does not write what the command line
     expect(await readFile(join(project, path), 'utf8')).toBe('as it was');
   });
 
-  it.each(later)('what is not there is not made: %s', async (path) => {
+  it.each([...later, '.sentinel/services.json'])('what is not there is not made: %s', async (path) => {
     const project = await temporaryFolder();
     const top = path.split('/')[0] ?? '';
     for (const line of [
