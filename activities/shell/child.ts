@@ -196,10 +196,15 @@ export async function endChild(
  * Ends what the step's process left running when it ended; whether there was any. What is about to end by
  * itself has a moment for it. Those of a sandbox have ended with it.
  */
-export async function endLeftovers(context: ShellContext, graceMs: number): Promise<boolean> {
+export async function endLeftovers(
+  context: ShellContext,
+  { idsBefore, beganAt, graceMs }: { idsBefore: ReadonlySet<string>; beganAt: number; graceMs: number },
+): Promise<boolean> {
   if (context.confinement?.mode === 'sandboxed') return false;
   const marker = stepMarker(context.run.handle, context.key);
-  const find = (): Promise<number[]> => leftoversOf(marker);
+  // In a long time an id may have been given anew.
+  const isLong = performance.now() - beganAt > SHELL_BOUNDS.idsReusedMs;
+  const find = (): Promise<number[]> => leftoversOf(marker, isLong ? null : idsBefore);
   if ((await find()).length === 0) return false;
   await sleep(SHELL_BOUNDS.leftoverMs);
   if ((await find()).length === 0) return false;

@@ -26,6 +26,7 @@ import { StepLog } from './output/step-log.ts';
 import { StreamMask } from './output/stream-mask.ts';
 import { SHELL_BOUNDS } from './process/bounds.ts';
 import { endStep } from './process/orphans.ts';
+import { processIdsNow } from './process/step-mark.ts';
 
 export type ShellResult = {
   /** 128 + the signal's number when a signal ended the process, as shells have it. */
@@ -69,6 +70,7 @@ export async function runShell(request: ShellRequest, context: ShellContext): Pr
 
 async function runOnce(request: ShellRequest, context: ShellContext, graceMs: number): Promise<ShellResult> {
   const startedAt = context.now();
+  const [idsBefore, beganAt] = [processIdsNow(), performance.now()];
   const child = await startChild(request, context);
   const log = new StepLog(context.store.logs, {
     handle: context.run.handle,
@@ -89,7 +91,11 @@ async function runOnce(request: ShellRequest, context: ShellContext, graceMs: nu
   if (ending.type !== 'exit') await endChild(child.pid, context, graceMs);
   await Promise.race([child.closed, sleep(SHELL_BOUNDS.drainMs, undefined, { ref: false })]);
   child.release();
-  if (ending.type === 'exit' && (await endLeftovers(context, graceMs)) && request.isLogged !== false)
+  if (
+    ending.type === 'exit' &&
+    (await endLeftovers(context, { idsBefore, beganAt, graceMs })) &&
+    request.isLogged !== false
+  )
     log.write('stderr', Buffer.from(leftoversEnded));
   if (request.isLogged !== false)
     for (const stream of ['stdout', 'stderr'] as const) log.write(stream, shown[stream].end());

@@ -50,6 +50,8 @@ export const SHELL_BOUNDS = {
   killWaitMs: 5_000,
   /** What a step's process left running when it ended may go on for so long before it is ended, too. */
   leftoverMs: 100,
+  /** How long the id of a process that has ended is surely not given to another. */
+  idsReusedMs: 10_000,
   /** How long pipes are read on after the main process has ended. */
   drainMs: 1_000,
   timeoutMsMax: 2 ** 31 - 1,

@@ -7,7 +7,7 @@ import { Failure } from '../../failures/failures.ts';
 import { SHELL_BOUNDS } from './bounds.ts';
 import { isLinux } from './process-table.ts';
 import { endGroups, findMarked, processStart, type MarkedProcess } from './processes.ts';
-import { groupsMarked, markOf } from './step-mark.ts';
+import { groupsMarked, markOf, newGroupsMarked } from './step-mark.ts';
 
 export const stepMarker = (handle: string, key: string): string => `${handle}:${key}`;
 
@@ -71,7 +71,8 @@ export async function groupsOfSteps(markers: readonly string[], worker?: string)
   return [...marked.map(({ group }) => group), ...(await groupsMarked(markers.map(markOf)))];
 }
 
-/** What a step's process left behind; the mark tells it where there is one, at a tenth of what environments cost. */
-export async function leftoversOf(marker: string): Promise<number[]> {
-  return isLinux ? groupsMarked([markOf(marker)]) : groupsOfSteps([marker]);
+/** What a step's process left behind, by its mark where there is one; `before`: ids from before it began. */
+export async function leftoversOf(marker: string, before: ReadonlySet<string> | null): Promise<number[]> {
+  if (!isLinux) return groupsOfSteps([marker]);
+  return before === null ? groupsMarked([markOf(marker)]) : newGroupsMarked(markOf(marker), before);
 }

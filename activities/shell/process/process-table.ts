@@ -51,11 +51,12 @@ export async function livingGroups(): Promise<Set<number>> {
 
 async function listProc(): Promise<Entry[]> {
   const names = await readdir('/proc');
-  const entries = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map(readEntry));
+  const entries = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map(readProcess));
   return entries.filter((entry) => entry !== null);
 }
 
-async function readEntry(name: string): Promise<Entry | null> {
+/** By its id; null when it is no more. */
+export async function readProcess(name: string): Promise<Entry | null> {
   const stat = await readFile(`/proc/${name}/stat`, 'latin1').catch(() => null);
   if (stat === null) return null;
   // The name stands in parentheses and may hold anything; the fields begin after the last one.
