@@ -50,7 +50,7 @@ export default defineConfig({
     projects: [
       project('fast', {
         include: [
-          'test/{language,interpreter,conformance,cli,project}/**/*.test.ts',
+          'test/{language,interpreter,conformance,cli,project,models}/**/*.test.ts',
           'test/histories/{replay,ledger}.test.ts',
         ],
         exclude: timed,
