@@ -77,7 +77,7 @@ function thinkingOf(
   const wanted = Math.min(BUDGETS[effort], (facts.maxOutput ?? OUTPUT_TOKENS) - ANSWER_TOKENS_MIN);
   // What the step asked for is room for the answer; the thought comes on top, as far as the model goes.
   const maxTokens = Math.min(facts.maxOutput ?? OUTPUT_TOKENS, room + wanted);
-  const budget = Math.max(1024, Math.min(wanted, maxTokens - ANSWER_TOKENS_MIN));
+  const budget = Math.max(1024, Math.min(wanted, maxTokens - Math.min(room, ANSWER_TOKENS_MIN)));
   return { maxTokens, thinking: { thinking: { type: 'enabled', budget_tokens: budget } } };
 }
 
