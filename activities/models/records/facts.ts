@@ -4,10 +4,12 @@
 export interface Prices {
   input: number;
   output: number;
-  cacheRead?: number;
-  cacheWrite?: number;
+  cacheRead?: number | undefined;
+  cacheWrite?: number | undefined;
   /** Prices of requests whose input, cached tokens included, is larger than `above` tokens. */
-  long?: { above: number; input: number; output: number; cacheRead?: number; cacheWrite?: number };
+  long?:
+    | { above: number; input: number; output: number; cacheRead?: number | undefined; cacheWrite?: number | undefined }
+    | undefined;
 }
 
 /** How a model is told how long to think. */
