@@ -1,7 +1,7 @@
 /** Anthropic's Messages API through its SDK, whose own retries, logs and profiles are off. */
-import Anthropic, { APIError } from '@anthropic-ai/sdk';
+import type Anthropic from '@anthropic-ai/sdk';
 import type { Json } from '../../../language/json.ts';
-import { guardedCall, silentLogger } from '../http/call.ts';
+import { guardedCall, saidIn, silentLogger } from '../http/call.ts';
 import type { Guard } from '../http/guard.ts';
 import { refusalOf } from '../http/refusal.ts';
 import { TURN_LIMITS, type TurnLimits } from '../port/turn.ts';
@@ -38,7 +38,7 @@ export function anthropicProvider(settings: AnthropicSettings): Provider {
         explain: (refusal) => explainAnthropic(subject, refusal),
         explainError: (error) => inStream(subject, error),
       },
-      (guard) => ask(clientFor({ apiKey, baseUrl }, guard), guard),
+      async (guard) => ask(await clientFor({ apiKey, baseUrl }, guard), guard),
     );
   };
   return {
@@ -72,8 +72,13 @@ export function anthropicProvider(settings: AnthropicSettings): Provider {
 
 const briefly: TurnLimits = { ...TURN_LIMITS, headersMs: DESCRIBE_MS, idleMs: DESCRIBE_MS, wallMs: DESCRIBE_MS };
 
-function clientFor({ apiKey, baseUrl }: Pick<AnthropicSettings, 'apiKey' | 'baseUrl'>, guard: Guard): Anthropic {
-  return new Anthropic({
+/** Loaded with the first turn: a worker without such a provider, and most verbs, do without it. */
+async function clientFor(
+  { apiKey, baseUrl }: Pick<AnthropicSettings, 'apiKey' | 'baseUrl'>,
+  guard: Guard,
+): Promise<Anthropic> {
+  const { default: Client } = await import('@anthropic-ai/sdk');
+  return new Client({
     apiKey: apiKey ?? '',
     authToken: null,
     baseURL: baseUrl ?? DEFAULT_ADDRESS,
@@ -87,8 +92,9 @@ function clientFor({ apiKey, baseUrl }: Pick<AnthropicSettings, 'apiKey' | 'base
 
 /** The SDK makes an error of an `error` event in the stream; there the status is that of the stream. */
 function inStream(subject: { name: string; model: string; setting: string }, error: Error): TurnError | null {
-  if (!(error instanceof APIError)) return null;
-  const body = (error.error ?? null) as Json;
+  const said = saidIn(error);
+  if (said === undefined) return null;
+  const body = (said ?? null) as Json;
   return explainAnthropic(subject, refusalOf(500, new Headers(), JSON.stringify(body)));
 }
 

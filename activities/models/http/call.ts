@@ -34,6 +34,10 @@ export async function guardedCall<Result>(parts: CallParts, call: (guard: Guard)
 export const truncated = (name: string): TurnError =>
   new TurnError({ kind: 'truncated-stream' }, `${name} ended its answer in the middle; nothing of it is used`);
 
+/** What the server said in an error of its SDK's making; undefined for any other error. */
+export const saidIn = (error: Error): unknown =>
+  'status' in error && 'requestID' in error && 'error' in error ? (error.error ?? null) : undefined;
+
 /** SDKs log what they cannot read, with the text: nothing of ours may. */
 const silent = (): void => undefined;
 export const silentLogger = { debug: silent, info: silent, warn: silent, error: silent };

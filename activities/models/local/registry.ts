@@ -14,11 +14,11 @@ export interface LocalModel {
 }
 
 export class LocalModels {
-  readonly #file: string;
+  readonly file: string;
 
   /** `file` need not be there yet. */
   constructor(file: string) {
-    this.#file = file;
+    this.file = file;
   }
 
   list(): LocalModel[] {
@@ -40,14 +40,14 @@ export class LocalModels {
   add(name: string, path: string): void {
     if (!isAbsolute(path)) throw new Error(`bug: the path of a model is absolute, and not "${path}"`);
     const entries = { ...this.#read(), [name]: { path, addedAt: new Date().toISOString() } };
-    const draft = `${this.#file}.${process.pid}.new`;
+    const draft = `${this.file}.${process.pid}.new`;
     writeFileSync(draft, `${JSON.stringify(entries, null, 2)}\n`);
-    renameSync(draft, this.#file);
+    renameSync(draft, this.file);
   }
 
   #read(): z.infer<typeof Registry> {
-    if (!existsSync(this.#file)) return {};
-    return Registry.parse(JSON.parse(readFileSync(this.#file, 'utf8')));
+    if (!existsSync(this.file)) return {};
+    return Registry.parse(JSON.parse(readFileSync(this.file, 'utf8')));
   }
 }
 

@@ -1,7 +1,7 @@
 /** Any endpoint that speaks OpenAI's chat completions, through its SDK, whose own retries and logs are off. */
-import OpenAI, { APIError } from 'openai';
+import type OpenAI from 'openai';
 import type { Json } from '../../../language/json.ts';
-import { guardedCall, silentLogger } from '../http/call.ts';
+import { guardedCall, saidIn, silentLogger } from '../http/call.ts';
 import type { Guard } from '../http/guard.ts';
 import { refusalOf } from '../http/refusal.ts';
 import { TurnError } from '../port/turn-failure.ts';
@@ -63,7 +63,7 @@ export function openAiProvider(settings: OpenAiSettings): Provider {
     missing: apiKey === null && settings.baseUrl === null ? `no key is set; set ${setting}` : null,
     send: (request, { names, assembler, signal, limits }) =>
       call(request.model, { signal, limits, expects: 'events' }, async (guard) => {
-        const client = clientFor({ apiKey, baseUrl }, guard);
+        const client = await clientFor({ apiKey, baseUrl }, guard);
         const chunks = await client.chat.completions.create(toWire(request, dialect, names));
         return readChunks(chunks, assembler, { name, model: request.model, requestId: () => guard.requestId });
       }),
@@ -83,8 +83,13 @@ export function openAiProvider(settings: OpenAiSettings): Provider {
   };
 }
 
-function clientFor({ apiKey, baseUrl }: { apiKey: string | null; baseUrl: string }, guard: Guard): OpenAI {
-  return new OpenAI({
+/** Loaded with the first turn: a worker without such a provider, and most verbs, do without it. */
+async function clientFor(
+  { apiKey, baseUrl }: { apiKey: string | null; baseUrl: string },
+  guard: Guard,
+): Promise<OpenAI> {
+  const { default: Client } = await import('openai');
+  return new Client({
     // The SDK insists on one; servers without keys do not read it.
     apiKey: apiKey ?? 'none',
     organization: null,
@@ -99,7 +104,8 @@ function clientFor({ apiKey, baseUrl }: { apiKey: string | null; baseUrl: string
 
 /** The SDK makes an error of a chunk that holds one; it has no status then. */
 function inStream(subject: { name: string; model: string; setting: string }, error: Error): TurnError | null {
-  if (!(error instanceof APIError)) return null;
-  const body = { error: (error.error ?? { message: error.message }) as Json };
+  const said = saidIn(error);
+  if (said === undefined) return null;
+  const body = { error: (said ?? { message: error.message }) as Json };
   return explainOpenAi(subject, refusalOf(200, new Headers(), JSON.stringify(body)));
 }
