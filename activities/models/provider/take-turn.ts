@@ -1,6 +1,6 @@
 /** One turn at a provider: what the model takes, one request, and what came of it. */
 import { Assembler } from '../answer/assembler.ts';
-import { TurnError, type TurnFailure } from '../port/turn-failure.ts';
+import { TurnError, type Finding, type TurnFailure } from '../port/turn-failure.ts';
 import { TURN_LIMITS, type TurnOptions, type TurnRequest, type TurnResult } from '../port/turn.ts';
 import type { Usage } from '../port/usage.ts';
 import type { ModelFacts } from '../records/facts.ts';
@@ -21,8 +21,7 @@ export async function takeTurn(
   let assembler: Assembler | undefined;
   options.signal.throwIfAborted();
   try {
-    if (provider.missing !== null)
-      throw new TurnError({ kind: 'auth', setting: provider.setting }, `${author}: ${provider.missing}`);
+    if (provider.missing !== null) throw missing(provider, author);
     const { request, omitted } = fitRequest(asked, facts, author);
     const names = wireNames(request.tools ?? []);
     const { answerBytesMax } = limits;
@@ -39,6 +38,11 @@ export async function takeTurn(
       failure: failureOf(knowing(error, facts, author), provider.name, asked.model, assembler?.spent()),
     };
   }
+}
+
+function missing({ missing: what, setting }: Provider, author: string): TurnError {
+  const finding: Finding = setting === null ? { kind: 'model-not-found', retired: false } : { kind: 'auth', setting };
+  return new TurnError(finding, `${author}: ${what ?? ''}`);
 }
 
 /** A model that is not found, and was to go, has gone. */

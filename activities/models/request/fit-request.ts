@@ -74,7 +74,7 @@ function refuse(asked: TurnRequest, facts: ModelFacts, author: string): void {
       { kind: 'unsupported', what: 'adapters' },
       `${author} takes no LoRA adapters; use a GGUF model of the provider "local", or drop what follows "+"`,
     );
-  const { window } = facts;
+  const window = asked.window ?? facts.window;
   const tokens = estimateRequest(asked);
   // Only what is beyond doubt: the estimate may be half as large again as what the provider counts.
   if (window !== null && tokens > window * 2)

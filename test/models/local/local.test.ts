@@ -1,4 +1,5 @@
 /** The contract of a model provider, held by a real model in a process of its own. */
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, truncateSync, writeFileSync, copyFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -248,4 +249,30 @@ describe.skipIf('missing' in small)(`a local model${why}`, () => {
     while (resting.processes().size > 0) await sleep(20);
     await own.close();
   });
+
+  test('a model ends with the program that holds it, however that ends', async () => {
+    const parent = spawn(
+      process.execPath,
+      ['--import', 'jiti/register', join(import.meta.dirname, 'parent.ts'), modelPath],
+      {
+        cwd: root,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    const pid = await new Promise<number>((resolve, reject) => {
+      parent.stdout.on('data', (text: Buffer) => resolve(Number(/model (\d+)/.exec(text.toString('utf8'))?.[1])));
+      parent.once('exit', (code) => reject(new Error(`it ended with code ${code}`)));
+    });
+    expect(isAlive(pid)).toBe(true);
+    parent.kill('SIGKILL');
+    while (isAlive(pid)) await sleep(20);
+  });
 });
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
