@@ -44,6 +44,7 @@ export function anthropicProvider(settings: AnthropicSettings): Provider {
   return {
     name,
     isLocal: false,
+    isListed: false,
     setting,
     missing: apiKey === null ? `no key is set; set ${setting}` : null,
     send: (request, { facts, names, assembler, signal, limits }) =>

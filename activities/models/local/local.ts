@@ -38,6 +38,7 @@ export function localProvider({ name, models, host, project }: LocalSettings): P
   return {
     name,
     isLocal: true,
+    isListed: true,
     setting: null,
     missing: isInstalled()
       ? null

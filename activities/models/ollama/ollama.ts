@@ -46,6 +46,7 @@ export function ollamaProvider({ name, address }: OllamaSettings): Provider {
   return {
     name,
     isLocal: true,
+    isListed: true,
     setting,
     missing: null,
     send: (request, { facts, names, assembler, signal, limits }) =>

@@ -58,6 +58,7 @@ export function openAiProvider(settings: OpenAiSettings): Provider {
   return {
     name,
     isLocal,
+    isListed: !isOpenAi(baseUrl),
     setting,
     // A server of one's own often takes no key.
     missing: apiKey === null && settings.baseUrl === null ? `no key is set; set ${setting}` : null,

@@ -44,6 +44,8 @@ export interface Provider {
   readonly name: string;
   /** True when its models run on hardware of the user's: preferred by `auto`. */
   readonly isLocal: boolean;
+  /** True when its list says which models there are, since whoever runs it has chosen them. */
+  readonly isListed: boolean;
   /** The variables or fields that configure it, for messages. */
   readonly setting: string | null;
   /** Null: it can be asked. Else what is missing, as a sentence. */

@@ -113,8 +113,8 @@ async function providerOf(name: ModelName, directory: ModelDirectory, signal: Ab
 
 /** A model on the user's own hardware goes before a name that only looks like another's. */
 async function whoHas(id: string, directory: ModelDirectory, signal: AbortSignal): Promise<OpenProvider | undefined> {
-  const local = [...directory.providers.values()].filter(({ provider }) => provider.isLocal);
-  for (const open of local) {
+  const listed = [...directory.providers.values()].filter(({ provider }) => provider.isListed);
+  for (const open of listed.toSorted((a, b) => Number(b.provider.isLocal) - Number(a.provider.isLocal))) {
     // An id of Anthropic's or OpenAI's own is theirs without asking around.
     if (open.kind !== 'local' && ['anthropic', 'openai'].includes(kindOf(id) ?? '')) continue;
     const listing = await directory.list(open, signal);

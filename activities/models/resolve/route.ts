@@ -60,12 +60,20 @@ export function tierOf(thinking: Effort | undefined): Tier {
 const hasImages = (messages: Needs['messages']): boolean =>
   messages.some(({ blocks }) => blocks.some((block) => block.type === 'image'));
 
-/** Of the project's routes, or local first and then by size. */
+/** Of the project's routes, or local first, then other servers by what they list, then hosted models by size. */
 function entriesFor({ settings, providers }: ModelDirectory, task: TaskClass, tier: Tier): readonly string[] {
   const own = settings.routes[task]?.[tier] ?? settings.routes['*']?.[tier];
   if (own !== undefined) return own;
-  const local = [...providers.values()].filter(({ provider }) => provider.isLocal);
-  return [...local.map(({ provider }) => `${provider.name}/*`), ...CLOUD[tier]];
+  const all = [...providers.values()].map(({ provider }) => provider);
+  const listed = [
+    ...all.filter(({ isLocal }) => isLocal),
+    ...all.filter(({ isLocal, isListed }) => isListed && !isLocal),
+  ];
+  const names = new Set(listed.map(({ name }) => name));
+  return [
+    ...listed.map(({ name }) => `${name}/*`),
+    ...CLOUD[tier].filter((entry) => !names.has(entry.split('/')[0] ?? '')),
+  ];
 }
 
 type Tried = { ok: true; model: string } | { ok: false; why: string };

@@ -179,6 +179,15 @@ test.each([
   expect(found.reason).toContain(`is ${name}`);
 });
 
+test('auto is a model that a server of one’s own lists, and not one of OpenAI’s that it does not have', async () => {
+  double().route('/v1/models', { headers: json, pieces: ['{"data":[{"id":"qwen3-32b","max_model_len":40960}]}'] });
+  const env = { ...nowhere, OPENAI_BASE_URL: `${double().url}/v1` };
+  const found = await resolve('auto', { env });
+  expect(found.name).toBe('openai/qwen3-32b');
+  expect(found.facts).toMatchObject({ window: 40_960, prices: null });
+  expect(await resolve('qwen3-32b', { env })).toMatchObject({ name: 'openai/qwen3-32b' });
+});
+
 test('auto passes over a model that lacks what the task needs', async () => {
   const image = { type: 'image' as const, mediaType: 'image/png' as const, data: 'aQ==' };
   const found = await resolve('auto', { env: keys }, { messages: [{ role: 'user', blocks: [image] }] });
