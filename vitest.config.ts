@@ -50,14 +50,21 @@ export default defineConfig({
     projects: [
       project('fast', {
         include: [
-          'test/{language,interpreter,conformance,cli,project}/**/*.test.ts',
+          'test/{language,interpreter,conformance,cli,project,models}/**/*.test.ts',
           'test/histories/{replay,ledger}.test.ts',
         ],
-        exclude: timed,
+        exclude: [...timed, 'test/models/local/**'],
         timeoutMs: minute,
         maxWorkers: availableParallelism(),
       }),
       project('alone', { include: timed, timeoutMs: minute, maxWorkers: 1 }),
+      project('models', {
+        include: ['test/models/local/**/*.test.ts'],
+        timeoutMs: 5 * minute,
+        globalSetup: ['test/models/local/global-setup.ts'],
+        // A model takes every core.
+        maxWorkers: 1,
+      }),
       project('store', {
         include: ['test/{store,activities,attacks}/**/*.test.ts'],
         timeoutMs: 2 * minute,

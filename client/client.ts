@@ -258,11 +258,13 @@ export class SentinelClient {
       import('../activities/commands/catalogue.ts'),
     ]);
     const { taskQueues, temporal } = this.#connections.config;
+    const workerProject = await this.#connections.workerProject();
     return {
       store,
       client,
       catalogue: builtInCatalogue(),
       taskQueue: host === undefined ? taskQueues[0] : `sentinel@${host}`,
+      workerProject,
       isElsewhere: host !== undefined || temporal.isExternal,
     };
   }

@@ -35,6 +35,13 @@ export class Connections {
     return this.#config;
   }
 
+  /** The project whose configuration our own worker has; null: none. */
+  async workerProject(): Promise<string | null> {
+    const { withKeptSettings } = await import('../services/supervisor/kept-settings.ts');
+    const env = this.#options.env ?? process.env;
+    return readConfig(withKeptSettings(this.#config.home, env)).project?.folder ?? null;
+  }
+
   store(): Promise<Store> {
     this.#store ??= this.#openStore();
     return this.#store;

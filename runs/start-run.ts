@@ -17,6 +17,7 @@ import { contentHash } from '../prisma/store/values/content-hash.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { reachedDefinitions, referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
 import type { Position } from '../interpreter/position.ts';
+import { configConflict } from '../services/config/project-file.ts';
 import { workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages/messages.ts';
 import { memoOf, searchAttributesOf } from '../workflows/messages/search-attributes.ts';
 import { referencesOf } from './library.ts';
@@ -34,6 +35,8 @@ export interface RunServices {
   taskQueue: string;
   /** The client shares its connection with a worker of the queue, so the server may hand the first task straight to it. */
   isEager?: boolean;
+  /** The project whose configuration the workers have; null: none. Absent: nobody here knows. */
+  workerProject?: string | null;
   /** The run goes to workers on other hosts: what this host can do says nothing of them. */
   isElsewhere?: boolean;
 }
@@ -66,6 +69,7 @@ export async function startRun(parts: RunServices, request: StartRequest): Promi
   const { definition, project, persona, origin, continueEvery, from } = request;
   const handle = request.handle ?? randomUUID();
   const workflowId = workflowIdOf(handle);
+  checkConfig(parts, project);
   const library = await collectLibrary(store, definition, request.known);
   if (parts.isElsewhere !== true) await checkSandbox([definition, ...Object.values(library)]);
   const hash = contentHash(definition);
@@ -116,6 +120,13 @@ export async function startRun(parts: RunServices, request: StartRequest): Promi
     throw error;
   }
   return { handle, workflowId, isNew };
+}
+
+/** Nothing is stored or started that would get the models of another project. */
+function checkConfig({ workerProject, isElsewhere }: RunServices, project: string): void {
+  if (workerProject === undefined || isElsewhere === true) return;
+  const conflict = configConflict(project, workerProject);
+  if (conflict !== null) throw new Failure('CONFIG_DIFFERS', conflict);
 }
 
 /** Nothing is stored or started that could not keep to its mode. */

@@ -28,7 +28,7 @@ const isSoak = argv.includes('--soak');
 const isSum = argv.includes('--sum');
 const projects = isSoak
   ? ['random', 'slow', 'chaos']
-  : ['fast', 'alone', 'store', 'services', 'server', 'kill', 'browser'];
+  : ['fast', 'alone', 'models', 'store', 'services', 'server', 'kill', 'browser'];
 // Chaos makes the same choices each time, so that what CI says is about the change; `npm run chaos` makes others.
 const settings = { chaos: { SENTINEL_CHAOS_SEED: process.env.SENTINEL_CHAOS_SEED ?? '7' } };
 const totals = new Totals();

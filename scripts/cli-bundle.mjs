@@ -34,6 +34,13 @@ export const bundleCli = (outdir, plugins = []) =>
       'pg-native',
       'esbuild',
       'webpack',
+      'jiti',
+      'undici',
+      'node-llama-cpp',
+      // Large, and wanted by `models` alone.
+      '@anthropic-ai/sdk',
+      'openai',
+      'ollama',
     ],
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",

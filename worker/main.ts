@@ -9,6 +9,7 @@ import { sweepOrphans } from '../activities/shell/process/orphans.ts';
 import { openStore } from '../prisma/store/open-store.ts';
 import { loadBundle } from './bundle.ts';
 import { connectionOptions, databaseUrl, readConfig, type WorkerVersion } from '../services/config/config.ts';
+import { openModels } from './models.ts';
 import { settleCurrent } from './current-version.ts';
 import { keepSwept } from './background/sweeping.ts';
 import { openTriggers } from './triggers/open-triggers.ts';
@@ -37,6 +38,7 @@ export async function runWorkerProcess(options: WorkerProcessOptions = {}): Prom
   const connection = await untilItAnswers('Temporal', () => connectWorker(address));
   await sweepOrphans();
   const bundle = await loadBundle(config.packageRoot);
+  const models = await openModels(config);
   const { namespace } = config.temporal;
   const cached = process.env['SENTINEL_MAX_CACHED_WORKFLOWS'];
   const worker = await startWorker({
@@ -46,6 +48,7 @@ export async function runWorkerProcess(options: WorkerProcessOptions = {}): Prom
     taskQueues: config.taskQueues,
     bundle,
     version,
+    project: config.project?.folder ?? null,
     options: {
       ...(cached === undefined ? {} : { maxCachedWorkflows: Number(cached) }),
       ...(config.stepsAtOnce === null ? {} : { maxConcurrentActivityTaskExecutions: config.stepsAtOnce }),
@@ -69,7 +72,7 @@ export async function runWorkerProcess(options: WorkerProcessOptions = {}): Prom
     await worker.done;
   } finally {
     sweeping.end();
-    await triggers.close();
+    await Promise.all([triggers.close(), models.close()]);
   }
   await Promise.allSettled([connection.close(), store.close()]);
   return 0;

@@ -31,6 +31,8 @@ export interface WorkerParts {
   version?: WorkerVersion | null;
   /** Commands beside the built-in ones. */
   commands?: readonly Command[];
+  /** The project whose configuration this worker has; null: none. Absent: nothing is checked. */
+  project?: string | null;
   /** Overrides for tests and benchmarks, e.g. `maxCachedWorkflows: 0`. */
   options?: Partial<WorkerOptions>;
 }
@@ -65,7 +67,14 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const background = new BackgroundProcesses();
   const registry = createRegistry([...builtInCommands(processMetrics, background), ...(parts.commands ?? [])]);
   const { catalogue } = registry;
-  const starting: RunServices = { store, client, catalogue, taskQueue: parts.taskQueues[0] ?? '', isEager: true };
+  const starting: RunServices = {
+    store,
+    client,
+    catalogue,
+    taskQueue: parts.taskQueues[0] ?? '',
+    isEager: true,
+    ...(parts.project === undefined ? {} : { workerProject: parts.project }),
+  };
   const activities = createActivities({ store, registry, runs: runStarter(starting) });
   const deployment = await versioning(parts.version ?? null, parts.bundle);
   const workers = await Promise.all(

@@ -7,6 +7,7 @@ export const FAILURE_CODES = {
   CLEAN_UP_FAILED: 'A clean-up failed after something else had ended already',
   COMMAND_NOT_BUILT: 'The command is part of the format but not built yet',
   COMMAND_PARAMS_INVALID: 'A command got parameters it does not accept',
+  CONFIG_DIFFERS: "A run's project has another configuration than the worker",
   DEFINITION_INVALID: 'A definition that a step took from a variable has problems',
   EDIT_BEHIND: 'An edit came where steps ahead had been done already, by a worker that was lost',
   EDIT_INVALID: 'An edit would leave a run with steps that are not valid',

@@ -36,6 +36,7 @@ const VERBS: Readonly<Record<string, { summary: string; load: () => Promise<Verb
   step: { summary: 'see and edit the steps of a run', load: () => import('./verbs/step.ts') },
   stop: { summary: 'end a run after the step under way', load: () => import('./verbs/stop.ts') },
   cancel: { summary: 'interrupt a run', load: () => import('./verbs/cancel.ts') },
+  models: { summary: 'show which models can be reached, and get one', load: () => import('./verbs/models.ts') },
   schedule: { summary: 'start runs on a clock', load: () => import('./verbs/schedule.ts') },
   trigger: { summary: 'let events start runs', load: () => import('./verbs/trigger.ts') },
   emit: { summary: 'publish an event', load: () => import('./verbs/emit.ts') },

@@ -10,18 +10,23 @@ import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
+import { ConfigError } from './config-error.ts';
 import { ownRoot } from './package-root.ts';
+import { configFileOf } from './project-file.ts';
 import { readServicesState, type ServicesState } from './services-state.ts';
 import {
+  modelEnvironment,
   port,
   webhookSettings,
   WORKER_SETTINGS,
   workerVersion,
+  type ModelEnvironment,
   type WebhookSettings,
   type WorkerVersion,
 } from './worker-settings.ts';
 
-export type { WebhookSettings, WorkerVersion } from './worker-settings.ts';
+export { ConfigError } from './config-error.ts';
+export type { ModelEnvironment, WebhookSettings, WorkerVersion } from './worker-settings.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface TlsFiles {
@@ -57,6 +62,10 @@ export interface Config {
   };
   /** Null: no secret is set, so none are received. */
   webhooks: WebhookSettings | null;
+  /** Keys and addresses of model providers. */
+  models: ModelEnvironment;
+  /** The project whose `sentinel.config` the worker loads, and the digest of that file; null: it loads none. */
+  project: { folder: string; digest: string } | null;
   /** The version this worker's runs are pinned to; null: every worker of a queue may continue its runs. */
   version: WorkerVersion | null;
   /** Long steps that the worker works on at once, of each queue; null: as many as Temporal's SDK says. */
@@ -67,11 +76,6 @@ export interface Config {
   webUrl: string | null;
   /** Ports the embedded services ask for first; another free one is taken when occupied. */
   preferredPorts: { temporal: number; temporalUi: number; postgres: number };
-}
-
-/** The user's settings are unusable; the message says which, why, and what to write instead. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
 }
 
 const flag = z.stringbool({ error: 'must be true or false' }).optional();
@@ -135,6 +139,8 @@ export function readConfig(env: Environment = process.env): Config {
       isExternal: settings.DATABASE_URL !== undefined,
     },
     webhooks: webhookSettings(settings),
+    models: modelEnvironment(settings),
+    project: projectOf(settings),
     version: workerVersion(settings),
     stepsAtOnce: settings.SENTINEL_STEPS_AT_ONCE ?? null,
     taskQueues: taskQueues(settings.SENTINEL_TASK_QUEUES),
@@ -201,6 +207,8 @@ export function settingsFingerprint(config: Config): string {
     database.isExternal ? database.url : null,
     queues,
     config.webhooks,
+    config.models,
+    config.project,
     config.version,
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
@@ -216,7 +224,7 @@ function parseSettings(env: Environment): Settings {
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const name = String(issue?.path[0] ?? 'the environment');
-    const shown = /KEY$|URL$|SECRET$/.test(name) ? '' : ` ("${given[name] ?? ''}")`;
+    const shown = /KEY$|URL$|HOST$|SECRET$/.test(name) ? '' : ` ("${given[name] ?? ''}")`;
     throw new ConfigError(`${name}${shown} ${issue?.message ?? 'is not usable'}.`);
   }
   return parsed.data;
@@ -248,6 +256,11 @@ function tlsFiles(settings: Settings): TlsFiles | null {
   }
   if (!wanted) return null;
   return { cert: cert ?? null, key: key ?? null, ca: ca ?? null, serverName: serverName ?? null };
+}
+
+function projectOf({ SENTINEL_PROJECT: folder }: Settings): Config['project'] {
+  const found = folder === undefined ? null : configFileOf(folder);
+  return folder === undefined || found === null ? null : { folder, digest: found.digest };
 }
 
 function taskQueues(text: string | undefined): [string, ...string[]] {

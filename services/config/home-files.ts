@@ -19,6 +19,11 @@ export function writeAtomically(path: string, content: string): void {
   renameSync(draft, path);
 }
 
+/** The names of local models (`sentinel models add`). */
+export function modelRegistry(home: string): string {
+  return join(home, 'models.json');
+}
+
 export function logFile(home: string, service: string): string {
   return join(home, 'logs', `${service}.log`);
 }

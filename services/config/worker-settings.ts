@@ -1,4 +1,5 @@
 /** What a worker does, as read from the environment (config.ts): how much at once, receive events, be a version. */
+import { isAbsolute } from 'node:path';
 import * as z from 'zod';
 
 /** Where signed events from other systems are received. */
@@ -21,6 +22,23 @@ export const DEPLOYMENT = 'sentinel';
 const SECRET_LENGTH_MIN = 16;
 const WEBHOOK_PORT = 7246;
 
+/** The names that users have in their shells; a key is never logged, and never goes into a history. */
+export interface ModelEnvironment {
+  ANTHROPIC_API_KEY?: string;
+  ANTHROPIC_BASE_URL?: string;
+  OLLAMA_HOST?: string;
+  OPENAI_API_KEY?: string;
+  OPENAI_BASE_URL?: string;
+}
+
+const MODEL_SETTINGS = {
+  ANTHROPIC_API_KEY: z.string().optional(),
+  ANTHROPIC_BASE_URL: z.string().optional(),
+  OLLAMA_HOST: z.string().optional(),
+  OPENAI_API_KEY: z.string().optional(),
+  OPENAI_BASE_URL: z.string().optional(),
+};
+
 export const port = z.coerce
   .number({ error: 'must be a port number' })
   .int('must be a whole number')
@@ -29,6 +47,9 @@ export const port = z.coerce
   .optional();
 
 export const WORKER_SETTINGS = {
+  ...MODEL_SETTINGS,
+  /** The project whose `sentinel.config` is loaded. */
+  SENTINEL_PROJECT: z.string().refine(isAbsolute, 'must be the absolute path of a folder').optional(),
   SENTINEL_WEBHOOK_SECRET: z
     .string()
     .refine(isUsable, `must be a text of at least ${SECRET_LENGTH_MIN} characters, or several with commas between`)
@@ -66,6 +87,11 @@ export function webhookSettings(settings: Settings): WebhookSettings | null {
     port: settings.SENTINEL_WEBHOOK_PORT ?? WEBHOOK_PORT,
     secrets: [first, ...rest],
   };
+}
+
+export function modelEnvironment(settings: Settings): ModelEnvironment {
+  const names = Object.keys(MODEL_SETTINGS) as (keyof ModelEnvironment)[];
+  return Object.fromEntries(names.flatMap((name) => (settings[name] === undefined ? [] : [[name, settings[name]]])));
 }
 
 export function workerVersion({

@@ -28,6 +28,7 @@ async function readError(error: unknown, verb: string | undefined): Promise<Repo
   }
   if (!(error instanceof Error)) return { code: 'BUG', message: `bug: ${String(error)}`, exitCode: EXIT.failed };
   if (error.name === 'ConfigError') return { code: 'SETTINGS', message: error.message, exitCode: EXIT.usage };
+  if (error.name === 'CONFIG_DIFFERS') return { code: 'SETTINGS', message: error.message, exitCode: EXIT.usage };
   if (error.name === 'SANDBOX_NOT_AVAILABLE')
     return { code: error.name, message: error.message, exitCode: EXIT.failed };
   if (error.name === 'ServicesError') return { code: 'SERVICES', message: error.message, exitCode: EXIT.failed };

@@ -6,6 +6,7 @@ import { hasErrors } from '../../../language/problems.ts';
 import type { SentinelClient } from '../../client.ts';
 import type { Known } from '../../read-definition.ts';
 import type { Output } from '../output/output.ts';
+import { projectConfig } from './project-config.ts';
 import { projectFolder, readInputs } from './run-request.ts';
 import { problemLines } from '../output/problem-lines.ts';
 
@@ -24,6 +25,7 @@ export interface DefinitionRequest {
   inputs: JsonObject;
   project: string;
   persona: string;
+  host: string | undefined;
 }
 
 export function requestOptions(command: Command): Command {
@@ -50,6 +52,7 @@ export async function readRequest(
 ): Promise<DefinitionRequest | null> {
   const project = projectFolder(options.project);
   const inputs = readInputs(options.inputFile, options.input);
+  const { config } = await projectConfig(project, output);
   const { findDefinition } = await import('./find-definition.ts');
   const { definition, problems, known } = await findDefinition(given, project, client);
   if (problems.length > 0) output.note(problemLines(problems, output.paint).join('\n'));
@@ -59,5 +62,6 @@ export async function readRequest(
     output.note(`sentinel: ${message}`);
     return null;
   }
-  return { definition, known, inputs, project, persona: options.persona ?? process.env['USER'] ?? 'local' };
+  const { persona = config?.defaults.persona ?? process.env['USER'] ?? 'local' } = options;
+  return { definition, known, inputs, project, persona, host: options.host ?? config?.defaults.host };
 }

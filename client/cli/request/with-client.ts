@@ -1,14 +1,16 @@
 /** A client for the length of one verb; says on stderr what is going on while services start. */
 import type { Spinner } from 'yocto-spinner';
 import { SentinelClient } from '../../client.ts';
+import type { Environment } from '../../../services/config/config.ts';
 import type { Output } from '../output/output.ts';
 
 export async function withClient<Result>(
   output: Output,
   use: (client: SentinelClient) => Promise<Result>,
+  env: Environment = process.env,
 ): Promise<Result> {
   const progress = new Progress(output);
-  const client = new SentinelClient({ onProgress: (text) => progress.say(text) });
+  const client = new SentinelClient({ env, onProgress: (text) => progress.say(text) });
   try {
     return await use(client);
   } finally {

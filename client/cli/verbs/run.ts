@@ -5,7 +5,9 @@ import { openOutput, type Output } from '../output/output.ts';
 import { handleFor, projectFolder, readInputs } from '../request/run-request.ts';
 import { wholeNumber } from '../request/usage.ts';
 import { watchRun } from '../output/watch-run.ts';
+import { projectConfig } from '../request/project-config.ts';
 import { withClient } from '../request/with-client.ts';
+import type { SentinelClient } from '../../client.ts';
 import { problemLines } from '../output/problem-lines.ts';
 
 interface Options {
@@ -64,11 +66,13 @@ async function run(given: string, options: Options): Promise<number> {
   const inputs = readInputs(options.inputFile, options.input);
   const handle = options.id === undefined ? {} : { handle: handleFor(options.id) };
   const { findDefinition } = await import('../request/find-definition.ts');
-  return withClient(output, async (client) => {
+  const { config, env } = await projectConfig(project, output);
+  const start = async (client: SentinelClient): Promise<number> => {
     const { definition, problems, inferred, known, persona: owner } = await findDefinition(given, project, client);
     if (definition === null) return refuse(given, problems, inferred, output);
     if (problems.length > 0) output.note(problemLines(problems, output.paint).join('\n'));
-    const { host, continueEvery, persona = owner ?? process.env['USER'] ?? 'local' } = options;
+    const { persona: usual, host: usualHost } = config?.defaults ?? {};
+    const { host = usualHost, continueEvery, persona = owner ?? usual ?? process.env['USER'] ?? 'local' } = options;
     const started = await client.start(definition, {
       project,
       inputs,
@@ -82,7 +86,8 @@ async function run(given: string, options: Options): Promise<number> {
     output.object(await client.status(started.handle));
     output.line(started.handle);
     return EXIT.ok;
-  });
+  };
+  return withClient(output, start, env);
 }
 
 function refuse(

@@ -108,7 +108,7 @@ async function create(given: string, options: CreateOptions): Promise<number> {
     const [{ createSchedule }, { scheduleIdOf }, parts] = await Promise.all([
       import('../../../runs/schedules.ts'),
       import('../../triggers/triggers.ts'),
-      client.parts(options.host),
+      client.parts(request.host),
     ]);
     const report = await createSchedule(parts, {
       ...request,

@@ -77,7 +77,7 @@ async function add(given: string, options: AddOptions): Promise<number> {
     if (request === null) return EXIT.usage;
     const [{ addTrigger }, parts] = await Promise.all([
       import('../../triggers/triggers.ts'),
-      client.parts(options.host),
+      client.parts(request.host),
     ]);
     const registered = await addTrigger(parts, {
       ...request,

@@ -2,13 +2,14 @@
 import type { Command } from 'commander';
 import type { ServicesState } from '../../../services/config/services-state.ts';
 import { openOutput } from '../output/output.ts';
+import { projectConfig } from '../request/project-config.ts';
 import { Progress } from '../request/with-client.ts';
 
 export function define(command: Command): void {
   command
     .description(
-      'Starts the services that are not up: Temporal, Postgres, and a worker in the background. What the environment tells the worker (SENTINEL_WEBHOOK_SECRET and the like) ' +
-        'holds until another "up" or "down": other verbs leave it as it is.',
+      'Starts the services that are not up: Temporal, Postgres, and a worker in the background. What the environment tells the worker (ANTHROPIC_API_KEY, SENTINEL_WEBHOOK_SECRET and the like) ' +
+        'and the sentinel.config of this folder hold until another "up" or "down": other verbs leave them as they are.',
     )
     .addHelpText(
       'after',
@@ -26,7 +27,8 @@ async function up(options: { json?: boolean }): Promise<void> {
   const progress = new Progress(output);
   let state: ServicesState;
   try {
-    state = await ensureServices({ replacesSettings: true, onProgress: (text) => progress.say(text) });
+    const { env } = await projectConfig(process.cwd(), output);
+    state = await ensureServices({ env, replacesSettings: true, onProgress: (text) => progress.say(text) });
   } finally {
     progress.end();
   }

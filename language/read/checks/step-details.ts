@@ -1,5 +1,6 @@
 /** What the schema cannot say of a step by itself: what it asks for, and keys that do nothing where they stand. */
 import type { LlmStep, WatchStep } from '../../model.ts';
+import { parseModelString } from '../../models/model-string.ts';
 import type { Problem } from '../../problems.ts';
 import { isPlain, join, lastKey, type Origins } from '../draft/draft.ts';
 import type { Sites, StepSite } from '../inventory/sites.ts';
@@ -57,22 +58,16 @@ function checkLlm(step: LlmStep, { place }: StepSite, at: At): Problem[] {
         'the step asks a model nothing: it has no "prompt", and the definition no "recipe" to supply one; add "prompt"',
     });
   }
-  if (step.model !== undefined && isBadModel(step.model)) {
-    problems.push(
-      error(
-        'BAD_MODEL',
-        at('model'),
-        `"${step.model}" cannot name a model; write "auto", a model's id, or PROVIDER/MODEL, and +ADAPTER after it`,
-      ),
-    );
-  }
+  const bad = step.model === undefined ? null : modelProblem(step.model);
+  if (bad !== null) problems.push(error('BAD_MODEL', at('model'), `"${step.model}" cannot name a model: ${bad}`));
   if (step.schema !== undefined) problems.push(...badSchema(step.schema, at('schema')));
   return problems;
 }
 
-function isBadModel(model: string): boolean {
-  const plain = model.replaceAll(/\{\{[^{}\n]*\}\}/g, 'x');
-  return /\s/.test(plain) || plain.split(/[/+]/).some((part) => part === '');
+/** A reference may become any part of a model's name; what is around it has to fit. */
+function modelProblem(model: string): string | null {
+  const read = parseModelString(model.replaceAll(/\{\{[^{}\n]*\}\}|\$[A-Za-z_][\w.[\]]*/g, 'x'));
+  return read.ok ? null : read.problem;
 }
 
 function checkWatch(step: WatchStep, at: At): Problem[] {

@@ -9,6 +9,7 @@ const GROUPS: { [group: string]: string[] } = {
   schedule: ['create', 'list', 'show', 'pause', 'resume', 'trigger', 'delete'],
   trigger: ['add', 'list', 'show', 'pause', 'resume', 'remove'],
   hooks: ['install', 'remove'],
+  models: ['list', 'test', 'pull', 'add'],
 };
 
 let cli: BuiltCli;

@@ -25,6 +25,7 @@ const VERBS = [
   'down',
   'doctor',
   'worker',
+  'models',
   'fork',
   'replay',
   'step',

@@ -1,0 +1,202 @@
+/**
+ * An answer, put together from what a provider streams, and what it means. The rules are the same for
+ * every provider:
+ *
+ * - the blocks stand in the order in which they began;
+ * - whether calls follow is decided by the calls, never by the reason that the provider gives;
+ * - of an answer that was cut, in its arguments or at a limit, no call is kept: none may run;
+ * - a reply comes only of `finish`: what broke off is an estimate of what was spent, and nothing else.
+ */
+import type { AnswerBlock, ToolCallBlock } from '../port/message.ts';
+import { TurnError } from '../port/turn-failure.ts';
+import type { Delta, StopReason, TurnReply, TurnRequest } from '../port/turn.ts';
+import type { Usage } from '../port/usage.ts';
+import { estimateBlocks, estimateRequest } from '../request/estimate.ts';
+import type { WireNames } from '../request/wire-names.ts';
+import type { Json, JsonObject } from '../../../language/json.ts';
+import { readArguments } from './json-arguments.ts';
+
+interface CallDraft {
+  type: 'call';
+  index: number;
+  id: string;
+  name: string;
+  text: string;
+  input?: JsonObject;
+}
+
+type Draft = Exclude<AnswerBlock, ToolCallBlock> | CallDraft;
+
+export interface CallPart {
+  id?: string | null | undefined;
+  name?: string | null | undefined;
+  /** A further piece of the arguments, or all of them as a value. */
+  arguments?: string | JsonObject | null | undefined;
+}
+
+export interface Ending {
+  /** As the provider says it, in our words. */
+  reason: StopReason;
+  /** Null: it did not say. */
+  usage: Omit<Usage, 'estimated'> | null;
+  model: string;
+  requestId: string | null;
+}
+
+export interface AssemblerParts {
+  request: TurnRequest;
+  names: WireNames;
+  answerBytesMax: number;
+  onDelta?: ((delta: Delta) => void) | undefined;
+}
+
+export class Assembler {
+  readonly #parts: AssemblerParts;
+  /** By what the provider calls a block: an index, or a word where it has one of a kind. */
+  readonly #drafts = new Map<string, Draft>();
+  #bytes = 0;
+  #calls = 0;
+
+  constructor(parts: AssemblerParts) {
+    this.#parts = parts;
+  }
+
+  text(key: string, text: string): void {
+    this.#append(key, 'text', text);
+  }
+
+  thinking(key: string, text: string): void {
+    this.#append(key, 'thinking', text);
+  }
+
+  /** What proves the thought; it stands for it, so that a thought without a text is kept too. */
+  signature(key: string, signature: string): void {
+    const draft = this.#open(key, 'thinking');
+    draft.signature = (draft.signature ?? '') + signature;
+  }
+
+  redacted(key: string, data: string): void {
+    this.#count(data);
+    this.#drafts.set(key, { type: 'redacted-thinking', data });
+  }
+
+  opaque(key: string, data: Json): void {
+    this.#count(JSON.stringify(data));
+    this.#drafts.set(key, { type: 'opaque', data });
+  }
+
+  call(key: string, part: CallPart): void {
+    const found = this.#drafts.get(key);
+    const draft: CallDraft =
+      found?.type === 'call' ? found : { type: 'call', index: this.#calls, id: '', name: '', text: '' };
+    if (found !== draft) {
+      this.#calls += 1;
+      this.#drafts.set(key, draft);
+    }
+    if (draft.id === '') draft.id = part.id ?? '';
+    if (draft.name === '') draft.name = part.name ?? '';
+    const given = part.arguments ?? '';
+    const piece = typeof given === 'string' ? given : JSON.stringify(given);
+    if (typeof given === 'string') draft.text += given;
+    else draft.input = given;
+    this.#count(piece);
+    this.#tell({ type: 'tool-call', call: draft.index, name: this.#parts.names.ours(draft.name), arguments: piece });
+  }
+
+  /** True while there is neither a text nor a call. */
+  get isSilent(): boolean {
+    return ![...this.#drafts.values()].some(
+      (draft) =>
+        draft.type === 'call' || draft.type === 'opaque' || (draft.type === 'text' && draft.text.trim() !== ''),
+    );
+  }
+
+  /** What an answer that broke off has cost, about; undefined where nothing came. */
+  spent(): Usage | undefined {
+    return this.#drafts.size === 0 ? undefined : this.#estimate();
+  }
+
+  finish({ reason, usage, model, requestId }: Ending): Omit<TurnReply, 'author' | 'omitted'> {
+    const { blocks, isCut } = this.#blocks();
+    const counted = usage === null || (usage.input === 0 && usage.output === 0) ? null : usage;
+    const stopReason = stopReasonOf(reason, blocks, isCut);
+    const mayRun = stopReason === 'tool-calls' || stopReason === 'pause';
+    return {
+      blocks: mayRun ? blocks : blocks.filter(({ type }) => type !== 'tool-call'),
+      stopReason,
+      usage: counted === null ? this.#estimate() : { ...counted, estimated: false },
+      model,
+      requestId,
+    };
+  }
+
+  #append(key: string, type: 'text' | 'thinking', text: string): void {
+    if (text === '') {
+      this.#open(key, type);
+      return;
+    }
+    this.#open(key, type).text += text;
+    this.#count(text);
+    this.#tell({ type, text });
+  }
+
+  #open<Type extends 'text' | 'thinking'>(key: string, type: Type): Extract<Draft, { type: Type }> {
+    const found = this.#drafts.get(key);
+    if (found?.type === type) return found as Extract<Draft, { type: Type }>;
+    const draft = { type, text: '' } as Extract<Draft, { type: Type }>;
+    this.#drafts.set(key, draft);
+    return draft;
+  }
+
+  #count(text: string): void {
+    this.#bytes += text.length;
+    const { answerBytesMax } = this.#parts;
+    if (this.#bytes > answerBytesMax)
+      throw new TurnError(
+        { kind: 'answer-too-large', bytesMax: answerBytesMax },
+        `the answer has more than ${answerBytesMax} bytes, so it was stopped; ask for less, or set "maxTokens"`,
+      );
+  }
+
+  #tell(delta: Delta): void {
+    this.#parts.onDelta?.(delta);
+  }
+
+  #blocks(): { blocks: AnswerBlock[]; isCut: boolean } {
+    let isCut = false;
+    const ids = new Set<string>();
+    const blocks = [...this.#drafts.values()].flatMap((draft): AnswerBlock[] => {
+      if (draft.type !== 'call') return [draft];
+      const read =
+        draft.input === undefined ? readArguments(draft.text) : { state: 'read' as const, input: draft.input };
+      if (read.state === 'cut' || draft.name === '') {
+        isCut = true;
+        return [];
+      }
+      const id = draft.id !== '' && !ids.has(draft.id) ? draft.id : `call_${draft.index}`;
+      ids.add(id);
+      const name = this.#parts.names.ours(draft.name);
+      if (read.state === 'invalid') return [{ type: 'tool-call', id, name, input: {}, invalid: read.text }];
+      return [{ type: 'tool-call', id, name, input: read.input }];
+    });
+    return { blocks: blocks.filter((block) => block.type !== 'text' || block.text !== ''), isCut };
+  }
+
+  #estimate(): Usage {
+    const { blocks } = this.#blocks();
+    const input = estimateRequest(this.#parts.request);
+    return { input, output: estimateBlocks(blocks), cacheRead: 0, cacheWrite: 0, thinking: 0, estimated: true };
+  }
+}
+
+function stopReasonOf(reason: StopReason, blocks: readonly AnswerBlock[], isCut: boolean): StopReason {
+  if (reason === 'max-tokens' || reason === 'window-full' || reason === 'refusal') return reason;
+  if (isCut) return 'max-tokens';
+  if (reason === 'pause') return reason;
+  if (blocks.some(({ type }) => type === 'tool-call')) return 'tool-calls';
+  if (reason !== 'tool-calls') return reason;
+  throw new TurnError(
+    { kind: 'malformed-answer' },
+    'the answer says that it calls tools, and there is no call in it; try again, or choose another model',
+  );
+}

@@ -1,0 +1,36 @@
+/** The arguments of a call, as a model wrote them: text that may be cut, or be no JSON at all. */
+import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
+
+export type Arguments =
+  | { state: 'read'; input: JsonObject }
+  /** The text ends inside a value. */
+  | { state: 'cut' }
+  | { state: 'invalid'; text: string };
+
+export function readArguments(text: string): Arguments {
+  if (text.trim() === '') return { state: 'read', input: {} };
+  try {
+    const value = JSON.parse(text) as Json;
+    // Some models write the object once more as a text.
+    if (typeof value === 'string' && value.trim().startsWith('{')) return readArguments(value);
+    return isJsonObject(value) ? { state: 'read', input: value } : { state: 'invalid', text };
+  } catch {
+    return isCut(text) ? { state: 'cut' } : { state: 'invalid', text };
+  }
+}
+
+/** True when a text opens more than it closes. */
+function isCut(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (inString) {
+      if (character === '\\') at += 1;
+      else if (character === '"') inString = false;
+    } else if (character === '"') inString = true;
+    else if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') depth -= 1;
+  }
+  return inString || depth > 0;
+}

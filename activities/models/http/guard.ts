@@ -1,0 +1,188 @@
+/**
+ * The `fetch` that a provider's SDK is given for one call. The SDKs have no limit on silence, time or
+ * size, take HTML for an empty stream, and end without an error where a connection is cut; so all of that
+ * is decided here, below them. The first finding wins, whatever an SDK then makes of the broken stream.
+ */
+import { Agent, fetch as undiciFetch } from 'undici';
+import { TurnError } from '../port/turn-failure.ts';
+import type { TurnLimits } from '../port/turn.ts';
+import { excerpt, refusalOf, type Refusal } from './refusal.ts';
+import { watchLines } from './watch-lines.ts';
+
+/** The limits of a turn hold, and not those of the client below: a model may load for minutes. */
+const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 30_000 });
+
+const REFUSAL_BYTES_MAX = 64 * 1024;
+const LINE_BYTES_MAX = 5 * 1024 * 1024;
+
+export interface GuardParts {
+  /** Of the provider, for messages. */
+  name: string;
+  signal: AbortSignal;
+  limits: TurnLimits;
+  /** What the answer has to be; lines of JSON are also checked one by one. */
+  expects: 'events' | 'lines' | 'json';
+}
+
+export class Guard {
+  readonly #parts: GuardParts;
+  readonly #abort = new AbortController();
+  readonly #wall: NodeJS.Timeout;
+  /** Why the call broke, if this is where it broke. */
+  finding: TurnError | null = null;
+  /** What the server answered, where it refused. */
+  refusal: Refusal | null = null;
+  requestId: string | null = null;
+
+  constructor(parts: GuardParts) {
+    this.#parts = parts;
+    const { signal, limits } = parts;
+    this.#wall = setTimeout(() => this.#timeOut('wall', limits.wallMs), limits.wallMs);
+    if (signal.aborted) this.#abort.abort();
+    signal.addEventListener('abort', this.#stop, { once: true });
+  }
+
+  readonly #stop = (): void => this.#abort.abort();
+
+  /** Lets go of the connection, if there still is one. */
+  close(): void {
+    clearTimeout(this.#wall);
+    this.#parts.signal.removeEventListener('abort', this.#stop);
+    this.#abort.abort();
+  }
+
+  readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const { limits } = this.#parts;
+    const timer = setTimeout(() => this.#timeOut('headers', limits.headersMs), limits.headersMs);
+    const address = input instanceof Request ? input.url : String(input);
+    try {
+      const response = (await undiciFetch(address, {
+        ...(init as object),
+        dispatcher: agent,
+        signal: this.#abort.signal,
+      })) as unknown as Response;
+      this.requestId = response.headers.get('request-id') ?? response.headers.get('x-request-id');
+      if (!response.ok || this.#isOfAnotherKind(response)) throw await this.#refused(response);
+      const lines = this.#parts.expects === 'lines' ? watchLines((line) => this.#brokenLine(line)) : null;
+      return new Response(this.#guarded(response, lines), { status: response.status, headers: response.headers });
+    } catch (error) {
+      throw this.#found(error, address);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  #isOfAnotherKind({ headers }: Response): boolean {
+    const kind = headers.get('content-type') ?? '';
+    if (kind.includes('text/html')) return true;
+    return this.#parts.expects === 'events' && kind.includes('application/json');
+  }
+
+  async #refused(response: Response): Promise<Error> {
+    const text = await readSome(this.#guarded(response, null));
+    const refusal = refusalOf(response.status, response.headers, text);
+    const isError = typeof refusal.body === 'object' && refusal.body !== null && Object.hasOwn(refusal.body, 'error');
+    if (response.ok && !isError)
+      return new TurnError(
+        { kind: 'malformed-answer' },
+        `${this.#parts.name} answered ${response.headers.get('content-type') ?? 'something'} in place of a stream ("${excerpt(text)}"); is its address right?`,
+      );
+    this.refusal = refusal;
+    return new Error(`${this.#parts.name} refused with status ${refusal.status}`);
+  }
+
+  /** The body, counted and watched. */
+  #guarded({ body }: Response, watch: ((bytes: Uint8Array) => void) | null): ReadableStream<Uint8Array> {
+    const { limits } = this.#parts;
+    if (body === null) return new Blob([]).stream();
+    const reader = body.getReader();
+    const room = { wire: limits.wireBytesMax, line: LINE_BYTES_MAX };
+    return new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        const timer = setTimeout(() => this.#timeOut('idle', limits.idleMs), limits.idleMs);
+        try {
+          const { done, value } = await reader.read();
+          if (done) {
+            controller.close();
+            return;
+          }
+          this.#spend(room, value);
+          watch?.(value);
+          controller.enqueue(value);
+        } catch (error) {
+          controller.error(this.#found(error, ''));
+          this.#abort.abort();
+        } finally {
+          clearTimeout(timer);
+        }
+      },
+      cancel: () => this.#abort.abort(),
+    });
+  }
+
+  /** A reader collects a line before it reads it, and is slower than linear in one that does not end. */
+  #spend(room: { wire: number; line: number }, bytes: Uint8Array): void {
+    const end = bytes.lastIndexOf(0x0a);
+    room.wire -= bytes.byteLength;
+    room.line = end < 0 ? room.line - bytes.byteLength : LINE_BYTES_MAX - (bytes.byteLength - end - 1);
+    if (room.wire < 0) throw this.#tooLarge(this.#parts.limits.wireBytesMax);
+    if (room.line < 0) throw this.#tooLarge(LINE_BYTES_MAX);
+  }
+
+  #brokenLine(line: string): TurnError {
+    return new TurnError(
+      { kind: 'malformed-answer' },
+      `${this.#parts.name} sent a line that is no JSON object ("${excerpt(line)}"); is its address right?`,
+    );
+  }
+
+  #tooLarge(bytesMax: number): TurnError {
+    return new TurnError(
+      { kind: 'answer-too-large', bytesMax },
+      `${this.#parts.name} sent more than ${bytesMax} bytes, so the answer was stopped; set "maxTokens"`,
+    );
+  }
+
+  #timeOut(phase: 'headers' | 'idle' | 'wall', afterMs: number): void {
+    const what = {
+      headers: 'did not begin to answer',
+      idle: 'stopped answering: nothing came',
+      wall: 'did not end its answer',
+    }[phase];
+    this.finding ??= new TurnError(
+      { kind: 'timeout', phase, afterMs },
+      `${this.#parts.name} ${what} within ${afterMs} ms`,
+    );
+    this.#abort.abort();
+  }
+
+  /** What goes up through the SDK; it is kept, since the SDK may wrap or lose it. */
+  #found(error: unknown, address: string): Error {
+    if (this.finding !== null) return this.finding;
+    const broken = error instanceof Error ? error : new Error(String(error));
+    // Who reads the stream may have given it up: then why is not known here.
+    if (this.refusal !== null || this.#abort.signal.aborted) return broken;
+    this.finding = error instanceof TurnError ? error : networkError(this.#parts.name, broken, address);
+    return this.finding;
+  }
+}
+
+function networkError(name: string, error: Error, address: string): TurnError {
+  const cause = error.cause instanceof Error ? error.cause : error;
+  const code = (cause as NodeJS.ErrnoException).code ?? cause.message;
+  const host = address === '' ? '' : ` at ${new URL(address).host}`;
+  const remedy =
+    address === '' ? 'the connection broke in the middle of the answer' : 'is it running, and is its address right?';
+  return new TurnError({ kind: 'network' }, `${name}${host} cannot be reached (${code}): ${remedy}`, { cause: error });
+}
+
+async function readSome(body: ReadableStream<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body as unknown as AsyncIterable<Uint8Array>) {
+    pieces.push(piece);
+    bytes += piece.byteLength;
+    if (bytes > REFUSAL_BYTES_MAX) break;
+  }
+  return Buffer.concat(pieces).toString('utf8');
+}

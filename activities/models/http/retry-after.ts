@@ -1,0 +1,11 @@
+/** How long a provider asks to be left alone, from the headers of its answer. */
+export function retryAfterMs(headers: Headers, now: number): number | null {
+  const exact = Number(headers.get('retry-after-ms') ?? Number.NaN);
+  if (Number.isFinite(exact) && exact >= 0) return exact;
+  const given = headers.get('retry-after')?.trim() ?? '';
+  if (given === '') return null;
+  const seconds = Number(given);
+  if (Number.isFinite(seconds)) return seconds >= 0 ? Math.round(seconds * 1000) : null;
+  const at = Date.parse(given);
+  return Number.isNaN(at) ? null : Math.max(0, at - now);
+}

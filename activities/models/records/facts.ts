@@ -1,0 +1,47 @@
+/** What is known of a model: from the table of records, from the provider at run time, from configuration. */
+
+/** US dollars for a million tokens. */
+export interface Prices {
+  input: number;
+  output: number;
+  cacheRead?: number | undefined;
+  cacheWrite?: number | undefined;
+  /** Prices of requests whose input, cached tokens included, is larger than `above` tokens. */
+  long?:
+    | { above: number; input: number; output: number; cacheRead?: number | undefined; cacheWrite?: number | undefined }
+    | undefined;
+}
+
+/** How a model is told how long to think. */
+export type ThinkingControl =
+  /** Thinks as it sees fit, up to an effort. */
+  | { kind: 'adaptive'; canBeOff: boolean }
+  /** Thinks up to a number of tokens. */
+  | { kind: 'budget' }
+  /** Takes an effort alone. */
+  | { kind: 'effort' }
+  /** Thinks or does not. */
+  | { kind: 'switch' };
+
+export interface ModelFacts {
+  /** Tokens of context that a request and its answer have room in; null where nobody says. */
+  window: number | null;
+  /** Tokens of one answer. */
+  maxOutput: number | null;
+  tools: boolean;
+  /** Can be made to call a tool. */
+  toolChoice: boolean;
+  images: boolean;
+  /** Takes marks for its prompt cache; what caches by itself needs none. */
+  caching: boolean;
+  temperature: boolean;
+  thinking: ThinkingControl | null;
+  /** Answers by a schema natively. */
+  schema: boolean;
+  /** Also in a turn that has tools. */
+  schemaWithTools: boolean;
+  adapters: boolean;
+  prices: Prices | null;
+  /** The provider refuses it from that day on (`YYYY-MM-DD`); `instead` is what it recommends. */
+  retires: { on: string; instead: string | null } | null;
+}

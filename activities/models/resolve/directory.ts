@@ -1,0 +1,89 @@
+/** The providers that there are, and what they say of their models; asked again after a while. */
+import type { ListedModel, Provider } from '../provider/provider.ts';
+import type { ModelFacts } from '../records/facts.ts';
+import { factsOf, type Overrides, type ProviderKind } from '../records/table.ts';
+import type { ModelSettings } from './settings.ts';
+
+export interface OpenProvider {
+  kind: ProviderKind;
+  provider: Provider;
+}
+
+/** Who is not there does not hold up a turn that could go elsewhere. */
+const ASK_MAX_MS = 3000;
+const KEPT_MS = 60_000;
+/** Somebody may be about to start it. */
+const KEPT_AWAY_MS = 3000;
+
+export type Listing = { ok: true; models: ListedModel[] } | { ok: false; why: string };
+
+export class ModelDirectory {
+  readonly providers: ReadonlyMap<string, OpenProvider>;
+  readonly settings: ModelSettings;
+  readonly #facts = new Map<string, Kept<Partial<ModelFacts> | null>>();
+  readonly #listings = new Map<string, Kept<ListedModel[] | null>>();
+
+  constructor(providers: ReadonlyMap<string, OpenProvider>, settings: ModelSettings) {
+    this.providers = providers;
+    this.settings = settings;
+  }
+
+  /** Rejects only with the signal's reason: where the provider says nothing, the record holds. */
+  async facts({ kind, provider }: OpenProvider, model: string, signal: AbortSignal): Promise<ModelFacts> {
+    const name = `${provider.name}/${model}`;
+    const reported = await kept(this.#facts, name, async () => {
+      if (provider.missing !== null) return null;
+      return within(signal, (brief) => provider.describe(model, brief)).catch(() => null);
+    });
+    signal.throwIfAborted();
+    return factsOf(kind, model, { ...reported, ...this.#free(provider) }, this.#overrides(name));
+  }
+
+  /** What a provider has, or why it cannot be asked. Rejects only with the signal's reason. */
+  async list({ provider }: OpenProvider, signal: AbortSignal): Promise<Listing> {
+    if (provider.missing !== null) return { ok: false, why: provider.missing };
+    let why = 'it does not answer';
+    const models = await kept(this.#listings, provider.name, () =>
+      within(signal, (brief) => provider.list(brief)).catch((error: unknown) => {
+        why = error instanceof Error ? error.message : String(error);
+        return null;
+      }),
+    );
+    signal.throwIfAborted();
+    return models === null ? { ok: false, why } : { ok: true, models };
+  }
+
+  #overrides(name: string): Overrides {
+    const { windows, prices } = this.settings;
+    const [window, price] = [windows[name], prices[name]];
+    return { ...(window === undefined ? {} : { window }), ...(price === undefined ? {} : { prices: price }) };
+  }
+
+  #free({ isLocal }: Provider): Partial<ModelFacts> {
+    return isLocal ? { prices: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } } : {};
+  }
+}
+
+interface Kept<Value> {
+  until: number;
+  value: Promise<Value>;
+}
+
+/** What was found is kept for a while; `null`, which is nothing, for a short one. */
+async function kept<Value>(
+  all: Map<string, Kept<Value | null>>,
+  name: string,
+  ask: () => Promise<Value | null>,
+): Promise<Value | null> {
+  const found = all.get(name);
+  if (found !== undefined && found.until > Date.now()) return found.value;
+  const asked: Kept<Value | null> = { until: Date.now() + KEPT_MS, value: ask() };
+  all.set(name, asked);
+  const value = await asked.value;
+  if (value === null) asked.until = Date.now() + KEPT_AWAY_MS;
+  return value;
+}
+
+async function within<Value>(signal: AbortSignal, ask: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+  return ask(AbortSignal.any([signal, AbortSignal.timeout(ASK_MAX_MS)]));
+}

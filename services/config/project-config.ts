@@ -1,0 +1,82 @@
+/**
+ * `sentinel.config.ts` (or `.js`, `.mjs`) in the root of a project: what its models and the defaults of
+ * the command line are. It is code, so it is loaded only by who works for that project, and said.
+ */
+import * as z from 'zod';
+import { ConfigError } from './config-error.ts';
+import type { ConfigFile } from './project-file.ts';
+
+const price = z.number().min(0);
+const Rates = { input: price, output: price, cacheRead: price.optional(), cacheWrite: price.optional() };
+const Prices = z.strictObject({
+  ...Rates,
+  long: z.strictObject({ above: z.number().int().positive(), ...Rates }).optional(),
+});
+
+const Dialect = z.strictObject({
+  maxTokens: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
+  system: z.enum(['system', 'developer']).optional(),
+  emptyContent: z.enum(['null', 'empty', 'omit']).optional(),
+  streamUsage: z.boolean().optional(),
+  schema: z.enum(['json_schema', 'json_object']).optional(),
+  toolResultName: z.boolean().optional(),
+  effort: z.boolean().optional(),
+});
+
+const ProviderConfig = z.strictObject({
+  kind: z.enum(['anthropic', 'openai', 'ollama', 'local']),
+  apiKey: z.string().min(1).optional(),
+  baseUrl: z.string().min(1).optional(),
+  isLocal: z.boolean().optional(),
+  dialect: Dialect.optional(),
+  threads: z.number().int().min(1).max(1024).optional(),
+  restMs: z.number().int().min(1).optional(),
+});
+
+const model = z.string().min(1);
+const tiers = z.strictObject({
+  small: z.array(model).optional(),
+  medium: z.array(model).optional(),
+  large: z.array(model).optional(),
+});
+const Routes = z.strictObject({
+  text: tiers.optional(),
+  tools: tiers.optional(),
+  schema: tiers.optional(),
+  vision: tiers.optional(),
+  '*': tiers.optional(),
+});
+
+const ProviderName = z.string().regex(/^[A-Za-z0-9][\w.-]*$/, 'a provider is named by letters, digits, and . _ -');
+
+export const ProjectConfig = z.strictObject({
+  models: z
+    .strictObject({
+      providers: z.record(ProviderName, ProviderConfig).default({}),
+      aliases: z.record(model, model).default({}),
+      prices: z.record(model, Prices).default({}),
+      routes: Routes.default({}),
+      windows: z.record(model, z.number().int().min(256)).default({}),
+    })
+    .prefault({}),
+  defaults: z.strictObject({ persona: z.string().min(1).optional(), host: z.string().min(1).optional() }).default({}),
+});
+export type ProjectConfig = z.infer<typeof ProjectConfig>;
+
+export const NO_PROJECT_CONFIG: ProjectConfig = ProjectConfig.parse({});
+
+/** Runs the file's code. Throws `ConfigError`, which names the file and the field. */
+export async function loadProjectConfig({ path }: ConfigFile): Promise<ProjectConfig> {
+  const { createJiti } = await import('jiti');
+  const jiti = createJiti(path, { moduleCache: false, fsCache: false });
+  const given: unknown = await jiti.import(path, { default: true }).catch((error: unknown) => {
+    throw new ConfigError(`${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  const parsed = ProjectConfig.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => {
+    const field = issue.path.length === 0 ? 'its default export' : issue.path.join('.');
+    return `${field}: ${issue.message}`;
+  });
+  throw new ConfigError(`${path}: ${problems.join('; ')}.`);
+}
