@@ -13,6 +13,7 @@ import * as z from 'zod';
 import { ownRoot } from './package-root.ts';
 import { readServicesState, type ServicesState } from './services-state.ts';
 import {
+  GRACE_SECONDS,
   port,
   webhookSettings,
   WORKER_SETTINGS,
@@ -61,6 +62,8 @@ export interface Config {
   version: WorkerVersion | null;
   /** Long steps that the worker works on at once, of each queue; null: as many as Temporal's SDK says. */
   stepsAtOnce: number | null;
+  /** From the signal that ends a worker until it has ended; its steps are interrupted a little before. */
+  graceMs: number;
   /** Queues this machine's worker serves; the first is where runs start by default. */
   taskQueues: [string, ...string[]];
   /** Base address of the Temporal Web UI; null when there is nothing to guess it from. */
@@ -137,6 +140,7 @@ export function readConfig(env: Environment = process.env): Config {
     webhooks: webhookSettings(settings),
     version: workerVersion(settings),
     stepsAtOnce: settings.SENTINEL_STEPS_AT_ONCE ?? null,
+    graceMs: 1000 * (settings.SENTINEL_GRACE_SECONDS ?? GRACE_SECONDS),
     taskQueues: taskQueues(settings.SENTINEL_TASK_QUEUES),
     webUrl: webUrl(settings, embedded),
     preferredPorts: {
@@ -202,6 +206,8 @@ export function settingsFingerprint(config: Config): string {
     queues,
     config.webhooks,
     config.version,
+    config.stepsAtOnce,
+    config.graceMs,
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }

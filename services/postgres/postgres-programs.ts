@@ -60,10 +60,11 @@ export function runAs(
   account: Account | null,
   command: string,
   args: readonly string[],
-  env: NodeJS.ProcessEnv = {},
+  { env = {}, signal }: { env?: NodeJS.ProcessEnv; signal?: AbortSignal | undefined } = {},
 ): Promise<string> {
   return runToEnd(command, args, {
     timeoutMs: 120_000,
+    ...(signal === undefined ? {} : { signal }),
     cwd: '/',
     env: { ...process.env, LC_ALL: 'C', ...env },
     ...account,
