@@ -19,7 +19,7 @@ import { basename, dirname, join } from 'node:path';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
-import { runToEnd } from '../temporal/temporal-binary.ts';
+import { runToEnd } from '../processes/run-to-end.ts';
 
 const ACCOUNT = 'postgres';
 const OPEN_PLACE = '/var/lib/sentinel';
