@@ -11,7 +11,7 @@ import { ensureServices } from '../../services/ensure-services.ts';
 import { identifyProcess, isAlive } from '../../services/processes/process-identity.ts';
 import { lockHolder } from '../../services/supervisor/supervisor-lock.ts';
 import { stopServices } from '../../services/stop-services.ts';
-import { freshServices, sentinel, startSentinel, type FreshServices } from './fresh-services.ts';
+import { freshServices, sentinel, startSentinel, type FreshServices } from './harness/fresh-services.ts';
 
 let services: FreshServices;
 let env: NodeJS.ProcessEnv;
@@ -120,19 +120,40 @@ describe('a worker that waits', { timeout: 60_000 }, () => {
   });
 });
 
-describe('services that wait for a lock', { timeout: 120_000 }, () => {
-  /** Held as by another program that applies migrations. */
-  it('end with "down"', async () => {
+/** A new database, whose migrations another program seems to be applying until `holder` ends. */
+async function lockedDatabase(name: string): Promise<{ href: string; holder: Client }> {
+  const admin = new Client({ connectionString: url.href });
+  await admin.connect();
+  await admin.query(`CREATE DATABASE ${name}`);
+  await admin.end();
+  const locked = new URL(url.href);
+  locked.pathname = `/${name}`;
+  const holder = new Client({ connectionString: locked.href });
+  await holder.connect();
+  await holder.query('select pg_advisory_lock(72707369)');
+  return { href: locked.href, holder };
+}
+
+describe('what waits for a lock', { timeout: 120_000 }, () => {
+  it('ends with SIGTERM where it prepares servers', async () => {
+    const { href, holder } = await lockedDatabase('unprepared');
+    const program = join(import.meta.dirname, '..', '..', 'dist', 'services', 'prepare-external.js');
+    const child = spawn(process.execPath, [program], {
+      env: { ...env, DATABASE_URL: href, TEMPORAL_ADDRESS: address },
+      stdio: 'ignore',
+    });
+    const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
+    await expect.poll(async () => (await holder.query(waiting)).rowCount, { timeout: 20_000 }).toBe(1);
+    const ended = once(child, 'close');
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([143, null]);
+    await holder.end();
+  });
+
+  it('ends with "down" where it is the services', async () => {
     const other = await freshServices();
-    const admin = new Client({ connectionString: url.href });
-    await admin.connect();
-    await admin.query('CREATE DATABASE locked');
-    const locked = new URL(url.href);
-    locked.pathname = '/locked';
-    const holder = new Client({ connectionString: locked.href });
-    await holder.connect();
-    await holder.query('select pg_advisory_lock(72707369)');
-    const settings = { ...other.options.env, DATABASE_URL: locked.href };
+    const { href, holder } = await lockedDatabase('locked');
+    const settings = { ...other.options.env, DATABASE_URL: href };
     try {
       const up = startSentinel(settings, ['up']);
       await expect.poll(up.text, { timeout: 30_000 }).toMatch(/applying migrations/);
@@ -144,7 +165,6 @@ describe('services that wait for a lock', { timeout: 120_000 }, () => {
       expect(await sentinel(settings, 'down')).toMatchObject({ code: 0 });
     } finally {
       await holder.end();
-      await admin.end();
       await stopServices(other.options);
       rmSync(other.home, { recursive: true, force: true });
     }

@@ -12,7 +12,7 @@ import { ensureServices } from '../../services/ensure-services.ts';
 import { readServicesState } from '../../services/config/services-state.ts';
 import { isAlive } from '../../services/processes/process-identity.ts';
 import { stopServices } from '../../services/stop-services.ts';
-import { freshServices, sentinel, type FreshServices } from './fresh-services.ts';
+import { freshServices, sentinel, type FreshServices } from './harness/fresh-services.ts';
 
 let ours: FreshServices;
 /** Somebody else's servers. */

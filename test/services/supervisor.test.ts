@@ -19,7 +19,7 @@ import { isAlive } from '../../services/processes/process-identity.ts';
 import { readServicesState, type ServicesState, writeServicesState } from '../../services/config/services-state.ts';
 import { lockHolder } from '../../services/supervisor/supervisor-lock.ts';
 import { medianMs } from '../elapsed.ts';
-import { freshServices } from './fresh-services.ts';
+import { freshServices } from './harness/fresh-services.ts';
 
 let home: string;
 let options: ServicesOptions & { env: NodeJS.ProcessEnv };

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { choosePort } from '../../services/processes/ports.ts';
 import { readServicesState } from '../../services/config/services-state.ts';
 import { stopServices } from '../../services/stop-services.ts';
-import { freshServices, sentinel, type FreshServices } from './fresh-services.ts';
+import { freshServices, sentinel, type FreshServices } from './harness/fresh-services.ts';
 
 let ours: FreshServices;
 let theirs: FreshServices;

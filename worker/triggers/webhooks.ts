@@ -37,6 +37,7 @@ export class Webhooks {
   readonly #settings: WebhookSettings;
   readonly #store: WebhookParts;
   readonly #say: (text: string) => void;
+  #installation: string | undefined;
   /** What was said last of why it does not listen. */
   #said = '';
   #server: Server | undefined;
@@ -91,7 +92,7 @@ export class Webhooks {
 
   async #holder(): Promise<string | null> {
     // Without the store nobody can tell whose it is; it is looked at again.
-    const installation = await this.#store.installation().catch(() => null);
+    const installation = await this.#ownInstallation().catch(() => null);
     if (installation === null) return null;
     const listener = await findListener(this.#settings, installation);
     if (listener.is !== 'stranger') return null;
@@ -118,7 +119,12 @@ export class Webhooks {
     if (nonce === null) return { ok: true };
     if (!isNonce(nonce)) throw new Refusal(400, 'a nonce has 32 to 64 hexadecimal digits');
     const [secret] = this.#settings.secrets;
-    return { ok: true, proof: proofOf(secret, await this.#store.installation(), nonce) };
+    return { ok: true, proof: proofOf(secret, await this.#ownInstallation(), nonce) };
+  }
+
+  async #ownInstallation(): Promise<string> {
+    this.#installation ??= await this.#store.installation();
+    return this.#installation;
   }
 
   async #receive(request: IncomingMessage): Promise<{ id: string; isNew: boolean }> {

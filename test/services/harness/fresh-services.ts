@@ -5,10 +5,10 @@ import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import type { ServicesOptions } from '../../services/ensure-services.ts';
-import { choosePort } from '../../services/processes/ports.ts';
+import type { ServicesOptions } from '../../../services/ensure-services.ts';
+import { choosePort } from '../../../services/processes/ports.ts';
 
-const CLI = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
+const CLI = join(import.meta.dirname, '..', '..', '..', 'dist', 'cli', 'main.js');
 
 export interface FreshServices {
   home: string;
