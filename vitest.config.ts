@@ -74,7 +74,7 @@ export default defineConfig({
       project('services', {
         include: ['test/services/**/*.test.ts'],
         timeoutMs: 5 * minute,
-        globalSetup: ['test/services/global-setup.ts'],
+        globalSetup: ['test/services/harness/global-setup.ts'],
         maxWorkers: 2,
       }),
       project('server', {

@@ -7,7 +7,8 @@ import type { InboxItem } from '../prisma/store/contract/contract.ts';
 import { idWithin } from './lookup/find-question.ts';
 import type { RunReport } from './lookup/run-report.ts';
 
-const CANCEL_MAX_MS = 60_000;
+/** How long a run that is cancelled is waited for. */
+export const CANCEL_MAX_MS = 60_000;
 const LOOK_MS = 250;
 
 /** What is asked of a client; `result` returns the run as it stands when the signal aborts. */

@@ -7,7 +7,8 @@
  *     const { outcome, outputs } = await client.result(handle);
  *     await client.close();
  *
- * Services that are ours and not up are started by the first call that needs them.
+ * Services that are ours and not up are started by the first call that needs them, unless `startsServices`
+ * is false.
  */
 import type { Client } from '@temporalio/client';
 import type { JsonObject } from '../language/json.ts';
@@ -249,7 +250,7 @@ export class SentinelClient {
     await cancelRun(client, handle);
   }
 
-  /** What schedules and triggers are made with (schedules.ts, triggers.ts); everything is up after this. */
+  /** What schedules and triggers are made with (schedules.ts, triggers.ts); everything is up after this, where it may be started. */
   async parts(host?: string): Promise<RunServices> {
     await this.#connections.ensure();
     const [store, client, { builtInCatalogue }] = await Promise.all([

@@ -15,6 +15,8 @@ export interface ConnectOptions {
   env?: Environment;
   /** Told what is going on while services start; never called when everything is up. */
   onProgress?: (text: string) => void;
+  /** False: services are used as they are; none is started, stopped or changed over to `env`. Default true. */
+  startsServices?: boolean;
 }
 
 export class Connections {
@@ -71,9 +73,9 @@ export class Connections {
     return (await this.#temporal).client;
   }
 
-  /** Everything a run needs is up after this, its worker included. */
+  /** Everything a run needs is up after this, its worker included. A client that starts nothing leaves all as it is. */
   ensure(): Promise<void> {
-    this.#ensured ??= this.#ensure();
+    this.#ensured ??= this.#options.startsServices === false ? Promise.resolve() : this.#ensure();
     return this.#ensured;
   }
 
@@ -93,15 +95,23 @@ export class Connections {
     this.#config = readConfig(env);
   }
 
+  async #ready(server: 'postgres' | 'temporal'): Promise<void> {
+    const { env, onProgress, startsServices } = this.#options;
+    if (startsServices !== false) return await this.ensure();
+    const { awaitServer } = await import('../services/await-server.ts');
+    await awaitServer(server, env, onProgress);
+    this.#config = readConfig(env);
+  }
+
   /** What belongs to somebody else is used as it is; only our own parts are started. */
   async #openStore(): Promise<Store> {
-    if (!this.#config.database.isExternal) await this.ensure();
+    if (!this.#config.database.isExternal) await this.#ready('postgres');
     const { openStore } = await import('../prisma/store/open-store.ts');
     return openStore({ url: databaseUrl(this.#config), poolSize: POOL_SIZE });
   }
 
   async #openTemporal(): Promise<Temporal> {
-    if (!this.#config.temporal.isExternal) await this.ensure();
+    if (!this.#config.temporal.isExternal) await this.#ready('temporal');
     const [{ connectTemporal }, store] = await Promise.all([import('../runs/temporal-connection.ts'), this.store()]);
     return connectTemporal(this.#config, store);
   }

@@ -1,24 +1,21 @@
 /**
- * What every verb calls before it needs Temporal or the database. When everything is up, this reads
- * one file, looks at the pids and connects twice: a few milliseconds, no process started. Otherwise
+ * What every verb calls that acts, before it needs Temporal or the database. When everything is up, this
+ * reads one file, looks at the pids and connects twice: a few milliseconds, no process started. Otherwise
  * it starts a supervisor, which stays, and waits for it.
+ *
+ * Nothing is changed before the servers that the settings name have answered.
  */
-import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, type Environment, readConfig, settingsFingerprint } from './config/config.ts';
-import { logFile, openLog, quoteLog } from './config/home-files.ts';
-import { changedSettings, dropSettings, withKeptSettings } from './supervisor/kept-settings.ts';
-import { accepts, LOOPBACK } from './processes/ports.ts';
-import { isGoneWithin, seemsAlive, signalProcess, stopProcess } from './processes/process-identity.ts';
-import {
-  type ProcessRecord,
-  readServicesState,
-  type ServicesState,
-  writeServicesState,
-} from './config/services-state.ts';
-import { acquireSupervisorLock, lockHolder } from './supervisor/supervisor-lock.ts';
+import { logFile, quoteLog } from './config/home-files.ts';
+import { ServicesError } from './config/services-error.ts';
+import { readServicesState, type ServicesState } from './config/services-state.ts';
+import { accepts, isLoopback, LOOPBACK } from './processes/ports.ts';
+import { isUpAndAlive, seemsAlive } from './processes/process-identity.ts';
+import type { ProcessLock } from './processes/process-lock.ts';
+import { changedSettings, withKeptSettings } from './supervisor/kept-settings.ts';
+import { startSupervisor } from './supervisor/start-supervisor.ts';
+import { acquireTurn, lockHolder, successorOf } from './supervisor/supervisor-lock.ts';
 import { buildStamp } from './supervisor/worker-process.ts';
 
 const POLL_MS = 50;
@@ -26,7 +23,6 @@ const POLL_MS = 50;
 const START_MAX_MS = 30 * 60_000;
 /** A service that died is started again within seconds; one that stays away this long does not come. */
 const RECOVER_MAX_MS = 60_000;
-const STOP_MAX_MS = 120_000;
 const SUPERVISORS_MAX = 3;
 
 export interface ServicesOptions {
@@ -41,123 +37,135 @@ export interface ServicesOptions {
   supervisorProgram?: string;
 }
 
-/** The services could not be started or stopped; the message quotes the log that tells why. */
-export class ServicesError extends Error {
-  override readonly name = 'ServicesError';
-}
-
 export async function ensureServices(given: ServicesOptions = {}): Promise<ServicesState> {
   const { env: own = process.env } = given;
   const { home } = readConfig(own);
   const env = given.replacesSettings === true ? own : withKeptSettings(home, own);
-  const options = { ...given, env };
   const config = readConfig(env);
-  const withWorker = options.withWorker ?? true;
+  const withWorker = given.withWorker ?? true;
   const state = readServicesState(config.home);
   if (state !== null && (await areServing(state, config, withWorker))) return state;
-  return await startAndWait(config, withWorker, options);
-}
-
-/** Stops what runs, also when its supervisor was killed. Returns the names of what was stopped. */
-export async function stopServices(options: Pick<ServicesOptions, 'env' | 'onProgress'> = {}): Promise<string[]> {
-  const { home } = readConfig(options.env);
-  const running = livingServices(readServicesState(home)).map(({ name }) => name);
-  const holder = lockHolder(home);
-  if (holder !== null) {
-    options.onProgress?.('stopping the services');
-    signalProcess(holder, 'SIGTERM');
-    if (!(await isGoneWithin(holder, STOP_MAX_MS))) {
-      throw new ServicesError(
-        `The services did not stop within ${STOP_MAX_MS / 1000} s; ${quoteLog(logFile(home, 'supervisor'))}`,
-      );
-    }
-  }
-  await stopLeftovers(home);
-  return running;
-}
-
-async function stopLeftovers(home: string): Promise<void> {
-  const state = readServicesState(home);
-  if (state === null || livingServices(state).length === 0) return;
-  const lock = await acquireSupervisorLock(home);
-  if (lock === null) return;
+  const start = new Start(config, withWorker, { ...given, env });
   try {
-    for (const { name, process } of livingServices(state)) {
-      await stopProcess(process, name === 'postgres' ? 'SIGINT' : 'SIGTERM', 30_000);
-    }
-    dropSettings(home);
-    writeServicesState(home, { ...state, phase: 'stopped', progress: null });
+    return await start.untilServing();
   } finally {
-    lock.release();
+    start.end();
   }
 }
 
-/** In the order in which they are stopped. */
-function livingServices(state: ServicesState | null): { name: string; process: ProcessRecord }[] {
-  return (['worker', 'temporal', 'postgres'] as const).flatMap((name) => {
-    const process = state?.[name]?.process ?? null;
-    return process !== null && seemsAlive(process) ? [{ name, process }] : [];
-  });
-}
+/** One verb's way from services that are not as it wants them to those that are. */
+class Start {
+  private readonly config: Config;
+  private readonly withWorker: boolean;
+  private readonly options: ServicesOptions & { env: Environment };
+  private readonly began = Date.now();
+  private readonly say: (text: string) => void;
+  private turn: ProcessLock | null = null;
+  private child: { readonly hasEnded: boolean } | null = null;
+  private supervisors = 0;
+  private waitedSince = Date.now();
 
-async function startAndWait(config: Config, withWorker: boolean, options: ServicesOptions): Promise<ServicesState> {
-  const began = Date.now();
-  const log = logFile(config.home, 'supervisor');
-  const say = sayChanges(options.onProgress);
-  let child: { hasEnded: boolean } | null = null;
-  let supervisors = 0;
-  let waitedSince = began;
-  for (;;) {
-    const state = readServicesState(config.home);
-    const holder = lockHolder(config.home);
-    if (state !== null && holder !== null && (await areServing(state, config, withWorker))) return state;
-    if (state?.failure && state.failure.at >= began) throw new ServicesError(state.failure.message);
-    if (Date.now() - began > START_MAX_MS)
-      throw new ServicesError(`The services did not start in time; ${quoteLog(log)}`);
-    if (holder === null && (child === null || child.hasEnded)) {
-      supervisors += 1;
-      if (supervisors > SUPERVISORS_MAX)
-        throw new ServicesError(`The services' supervisor does not stay; ${quoteLog(log)}`);
-      say('starting the services');
-      child = startSupervisor(config, withWorker, options);
-    } else if (holder !== null && state?.phase === 'ready' && !isAsWanted(state, config, withWorker)) {
-      say(`${changeOf(state, config, withWorker, options.env)}; starting the services anew`);
-      signalProcess(holder, 'SIGHUP');
-      if (!(await isGoneWithin(holder, STOP_MAX_MS)))
-        throw new ServicesError(`The old supervisor does not end; ${quoteLog(log)}`);
-    } else if (state?.phase !== 'ready') {
-      waitedSince = Date.now();
-      if (state?.progress) say(state.progress);
-    } else {
-      const away = await awayServices(state, withWorker);
-      say(`waiting for ${away.join(', ')} to come back`);
-      if (Date.now() - waitedSince > RECOVER_MAX_MS) {
-        const logs = away.map((name) => quoteLog(logFile(config.home, name))).join('\n');
-        throw new ServicesError(`${away.join(', ')} did not come back within ${RECOVER_MAX_MS / 1000} s; ${logs}`);
-      }
+  constructor(config: Config, withWorker: boolean, options: ServicesOptions & { env: Environment }) {
+    this.config = config;
+    this.withWorker = withWorker;
+    this.options = options;
+    this.say = sayChanges(options.onProgress);
+  }
+
+  end(): void {
+    this.turn?.release();
+  }
+
+  async untilServing(): Promise<ServicesState> {
+    const { home } = this.config;
+    for (;;) {
+      const state = readServicesState(home);
+      const isKept = lockHolder(home) !== null;
+      if (state !== null && isKept && (await areServing(state, this.config, this.withWorker))) return state;
+      this.refuseFailure(state);
+      if (Date.now() - this.began > START_MAX_MS)
+        throw new ServicesError(`The services did not start in time; ${this.quoteLog()}`);
+      // A supervisor that another verb has sent may wait for the worker's steps, and outlive that verb.
+      const isStarting = this.child?.hasEnded === false || successorOf(home) !== null;
+      const isOtherwise = state?.phase === 'ready' && !isAsWanted(state, this.config, this.withWorker);
+      if (!isStarting && (!isKept || isOtherwise)) await this.startSupervisor(state, isKept);
+      else await this.waitFor(state);
+      await sleep(POLL_MS);
     }
-    await sleep(POLL_MS);
+  }
+
+  /** Of a start with these settings, whoever began it. */
+  private refuseFailure(state: ServicesState | null): void {
+    const { failure, settings } = state ?? {};
+    if (failure && failure.at >= this.began && settings === settingsFingerprint(this.config))
+      throw new ServicesError(failure.message);
+  }
+
+  private async startSupervisor(state: ServicesState | null, isKept: boolean): Promise<void> {
+    if (this.turn === null) {
+      this.turn = await acquireTurn(this.config.home);
+      // What is to be done is looked at again: it may have been done before the turn came.
+      if (this.turn === null) this.say('waiting for another sentinel that is starting the services');
+      return;
+    }
+    await this.askFirst(state);
+    this.supervisors += 1;
+    if (this.supervisors > SUPERVISORS_MAX)
+      throw new ServicesError(`The services' supervisor does not stay; ${this.quoteLog()}`);
+    const { env, supervisorProgram: program } = this.options;
+    this.say(
+      state !== null && isKept
+        ? `${changeOf(state, this.config, this.withWorker, env)}; starting the services anew`
+        : 'starting the services',
+    );
+    this.child = startSupervisor(this.config, { env, withWorker: this.withWorker, takesOver: isKept, program });
+  }
+
+  /** Servers of somebody else's have to answer before one of ours is ended for them. */
+  private async askFirst(state: ServicesState | null): Promise<void> {
+    const own = ownServerNamed(state, this.config);
+    if (own !== null) throw new ServicesError(own);
+    const { askExternal } = await import('./supervisor/external-services.ts');
+    try {
+      await askExternal(this.config);
+    } catch (error) {
+      const finding = error instanceof Error ? error.message : String(error);
+      throw new ServicesError(`${finding} Nothing was changed.`, { cause: error });
+    }
+  }
+
+  private async waitFor(state: ServicesState | null): Promise<void> {
+    if (state?.phase !== 'ready') {
+      this.waitedSince = Date.now();
+      if (state?.progress) this.say(state.progress);
+      return;
+    }
+    const away = await awayServices(state, this.withWorker);
+    if (away.length > 0) this.say(`waiting for ${away.join(', ')} to come back`);
+    if (Date.now() - this.waitedSince < RECOVER_MAX_MS) return;
+    const logs = away.map((name) => quoteLog(logFile(this.config.home, name))).join('\n');
+    throw new ServicesError(`${away.join(', ')} did not come back within ${RECOVER_MAX_MS / 1000} s; ${logs}`);
+  }
+
+  private quoteLog(): string {
+    return quoteLog(logFile(this.config.home, 'supervisor'));
   }
 }
 
-function startSupervisor(config: Config, withWorker: boolean, options: ServicesOptions): { hasEnded: boolean } {
-  const program =
-    options.supervisorProgram ?? join(config.packageRoot, 'dist', 'services', 'supervisor', 'supervisor-process.js');
-  mkdirSync(config.home, { recursive: true });
-  const output = openLog(logFile(config.home, 'supervisor'));
-  const child = spawn(process.execPath, ['--enable-source-maps', program, ...(withWorker ? [] : ['--servers-only'])], {
-    cwd: config.home,
-    detached: true,
-    env: withoutStepMarkers(options.env ?? process.env),
-    stdio: ['ignore', output, output],
-  });
-  closeSync(output);
-  const watched = { hasEnded: false };
-  const ended = () => (watched.hasEnded = true);
-  child.once('exit', ended);
-  child.once('error', ended);
-  child.unref();
-  return watched;
+/** An address in the environment is taken for somebody else's: an embedded server would be ended for itself. */
+function ownServerNamed(state: ServicesState | null, { temporal, database }: Config): string | null {
+  if (temporal.isExternal && isAt(state?.temporal ?? null, temporal.address))
+    return `TEMPORAL_ADDRESS names ${temporal.address}, which is the embedded Temporal server of these services: unset it, and they use that server by themselves. Nothing was changed.`;
+  const host = database.isExternal && database.url !== null ? new URL(database.url).host : null;
+  if (isAt(state?.postgres ?? null, host))
+    return `DATABASE_URL names ${host}, which is the embedded Postgres of these services: unset it, and they use that database by themselves. Nothing was changed.`;
+  return null;
+}
+
+function isAt(own: ServicesState['temporal'] | ServicesState['postgres'], address: string | null): boolean {
+  const [, host = '', port] = /^(.*):(\d+)$/.exec(address ?? '') ?? [];
+  if (own === null || own.process === null || !seemsAlive(own.process)) return false;
+  return isLoopback(host) && Number(port) === own.port;
 }
 
 async function areServing(state: ServicesState, config: Config, withWorker: boolean): Promise<boolean> {
@@ -174,7 +182,7 @@ function isAsWanted(state: ServicesState, config: Config, withWorker: boolean): 
   return !withWorker || state.worker?.build === buildStamp(config.packageRoot);
 }
 
-function changeOf(state: ServicesState, config: Config, withWorker: boolean, env: Environment = process.env): string {
+function changeOf(state: ServicesState, config: Config, withWorker: boolean, env: Environment): string {
   if (withWorker && state.worker?.build !== buildStamp(config.packageRoot)) return 'the build has changed';
   return changedSettings(config.home, env) ?? 'settings have changed';
 }
@@ -196,21 +204,10 @@ async function awayServices(state: ServicesState, withWorker: boolean): Promise<
   return away;
 }
 
-function isUpAndAlive(process: ProcessRecord | null): boolean {
-  return process !== null && process.status === 'up' && seemsAlive(process);
-}
-
 function sayChanges(say: ((text: string) => void) | undefined): (text: string) => void {
   let last = '';
   return (text) => {
     if (text !== last) say?.(text);
     last = text;
   };
-}
-
-/** Services that a step starts are not part of the step: without its marks they do not end with it. */
-function withoutStepMarkers(env: Environment): Environment {
-  return Object.fromEntries(
-    Object.entries(env).filter(([name]) => name !== 'SENTINEL_STEP' && name !== 'SENTINEL_WORKER'),
-  );
 }

@@ -9,9 +9,11 @@ import { findSandbox } from '../activities/confinement/sandbox.ts';
 import { type Config, type Environment, connectionOptions, readConfig } from './config/config.ts';
 import { logFile } from './config/home-files.ts';
 import { seemsAlive } from './processes/process-identity.ts';
+import { runToEnd } from './processes/run-to-end.ts';
 import { ATTRIBUTE_NAMES, describe, missingSearchAttributes } from './temporal/search-attributes.ts';
 import { readServicesState, type ServicesState } from './config/services-state.ts';
-import { findPresentTemporal, onPath, runToEnd } from './temporal/temporal-binary.ts';
+import { webhookState } from './webhook-state.ts';
+import { findPresentTemporal, onPath } from './temporal/temporal-binary.ts';
 
 const ANSWER_MAX_MS = 3000;
 const NODE_MIN = [20, 19] as const;
@@ -40,13 +42,28 @@ export async function inspectServices(env: Environment = process.env): Promise<D
     inspectGit(env),
     inspectSandbox(env),
     inspectTemporalBinary(config, env),
-    inspectTemporal(config, state),
-    inspectPostgres(config, state),
-    inspectWorker(config, state),
-    inspectWebUi(config, state),
+    inspectRunning(config, state, env),
   ]);
   const entries = [inspectNode(), inspectDependencies(config), inspectProcesses(), ...answers.flat()];
   return { ok: entries.every(({ ok }) => ok), entries };
+}
+
+/** The part of it that is started, and may be asked to be there. */
+export async function inspectStarted(env: Environment = process.env): Promise<DoctorReport> {
+  const config = readConfig(env);
+  const entries = await inspectRunning(config, readServicesState(config.home), env);
+  return { ok: entries.every(({ ok }) => ok), entries };
+}
+
+async function inspectRunning(config: Config, state: ServicesState | null, env: Environment): Promise<DoctorEntry[]> {
+  const answers = await Promise.all([
+    inspectTemporal(config, state),
+    inspectPostgres(config, state),
+    inspectWorker(config, state),
+    inspectWebhooks(env),
+    inspectWebUi(config, state),
+  ]);
+  return answers.flat();
 }
 
 function inspectNode(): DoctorEntry {
@@ -269,6 +286,16 @@ async function inspectWebUi(config: Config, state: ServicesState | null): Promis
   } catch (error) {
     return { ...entry, ok: false, found: `does not answer: ${messageOf(error)}`, remedy };
   }
+}
+
+async function inspectWebhooks(env: Environment): Promise<DoctorEntry> {
+  const name = 'webhooks';
+  const state = await webhookState(env);
+  if (state === null)
+    return { name, ok: true, found: 'not asked for, SENTINEL_WEBHOOK_SECRET is not set', where: null, version: null };
+  const { ok, host, port, found, remedy } = state;
+  const entry = { name, ok, found, where: `http://${host}:${port}/events/NAME`, version: null, port };
+  return remedy === undefined ? entry : { ...entry, remedy };
 }
 
 /** Without the password. */

@@ -4,19 +4,31 @@
  */
 import { pathToFileURL } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DefaultLogger, Runtime, type LogLevel } from '@temporalio/worker';
+import { DefaultLogger, type NativeConnection, Runtime, type LogLevel } from '@temporalio/worker';
 import { sweepOrphans } from '../activities/shell/process/orphans.ts';
+import type { Store } from '../prisma/store/contract/contract.ts';
 import { openStore } from '../prisma/store/open-store.ts';
+import { abortable, onEndSignals } from '../services/processes/end-signals.ts';
 import { loadBundle } from './bundle.ts';
-import { connectionOptions, databaseUrl, readConfig, type WorkerVersion } from '../services/config/config.ts';
+import {
+  type Config,
+  connectionOptions,
+  databaseUrl,
+  readConfig,
+  type WorkerVersion,
+} from '../services/config/config.ts';
 import { openModels } from './models.ts';
 import { settleCurrent } from './current-version.ts';
+import { endNow, tellOfSteps } from './ending.ts';
 import { keepSwept } from './background/sweeping.ts';
+import { StepsUnderWay } from './steps-under-way.ts';
 import { openTriggers } from './triggers/open-triggers.ts';
 import { connectWorker } from './worker-connection.ts';
 import { startWorker, STORE_POOL_SIZE } from './worker.ts';
 
 const retryMs = 500;
+/** Connections that do not close within this time end with the process. */
+const closeMaxMs = 2_000;
 
 export interface WorkerProcessOptions {
   /** Defaults to what the environment says. */
@@ -25,67 +37,128 @@ export interface WorkerProcessOptions {
   takeOver?: boolean;
 }
 
-/** Runs until SIGTERM or SIGINT; resolves with the exit code. */
+interface Serving {
+  config: Config;
+  version: WorkerVersion | null;
+  takeOver: boolean;
+  store: Store;
+  connection: NativeConnection;
+  underWay: StepsUnderWay;
+  /** Aborts when the process is told to end. */
+  signal: AbortSignal;
+}
+
+/**
+ * Runs until SIGTERM or SIGINT; resolves with the exit code. Whatever it waits for before it serves is given up
+ * then; the steps it is at may end, in `graceMs` of the settings. A second signal ends the process at once.
+ */
 export async function runWorkerProcess(options: WorkerProcessOptions = {}): Promise<number> {
   const config = readConfig();
   // Commands and sandboxes look here for what they must not reach.
   process.env['SENTINEL_HOME'] = config.home;
-  const version = options.version ?? config.version;
-  Runtime.install({ logger: new DefaultLogger((process.env['SENTINEL_LOG_LEVEL'] ?? 'WARN') as LogLevel) });
+  const underWay = new StepsUnderWay();
+  const end = onEndSignals({
+    graceMs: config.graceMs,
+    endNow: (exitCode, why) => {
+      if (why === 'time') process.stderr.write(`worker: not ended after ${config.graceMs / 1000} s; ending now\n`);
+      void endNow(exitCode, underWay.list());
+    },
+  });
+  const { signal } = end;
+  // Its own handlers of signals, which end workers alone, would stand in place of ours.
+  Runtime.install({
+    logger: new DefaultLogger((process.env['SENTINEL_LOG_LEVEL'] ?? 'WARN') as LogLevel),
+    shutdownSignals: [],
+  });
   const store = openStore({ url: databaseUrl(config), poolSize: STORE_POOL_SIZE });
-  await untilItAnswers('the database', () => store.ping());
-  const address = connectionOptions(config);
-  const connection = await untilItAnswers('Temporal', () => connectWorker(address));
-  await sweepOrphans();
-  const bundle = await loadBundle(config.packageRoot);
-  const models = await openModels(config);
-  const { namespace } = config.temporal;
+  const closers = [() => store.close()];
+  try {
+    await untilItAnswers('the database', signal, () => store.ping());
+    const address = connectionOptions(config);
+    const connection = await untilItAnswers('Temporal', signal, () => connectWorker(address));
+    closers.push(() => connection.close());
+    const { takeOver = false, version = config.version } = options;
+    await serve({ config, version, takeOver, store, connection, underWay, signal });
+  } catch (error) {
+    if (!signal.aborted || error !== signal.reason) throw error;
+  }
+  await Promise.race([Promise.allSettled(closers.map((close) => close())), sleep(closeMaxMs)]);
+  end.release();
+  return 0;
+}
+
+/** Rejects with the signal's reason where it aborts before there is a worker. */
+async function serve(serving: Serving): Promise<void> {
+  const { config, version, store, connection, underWay, signal } = serving;
+  await abortable(signal, sweepOrphans());
+  const bundle = await abortable(signal, loadBundle(config.packageRoot));
   const cached = process.env['SENTINEL_MAX_CACHED_WORKFLOWS'];
   const worker = await startWorker({
     store,
     connection,
-    namespace,
+    namespace: config.temporal.namespace,
     taskQueues: config.taskQueues,
     bundle,
     version,
     project: config.project?.folder ?? null,
+    graceMs: config.graceMs,
+    underWay,
     options: {
       ...(cached === undefined ? {} : { maxCachedWorkflows: Number(cached) }),
       ...(config.stepsAtOnce === null ? {} : { maxConcurrentActivityTaskExecutions: config.stepsAtOnce }),
     },
   });
+  const models = await openModels(config);
   const triggers = openTriggers(worker.starting, config);
   const sweeping = keepSwept(worker.starting);
+  let telling: { close(): void } | undefined;
   const stop = (): void => {
     void triggers.close();
     void worker.shutdown().catch(() => undefined);
+    telling = tellOfSteps(underWay, config.graceMs);
   };
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
+  try {
+    await sayReady(serving);
+    await worker.done;
+  } finally {
+    telling?.close();
+    sweeping.end();
+    await Promise.all([triggers.close(), models.close()]);
+  }
+}
+
+async function sayReady({ config, version, takeOver, connection, signal }: Serving): Promise<void> {
+  const { namespace } = config.temporal;
   const current =
-    version === null ? null : await settleCurrent(connection, namespace, version, options.takeOver ?? false);
+    version === null ? null : await untilAborted(signal, settleCurrent(connection, namespace, version, takeOver));
+  if (signal.aborted) return;
   const versions = version === null ? {} : { ...version, isCurrent: current === version.buildId };
   process.stdout.write(
     `${JSON.stringify({ ready: true, pid: process.pid, taskQueues: config.taskQueues, ...versions })}\n`,
   );
-  try {
-    await worker.done;
-  } finally {
-    sweeping.end();
-    await Promise.all([triggers.close(), models.close()]);
-  }
-  await Promise.allSettled([connection.close(), store.close()]);
-  return 0;
 }
 
-async function untilItAnswers<Result>(what: string, ask: () => Promise<Result>): Promise<Result> {
+/** Null where the signal aborts first. */
+async function untilAborted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result | null> {
+  try {
+    return await abortable(signal, work);
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
+  }
+}
+
+async function untilItAnswers<Result>(what: string, signal: AbortSignal, ask: () => Promise<Result>): Promise<Result> {
   for (let isFirst = true; ; isFirst = false) {
     try {
-      return await ask();
+      return await abortable(signal, ask());
     } catch (error) {
+      signal.throwIfAborted();
       const finding = error instanceof Error ? error.message : String(error);
       if (isFirst) process.stderr.write(`worker: ${what} does not answer (${finding}); trying again until it does\n`);
-      await sleep(retryMs);
+      await abortable(signal, sleep(retryMs));
     }
   }
 }

@@ -15,7 +15,8 @@ import { LostRuns } from './background/lost-runs.ts';
 import { RunRecorder } from './run-recorder.ts';
 import { askRunOf, wakeRun } from './run-signals.ts';
 import { SubscriberWaker } from './background/subscriber-waker.ts';
-import { DEPLOYMENT } from '../services/config/worker-settings.ts';
+import { StepsUnderWay } from './steps-under-way.ts';
+import { DEPLOYMENT, GRACE_SECONDS } from '../services/config/worker-settings.ts';
 
 /** Each may hold one connection of the store and need a second: the pool is larger than this. */
 export const SEGMENTS_AT_ONCE_MAX = 32;
@@ -29,6 +30,10 @@ export interface WorkerParts {
   bundle: WorkflowBundleOption;
   /** Runs that start on this worker stay with workers of the same version; null: with any worker. */
   version?: WorkerVersion | null;
+  /** From `shutdown` until it has ended: 60 s unless told otherwise. */
+  graceMs?: number;
+  /** Told of the steps that `shutdown` waits for. */
+  underWay?: StepsUnderWay;
   /** Commands beside the built-in ones. */
   commands?: readonly Command[];
   /** The project whose configuration this worker has; null: none. Absent: nothing is checked. */
@@ -36,6 +41,10 @@ export interface WorkerParts {
   /** Overrides for tests and benchmarks, e.g. `maxCachedWorkflows: 0`. */
   options?: Partial<WorkerOptions>;
 }
+
+/** What a step that is interrupted is left to end its processes and to say so; of a short grace a quarter. */
+const INTERRUPTED_MS = 8_000;
+const FORCED_AFTER_MS = 5_000;
 
 export interface RunningWorker {
   /** Starts runs here: their first task comes with the answer to the start, without a queue between. */
@@ -60,7 +69,7 @@ async function versioning(
 }
 
 export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
-  const { store, namespace } = parts;
+  const { store, namespace, graceMs = 1000 * GRACE_SECONDS, underWay = new StepsUnderWay() } = parts;
   const dataConverter = { externalStorage: payloadStorage(store) };
   const client = new Client({ connection: parts.connection, namespace, dataConverter });
   const recorder = new RunRecorder(store);
@@ -88,9 +97,10 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
         sinks: recorder.sinks(),
         dataConverter,
         maxConcurrentLocalActivityExecutions: SEGMENTS_AT_ONCE_MAX,
-        shutdownGraceTime: '10s',
+        interceptors: { activity: [underWay.interceptor] },
+        shutdownGraceTime: graceMs - Math.min(INTERRUPTED_MS, graceMs / 4),
         // A worker whose core has failed takes no task and never ends; by then every step that was cancelled has.
-        shutdownForceTime: '30s',
+        shutdownForceTime: graceMs + FORCED_AFTER_MS,
         defaultHeartbeatThrottleInterval: '2s',
         maxHeartbeatThrottleInterval: '5s',
         stickyQueueScheduleToStartTimeout: '5s',

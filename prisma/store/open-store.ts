@@ -18,6 +18,7 @@ import { StoreSession } from './runs/session.ts';
 import { SharedReads } from './runs/shared-reads.ts';
 import { signals } from './events/signals.ts';
 import { triggers } from './events/triggers.ts';
+import { webhooks } from './events/webhooks.ts';
 import { Announcer, Listener } from './events/wakeups.ts';
 
 export { JournalConflict, isJournalConflict } from './contract/journal-conflict.ts';
@@ -44,32 +45,17 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
     signals: signals(database, announcer, listener),
     executions: executions(database, announcer, listener),
     triggers: triggers(database, announcer, listener),
-    journal: {
-      async find(handle, key) {
-        const [row] = await database.query<{ result: Json }>(
-          'select result from journal where handle = $1 and key = $2',
-          [handle, key],
-        );
-        return row?.result ?? null;
-      },
-      async isBeyond(handle, seq) {
-        const rows = await database.query('select 1 from journal where handle = $1 and seq >= $2 limit 1', [
-          handle,
-          seq,
-        ]);
-        return rows.length > 0;
-      },
-      async sweep() {
-        await database.query(
-          `delete from journal using runs where journal.handle = runs.handle and runs.finished_at < now() - interval '1 day'`,
-          [],
-        );
-      },
-    },
+    webhooks: webhooks(database, announcer),
+    journal: journal(database),
     session: () =>
       new StoreSession(database, sharedReads, transactions, (handle, events) =>
         announcer.announceEvents(handle, events),
       ),
+    async installation() {
+      const [row] = await database.query<{ id: string }>('select id from installation', []);
+      if (row === undefined) throw new Error('bug: a database without its installation');
+      return row.id;
+    },
     async ping() {
       await database.query('select 1', []);
     },
@@ -79,6 +65,28 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
       await listener.close();
       await prisma.close();
       await database.close();
+    },
+  };
+}
+
+function journal(database: Database): Store['journal'] {
+  return {
+    async find(handle, key) {
+      const [row] = await database.query<{ result: Json }>(
+        'select result from journal where handle = $1 and key = $2',
+        [handle, key],
+      );
+      return row?.result ?? null;
+    },
+    async isBeyond(handle, seq) {
+      const rows = await database.query('select 1 from journal where handle = $1 and seq >= $2 limit 1', [handle, seq]);
+      return rows.length > 0;
+    },
+    async sweep() {
+      await database.query(
+        `delete from journal using runs where journal.handle = runs.handle and runs.finished_at < now() - interval '1 day'`,
+        [],
+      );
     },
   };
 }

@@ -15,6 +15,7 @@ import { ownRoot } from './package-root.ts';
 import { configFileOf } from './project-file.ts';
 import { readServicesState, type ServicesState } from './services-state.ts';
 import {
+  GRACE_SECONDS,
   modelEnvironment,
   port,
   webhookSettings,
@@ -70,6 +71,8 @@ export interface Config {
   version: WorkerVersion | null;
   /** Long steps that the worker works on at once, of each queue; null: as many as Temporal's SDK says. */
   stepsAtOnce: number | null;
+  /** From the signal that ends a worker until it has ended; its steps are interrupted a little before. */
+  graceMs: number;
   /** Queues this machine's worker serves; the first is where runs start by default. */
   taskQueues: [string, ...string[]];
   /** Base address of the Temporal Web UI; null when there is nothing to guess it from. */
@@ -143,6 +146,7 @@ export function readConfig(env: Environment = process.env): Config {
     project: projectOf(settings),
     version: workerVersion(settings),
     stepsAtOnce: settings.SENTINEL_STEPS_AT_ONCE ?? null,
+    graceMs: 1000 * (settings.SENTINEL_GRACE_SECONDS ?? GRACE_SECONDS),
     taskQueues: taskQueues(settings.SENTINEL_TASK_QUEUES),
     webUrl: webUrl(settings, embedded),
     preferredPorts: {
@@ -210,6 +214,8 @@ export function settingsFingerprint(config: Config): string {
     config.models,
     config.project,
     config.version,
+    config.stepsAtOnce,
+    config.graceMs,
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }

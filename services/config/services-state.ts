@@ -56,7 +56,8 @@ export type WorkerState = z.infer<typeof WorkerState>;
 export const ServicesState = z.object({
   version: z.literal(1),
   supervisor: ProcessIdentity.extend({ startedAt: z.number() }),
-  phase: z.enum(['starting', 'ready', 'failed', 'stopping', 'stopped']),
+  /** `handing-over`: the worker ends, and the servers are left to the next supervisor. */
+  phase: z.enum(['starting', 'ready', 'failed', 'handing-over', 'stopping', 'stopped']),
   /** What the supervisor is doing, for a spinner. */
   progress: z.string().nullable(),
   failure: z.object({ service: z.string(), message: z.string(), at: z.number() }).nullable(),

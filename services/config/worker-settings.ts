@@ -1,4 +1,4 @@
-/** What a worker does, as read from the environment (config.ts): how much at once, receive events, be a version. */
+/** What a worker does, as read from the environment (config.ts): how much at once, receive events, be a version, end. */
 import { isAbsolute } from 'node:path';
 import * as z from 'zod';
 
@@ -18,6 +18,12 @@ export interface WorkerVersion {
 
 /** What a worker is of when nothing else is said. */
 export const DEPLOYMENT = 'sentinel';
+
+/**
+ * From the signal that ends a process of ours until it has ended, unless SENTINEL_GRACE_SECONDS says otherwise:
+ * what docker-compose.yml and docs/deployment.md give a worker.
+ */
+export const GRACE_SECONDS = 60;
 
 const SECRET_LENGTH_MIN = 16;
 const WEBHOOK_PORT = 7246;
@@ -69,6 +75,12 @@ export const WORKER_SETTINGS = {
     .int('must be a whole number')
     .min(1, 'must be at least 1')
     .max(10_000, 'must be at most 10000')
+    .optional(),
+  SENTINEL_GRACE_SECONDS: z.coerce
+    .number({ error: 'must be a number of seconds' })
+    .int('must be a whole number of seconds')
+    .min(1, 'must be at least 1')
+    .max(86_400, 'must be at most 86400')
     .optional(),
   SENTINEL_BUILD_ID: z
     .string()

@@ -19,7 +19,7 @@ import { basename, dirname, join } from 'node:path';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
-import { runToEnd } from '../temporal/temporal-binary.ts';
+import { runToEnd } from '../processes/run-to-end.ts';
 
 const ACCOUNT = 'postgres';
 const OPEN_PLACE = '/var/lib/sentinel';
@@ -60,10 +60,11 @@ export function runAs(
   account: Account | null,
   command: string,
   args: readonly string[],
-  env: NodeJS.ProcessEnv = {},
+  { env = {}, signal }: { env?: NodeJS.ProcessEnv; signal?: AbortSignal | undefined } = {},
 ): Promise<string> {
   return runToEnd(command, args, {
     timeoutMs: 120_000,
+    ...(signal === undefined ? {} : { signal }),
     cwd: '/',
     env: { ...process.env, LC_ALL: 'C', ...env },
     ...account,

@@ -65,8 +65,9 @@ export class PostgresServer {
     return this.urlOf(DATABASE);
   }
 
-  async prepare(): Promise<void> {
-    if (!existsSync(join(this.dataDir, 'PG_VERSION'))) await this.initialise();
+  /** `signal` ends the making of a cluster, of which nothing is left then. */
+  async prepare(signal?: AbortSignal): Promise<void> {
+    if (!existsSync(join(this.dataDir, 'PG_VERSION'))) await this.initialise(signal);
     this.checkVersion();
     await clearStalePidFile(this.dataDir);
     this.port = await choosePort([this.port]);
@@ -122,7 +123,7 @@ export class PostgresServer {
   }
 
   /** Into a draft that is renamed when complete: a cluster half made is never taken for a whole one. */
-  private async initialise(): Promise<void> {
+  private async initialise(signal: AbortSignal | undefined): Promise<void> {
     const { account, initdb, place } = this.programs;
     const draft = `${this.dataDir}.new`;
     const passwordFile = join(place, 'postgres.password.new');
@@ -134,7 +135,7 @@ export class PostgresServer {
     }
     try {
       const options = `--username ${ROLE} --auth scram-sha-256 --encoding UTF8 --locale C --locale-provider builtin --builtin-locale C.UTF-8`;
-      await runAs(account, initdb, [...options.split(' '), '--pgdata', draft, '--pwfile', passwordFile]);
+      await runAs(account, initdb, [...options.split(' '), '--pgdata', draft, '--pwfile', passwordFile], { signal });
       renameSync(draft, this.dataDir);
     } finally {
       rmSync(passwordFile, { force: true });

@@ -37,18 +37,23 @@ export interface ProcessPlan {
   stopGraceMs: number;
   readyWithinMs: number;
   /** Before each start, while none runs: makes what has to be there, clears what a dead one left. */
-  prepare(): Promise<void>;
+  prepare(signal: AbortSignal): Promise<void>;
   command(): Command;
   /** True once the process does its work; `logFrom` is where its part of the log begins. */
   answers(process: ProcessIdentity, logFrom: number): Promise<boolean>;
   /** Called whenever the record has changed. */
   onChange(record: ProcessRecord | null): void;
   onLog(text: string): void;
+  /** Aborts where it is not to be given the time to end by itself. */
+  hurry?: AbortSignal;
 }
 
 export class KeptProcess {
   private record: ProcessRecord | null = null;
-  private isStopping = false;
+  private readonly stopping = new AbortController();
+  private stopped: Promise<void> | undefined;
+  private ending: { startTime: string; done: Promise<void> } | null = null;
+  private isAdopted = false;
   private starting: Promise<void> = Promise.resolve();
   private watching: Promise<void> = Promise.resolve();
   private readonly plan: ProcessPlan;
@@ -73,8 +78,26 @@ export class KeptProcess {
   }
 
   /** Ends it for good. */
-  async stop(): Promise<void> {
-    this.isStopping = true;
+  stop(): Promise<void> {
+    this.stopped ??= this.stopForGood();
+    return this.stopped;
+  }
+
+  /** Ends it where it was started here; one that was adopted goes on, unwatched. */
+  async leave(): Promise<void> {
+    this.stopping.abort();
+    await this.starting.catch(() => undefined);
+    if (!this.isAdopted) return await this.stop();
+    await this.watching;
+  }
+
+  /** Ends it; the watch starts it again, with whatever `prepare` says then. */
+  async restart(): Promise<void> {
+    await this.end();
+  }
+
+  private async stopForGood(): Promise<void> {
+    this.stopping.abort();
     await this.end();
     await this.starting.catch(() => undefined);
     await this.watching;
@@ -83,13 +106,25 @@ export class KeptProcess {
     this.plan.onChange(null);
   }
 
-  /** Ends it; the watch starts it again, with whatever `prepare` says then. */
-  async restart(): Promise<void> {
-    await this.end();
+  /** Asks each process once, however many want it to end: whoever is asked twice ends at once. */
+  private end(): Promise<void> {
+    const { record, plan } = this;
+    if (record === null) return Promise.resolve();
+    if (this.ending?.startTime !== record.startTime)
+      this.ending = {
+        startTime: record.startTime,
+        done: stopProcess(record, plan.stopSignal, plan.stopGraceMs, plan.hurry),
+      };
+    return this.ending.done;
   }
 
-  private async end(): Promise<void> {
-    if (this.record !== null) await stopProcess(this.record, this.plan.stopSignal, this.plan.stopGraceMs);
+  /** Returns early when it is to stop, which is the only way for the sleep to fail. */
+  private async rest(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+  }
+
+  private get isStopping(): boolean {
+    return this.stopping.signal.aborted;
   }
 
   private async adopt(recorded: ProcessRecord): Promise<boolean> {
@@ -97,12 +132,13 @@ export class KeptProcess {
     const isSame = recorded.launch === launchDigest(this.plan.command());
     if (isSame && (await this.plan.answers(recorded, 0))) {
       this.update({ ...recorded, status: 'up' });
+      this.isAdopted = true;
       return true;
     }
     this.plan.onLog(
       `${this.plan.name} (pid ${recorded.pid}) ${isSame ? 'does not answer' : 'was started differently'}, replaced`,
     );
-    await stopProcess(recorded, this.plan.stopSignal, this.plan.stopGraceMs);
+    await stopProcess(recorded, this.plan.stopSignal, this.plan.stopGraceMs, this.plan.hurry);
     return false;
   }
 
@@ -114,17 +150,18 @@ export class KeptProcess {
         await this.end();
         if (attempt === FIRST_ATTEMPTS || this.isStopping) throw error;
         this.plan.onLog(`${this.plan.name} did not start, trying again: ${String(error)}`);
-        await sleep(BACKOFF_MIN_MS * 2 ** attempt);
+        await this.rest(BACKOFF_MIN_MS * 2 ** attempt);
       }
     }
   }
 
   /** Spawns and waits until it answers. */
   private async launch(restarts: number): Promise<void> {
-    await this.plan.prepare();
+    await this.plan.prepare(this.stopping.signal);
     if (this.isStopping) throw new Error(`${this.plan.name} was stopped before it had started`);
     const command = this.plan.command();
     const { identity, logFrom } = await this.spawn(command);
+    this.isAdopted = false;
     this.update({ ...identity, startedAt: Date.now(), restarts, status: 'starting', launch: launchDigest(command) });
     const deadline = Date.now() + this.plan.readyWithinMs;
     while (!(await this.plan.answers(identity, logFrom))) {
@@ -164,14 +201,14 @@ export class KeptProcess {
     let backoff = BACKOFF_MIN_MS;
     while (!this.isStopping) {
       if (this.record !== null && seemsAlive(this.record)) {
-        await sleep(POLL_MS);
+        await this.rest(POLL_MS);
         continue;
       }
       const { restarts, startedAt } = this.record ?? { restarts: 0, startedAt: 0 };
       if (this.record !== null) this.update({ ...this.record, status: 'down' });
       if (Date.now() - startedAt > STABLE_AFTER_MS) backoff = BACKOFF_MIN_MS;
       this.plan.onLog(`${this.plan.name} died, starting it again in ${backoff} ms`);
-      await sleep(backoff);
+      await this.rest(backoff);
       backoff = Math.min(backoff * 2, BACKOFF_MAX_MS);
       if (this.isStopping) return;
       try {

@@ -1,10 +1,16 @@
 /**
  * Loopback ports. Everything embedded listens on 127.0.0.1 and nowhere else.
  */
-import { connect } from 'node:net';
+import { connect, isIPv4 } from 'node:net';
 import getPort, { clearLockedPorts } from 'get-port';
 
 export const LOOPBACK = '127.0.0.1';
+
+/** By the name alone, as it stands in an address; an IPv6 host may be in brackets. */
+export function isLoopback(host: string): boolean {
+  const name = host.toLowerCase().replaceAll(/^\[|\]$/g, '');
+  return name === 'localhost' || name === '::1' || name === '0.0.0.0' || (isIPv4(name) && name.startsWith('127.'));
+}
 
 /** The first of the wanted ports that is free, else any free one; never one in `taken`. */
 export async function choosePort(

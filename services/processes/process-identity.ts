@@ -5,7 +5,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ProcessIdentity } from '../config/services-state.ts';
+import type { ProcessIdentity, ProcessRecord } from '../config/services-state.ts';
+
+/** A process that was told twice to end has this long to do so. */
+const HURRY_MS = 3000;
 
 let bootId: string | undefined;
 
@@ -24,6 +27,10 @@ export function seemsAlive(identity: ProcessIdentity): boolean {
   return process.platform === 'linux' ? isAlive(identity) : canSignal(identity.pid);
 }
 
+export function isUpAndAlive(record: ProcessRecord | null): boolean {
+  return record !== null && record.status === 'up' && seemsAlive(record);
+}
+
 /** Sends a signal to the process alone, not to its group. False when it is gone. */
 export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals): boolean {
   return isAlive(identity) && trySignal(identity.pid, signal);
@@ -32,19 +39,31 @@ export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals)
 /**
  * Asks with `signal`, waits, then kills the whole group. The group is the process's own: every
  * service is started as a leader. Returns once the process is gone.
+ *
+ * When `hurry` aborts it is asked once more, which makes a process of ours end at once, and its steps with it.
  */
-export async function stopProcess(identity: ProcessIdentity, signal: NodeJS.Signals, graceMs: number): Promise<void> {
-  if (signalProcess(identity, signal) && !(await isGoneWithin(identity, graceMs))) {
-    trySignal(-identity.pid, 'SIGKILL');
-    trySignal(identity.pid, 'SIGKILL');
-    await isGoneWithin(identity, 10_000);
-  }
+export async function stopProcess(
+  identity: ProcessIdentity,
+  signal: NodeJS.Signals,
+  graceMs: number,
+  hurry?: AbortSignal,
+): Promise<void> {
+  if (!signalProcess(identity, signal) || (await isGoneWithin(identity, graceMs, hurry))) return;
+  if (hurry?.aborted === true && signalProcess(identity, signal) && (await isGoneWithin(identity, HURRY_MS))) return;
+  trySignal(-identity.pid, 'SIGKILL');
+  trySignal(identity.pid, 'SIGKILL');
+  await isGoneWithin(identity, 10_000);
 }
 
-export async function isGoneWithin(identity: ProcessIdentity, timeoutMs: number): Promise<boolean> {
+/** False when the time is over, or the signal aborts, and it is still there. */
+export async function isGoneWithin(
+  identity: ProcessIdentity,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   while (isAlive(identity)) {
-    if (Date.now() >= deadline) return false;
+    if (Date.now() >= deadline || signal?.aborted === true) return false;
     await sleep(20);
   }
   return true;

@@ -2,6 +2,8 @@
  * Servers that are somebody else's: asked whether they answer and brought to where Sentinel can use
  * them (migrations, search attributes); never started or stopped.
  */
+import type { Connection } from '@temporalio/client';
+import { Client } from 'pg';
 import { migrate } from '../../prisma/store/connection/migrate.ts';
 import { type Config, connectionOptions } from '../config/config.ts';
 import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
@@ -9,13 +11,30 @@ import { describeNamespace, serverVersion, withTemporal } from '../temporal/temp
 
 const CONNECT_MAX_MS = 10_000;
 
+/** Asks those that the settings name, and changes nothing there; rejects with what to check. */
+export async function askExternal(config: Config): Promise<void> {
+  const { temporal, database } = config;
+  await Promise.all([
+    temporal.isExternal ? askTemporal(config, () => Promise.resolve()) : undefined,
+    database.isExternal && database.url !== null ? askDatabase(database.url) : undefined,
+  ]);
+}
+
 /** Rejects with what to check when the server or the namespace is not there. */
-export async function prepareTemporal(config: Config): Promise<{ version: string; warning: string | null }> {
+export function prepareTemporal(config: Config): Promise<{ version: string; warning: string | null }> {
+  const { namespace } = config.temporal;
+  return askTemporal(config, async (connection) => ({
+    version: await serverVersion(connection),
+    warning: await ensureSearchAttributes(connection, namespace),
+  }));
+}
+
+async function askTemporal<Result>(config: Config, use: (connection: Connection) => Promise<Result>): Promise<Result> {
   const { address, namespace } = config.temporal;
   try {
     return await withTemporal(connectionOptions(config), CONNECT_MAX_MS, async (connection) => {
       await describeNamespace(connection, namespace);
-      return { version: await serverVersion(connection), warning: await ensureSearchAttributes(connection, namespace) };
+      return use(connection);
     });
   } catch (error) {
     throw new Error(
@@ -31,13 +50,29 @@ export async function prepareDatabase(url: string): Promise<string[]> {
   try {
     return await migrate(url);
   } catch (error) {
-    throw new Error(
-      `The database at ${new URL(url).host} could not be prepared: ${reasonOf(error)}. Check DATABASE_URL and that its Postgres runs.`,
-      {
-        cause: error,
-      },
-    );
+    throw notPrepared(url, error);
   }
+}
+
+async function askDatabase(url: string): Promise<void> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MAX_MS });
+  // A connection that dies rejects the query in flight; the event itself says nothing more.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('select 1');
+  } catch (error) {
+    throw notPrepared(url, error);
+  } finally {
+    void client.end().catch(() => undefined);
+  }
+}
+
+function notPrepared(url: string, error: unknown): Error {
+  return new Error(
+    `The database at ${new URL(url).host} could not be prepared: ${reasonOf(error)}. Check DATABASE_URL and that its Postgres runs.`,
+    { cause: error },
+  );
 }
 
 function reasonOf(error: unknown): string {

@@ -1,82 +1,28 @@
 /**
- * One supervisor per home. The lock is a file that names its holder; a holder that is dead (by pid
- * and start time) holds nothing. Creating the file is a hard link, which only one process can win,
- * and removing a dead holder's file is guarded by a second, short-lived lock, so that two
- * newcomers cannot remove each other's.
+ * Who keeps the services of a home, who waits to take them over, and whose turn it is to change them: one
+ * process each.
  */
-import { linkSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { writeAtomically } from '../config/home-files.ts';
-import { identifyProcess, isAlive } from '../processes/process-identity.ts';
-import { ProcessIdentity } from '../config/services-state.ts';
+import type { ProcessIdentity } from '../config/services-state.ts';
+import { acquireLock, holderOf, type ProcessLock } from '../processes/process-lock.ts';
 
-/** A takeover is a handful of file operations; one older than this was killed in the middle. */
-const TAKEOVER_STALE_MS = 5000;
+const keeperFile = (home: string): string => join(home, 'supervisor.lock');
+const successorFile = (home: string): string => join(home, 'supervisor.next');
+const turnFile = (home: string): string => join(home, 'services.turn');
 
-export interface SupervisorLock {
-  release(): void;
-}
+/** The supervisor's for as long as it lives. */
+export const acquireSupervisorLock = (home: string): Promise<ProcessLock | null> => acquireLock(keeperFile(home));
 
-/** Null when a living process holds it. */
-export async function acquireSupervisorLock(home: string): Promise<SupervisorLock | null> {
-  const self = identifyProcess(process.pid);
-  if (self === null) throw new Error('bug: this process cannot see itself');
-  const path = lockFile(home);
-  const claim = `${path}.${process.pid}`;
-  writeAtomically(claim, JSON.stringify(self));
-  try {
-    for (;;) {
-      if (tryLink(claim, path)) return { release: () => rmSync(path, { force: true }) };
-      if (lockHolder(home) !== null) return null;
-      if (!(await removeDeadLock(home))) await sleep(50);
-    }
-  } finally {
-    rmSync(claim, { force: true });
-  }
-}
+export const lockHolder = (home: string): ProcessIdentity | null => holderOf(keeperFile(home));
 
-/** The living process that holds the lock. */
-export function lockHolder(home: string): ProcessIdentity | null {
-  const named = readLock(lockFile(home));
-  return named !== null && isAlive(named) ? named : null;
-}
+/** A supervisor's that waits for the one before it to let go. */
+export const acquireSuccession = (home: string): Promise<ProcessLock | null> => acquireLock(successorFile(home));
 
-function lockFile(home: string): string {
-  return join(home, 'supervisor.lock');
-}
+export const successorOf = (home: string): ProcessIdentity | null => holderOf(successorFile(home));
 
-async function removeDeadLock(home: string): Promise<boolean> {
-  const guard = `${lockFile(home)}.takeover`;
-  try {
-    mkdirSync(guard);
-  } catch {
-    const age = Date.now() - (statSync(guard, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (age > TAKEOVER_STALE_MS) rmSync(guard, { recursive: true, force: true });
-    return false;
-  }
-  try {
-    if (lockHolder(home) === null) rmSync(lockFile(home), { force: true });
-    return true;
-  } finally {
-    rmdirSync(guard);
-  }
-}
-
-function tryLink(from: string, to: string): boolean {
-  try {
-    linkSync(from, to);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
-    throw error;
-  }
-}
-
-function readLock(path: string): ProcessIdentity | null {
-  try {
-    return ProcessIdentity.parse(JSON.parse(readFileSync(path, 'utf8')));
-  } catch {
-    return null;
-  }
-}
+/**
+ * A verb's from when it begins to start services or to change them over until it has seen them serve. Two
+ * shells with different settings take turns: each gets what it asked for, and neither undoes it before the
+ * other has seen it.
+ */
+export const acquireTurn = (home: string): Promise<ProcessLock | null> => acquireLock(turnFile(home));

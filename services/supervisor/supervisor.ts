@@ -2,8 +2,9 @@
  * Keeps the services running: Postgres with its migrations, the Temporal server, the worker.
  *
  * Invariants: one supervisor per home; only the supervisor writes services.json; what is named by
- * TEMPORAL_ADDRESS or DATABASE_URL is used and never started or stopped; the services outlive a
- * killed supervisor, and the next one adopts them.
+ * TEMPORAL_ADDRESS or DATABASE_URL is used and never started or stopped, and is asked before anything of
+ * ours is touched; the services outlive a killed supervisor, and the next one adopts them; a start that
+ * fails ends what it started itself, and leaves what it adopted.
  */
 import { mkdirSync } from 'node:fs';
 import { type Config, settingsFingerprint } from '../config/config.ts';
@@ -16,18 +17,19 @@ import { locatePostgres } from '../postgres/postgres-programs.ts';
 import { PostgresServer } from '../postgres/postgres-server.ts';
 import { isAlive, stopProcess } from '../processes/process-identity.ts';
 import {
+  type PostgresState,
   type ProcessRecord,
   readServicesState,
   type ServicesState,
+  type TemporalState,
   writeServicesState,
 } from '../config/services-state.ts';
 import { findTemporalBinary } from '../temporal/temporal-binary.ts';
 import { TemporalServer } from '../temporal/temporal-server.ts';
-import { buildStamp, hasSaidReady, workerCommand } from './worker-process.ts';
+import { SERVER_GRACE_MS, workerMaxMs } from './stop-times.ts';
+import { buildStamp, hasSaidReady, watchEnding, workerCommand } from './worker-process.ts';
 
 const READY_WITHIN_MS = 60_000;
-const WORKER_GRACE_MS = 30_000;
-const SERVER_GRACE_MS = 20_000;
 
 export interface SupervisorOptions {
   config: Config;
@@ -43,6 +45,7 @@ export class Supervisor {
   private readonly previous: ServicesState | null;
   private readonly state: ServicesState;
   private readonly abort = new AbortController();
+  private readonly hurrying = new AbortController();
   private postgres: KeptProcess | null = null;
   private temporal: KeptProcess | null = null;
   private worker: KeptProcess | null = null;
@@ -72,15 +75,19 @@ export class Supervisor {
   /** Rejects after having recorded the failure and ended whatever had been started. */
   async start(): Promise<void> {
     this.save();
-    keepSettings(this.config.home, process.env);
     try {
+      const external = await this.prepareExternal();
+      keepSettings(this.config.home, process.env);
       await this.dropStrangers();
+      Object.assign(this.state, external);
       await Promise.all([this.startPostgres(), this.startTemporal()]);
       if (this.withWorker) await this.startWorker();
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      if (!this.abort.signal.aborted) this.state.failure = { service: 'services', message, at: Date.now() };
-      await this.stop('failed');
+      if (!this.abort.signal.aborted) {
+        this.state.failure = { service: 'services', message, at: Date.now() };
+        await this.giveUp();
+      }
       throw error;
     }
     this.state.phase = 'ready';
@@ -88,51 +95,93 @@ export class Supervisor {
   }
 
   /** Ends the services in the reverse order of their start. */
-  async stop(phase: 'stopped' | 'failed' = 'stopped'): Promise<void> {
+  async stop(): Promise<void> {
     this.abort.abort();
-    if (phase === 'stopped') this.state.phase = 'stopping';
+    this.state.phase = 'stopping';
     this.save();
-    await this.worker?.stop();
+    await this.stopWorker();
     await this.temporal?.stop();
     await this.postgres?.stop();
     dropSettings(this.config.home);
-    this.state.phase = phase;
+    this.state.phase = 'stopped';
     this.progress(null);
   }
 
   /** Leaves the servers to the next supervisor, and ends the worker, whose settings or code are old. */
   async handOver(): Promise<void> {
     this.abort.abort();
-    this.state.phase = 'stopping';
+    this.state.phase = 'handing-over';
     this.progress('settings or build have changed');
-    await this.worker?.stop();
+    await this.stopWorker();
+  }
+
+  /** What is still ending is not waited for any longer. */
+  hurry(): void {
+    this.hurrying.abort();
+  }
+
+  private async giveUp(): Promise<void> {
+    this.abort.abort();
+    await this.worker?.leave();
+    await this.temporal?.leave();
+    await this.postgres?.leave();
+    const { temporal, postgres, worker } = this.state;
+    const left = [temporal, postgres, worker].filter((service) => service?.process && isAlive(service.process));
+    if (left.length === 0) dropSettings(this.config.home);
+    this.state.phase = 'failed';
+    this.progress(null);
+  }
+
+  private async stopWorker(): Promise<void> {
+    await this.whileEnding(() => this.worker?.stop() ?? Promise.resolve());
+  }
+
+  /** Says what the worker waits for. */
+  private async whileEnding(end: () => Promise<void>): Promise<void> {
+    const looking = watchEnding(logFile(this.config.home, 'worker'), (text) => this.progress(text));
+    await end().finally(() => looking.close());
   }
 
   /** Ends recorded processes that the settings no longer ask for. */
   private async dropStrangers(): Promise<void> {
     const { temporal, postgres, worker } = this.state;
-    if (worker?.process && !this.withWorker) await stopProcess(worker.process, 'SIGTERM', WORKER_GRACE_MS);
+    if (worker?.process && !this.withWorker) await this.stopRecorded(worker.process);
     if (temporal?.process && this.config.temporal.isExternal)
-      await stopProcess(temporal.process, 'SIGTERM', SERVER_GRACE_MS);
+      await stopProcess(temporal.process, 'SIGTERM', SERVER_GRACE_MS, this.hurrying.signal);
     if (postgres?.process && this.config.database.isExternal)
-      await stopProcess(postgres.process, 'SIGINT', SERVER_GRACE_MS);
+      await stopProcess(postgres.process, 'SIGINT', SERVER_GRACE_MS, this.hurrying.signal);
     if (!this.withWorker) this.state.worker = null;
+  }
+
+  private stopRecorded(worker: ProcessRecord): Promise<void> {
+    return this.whileEnding(() => stopProcess(worker, 'SIGTERM', workerMaxMs(this.config), this.hurrying.signal));
+  }
+
+  private async prepareExternal(): Promise<{ temporal?: TemporalState; postgres?: PostgresState }> {
+    const { temporal, database } = this.config;
+    const [ours, theirs] = await Promise.all([
+      database.isExternal && database.url !== null ? this.usePostgres(database.url) : null,
+      temporal.isExternal ? this.useTemporal() : null,
+    ]);
+    return { ...(ours === null ? {} : { postgres: ours }), ...(theirs === null ? {} : { temporal: theirs }) };
+  }
+
+  private async usePostgres(url: string): Promise<PostgresState> {
+    await this.migrate(url);
+    return {
+      isExternal: true,
+      url,
+      port: null,
+      dataDir: null,
+      version: null,
+      foundAs: 'DATABASE_URL',
+      process: null,
+    };
   }
 
   private async startPostgres(): Promise<void> {
     const { database, home, preferredPorts } = this.config;
-    if (database.isExternal && database.url !== null) {
-      this.state.postgres = {
-        isExternal: true,
-        url: database.url,
-        port: null,
-        dataDir: null,
-        version: null,
-        foundAs: 'DATABASE_URL',
-        process: null,
-      };
-      return await this.migrate(database.url);
-    }
+    if (database.isExternal) return;
     this.progress('starting Postgres');
     const recorded = this.previous?.postgres ?? null;
     const programs = await locatePostgres(home);
@@ -145,8 +194,9 @@ export class Supervisor {
       // Postgres's "fast" shutdown: open transactions are undone, everything is written.
       stopSignal: 'SIGINT',
       stopGraceMs: SERVER_GRACE_MS,
+      hurry: this.hurrying.signal,
       readyWithinMs: READY_WITHIN_MS,
-      prepare: () => server.prepare(),
+      prepare: (signal) => server.prepare(signal),
       command: () => server.command(),
       answers: () => server.answers(),
       onChange: (process) =>
@@ -173,7 +223,7 @@ export class Supervisor {
 
   private async startTemporal(): Promise<void> {
     const { temporal, home, preferredPorts, cacheDir } = this.config;
-    if (temporal.isExternal) return await this.useTemporal();
+    if (temporal.isExternal) return;
     this.progress('starting the Temporal server');
     const onProgress = (text: string) => this.progress(text);
     const binary = await findTemporalBinary({ cacheDir, onProgress, signal: this.abort.signal });
@@ -188,6 +238,7 @@ export class Supervisor {
       log: logFile(home, 'temporal'),
       stopSignal: 'SIGTERM',
       stopGraceMs: SERVER_GRACE_MS,
+      hurry: this.hurrying.signal,
       readyWithinMs: READY_WITHIN_MS,
       prepare: () => server.prepare(),
       command: () => server.command(),
@@ -208,13 +259,13 @@ export class Supervisor {
     await this.temporal.start(recorded?.process ?? null);
   }
 
-  private async useTemporal(): Promise<void> {
+  private async useTemporal(): Promise<TemporalState> {
     const { temporal, webUrl } = this.config;
     const address = temporal.address ?? '';
     this.progress(`connecting to Temporal at ${address}`);
     const { version, warning } = await prepareTemporal(this.config);
     if (warning !== null) this.state.warnings.push(warning);
-    this.state.temporal = {
+    return {
       isExternal: true,
       address,
       webUrl,
@@ -237,7 +288,8 @@ export class Supervisor {
       name: 'worker',
       log,
       stopSignal: 'SIGTERM',
-      stopGraceMs: WORKER_GRACE_MS,
+      stopGraceMs: workerMaxMs(this.config),
+      hurry: this.hurrying.signal,
       readyWithinMs: READY_WITHIN_MS,
       prepare: () => Promise.resolve(),
       command: () => workerCommand(packageRoot, build),
@@ -251,7 +303,7 @@ export class Supervisor {
       onLog: this.log,
     });
     const isCurrent = this.previous?.settings === this.state.settings;
-    if (recorded !== null && !isCurrent) await stopProcess(recorded, 'SIGTERM', WORKER_GRACE_MS);
+    if (recorded !== null && !isCurrent) await this.stopRecorded(recorded);
     await this.worker.start(recorded);
   }
 

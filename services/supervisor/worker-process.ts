@@ -1,12 +1,16 @@
 /**
- * The background worker as the supervisor sees it: a program that says on its log, in one JSON
- * line, that it polls. It finds the other services in services.json by itself.
+ * The background worker as the supervisor sees it: a program that says on its log, in JSON lines, that it
+ * polls, and what it waits for when it is to end. It finds the other services in services.json by itself.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from '../processes/kept-process.ts';
-import { readLogEnd } from '../config/home-files.ts';
+import { readLogEnd, sizeOf } from '../config/home-files.ts';
 import type { ProcessIdentity } from '../config/services-state.ts';
+
+const LOOK_MS = 200;
+/** How the line of a worker that is to end begins: its keys stand in the order of `Ending`. */
+const ENDING_LINE = '{"ending":true,';
 
 export function workerProgram(packageRoot: string): string {
   return join(packageRoot, 'dist', 'worker', 'main.js');
@@ -42,6 +46,46 @@ export function hasSaidReady(log: string, { pid }: ProcessIdentity, logFrom: num
   return readLogEnd(log, logFrom, 1024 * 1024)
     .split('\n')
     .some((line) => line.includes('"ready":true') && line.includes(`"pid":${pid}`));
+}
+
+/** A step that a worker waits for before it ends. */
+export interface StepUnderWay {
+  handle: string;
+  key: string;
+}
+
+/** `seconds`: from the signal until the worker has ended, its steps interrupted. */
+export interface Ending {
+  ending: true;
+  pid: number;
+  seconds: number;
+  steps: StepUnderWay[];
+}
+
+const STEPS_NAMED_MAX = 5;
+
+/** `waiting for 2 steps, up to 60 s: nightly steps.0@1, build steps.2@7`. */
+export function waitingText({ steps, seconds }: Pick<Ending, 'steps' | 'seconds'>): string {
+  const named = steps.slice(0, STEPS_NAMED_MAX).map(({ handle, key }) => `${handle} ${key}`);
+  const others = steps.length - named.length;
+  return `waiting for ${steps.length === 1 ? '1 step' : `${steps.length} steps`}, up to ${seconds} s: ${[...named, ...(others === 0 ? [] : [`and ${others} more`])].join(', ')}`;
+}
+
+/** Tells what a worker that is to end waits for, whenever that changes, until it is told to stop looking. */
+export function watchEnding(log: string, say: (text: string) => void): { close(): void } {
+  const from = sizeOf(log);
+  let said = '';
+  const look = (): void => {
+    // What stands behind the last line end may be half a line.
+    const lines = readLogEnd(log, from).split('\n').slice(0, -1);
+    const line = lines.findLast((one) => one.startsWith(ENDING_LINE));
+    if (line === undefined || line === said) return;
+    said = line;
+    const ending = JSON.parse(line) as Ending;
+    if (ending.steps.length > 0) say(waitingText(ending));
+  };
+  const timer = setInterval(look, LOOK_MS);
+  return { close: () => clearInterval(timer) };
 }
 
 /** Names what is in dist/ by its content, which the build writes down: another value means other code. */

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { readConfig } from '../../services/config/config.ts';
+import { GRACE_SECONDS } from '../../services/config/worker-settings.ts';
 import { WORKER_NODE_FLAGS } from '../../services/supervisor/worker-process.ts';
 
 const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
@@ -74,7 +75,19 @@ describe('docker-compose.yml', () => {
 
   it('starts several workers, with time to end their steps', () => {
     expect(services['worker']?.deploy?.replicas).toBe('${SENTINEL_WORKERS:-2}');
-    expect(services['worker']?.stop_grace_period).toBe('60s');
+    for (const name of ['worker', 'host-worker'])
+      expect(services[name]?.stop_grace_period, name).toBe(`${GRACE_SECONDS}s`);
+  });
+
+  it('gives the time that a worker takes, which is the time that the docs name', () => {
+    expect(readConfig({}).graceMs).toBe(1000 * GRACE_SECONDS);
+    const page = readFileSync(path('docs/deployment.md'), 'utf8');
+    expect(page).toContain(`\`TimeoutStopSec=${GRACE_SECONDS}\`, \`stop_grace_period: ${GRACE_SECONDS}s\``);
+    expect(page).toMatch(new RegExp(`^\\| \`SENTINEL_GRACE_SECONDS\` \\|.*\\| ${GRACE_SECONDS} \\|$`, 'm'));
+    const named = Array.from(page.matchAll(/(\d+) s in all|up to (\d+) s|"seconds": (\d+)/g), ([, ...numbers]) =>
+      Number(numbers.find((number) => number !== undefined)),
+    );
+    expect(named).toEqual([GRACE_SECONDS, GRACE_SECONDS, GRACE_SECONDS]);
   });
 
   it('prepares the servers with a program whose source is there', () => {

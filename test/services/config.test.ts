@@ -71,6 +71,8 @@ const accepted: [string, Record<string, string>, (config: Config) => unknown, un
   ['no version', { SENTINEL_DEPLOYMENT: 'x' }, ({ version }) => version, null],
   ['how much at once', { SENTINEL_STEPS_AT_ONCE: '4' }, ({ stepsAtOnce }) => stepsAtOnce, 4],
   ['nothing of how much at once', {}, ({ stepsAtOnce }) => stepsAtOnce, null],
+  ['a minute to end in', {}, ({ graceMs }) => graceMs, 60_000],
+  ['another time to end in', { SENTINEL_GRACE_SECONDS: '5' }, ({ graceMs }) => graceMs, 5_000],
   ['a version', { SENTINEL_BUILD_ID: '1.2' }, ({ version }) => version, { deploymentName: 'sentinel', buildId: '1.2' }],
   [
     'preferred ports',
@@ -110,6 +112,8 @@ const refused: [string, Record<string, string>, RegExp][] = [
     { SENTINEL_WEBHOOK_SECRET: 'short' },
     /^SENTINEL_WEBHOOK_SECRET must be a text of at least 16 characters/,
   ],
+  ['no time to end in', { SENTINEL_GRACE_SECONDS: '0' }, /^SENTINEL_GRACE_SECONDS \("0"\) must be at least 1/],
+  ['a time in words', { SENTINEL_GRACE_SECONDS: '1m' }, /^SENTINEL_GRACE_SECONDS \("1m"\) must be a number of seconds/],
   ['a build id with a blank', { SENTINEL_BUILD_ID: 'a b' }, /^SENTINEL_BUILD_ID \("a b"\) must be/],
   [
     'a port out of range',
@@ -222,6 +226,8 @@ describe('settingsFingerprint', () => {
     ['TEMPORAL_NAMESPACE', 'other'],
     ['DATABASE_URL', 'postgres://a@b/c'],
     ['SENTINEL_TASK_QUEUES', 'other'],
+    ['SENTINEL_STEPS_AT_ONCE', '4'],
+    ['SENTINEL_GRACE_SECONDS', '5'],
   ])('changes with %s', (name, value) => {
     expect(settingsFingerprint(read({ [name]: value }))).not.toBe(settingsFingerprint(read()));
   });

@@ -2,9 +2,10 @@
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ensureServices, stopServices } from '../../services/ensure-services.ts';
+import { ensureServices } from '../../services/ensure-services.ts';
+import { stopServices } from '../../services/stop-services.ts';
 import { isAlive } from '../../services/processes/process-identity.ts';
-import { freshServices, type FreshServices } from './fresh-services.ts';
+import { freshServices, type FreshServices } from './harness/fresh-services.ts';
 
 let home: string;
 let options: FreshServices['options'];

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectionOptions, readConfig } from '../../services/config/config.ts';
-import { ensureServices, type ServicesOptions, stopServices } from '../../services/ensure-services.ts';
+import { ensureServices, type ServicesOptions } from '../../services/ensure-services.ts';
+import { stopServices } from '../../services/stop-services.ts';
 import { inspectServices } from '../../services/inspect-services.ts';
 import { choosePort } from '../../services/processes/ports.ts';
 import { locatePostgres } from '../../services/postgres/postgres-programs.ts';
@@ -18,7 +19,7 @@ import { isAlive } from '../../services/processes/process-identity.ts';
 import { readServicesState, type ServicesState, writeServicesState } from '../../services/config/services-state.ts';
 import { lockHolder } from '../../services/supervisor/supervisor-lock.ts';
 import { medianMs } from '../elapsed.ts';
-import { freshServices } from './fresh-services.ts';
+import { freshServices } from './harness/fresh-services.ts';
 
 let home: string;
 let options: ServicesOptions & { env: NodeJS.ProcessEnv };

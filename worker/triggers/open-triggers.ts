@@ -17,7 +17,7 @@ export function openTriggers(starting: RunServices, config: Pick<Config, 'home' 
   const parts = [
     new Dispatcher(starting, say),
     new FileEvents({ triggers, without: [config.home], say }),
-    ...(config.webhooks === null ? [] : [new Webhooks(config.webhooks, triggers, say)]),
+    ...(config.webhooks === null ? [] : [new Webhooks(config.webhooks, starting.store, say)]),
   ];
   let closing: Promise<void> | undefined;
   return {

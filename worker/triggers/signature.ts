@@ -1,30 +1,43 @@
 /**
- * Signatures of webhooks: HMAC-SHA256 over the time of sending, a dot, and the body as it was sent.
+ * Signatures of webhooks: HMAC-SHA256 over all that a message says, its id, the time of sending and the name of
+ * its event a line each, and then the body as it was sent.
  *
+ *     X-Event-Id: delivery-17
  *     X-Sentinel-Signature: t=1790000000,v1=5257a869…
  *
- * The time is in seconds. A message older or newer than REPLAY_MAX_S is refused, so one that was
- * overheard is of use for minutes only. Comparing takes the same time wherever the texts differ.
+ * The time is in seconds; where there is no id its line is empty. Neither id nor name can hold a line end
+ * (webhooks.ts), so no two messages read alike. A message older or newer than REPLAY_MAX_S is refused, so one
+ * that was overheard is of use for minutes only, and as itself alone. Comparing takes the same time wherever the
+ * texts differ.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export const REPLAY_MAX_S = 300;
 const SIGNATURES_MAX = 10;
 
-export type Verdict = { ok: true; signature: string } | { ok: false; finding: string };
+export type Verdict = { ok: true; seconds: number } | { ok: false; finding: string };
 
-export function signatureOf(secret: string, seconds: number, body: Uint8Array): string {
-  return createHmac('sha256', secret).update(`${seconds}.`).update(body).digest('hex');
+/** What is signed, but for the time. */
+export interface Message {
+  /** Empty where the sender gave none. */
+  id: string;
+  /** Of the event, as it is and not as a URL writes it. */
+  name: string;
+  body: Uint8Array;
 }
 
-export function signatureHeader(secret: string, seconds: number, body: Uint8Array): string {
-  return `t=${seconds},v1=${signatureOf(secret, seconds, body)}`;
+export function signatureOf(secret: string, seconds: number, { id, name, body }: Message): string {
+  return createHmac('sha256', secret).update(`${id}\n${seconds}\n${name}\n`).update(body).digest('hex');
+}
+
+export function signatureHeader(secret: string, seconds: number, message: Message): string {
+  return `t=${seconds},v1=${signatureOf(secret, seconds, message)}`;
 }
 
 /** Any of the secrets will do: while a secret is being replaced, both are valid. */
 export function verify(
   header: string | undefined,
-  body: Uint8Array,
+  message: Message,
   secrets: readonly string[],
   nowMs: number,
 ): Verdict {
@@ -43,11 +56,14 @@ export function verify(
       finding: `the signature's time is more than ${REPLAY_MAX_S} seconds away from now; sign when sending, and set the clocks`,
     };
   }
-  const valid = secrets.map((secret) => signatureOf(secret, seconds, body));
-  const signature = valid.find((expected) => given.some((text) => isEqual(text, expected)));
-  return signature === undefined
-    ? { ok: false, finding: 'the signature does not fit the body' }
-    : { ok: true, signature };
+  const valid = secrets.map((secret) => signatureOf(secret, seconds, message));
+  return valid.some((expected) => given.some((text) => isEqual(text, expected)))
+    ? { ok: true, seconds }
+    : {
+        ok: false,
+        finding:
+          'the signature does not fit; sign the id, the time, the name of the event, and the body, with a line end between',
+      };
 }
 
 function isEqual(given: string, expected: string): boolean {

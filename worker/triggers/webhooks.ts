@@ -1,22 +1,24 @@
 /**
- * Events from other systems over HTTP: `POST /events/NAME`, a JSON body, signed (signature.ts).
+ * Events from other systems over HTTP: `POST /events/NAME`, a JSON body, signed (signature.ts). `GET /health`
+ * answers whoever asks that it is this installation that listens.
  *
  * Served by the worker when there is a secret, on the loopback address unless told otherwise. Of the
  * workers on one machine the first has the port; the others try it again and again, so that one of
- * them takes over when the first ends. An event is in the store before it is answered for.
+ * them takes over when the first ends. An event is in the store before it is answered for, and so is the id of
+ * its message: no worker takes that for another message, now or after a restart.
  */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { LRUCache } from 'lru-cache';
 import type { Json } from '../../language/json.ts';
 import { eventNameBytesMax } from '../../language/events/published-event.ts';
-import type { TriggerStore } from '../../prisma/store/contract/trigger-contract.ts';
+import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { WebhookSettings } from '../../services/config/worker-settings.ts';
-import { verify } from './signature.ts';
+import { HEALTH_PATH, isNonce, proofOf } from '../../services/webhooks/listener-proof.ts';
+import { findListener, troubleOf } from '../../services/webhooks/webhook-listener.ts';
+import { type Message, verify } from './signature.ts';
 
 export const BODY_BYTES_MAX = 256 * 1024;
-const ID_BYTES_MAX = 200;
-const SIGNATURES_KEPT = 100_000;
+const ID_CHARS_MAX = 200;
 const PORT_RETRY_MS = 5_000;
 const REQUEST_MAX_MS = 10_000;
 
@@ -29,19 +31,22 @@ class Refusal extends Error {
   }
 }
 
+export type WebhookParts = Pick<Store, 'webhooks' | 'installation'>;
+
 export class Webhooks {
   readonly #settings: WebhookSettings;
-  readonly #triggers: TriggerStore;
+  readonly #store: WebhookParts;
   readonly #say: (text: string) => void;
-  /** The event each signature was used for: an overheard message cannot be sent again as another. */
-  readonly #used = new LRUCache<string, string>({ max: SIGNATURES_KEPT });
+  #installation: string | undefined;
+  /** What was said last of why it does not listen. */
+  #said = '';
   #server: Server | undefined;
   #retry: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(settings: WebhookSettings, triggers: TriggerStore, say: (text: string) => void) {
+  constructor(settings: WebhookSettings, store: WebhookParts, say: (text: string) => void) {
     this.#settings = settings;
-    this.#triggers = triggers;
+    this.#store = store;
     this.#say = say;
     this.#open();
   }
@@ -63,20 +68,41 @@ export class Webhooks {
       { requestTimeout: REQUEST_MAX_MS, headersTimeout: REQUEST_MAX_MS },
       (request, response) => void this.#answer(request, response),
     );
-    let isFirst = true;
     server.on('error', (error: NodeJS.ErrnoException) => {
       if (this.#closed || server.listening) return;
-      if (isFirst && error.code !== 'EADDRINUSE')
-        this.#say(`webhooks cannot be served on ${host}:${port} (${error.message}); trying again`);
-      isFirst = false;
+      void this.#tell(error);
       this.#retry = setTimeout(() => server.listen(port, host), PORT_RETRY_MS);
     });
+    server.on('listening', () => (this.#said = ''));
     server.listen(port, host);
     this.#server = server;
   }
 
+  /** Says once why it does not listen; that another worker of this installation does is no trouble. */
+  async #tell(error: NodeJS.ErrnoException): Promise<void> {
+    const { host, port } = this.#settings;
+    const trouble =
+      error.code === 'EADDRINUSE'
+        ? await this.#holder()
+        : `webhooks cannot be served on ${host}:${port} (${error.message})`;
+    if (trouble === null || trouble === this.#said || this.#closed) return;
+    this.#said = trouble;
+    this.#say(`${trouble}; trying again`);
+  }
+
+  async #holder(): Promise<string | null> {
+    // Without the store nobody can tell whose it is; it is looked at again.
+    const installation = await this.#ownInstallation().catch(() => null);
+    if (installation === null) return null;
+    const listener = await findListener(this.#settings, installation);
+    if (listener.is !== 'stranger') return null;
+    return `webhooks are not received: ${troubleOf(listener, this.#settings).found}`;
+  }
+
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
+      const [path, query = ''] = (request.url ?? '/').split('?');
+      if (path === HEALTH_PATH) return reply(response, 200, await this.#health(request, new URLSearchParams(query)));
       const { id, isNew } = await this.#receive(request);
       reply(response, isNew ? 202 : 200, { ok: true, id, isNew });
     } catch (error) {
@@ -86,22 +112,49 @@ export class Webhooks {
     }
   }
 
+  /** With a number used once, a proof of which installation it is that answers. */
+  async #health({ method }: IncomingMessage, query: URLSearchParams): Promise<object> {
+    if (method !== 'GET') throw new Refusal(405, 'health is asked for with GET');
+    const nonce = query.get('nonce');
+    if (nonce === null) return { ok: true };
+    if (!isNonce(nonce)) throw new Refusal(400, 'a nonce has 32 to 64 hexadecimal digits');
+    const [secret] = this.#settings.secrets;
+    return { ok: true, proof: proofOf(secret, await this.#ownInstallation(), nonce) };
+  }
+
+  async #ownInstallation(): Promise<string> {
+    this.#installation ??= await this.#store.installation();
+    return this.#installation;
+  }
+
   async #receive(request: IncomingMessage): Promise<{ id: string; isNew: boolean }> {
     const name = nameIn(request);
     const id = idIn(request);
-    const body = await bodyOf(request);
-    const verdict = verify(one(request.headers['x-sentinel-signature']), body, this.#settings.secrets, Date.now());
+    const message = { id: id ?? '', name, body: await bodyOf(request) };
+    const verdict = verify(one(request.headers['x-sentinel-signature']), message, this.#settings.secrets, Date.now());
     if (!verdict.ok) throw new Refusal(401, verdict.finding);
-    const data = parsed(body);
-    const key = id ?? createHash('sha256').update(`${name} ${verdict.signature}`).digest('hex');
-    const use = `${name} ${key}`;
-    if ((this.#used.get(verdict.signature) ?? use) !== use) {
-      throw new Refusal(409, 'this signed message was already received as another event; sign each message anew');
-    }
-    this.#used.set(verdict.signature, use);
-    const { isNew } = await this.#triggers.publish({ source: '@webhook', id: key, name, data, project: null });
-    return { id: key, isNew };
+    const data = parsed(message.body);
+    const key = id ?? idOf(message, verdict.seconds);
+    const received = await this.#store.webhooks.receive({
+      id: key,
+      name,
+      data,
+      digest: digestOf([name], message.body),
+    });
+    if (received === 'other')
+      throw new Refusal(409, `the id "${key}" was used for another message; give each message an id of its own`);
+    return { id: key, isNew: received === 'new' };
   }
+}
+
+/** Of a message without one: the same message again has the same. */
+const idOf = ({ name, body }: Message, seconds: number): string => digestOf([String(seconds), name], body);
+
+function digestOf(lines: readonly string[], body: Uint8Array): string {
+  return createHash('sha256')
+    .update(lines.map((line) => `${line}\n`).join(''))
+    .update(body)
+    .digest('hex');
 }
 
 function nameIn({ method, url = '/' }: IncomingMessage): string {
@@ -112,6 +165,8 @@ function nameIn({ method, url = '/' }: IncomingMessage): string {
   const name = decoded(found[1] ?? '');
   if (name.trim() === '' || Buffer.byteLength(name) > eventNameBytesMax)
     throw new Refusal(400, `an event's name has 1 to ${eventNameBytesMax} bytes`);
+  // A line end could be read as the end of what is signed.
+  if (/\p{Cc}/u.test(name)) throw new Refusal(400, "an event's name has no control characters");
   // What this project says of its own runs nobody else may say.
   if (/^sentinel:(?:finished:|.*:status$)/.test(name))
     throw new Refusal(403, 'events about runs are published by the runs themselves');
@@ -131,8 +186,8 @@ function idIn(request: IncomingMessage): string | null {
     throw new Refusal(415, 'send Content-Type: application/json');
   const id = one(request.headers['x-event-id']);
   if (id === undefined) return null;
-  if (id.trim() === '' || Buffer.byteLength(id) > ID_BYTES_MAX)
-    throw new Refusal(400, `X-Event-Id has 1 to ${ID_BYTES_MAX} bytes`);
+  if (!/^[!-~]+$/.test(id) || id.length > ID_CHARS_MAX)
+    throw new Refusal(400, `X-Event-Id has 1 to ${ID_CHARS_MAX} characters of ASCII, and no blanks`);
   return id;
 }
 

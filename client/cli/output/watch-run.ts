@@ -2,12 +2,13 @@
  * Following a run to its end, from `run` or `follow`.
  *
  * The first Ctrl-C says how to come back and detaches two seconds later; a second one within them
- * cancels the run, and following goes on until it has ended; a third one leaves at once. Away from a
- * terminal nobody can be asked, so a run that waits ends the command.
+ * cancels the run, and following goes on until it has ended, or for a minute; a third one leaves at once.
+ * Away from a terminal nobody can be asked, so a run that waits ends the command.
  */
 import { isAtLimit } from '../../../language/events/question.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import { ClientError, type SentinelClient } from '../../client.ts';
+import { CANCEL_MAX_MS } from '../../cancel-run.ts';
 import { pollUntil } from '../../follow/poll-until.ts';
 import { EXIT, exitCodeOfRun } from './exit-codes.ts';
 import type { Output } from './output.ts';
@@ -17,6 +18,8 @@ import { RunView } from './run-view.ts';
 
 const DETACH_MS = 2000;
 const ASKED_MS = 2000;
+/** A store or a server that does not answer keeps nobody longer than this once they have left. */
+const LEAVE_MAX_MS = 5000;
 
 export async function watchRun(client: SentinelClient, handle: string, output: Output): Promise<number> {
   const following = new AbortController();
@@ -41,7 +44,7 @@ export async function watchRun(client: SentinelClient, handle: string, output: O
   }
   const report = await client.status(handle);
   output.object(report);
-  if (hands.detached && report.outcome === null) return EXIT.ok;
+  if (hands.left !== null && report.outcome === null) return hands.left;
   for (const line of reportLines(report, output.paint)) output.line(line);
   if (waits && report.outcome === null) {
     output.note(`sentinel: the run is waiting: ${how}; "sentinel follow ${handle}" shows it.`);
@@ -74,30 +77,37 @@ function howToGoOn(handle: string, event: RunEvent): string {
   return `it ${needs}: ${answers.join(' or ')}`;
 }
 
-function onInterrupts(
-  client: SentinelClient,
-  handle: string,
-  output: Output,
-  detach: () => void,
-): { readonly detached: boolean; release(): void } {
-  const state = { presses: 0, detached: false, timer: undefined as NodeJS.Timeout | undefined };
+interface Hands {
+  /** The exit code of whoever left before the run had ended. */
+  readonly left: number | null;
+  release(): void;
+}
+
+function onInterrupts(client: SentinelClient, handle: string, output: Output, detach: () => void): Hands {
+  const state = { presses: 0, left: null as number | null, timer: undefined as NodeJS.Timeout | undefined };
+  const leave = (exitCode: number): void => {
+    state.left = exitCode;
+    detach();
+    setTimeout(() => process.exit(exitCode), LEAVE_MAX_MS).unref();
+  };
   const press = (): void => {
     state.presses += 1;
     if (state.presses === 1) {
       output.note(
         `\nsentinel: detaching, the run goes on; "sentinel follow ${handle}" re-attaches. Press Ctrl-C again to cancel the run.`,
       );
-      state.timer = setTimeout(() => {
-        state.detached = true;
-        detach();
-      }, DETACH_MS);
+      state.timer = setTimeout(() => leave(EXIT.ok), DETACH_MS);
     } else if (state.presses === 2) {
       clearTimeout(state.timer);
-      output.note('\nsentinel: cancelling the run');
+      output.note('\nsentinel: cancelling the run; Ctrl-C again leaves at once');
+      state.timer = setTimeout(() => {
+        output.note(`sentinel: the run has not ended yet; "sentinel status ${handle}" shows how it stands.`);
+        leave(EXIT.cancelled);
+      }, CANCEL_MAX_MS);
       void client.requestCancel(handle).catch((error: unknown) => {
         if (error instanceof ClientError && error.code === 'RUN_ENDED') return;
         output.note(`sentinel: ${error instanceof Error ? error.message : String(error)}`);
-        detach();
+        leave(EXIT.failed);
       });
     } else {
       process.exit(EXIT.cancelled);
@@ -105,8 +115,8 @@ function onInterrupts(
   };
   process.on('SIGINT', press);
   return {
-    get detached() {
-      return state.detached;
+    get left() {
+      return state.left;
     },
     release() {
       clearTimeout(state.timer);

@@ -4,10 +4,17 @@
  */
 import type { Command } from 'commander';
 import { nearestOf, usage } from './usage.ts';
+import { declareKind, type VerbKind } from './verb-kind.ts';
 
 export type Defining = (command: Command) => void;
 
-export function defineGroup(group: Command, subverbs: { [name: string]: { summary: string; define: Defining } }): void {
+export interface GroupVerb {
+  summary: string;
+  kind: VerbKind;
+  define: Defining;
+}
+
+export function defineGroup(group: Command, subverbs: { [name: string]: GroupVerb }): void {
   const names = Object.keys(subverbs);
   group
     .argument('[verb]')
@@ -23,12 +30,13 @@ export function defineGroup(group: Command, subverbs: { [name: string]: { summar
         `"${given}" is not a verb of "sentinel ${group.name()}"; ${hint}see "sentinel ${group.name()} --help".`,
       );
     });
-  for (const [name, { summary, define }] of Object.entries(subverbs)) {
+  for (const [name, { summary, kind, define }] of Object.entries(subverbs)) {
     const command = group
       .command(name)
       .summary(summary)
       .helpOption('-h, --help', 'show this')
       .option('--json', 'print JSON alone on stdout');
+    declareKind(command, kind);
     define(command);
   }
 }

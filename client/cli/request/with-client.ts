@@ -1,8 +1,9 @@
-/** A client for the length of one verb; says on stderr what is going on while services start. */
+/** A client for the length of one verb, as its kind allows; says on stderr what is going on while services start. */
 import type { Spinner } from 'yocto-spinner';
 import { SentinelClient } from '../../client.ts';
 import type { Environment } from '../../../services/config/config.ts';
 import type { Output } from '../output/output.ts';
+import { declaredKind } from './verb-kind.ts';
 
 export async function withClient<Result>(
   output: Output,
@@ -10,7 +11,11 @@ export async function withClient<Result>(
   env: Environment = process.env,
 ): Promise<Result> {
   const progress = new Progress(output);
-  const client = new SentinelClient({ env, onProgress: (text) => progress.say(text) });
+  const client = new SentinelClient({
+    env,
+    onProgress: (text) => progress.say(text),
+    startsServices: declaredKind() === 'acts',
+  });
   try {
     return await use(client);
   } finally {

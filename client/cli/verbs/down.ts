@@ -6,7 +6,8 @@ import { Progress } from '../request/with-client.ts';
 export function define(command: Command): void {
   command
     .description(
-      'Stops the services that were started here. Runs go on from where they stood when the services are up again.',
+      'Stops the services that were started here. Steps under way may end first, for up to a minute (SENTINEL_GRACE_SECONDS); ' +
+        'Ctrl-C interrupts them. Runs go on from where they stood when the services are up again.',
     )
     .addHelpText(
       'after',
@@ -15,12 +16,28 @@ Examples:
   sentinel down
   sentinel down --json`,
     )
-    .action(async (options: { json?: boolean }) => {
-      const output = openOutput(options);
-      const { stopServices } = await import('../../../services/ensure-services.ts');
-      const progress = new Progress(output);
-      const stopped = await stopServices({ onProgress: (text) => progress.say(text) }).finally(() => progress.end());
-      output.object({ ok: true, stopped });
-      output.line(stopped.length === 0 ? 'Nothing was running.' : `Stopped ${stopped.join(', ')}.`);
-    });
+    .action((options: { json?: boolean }) => down(options));
+}
+
+async function down(options: { json?: boolean }): Promise<void> {
+  const output = openOutput(options);
+  const { stopServices } = await import('../../../services/stop-services.ts');
+  const progress = new Progress(output);
+  const hurry = new AbortController();
+  const interrupt = (): void => {
+    progress.say('ending the steps under way now');
+    hurry.abort();
+  };
+  process.once('SIGINT', interrupt);
+  const say = (text: string): void =>
+    progress.say(text.startsWith('waiting for ') ? `${text}; Ctrl-C ends them now` : text);
+  try {
+    const stopped = await stopServices({ onProgress: say, hurry: hurry.signal });
+    progress.end();
+    output.object({ ok: true, stopped });
+    output.line(stopped.length === 0 ? 'Nothing was running.' : `Stopped ${stopped.join(', ')}.`);
+  } finally {
+    progress.end();
+    process.off('SIGINT', interrupt);
+  }
 }

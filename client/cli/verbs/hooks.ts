@@ -26,6 +26,7 @@ Examples:
   defineGroup(group, {
     install: {
       summary: 'write the hooks post-commit and pre-push',
+      kind: 'acts',
       define: (command) =>
         hooksVerb(
           command,
@@ -36,6 +37,7 @@ Examples:
     },
     remove: {
       summary: 'take them out again',
+      kind: 'acts',
       define: (command) =>
         hooksVerb(command, 'remove', 'Takes the marked block out of the hooks; what else they do stays.', remove),
     },

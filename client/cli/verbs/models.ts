@@ -25,10 +25,10 @@ Examples:
   sentinel models test local/tiny`,
     );
   defineGroup(group, {
-    list: { summary: 'show what can be reached', define: defineList },
-    test: { summary: 'ask a model for one short answer', define: defineTest },
-    pull: { summary: 'load a model into Ollama', define: definePull },
-    add: { summary: 'give a GGUF file a name', define: defineAdd },
+    list: { summary: 'show what can be reached', kind: 'looks', define: defineList },
+    test: { summary: 'ask a model for one short answer', kind: 'looks', define: defineTest },
+    pull: { summary: 'load a model into Ollama', kind: 'acts', define: definePull },
+    add: { summary: 'give a GGUF file a name', kind: 'acts', define: defineAdd },
   });
 }
 

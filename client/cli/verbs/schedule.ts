@@ -38,22 +38,29 @@ Examples:
   sentinel schedule list`,
     );
   defineGroup(group, {
-    create: { summary: 'start runs of a definition on a clock', define: defineCreate },
-    list: { summary: 'list schedules', define: defineList },
-    show: { summary: 'show a schedule and its latest runs', define: defineShow },
+    create: { summary: 'start runs of a definition on a clock', kind: 'acts', define: defineCreate },
+    list: { summary: 'list schedules', kind: 'looks', define: defineList },
+    show: { summary: 'show a schedule and its latest runs', kind: 'looks', define: defineShow },
     pause: {
       summary: 'start no runs for now',
+      kind: 'acts',
       define: steering('pause', 'Starts no runs until it is resumed; runs under way go on.'),
     },
     resume: {
       summary: 'start runs again',
+      kind: 'acts',
       define: steering('resume', 'Starts runs again; those missed while it was paused are not made up for.'),
     },
     trigger: {
       summary: 'start a run now',
+      kind: 'acts',
       define: steering('trigger', 'Starts a run now, whatever the clock says and whatever else is under way.'),
     },
-    delete: { summary: 'remove a schedule', define: steering('delete', 'Removes the schedule; runs under way go on.') },
+    delete: {
+      summary: 'remove a schedule',
+      kind: 'acts',
+      define: steering('delete', 'Removes the schedule; runs under way go on.'),
+    },
   });
 }
 

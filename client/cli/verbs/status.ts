@@ -1,7 +1,9 @@
 /** `sentinel status HANDLE`. */
 import type { Command } from 'commander';
+import { entryLines } from '../output/entry-lines.ts';
+import { EXIT } from '../output/exit-codes.ts';
 import { reportLines } from '../output/report-lines.ts';
-import { openOutput } from '../output/output.ts';
+import { openOutput, type Output } from '../output/output.ts';
 import { oneLine } from '../../show/trace.ts';
 import { waitingWithin } from '../../lookup/waiting-runs.ts';
 import { questionLines } from '../output/question-lines.ts';
@@ -9,17 +11,21 @@ import { withClient } from '../request/with-client.ts';
 
 export function define(command: Command): void {
   command
-    .description('Shows how a run stands. Exit code 4 when there is no such run.')
-    .argument('<handle>', 'the run')
+    .description(
+      'Shows how a run stands; without a handle, how the services do: exit code 1 when one of them is not there. Exit code 4 when there is no such run.',
+    )
+    .argument('[handle]', 'the run')
     .addHelpText(
       'after',
       `
 Examples:
+  sentinel status          the servers, the worker, and where webhooks are received
   sentinel status 6f0c
   sentinel status nightly --json`,
     )
-    .action(async (handle: string, options: { json?: boolean }) => {
+    .action(async (handle: string | undefined, options: { json?: boolean }) => {
       const output = openOutput(options);
+      if (handle === undefined) return await services(output);
       await withClient(output, async (client) => {
         const [run, report, items] = await Promise.all([
           client.find(handle),
@@ -41,4 +47,12 @@ Examples:
         for (const question of questions) for (const line of questionLines(question, output.paint)) output.line(line);
       });
     });
+}
+
+async function services(output: Output): Promise<void> {
+  const { inspectStarted } = await import('../../../services/inspect-services.ts');
+  const { ok, entries } = await inspectStarted();
+  output.object({ ok, entries });
+  for (const line of entryLines(entries, output.paint)) output.line(line);
+  process.exitCode = ok ? EXIT.ok : EXIT.failed;
 }

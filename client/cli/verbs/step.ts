@@ -40,17 +40,23 @@ Examples:
   sentinel step skip nightly steps.1@1/steps.0`,
     );
   defineGroup(group, {
-    list: { summary: 'show every step with its path and how it stands', define: defineList },
+    list: { summary: 'show every step with its path and how it stands', kind: 'looks', define: defineList },
     add: {
       summary: 'put a step before the one at PATH, or at the end',
+      kind: 'acts',
       define: (command) => defineEdit(command, 'add'),
     },
     update: {
       summary: 'replace a step, the params of a command, or fields of another step',
+      kind: 'acts',
       define: (command) => defineEdit(command, 'update'),
     },
-    remove: { summary: 'take a step out', define: (command) => defineEdit(command, 'remove') },
-    skip: { summary: 'pass a step over the next time it is reached', define: (command) => defineEdit(command, 'skip') },
+    remove: { summary: 'take a step out', kind: 'acts', define: (command) => defineEdit(command, 'remove') },
+    skip: {
+      summary: 'pass a step over the next time it is reached',
+      kind: 'acts',
+      define: (command) => defineEdit(command, 'skip'),
+    },
   });
 }
 

@@ -36,15 +36,24 @@ Examples:
   sentinel trigger list`,
     );
   defineGroup(group, {
-    add: { summary: 'register a definition by its own trigger', define: defineAdd },
-    list: { summary: 'list what events start', define: defineList },
-    show: { summary: 'show a trigger and what it started', define: defineShow },
+    add: { summary: 'register a definition by its own trigger', kind: 'acts', define: defineAdd },
+    list: { summary: 'list what events start', kind: 'looks', define: defineList },
+    show: { summary: 'show a trigger and what it started', kind: 'looks', define: defineShow },
     pause: {
       summary: 'let events pass for now',
+      kind: 'acts',
       define: steering('pause', 'Starts no runs until it is resumed; events that are published meanwhile pass.'),
     },
-    resume: { summary: 'start runs again', define: steering('resume', 'Starts runs again, for events from now on.') },
-    remove: { summary: 'forget a trigger', define: steering('remove', 'Starts no more runs; runs under way go on.') },
+    resume: {
+      summary: 'start runs again',
+      kind: 'acts',
+      define: steering('resume', 'Starts runs again, for events from now on.'),
+    },
+    remove: {
+      summary: 'forget a trigger',
+      kind: 'acts',
+      define: steering('remove', 'Starts no more runs; runs under way go on.'),
+    },
   });
 }
 

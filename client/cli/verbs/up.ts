@@ -1,15 +1,17 @@
 /** `sentinel up`. */
 import type { Command } from 'commander';
 import type { ServicesState } from '../../../services/config/services-state.ts';
-import { openOutput } from '../output/output.ts';
 import { projectConfig } from '../request/project-config.ts';
+import type { WebhookState } from '../../../services/webhook-state.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { openOutput, type Output } from '../output/output.ts';
 import { Progress } from '../request/with-client.ts';
 
 export function define(command: Command): void {
   command
     .description(
       'Starts the services that are not up: Temporal, Postgres, and a worker in the background. What the environment tells the worker (ANTHROPIC_API_KEY, SENTINEL_WEBHOOK_SECRET and the like) ' +
-        'and the sentinel.config of this folder hold until another "up" or "down": other verbs leave them as they are.',
+        'and the sentinel.config of this folder hold until another "up" or "down": other verbs leave them as they are. Exit code 1 when something that was asked for is not there, such as the port of webhooks.',
     )
     .addHelpText(
       'after',
@@ -23,18 +25,34 @@ Examples:
 
 async function up(options: { json?: boolean }): Promise<void> {
   const output = openOutput(options);
-  const { ensureServices } = await import('../../../services/ensure-services.ts');
   const progress = new Progress(output);
-  let state: ServicesState;
+  const leave = (): never => {
+    progress.end();
+    output.note('\nsentinel: the services go on starting; "sentinel status" shows them, "sentinel down" stops them.');
+    process.exit(EXIT.cancelled);
+  };
+  process.once('SIGINT', leave);
+  const [{ ensureServices }, { webhookState }] = await Promise.all([
+    import('../../../services/ensure-services.ts'),
+    import('../../../services/webhook-state.ts'),
+  ]);
   try {
     const { env } = await projectConfig(process.cwd(), output);
-    state = await ensureServices({ env, replacesSettings: true, onProgress: (text) => progress.say(text) });
+    const state = await ensureServices({ env, replacesSettings: true, onProgress: (text) => progress.say(text) });
+    const webhooks = await webhookState(env, true);
+    progress.end();
+    show(state, webhooks, output);
+    process.exitCode = webhooks?.ok === false ? EXIT.failed : EXIT.ok;
   } finally {
     progress.end();
+    process.off('SIGINT', leave);
   }
+}
+
+function show(state: ServicesState, webhooks: WebhookState | null, output: Output): void {
   const { temporal, postgres, worker, warnings } = state;
   output.object({
-    ok: true,
+    ok: webhooks?.ok !== false,
     temporal: {
       address: temporal?.address ?? null,
       webUrl: temporal?.webUrl ?? null,
@@ -46,9 +64,10 @@ async function up(options: { json?: boolean }): Promise<void> {
       isExternal: postgres?.isExternal ?? false,
     },
     worker: { pid: worker?.process?.pid ?? null, taskQueues: worker?.taskQueues ?? [] },
+    webhooks,
     warnings,
   });
-  const { good, warn, strong } = output.paint;
+  const { good, bad, warn, strong } = output.paint;
   output.line(
     `${good('✔')} ${strong('temporal')}  ${temporal?.address ?? ''}  web UI ${temporal?.webUrl ?? 'unknown'}`,
   );
@@ -58,5 +77,12 @@ async function up(options: { json?: boolean }): Promise<void> {
   output.line(
     `${good('✔')} ${strong('worker')}    pid ${worker?.process?.pid ?? '?'}, ${worker?.taskQueues.join(', ') ?? ''}`,
   );
+  if (webhooks !== null) {
+    const { ok, host, port, found, remedy } = webhooks;
+    output.line(
+      `${ok ? good('✔') : bad('✖')} ${strong('webhooks')}  ${ok ? `http://${host}:${port}/events/NAME` : found}`,
+    );
+    if (remedy !== undefined) output.line(`${bad('webhooks')}: ${remedy}`);
+  }
   for (const warning of warnings) output.line(warn(`⚠ ${warning}`));
 }

@@ -12,6 +12,7 @@ import type { Signals } from './event-contract.ts';
 import type { Executions } from './execution-contract.ts';
 import type { OpenSession, Session } from './session-contract.ts';
 import type { TriggerStore } from './trigger-contract.ts';
+import type { WebhookStore } from './webhook-contract.ts';
 
 export type { OpenSession, Session } from './session-contract.ts';
 
@@ -199,6 +200,7 @@ export interface Store {
   signals: Signals;
   executions: Executions;
   triggers: TriggerStore;
+  webhooks: WebhookStore;
   journal: {
     find(handle: string, key: string): Promise<Json | null>;
     /** Whether the run has a segment whose events are numbered from `seq` or further on. */
@@ -207,6 +209,8 @@ export interface Store {
     sweep(): Promise<void>;
   };
   session(): OpenSession;
+  /** Names this database: whoever shares it is of one installation, and nobody else is. */
+  installation(): Promise<string>;
   /** Resolves when a trivial query answers; rejects with the driver's error. */
   ping(): Promise<void>;
   close(): Promise<void>;

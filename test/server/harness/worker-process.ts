@@ -31,18 +31,28 @@ export class WorkerProcess {
       const fail = (finding: string) => (): void => reject(new Error(`the worker ${finding}: ${worker.output}`));
       const timer = setTimeout(fail('was not ready in time'), readyWithinMs);
       child.once('exit', fail('ended'));
-      child.stdout.on('data', () => {
+      const look = (): void => {
         if (!worker.output.includes('"ready":true')) return;
         clearTimeout(timer);
+        child.stdout.off('data', look);
         child.removeAllListeners('exit');
         resolve();
-      });
+      };
+      child.stdout.on('data', look);
     });
     return worker;
   }
 
   get isAlive(): boolean {
     return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  get exitCode(): number | null {
+    return this.child.exitCode;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
   }
 
   kill9(): Promise<void> {

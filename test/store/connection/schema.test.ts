@@ -25,9 +25,11 @@ test('Prisma reads every table with all its columns', async () => {
       prisma.triggerQueueEntry.findMany(),
       prisma.triggerStart.findMany(),
       prisma.sealedValue.findMany(),
+      prisma.webhookMessage.findMany(),
       prisma.inboxItem.findMany(),
     ]);
     expect(found.flat()).toEqual([]);
+    expect(await prisma.installation.findMany()).toEqual([{ id: expect.stringMatching(/^[\da-f-]{36}$/) as string }]);
   } finally {
     await prisma.$disconnect();
   }
@@ -44,6 +46,7 @@ test('no table is missing from the schema', async () => {
     'execution_lines',
     'executions',
     'inbox',
+    'installation',
     'journal',
     'log_chunks',
     'payloads',
@@ -55,5 +58,6 @@ test('no table is missing from the schema', async () => {
     'trigger_queue',
     'trigger_starts',
     'triggers',
+    'webhook_messages',
   ]);
 });

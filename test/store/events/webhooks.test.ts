@@ -1,5 +1,9 @@
-/** Webhooks over real HTTP: what is signed and JSON becomes an event once, everything else is refused. */
+/** Webhooks over real HTTP: what is signed and JSON becomes an event once, everything else is refused, by every worker. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { REPLAY_MAX_S, signatureHeader } from '../../../worker/triggers/signature.ts';
 import { BODY_BYTES_MAX, Webhooks } from '../../../worker/triggers/webhooks.ts';
@@ -9,6 +13,7 @@ import { useStore } from '../harness/opened.ts';
 const opened = useStore();
 const SECRET = 'a secret of some length';
 const OLD_SECRET = 'the one before this one';
+const SECRETS: [string, string] = [SECRET, OLD_SECRET];
 let webhooks: Webhooks;
 let port: number;
 let triggerId: string;
@@ -28,9 +33,7 @@ beforeAll(async () => {
       taskQueue: 'q',
     })
   ).trigger.id;
-  webhooks = new Webhooks({ host: '127.0.0.1', port, secrets: [SECRET, OLD_SECRET] }, triggers, (text) =>
-    said.push(text),
-  );
+  webhooks = new Webhooks({ host: '127.0.0.1', port, secrets: SECRETS }, opened.store, (text) => said.push(text));
   await until(async () => (await send({ path: '/' }).catch(() => null)) !== null);
 });
 afterAll(() => webhooks.close());
@@ -49,7 +52,19 @@ interface Sent {
   secret?: string;
   at?: number;
   headers?: Record<string, string>;
+  id?: string;
+  /** What was signed, where it is not what is sent. */
+  signed?: { id?: string; name?: string; body?: string };
   toPort?: number;
+}
+
+/** The name of the event that a path sends. */
+function nameIn(path: string): string {
+  try {
+    return decodeURIComponent(path.replace(/^\/events\//, ''));
+  } catch {
+    return path;
+  }
 }
 
 const now = (): number => Math.floor(Date.now() / 1000);
@@ -61,14 +76,22 @@ function send({
   secret = SECRET,
   at = now(),
   headers = {},
+  id,
+  signed = {},
   toPort = port,
 }: Sent): Promise<{ status: number; answer: Record<string, unknown> }> {
-  const signed = {
+  const message = {
+    id: signed.id ?? id ?? '',
+    name: signed.name ?? nameIn(path),
+    body: Buffer.from(signed.body ?? body),
+  };
+  const all = {
     'content-type': 'application/json',
-    'x-sentinel-signature': signatureHeader(secret, at, Buffer.from(body)),
+    'x-sentinel-signature': signatureHeader(secret, at, message),
+    ...(id === undefined ? {} : { 'x-event-id': id }),
     ...headers,
   };
-  const kept = Object.fromEntries(Object.entries(signed).filter(([, value]) => value !== ''));
+  const kept = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
   return new Promise((resolve, reject) => {
     const sending = request({ host: '127.0.0.1', port: toPort, path, method, headers: kept }, (response) => {
       let text = '';
@@ -96,20 +119,99 @@ test('a signed event is stored before it is answered, with its data', async () =
   expect(await published('ticket:closed')).toEqual([{ id: 17 }]);
 });
 
-test('the same id is the same event; the same message without an id, too', async () => {
-  const headers = { 'x-event-id': 'delivery-1' };
-  expect(await send({ headers, body: '1' })).toMatchObject({ status: 202, answer: { id: 'delivery-1', isNew: true } });
-  expect(await send({ headers, body: '1', at: now() - 9 })).toMatchObject({ status: 200, answer: { isNew: false } });
+test('the same message again is the same event, with an id and without', async () => {
+  const sent = { id: 'delivery-1', body: '1' };
+  expect(await send(sent)).toMatchObject({ status: 202, answer: { id: 'delivery-1', isNew: true } });
+  expect(await send({ ...sent, at: now() - 9 })).toMatchObject({ status: 200, answer: { isNew: false } });
   const at = now() - 5;
   expect(await send({ at, path: '/events/a' })).toMatchObject({ status: 202 });
   expect(await send({ at, path: '/events/a' })).toMatchObject({ status: 200 });
+  expect(await published('a')).toHaveLength(1);
 });
 
-test('an overheard message cannot be sent as another event', async () => {
-  const at = now() - 7;
-  expect(await send({ at, path: '/events/b' })).toMatchObject({ status: 202 });
-  expect(await send({ at, path: '/events/c' })).toMatchObject({ status: 409 });
-  expect(await send({ at, path: '/events/b', headers: { 'x-event-id': 'other' } })).toMatchObject({ status: 409 });
+const hasTools = ['openssl', 'curl'].every((tool) => spawnSync(tool, ['version']).error === undefined);
+
+test.runIf(hasTools)('what docs/triggers.md has people type is taken', async () => {
+  const page = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'triggers.md'), 'utf8');
+  const [typed = ''] = /^ {4}id=delivery-17;[^]*?\n(?=\n)/m.exec(page) ?? [];
+  const child = spawn('bash', ['-c', typed.replace('127.0.0.1:7246', `127.0.0.1:${port}`)], {
+    env: { ...process.env, SENTINEL_WEBHOOK_SECRET: SECRET },
+  });
+  let out = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+  await once(child, 'close');
+  expect(JSON.parse(out)).toEqual({ ok: true, id: 'delivery-17', isNew: true });
+});
+
+describe('an overheard message', () => {
+  const changes: [string, Sent][] = [
+    ['of another name', { path: '/events/other', signed: { name: 'b' } }],
+    ['under another id', { id: 'two', path: '/events/b', signed: { id: 'one' } }],
+    ['without its id', { path: '/events/b', signed: { id: 'one' } }],
+    ['with an id that it had not', { id: 'one', path: '/events/b', signed: { id: '' } }],
+    ['with another body', { path: '/events/b', body: '2', signed: { body: '1' } }],
+    ['whose name takes from its body', { path: '/events/x.1', body: '2', signed: { name: 'x', body: '1.2' } }],
+    ['whose id takes from its time', { id: `d.${now()}`, path: '/events/b', signed: { id: 'd' } }],
+    ['whose name holds a line end', { path: '/events/b%0A1', body: '1', signed: { name: 'b', body: '1\n1' } }],
+  ];
+  test.each(changes)('is not taken for one %s', async (_title, sent) => {
+    const { status } = await send(sent);
+    expect([400, 401]).toContain(status);
+  });
+
+  test('that two secrets had signed is one message, whichever of them is kept', async () => {
+    const message = { id: '', name: 'twice', body: Buffer.from('1') };
+    const at = now() - 3;
+    const headers = SECRETS.map((secret) => signatureHeader(secret, at, message));
+    for (const [header, status] of [
+      [headers.map((text) => text.split(',')[1]).join(','), 202],
+      ['', 200],
+    ] as const) {
+      const signature = header === '' ? (headers[1] ?? '') : `t=${at},${header}`;
+      expect(
+        await send({ path: '/events/twice', body: '1', headers: { 'x-sentinel-signature': signature } }),
+      ).toMatchObject({ status });
+    }
+  });
+});
+
+describe('an id that was used', () => {
+  const first: Sent = { id: 'order-17', path: '/events/order:paid', body: '{"sum": 1}' };
+  const others: [string, Sent][] = [
+    ['another body', { ...first, body: '{"sum": 1000}' }],
+    ['another event', { ...first, path: '/events/order:refunded' }],
+    ['the same values in another spelling', { ...first, body: '{"sum":1}' }],
+  ];
+
+  test.each(others)('is refused for %s', async (_title, sent) => {
+    expect([200, 202]).toContain((await send(first)).status);
+    expect(await send(sent)).toMatchObject({
+      status: 409,
+      answer: { error: expect.stringMatching(/"order-17" was used for another message/) as string },
+    });
+    expect(await published('order:paid')).toEqual([{ sum: 1 }]);
+    expect(await published('order:refunded')).toEqual([]);
+  });
+
+  test('is known to every other worker, and after a restart', async () => {
+    await send(first);
+    const own = await freePort();
+    const other = new Webhooks({ host: '127.0.0.1', port: own, secrets: SECRETS }, opened.store, (text) =>
+      said.push(text),
+    );
+    await until(async () => (await send({ toPort: own, path: '/' }).catch(() => null)) !== null);
+    expect(await send({ ...first, toPort: own })).toMatchObject({ status: 200, answer: { isNew: false } });
+    for (const [, sent] of others) expect(await send({ ...sent, toPort: own })).toMatchObject({ status: 409 });
+    await other.close();
+  });
+
+  test('by many at once is used once', async () => {
+    const bodies = Array.from({ length: 12 }, (_, n) => String(n % 3));
+    const answers = await Promise.all(bodies.map((body) => send({ id: 'race', path: '/events/race', body })));
+    const counted = (status: number): number => answers.filter((answer) => answer.status === status).length;
+    expect([counted(202), counted(200), counted(409)]).toEqual([1, 3, 8]);
+    expect(await published('race')).toHaveLength(1);
+  });
 });
 
 test('a secret that is being replaced is still valid', async () => {
@@ -175,6 +277,14 @@ describe('refused', () => {
       says: /1 to 500 bytes/,
     },
     { title: 'with a name that is no text', sent: { path: '/events/%ff' }, status: 400, says: /part of a URL/ },
+    { title: 'with a name of two lines', sent: { path: '/events/a%0Ab' }, status: 400, says: /no control characters/ },
+    { title: 'with an id of two words', sent: { id: 'a b' }, status: 400, says: /X-Event-Id has 1 to 200/ },
+    {
+      title: 'with an id that is too long',
+      sent: { id: 'x'.repeat(201) },
+      status: 400,
+      says: /X-Event-Id has 1 to 200/,
+    },
     {
       title: 'in the name of a run',
       sent: { path: '/events/sentinel:nightly:status' },
@@ -203,9 +313,9 @@ test('a body of the largest size is taken', async () => {
 test('another server on the machine takes over when the first ends', { timeout: 20_000 }, async () => {
   const own = await freePort();
   const settings = { host: '127.0.0.1', port: own, secrets: [SECRET] as [string] };
-  const first = new Webhooks(settings, opened.store.triggers, (text) => said.push(text));
+  const first = new Webhooks(settings, opened.store, (text) => said.push(text));
   await until(async () => (await send({ toPort: own, path: '/' }).catch(() => null)) !== null);
-  const second = new Webhooks(settings, opened.store.triggers, (text) => said.push(text));
+  const second = new Webhooks(settings, opened.store, (text) => said.push(text));
   await first.close();
   await expect
     .poll(async () => (await send({ toPort: own, path: '/events/after' }).catch(() => null))?.status, {

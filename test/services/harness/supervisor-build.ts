@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 export async function buildSupervisor(): Promise<string> {
   const outdir = join(root, 'node_modules', '.cache', 'sentinel-test');

@@ -3,8 +3,8 @@
  * program. To find a server may mean to download one, which takes longer than a test may.
  */
 import type { TestProject } from 'vitest/node';
-import { buildWhenStale } from '../server/harness/global-setup.ts';
-import { obtainTemporal } from '../server/harness/services.ts';
+import { buildWhenStale } from '../../server/harness/global-setup.ts';
+import { obtainTemporal } from '../../server/harness/services.ts';
 import { buildSupervisor } from './supervisor-build.ts';
 
 declare module 'vitest' {

@@ -1,0 +1,81 @@
+/** The verbs of the command line: what each is for, and whether it only looks. Its code is loaded when it is asked for. */
+import type { Command } from 'commander';
+import type { VerbKind } from './request/verb-kind.ts';
+
+interface VerbModule {
+  define(command: Command): void;
+}
+
+export interface Verb {
+  summary: string;
+  /** `group`: each of its own verbs says it. */
+  kind: VerbKind | 'group';
+  load: () => Promise<VerbModule>;
+}
+
+export const VERBS: Readonly<Record<string, Verb>> = {
+  validate: {
+    summary: 'check definitions and report all problems at once',
+    kind: 'looks',
+    load: () => import('./verbs/validate.ts'),
+  },
+  normalize: {
+    summary: 'print the canonical form of a definition',
+    kind: 'looks',
+    load: () => import('./verbs/normalize.ts'),
+  },
+  schema: { summary: 'print the JSON Schema of definitions', kind: 'looks', load: () => import('./verbs/schema.ts') },
+  explain: {
+    summary: 'say what a definition will do, touch and cost',
+    kind: 'looks',
+    load: () => import('./verbs/explain.ts'),
+  },
+  graph: {
+    summary: 'draw a definition or a run as a Mermaid flowchart',
+    kind: 'looks',
+    load: () => import('./verbs/graph.ts'),
+  },
+  test: { summary: 'run the tests of definitions', kind: 'looks', load: () => import('./verbs/test.ts') },
+  simulate: {
+    summary: 'walk through a definition without any effect',
+    kind: 'looks',
+    load: () => import('./verbs/simulate.ts'),
+  },
+  run: { summary: 'start a run and follow it to its end', kind: 'acts', load: () => import('./verbs/run.ts') },
+  status: { summary: 'show how a run stands', kind: 'looks', load: () => import('./verbs/status.ts') },
+  list: { summary: 'list runs, newest first', kind: 'looks', load: () => import('./verbs/list.ts') },
+  trace: { summary: 'show the steps of a run as a tree', kind: 'looks', load: () => import('./verbs/trace.ts') },
+  diff: { summary: 'compare two runs step by step', kind: 'looks', load: () => import('./verbs/diff.ts') },
+  fork: { summary: 'start a new run from any step of an old one', kind: 'acts', load: () => import('./verbs/fork.ts') },
+  replay: {
+    summary: "walk a run's history again and report where it diverges",
+    kind: 'looks',
+    load: () => import('./verbs/replay.ts'),
+  },
+  logs: { summary: 'show what the steps of a run printed', kind: 'looks', load: () => import('./verbs/logs.ts') },
+  follow: { summary: 're-attach to a run', kind: 'looks', load: () => import('./verbs/follow.ts') },
+  pause: { summary: 'hold a run before its next step', kind: 'acts', load: () => import('./verbs/pause.ts') },
+  resume: { summary: 'let a held run go on', kind: 'acts', load: () => import('./verbs/resume.ts') },
+  inbox: { summary: 'show what runs ask', kind: 'looks', load: () => import('./verbs/inbox.ts') },
+  answer: { summary: 'answer what a run asks', kind: 'acts', load: () => import('./verbs/answer.ts') },
+  step: { summary: 'see and edit the steps of a run', kind: 'group', load: () => import('./verbs/step.ts') },
+  stop: { summary: 'end a run after the step under way', kind: 'acts', load: () => import('./verbs/stop.ts') },
+  cancel: { summary: 'interrupt a run', kind: 'acts', load: () => import('./verbs/cancel.ts') },
+  models: {
+    summary: 'show which models can be reached, and get one',
+    kind: 'group',
+    load: () => import('./verbs/models.ts'),
+  },
+  schedule: { summary: 'start runs on a clock', kind: 'group', load: () => import('./verbs/schedule.ts') },
+  trigger: { summary: 'let events start runs', kind: 'group', load: () => import('./verbs/trigger.ts') },
+  emit: { summary: 'publish an event', kind: 'acts', load: () => import('./verbs/emit.ts') },
+  hooks: { summary: 'publish commits and pushes as events', kind: 'group', load: () => import('./verbs/hooks.ts') },
+  up: { summary: 'start the services', kind: 'acts', load: () => import('./verbs/up.ts') },
+  down: { summary: 'stop the services', kind: 'acts', load: () => import('./verbs/down.ts') },
+  doctor: {
+    summary: 'show what was found where, and what to do about what is missing',
+    kind: 'looks',
+    load: () => import('./verbs/doctor.ts'),
+  },
+  worker: { summary: 'run a worker alone, in the foreground', kind: 'acts', load: () => import('./verbs/worker.ts') },
+};
