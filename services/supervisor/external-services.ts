@@ -2,6 +2,7 @@
  * Servers that are somebody else's: asked whether they answer and brought to where Sentinel can use
  * them (migrations, search attributes); never started or stopped.
  */
+import { databaseFinding } from '../../prisma/store/connection/database-finding.ts';
 import { migrate } from '../../prisma/store/connection/migrate.ts';
 import { type Config, connectionOptions } from '../config/config.ts';
 import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
@@ -31,12 +32,12 @@ export async function prepareDatabase(url: string): Promise<string[]> {
   try {
     return await migrate(url);
   } catch (error) {
-    throw new Error(
-      `The database at ${new URL(url).host} could not be prepared: ${reasonOf(error)}. Check DATABASE_URL and that its Postgres runs.`,
-      {
-        cause: error,
-      },
-    );
+    const found = databaseFinding(error, url);
+    const finding = found === null ? reasonOf(error) : `it ${found.finding}`;
+    const remedy = found?.remedy ?? 'check DATABASE_URL and that its Postgres runs';
+    throw new Error(`The database at ${new URL(url).host} could not be prepared: ${finding}; ${remedy}.`, {
+      cause: error,
+    });
   }
 }
 

@@ -31,11 +31,6 @@ async function readError(error: unknown, verb: string | undefined): Promise<Repo
   if (error.name === 'SANDBOX_NOT_AVAILABLE')
     return { code: error.name, message: error.message, exitCode: EXIT.failed };
   if (error.name === 'ServicesError') return { code: 'SERVICES', message: error.message, exitCode: EXIT.failed };
-  const { isUnavailable } = await import('../../../prisma/store/connection/unavailable.ts');
-  if (isUnavailable(error)) {
-    const message = `The database does not answer (${error.message}): "sentinel doctor" says what to do; runs wait until it is back.`;
-    return { code: 'STORE_UNAVAILABLE', message, exitCode: EXIT.failed };
-  }
   if (
     error.name === 'ServiceError' ||
     /^Failed to connect before the deadline|^\d+ (UNAVAILABLE|DEADLINE_EXCEEDED)/.test(error.message)
