@@ -10,7 +10,7 @@
  * Services that are ours and not up are started by the first call that needs them.
  */
 import type { Client } from '@temporalio/client';
-import type { JsonObject } from '../language/json.ts';
+import { valueFault, type JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import type { AnswerReply, AnswerRequest } from '../interpreter/questions.ts';
 import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
@@ -19,7 +19,7 @@ import type { InboxItem, Run, Store } from '../prisma/store/contract/contract.ts
 import { everyEvent } from '../prisma/store/runs/every-event.ts';
 import type { ControlVerb, RunState } from '../workflows/messages/messages.ts';
 import type { Cancelled } from './cancel-run.ts';
-import { ClientError } from '../runs/client-error.ts';
+import { ClientError, refuseFault } from '../runs/client-error.ts';
 import { runAt } from './lookup/run-at.ts';
 import { Connections, type ConnectOptions } from './connect.ts';
 import { followRun, type FollowedEvent, type FollowOptions } from './follow/follow-run.ts';
@@ -27,11 +27,13 @@ import { waitForLoss } from './follow/lost-run.ts';
 import { noSuchRun } from './lookup/no-such-run.ts';
 import { reportOf, webUrlOf, type RunReport } from './lookup/run-report.ts';
 import type { RunServices } from '../runs/start-run.ts';
+import type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
 export type { Cancelled } from './cancel-run.ts';
 export { ClientError } from '../runs/client-error.ts';
 export type { FollowedEvent, FollowOptions } from './follow/follow-run.ts';
 export type { RunReport } from './lookup/run-report.ts';
+export type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
 export interface StartOptions {
   /** Root of the run: `$PROJECT_ROOT`, where relative paths and commands start. Absolute. */
@@ -194,10 +196,22 @@ export class SentinelClient {
   }
 
   /**
+   * Publishes an event: it starts the runs that triggers name, and wakes those that watch for it. Null where
+   * nothing is to be started for it (`if-up`) and the services are not up: then it is lost.
+   */
+  async emit(name: string, options: EmitOptions = {}, when: 'always' | 'if-up' = 'always'): Promise<Emitted | null> {
+    const { outsideEvent } = await import('./triggers/outside-event.ts');
+    const event = outsideEvent(name, options);
+    const store = await (when === 'if-up' ? this.storeIfUp() : this.store());
+    return store === null ? null : { name, id: event.id, ...(await store.triggers.publish(event)) };
+  }
+
+  /**
    * Answers a question of a run or of one nested in it. The id may be left out where exactly one is
    * open; one of a nested run stands behind its steps' keys: `steps.2@1/steps.0@1`.
    */
   async answer(handle: string, answer: AnswerOptions): Promise<AnsweredQuestion> {
+    refuseFault(valueFault(answer.data ?? null, 'the data of the answer'));
     await this.find(handle);
     const [store, { answerKept, questionFor }] = await Promise.all([this.store(), import('./lookup/find-question.ts')]);
     const { handle: asking, id, digest, answer: first } = await questionFor(store, handle, answer.id);
@@ -231,6 +245,7 @@ export class SentinelClient {
 
   /** Changes a step that is still ahead; one of a nested run stands behind the keys that lead to it: `steps.2@1/steps.0`. */
   async edit(handle: string, request: EditRequest): Promise<EditedRun> {
+    refuseFault(valueFault(request.step ?? null, 'the step of the edit'));
     const { handle: holding, path } = runAt(handle, request.path);
     await this.#refuseEnded(holding, 'edit');
     const [client, { editRun }] = await Promise.all([this.#connections.client(), import('../runs/steer-run.ts')]);

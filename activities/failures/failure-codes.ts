@@ -12,6 +12,7 @@ export const FAILURE_CODES = {
   EDIT_INVALID: 'An edit would leave a run with steps that are not valid',
   EDIT_STALE: 'An edit was made for a revision that is no more',
   EVENT_NAME_INVALID: 'The name of an event to wait for cannot be one',
+  EVENT_RESERVED: 'A step was to publish an event that only runs publish',
   EXECUTION_NOT_FOUND: 'There is no background process with that execution id',
   EXPRESSION_FAILED: 'An expression could not be evaluated',
   FILE_NOT_FOUND: 'A file to read does not exist',

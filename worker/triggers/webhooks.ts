@@ -9,7 +9,9 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Json } from '../../language/json.ts';
-import { eventNameBytesMax } from '../../language/events/published-event.ts';
+import { eventDataFault, eventNameBytesMax } from '../../language/events/published-event.ts';
+import { reservedEventFault } from '../../language/events/reserved-events.ts';
+import { isAway } from '../../prisma/store/connection/unavailable.ts';
 import type { TriggerStore } from '../../prisma/store/contract/trigger-contract.ts';
 import type { WebhookSettings } from '../../services/config/worker-settings.ts';
 import { verify } from './signature.ts';
@@ -19,6 +21,7 @@ const ID_BYTES_MAX = 200;
 const SIGNATURES_KEPT = 100_000;
 const PORT_RETRY_MS = 5_000;
 const REQUEST_MAX_MS = 10_000;
+const RETRY_AFTER_S = 10;
 
 class Refusal extends Error {
   readonly status: number;
@@ -81,7 +84,10 @@ export class Webhooks {
       reply(response, isNew ? 202 : 200, { ok: true, id, isNew });
     } catch (error) {
       if (error instanceof Refusal) return reply(response, error.status, { ok: false, error: error.message });
-      this.#say(`a webhook was not stored: ${error instanceof Error ? error.message : String(error)}`);
+      const finding = error instanceof Error ? error.message : String(error);
+      this.#say(`a webhook was not stored: ${finding}`);
+      if (!isAway(error)) return reply(response, 422, { ok: false, error: `the event cannot be stored: ${finding}` });
+      response.setHeader('retry-after', RETRY_AFTER_S);
       reply(response, 503, { ok: false, error: 'the event could not be stored; send it again later' });
     }
   }
@@ -93,6 +99,8 @@ export class Webhooks {
     const verdict = verify(one(request.headers['x-sentinel-signature']), body, this.#settings.secrets, Date.now());
     if (!verdict.ok) throw new Refusal(401, verdict.finding);
     const data = parsed(body);
+    const fault = eventDataFault(data, 'the body', BODY_BYTES_MAX);
+    if (fault !== null) throw new Refusal(422, fault.message);
     const key = id ?? createHash('sha256').update(`${name} ${verdict.signature}`).digest('hex');
     const use = `${name} ${key}`;
     if ((this.#used.get(verdict.signature) ?? use) !== use) {
@@ -112,9 +120,8 @@ function nameIn({ method, url = '/' }: IncomingMessage): string {
   const name = decoded(found[1] ?? '');
   if (name.trim() === '' || Buffer.byteLength(name) > eventNameBytesMax)
     throw new Refusal(400, `an event's name has 1 to ${eventNameBytesMax} bytes`);
-  // What this project says of its own runs nobody else may say.
-  if (/^sentinel:(?:finished:|.*:status$)/.test(name))
-    throw new Refusal(403, 'events about runs are published by the runs themselves');
+  const reserved = reservedEventFault(name);
+  if (reserved !== null) throw new Refusal(403, reserved.message);
   return name;
 }
 
