@@ -25,11 +25,12 @@ import { Connections, type ConnectOptions } from './connect.ts';
 import { followRun, type FollowedEvent, type FollowOptions } from './follow/follow-run.ts';
 import { waitForLoss } from './follow/lost-run.ts';
 import { noSuchRun } from './lookup/no-such-run.ts';
-import { reportOf, webUrlOf, type RunReport } from './lookup/run-report.ts';
+import { reportOf, reportWithoutRow, webUrlOf, type RunReport } from './lookup/run-report.ts';
 import type { RunServices } from '../runs/start-run.ts';
 import type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
 export type { Cancelled } from './cancel-run.ts';
+export type { Forced, ForcedRun } from './force-cancel.ts';
 export { ClientError } from '../runs/client-error.ts';
 export type { FollowedEvent, FollowOptions } from './follow/follow-run.ts';
 export type { RunReport } from './lookup/run-report.ts';
@@ -65,6 +66,12 @@ export interface InboxQuery {
 
 /** `digest`: of the question that was seen, where it is not the one in the inbox now. */
 export type AnswerOptions = Omit<AnswerRequest, 'id'> & { id?: string };
+
+export interface CancelOptions {
+  force?: boolean;
+  /** Who ends it by force; kept with its end. */
+  by?: string;
+}
 
 /** `handle`: the run that asked. */
 export interface AnsweredQuestion extends AnswerReply {
@@ -252,9 +259,23 @@ export class SentinelClient {
     return { handle: holding, ...(await editRun(client, holding, { ...request, path })) };
   }
 
-  /** Interrupts the steps under way; returns when the run has ended, when its clean-up asks something, or as it stands after a minute. */
-  async cancel(handle: string): Promise<Cancelled> {
-    return (await import('./cancel-run.ts')).cancelAndSee(this, handle);
+  /**
+   * Interrupts the steps under way; returns when the run has ended, when its clean-up asks something, or as it
+   * stands after a minute. By force, for a run that takes no cancellation: its workflow is terminated, with those
+   * nested in it, no clean-up runs, and what they leave is settled.
+   */
+  async cancel(handle: string, options: CancelOptions = {}): Promise<Cancelled> {
+    if (options.force !== true) return (await import('./cancel-run.ts')).cancelAndSee(this, handle);
+    const store = await this.store();
+    await store.ping();
+    const [client, { forceCancel }] = await Promise.all([this.#connections.client(), import('./force-cancel.ts')]);
+    const forced = await forceCancel({ store, client }, handle, options.by ?? 'a person');
+    const run = await store.runs.find(handle);
+    const report =
+      run === null
+        ? reportWithoutRow(handle, this.webUrl(handle))
+        : reportOf(run, this.#connections.config, Date.now(), null);
+    return { report, questions: [], forced };
   }
 
   /** The same without waiting for the end. */
