@@ -116,9 +116,10 @@ async function endProcesses(
   held: readonly RunningExecution[],
 ): Promise<Forced['processes']> {
   const { endOrphansOf, isLeft } = await import('../activities/shell/process/run-orphans.ts');
-  const orphans = await endOrphansOf(handles);
-  for (const execution of held)
-    if (await isLeft(execution.worker)) await store.executions.finish(execution, { exitCode: 137, signal: 'SIGKILL' });
+  const isOrphaned = await Promise.all(held.map((execution) => isLeft(execution)));
+  const orphaned = held.filter((_, index) => isOrphaned[index] === true);
+  const orphans = await endOrphansOf(handles, orphaned);
+  for (const execution of orphaned) await store.executions.finish(execution, { exitCode: 137, signal: 'SIGKILL' });
   const running = async (): Promise<RunningExecution[]> => {
     const ids = new Set((await store.executions.running()).map(({ id }) => id));
     return held.filter(({ id }) => ids.has(id));
