@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InboxItem } from '../prisma/store/contract/contract.ts';
 import { idWithin } from './lookup/find-question.ts';
+import type { Forced } from './force-cancel.ts';
 import type { RunReport } from './lookup/run-report.ts';
 
 /** How long a run that is cancelled is waited for. */
@@ -22,6 +23,8 @@ export interface Cancelled {
   report: RunReport;
   /** What its clean-up asks; it has not ended then. */
   questions: InboxItem[];
+  /** What was done, where it was ended by force. */
+  forced?: Forced;
 }
 
 /** Returns when the run has ended, when its clean-up asks something, or as it stands after a minute. */

@@ -11,7 +11,7 @@
  * is false.
  */
 import type { Client } from '@temporalio/client';
-import type { JsonObject } from '../language/json.ts';
+import { valueFault, type JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import type { AnswerReply, AnswerRequest } from '../interpreter/questions.ts';
 import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
@@ -20,19 +20,22 @@ import type { InboxItem, Run, Store } from '../prisma/store/contract/contract.ts
 import { everyEvent } from '../prisma/store/runs/every-event.ts';
 import type { ControlVerb, RunState } from '../workflows/messages/messages.ts';
 import type { Cancelled } from './cancel-run.ts';
-import { ClientError } from '../runs/client-error.ts';
+import { ClientError, refuseFault } from '../runs/client-error.ts';
 import { runAt } from './lookup/run-at.ts';
 import { Connections, type ConnectOptions } from './connect.ts';
 import { followRun, type FollowedEvent, type FollowOptions } from './follow/follow-run.ts';
 import { waitForLoss } from './follow/lost-run.ts';
 import { noSuchRun } from './lookup/no-such-run.ts';
-import { reportOf, webUrlOf, type RunReport } from './lookup/run-report.ts';
+import { reportOf, reportWithoutRow, webUrlOf, type RunReport } from './lookup/run-report.ts';
 import type { RunServices } from '../runs/start-run.ts';
+import type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
 export type { Cancelled } from './cancel-run.ts';
+export type { Forced, ForcedRun } from './force-cancel.ts';
 export { ClientError } from '../runs/client-error.ts';
 export type { FollowedEvent, FollowOptions } from './follow/follow-run.ts';
 export type { RunReport } from './lookup/run-report.ts';
+export type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
 export interface StartOptions {
   /** Root of the run: `$PROJECT_ROOT`, where relative paths and commands start. Absolute. */
@@ -64,6 +67,12 @@ export interface InboxQuery {
 
 /** `digest`: of the question that was seen, where it is not the one in the inbox now. */
 export type AnswerOptions = Omit<AnswerRequest, 'id'> & { id?: string };
+
+export interface CancelOptions {
+  force?: boolean;
+  /** Who ends it by force; kept with its end. */
+  by?: string;
+}
 
 /** `handle`: the run that asked. */
 export interface AnsweredQuestion extends AnswerReply {
@@ -195,10 +204,22 @@ export class SentinelClient {
   }
 
   /**
+   * Publishes an event: it starts the runs that triggers name, and wakes those that watch for it. Null where
+   * nothing is to be started for it (`if-up`) and the services are not up: then it is lost.
+   */
+  async emit(name: string, options: EmitOptions = {}, when: 'always' | 'if-up' = 'always'): Promise<Emitted | null> {
+    const { outsideEvent } = await import('./triggers/outside-event.ts');
+    const event = outsideEvent(name, options);
+    const store = await (when === 'if-up' ? this.storeIfUp() : this.store());
+    return store === null ? null : { name, id: event.id, ...(await store.triggers.publish(event)) };
+  }
+
+  /**
    * Answers a question of a run or of one nested in it. The id may be left out where exactly one is
    * open; one of a nested run stands behind its steps' keys: `steps.2@1/steps.0@1`.
    */
   async answer(handle: string, answer: AnswerOptions): Promise<AnsweredQuestion> {
+    refuseFault(valueFault(answer.data ?? null, 'the data of the answer'));
     await this.find(handle);
     const [store, { answerKept, questionFor }] = await Promise.all([this.store(), import('./lookup/find-question.ts')]);
     const { handle: asking, id, digest, answer: first } = await questionFor(store, handle, answer.id);
@@ -232,15 +253,30 @@ export class SentinelClient {
 
   /** Changes a step that is still ahead; one of a nested run stands behind the keys that lead to it: `steps.2@1/steps.0`. */
   async edit(handle: string, request: EditRequest): Promise<EditedRun> {
+    refuseFault(valueFault(request.step ?? null, 'the step of the edit'));
     const { handle: holding, path } = runAt(handle, request.path);
     await this.#refuseEnded(holding, 'edit');
     const [client, { editRun }] = await Promise.all([this.#connections.client(), import('../runs/steer-run.ts')]);
     return { handle: holding, ...(await editRun(client, holding, { ...request, path })) };
   }
 
-  /** Interrupts the steps under way; returns when the run has ended, when its clean-up asks something, or as it stands after a minute. */
-  async cancel(handle: string): Promise<Cancelled> {
-    return (await import('./cancel-run.ts')).cancelAndSee(this, handle);
+  /**
+   * Interrupts the steps under way; returns when the run has ended, when its clean-up asks something, or as it
+   * stands after a minute. By force, for a run that takes no cancellation: its workflow is terminated, with those
+   * nested in it, no clean-up runs, and what they leave is settled.
+   */
+  async cancel(handle: string, options: CancelOptions = {}): Promise<Cancelled> {
+    if (options.force !== true) return (await import('./cancel-run.ts')).cancelAndSee(this, handle);
+    const store = await this.store();
+    await store.ping();
+    const [client, { forceCancel }] = await Promise.all([this.#connections.client(), import('./force-cancel.ts')]);
+    const forced = await forceCancel({ store, client }, handle, options.by ?? 'a person');
+    const run = await store.runs.find(handle);
+    const report =
+      run === null
+        ? reportWithoutRow(handle, this.webUrl(handle))
+        : reportOf(run, this.#connections.config, Date.now(), null);
+    return { report, questions: [], forced };
   }
 
   /** The same without waiting for the end. */

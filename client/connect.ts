@@ -53,19 +53,23 @@ export class Connections {
   async storeIfUp(): Promise<Store | null> {
     if (this.#store !== undefined) return this.#store;
     if (this.#peeked !== undefined || this.#config.database.url === null) return this.#peeked ?? null;
-    const { openStore } = await import('../prisma/store/open-store.ts');
-    const store = openStore({ url: databaseUrl(this.#config), poolSize: POOL_SIZE });
+    const [{ openClientStore }, { isMissing }] = await Promise.all([
+      import('./database-door.ts'),
+      import('../prisma/store/connection/unavailable.ts'),
+    ]);
+    const store = openClientStore(databaseUrl(this.#config), POOL_SIZE);
     // Asks for a row, because a database without the tables is of no use either.
-    const isUp = await Promise.race([
+    const up = await Promise.race([
       store.definitions.find('').then(
         () => true,
-        () => false,
+        (error: unknown) => (isMissing(error) ? false : (error as Error)),
       ),
       sleep(PING_MAX_MS, false, { ref: false }),
     ]);
-    if (isUp) this.#peeked = store;
+    if (up === true) this.#peeked = store;
     else await store.close();
-    return isUp ? store : null;
+    if (up instanceof Error) throw up;
+    return up ? store : null;
   }
 
   async client(): Promise<Client> {
@@ -86,6 +90,7 @@ export class Connections {
   }
 
   async #ensure(): Promise<void> {
+    if (this.#config.database.isExternal) await this.#reachDatabase();
     const { ensureServices } = await import('../services/ensure-services.ts');
     const { env, onProgress } = this.#options;
     await ensureServices({
@@ -103,11 +108,22 @@ export class Connections {
     this.#config = readConfig(env);
   }
 
+  /** Somebody else's may be away or closed to us: said before anything is started that would need it. */
+  async #reachDatabase(): Promise<void> {
+    const { openClientStore } = await import('./database-door.ts');
+    const store = openClientStore(databaseUrl(this.#config), 1);
+    try {
+      await store.ping();
+    } finally {
+      await store.close();
+    }
+  }
+
   /** What belongs to somebody else is used as it is; only our own parts are started. */
   async #openStore(): Promise<Store> {
     if (!this.#config.database.isExternal) await this.#ready('postgres');
-    const { openStore } = await import('../prisma/store/open-store.ts');
-    return openStore({ url: databaseUrl(this.#config), poolSize: POOL_SIZE });
+    const { openClientStore } = await import('./database-door.ts');
+    return openClientStore(databaseUrl(this.#config), POOL_SIZE);
   }
 
   async #openTemporal(): Promise<Temporal> {

@@ -6,7 +6,7 @@ import type { Step, Definition, SentinelStep } from '../language/model.ts';
 import { actionAsked, approveAction, permissionToAsk } from './approval.ts';
 import { askBudget, begin, budgetSpent, costOf, priceOf, settle } from './budget.ts';
 import { wait, type Walking } from './drive.ts';
-import { effectOf, isQuick, labelOf, refusedByMode, type Built, visible, edited } from './build-effect.ts';
+import { effectOf, isQuick, labelOf, refusedAction, type Built, visible, edited } from './build-effect.ts';
 import { shieldOf, type Strand, type RunInput } from './host.ts';
 import type { Effect, Flow, Reply } from './effect.ts';
 import { finish } from './results.ts';
@@ -56,7 +56,7 @@ export function* walkAction(
       }
       action = decision.perform;
     }
-    const refused = refusedByMode(walk, action);
+    const refused = refusedAction(walk, action);
     if (refused) return finish(walk, strand, step, place, startedAt, { failure: refused }, action.label);
     const bounded = yield* askBudget(walk, strand, priceOf(action));
     if (bounded) return bounded;

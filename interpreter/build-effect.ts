@@ -22,6 +22,7 @@ import { limitsLeft, timeoutOf } from './limits.ts';
 import { namesAt, paramsOf, Reader } from './names.ts';
 import { isTimed } from './outcome.ts';
 import { previewOf } from '../language/events/preview.ts';
+import { reservedEventFault } from '../language/events/reserved-events.ts';
 import { withoutResults } from './results.ts';
 import type { Place, Walk } from './walk-state.ts';
 import { askedIn, type BlockFrame } from './position.ts';
@@ -126,7 +127,7 @@ export function effectOf(
     }
   })();
   const unresolved = [...reader.unresolved];
-  const refused = 'code' in effect ? null : refusedByMode(walk, effect);
+  const refused = 'code' in effect ? null : refusedAction(walk, effect);
   if (refused) return { failure: refused, unresolved };
   if ('code' in effect) return { failure: effect, unresolved };
   if (reader.fault)
@@ -139,8 +140,14 @@ export function effectOf(
   return { effect, unresolved };
 }
 
-/** Of the effect and not the step: what a command does may come from a variable, or from whoever edited it. */
-export function refusedByMode(walk: Walk, effect: Effect): FailureInfo | null {
+/** Of the effect and not the step: what it does may come from a variable, or from whoever edited it. */
+export function refusedAction(walk: Walk, effect: Effect): FailureInfo | null {
+  const fault = effect.type === 'emit' ? reservedEventFault(effect.event) : null;
+  if (fault !== null) return { code: fault.code, message: `${effect.key}: ${fault.message}`, retryable: false };
+  return refusedByMode(walk, effect);
+}
+
+function refusedByMode(walk: Walk, effect: Effect): FailureInfo | null {
   const { catalogue, limits } = walk.input;
   const command = effect.type === 'command' ? { command: effect.command } : {};
   const permission =

@@ -12,7 +12,7 @@ import type { Catalogue } from '../language/catalogue.ts';
 import { applyEdit, pathAfter, placeIn, stepAt, type StepEdit } from '../language/edit.ts';
 import type { Step, Definition, StepType } from '../language/model.ts';
 import type { Edited } from '../language/events/run-event.ts';
-import { isJsonObject, type Json } from '../language/json.ts';
+import { isJsonObject, valueFault, type Json, type ValueFault } from '../language/json.ts';
 import { record, type Walk } from './walk-state.ts';
 import { openIn, type BlockFrame, askedIn } from './position.ts';
 import { textFieldsOf } from './program.ts';
@@ -42,7 +42,7 @@ export interface EditReply extends Pick<Edited, 'op' | 'path' | 'revision' | 'be
 }
 
 export interface EditRefusal {
-  code: 'EDIT_STALE' | 'EDIT_INVALID' | 'STEP_NOT_FOUND' | 'STEP_PAST' | 'STEP_UNDER_WAY';
+  code: 'EDIT_STALE' | 'EDIT_INVALID' | 'STEP_NOT_FOUND' | 'STEP_PAST' | 'STEP_UNDER_WAY' | ValueFault['code'];
   message: string;
 }
 
@@ -69,6 +69,8 @@ export const isSegmentInFlight = ({ segments = 0 }: Walk): boolean => segments >
 export function editRefusal(walk: Walk, request: EditRequest): EditRefusal | null {
   const { op, path, revision } = request;
   const { handle, definition } = walk.input;
+  const beyond = valueFault(request, `the edit of ${handle}`);
+  if (beyond !== null) return beyond;
   const misshapen = shapeFinding(request);
   if (misshapen !== null) return { code: 'EDIT_INVALID', message: `this is no edit of ${handle}: ${misshapen}` };
   if (revision !== revisionOf(walk)) {

@@ -7,7 +7,7 @@
  * every numeric output x or xScore. `success`: the run completed and its last pass did not fail.
  */
 import type { FailureInfo } from '../language/failure.ts';
-import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
+import { isJsonObject, valueFault, type Json, type JsonObject } from '../language/json.ts';
 import { valueBytesMax } from '../language/limits.ts';
 import { isSafeName } from '../language/expression/scope.ts';
 import type { RunOutcome } from '../language/events/run-event.ts';
@@ -170,6 +170,8 @@ export function nestedReply(key: string, result: RunResult): Reply {
 }
 
 function endOf(key: string, result: RunResult): Reply {
+  const fault = valueFault(result.outputs, `${key}: what the nested run returns`);
+  if (fault !== null) return { ok: false, failure: { ...fault, retryable: false } };
   if (result.outcome === 'completed') return { ok: true, value: valueOfNestedRun(result) };
   if (result.outcome === 'stopped')
     return { ok: true, value: valueOfNestedRun(result), stoppedBy: result.limit ?? 'stop' };

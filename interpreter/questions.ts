@@ -9,7 +9,7 @@
  *   limit. Then the question is withdrawn.
  */
 import { canonicalText } from '../language/canonical.ts';
-import { type Json, type JsonObject, isJsonObject } from '../language/json.ts';
+import { type Json, type JsonObject, isJsonObject, valueFault, type ValueFault } from '../language/json.ts';
 import {
   type Answer,
   type Choice,
@@ -225,7 +225,7 @@ export interface AnswerReply {
 }
 
 /** What a client is told; no failure of the run, which goes on waiting. */
-type RefusalCode = 'QUESTION_UNKNOWN' | 'QUESTION_CHANGED' | 'QUESTION_EXPIRED' | 'ANSWER_INVALID';
+type RefusalCode = 'QUESTION_UNKNOWN' | 'QUESTION_CHANGED' | 'QUESTION_EXPIRED' | 'ANSWER_INVALID' | ValueFault['code'];
 
 export interface Refusal {
   code: RefusalCode;
@@ -247,6 +247,8 @@ export const unfit = (id: string, finding: string): Refusal =>
 export function refusalOf(walk: Walk, request: AnswerRequest): Refusal | null {
   const { id, choice, digest, data = null } = request;
   const { handle } = walk.input;
+  const beyond = valueFault(request, `the answer to "${id}"`);
+  if (beyond !== null) return beyond;
   const settled = walk.position.answered.findLast((entry) => entry.id === id);
   if (settled !== undefined) {
     if (digest === undefined || digest === settled.digest) return null;

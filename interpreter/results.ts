@@ -6,7 +6,7 @@
 import { Budget } from '../language/expression/budget.ts';
 import { parsedText, readJson } from '../language/expression/json-text.ts';
 import { entryOf } from '../language/catalogue.ts';
-import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
+import { depthFault, isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import type { Step, Definition } from '../language/model.ts';
 import { isSafeName, ownProperty, property, textOf, STEP_FIELDS } from '../language/expression/scope.ts';
 import type { RunInput, Strand } from './host.ts';
@@ -121,9 +121,10 @@ export function finish(
   step: Step,
   place: Place,
   startedAt: number,
-  ending: Ending,
+  given: Ending,
   label: string,
 ): Flow {
+  const ending = held(given, place);
   const finished = (outcome: StepOutcome, extra: { preview?: string; failure?: FailureInfo }): void =>
     record(walk, {
       type: 'step-finished',
@@ -149,6 +150,14 @@ export function finish(
   const skips = !again && step.onError === 'skip' && !isAbort(ending.failure);
   finished(again ? 'retried' : skips ? 'skipped' : 'failed', { failure: ending.failure });
   return skips ? { kind: 'done' } : { kind: 'failed', failure: ending.failure };
+}
+
+/** A result that the run cannot hold fails the step; how large it is was looked at where it was made. */
+function held(ending: Ending, { key }: Place): Ending {
+  const fault = 'value' in ending ? depthFault(ending.value, `${key}: the result`) : null;
+  if (fault === null) return ending;
+  const { usage } = ending;
+  return { failure: { ...fault, retryable: false }, ...(usage === undefined ? {} : { usage }) };
 }
 
 /**

@@ -11,8 +11,14 @@ export const nestingDepthMax = 64;
 /** Values (not steps) a definition may hold: keys and elements together. */
 export const valuesMax = 100_000;
 
-/** Arrays and objects inside one another in a value that is read from text or written as text. */
-export const valueDepthMax = 1_000;
+/**
+ * Arrays and objects inside one another in a value of a run, wherever it comes from. What recurses over a
+ * value is never handed a deeper one; the platform itself gives up at some 1,100 (the reader of parameters),
+ * 1,900 (copies between threads) and 4,000 (JSON as text).
+ */
+export const valueDepthMax = 500;
+/** Arrays and objects in such a value: one that holds itself has no end. */
+export const valuePartsMax = 1_000_000;
 
 /** Expressions: refused before they are parsed. */
 export const expressionLengthMax = 10_000;
@@ -38,6 +44,8 @@ export const stringLengthMax = 1024 * 1024;
 export const interpolationLengthMax = 8 * 1024 * 1024;
 /** A value of a run, as JSON; larger ones are a failure of the step that made them. */
 export const valueBytesMax = 8 * 1024 * 1024;
+/** Data of an event, as JSON: a run reads it as a field of the event, and its fields beside it. */
+export const eventDataBytesMax = 3 * 1024 * 1024;
 /** Larger values leave the run's history and travel as a reference. */
 export const inlineBytesMax = 32 * 1024;
 /** An environment string above this goes through a file (Linux refuses 128 KiB and more). */

@@ -29,6 +29,7 @@ export const PROBLEMS = {
   BAD_PATTERN: 'A pattern cannot be read',
   UNREACHABLE_RULE: 'A rule can never be used',
   BAD_EVENT: 'An event cannot have this name',
+  EVENT_RESERVED: 'An event is one that only runs publish',
   BAD_CRON: 'A schedule cannot be read',
   BAD_TIME_ZONE: 'There is no such time zone',
   BAD_MODEL: 'A model cannot have this name',

@@ -3,6 +3,7 @@
  * names the finding and the remedy.
  */
 import type { EditRefusal } from '../interpreter/edits.ts';
+import type { EventFault } from '../language/events/reserved-events.ts';
 
 export type ClientErrorCode =
   | 'USAGE'
@@ -17,6 +18,7 @@ export type ClientErrorCode =
   | 'ANSWER_REFUSED'
   | 'NO_ANSWER'
   | EditRefusal['code']
+  | EventFault['code']
   | 'FORK_KEY_NOT_REACHED'
   | 'FORK_DEFINITION_DIFFERS'
   | 'FORK_REFUSED'
@@ -36,4 +38,9 @@ export class ClientError extends Error {
     super(message, options);
     this.code = code;
   }
+}
+
+/** What was handed over cannot be taken: the sentence of a finding of the language. */
+export function refuseFault(fault: { code: ClientErrorCode; message: string } | null): void {
+  if (fault !== null) throw new ClientError(fault.code, `${fault.message}.`);
 }

@@ -15,6 +15,7 @@ import {
   type ScheduleOptions,
 } from '@temporalio/client';
 import { entriesFor } from '../language/catalogue.ts';
+import { reservedHandleFault } from '../language/events/reserved-events.ts';
 import type { JsonObject } from '../language/json.ts';
 import type { Trigger } from '../language/model.ts';
 import { contentHash } from '../prisma/store/values/content-hash.ts';
@@ -22,10 +23,17 @@ import { scheduleOwner } from '../prisma/store/values/secrets.ts';
 import { handleOf, workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages/messages.ts';
 import { memoOf, searchAttributesOf } from '../workflows/messages/search-attributes.ts';
 import { START_LEVEL, withoutEmpty, type StartInput } from '../workflows/messages/start-input.ts';
-import { ClientError } from './client-error.ts';
+import { ClientError, refuseFault } from './client-error.ts';
 import { readCron } from './cron.ts';
 import { sealEnvironment } from './seal-environment.ts';
-import { collectLibrary, environmentFor, summaryOf, type RunServices, type StartRequest } from './start-run.ts';
+import {
+  collectLibrary,
+  environmentFor,
+  faultOfInputs,
+  summaryOf,
+  type RunServices,
+  type StartRequest,
+} from './start-run.ts';
 import { namespaceId } from './temporal-connection.ts';
 
 /** How late a run may start that was missed while the server was away, where the definition does not say. */
@@ -84,6 +92,7 @@ interface ScheduleMemo {
 export async function createSchedule(parts: RunServices, request: ScheduleRequest): Promise<ScheduleReport> {
   const { id } = request;
   const { secrets } = parts.store;
+  refuseFault(faultOfInputs(request.inputs) ?? reservedHandleFault(id));
   const before = await secrets.tokensOf(scheduleOwner(id));
   // Asked first: a schedule that is made anew has started nothing.
   const mayBeHeld = before.length > 0 && (await hasRunsUnderWay(parts.client, id));

@@ -8,7 +8,8 @@ import type { RunPort } from '../activities/commands/command.ts';
 import { Failure } from '../activities/failures/failures.ts';
 import { blocksOf } from '../language/blocks.ts';
 import { entriesFor, type Catalogue } from '../language/catalogue.ts';
-import type { JsonObject } from '../language/json.ts';
+import { reservedHandleFault } from '../language/events/reserved-events.ts';
+import { faultOfValues, type JsonObject, type ValueFault } from '../language/json.ts';
 import type { Definition, Step } from '../language/model.ts';
 import { parseDefinition } from '../language/read/definition.ts';
 import { unboundedReference } from '../language/read/checks/referred-bounds.ts';
@@ -20,6 +21,7 @@ import type { Position } from '../interpreter/position.ts';
 import { configConflict } from '../services/config/project-file.ts';
 import { workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages/messages.ts';
 import { memoOf, searchAttributesOf } from '../workflows/messages/search-attributes.ts';
+import { refuseFault } from './client-error.ts';
 import { referencesOf } from './library.ts';
 import { sandboxProblem } from './sandbox-check.ts';
 import { sealEnvironment } from './seal-environment.ts';
@@ -68,12 +70,14 @@ export async function startRun(parts: RunServices, request: StartRequest): Promi
   const { store, client, taskQueue } = parts;
   const { definition, project, persona, origin, continueEvery, from } = request;
   const handle = request.handle ?? randomUUID();
+  refuseFault(reservedHandleFault(handle));
   const workflowId = workflowIdOf(handle);
   checkConfig(parts, project);
   const library = await collectLibrary(store, definition, request.known);
   if (parts.isElsewhere !== true) await checkSandbox([definition, ...Object.values(library)]);
   const hash = contentHash(definition);
   const inputs = { ...definition.inputs, ...request.inputs };
+  refuseFault(faultOfInputs(inputs));
   const row = {
     handle,
     name: definition.name,
@@ -128,6 +132,10 @@ function checkConfig({ workerProject, isElsewhere }: RunServices, project: strin
   const conflict = configConflict(project, workerProject);
   if (conflict !== null) throw new Failure('CONFIG_DIFFERS', conflict);
 }
+
+/** What a run, a schedule or a trigger may not be given. */
+export const faultOfInputs = (inputs: JsonObject): ValueFault | null =>
+  faultOfValues(inputs, (name) => `the input "${name}"`);
 
 /** Nothing is stored or started that could not keep to its mode. */
 async function checkSandbox(definitions: readonly Definition[]): Promise<void> {
@@ -197,6 +205,8 @@ export function runStarter(parts: RunServices): RunPort {
         );
       }
       const { inputs, project, persona, handle } = request;
+      const fault = faultOfInputs(inputs);
+      if (fault !== null) throw new Failure(fault.code, fault.message);
       return startRun(parts, { definition: read.definition, inputs, project, persona, handle });
     },
   };

@@ -11,6 +11,7 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
+import { VALUE_FAULT } from '../language/json.ts';
 import type { AnswerReply, AnswerRequest } from '../interpreter/questions.ts';
 import type { EditRefusal, EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
 import {
@@ -137,6 +138,7 @@ export const editRefusals: readonly EditRefusal['code'][] = [
   'STEP_NOT_FOUND',
   'STEP_PAST',
   'STEP_UNDER_WAY',
+  VALUE_FAULT,
 ];
 
 /** What a run says of an edit that it does not make. */
@@ -151,7 +153,8 @@ function editRefusal(error: unknown): ClientError | null {
 function answerRefusal(error: unknown): ClientError | null {
   if (!(error instanceof WorkflowUpdateFailedError) || !(error.cause instanceof ApplicationFailure)) return null;
   const { type, message } = error.cause;
-  if (type === 'QUESTION_UNKNOWN') return new ClientError('QUESTION_UNKNOWN', `${message}.`, { cause: error });
+  if (type === 'QUESTION_UNKNOWN' || type === VALUE_FAULT)
+    return new ClientError(type, `${message}.`, { cause: error });
   const refused = ['QUESTION_CHANGED', 'QUESTION_EXPIRED', 'ANSWER_INVALID'];
   return type !== undefined && type !== null && refused.includes(type)
     ? new ClientError('ANSWER_REFUSED', `${message}.`, { cause: error })

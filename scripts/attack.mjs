@@ -34,7 +34,7 @@ const attempts = files.flatMap((file) =>
   })),
 );
 const broken = files.filter((file) => file.status === 'failed' && file.assertionResults.length === 0);
-const named = (status) => attempts.filter((attempt) => attempt.status === status).map(({ name }) => name);
+const named = (outcome) => attempts.filter((attempt) => attempt.status === outcome).map(({ name }) => name);
 const fell = [...named('failed'), ...broken.map((file) => `${relative(root, file.name)}: could not be run`)];
 const skipped = [...named('pending'), ...named('skipped')];
 

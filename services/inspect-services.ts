@@ -6,6 +6,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { findSandbox } from '../activities/confinement/sandbox.ts';
+import { databaseFinding } from '../prisma/store/connection/database-finding.ts';
+import { isUnavailable } from '../prisma/store/connection/unavailable.ts';
 import { type Config, type Environment, connectionOptions, readConfig } from './config/config.ts';
 import { logFile } from './config/home-files.ts';
 import { seemsAlive } from './processes/process-identity.ts';
@@ -209,7 +211,12 @@ async function inspectPostgres(config: Config, state: ServicesState | null): Pro
           },
     ];
   } catch (error) {
-    return [{ ...server, ok: false, found: `does not answer: ${messageOf(error)}`, version: null, remedy }, unknown];
+    const told = isUnavailable(error) ? null : databaseFinding(error, url);
+    const why =
+      told === null
+        ? { found: `does not answer: ${messageOf(error)}`, remedy }
+        : { found: told.finding, remedy: told.remedy };
+    return [{ ...server, ok: false, version: null, ...why }, unknown];
   } finally {
     await client.end().catch(() => undefined);
   }

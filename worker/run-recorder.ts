@@ -9,6 +9,9 @@
  * ended in the store, a step finds its run there, and a question that nothing would replay is in the inbox.
  * A schedule's run has no row before its start is written, so that is waited for, too. A run's batches are
  * written one after another.
+ *
+ * A store that is away is waited for. What it refuses it would refuse for ever, and the workflow task with
+ * it: the run is ended then.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,6 +22,7 @@ import { inlineBytesMax } from '../language/limits.ts';
 import type { Definition } from '../language/model.ts';
 import type { RunEvent, RunStarted } from '../language/events/run-event.ts';
 import { contentHash } from '../prisma/store/values/content-hash.ts';
+import { isAway } from '../prisma/store/connection/unavailable.ts';
 import type { RunContext, Store } from '../prisma/store/contract/contract.ts';
 import { previewOf } from '../language/events/preview.ts';
 import type { RunSinks } from '../workflows/host/recording.ts';
@@ -48,6 +52,9 @@ const startMs = 1_000;
 const retryMs = 500;
 const handlesKeptMax = 10_000;
 
+/** Ends a run whose record the store refuses; `start`: its first event, where that was among what was refused. */
+export type EndRefused = (handle: string, error: unknown, start: RunStarted | undefined) => Promise<void>;
+
 export class RunRecorder {
   private readonly pending = new Map<string, RunEvent[]>();
   /** From which number on a run's rows are of an attempt that was lost, and how long history was. */
@@ -61,10 +68,14 @@ export class RunRecorder {
   private flushedAt = Number.NEGATIVE_INFINITY;
   private flushing: Promise<void> = Promise.resolve();
   private closed = false;
+  /** Runs that were ended because of what they recorded; nothing more of them is written. */
+  private readonly refused = new LRUCache<string, true>({ max: handlesKeptMax });
   private readonly store: Store;
+  private readonly endRefused: EndRefused;
 
-  constructor(store: Store) {
+  constructor(store: Store, endRefused: EndRefused = (_handle, error) => Promise.reject(error)) {
     this.store = store;
+    this.endRefused = endRefused;
   }
 
   sinks(): InjectedSinks<RunSinks> {
@@ -88,6 +99,7 @@ export class RunRecorder {
   }
 
   async append(handle: string, events: RunEvent[], { isReplaying, historyLength, lostFrom }: At): Promise<void> {
+    if (this.refused.has(handle)) return;
     for (const event of events) if (event.type === 'run-started') this.store.runs.remember(contextOf(handle, event));
     const known = isReplaying ? (this.taken.get(handle)?.inHistory ?? -1) : -1;
     const fresh = events.filter((event) => event.seq > known);
@@ -143,9 +155,20 @@ export class RunRecorder {
         break;
       } catch (error) {
         if (this.closed) throw error;
+        if (!isAway(error)) return this.end(handle, events, error);
         await sleep(retryMs);
       }
     }
+  }
+
+  private async end(handle: string, events: readonly RunEvent[], error: unknown): Promise<void> {
+    this.refused.set(handle, true);
+    this.pending.delete(handle);
+    await this.endRefused(
+      handle,
+      error,
+      events.find((event) => event.type === 'run-started'),
+    );
   }
 
   /** A run that comes to a longer history has it from the tasks before; one whose task was lost begins anew. */

@@ -12,6 +12,7 @@ import { payloadStorage } from '../prisma/store/values/payload-driver.ts';
 import { buildIdOf } from './bundle.ts';
 import type { WorkerVersion } from '../services/config/config.ts';
 import { LostRuns } from './background/lost-runs.ts';
+import { refusedRunEnder } from './refused-runs.ts';
 import { RunRecorder } from './run-recorder.ts';
 import { askRunOf, wakeRun } from './run-signals.ts';
 import { SubscriberWaker } from './background/subscriber-waker.ts';
@@ -56,6 +57,8 @@ export interface RunningWorker {
   shutdown(): Promise<void>;
 }
 
+const say = (text: string): void => void process.stderr.write(`worker: ${text}\n`);
+
 /** Pinned: what a run began with can replay it; a newer version need not. Without a version the build is only named. */
 async function versioning(
   version: WorkerVersion | null,
@@ -72,7 +75,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { store, namespace, graceMs = 1000 * GRACE_SECONDS, underWay = new StepsUnderWay() } = parts;
   const dataConverter = { externalStorage: payloadStorage(store) };
   const client = new Client({ connection: parts.connection, namespace, dataConverter });
-  const recorder = new RunRecorder(store);
+  const recorder = new RunRecorder(store, refusedRunEnder({ client, store, say }));
   const background = new BackgroundProcesses();
   const registry = createRegistry([...builtInCommands(processMetrics, background), ...(parts.commands ?? [])]);
   const { catalogue } = registry;

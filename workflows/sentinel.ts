@@ -13,6 +13,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
+import { depthFault } from '../language/json.ts';
 import type { RunOrigin } from '../language/events/run-event.ts';
 import type { RetraceTarget } from './history/retrace.ts';
 import { RetraceHost } from './history/retrace-host.ts';
@@ -38,12 +39,15 @@ import { goOnInTasksOnly } from './replay-order/task-boundaries.ts';
 export async function sentinel(start: StartInput, carried?: Position, target?: RetraceTarget): Promise<RunResult> {
   goOnInTasksOnly();
   const position = carried === undefined ? firstPosition(Date.now()) : readPosition(carried);
-  const input = runInputOf(start, handleOf(workflowInfo().workflowId), position.loop.startedAt);
+  const refused = refusalOf(start);
+  const given = refused === null ? start : { ...start, inputs: {} };
+  const input = runInputOf(given, handleOf(workflowInfo().workflowId), position.loop.startedAt);
   const host = target === undefined ? new TemporalHost(input, position) : new RetraceHost(input, position, target);
   const { walk, control } = host;
   if (position.seq === 0) recordStart(walk, start.origin);
   control.listen();
-  const walkOn = (): Promise<Flow> => drive(walkRun(walk), () => host.suspended());
+  const walkOn = (): Promise<Flow> =>
+    refused === null ? drive(walkRun(walk), () => host.suspended()) : Promise.resolve(refused);
   let flow = await walkOn();
   // A cancelled workflow cannot continue as new: where branches had begun to yield, it walks to its end here.
   if (flow.kind === 'yield' && control.cancelled) flow = await walkOn();
@@ -57,6 +61,15 @@ export async function sentinel(start: StartInput, carried?: Position, target?: R
   }
   if (wasHeardNow(walk)) await keepWhatWasHeard(walk);
   return end(host, flow);
+}
+
+/** Whoever starts a run at Temporal itself passes by the doors that look at its inputs. */
+function refusalOf({ inputs = {} }: StartInput): Flow | null {
+  for (const [name, value] of Object.entries(inputs)) {
+    const fault = depthFault(value, `the input "${name}"`);
+    if (fault !== null) return { kind: 'failed', failure: { ...fault, retryable: false } };
+  }
+  return null;
 }
 
 function recordStart(walk: Walk, origin: RunOrigin | undefined): void {

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import { isJsonObject, type JsonObject } from '../../language/json.ts';
+import { isJsonObject, valueFault, type JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
 import { Failure } from '../failures/failures.ts';
 import type { DataRecord, RecordQuery } from '../../prisma/store/contract/contract.ts';
@@ -71,6 +71,9 @@ async function create(
   { collection, data, id }: z.infer<typeof CreateParams>,
   context: CommandContext,
 ): Promise<JsonObject> {
+  // A list of records puts one level around each.
+  const fault = valueFault(data, '"data" of the record', { around: 1 });
+  if (fault !== null) throw new Failure(fault.code, fault.message);
   const own = Id.safeParse(data['id']);
   const chosen = id ?? (own.success ? own.data : undefined);
   if (chosen === undefined) {

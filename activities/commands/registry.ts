@@ -4,10 +4,9 @@
  */
 import type * as z from 'zod';
 import { findCommand, type Catalogue, type CommandFacts } from '../../language/catalogue.ts';
-import type { Json } from '../../language/json.ts';
+import { depthFault, valueFault, type Json, type ValueFault } from '../../language/json.ts';
 import { Failure } from '../failures/failures.ts';
 import { BackgroundProcesses } from '../shell/background.ts';
-import { COMMAND_BOUNDS } from './bounds.ts';
 import { codeCommands } from './code.ts';
 import type { Command, CommandContext } from './command.ts';
 import { controlCommands } from './control.ts';
@@ -91,25 +90,21 @@ function factsOf(command: Command): CommandFacts {
 }
 
 async function runCommand(command: Command, params: Json, context: CommandContext): Promise<Json> {
+  refuse(depthFault(params, `what ${command.name} is given`));
   const read = command.params.safeParse(params ?? {});
   if (!read.success) throw invalidParams(command.name, read.error);
   const result = await command.run(read.data, context);
+  refuse(valueFault(result, `the result of ${command.name}`));
   const checked = command.result.safeParse(result);
   if (!checked.success)
     throw new Error(`bug: ${command.name} returned what its schema refuses: ${describe(checked.error)}`, {
       cause: checked.error,
     });
-  checkSize(command.name, result);
   return result;
 }
 
-function checkSize(name: string, result: Json): void {
-  const bytes = Buffer.byteLength(JSON.stringify(result));
-  if (bytes <= COMMAND_BOUNDS.valueBytesMax) return;
-  throw new Failure(
-    'VALUE_TOO_LARGE',
-    `${name} returned ${bytes} bytes, at most ${COMMAND_BOUNDS.valueBytesMax} fit in a run; ask for less or write it to a file`,
-  );
+function refuse(fault: ValueFault | null): void {
+  if (fault !== null) throw new Failure(fault.code, fault.message);
 }
 
 function invalidParams(name: string, error: z.ZodError): Failure {

@@ -1,10 +1,9 @@
 /** Publishing an event, from a segment or from an activity of its own: once per run and step. */
+import { eventDataFault, eventNameBytesMax } from '../../language/events/published-event.ts';
+import { reservedEventFault } from '../../language/events/reserved-events.ts';
 import type { Json } from '../../language/json.ts';
 import type { Session, Store } from '../../prisma/store/contract/contract.ts';
 import { Failure } from '../failures/failures.ts';
-
-/** Names are indexed; what is longer belongs into the event's data. */
-const nameBytesMax = 500;
 
 export async function publishEvent(
   store: Store,
@@ -12,10 +11,12 @@ export async function publishEvent(
   event: { handle: string; key: string; name: string; data: Json },
 ): Promise<{ event: string }> {
   const bytes = Buffer.byteLength(event.name);
-  if (bytes > nameBytesMax) {
-    const message = `the event's name has ${bytes} bytes and ${nameBytesMax} are allowed; put the text into "data"`;
+  if (bytes > eventNameBytesMax) {
+    const message = `the event's name has ${bytes} bytes and ${eventNameBytesMax} are allowed; put the text into "data"`;
     throw new Failure('VALUE_TOO_LARGE', message);
   }
+  const fault = reservedEventFault(event.name) ?? eventDataFault(event.data, `the data of the event "${event.name}"`);
+  if (fault !== null) throw new Failure(fault.code, fault.message);
   await store.signals.publish(session, event);
   return { event: event.name };
 }

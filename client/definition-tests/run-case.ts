@@ -1,7 +1,7 @@
 /** One case of a test file, run by the scripted host: no server, nothing outside this process. */
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join, dirname } from 'node:path';
-import type { Json } from '../../language/json.ts';
+import { depthFault, type Json } from '../../language/json.ts';
 import { Definition } from '../../language/model.ts';
 import { hasErrors, type Problem } from '../../language/problems.ts';
 import type { RefusedRefs } from '../../language/read/checks/nesting.ts';
@@ -149,6 +149,8 @@ function uncheckedSubject({ definition, library }: TestCase, testFile: string, c
   } catch (error) {
     return refused(`${file} cannot be read as JSON (${error instanceof Error ? error.message : String(error)})`);
   }
+  const beyond = depthFault(value, file ?? 'the definition');
+  if (beyond !== null) return refused(beyond.message);
   const read = Definition.safeParse(value);
   const findings = [
     ...findingsIn('the definition', value),

@@ -1,6 +1,7 @@
 /** Files of cases: finding them, and running what they hold. */
 import { readdirSync, readFileSync, statSync, type Dirent } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
+import { depthFault } from '../../language/json.ts';
 import { filesAround, type DefinitionFiles } from '../read-definition.ts';
 import { runTestCase, subjectOf, type CaseReport } from './run-case.ts';
 import { readCases, type TestCase } from './test-file.ts';
@@ -74,6 +75,8 @@ export async function runTestFile(file: string): Promise<FileReport> {
       mistakes: [`cannot be read as JSON (${error instanceof Error ? error.message : String(error)})`],
     };
   }
+  const fault = depthFault(value, 'what it holds');
+  if (fault !== null) return { ...nothing, mistakes: [`${fault.code}: ${fault.message}`] };
   const read = readCases(value, basename(file, SUFFIX));
   if ('mistakes' in read) return { ...nothing, mistakes: read.mistakes };
   const around = filesAround(resolve(file));

@@ -4,7 +4,7 @@
  */
 import { closest } from 'fastest-levenshtein';
 import { placeIn, stepAt } from '../../language/edit.ts';
-import type { JsonObject } from '../../language/json.ts';
+import { faultOfValues, type JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import { definitionPath } from '../../interpreter/keys.ts';
@@ -14,7 +14,7 @@ import { freshPosition, setVariableAt } from '../../workflows/history/fresh-posi
 import type { RetraceTarget, Standing } from '../../workflows/history/retrace.ts';
 import { adoptBounds, cleansUpCancelled, frameDifferences } from '../../workflows/history/same-frames.ts';
 import type { Position } from '../../interpreter/position.ts';
-import { ClientError } from '../../runs/client-error.ts';
+import { ClientError, refuseFault } from '../../runs/client-error.ts';
 import { startRun, type RunServices } from '../../runs/start-run.ts';
 import { historyOf, partsOf, type Part } from './histories.ts';
 import type { ReplayParts } from './replay-history.ts';
@@ -51,6 +51,7 @@ export async function forkRun(
   events: readonly RunEvent[],
 ): Promise<Fork> {
   const { handle: of, set = {}, definition: edited, known, as, persona, host } = request;
+  refuseFault(faultOfValues(set, (name) => `the variable "${name}"`));
   const history = await partsOf(parts.client, of);
   const standing = await findStanding(parts, bundle, history, request, events);
   const taskQueue = host === undefined ? (history.at(-1)?.taskQueue ?? parts.taskQueue) : `sentinel@${host}`;

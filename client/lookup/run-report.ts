@@ -39,6 +39,17 @@ export function reportOf(run: Run, config: Config, now: number, held: Paused | n
   };
 }
 
+/** Of a run that was ended before anything of it was recorded. */
+export const reportWithoutRow = (handle: string, webUrl: string | null): RunReport => ({
+  handle,
+  status: 'cancelled',
+  outcome: 'cancelled',
+  outputs: {},
+  iterations: 0,
+  durationMs: 0,
+  webUrl,
+});
+
 export function webUrlOf(handle: string, { webUrl, temporal }: Config): string | null {
   if (webUrl === null) return null;
   return `${webUrl}/namespaces/${encodeURIComponent(temporal.namespace)}/workflows/${encodeURIComponent(workflowIdOf(handle))}`;

@@ -7,11 +7,12 @@ import type { JsonObject } from '../../language/json.ts';
 import type { Definition, Trigger as DefinitionTrigger } from '../../language/model.ts';
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
 import type { Trigger } from '../../prisma/store/contract/trigger-contract.ts';
-import { ClientError } from '../../runs/client-error.ts';
+import { ClientError, refuseFault } from '../../runs/client-error.ts';
 import { createSchedule, type ScheduleReport } from '../../runs/schedules.ts';
 import { pollUntil } from '../follow/poll-until.ts';
 import {
   collectLibrary,
+  faultOfInputs,
   startRun,
   type StartedRun,
   type RunServices,
@@ -33,6 +34,7 @@ export type Registered =
 
 export async function addTrigger(parts: RunServices, request: TriggerRequest): Promise<Registered> {
   const { definition, project } = request;
+  refuseFault(faultOfInputs(request.inputs));
   const own: DefinitionTrigger =
     request.event === undefined ? (definition.trigger ?? { type: 'manual' }) : { type: 'event', event: request.event };
   switch (own.type) {

@@ -1,5 +1,6 @@
 /** A published event as a run that waited for it sees it. Which names a pattern matches: event-glob.ts. */
-import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import { isJsonObject, valueFault, type Json, type JsonObject, type ValueFault } from '../json.ts';
+import { eventDataBytesMax } from '../limits.ts';
 
 /** Names and patterns are indexed; what is longer belongs into the event's data. */
 export const eventNameBytesMax = 500;
@@ -22,4 +23,9 @@ export interface PublishedEvent {
 export function valueOfEvent(event: Omit<PublishedEvent, 'position'>): JsonObject {
   const { name, id, at, data } = event;
   return { name, id, at, data, ...(isJsonObject(data) ? data : {}) };
+}
+
+/** Why no run could read an event with this data; null where it can. */
+export function eventDataFault(data: Json, place: string, bytesMax: number = eventDataBytesMax): ValueFault | null {
+  return valueFault(data, place, { around: 1, bytesMax });
 }

@@ -4,8 +4,7 @@
  * whatever the expression and the data are. Running out throws `Halt`, which `tryEvaluate` catches.
  */
 import { evaluationCharactersMax, evaluationStepsMax, stringLengthMax, valueDepthMax } from '../limits.ts';
-import type { Json } from '../json.ts';
-import { isDeeper } from './nesting.ts';
+import { isDeeper, type Json } from '../json.ts';
 import { textOf, type Fault, type FaultCode } from './scope.ts';
 
 export class Halt extends Error {

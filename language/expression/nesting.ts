@@ -1,5 +1,4 @@
-/** How deep values are nested. What recurses over a value is never handed one deeper than `valueDepthMax`. */
-import type { Json } from '../json.ts';
+/** How deep the values of a JSON text are nested, before it is read. */
 import { valueDepthMax } from '../limits.ts';
 
 /** Whether JSON text holds values nested deeper than `valueDepthMax`; brackets within strings do not count. */
@@ -16,10 +15,4 @@ export function isDeep(text: string): boolean {
     if (depth > valueDepthMax) return true;
   }
   return false;
-}
-
-/** Whether a value is nested deeper than `levels`. */
-export function isDeeper(value: Json | undefined, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1));
 }

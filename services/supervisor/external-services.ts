@@ -4,6 +4,7 @@
  */
 import type { Connection } from '@temporalio/client';
 import { Client } from 'pg';
+import { databaseFinding } from '../../prisma/store/connection/database-finding.ts';
 import { migrate } from '../../prisma/store/connection/migrate.ts';
 import { type Config, connectionOptions } from '../config/config.ts';
 import { ensureSearchAttributes } from '../temporal/search-attributes.ts';
@@ -69,10 +70,12 @@ async function askDatabase(url: string): Promise<void> {
 }
 
 function notPrepared(url: string, error: unknown): Error {
-  return new Error(
-    `The database at ${new URL(url).host} could not be prepared: ${reasonOf(error)}. Check DATABASE_URL and that its Postgres runs.`,
-    { cause: error },
-  );
+  const found = databaseFinding(error, url);
+  const finding = found === null ? reasonOf(error) : `it ${found.finding}`;
+  const remedy = found?.remedy ?? 'check DATABASE_URL and that its Postgres runs';
+  return new Error(`The database at ${new URL(url).host} could not be prepared: ${finding}; ${remedy}.`, {
+    cause: error,
+  });
 }
 
 function reasonOf(error: unknown): string {

@@ -65,7 +65,8 @@ const laws: Law[] = [
   {
     folder: 'client/',
     // A simulation confines paths as the commands do; a definition is read with the commands there are;
-    // `models` asks a model as a turn does.
+    // `models` asks a model as a turn does; a run that is ended by force leaves
+    // processes that nobody else may be there to end.
     ours: [
       'client/',
       'language/',
@@ -80,6 +81,7 @@ const laws: Law[] = [
       'activities/confinement/confine.ts',
       'activities/commands/catalogue.ts',
       'activities/models/',
+      'activities/shell/process/run-orphans.ts',
     ],
   },
   {

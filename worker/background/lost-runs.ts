@@ -1,17 +1,14 @@
 /**
- * Ends in the store the runs whose workflows were ended from outside (terminated in the Web UI or by
- * Temporal's own command line, or timed out): they write no last event, and would be under way for
- * ever, with what they ask.
+ * Ends in the store the runs whose workflows were ended from outside (terminated in the Web UI, by Temporal's
+ * own command line or by ours, or timed out) where nobody has done so yet (runs/settle-run.ts).
  *
- * - Every worker looks, and any of them may be the one that writes: the events are the same under the
- *   same numbers, which lie behind all that a run gives out itself.
+ * - Every worker looks, and any of them may be the one that writes.
  * - A workflow that Temporal does not know is left alone: this may be another Temporal.
  */
 import { TerminatedFailure } from '@temporalio/common';
 import { type Client, WorkflowFailedError, type WorkflowExecutionInfo } from '@temporalio/client';
-import { outsideSeq, type RunEvent, type StepStarted } from '../../language/events/run-event.ts';
-import type { Run, Store } from '../../prisma/store/contract/contract.ts';
-import { everyEvent } from '../../prisma/store/runs/every-event.ts';
+import type { Store } from '../../prisma/store/contract/contract.ts';
+import { endInReason, settleRun, type OutsideEnd } from '../../runs/settle-run.ts';
 import { handleOf, WORKFLOW_TYPE } from '../../workflows/messages/messages.ts';
 import { BackgroundLoop, rest } from './background-loop.ts';
 
@@ -67,28 +64,30 @@ export class LostRuns {
     // A start may have taken the handle up again since.
     const { runId } = await client.workflow.getHandle(workflow.workflowId).describe();
     if (runId !== workflow.runId) return;
-    const message = `the workflow of ${handle} ${await howItEnded(client, workflow)}, so the run has no result; start it anew, or fork it where it was`;
     const at = workflow.closeTime?.getTime() ?? Date.now();
-    const end = { at, message, asked: await store.inbox.open(handle), open: await openSteps(store, handle) };
-    await store.events.append(handle, lastEvents(run, end));
+    await settleRun(store, run, { ...(await howItEnded(client, handle, workflow)), at });
   }
-}
-
-async function openSteps(store: LostRunsParts['store'], handle: string): Promise<StepStarted[]> {
-  const open = new Map<string, StepStarted>();
-  for await (const event of everyEvent(store, handle)) {
-    if (event.type === 'step-started') open.set(event.key, event);
-    if (event.type === 'step-finished') open.delete(event.key);
-  }
-  return [...open.values()];
 }
 
 async function howItEnded(
   client: LostRunsParts['client'],
-  { workflowId, runId, status }: WorkflowExecutionInfo,
+  handle: string,
+  workflow: WorkflowExecutionInfo,
+): Promise<Pick<OutsideEnd, 'code' | 'message'>> {
+  const lost = (how: string): Pick<OutsideEnd, 'code' | 'message'> => ({
+    code: 'RUN_LOST',
+    message: `the workflow of ${handle} ${how}, so the run has no result; start it anew, or fork it where it was`,
+  });
+  if (workflow.status.name !== 'TERMINATED') return lost('ran into a time limit of Temporal');
+  const reason = await reasonOf(client, workflow);
+  return endInReason(reason) ?? lost(`was terminated from outside${reason === '' ? '' : ` (${reason})`}`);
+}
+
+async function reasonOf(
+  client: LostRunsParts['client'],
+  { workflowId, runId }: WorkflowExecutionInfo,
 ): Promise<string> {
-  if (status.name !== 'TERMINATED') return 'ran into a time limit of Temporal';
-  const reason = await client.workflow
+  return client.workflow
     .getHandle(workflowId, runId, { followRuns: false })
     .result()
     .then(
@@ -96,50 +95,4 @@ async function howItEnded(
       (error: unknown) =>
         error instanceof WorkflowFailedError && error.cause instanceof TerminatedFailure ? error.cause.message : '',
     );
-  return `was terminated from outside${reason === '' ? '' : ` (${reason})`}`;
-}
-
-/** Questions and steps that were open; no run has so many. */
-const openMax = 1_000_000;
-
-interface End {
-  at: number;
-  message: string;
-  /** Ids of its open questions, in an order that every worker finds. */
-  asked: string[];
-  /** Steps that had begun, innermost last. */
-  open: StepStarted[];
-}
-
-function lastEvents(run: Run, { at, message, asked, open }: End): RunEvent[] {
-  const withdrawn = asked.map(
-    (id, index) => ({ type: 'withdrawn', key: id, id, open: asked.length - index - 1, held: false }) as const,
-  );
-  const cut = open.toReversed().map(
-    ({ key, step, label, at: began }) =>
-      ({
-        type: 'step-finished',
-        key,
-        step,
-        label,
-        outcome: 'cancelled',
-        durationMs: Math.max(0, at - began),
-      }) as const,
-  );
-  const before = [...withdrawn, ...cut]
-    .slice(0, openMax)
-    .map((event, index): RunEvent => ({ seq: outsideSeq + index, at, ...event }));
-  const end: RunEvent = {
-    seq: outsideSeq + openMax,
-    at,
-    key: '',
-    type: 'run-finished',
-    status: 'failed',
-    outcome: 'failed',
-    failure: { code: 'RUN_LOST', message, retryable: false },
-    iterations: run.iterations,
-    durationMs: at - run.startedAt,
-    outputs: {},
-  };
-  return [...before, end];
 }

@@ -4,10 +4,12 @@
  * Every worker has one, and they share the work: rows are taken with SKIP LOCKED (prisma/store/
  * triggers.ts). A run's handle is made of its trigger and its event, so an event that two workers get
  * hold of, or one worker twice, starts one run. Whatever is away (Temporal, the database) is waited
- * for; what cannot be started for another reason is tried a few times and then refused, with the reason.
+ * for; what cannot be started for another reason is tried a few times and then refused, with the reason, and
+ * what no run can be given at once.
  * A definition whose own loop is over those events has one run at a time (prisma/store/events/trigger-turns.ts).
  */
 import { LRUCache } from 'lru-cache';
+import { ClientError } from '../../runs/client-error.ts';
 import { startRun, type RunServices } from '../../runs/start-run.ts';
 import { matchesEvent } from '../../language/events/event-glob.ts';
 import type { Definition } from '../../language/model.ts';
@@ -90,7 +92,8 @@ export class Dispatcher {
     error: unknown,
   ): { state: 'refused'; reason: string } | { state: 'waiting'; reason: string; retryMs: number } {
     const reason = messageOf(error);
-    if (!isAway(error) && attempts >= ATTEMPTS_MAX) {
+    // What cannot be taken the first time cannot be taken at all.
+    if (error instanceof ClientError || (!isAway(error) && attempts >= ATTEMPTS_MAX)) {
       this.#say(`"${trigger.name}" was not started by ${event.name} (event ${event.seq}): ${reason}`);
       return { state: 'refused', reason };
     }

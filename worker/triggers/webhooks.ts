@@ -10,7 +10,9 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Json } from '../../language/json.ts';
-import { eventNameBytesMax } from '../../language/events/published-event.ts';
+import { eventDataFault, eventNameBytesMax } from '../../language/events/published-event.ts';
+import { reservedEventFault } from '../../language/events/reserved-events.ts';
+import { isAway } from '../../prisma/store/connection/unavailable.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { WebhookSettings } from '../../services/config/worker-settings.ts';
 import { HEALTH_PATH, isNonce, proofOf } from '../../services/webhooks/listener-proof.ts';
@@ -21,6 +23,7 @@ export const BODY_BYTES_MAX = 256 * 1024;
 const ID_CHARS_MAX = 200;
 const PORT_RETRY_MS = 5_000;
 const REQUEST_MAX_MS = 10_000;
+const RETRY_AFTER_S = 10;
 
 class Refusal extends Error {
   readonly status: number;
@@ -107,7 +110,10 @@ export class Webhooks {
       reply(response, isNew ? 202 : 200, { ok: true, id, isNew });
     } catch (error) {
       if (error instanceof Refusal) return reply(response, error.status, { ok: false, error: error.message });
-      this.#say(`a webhook was not stored: ${error instanceof Error ? error.message : String(error)}`);
+      const finding = error instanceof Error ? error.message : String(error);
+      this.#say(`a webhook was not stored: ${finding}`);
+      if (!isAway(error)) return reply(response, 422, { ok: false, error: `the event cannot be stored: ${finding}` });
+      response.setHeader('retry-after', RETRY_AFTER_S);
       reply(response, 503, { ok: false, error: 'the event could not be stored; send it again later' });
     }
   }
@@ -134,6 +140,8 @@ export class Webhooks {
     const verdict = verify(one(request.headers['x-sentinel-signature']), message, this.#settings.secrets, Date.now());
     if (!verdict.ok) throw new Refusal(401, verdict.finding);
     const data = parsed(message.body);
+    const fault = eventDataFault(data, 'the body', BODY_BYTES_MAX);
+    if (fault !== null) throw new Refusal(422, fault.message);
     const key = id ?? idOf(message, verdict.seconds);
     const received = await this.#store.webhooks.receive({
       id: key,
@@ -167,9 +175,8 @@ function nameIn({ method, url = '/' }: IncomingMessage): string {
     throw new Refusal(400, `an event's name has 1 to ${eventNameBytesMax} bytes`);
   // A line end could be read as the end of what is signed.
   if (/\p{Cc}/u.test(name)) throw new Refusal(400, "an event's name has no control characters");
-  // What this project says of its own runs nobody else may say.
-  if (/^sentinel:(?:finished:|.*:status$)/.test(name))
-    throw new Refusal(403, 'events about runs are published by the runs themselves');
+  const reserved = reservedEventFault(name);
+  if (reserved !== null) throw new Refusal(403, reserved.message);
   return name;
 }
 

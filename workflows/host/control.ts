@@ -11,6 +11,7 @@ import {
   setHandler,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
+import { depthFault } from '../../language/json.ts';
 import { HELD_WITH_PARENT, type Choice } from '../../language/events/question.ts';
 import type { RunEvent, RunStatus } from '../../language/events/run-event.ts';
 import { CHECK_FORM } from '../../interpreter/contract.ts';
@@ -150,7 +151,11 @@ export class Control {
   listen(): void {
     const { pause, resume, stop } = UPDATES;
     this.updates.on<RunState, [string]>(pause, (reason: string) => this.say('pause', () => this.pause(reason)), {
-      validator: (_reason: string) => this.refuseEnded('pause'),
+      validator: (reason: string) => {
+        this.refuseEnded('pause');
+        const fault = depthFault(reason, 'the reason of the pause');
+        if (fault !== null) throw ApplicationFailure.nonRetryable(fault.message, fault.code);
+      },
       description: 'Hold the run before its next step',
     });
     this.updates.on<RunState, []>(resume, () => this.say('resume', () => this.resume()), {

@@ -18,6 +18,8 @@ export function exitCodeOfError(code: ClientErrorCode): number {
     case 'FORK_KEY_NOT_REACHED':
     case 'FORK_DEFINITION_DIFFERS':
     case 'SETTINGS':
+    case 'VALUE_TOO_LARGE':
+    case 'EVENT_RESERVED':
       return EXIT.usage;
     case 'RUN_NOT_FOUND':
     case 'NOT_FOUND':

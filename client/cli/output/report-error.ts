@@ -32,15 +32,6 @@ async function readError(error: unknown, verb: string | undefined): Promise<Repo
   if (error.name === 'SANDBOX_NOT_AVAILABLE')
     return { code: error.name, message: error.message, exitCode: EXIT.failed };
   if (error.name === 'ServicesError') return { code: 'SERVICES', message: error.message, exitCode: EXIT.failed };
-  const { isUnavailable } = await import('../../../prisma/store/connection/unavailable.ts');
-  if (isUnavailable(error)) {
-    const message = `The database does not answer (${error.message}): "sentinel doctor" says what to do; runs wait until it is back.`;
-    return { code: 'STORE_UNAVAILABLE', message, exitCode: EXIT.failed };
-  }
-  if (lacksTables(error)) {
-    const message = `The database is not that of this version (${firstLine(error.message)}): "sentinel up" brings it up to date.`;
-    return { code: 'SERVICES', message, exitCode: EXIT.failed };
-  }
   if (error.name === 'NamespaceNotFoundError') {
     const message = `The Temporal server does not have what TEMPORAL_NAMESPACE names (${error.message}): create the namespace there, or correct the setting.`;
     return { code: 'SERVICES', message, exitCode: EXIT.failed };
@@ -54,16 +45,6 @@ async function readError(error: unknown, verb: string | undefined): Promise<Repo
   }
   return { code: 'BUG', message: error.message, exitCode: EXIT.failed };
 }
-
-/** Postgres's codes for a table, a column or a function that is not there, and Prisma's. */
-const LACKING = new Set(['42P01', '42703', '42883', 'P2021', 'P2022']);
-
-function lacksTables(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return ('code' in error && LACKING.has(String(error.code))) || lacksTables(error.cause);
-}
-
-const firstLine = (text: string): string => text.trim().split('\n')[0] ?? '';
 
 /** Commander's own words, made one sentence that ends in what to do. */
 function sentenceOf(error: CommanderError, verb: string | undefined): string {

@@ -1,8 +1,9 @@
 /** What `run` was asked for, read from its options: each mistake is a sentence, found before anything starts. */
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
+import { faultOfValues, isJsonObject, valueFault, type Json, type JsonObject } from '../../../language/json.ts';
 import { BUILT_INS, isSafeName } from '../../../language/expression/scope.ts';
+import { refuseFault } from '../../../runs/client-error.ts';
 import { usage } from './usage.ts';
 
 export function projectFolder(given: string): string {
@@ -18,11 +19,15 @@ export function projectFolder(given: string): string {
 export function readInputs(file: string | undefined, assignments: readonly string[], option = '--input'): JsonObject {
   const inputs: JsonObject = {};
   const fromFile = file === undefined ? {} : inputsIn(file);
+  refuseFault(faultOfValues(fromFile, (name) => `--input-file ${file}: "${name}"`));
   for (const [name, value] of Object.entries(fromFile)) inputs[nameFor(name)] = value;
   for (const assignment of assignments) {
     const at = assignment.indexOf('=');
     if (at < 1) throw usage(`${option} ${assignment} has no name and value; write ${option} name=value.`);
-    inputs[nameFor(assignment.slice(0, at))] = valueOf(assignment.slice(at + 1));
+    const name = nameFor(assignment.slice(0, at));
+    const value = valueOf(assignment.slice(at + 1));
+    refuseFault(valueFault(value, `${option} ${name}`));
+    inputs[name] = value;
   }
   return inputs;
 }

@@ -1,10 +1,12 @@
 /** `sentinel answer HANDLE [ID] CHOICE`. */
 import type { Command } from 'commander';
-import type { Json } from '../../../language/json.ts';
 import { CHOICES, type Choice } from '../../../language/events/question.ts';
 import { openOutput } from '../output/output.ts';
+import { givenJson } from '../request/given-json.ts';
 import { nearestOf, usage } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
+
+const DATA_REMEDY = `write it in single quotes: --data '{"name": "value"}'`;
 
 interface Options {
   json?: boolean;
@@ -47,7 +49,7 @@ async function answer(handle: string, words: readonly string[], options: Options
     );
   const id = words.length === 2 ? words[0] : undefined;
   const { note, by = process.env['USER'] ?? 'local' } = options;
-  const data = options.data === undefined ? {} : { data: dataOf(options.data) };
+  const data = options.data === undefined ? {} : { data: givenJson('--data', options.data, DATA_REMEDY) };
   await withClient(output, async (client) => {
     const reply = await client.answer(handle, {
       choice,
@@ -69,14 +71,4 @@ function choiceOf(word: string): Choice {
   throw usage(
     `"${word}" is no choice; ${nearestOf(word, CHOICES, (name) => `write "${name}", or `)}choose one of ${CHOICES.join(', ')}.`,
   );
-}
-
-function dataOf(text: string): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch (error) {
-    throw usage(
-      `--data is not JSON (${error instanceof Error ? error.message : String(error)}); write it in single quotes: --data '{"name": "value"}'.`,
-    );
-  }
 }

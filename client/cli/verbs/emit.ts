@@ -1,18 +1,13 @@
 /** `sentinel emit NAME`: publishes an event from outside of runs. */
-import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Json, JsonObject } from '../../../language/json.ts';
-import { eventNameBytesMax } from '../../../language/events/published-event.ts';
-import type { Store } from '../../../prisma/store/contract/contract.ts';
-import type { SentinelClient } from '../../client.ts';
+import { DATA_BYTES_MAX } from '../../triggers/outside-event.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput } from '../output/output.ts';
+import { givenJson } from '../request/given-json.ts';
 import { projectFolder } from '../request/run-request.ts';
 import { usage } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
-
-const ID_BYTES_MAX = 200;
-const DATA_BYTES_MAX = 256 * 1024;
 
 interface Options {
   json?: boolean;
@@ -51,16 +46,13 @@ Examples:
 
 async function emit(name: string, options: Options): Promise<number> {
   const output = openOutput(options);
-  if (name.trim() === '' || Buffer.byteLength(name) > eventNameBytesMax)
-    throw usage(`an event's name has 1 to ${eventNameBytesMax} bytes.`);
-  if (name.includes('*')) throw usage(`"${name}" is a pattern; publish an event by its own name, without "*".`);
-  const { id = randomUUID() } = options;
-  if (id.trim() === '' || Buffer.byteLength(id) > ID_BYTES_MAX) throw usage(`--id has 1 to ${ID_BYTES_MAX} bytes.`);
+  const { id, ifUp } = options;
   const data = dataOf(options);
-  const project = options.project === undefined ? null : projectFolder(options.project);
+  const project = options.project === undefined ? undefined : projectFolder(options.project);
+  const event = { data, ...(id === undefined ? {} : { id }), ...(project === undefined ? {} : { project }) };
   return withClient(output, async (client) => {
-    const store = await storeFor(client, options);
-    if (store === null) {
+    const emitted = await client.emit(name, event, ifUp === true ? 'if-up' : 'always');
+    if (emitted === null) {
       output.object({
         ok: false,
         error: { code: 'SERVICES', message: 'The services are not up; the event was not published.' },
@@ -68,15 +60,10 @@ async function emit(name: string, options: Options): Promise<number> {
       output.note('sentinel: the services are not up, so the event was not published; "sentinel up" starts them.');
       return EXIT.failed;
     }
-    const { seq, isNew } = await store.triggers.publish({ source: '@emit', id, name, data, project });
-    output.object({ ok: true, name, id, seq, isNew });
-    output.line(isNew ? `${name} is published.` : `${name} with id ${id} had been published before.`);
+    output.object({ ok: true, ...emitted });
+    output.line(emitted.isNew ? `${name} is published.` : `${name} with id ${emitted.id} had been published before.`);
     return EXIT.ok;
   });
-}
-
-function storeFor(client: SentinelClient, { ifUp }: Options): Promise<Store | null> {
-  return ifUp === true ? client.storeIfUp() : client.store();
 }
 
 function dataOf({ data, text }: Options): Json {
@@ -96,9 +83,5 @@ function dataOf({ data, text }: Options): Json {
 function parsed(text: string): Json {
   if (Buffer.byteLength(text) > DATA_BYTES_MAX)
     throw usage(`--data has at most ${DATA_BYTES_MAX} bytes; publish a reference to what is larger.`);
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    throw usage(`--data is not JSON; write it as such, for example '{"version": 1}' or '"text"'.`);
-  }
+  return givenJson('--data', text, `write it as such, for example '{"version": 1}' or '"text"'`, { around: 1 });
 }

@@ -1,6 +1,7 @@
 /** `sentinel simulate FILE`: needs no services, and touches nothing. */
 import type { Command } from 'commander';
-import { isJsonObject } from '../../../language/json.ts';
+import { isJsonObject, valueFault } from '../../../language/json.ts';
+import { refuseFault } from '../../../runs/client-error.ts';
 import type { Replies } from '../../definition-tests/test-file.ts';
 import type { SimulatedStep, SimulationReport } from '../../simulate/simulate.ts';
 import type { Paint } from '../../show/paint.ts';
@@ -84,6 +85,7 @@ async function repliesIn(file: string): Promise<Replies> {
       `--replies ${file} cannot be read as JSON (${error instanceof Error ? error.message : String(error)}); give a file of {KEY-or-PATTERN: reply}.`,
     );
   }
+  refuseFault(valueFault(value, `--replies ${file}`));
   if (!isJsonObject(value)) throw usage(`--replies ${file} does not hold an object; write {KEY-or-PATTERN: reply, …}.`);
   try {
     return readReplies(value);

@@ -7,6 +7,7 @@ import { ClientError, type SentinelClient } from '../../client.ts';
 import { noSuchStep } from '../../lookup/no-such-step.ts';
 import type { Paint } from '../../show/paint.ts';
 import { runAt } from '../../lookup/run-at.ts';
+import { givenJson } from '../request/given-json.ts';
 import { defineGroup } from '../request/group.ts';
 import { openOutput } from '../output/output.ts';
 import { table } from '../output/table.ts';
@@ -194,14 +195,7 @@ function textOf(file: string): string {
 }
 
 function objectIn(source: string, text: string): JsonObject {
-  let value: Json;
-  try {
-    value = JSON.parse(text) as Json;
-  } catch (error) {
-    throw usage(
-      `${source} is not JSON (${error instanceof Error ? error.message : String(error)}); write it in single quotes: '{"type": "shell", "command": "true"}'.`,
-    );
-  }
+  const value = givenJson(source, text, `write it in single quotes: '{"type": "shell", "command": "true"}'`);
   if (!isJsonObject(value))
     throw usage(`${source} is not a JSON object; write one, like '{"type": "shell", "command": "true"}'.`);
   return value;

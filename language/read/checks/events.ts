@@ -1,4 +1,5 @@
 /** Names of events: what is emitted has a plain name, what is watched may be a pattern. */
+import { reservedEventFault } from '../../events/reserved-events.ts';
 import type { Problem } from '../../problems.ts';
 import type { Origins } from '../draft/draft.ts';
 import type { Sites } from '../inventory/sites.ts';
@@ -31,5 +32,7 @@ export function isBadEvent(event: string, path: string, how: 'emitted' | 'watche
     return bad(`"${event}" has a space around it; write "${event.trim()}"`, `write "${event.trim()}"`);
   if (how === 'emitted' && plain.includes('*'))
     return bad(`"${event}" is a pattern, and an event that is emitted has one name; patterns are for those who watch`);
+  const fault = how === 'emitted' ? reservedEventFault(plain, event) : null;
+  if (fault !== null) return [{ code: fault.code, severity: 'error', path, message: fault.message }];
   return [];
 }

@@ -8,12 +8,16 @@ import type { Database } from './database.ts';
 export class LazyPrisma {
   readonly #database: Database;
   #client: Promise<PrismaClient> | undefined;
+  #hasAnswered = false;
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  get(): Promise<PrismaClient> {
+  /** Asked once by ourselves: of a database that cannot be used, Prisma says less than the driver does. */
+  async get(): Promise<PrismaClient> {
+    if (!this.#hasAnswered) await this.#database.query('select 1', []);
+    this.#hasAnswered = true;
     this.#client ??= this.#load();
     return this.#client;
   }

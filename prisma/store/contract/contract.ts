@@ -123,6 +123,8 @@ export interface Store {
     list(query: { status?: RunStatus; limit?: number; persona?: string }): Promise<Run[]>;
     /** Handles of the runs that steps of this one started, or one of its steps, in the order they began. */
     nested(handle: string, key?: string): Promise<string[]>;
+    /** Handles of the runs below this one, at any depth, that have not ended. */
+    underWayBelow(handle: string): Promise<string[]>;
     /** Runs that are paused below any of these, newest first, each with the one that it is below of. */
     pausedBelow(handles: readonly string[]): Promise<{ handle: string; name: string; around: string }[]>;
     context(handle: string): Promise<RunContext | null>;

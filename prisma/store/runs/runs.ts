@@ -103,6 +103,8 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
 
     nested: (handle, key) => nestedIn(database, handle, key),
 
+    underWayBelow: (handle) => underWayIn(database, handle),
+
     pausedBelow: (handles) => pausedIn(database, handles),
 
     context: known.find,
@@ -145,6 +147,14 @@ async function nestedIn(database: Database, handle: string, key: string | undefi
   const rows = await database.query<{ handle: string }>(
     `select handle from runs where parent = $1 and ($2::text is null or handle = $2 or starts_with(handle, $2 || '#')) order by started_at, handle`,
     [withoutNul(handle), step],
+  );
+  return rows.map((row) => row.handle);
+}
+
+async function underWayIn(database: Database, handle: string): Promise<string[]> {
+  const rows = await database.query<{ handle: string }>(
+    `select handle from runs where finished_at is null and starts_with(handle, $1 || '/') order by length(handle), handle`,
+    [withoutNul(handle)],
   );
   return rows.map((row) => row.handle);
 }

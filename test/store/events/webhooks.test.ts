@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { REPLAY_MAX_S, signatureHeader } from '../../../worker/triggers/signature.ts';
 import { BODY_BYTES_MAX, Webhooks } from '../../../worker/triggers/webhooks.ts';
+import { openStore } from '../../../prisma/store/open-store.ts';
 import { freePort } from '../../postgres.ts';
 import { useStore } from '../harness/opened.ts';
 
@@ -48,7 +49,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 interface Sent {
   path?: string;
   method?: string;
-  body?: string;
+  body?: string | Buffer;
   secret?: string;
   at?: number;
   headers?: Record<string, string>;
@@ -66,6 +67,8 @@ function nameIn(path: string): string {
     return path;
   }
 }
+
+const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
 const now = (): number => Math.floor(Date.now() / 1000);
 
@@ -291,6 +294,21 @@ describe('refused', () => {
       status: 403,
       says: /the runs themselves/,
     },
+    {
+      title: 'in the name of a run with a line end in its handle',
+      sent: { path: '/events/sentinel:a%0Ab:status' },
+      status: 403,
+      says: /the runs themselves/,
+    },
+    {
+      title: 'in the name of a run, in letters that look alike',
+      sent: { path: `/events/${encodeURIComponent('sеntinel:finished:deploy')}` },
+      status: 403,
+      says: /the runs themselves/,
+    },
+    { title: 'nested too deeply', sent: { body: deep(3_000) }, status: 422, says: /deeper than 499 levels/ },
+    { title: 'nested beyond all sense', sent: { body: deep(60_000) }, status: 422, says: /deeper than 499 levels/ },
+    { title: 'that is no UTF-8', sent: { body: Buffer.from([0x22, 0xff, 0x22]) }, status: 400, says: /UTF-8/ },
   ];
 
   test.each(cases)('$title', async ({ sent, status, says }) => {
@@ -302,6 +320,38 @@ describe('refused', () => {
   test('and leave nothing behind', async () => {
     expect(await published('sentinel:nightly:status')).toEqual([]);
   });
+});
+
+test('a body as deep as a run can read is taken', async () => {
+  expect(await send({ body: deep(499), path: '/events/deep' })).toMatchObject({ status: 202 });
+});
+
+test('what the store refuses for good is not to be sent again', async () => {
+  await opened.database.query(
+    `alter table published_events add constraint no_secrets check (name <> 'unspeakable') not valid`,
+  );
+  const found = await send({ path: '/events/unspeakable' });
+  expect(found).toMatchObject({ status: 422, answer: { error: expect.stringMatching(/no_secrets/) as string } });
+  expect(said.splice(0)).toEqual([expect.stringMatching(/^a webhook was not stored: .*no_secrets/)]);
+});
+
+test('while the store is away the message is to be sent again, and then it is taken', { timeout: 20_000 }, async () => {
+  const own = await freePort();
+  const away = openStore({ url: `postgres://postgres@127.0.0.1:${await freePort()}/postgres` });
+  const settings = { host: '127.0.0.1', port: own, secrets: [SECRET] as [string] };
+  const first = new Webhooks(settings, away, () => undefined);
+  await until(async () => (await send({ toPort: own, path: '/' }).catch(() => null)) !== null);
+  const at = now();
+  expect(await send({ toPort: own, path: '/events/again', at })).toMatchObject({
+    status: 503,
+    answer: { error: expect.stringMatching(/send it again/) as string },
+  });
+  await first.close();
+  await away.close();
+  const second = new Webhooks(settings, opened.store, () => undefined);
+  await until(async () => (await send({ toPort: own, path: '/' }).catch(() => null)) !== null);
+  expect(await send({ toPort: own, path: '/events/again', at })).toMatchObject({ status: 202 });
+  await second.close();
 });
 
 test('a body of the largest size is taken', async () => {

@@ -1,0 +1,137 @@
+/**
+ * Ending a run that takes no cancellation: its workflow task fails again and again, or no worker serves it.
+ * Its workflow and those nested in it are terminated, so no clean-up runs; what they leave is settled here.
+ *
+ * A run is terminated before those nested in it: it would go on with its next step otherwise.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { Store } from '../prisma/store/contract/contract.ts';
+import type { RunningExecution } from '../prisma/store/contract/execution-contract.ts';
+import { ClientError } from '../runs/client-error.ts';
+import { settleRun, terminationReason, type OutsideEnd, type Settled } from '../runs/settle-run.ts';
+import { handleOf, workflowIdOf } from '../workflows/messages/messages.ts';
+import { noSuchRun } from './lookup/no-such-run.ts';
+import { pollUntil } from './follow/poll-until.ts';
+
+/** What a worker recorded of the run before it was ended may be on its way for so long. */
+const GRACE_MS = 1_500;
+/** A worker hears within seconds that a run has ended, and ends its processes in as many. */
+const PROCESSES_MAX_MS = 15_000;
+
+export interface ForcedRun extends Settled {
+  handle: string;
+  workflow: 'terminated' | 'had ended' | 'unknown';
+  row: 'settled' | 'had ended' | 'none';
+}
+
+export interface Forced {
+  /** The run, and those nested in it. */
+  runs: ForcedRun[];
+  processes: {
+    /** Steps whose processes were ended, or are known to have ended since. */
+    ended: number;
+    /** Those that a worker held which is neither there nor of this host. */
+    left: { executionId: string; handle: string; key: string; worker: string }[];
+  };
+}
+
+interface Parts {
+  store: Store;
+  client: Client;
+}
+
+export async function forceCancel(parts: Parts, handle: string, by: string): Promise<Forced> {
+  const { store } = parts;
+  const message = `${by} ended ${handle} by force: its clean-up did not run, and the steps under way have no result`;
+  const end: OutsideEnd = { code: 'CANCELLED_BY_FORCE', message, at: Date.now() };
+  const before = await store.runs.find(handle);
+  const workflows = await terminateAll(parts, handle, terminationReason(end));
+  if (workflows.get(handle) === 'unknown' && before === null) throw await noSuchRun(store, handle);
+  const processes = await processesOf(store, workflows);
+  const isTerminated = [...workflows.values()].includes('terminated');
+  if (isTerminated) await sleep(GRACE_MS);
+  const runs: ForcedRun[] = [];
+  for (const [run, workflow] of workflows) runs.push({ handle: run, workflow, ...(await settle(store, run, end)) });
+  if (!isTerminated && processes.length === 0 && runs.every(({ row }) => row !== 'settled')) {
+    const how = before?.outcome ?? 'ended';
+    throw new ClientError('RUN_ENDED', `${handle} has ended (${how}); there is nothing to cancel.`);
+  }
+  return { runs, processes: await endProcesses(store, new Set(workflows.keys()), processes) };
+}
+
+async function terminateAll(
+  { store, client }: Parts,
+  handle: string,
+  reason: string,
+): Promise<Map<string, ForcedRun['workflow']>> {
+  const workflows = new Map<string, ForcedRun['workflow']>();
+  const waiting = [handle];
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    if (workflows.has(next)) continue;
+    const { workflow, children } = await terminate(client, next, reason);
+    // Temporal ends an awaited nested run with the one around it.
+    workflows.set(next, workflow === 'had ended' && next !== handle ? 'terminated' : workflow);
+    waiting.push(...children, ...(await store.runs.underWayBelow(next)));
+  }
+  return workflows;
+}
+
+/** Its children are named by Temporal too: one that has only begun has no row. */
+async function terminate(
+  client: Client,
+  handle: string,
+  reason: string,
+): Promise<{ workflow: ForcedRun['workflow']; children: string[] }> {
+  const run = client.workflow.getHandle(workflowIdOf(handle));
+  try {
+    const { status, raw } = await run.describe();
+    const children = (raw.pendingChildren ?? []).flatMap(({ workflowId }) =>
+      workflowId === null || workflowId === undefined ? [] : [handleOf(workflowId)],
+    );
+    if (status.name !== 'RUNNING' && status.name !== 'PAUSED') return { workflow: 'had ended', children };
+    await run.terminate(reason);
+    return { workflow: 'terminated', children };
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return { workflow: 'unknown', children: [] };
+    throw error;
+  }
+}
+
+async function settle(store: Store, handle: string, end: OutsideEnd): Promise<Settled & Pick<ForcedRun, 'row'>> {
+  const run = await store.runs.find(handle);
+  if (run === null) return { row: 'none', questions: 0, steps: 0 };
+  if (run.finishedAt !== null) return { row: 'had ended', questions: 0, steps: 0 };
+  return { row: 'settled', ...(await settleRun(store, run, end)) };
+}
+
+async function processesOf(store: Store, handles: ReadonlyMap<string, unknown>): Promise<RunningExecution[]> {
+  return (await store.executions.running()).filter(({ handle }) => handles.has(handle));
+}
+
+/** Living workers end what they hold once they hear of the end; what dead ones of this host left is ended here. */
+async function endProcesses(
+  store: Store,
+  handles: ReadonlySet<string>,
+  held: readonly RunningExecution[],
+): Promise<Forced['processes']> {
+  const { endOrphansOf, isLeft } = await import('../activities/shell/process/run-orphans.ts');
+  const isOrphaned = await Promise.all(held.map((execution) => isLeft(execution)));
+  const orphaned = held.filter((_, index) => isOrphaned[index] === true);
+  const orphans = await endOrphansOf(handles, orphaned);
+  for (const execution of orphaned) await store.executions.finish(execution, { exitCode: 137, signal: 'SIGKILL' });
+  const running = async (): Promise<RunningExecution[]> => {
+    const ids = new Set((await store.executions.running()).map(({ id }) => id));
+    return held.filter(({ id }) => ids.has(id));
+  };
+  await pollUntil(PROCESSES_MAX_MS, async () => ((await running()).length === 0 ? true : undefined));
+  const left = await running();
+  const steps = new Set([
+    ...orphans,
+    ...held.filter((execution) => !left.includes(execution)).map(({ handle, key }) => `${handle}:${key}`),
+  ]);
+  return {
+    ended: steps.size,
+    left: left.map(({ id, handle, key, worker }) => ({ executionId: id, handle, key, worker })),
+  };
+}

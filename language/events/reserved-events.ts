@@ -1,0 +1,59 @@
+/**
+ * Names of events that runs publish about themselves. Triggers and watches rely on them, so nobody else
+ * may publish one: no step, no command line, no webhook. The one place that says which names these are.
+ *
+ * A name is judged as a person reads it: letters of other scripts that look alike, width, case, and what
+ * cannot be seen make no other name.
+ */
+export const RESERVED_EVENT = 'EVENT_RESERVED';
+
+export interface EventFault {
+  code: typeof RESERVED_EVENT;
+  /** One sentence: finding, remedy. */
+  message: string;
+}
+
+/** The end of a run, its status, and the lines of its processes, whose handle may hold `:` itself. */
+const RESERVED = /^sentinel:(?:finished:|[^]*:(?:status|line):*$)/;
+
+/** Why the event may not be published under this name, as it is `written`; null where it may. */
+export function reservedEventFault(name: string, written: string = name): EventFault | null {
+  if (!RESERVED.test(asRead(name))) return null;
+  const message = `"${written}" is an event about a run (sentinel:finished:NAME, sentinel:HANDLE:status, sentinel:HANDLE:line), and those are published by the runs themselves; give it another name`;
+  return { code: RESERVED_EVENT, message };
+}
+
+/** Why no run may have this handle: the events of its status would read as ends of other runs. */
+export function reservedHandleFault(handle: string): EventFault | null {
+  if (!/^finished(?::|$)/.test(asRead(handle))) return null;
+  const message = `the handle "${handle}" would make the status of its run read as the end of another (sentinel:finished:NAME); choose another handle`;
+  return { code: RESERVED_EVENT, message };
+}
+
+function asRead(name: string): string {
+  if (/^[\x21-\x7E]*$/.test(name)) return name.toLowerCase();
+  // Marks, spaces, controls and what has no width.
+  const seen = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[\p{M}\p{Z}\p{C}]/gu, '');
+  return Array.from(seen, (sign) => LOOKALIKES.get(sign) ?? sign).join('');
+}
+
+/** For the letters of the words above and the colon: Cyrillic, Greek, Armenian, and small capitals. */
+const LOOKALIKES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    a: 'аαɑᴀ',
+    d: 'ԁɗᴅ',
+    e: 'еεҽᴇ',
+    f: 'ƒſғꞙ',
+    h: 'һհʜ',
+    i: 'іιıɪ',
+    l: 'ӏⅼʟ',
+    n: 'пոηɴ',
+    s: 'ѕꜱ',
+    t: 'тτᴛ',
+    u: 'υսᴜ',
+    ':': '։׃ːˑ∶꞉᛬⁚',
+  }).flatMap(([letter, signs]) => Array.from(signs, (sign): [string, string] => [sign, letter])),
+);

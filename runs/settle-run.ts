@@ -1,0 +1,100 @@
+/**
+ * The end of a run whose workflow was ended from outside: it writes no last event, and would be under way
+ * for ever, with what it asks.
+ *
+ * - Any process may be the one that writes: the events are the same under the same numbers, which lie
+ *   behind all that a run gives out itself.
+ * - Who ends a workflow of ours says why in the reason that Temporal keeps, so that whoever comes to write
+ *   the end, also after the first one died, writes the same one.
+ */
+import { outsideSeq, type RunEvent, type RunFinished, type StepStarted } from '../language/events/run-event.ts';
+import type { Run, Store } from '../prisma/store/contract/contract.ts';
+import { everyEvent } from '../prisma/store/runs/every-event.ts';
+
+export interface OutsideEnd {
+  code: 'RUN_LOST' | 'RECORD_REFUSED' | 'CANCELLED_BY_FORCE';
+  message: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
+export interface Settled {
+  /** Questions that nobody is asked any more. */
+  questions: number;
+  /** Steps that had begun and are recorded as cancelled. */
+  steps: number;
+}
+
+type Parts = Pick<Store, 'events' | 'inbox'>;
+
+/** Temporal takes no longer ones. */
+const reasonMax = 900;
+
+export function terminationReason({ code, message }: Pick<OutsideEnd, 'code' | 'message'>): string {
+  return `${code}: ${message}`.slice(0, reasonMax);
+}
+
+/** What a reason says that is one of ours; null for any other. */
+export function endInReason(reason: string): Pick<OutsideEnd, 'code' | 'message'> | null {
+  const [, code, message = ''] = /^(RECORD_REFUSED|CANCELLED_BY_FORCE): ([^]*)$/.exec(reason) ?? [];
+  return code === 'RECORD_REFUSED' || code === 'CANCELLED_BY_FORCE' ? { code, message } : null;
+}
+
+export async function settleRun(store: Parts, run: Run, end: OutsideEnd): Promise<Settled> {
+  const { handle } = run;
+  const [asked, open] = await Promise.all([store.inbox.open(handle), openSteps(store, handle)]);
+  await store.events.append(handle, lastEvents(run, end, asked, open));
+  return { questions: asked.length, steps: open.length };
+}
+
+/** Those that had begun, innermost last. */
+async function openSteps(store: Parts, handle: string): Promise<StepStarted[]> {
+  const open = new Map<string, StepStarted>();
+  for await (const event of everyEvent(store, handle)) {
+    if (event.type === 'step-started') open.set(event.key, event);
+    if (event.type === 'step-finished') open.delete(event.key);
+  }
+  return [...open.values()];
+}
+
+/** Questions and steps that were open; no run has so many. */
+const openMax = 1_000_000;
+
+/** `asked`: ids of its open questions, in an order that everybody finds. */
+function lastEvents(run: Run, end: OutsideEnd, asked: readonly string[], open: readonly StepStarted[]): RunEvent[] {
+  const { at } = end;
+  const withdrawn = asked.map(
+    (id, index) => ({ type: 'withdrawn', key: id, id, open: asked.length - index - 1, held: false }) as const,
+  );
+  const cut = open.toReversed().map(
+    ({ key, step, label, at: began }) =>
+      ({
+        type: 'step-finished',
+        key,
+        step,
+        label,
+        outcome: 'cancelled',
+        durationMs: Math.max(0, at - began),
+      }) as const,
+  );
+  const before = [...withdrawn, ...cut]
+    .slice(0, openMax)
+    .map((event, index): RunEvent => ({ seq: outsideSeq + index, at, ...event }));
+  return [...before, finished(run, end)];
+}
+
+function finished(run: Run, { code, message, at }: OutsideEnd): RunFinished {
+  const how = code === 'CANCELLED_BY_FORCE' ? 'cancelled' : 'failed';
+  return {
+    seq: outsideSeq + openMax,
+    at,
+    key: '',
+    type: 'run-finished',
+    status: how,
+    outcome: how,
+    failure: { code, message, retryable: false },
+    iterations: run.iterations,
+    durationMs: at - run.startedAt,
+    outputs: {},
+  };
+}
