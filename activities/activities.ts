@@ -51,16 +51,18 @@ export interface ActivityParts {
   store: Store;
   registry: Registry;
   runs: RunPort;
+  /** Resolves when what the run has recorded so far is in the store. */
+  recorded: (handle: string) => Promise<void>;
 }
 
 type Activity = (...args: never[]) => Promise<unknown>;
 
 export function createActivities(parts: ActivityParts): Record<string, Activity> {
-  const { store, registry, runs } = parts;
+  const { store, registry, runs, recorded } = parts;
   const quick = quickSteps(store, registry, runs);
   const activities: Record<string, Activity> = {
     [SEGMENT]: (input: RunInput, request: SegmentRequest): Promise<SegmentResult> =>
-      runSegment(store, quick, input, request, activityInfo().attempt),
+      runSegment({ store, quick, recorded }, input, request, activityInfo().attempt),
     [SHELL]: (request: ShellRequest, options?: StepOptions) =>
       guarded(async () => {
         const context = await contextOf(parts, options);

@@ -75,7 +75,12 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     isEager: true,
     ...(parts.project === undefined ? {} : { workerProject: parts.project }),
   };
-  const activities = createActivities({ store, registry, runs: runStarter(starting) });
+  const activities = createActivities({
+    store,
+    registry,
+    runs: runStarter(starting),
+    recorded: (handle) => recorder.written(handle),
+  });
   const deployment = await versioning(parts.version ?? null, parts.bundle);
   const workers = await Promise.all(
     parts.taskQueues.map((taskQueue) =>
