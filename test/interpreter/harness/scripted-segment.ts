@@ -82,7 +82,9 @@ async function perform(
   // The second attempt gets the same answers; what it did is undone when it meets the journal row.
   const answers = new Map(first.answers);
   const second = attemptOf(asked, (key) => answers.get(key) ?? null);
-  const result = throughJson(await runSegment({ store, quick: second.quick, recorded }, input, throughJson(request), 2));
+  const result = throughJson(
+    await runSegment({ store, quick: second.quick, recorded }, input, throughJson(request), 2),
+  );
   vi.setSystemTime(world.simulation.now);
   host.events.push(...events);
   return { result, tookMs: first.clock - world.simulation.now };
