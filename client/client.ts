@@ -12,12 +12,12 @@
 import type { Client } from '@temporalio/client';
 import type { JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
-import type { AnswerReply, AnswerRequest } from '../interpreter/questions.ts';
 import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
 import type { Paused, RunEvent, RunStatus } from '../language/events/run-event.ts';
 import type { InboxItem, Run, Store } from '../prisma/store/contract/contract.ts';
 import { everyEvent } from '../prisma/store/runs/every-event.ts';
 import type { ControlVerb, RunState } from '../workflows/messages/messages.ts';
+import type { AnsweredQuestion, AnswerOptions } from './answer-question.ts';
 import type { Cancelled } from './cancel-run.ts';
 import { ClientError } from '../runs/client-error.ts';
 import { runAt } from './lookup/run-at.ts';
@@ -28,6 +28,7 @@ import { noSuchRun } from './lookup/no-such-run.ts';
 import { reportOf, webUrlOf, type RunReport } from './lookup/run-report.ts';
 import type { RunServices } from '../runs/start-run.ts';
 
+export type { AnsweredQuestion, AnswerOptions } from './answer-question.ts';
 export type { Cancelled } from './cancel-run.ts';
 export { ClientError } from '../runs/client-error.ts';
 export type { FollowedEvent, FollowOptions } from './follow/follow-run.ts';
@@ -59,14 +60,6 @@ export interface InboxQuery {
   handle?: string;
   /** Settled and seen items too. */
   all?: boolean;
-}
-
-/** `digest`: of the question that was seen, where it is not the one in the inbox now. */
-export type AnswerOptions = Omit<AnswerRequest, 'id'> & { id?: string };
-
-/** `handle`: the run that asked. */
-export interface AnsweredQuestion extends AnswerReply {
-  handle: string;
 }
 
 /** `handle`: the run that was edited. */
@@ -195,30 +188,13 @@ export class SentinelClient {
 
   /**
    * Answers a question of a run or of one nested in it. The id may be left out where exactly one is
-   * open; one of a nested run stands behind its steps' keys: `steps.2@1/steps.0@1`.
+   * open; one of a nested run stands behind its steps' keys: `steps.2@1/steps.0@1`. Throws
+   * `ANSWERED_ALREADY` where somebody gave another answer; the same one again returns the first.
    */
   async answer(handle: string, answer: AnswerOptions): Promise<AnsweredQuestion> {
     await this.find(handle);
-    const [store, { answerKept, questionFor }] = await Promise.all([this.store(), import('./lookup/find-question.ts')]);
-    const { handle: asking, id, digest, answer: first } = await questionFor(store, handle, answer.id);
-    if (first !== null) return { handle: asking, id, answer: first, already: true };
-    const { choice, by, note, data, digest: seen = digest } = answer;
-    const [client, { answerRun }] = await Promise.all([this.#connections.client(), import('../runs/steer-run.ts')]);
-    const reply = await answerRun(client, asking, {
-      id,
-      choice,
-      by,
-      ...(note === undefined ? {} : { note }),
-      ...(data === undefined ? {} : { data }),
-      ...(seen === null ? {} : { digest: seen }),
-    }).catch(async (error: unknown) => {
-      // Somebody else's answer, given at the same time, may have ended the run.
-      const kept =
-        error instanceof ClientError && error.code === 'RUN_ENDED' ? await answerKept(store, asking, id) : null;
-      if (kept === null) throw error;
-      return { id, answer: kept, already: true };
-    });
-    return { handle: asking, ...reply };
+    const [store, { answerQuestion }] = await Promise.all([this.store(), import('./answer-question.ts')]);
+    return answerQuestion({ store, client: () => this.#connections.client() }, handle, answer);
   }
 
   /** The run's steps as they stand; `at` may name a run nested in it: `steps.2@1`. */

@@ -3,6 +3,7 @@
  * names the finding and the remedy.
  */
 import type { EditRefusal } from '../interpreter/edits.ts';
+import type { JsonObject } from '../language/json.ts';
 
 export type ClientErrorCode =
   | 'USAGE'
@@ -15,6 +16,7 @@ export type ClientErrorCode =
   | 'RUN_LOST'
   | 'QUESTION_UNKNOWN'
   | 'ANSWER_REFUSED'
+  | 'ANSWERED_ALREADY'
   | 'NO_ANSWER'
   | EditRefusal['code']
   | 'FORK_KEY_NOT_REACHED'
@@ -31,9 +33,13 @@ export type ClientErrorCode =
 export class ClientError extends Error {
   override readonly name = 'ClientError';
   readonly code: ClientErrorCode;
+  /** What the sentence says, as values. */
+  readonly details?: JsonObject;
 
-  constructor(code: ClientErrorCode, message: string, options: { cause?: unknown } = {}) {
-    super(message, options);
+  constructor(code: ClientErrorCode, message: string, options: { cause?: unknown; details?: JsonObject } = {}) {
+    const { details, ...rest } = options;
+    super(message, rest);
     this.code = code;
+    if (details !== undefined) this.details = details;
   }
 }

@@ -37,13 +37,16 @@ export async function questionFor(store: Store, handle: string, id: string | und
   return found ?? { ...split(handle, id), digest: null, answer: null };
 }
 
-/** The answer of a question whose run has ended since: the store hears of it a moment later. Null where it had none. */
-export async function answerKept(store: Store, handle: string, id: string): Promise<Answer | null> {
-  const kept = await pollUntil(KEPT_MS, async () => {
+/** A question that its run no longer asks: the store hears of it a moment later. Null where it was never asked. */
+export async function settledItem(
+  store: Store,
+  { handle, id }: Pick<InboxItem, 'handle' | 'id'>,
+): Promise<InboxItem | null> {
+  const settled = await pollUntil(KEPT_MS, async () => {
     const item = (await store.inbox.list({ handle, all: true })).find((one) => one.handle === handle && one.id === id);
-    return item?.state === 'open' ? undefined : (item?.answer ?? null);
+    return item?.state === 'open' ? undefined : (item ?? null);
   });
-  return kept ?? null;
+  return settled ?? null;
 }
 
 /** `steps.2@1/steps.0@1` is the question `steps.0@1` of the run that step 2 started. */

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Json } from '../../../language/json.ts';
 import { CHOICES, type Choice } from '../../../language/events/question.ts';
+import { standingText } from '../../lookup/standing-answer.ts';
 import { openOutput } from '../output/output.ts';
 import { nearestOf, usage } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
@@ -17,7 +18,7 @@ export function define(command: Command): void {
   command
     .description(
       'Answers what a run asks. The id may be left out where one question is open; those of nested runs are reached through any run around them. ' +
-        'Whoever answers second is told the first answer. Exit code 1 when the answer is refused, 4 when there is no such run.',
+        'Whoever answers second is told the first answer. Exit code 1 when the answer is refused, or when somebody gave another one; 4 when there is no such run.',
     )
     .argument('<handle>', 'the run')
     .argument('<words...>', `[ID] CHOICE: the question, as "inbox" shows it, and one of ${CHOICES.join(', ')}`)
@@ -57,9 +58,7 @@ async function answer(handle: string, words: readonly string[], options: Options
       ...data,
     });
     output.object({ ok: true, ...reply });
-    const { answer: stands, already } = reply;
-    if (already) output.line(`${reply.id} of ${reply.handle} was answered already: ${stands.choice} by ${stands.by}.`);
-    else output.line(`${reply.id} of ${reply.handle}: ${stands.choice}.`);
+    output.line(reply.already ? `${standingText(reply)}.` : `${reply.id} of ${reply.handle}: ${reply.answer.choice}.`);
   });
 }
 
