@@ -13,6 +13,7 @@ import { openModels } from './models.ts';
 import { settleCurrent } from './current-version.ts';
 import { keepSwept } from './background/sweeping.ts';
 import { openTriggers } from './triggers/open-triggers.ts';
+import { log, say } from './say.ts';
 import { connectWorker } from './worker-connection.ts';
 import { startWorker, STORE_POOL_SIZE } from './worker.ts';
 
@@ -31,7 +32,7 @@ export async function runWorkerProcess(options: WorkerProcessOptions = {}): Prom
   // Commands and sandboxes look here for what they must not reach.
   process.env['SENTINEL_HOME'] = config.home;
   const version = options.version ?? config.version;
-  Runtime.install({ logger: new DefaultLogger((process.env['SENTINEL_LOG_LEVEL'] ?? 'WARN') as LogLevel) });
+  Runtime.install({ logger: new DefaultLogger((process.env['SENTINEL_LOG_LEVEL'] ?? 'WARN') as LogLevel, log) });
   const store = openStore({ url: databaseUrl(config), poolSize: STORE_POOL_SIZE });
   await untilItAnswers('the database', () => store.ping());
   const address = connectionOptions(config);
@@ -54,7 +55,7 @@ export async function runWorkerProcess(options: WorkerProcessOptions = {}): Prom
       ...(config.stepsAtOnce === null ? {} : { maxConcurrentActivityTaskExecutions: config.stepsAtOnce }),
     },
   });
-  const triggers = openTriggers(worker.starting, config);
+  const triggers = openTriggers(worker.starting, config, say);
   const sweeping = keepSwept(worker.starting);
   const stop = (): void => {
     void triggers.close();
@@ -84,7 +85,7 @@ async function untilItAnswers<Result>(what: string, ask: () => Promise<Result>):
       return await ask();
     } catch (error) {
       const finding = error instanceof Error ? error.message : String(error);
-      if (isFirst) process.stderr.write(`worker: ${what} does not answer (${finding}); trying again until it does\n`);
+      if (isFirst) say(`${what} does not answer (${finding}); trying again until it does`);
       await sleep(retryMs);
     }
   }
@@ -94,7 +95,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   runWorkerProcess().then(
     (code) => process.exit(code),
     (error: unknown) => {
-      process.stderr.write(`worker: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+      say(error instanceof Error ? (error.stack ?? error.message) : String(error));
       process.exit(1);
     },
   );

@@ -3,6 +3,7 @@ import { CommanderError } from 'commander';
 import type { JsonObject } from '../../../language/json.ts';
 import { ClientError, type ClientErrorCode } from '../../../runs/client-error.ts';
 import { EXIT, exitCodeOfError } from './exit-codes.ts';
+import { openOutput } from './output.ts';
 
 interface Reported {
   code: ClientErrorCode;
@@ -17,9 +18,10 @@ export async function reportError(
 ): Promise<number> {
   const { code, message, exitCode, details } = await readError(error, options.verb);
   const said = { code, message, ...(details === undefined ? {} : { details }) };
-  process.stderr.write(`sentinel: ${message}\n`);
-  if (options.json) process.stdout.write(`${JSON.stringify({ ok: false, error: said })}\n`);
-  if (code === 'BUG' && error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`);
+  const output = openOutput({ json: options.json, streams: true });
+  output.note(`sentinel: ${message}`);
+  output.object({ ok: false, error: said });
+  if (code === 'BUG' && error instanceof Error && error.stack !== undefined) output.note(error.stack);
   return exitCode;
 }
 

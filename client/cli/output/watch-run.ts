@@ -84,8 +84,9 @@ function onInterrupts(
   const press = (): void => {
     state.presses += 1;
     if (state.presses === 1) {
+      output.note('');
       output.note(
-        `\nsentinel: detaching, the run goes on; "sentinel follow ${handle}" re-attaches. Press Ctrl-C again to cancel the run.`,
+        `sentinel: detaching, the run goes on; "sentinel follow ${handle}" re-attaches. Press Ctrl-C again to cancel the run.`,
       );
       state.timer = setTimeout(() => {
         state.detached = true;
@@ -93,7 +94,8 @@ function onInterrupts(
       }, DETACH_MS);
     } else if (state.presses === 2) {
       clearTimeout(state.timer);
-      output.note('\nsentinel: cancelling the run');
+      output.note('');
+      output.note('sentinel: cancelling the run');
       void client.requestCancel(handle).catch((error: unknown) => {
         if (error instanceof ClientError && error.code === 'RUN_ENDED') return;
         output.note(`sentinel: ${error instanceof Error ? error.message : String(error)}`);
