@@ -9,16 +9,21 @@ import type { AnswerReply, AnswerRequest } from '../interpreter/questions.ts';
 import type { InboxItem, Store } from '../prisma/store/contract/contract.ts';
 import { ClientError } from '../runs/client-error.ts';
 import { answerRun } from '../runs/steer-run.ts';
-import { questionFor, settledItem } from './lookup/find-question.ts';
+import { isActing, isShownWhole, questionFor, settledItem, type FoundQuestion } from './lookup/find-question.ts';
 import { standingText } from './lookup/standing-answer.ts';
 
-/** `digest`: of the question that was seen, where it is not the one in the inbox now. */
+/**
+ * `digest`: of the question that was seen, or how it begins. Without it the question is answered as it is in
+ * the inbox now, unless lists do not show the whole of it.
+ */
 export type AnswerOptions = Omit<AnswerRequest, 'id'> & { id?: string };
 
 /** `handle`: the run that asked. `already`: it had been given before, by whom `answer` says. */
 export interface AnsweredQuestion extends AnswerReply {
   handle: string;
 }
+
+const DIGEST_MIN = 8;
 
 interface Parts {
   store: Store;
@@ -35,10 +40,12 @@ export async function answerQuestion(
   handle: string,
   given: AnswerOptions,
 ): Promise<AnsweredQuestion> {
-  const { handle: asking, id, digest, answer: first } = await questionFor(store, handle, given.id);
+  const question = await questionFor(store, handle, given.id);
+  const { handle: asking, id, answer: first } = question;
   const asked = { handle: asking, id };
   if (first !== null) return standing(asked, first, given);
-  const { choice, by, note, data, digest: seen = digest } = given;
+  const { choice, by, note, data } = given;
+  const seen = digestSeen(question, given);
   try {
     const reply = await answerRun(await client(), asking, {
       id,
@@ -57,6 +64,24 @@ export async function answerQuestion(
     if (item.answer !== null) return standing(asked, item.answer, given);
     throw new ClientError('QUESTION_UNKNOWN', overText(item, choice), { cause: error });
   }
+}
+
+/** The digest of what is answered: of what was seen, where somebody says so. */
+function digestSeen(question: FoundQuestion, { choice, digest: seen }: AnswerOptions): string | null {
+  const { handle, id, digest } = question;
+  if (seen === undefined) {
+    if (!isActing(choice) || isShownWhole(question)) return digest;
+    throw new ClientError(
+      'ANSWER_REFUSED',
+      `What "${id}" of ${handle} asks is longer than lists show: "sentinel inbox show ${handle} ${id}" shows all of it, and the digest to answer it with.`,
+    );
+  }
+  if (seen.length < DIGEST_MIN)
+    throw new ClientError(
+      'USAGE',
+      `A digest has ${DIGEST_MIN} characters or more; "sentinel inbox show ${handle} ${id}" shows it.`,
+    );
+  return digest?.startsWith(seen) === true ? digest : seen;
 }
 
 /** The answer that a question has; an error where it is another one than is given now. */

@@ -181,6 +181,13 @@ export class SentinelClient {
     return (await this.store()).inbox.list(query);
   }
 
+  /** A question of a run or of one nested in it, as `answer` finds it; throws `QUESTION_UNKNOWN`. */
+  async question(handle: string, id?: string): Promise<InboxItem> {
+    await this.find(handle);
+    const [store, { itemFor }] = await Promise.all([this.store(), import('./lookup/find-question.ts')]);
+    return itemFor(store, handle, id);
+  }
+
   /** Marks what the persona was told as seen; how many. */
   async clearInbox(persona: string): Promise<number> {
     return (await this.store()).inbox.clear(persona);

@@ -1,7 +1,7 @@
 /** A run on the screen: a line for each event as it comes, and on a terminal the steps under way. */
 import type { FollowedEvent } from '../../follow/follow-run.ts';
 import { depthOf } from '../../show/step-keys.ts';
-import { durationText, eventLine, isOfRun, oneLine } from '../../show/trace.ts';
+import { durationText, eventLine, isOfRun, oneLine, questionDetails } from '../../show/trace.ts';
 import type { Output } from './output.ts';
 import { openSpinner, type Spinning } from './spinner.ts';
 
@@ -34,6 +34,8 @@ export class RunView {
     const isShown = event.type === 'pass-finished' ? own : !isOfRun(event);
     const line = isShown ? eventLine(event, nestingOf(this.#handle, handle), { paint: this.#output.paint }) : null;
     if (line !== null) this.#output.line(line);
+    if (event.type === 'asked')
+      for (const text of questionDetails(event, nestingOf(this.#handle, handle))) this.#output.line(text);
     this.#refresh();
   }
 

@@ -67,11 +67,10 @@ async function asks(client: SentinelClient, handle: string): Promise<true | unde
 
 function howToGoOn(handle: string, event: RunEvent): string {
   if (event.type !== 'asked') return `"sentinel resume ${handle}" lets it go on`;
-  const { id, choices, form } = event.question;
-  const lines = howToAnswer({ handle, id, choices, form });
-  if (form === null) return lines.map((line) => `"${line}"`).join(' or ');
-  const [needs = '', ...answers] = lines;
-  return `it ${needs}: ${answers.join(' or ')}`;
+  const [first = '', ...answers] = howToAnswer({ ...event.question, handle });
+  if (first.startsWith('sentinel ')) return [first, ...answers].map((line) => `"${line}"`).join(' or ');
+  if (first.startsWith('needs ')) return `it ${first}: ${answers.join(' or ')}`;
+  return [first, ...answers].join(', or ');
 }
 
 function onInterrupts(

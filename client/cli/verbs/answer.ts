@@ -12,6 +12,7 @@ interface Options {
   note?: string;
   data?: string;
   by?: string;
+  digest?: string;
 }
 
 export function define(command: Command): void {
@@ -28,6 +29,7 @@ export function define(command: Command): void {
       'data of the answer: what a form asks for, with "edit" the fields of the action to change, with "extend" how much more is granted',
     )
     .option('--by <persona>', 'who answers (default: the user)')
+    .option('--digest <hex>', 'what was seen, as "inbox show" names it; needed to approve what lists do not show whole')
     .addHelpText(
       'after',
       `
@@ -47,7 +49,7 @@ async function answer(handle: string, words: readonly string[], options: Options
       `"answer" takes a handle, at most one id and a choice; quote what belongs together, and write a reason with --note.`,
     );
   const id = words.length === 2 ? words[0] : undefined;
-  const { note, by = process.env['USER'] ?? 'local' } = options;
+  const { note, digest, by = process.env['USER'] ?? 'local' } = options;
   const data = options.data === undefined ? {} : { data: dataOf(options.data) };
   await withClient(output, async (client) => {
     const reply = await client.answer(handle, {
@@ -55,6 +57,7 @@ async function answer(handle: string, words: readonly string[], options: Options
       by,
       ...(id === undefined ? {} : { id }),
       ...(note === undefined ? {} : { note }),
+      ...(digest === undefined ? {} : { digest }),
       ...data,
     });
     output.object({ ok: true, ...reply });

@@ -135,6 +135,7 @@ test('runs: what is followed, shown, compared, asked and answered', async () => 
   await isAsked('second');
   for (const verb of ['status', 'trace', 'graph', 'logs', 'replay']) await walkBoth(verb, 'first');
   for (const verb of ['list', 'inbox']) await walkBoth(verb);
+  await walkBoth('inbox', 'show', 'first');
   await walkBoth('diff', 'first', 'second');
   await walkBoth('step', 'list', 'first');
   await walkBoth('step', 'update', 'first', 'steps.4', '--step', JSON.stringify(shell(HOSTILE)), '--note', HOSTILE);
