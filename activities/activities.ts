@@ -9,6 +9,7 @@
 import { activityInfo, ApplicationFailure, Context } from '@temporalio/activity';
 import type { Json, JsonObject } from '../language/json.ts';
 import type { OpenSession, RunContext, Store } from '../prisma/store/contract/contract.ts';
+import { referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
 import { JournalConflict } from '../prisma/store/contract/journal-conflict.ts';
 import { checkForm, digestOf } from './local/answers.ts';
 import type { CommandContext, RunPort } from './commands/command.ts';
@@ -21,6 +22,7 @@ import {
   IS_BEHIND,
   NEXT_EVENT,
   READ_DEFINITION,
+  READ_STARTED,
   SEGMENT,
   SHELL,
   TIMEOUT_MARGIN_MS,
@@ -35,6 +37,7 @@ import { checkEdit, type EditToCheck } from './local/edits.ts';
 import { Failure } from './failures/failures.ts';
 import { readGivenDefinition } from './local/nested-definition.ts';
 import type { GivenDefinition } from '../language/read/nested-definition.ts';
+import { readStarted, referring, type Handed } from '../language/read/started-program.ts';
 import { publishEvent } from './local/publish-event.ts';
 import { secretsOf, unsealedFor, withMaskedFailures, type Secrets } from './confinement/secrets.ts';
 import { maskJson } from '../language/secrets.ts';
@@ -51,16 +54,18 @@ export interface ActivityParts {
   store: Store;
   registry: Registry;
   runs: RunPort;
+  /** Resolves when what the run has recorded so far is in the store. */
+  recorded: (handle: string) => Promise<void>;
 }
 
 type Activity = (...args: never[]) => Promise<unknown>;
 
 export function createActivities(parts: ActivityParts): Record<string, Activity> {
-  const { store, registry, runs } = parts;
+  const { store, registry, runs, recorded } = parts;
   const quick = quickSteps(store, registry, runs);
   const activities: Record<string, Activity> = {
     [SEGMENT]: (input: RunInput, request: SegmentRequest): Promise<SegmentResult> =>
-      runSegment(store, quick, input, request, activityInfo().attempt),
+      runSegment({ store, quick, recorded }, input, request, activityInfo().attempt),
     [SHELL]: (request: ShellRequest, options?: StepOptions) =>
       guarded(async () => {
         const context = await contextOf(parts, options);
@@ -87,6 +92,8 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
     [CHECK_EDIT]: (...edit: EditToCheck) => checkEdit(registry.catalogue, ...edit),
     [IS_BEHIND]: async (seq: number) => store.journal.isBeyond((await ownRun(store)).handle, seq),
     [READ_DEFINITION]: (given: GivenDefinition) => readGivenDefinition(store, registry.catalogue, given),
+    [READ_STARTED]: async (handed: Handed) =>
+      readStarted(handed, registry.catalogue, Object.fromEntries(await referredDefinitions(store, referring(handed)))),
     [EMIT]: (request: { event: string; data: Json }) =>
       guarded(async () => {
         const context = await contextOf(parts);
@@ -165,6 +172,7 @@ async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<C
     heartbeat: (details) => Context.current().heartbeat(details),
     secrets: await secretsOf(parts.store, options?.secrets),
     ...(options?.confinement === undefined ? {} : { confinement: options.confinement }),
+    ...(options?.starts === undefined ? {} : { starts: options.starts }),
   };
 }
 

@@ -13,12 +13,12 @@
 import type { Client } from '@temporalio/client';
 import { valueFault, type JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
-import type { AnswerReply, AnswerRequest } from '../interpreter/questions.ts';
 import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
 import type { Paused, RunEvent, RunStatus } from '../language/events/run-event.ts';
 import type { InboxItem, Run, Store } from '../prisma/store/contract/contract.ts';
 import { everyEvent } from '../prisma/store/runs/every-event.ts';
 import type { ControlVerb, RunState } from '../workflows/messages/messages.ts';
+import type { AnsweredQuestion, AnswerOptions } from './answer-question.ts';
 import type { Cancelled } from './cancel-run.ts';
 import { ClientError, refuseFault } from '../runs/client-error.ts';
 import { runAt } from './lookup/run-at.ts';
@@ -30,6 +30,7 @@ import { reportOf, reportWithoutRow, webUrlOf, type RunReport } from './lookup/r
 import type { RunServices } from '../runs/start-run.ts';
 import type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
+export type { AnsweredQuestion, AnswerOptions } from './answer-question.ts';
 export type { Cancelled } from './cancel-run.ts';
 export type { Forced, ForcedRun } from './force-cancel.ts';
 export { ClientError } from '../runs/client-error.ts';
@@ -65,18 +66,10 @@ export interface InboxQuery {
   all?: boolean;
 }
 
-/** `digest`: of the question that was seen, where it is not the one in the inbox now. */
-export type AnswerOptions = Omit<AnswerRequest, 'id'> & { id?: string };
-
 export interface CancelOptions {
   force?: boolean;
   /** Who ends it by force; kept with its end. */
   by?: string;
-}
-
-/** `handle`: the run that asked. */
-export interface AnsweredQuestion extends AnswerReply {
-  handle: string;
 }
 
 /** `handle`: the run that was edited. */
@@ -198,6 +191,13 @@ export class SentinelClient {
     return (await this.store()).inbox.list(query);
   }
 
+  /** A question of a run or of one nested in it, as `answer` finds it; throws `QUESTION_UNKNOWN`. */
+  async question(handle: string, id?: string): Promise<InboxItem> {
+    await this.find(handle);
+    const [store, { itemFor }] = await Promise.all([this.store(), import('./lookup/find-question.ts')]);
+    return itemFor(store, handle, id);
+  }
+
   /** Marks what the persona was told as seen; how many. */
   async clearInbox(persona: string): Promise<number> {
     return (await this.store()).inbox.clear(persona);
@@ -216,31 +216,14 @@ export class SentinelClient {
 
   /**
    * Answers a question of a run or of one nested in it. The id may be left out where exactly one is
-   * open; one of a nested run stands behind its steps' keys: `steps.2@1/steps.0@1`.
+   * open; one of a nested run stands behind its steps' keys: `steps.2@1/steps.0@1`. Throws
+   * `ANSWERED_ALREADY` where somebody gave another answer; the same one again returns the first.
    */
   async answer(handle: string, answer: AnswerOptions): Promise<AnsweredQuestion> {
     refuseFault(valueFault(answer.data ?? null, 'the data of the answer'));
     await this.find(handle);
-    const [store, { answerKept, questionFor }] = await Promise.all([this.store(), import('./lookup/find-question.ts')]);
-    const { handle: asking, id, digest, answer: first } = await questionFor(store, handle, answer.id);
-    if (first !== null) return { handle: asking, id, answer: first, already: true };
-    const { choice, by, note, data, digest: seen = digest } = answer;
-    const [client, { answerRun }] = await Promise.all([this.#connections.client(), import('../runs/steer-run.ts')]);
-    const reply = await answerRun(client, asking, {
-      id,
-      choice,
-      by,
-      ...(note === undefined ? {} : { note }),
-      ...(data === undefined ? {} : { data }),
-      ...(seen === null ? {} : { digest: seen }),
-    }).catch(async (error: unknown) => {
-      // Somebody else's answer, given at the same time, may have ended the run.
-      const kept =
-        error instanceof ClientError && error.code === 'RUN_ENDED' ? await answerKept(store, asking, id) : null;
-      if (kept === null) throw error;
-      return { id, answer: kept, already: true };
-    });
-    return { handle: asking, ...reply };
+    const [store, { answerQuestion }] = await Promise.all([this.store(), import('./answer-question.ts')]);
+    return answerQuestion({ store, client: () => this.#connections.client() }, handle, answer);
   }
 
   /** The run's steps as they stand; `at` may name a run nested in it: `steps.2@1`. */

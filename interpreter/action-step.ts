@@ -6,7 +6,8 @@ import type { Step, Definition, SentinelStep } from '../language/model.ts';
 import { actionAsked, approveAction, permissionToAsk } from './approval.ts';
 import { askBudget, begin, budgetSpent, costOf, priceOf, settle } from './budget.ts';
 import { wait, type Walking } from './drive.ts';
-import { effectOf, isQuick, labelOf, refusedAction, type Built, visible, edited } from './build-effect.ts';
+import { effectOf, isQuick, labelOf, refusedAction, type Built, visible } from './build-effect.ts';
+import { edited } from './shown-action.ts';
 import { shieldOf, type Strand, type RunInput } from './host.ts';
 import type { Effect, Flow, Reply } from './effect.ts';
 import { finish } from './results.ts';
@@ -18,6 +19,7 @@ import { noteWatched } from './waits.ts';
 import type { Catalogue } from '../language/catalogue.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import type { Finding } from '../language/read/nested-definition.ts';
+import { handedIn, withProgram } from '../language/read/started-program.ts';
 import { isReferredLater } from '../language/references/written-references.ts';
 import { Reader, namesAt } from './names.ts';
 
@@ -48,6 +50,9 @@ export function* walkAction(
         : { ...built.effect, library: given.library, catalogue: given.catalogue };
     const permission = permissionToAsk(walk, action);
     if (permission !== null) {
+      const started = yield* readStarted(walk, action);
+      if ('code' in started) return finish(walk, strand, step, place, startedAt, { failure: started }, action.label);
+      action = started;
       const decision = yield* approveAction(walk, strand, step, place, frame, { effect: action, permission });
       if ('flow' in decision) return decision.flow;
       if ('failure' in decision) {
@@ -112,6 +117,16 @@ function build(walk: Walk, strand: Strand, step: ActionStep, place: Place, frame
   return 'failure' in built || frame.edit === undefined
     ? built
     : { ...built, effect: edited(built.effect, frame.edit) };
+}
+
+/** What is asked about a command that starts a run is the definition that it would start, as it is now. */
+function* readStarted(walk: Walk, effect: Effect): Walking<Effect | FailureInfo> {
+  if (effect.type !== 'command' || effect.starts === undefined || effect.library !== undefined) return effect;
+  const handed = handedIn(effect.params);
+  if (handed === null) return effect;
+  const read = yield* wait(walk.host.readStarted(effect.key, handed));
+  if ('fault' in read) return { code: 'RUN_NOT_STARTED', message: `${effect.key}: ${read.fault}`, retryable: false };
+  return { ...effect, params: withProgram(effect.params, read.definition), library: read.library };
 }
 
 /**

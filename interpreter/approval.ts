@@ -10,10 +10,11 @@ import type { Permission } from '../language/catalogue.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import type { JsonObject } from '../language/json.ts';
 import type { ApprovalStep, Step } from '../language/model.ts';
-import { permissionOfCommand } from '../language/permissions.ts';
+import { isToApprove, permissionOfCommand } from '../language/permissions.ts';
 import type { Answer } from '../language/events/question.ts';
 import type { Walking } from './drive.ts';
-import { readApproval, actionOf, edited, shown } from './build-effect.ts';
+import { readApproval } from './build-effect.ts';
+import { actionOf, actionWords, edited } from './shown-action.ts';
 import { aborted, notify } from './escalation.ts';
 import type { Strand } from './host.ts';
 import type { Effect, Flow } from './effect.ts';
@@ -24,16 +25,13 @@ import { ask, withdrawOpen } from './questions.ts';
 import { ruleFor } from './program.ts';
 
 /** The class of an action that must not happen unapproved; null where it may. */
-export function permissionToAsk(walk: Walk, effect: Effect): Permission | null {
-  const required = walk.input.limits.requireApproval;
-  if (required === undefined || effect.type === 'emit' || effect.type === 'sentinel') return null;
-  const permission =
-    effect.type === 'shell'
-      ? 'shell'
-      : effect.type === 'command'
-        ? permissionOfCommand(walk.input.catalogue, effect.command, effect.params)
-        : null;
-  return permission !== null && (required as readonly Permission[]).includes(permission) ? permission : null;
+export function permissionToAsk({ input: { catalogue, handle, limits } }: Walk, effect: Effect): Permission | null {
+  const { requireApproval = [] } = limits;
+  if (effect.type === 'shell') return isToApprove(catalogue, requireApproval, 'shell') ? 'shell' : null;
+  if (effect.type !== 'command') return null;
+  const { command, params } = effect;
+  const permission = permissionOfCommand(catalogue, command, params);
+  return isToApprove(catalogue, requireApproval, permission, { command, params, handle }) ? permission : null;
 }
 
 /** The action that the step's open or answered question is about, unless the step is another one now. */
@@ -59,7 +57,7 @@ export function* approveAction(
   { effect, permission }: { effect: Effect; permission: Permission },
 ): Walking<Decision> {
   const rule = ruleFor(walk.input.definition, 'approval_needed');
-  const message = `${place.key} wants to ${permission === 'shell' ? 'run' : permission}: ${effect.label}`;
+  const message = `${place.key} wants to ${permission === 'shell' ? 'run' : permission}: ${actionWords(step, effect)}`;
   const priority = rule?.priority ?? 'normal';
   if (rule?.action === 'abort')
     return { failure: rejected(place.key, 'the definition lets nobody approve it'), skip: false };
@@ -76,7 +74,7 @@ export function* approveAction(
     kind: 'action',
     message,
     choices: ['approve', 'reject', 'skip', 'edit', 'abort'],
-    show: { permission, action: shown(action) },
+    show: { permission, action },
     priority,
     about: action,
   });

@@ -14,7 +14,7 @@ import { segmentStepsMax } from '../language/limits.ts';
 import type { StepUsage } from '../language/events/run-event.ts';
 import { wait, type Walking } from './drive.ts';
 import { isCancelled, shieldOf, type Strand } from './host.ts';
-import type { Effect, Flow, NestedEffect, Reply, RunBudget, Usage } from './effect.ts';
+import type { Effect, Flow, NestedEffect, Reply, RunBudget, StartingEffect, Usage } from './effect.ts';
 import type { Walk } from './walk-state.ts';
 import { extended, holdAtLimit, limitsOf, timeLimitsLeft, wallMsOf } from './limits.ts';
 import { branchesAtOnce } from './program.ts';
@@ -110,14 +110,18 @@ export function* askBudget(walk: Walk, strand: Strand, price: Price = { steps: 1
   }
 }
 
-/** What a step may cost at most, beyond itself: a nested run needs at least one step of its own. */
+/** What a step may cost at most, beyond itself: a run that it starts needs at least one step of its own. */
 export function priceOf(effect: Effect): Price {
-  return { ...effect.most, steps: effect.type === 'sentinel' ? 2 : 1 };
+  return { ...effect.most, steps: effect.type === 'sentinel' || startsRun(effect) ? 2 : 1 };
 }
+
+const startsRun = (effect: Effect): effect is StartingEffect =>
+  effect.type === 'command' && effect.starts !== undefined;
 
 /** Counts the step, and reserves what may be spent elsewhere; the effect to ask for, with its share. */
 export function begin(walk: Walk, strand: Strand, effect: Effect): Effect {
   walk.position.steps += 1;
+  if (startsRun(effect)) return withPart(walk, strand, effect);
   if (effect.type !== 'sentinel') {
     if (effect.most !== undefined) booksOf(walk).reserved.set(effect.key, { price: effect.most, isNested: false });
     return effect;
@@ -125,13 +129,22 @@ export function begin(walk: Walk, strand: Strand, effect: Effect): Effect {
   if (shieldOf(strand) !== null) return withOwnBudget(effect);
   const budget = shareOf(walk, strand, effect);
   if (budget === undefined) return effect;
-  const price: Price = Object.fromEntries(
-    kinds.flatMap((kind) => (budget[kind] === undefined ? [] : [[kind, budget[kind]]])),
-  );
+  const price = priceOfShare(budget);
   // Nobody hears what a run that is not awaited uses, so all it may use counts as used.
   if (effect.wait) booksOf(walk).reserved.set(effect.key, { price, isNested: true });
   else spend(walk, price);
   return { ...effect, limits: { ...effect.limits, budget } };
+}
+
+const priceOfShare = (budget: RunBudget): Price =>
+  Object.fromEntries(kinds.flatMap((kind) => (budget[kind] === undefined ? [] : [[kind, budget[kind]]])));
+
+/** A run that a command starts gets what one gets that is not awaited, and all of it counts as used. */
+function withPart(walk: Walk, strand: Strand, effect: StartingEffect): Effect {
+  const budget = shieldOf(strand) === null ? partLeft(walk, strand, false) : undefined;
+  if (budget === undefined) return effect;
+  spend(walk, priceOfShare(budget));
+  return { ...effect, starts: { ...effect.starts, limits: { ...effect.starts.limits, budget } } };
 }
 
 /** In a clean-up nobody reserves any (B4): a nested run has the budget that it states itself. */
@@ -164,11 +177,17 @@ export function spend(walk: Walk, price: Price): void {
  * that may run at once divide it; a run that is not awaited gets half.
  */
 function shareOf(walk: Walk, strand: Strand, effect: NestedEffect): RunBudget | undefined {
+  const share = partLeft(walk, strand, effect.wait);
+  // A child that states a smaller budget of its own reserves no more than that.
+  return share === undefined ? undefined : limitsOf(effect.definition, { ...effect.limits, budget: share }).budget;
+}
+
+function partLeft(walk: Walk, strand: Strand, isAwaited: boolean): RunBudget | undefined {
   const { budget } = walk.input.limits;
   if (budget === undefined) return undefined;
   const others = [...booksOf(walk).reserved.values()].filter(({ isNested }) => isNested).length;
   const parts = Math.max(
-    effect.wait ? 1 : 2,
+    isAwaited ? 1 : 2,
     branchesAtOnce(walk.input.definition, definitionPathOf(walk, strand.path)) - others,
   );
   const share: RunBudget = { ...timeLimitsLeft(walk) };
@@ -177,8 +196,7 @@ function shareOf(walk: Walk, strand: Strand, effect: NestedEffect): RunBudget | 
     const rest = left(walk, kind);
     if (rest !== null) share[kind] = partOf(Math.max(0, rest), parts, kind);
   }
-  // A child that states a smaller budget of its own reserves no more than that.
-  return limitsOf(effect.definition, { ...effect.limits, budget: share }).budget;
+  return share;
 }
 
 function partOf(rest: number, parts: number, kind: Kind): number {

@@ -1,9 +1,9 @@
 /** From an action step and the names in scope to the effect the host is asked for. */
 import { entryOf, type Catalogue, type Permission } from '../language/catalogue.ts';
-import { nestingSentinelsMax, inlineBytesMax } from '../language/limits.ts';
+import { nestingSentinelsMax } from '../language/limits.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import { permissionOf, permissionOfCommand, refusalOf, type Confinement } from '../language/permissions.ts';
-import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
+import { isJsonObject, type Json } from '../language/json.ts';
 import type {
   ApprovalStep,
   CommandStep,
@@ -18,14 +18,13 @@ import type {
 import { textOf } from '../language/expression/scope.ts';
 import type { Strand } from './host.ts';
 import type { Effect, RunLimits, Variables } from './effect.ts';
-import { limitsLeft, timeoutOf } from './limits.ts';
+import { limitsLeft, rightsOf, timeoutOf } from './limits.ts';
 import { namesAt, paramsOf, Reader } from './names.ts';
 import { isTimed } from './outcome.ts';
 import { previewOf } from '../language/events/preview.ts';
 import { reservedEventFault } from '../language/events/reserved-events.ts';
 import { withoutResults } from './results.ts';
 import type { Place, Walk } from './walk-state.ts';
-import { askedIn, type BlockFrame } from './position.ts';
 
 /** Of `onError: "retry"` alone; its pauses are the usual ones (attempts.ts). */
 const usualRetry: Retry = { attempts: 3 };
@@ -105,12 +104,7 @@ export function effectOf(
       case 'shell':
         return shellEffect(step, reader, frame);
       case 'command':
-        return {
-          type: 'command',
-          command: step.command,
-          params: paramsOf(walk.input, step, reader),
-          ...frame,
-        };
+        return commandEffect(walk, step, reader, frame);
       case 'emit':
         return {
           type: 'emit',
@@ -236,6 +230,21 @@ function shellEffect(step: ShellStep, reader: Reader, frame: EffectFrame): Effec
   };
 }
 
+function commandEffect(walk: Walk, step: CommandStep, reader: Reader, frame: EffectFrame): Effect | FailureInfo {
+  const { command } = step;
+  const effect: Effect = { type: 'command', command, params: paramsOf(walk.input, step, reader), ...frame };
+  if (entryOf(walk.input.catalogue, command).otherRuns !== 'starts') return effect;
+  const { depth, limits } = walk.input;
+  return nestedTooDeep(walk, frame.key) ?? { ...effect, starts: { depth: depth + 1, limits: rightsOf(limits) } };
+}
+
+function nestedTooDeep({ input: { depth, limits } }: Walk, key: string): FailureInfo | null {
+  const depthMax = limits.nestingDepth ?? nestingSentinelsMax;
+  if (depth < depthMax) return null;
+  const message = `${key}: sentinels are nested ${depth} deep, and ${depthMax} is the limit`;
+  return { code: 'NESTING_TOO_DEEP', message, retryable: false };
+}
+
 function nestedEffect(
   walk: Walk,
   strand: Strand,
@@ -250,11 +259,8 @@ function nestedEffect(
     const message = `${place.key}: no definition is named "${name}"; the run was started without it`;
     return { code: 'UNKNOWN_DEFINITION', message, retryable: false };
   }
-  const depthMax = walk.input.limits.nestingDepth ?? nestingSentinelsMax;
-  if (walk.input.depth >= depthMax) {
-    const message = `${place.key}: sentinels are nested ${walk.input.depth} deep, and ${depthMax} is the limit`;
-    return { code: 'NESTING_TOO_DEEP', message, retryable: false };
-  }
+  const tooDeep = nestedTooDeep(walk, place.key);
+  if (tooDeep !== null) return tooDeep;
   return {
     type: 'sentinel',
     definition,
@@ -293,36 +299,4 @@ export function readApproval(walk: Walk, strand: Strand, step: ApprovalStep, pla
   if (walk.input.definition.strict === true && reader.unresolved.size > 0)
     return { failure: strictFailure(place.key, [...reader.unresolved]), label };
   return { message, show, assignee, label };
-}
-
-/** An action as a person is shown it who is to decide about it. */
-
-const fields = ['type', 'command', 'args', 'cwd', 'env', 'stdin', 'files', 'params', 'event', 'data'] as const;
-
-/** What the action is, without what only the run's books need. */
-export function actionOf(effect: Effect): JsonObject {
-  return Object.fromEntries<Json>(
-    Object.entries(effect).filter(([name]) => (fields as readonly string[]).includes(name)),
-  );
-}
-
-/** The fields that `answers.ts` lets a persona change replace those of the action. */
-export function edited(effect: Effect, changes: JsonObject): Effect {
-  return { ...effect, ...changes };
-}
-
-export function shown(action: JsonObject): Json {
-  return JSON.stringify(action).length <= inlineBytesMax
-    ? action
-    : { type: action['type'] ?? null, preview: previewOf(action) };
-}
-
-/** What a step that failed would do if it were tried again now; of a step that is no action, what it is. */
-export function actionAgain(walk: Walk, strand: Strand, step: Step, place: Place, frame: BlockFrame): Json {
-  if (step.type !== 'shell' && step.type !== 'command' && step.type !== 'emit') return { type: step.type };
-  const { edit } = frame;
-  const approved = askedIn(frame)?.effect;
-  const built = approved === undefined ? effectOf(walk, strand, step, place) : { effect: approved };
-  if ('failure' in built) return { type: step.type };
-  return shown(actionOf(edit === undefined ? built.effect : edited(built.effect, edit)));
 }

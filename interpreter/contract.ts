@@ -9,7 +9,8 @@ import { segmentStepsMax } from '../language/limits.ts';
 import type { Confinement } from '../language/permissions.ts';
 import type { CheckedStep } from './edits.ts';
 import type { RunInput, SegmentReport, Strand } from './host.ts';
-import type { RunBudget } from './effect.ts';
+import type { Definition } from '../language/model.ts';
+import type { Inheritance, RunBudget } from './effect.ts';
 import type { Position, Tally } from './position.ts';
 import type { EditedStrand } from './edited-paths.ts';
 
@@ -30,6 +31,9 @@ export const IS_BEHIND = 'is-behind';
 
 /** Reads a definition that a step took from a variable; local. */
 export const READ_DEFINITION = 'read-definition';
+
+/** Reads what a command that needs approval would start; local. */
+export const READ_STARTED = 'read-started';
 
 /** What the edit brings, or what is wrong with the definition that it would make. */
 export type EditCheck = CheckedStep | { problems: string[] };
@@ -81,6 +85,8 @@ export interface StepOptions {
   confinement?: Confinement;
   /** Environment variables that the run may read: tokens, or values of those that are no secrets. */
   secrets?: { [name: string]: string };
+  /** Of a command that starts a run: what that run inherits, and what names in its definition mean. */
+  starts?: Inheritance & { library?: { [name: string]: Definition } };
 }
 
 /** What a run waits for; the rest the activity knows. */

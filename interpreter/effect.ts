@@ -50,6 +50,19 @@ export interface CommandEffect extends EffectFrame {
   type: 'command';
   command: string;
   params: JsonObject;
+  /** Of one that starts a run: what that run inherits. */
+  starts?: Inheritance;
+  /** What the definition in its parameters refers to, as it was shown with it: nothing else is meant by a name. */
+  library?: { [name: string]: Definition };
+}
+
+/** A command that starts a run which nobody waits for. */
+export type StartingEffect = CommandEffect & { starts: Inheritance };
+
+/** What a run has from the one whose step started it. */
+export interface Inheritance {
+  depth: number;
+  limits: RunLimits;
 }
 
 export interface EmitEffect extends EffectFrame {

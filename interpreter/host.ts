@@ -6,6 +6,7 @@
 import type { Catalogue } from '../language/catalogue.ts';
 import type { Definition, Step } from '../language/model.ts';
 import type { GivenDefinition, ReadDefinition } from '../language/read/nested-definition.ts';
+import type { Handed, StartedProgram } from '../language/read/started-program.ts';
 import type { PublishedEvent } from '../language/events/published-event.ts';
 import type { Question } from '../language/events/question.ts';
 import type { RunEvent } from '../language/events/run-event.ts';
@@ -144,6 +145,8 @@ export interface Host {
   digest(text: string): Promise<string | null>;
   /** Reads a definition that stands in a variable; only for steps that no segment runs. */
   readDefinition(key: string, given: GivenDefinition): Promise<ReadDefinition>;
+  /** Reads what a command would start; only for steps that no segment runs. */
+  readStarted(key: string, handed: Handed): Promise<StartedProgram>;
   /** Waits until the question is answered, it is `untilMs` by the clock, or the run has to move. */
   ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd>;
   /** The next event that is wanted and not consumed; where the host cannot wait, `yield`. */
@@ -181,6 +184,10 @@ export class PassingHost {
 
   readDefinition(): never {
     throw new Error('bug: a nested run begins where nothing can be waited for');
+  }
+
+  readStarted(): never {
+    throw new Error('bug: a run is started where nothing can be waited for');
   }
 
   ask(): Promise<AskEnd> {

@@ -129,6 +129,17 @@ export function limitsLeft(walk: Walk, timeoutMs: number | undefined, strand: St
   return { ...walk.input.limits, timeoutMs: smallest(timeoutMs, left) };
 }
 
+/** What a run inherits that a command starts, and that nobody waits for: what it may do, but not how long or how often. */
+export function rightsOf({ stepTimeoutMs, nestingDepth, requireApproval, mode, memoryMb }: RunLimits): RunLimits {
+  return {
+    maxIterations: null,
+    timeoutMs: null,
+    stepTimeoutMs,
+    nestingDepth,
+    ...withoutUndefined({ requireApproval, mode, memoryMb }),
+  };
+}
+
 /** What is left of the time that ends a nested run with the run around it. */
 export function nestedMs(walk: Walk, strand: Strand, isAwaited: boolean): number | null {
   const isHeld = isAwaited && shieldOf(strand) === null;

@@ -65,6 +65,30 @@ export function permissionOf(catalogue: Catalogue, step: Step): Permission | nul
   }
 }
 
+/** What a command of a run would do. */
+interface Commanded {
+  command: string;
+  params: { readonly [name: string]: unknown };
+  /** Of the run. */
+  handle: string;
+}
+
+/**
+ * Whether an action waits for approval: its class has to be approved, or it edits another run, where what
+ * it brings happens with that run's rights.
+ */
+export function isToApprove(
+  catalogue: Catalogue,
+  required: readonly Permission[],
+  permission: Permission | null,
+  commanded?: Commanded,
+): boolean {
+  if (permission === null || required.length === 0) return false;
+  if (required.includes(permission) || commanded === undefined) return required.includes(permission);
+  const { command, params, handle } = commanded;
+  return findCommand(catalogue, command)?.otherRuns === 'edits' && params['sentinelId'] !== handle;
+}
+
 /** A run that a command starts is nobody's child, and one that it edits or controls may be any. */
 const OUTSIDE_SANDBOX = {
   starts:

@@ -4,6 +4,7 @@
  */
 import type { EditRefusal } from '../interpreter/edits.ts';
 import type { EventFault } from '../language/events/reserved-events.ts';
+import type { JsonObject } from '../language/json.ts';
 
 export type ClientErrorCode =
   | 'USAGE'
@@ -16,6 +17,7 @@ export type ClientErrorCode =
   | 'RUN_LOST'
   | 'QUESTION_UNKNOWN'
   | 'ANSWER_REFUSED'
+  | 'ANSWERED_ALREADY'
   | 'NO_ANSWER'
   | EditRefusal['code']
   | EventFault['code']
@@ -33,10 +35,14 @@ export type ClientErrorCode =
 export class ClientError extends Error {
   override readonly name = 'ClientError';
   readonly code: ClientErrorCode;
+  /** What the sentence says, as values. */
+  readonly details?: JsonObject;
 
-  constructor(code: ClientErrorCode, message: string, options: { cause?: unknown } = {}) {
-    super(message, options);
+  constructor(code: ClientErrorCode, message: string, options: { cause?: unknown; details?: JsonObject } = {}) {
+    const { details, ...rest } = options;
+    super(message, rest);
     this.code = code;
+    if (details !== undefined) this.details = details;
   }
 }
 

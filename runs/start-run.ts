@@ -11,12 +11,13 @@ import { entriesFor, type Catalogue } from '../language/catalogue.ts';
 import { reservedHandleFault } from '../language/events/reserved-events.ts';
 import { faultOfValues, type JsonObject, type ValueFault } from '../language/json.ts';
 import type { Definition, Step } from '../language/model.ts';
-import { parseDefinition } from '../language/read/definition.ts';
+import { readStarted, referring } from '../language/read/started-program.ts';
 import { unboundedReference } from '../language/read/checks/referred-bounds.ts';
 import type { RunOrigin } from '../language/events/run-event.ts';
 import { contentHash } from '../prisma/store/values/content-hash.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { reachedDefinitions, referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
+import type { Inheritance } from '../interpreter/effect.ts';
 import type { Position } from '../interpreter/position.ts';
 import { configConflict } from '../services/config/project-file.ts';
 import { workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages/messages.ts';
@@ -57,6 +58,10 @@ export interface StartRequest {
   origin?: RunOrigin;
   /** Where it begins, if not with its first step. */
   from?: Position;
+  /** What it has from the run whose step starts it; none where a person, a schedule or a trigger does. */
+  inherited?: Inheritance;
+  /** All that `$ref`s mean; without it they are looked up. */
+  library?: { [name: string]: Definition };
 }
 
 export interface StartedRun {
@@ -68,12 +73,12 @@ export interface StartedRun {
 
 export async function startRun(parts: RunServices, request: StartRequest): Promise<StartedRun> {
   const { store, client, taskQueue } = parts;
-  const { definition, project, persona, origin, continueEvery, from } = request;
+  const { definition, project, persona, origin, continueEvery, from, inherited } = request;
   const handle = request.handle ?? randomUUID();
   refuseFault(reservedHandleFault(handle));
   const workflowId = workflowIdOf(handle);
   checkConfig(parts, project);
-  const library = await collectLibrary(store, definition, request.known);
+  const library = await collectLibrary(store, definition, request.known, request.library);
   if (parts.isElsewhere !== true) await checkSandbox([definition, ...Object.values(library)]);
   const hash = contentHash(definition);
   const inputs = { ...definition.inputs, ...request.inputs };
@@ -107,6 +112,7 @@ export async function startRun(parts: RunServices, request: StartRequest): Promi
           inputs,
           library,
           catalogue: entriesFor(parts.catalogue, [definition, ...Object.values(library)]),
+          nested: inherited,
           env,
           continueEvery,
           origin,
@@ -156,9 +162,12 @@ export async function collectLibrary(
   store: Store,
   definition: Definition,
   known: StartRequest['known'],
+  given?: { [name: string]: Definition },
 ): Promise<{ [name: string]: Definition }> {
-  const find = async (name: string): Promise<Definition | undefined> =>
-    known?.(name) ?? (await store.definitions.find(name))?.definition;
+  const find = async (name: string): Promise<Definition | undefined> => {
+    if (given !== undefined) return Object.hasOwn(given, name) ? given[name] : undefined;
+    return known?.(name) ?? (await store.definitions.find(name))?.definition;
+  };
   const reached = await reachedDefinitions(referencesOf(definition), find, referencesOf);
   const unbounded = unboundedReference(definition, (name) => reached.get(name));
   if (unbounded !== undefined)
@@ -190,24 +199,13 @@ export function runStarter(parts: RunServices): RunPort {
   return {
     ...stepEditor(parts),
     ...runController(parts.client),
-    async start(request) {
-      const stored = await referredDefinitions(parts.store, request.definition);
-      const read = parseDefinition(request.definition, {
-        catalogue: parts.catalogue,
-        knownRefs: (name) => stored.get(name),
-      });
-      if (!read.ok) {
-        const first = read.problems[0];
-        const finding = first === undefined ? 'it is not a definition' : `${first.path}: ${first.message}`;
-        throw new Failure(
-          'RUN_NOT_STARTED',
-          `the definition has ${read.problems.length} problems; the first: ${finding}`,
-        );
-      }
-      const { inputs, project, persona, handle } = request;
-      const fault = faultOfInputs(inputs);
+    async start({ handed, library, ...request }) {
+      const stored = library ?? Object.fromEntries(await referredDefinitions(parts.store, referring(handed)));
+      const read = readStarted(handed, parts.catalogue, stored);
+      if ('fault' in read) throw new Failure('RUN_NOT_STARTED', read.fault);
+      const fault = faultOfInputs(request.inputs);
       if (fault !== null) throw new Failure(fault.code, fault.message);
-      return startRun(parts, { definition: read.definition, inputs, project, persona, handle });
+      return startRun(parts, { ...request, ...read });
     },
   };
 }

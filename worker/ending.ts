@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { groupsOfSteps, stepMarker, workerMarker } from '../activities/shell/process/orphans.ts';
 import { findMarked } from '../activities/shell/process/processes.ts';
 import type { StepsUnderWay } from './steps-under-way.ts';
+import { say } from './say.ts';
 import { type Ending, type StepUnderWay, waitingText } from '../services/supervisor/worker-process.ts';
 
 const LOOK_MS = 200;
@@ -25,7 +26,7 @@ export function tellOfSteps(underWay: StepsUnderWay, graceMs: number): { close()
     if (steps === said) return;
     said = steps;
     process.stdout.write(`${JSON.stringify(ending)}\n`);
-    if (ending.steps.length > 0) process.stderr.write(`worker: ${waitingText(ending)}; Ctrl-C again ends now\n`);
+    if (ending.steps.length > 0) say(`${waitingText(ending)}; Ctrl-C again ends now`);
   };
   tell();
   const timer = setInterval(tell, LOOK_MS);

@@ -23,6 +23,7 @@ import { endNow, tellOfSteps } from './ending.ts';
 import { keepSwept } from './background/sweeping.ts';
 import { StepsUnderWay } from './steps-under-way.ts';
 import { openTriggers } from './triggers/open-triggers.ts';
+import { log, say } from './say.ts';
 import { connectWorker } from './worker-connection.ts';
 import { startWorker, STORE_POOL_SIZE } from './worker.ts';
 
@@ -60,14 +61,14 @@ export async function runWorkerProcess(options: WorkerProcessOptions = {}): Prom
   const end = onEndSignals({
     graceMs: config.graceMs,
     endNow: (exitCode, why) => {
-      if (why === 'time') process.stderr.write(`worker: not ended after ${config.graceMs / 1000} s; ending now\n`);
+      if (why === 'time') say(`not ended after ${config.graceMs / 1000} s; ending now`);
       void endNow(exitCode, underWay.list());
     },
   });
   const { signal } = end;
   // Its own handlers of signals, which end workers alone, would stand in place of ours.
   Runtime.install({
-    logger: new DefaultLogger((process.env['SENTINEL_LOG_LEVEL'] ?? 'WARN') as LogLevel),
+    logger: new DefaultLogger((process.env['SENTINEL_LOG_LEVEL'] ?? 'WARN') as LogLevel, log),
     shutdownSignals: [],
   });
   const store = openStore({ url: databaseUrl(config), poolSize: STORE_POOL_SIZE });
@@ -109,7 +110,7 @@ async function serve(serving: Serving): Promise<void> {
     },
   });
   const models = await openModels(config);
-  const triggers = openTriggers(worker.starting, config);
+  const triggers = openTriggers(worker.starting, config, say);
   const sweeping = keepSwept(worker.starting);
   let telling: { close(): void } | undefined;
   const stop = (): void => {
@@ -157,7 +158,7 @@ async function untilItAnswers<Result>(what: string, signal: AbortSignal, ask: ()
     } catch (error) {
       signal.throwIfAborted();
       const finding = error instanceof Error ? error.message : String(error);
-      if (isFirst) process.stderr.write(`worker: ${what} does not answer (${finding}); trying again until it does\n`);
+      if (isFirst) say(`${what} does not answer (${finding}); trying again until it does`);
       await abortable(signal, sleep(retryMs));
     }
   }
@@ -167,7 +168,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   runWorkerProcess().then(
     (code) => process.exit(code),
     (error: unknown) => {
-      process.stderr.write(`worker: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+      say(error instanceof Error ? (error.stack ?? error.message) : String(error));
       process.exit(1);
     },
   );

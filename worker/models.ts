@@ -5,12 +5,13 @@ import type { Config } from '../services/config/config.ts';
 import { modelRegistry } from '../services/config/home-files.ts';
 import { loadProjectConfig, NO_PROJECT_CONFIG } from '../services/config/project-config.ts';
 import { configFileOf } from '../services/config/project-file.ts';
+import { say } from './say.ts';
 
 export async function openModels(config: Config): Promise<Models> {
   const { home, packageRoot, models: env, project } = config;
   const file = project === null ? null : configFileOf(project.folder);
   const { models: settings } = file === null ? NO_PROJECT_CONFIG : await loadProjectConfig(file);
-  if (file !== null) process.stderr.write(`worker: loaded ${file.path}\n`);
+  if (file !== null) say(`loaded ${file.path}`);
   return new Models({
     settings,
     env,

@@ -8,7 +8,7 @@
  * before a run continues as new, before it answers the workflow task: a run that has ended in Temporal has
  * ended in the store, a step finds its run there, and a question that nothing would replay is in the inbox.
  * A schedule's run has no row before its start is written, so that is waited for, too. A run's batches are
- * written one after another.
+ * written one after another, and its segments, which write their events themselves, wait for those before.
  *
  * A store that is away is waited for. What it refuses it would refuse for ever, and the workflow task with
  * it: the run is ended then.
@@ -110,6 +110,13 @@ export class RunRecorder {
     if (lostFrom !== undefined) this.lost.set(handle, { from: lostFrom, history: historyLength });
     if (fresh.some(mustBeWritten)) return this.write(handle);
     this.flushWithin(fresh.every((event) => event.type === 'run-started') ? startMs : batchMs);
+  }
+
+  /** Resolves when what was taken of the run so far is in the store; its start alone can wait. */
+  async written(handle: string): Promise<void> {
+    const waiting = this.pending.get(handle) ?? [];
+    if (waiting.some((event) => event.type !== 'run-started')) return this.write(handle);
+    return this.writing.get(handle);
   }
 
   private flushWithin(ms: number): void {

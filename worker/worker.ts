@@ -12,6 +12,7 @@ import { payloadStorage } from '../prisma/store/values/payload-driver.ts';
 import { buildIdOf } from './bundle.ts';
 import type { WorkerVersion } from '../services/config/config.ts';
 import { LostRuns } from './background/lost-runs.ts';
+import { say } from './say.ts';
 import { refusedRunEnder } from './refused-runs.ts';
 import { RunRecorder } from './run-recorder.ts';
 import { askRunOf, wakeRun } from './run-signals.ts';
@@ -57,8 +58,6 @@ export interface RunningWorker {
   shutdown(): Promise<void>;
 }
 
-const say = (text: string): void => void process.stderr.write(`worker: ${text}\n`);
-
 /** Pinned: what a run began with can replay it; a newer version need not. Without a version the build is only named. */
 async function versioning(
   version: WorkerVersion | null,
@@ -69,6 +68,17 @@ async function versioning(
     return { workerDeploymentOptions: { useWorkerVersioning: false, version: named } };
   }
   return { workerDeploymentOptions: { useWorkerVersioning: true, version, defaultVersioningBehavior: 'PINNED' } };
+}
+
+function timesOf(graceMs: number): Partial<WorkerOptions> {
+  return {
+    shutdownGraceTime: graceMs - Math.min(INTERRUPTED_MS, graceMs / 4),
+    // A worker whose core has failed takes no task and never ends; by then every step that was cancelled has.
+    shutdownForceTime: graceMs + FORCED_AFTER_MS,
+    defaultHeartbeatThrottleInterval: '2s',
+    maxHeartbeatThrottleInterval: '5s',
+    stickyQueueScheduleToStartTimeout: '5s',
+  };
 }
 
 export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
@@ -87,31 +97,27 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     isEager: true,
     ...(parts.project === undefined ? {} : { workerProject: parts.project }),
   };
-  const activities = createActivities({ store, registry, runs: runStarter(starting) });
+  const activities = createActivities({
+    store,
+    registry,
+    runs: runStarter(starting),
+    recorded: (handle) => recorder.written(handle),
+  });
   const deployment = await versioning(parts.version ?? null, parts.bundle);
-  const workers = await Promise.all(
-    parts.taskQueues.map((taskQueue) =>
-      Worker.create({
-        connection: parts.connection,
-        namespace,
-        taskQueue,
-        workflowBundle: parts.bundle,
-        activities,
-        sinks: recorder.sinks(),
-        dataConverter,
-        maxConcurrentLocalActivityExecutions: SEGMENTS_AT_ONCE_MAX,
-        interceptors: { activity: [underWay.interceptor] },
-        shutdownGraceTime: graceMs - Math.min(INTERRUPTED_MS, graceMs / 4),
-        // A worker whose core has failed takes no task and never ends; by then every step that was cancelled has.
-        shutdownForceTime: graceMs + FORCED_AFTER_MS,
-        defaultHeartbeatThrottleInterval: '2s',
-        maxHeartbeatThrottleInterval: '5s',
-        stickyQueueScheduleToStartTimeout: '5s',
-        ...deployment,
-        ...parts.options,
-      }),
-    ),
-  );
+  const options: Omit<WorkerOptions, 'taskQueue'> = {
+    connection: parts.connection,
+    namespace,
+    workflowBundle: parts.bundle,
+    activities,
+    sinks: recorder.sinks(),
+    dataConverter,
+    maxConcurrentLocalActivityExecutions: SEGMENTS_AT_ONCE_MAX,
+    interceptors: { activity: [underWay.interceptor] },
+    ...timesOf(graceMs),
+    ...deployment,
+    ...parts.options,
+  };
+  const workers = await Promise.all(parts.taskQueues.map((taskQueue) => Worker.create({ ...options, taskQueue })));
   const running = workers.map((worker) => worker.run());
   background.open(store, askRunOf(client));
   const waker = new SubscriberWaker({ signals: store.signals, wake: (handle) => wakeRun(client, handle) });

@@ -9,6 +9,9 @@ import type { CommandFacts } from '../../language/catalogue.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import type { Secrets } from '../confinement/secrets.ts';
 import type { Confinement } from '../../language/permissions.ts';
+import type { StepOptions } from '../../interpreter/contract.ts';
+import type { Inheritance } from '../../interpreter/effect.ts';
+import type { Handed, Library } from '../../language/read/started-program.ts';
 import type { EditReply, EditRequest, StepList } from '../../interpreter/edits.ts';
 import type { RunContext, Session, Store } from '../../prisma/store/contract/contract.ts';
 
@@ -24,12 +27,15 @@ export interface Told {
 
 /** Starting, looking at, editing and controlling runs from inside a run; implemented by the client. */
 export interface RunPort {
+  /** `inherited`: from the run that starts it. `library`: all that names in the definition mean; without it they are looked up. */
   start(request: {
-    definition: Json;
+    handed: Handed;
+    library?: Library;
     inputs: JsonObject;
     project: string;
     persona: string;
     handle: string;
+    inherited: Inheritance;
   }): Promise<{ handle: string; workflowId: string }>;
   steps(handle: string): Promise<StepList>;
   /** The same id edits once. */
@@ -55,6 +61,8 @@ export interface CommandContext {
   /** How the step's processes are held in; absent means not at all. */
   confinement?: Confinement;
   secrets?: Secrets;
+  /** Of a command that starts runs: what they inherit. */
+  starts?: StepOptions['starts'];
 }
 
 export interface Command<Params = unknown, Result extends Json = Json> extends CommandFacts {

@@ -4,7 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import type { Json, JsonObject } from '../../language/json.ts';
+import type { JsonObject } from '../../language/json.ts';
+import { handedIn } from '../../language/read/started-program.ts';
 import { Value } from '../../language/model.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';
 import { Failure } from '../failures/failures.ts';
@@ -33,38 +34,20 @@ const RunParams = z.union(
 );
 type RunParams = z.infer<typeof RunParams>;
 
-async function definitionOf(params: RunParams, context: CommandContext): Promise<Json> {
-  if ('steps' in params) return { name: params.name ?? 'pipeline', loop: { type: 'once' }, steps: params.steps };
-  if ('command' in params) {
-    const step = {
-      type: 'shell',
-      command: params.command,
-      ...(params.args === undefined ? {} : { args: params.args }),
-    };
-    return { name: 'command', loop: { type: 'once' }, steps: [step] };
-  }
-  const wanted = 'definition' in params ? params.definition : 'sentinelId' in params ? params.sentinelId : params.name;
-  if (typeof wanted !== 'string') return wanted;
-  const found = await context.store.definitions.find(wanted);
-  if (found === null) {
-    throw new Failure(
-      'RUN_NOT_STARTED',
-      `there is no stored definition "${wanted}"; run or save it once, or give the definition itself`,
-    );
-  }
-  return found.definition as Json;
-}
-
 async function start(params: RunParams, context: CommandContext): Promise<JsonObject> {
-  const { run, key } = context;
+  const { run, key, starts } = context;
+  const handed = handedIn(params as JsonObject);
+  if (handed === null || starts === undefined) throw new Error(`bug: ${key} was asked for without what it starts`);
+  const { library, ...inherited } = starts;
   const handle = `run-${createHash('sha256').update(`${run.handle}:${key}`).digest('hex').slice(0, 16)}`;
-  const definition = await definitionOf(params, context);
   const started = await context.runs.start({
-    definition,
+    handed,
+    ...(library === undefined ? {} : { library }),
     inputs: params.inputs ?? {},
     project: run.project,
     persona: run.persona,
     handle,
+    inherited,
   });
   return { handle: started.handle, workflowId: started.workflowId };
 }

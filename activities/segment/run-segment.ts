@@ -8,7 +8,9 @@
  * - S2 a segment that dies after its commit has no effect when it runs again: its commit meets the
  *   journal row, is undone, and the journaled result is returned;
  * - S3 of two attempts at once, one commits; the other meets the journal row and returns it;
- * - S4 no step that writes outside the store runs in a segment (`speed: 'long'` in the catalogue).
+ * - S4 its events are never in the store before those that the run recorded before it: whoever follows
+ *   the run sees them in their order;
+ * - S5 no step that writes outside the store runs in a segment (`speed: 'long'` in the catalogue).
  */
 import { SEGMENT_EVENTS_MAX, type SegmentRequest, type SegmentResult } from '../../interpreter/contract.ts';
 import type { Json } from '../../language/json.ts';
@@ -29,15 +31,24 @@ const journalKey = (key: string): string => `segment ${key}`;
 /** So often the places were all taken, or the store was away for long. */
 const guardedAttemptsMax = 30;
 
+export interface SegmentParts {
+  store: Store;
+  quick: QuickSteps;
+  /** Resolves when what the run recorded before is in the store. */
+  recorded: (handle: string) => Promise<void>;
+}
+
 /** `attempt`, from 1: each takes another place for its events, in case that another segment's have the one before. */
 export async function runSegment(
-  store: Store,
-  quick: QuickSteps,
+  { store, quick, recorded }: SegmentParts,
   input: RunInput,
   asked: SegmentRequest,
   attempt: number,
 ): Promise<SegmentResult> {
   const { places } = asked;
+  const before = recorded(input.handle);
+  // Waited for below; a segment that fails first has nothing to say of it.
+  before.catch(() => undefined);
   const request = { ...asked, seq: asked.seq + ((attempt - 1) % places) * SEGMENT_EVENTS_MAX };
   const key = journalKey(request.key);
   const session = store.session();
@@ -54,12 +65,12 @@ export async function runSegment(
       ...anchorOf(request),
     };
     const strand = strandFrom(walk, request);
-    const before = { ...strand.own };
+    const had = { ...strand.own };
     const flow = await drive(walkStrand(walk, strand), () => undefined);
     const result: SegmentResult = {
       flow,
       frame: strand.frame,
-      set: changed(before, strand.own),
+      set: changed(had, strand.own),
       tally: request.tally === null ? null : position.tally,
       steps: position.steps,
       ...skippedBy(request, position),
@@ -74,6 +85,7 @@ export async function runSegment(
       ...(attempt <= guardedAttemptsMax ? { place: request.seq } : {}),
     };
     const { handle } = input;
+    await before;
     await session.commit({ handle, key, result: result as unknown as Json, events: host.events, forget, ...numbers });
     return result;
   } catch (error) {

@@ -7,9 +7,12 @@ import { placeIn, stepAt } from '../../language/edit.ts';
 import { faultOfValues, type JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
+import type { Inheritance } from '../../interpreter/effect.ts';
 import { definitionPath } from '../../interpreter/keys.ts';
+import { rightsOf } from '../../interpreter/limits.ts';
 import { stepsAt } from '../../interpreter/program.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
+import type { StartInput } from '../../workflows/messages/start-input.ts';
 import { freshPosition, setVariableAt } from '../../workflows/history/fresh-position.ts';
 import type { RetraceTarget, Standing } from '../../workflows/history/retrace.ts';
 import { adoptBounds, cleansUpCancelled, frameDifferences } from '../../workflows/history/same-frames.ts';
@@ -76,6 +79,7 @@ export async function forkRun(
       persona: persona ?? start.persona,
       known: (name) => known?.(name) ?? start.library?.[name],
       origin: { type: 'fork', of, at },
+      ...rightsIn(start),
       from: position,
       ...(as === undefined ? {} : { handle: as }),
       ...(start.continueEvery === undefined ? {} : { continueEvery: start.continueEvery }),
@@ -87,6 +91,11 @@ export async function forkRun(
       `The handle "${started.handle}" is taken by another run: give one of its own with --id, or leave it out.`,
     );
   return { handle: started.handle, of, at };
+}
+
+/** A run that a step of another one started may do no more when it is forked. */
+function rightsIn({ nested }: StartInput): { inherited?: Inheritance } {
+  return nested === undefined ? {} : { inherited: { depth: nested.depth, limits: rightsOf(nested.limits) } };
 }
 
 /** `keys`: of the step where the new run begins, and of the one that was asked for. */

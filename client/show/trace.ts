@@ -10,7 +10,8 @@ import { costWords } from '../../language/events/cost-words.ts';
 import type { Json } from '../../language/json.ts';
 import type { StepType } from '../../language/model.ts';
 import { NestedRuns } from '../../language/events/nested-runs.ts';
-import type { RunEvent, StepFinished, StepOutcome } from '../../language/events/run-event.ts';
+import { briefLines } from '../../language/events/shown-value.ts';
+import type { Asked, RunEvent, StepFinished, StepOutcome } from '../../language/events/run-event.ts';
 import { answeredWords, editWords } from './change-words.ts';
 import { PLAIN, type Paint } from './paint.ts';
 import { comparePlaces, depthOf, placeOf } from './step-keys.ts';
@@ -61,6 +62,13 @@ function linesOf(events: readonly RunEvent[], { under, depth, runs }: Level, opt
   const lines: string[] = [];
   const started = runs.startedIn(events, under);
   const ended = new Set(events.filter(({ type }) => type === 'step-finished').map(({ key }) => key));
+  const settledAt = new Map(
+    events.flatMap((event): [string, number][] =>
+      event.type === 'answered' || event.type === 'expired' || event.type === 'withdrawn'
+        ? [[event.id, event.seq]]
+        : [],
+    ),
+  );
   const shown = new Map(
     events.flatMap((event): [string, Json][] =>
       event.type === 'asked' ? [[event.question.id, event.question.show]] : [],
@@ -72,6 +80,8 @@ function linesOf(events: readonly RunEvent[], { under, depth, runs }: Level, opt
     if (line !== null) lines.push(line);
     else if (event.type === 'step-started' && !ended.has(event.key))
       lines.push(startLine(event, depth, options.paint ?? PLAIN));
+    if (event.type === 'asked' && (settledAt.get(event.question.id) ?? 0) < event.seq)
+      lines.push(...questionDetails(event, depth));
     for (const name of started.get(event.seq) ?? []) {
       lines.push(
         ...linesOf(
@@ -88,6 +98,12 @@ function linesOf(events: readonly RunEvent[], { under, depth, runs }: Level, opt
 /** Events of a run itself; for a nested one the step that it is says all of it. */
 export const isOfRun = ({ type }: RunEvent): boolean =>
   type === 'run-started' || type === 'run-finished' || type === 'pass-finished';
+
+/** What a question is about, below its line. */
+export function questionDetails({ key, question }: Asked, depth: number): string[] {
+  const indent = '  '.repeat(depth + depthOf(key) + 2);
+  return briefLines(question.show).map((line) => indent + line);
+}
 
 /** One line for one event, indented by where its step stands; null for what needs no line. */
 export function eventLine(event: RunEvent, depth: number, options: TraceOptions = {}): string | null {

@@ -1,7 +1,7 @@
 /** A definition, walked by the real interpreter while nothing happens: what each step would touch, whether it may, and what would come of it. */
 import type { JsonObject } from '../../language/json.ts';
 import type { Definition, Step } from '../../language/model.ts';
-import { permissionOf, permissionOfCommand, refusalOf, type Mode } from '../../language/permissions.ts';
+import { isToApprove, permissionOf, permissionOfCommand, refusalOf, type Mode } from '../../language/permissions.ts';
 import type { Catalogue, Permission } from '../../language/catalogue.ts';
 import { NestedRuns } from '../../language/events/nested-runs.ts';
 import type { RunEvent, RunOutcome, StepFinished } from '../../language/events/run-event.ts';
@@ -148,7 +148,12 @@ function stepOf(
     step: event.step,
     label: event.label,
     permission,
-    ...verdictOn(event, step, permission, { catalogue, mode, approvals: approvalsOf(run, runs) }),
+    ...verdictOn(event, step, permission, {
+      catalogue,
+      mode,
+      approvals: approvalsOf(run, runs),
+      commanded: commandedIn(prediction, run),
+    }),
     ...(mode === 'sandboxed' && (permission === 'shell' || permission === 'write') ? { sandboxed: true as const } : {}),
     ...(prediction === undefined ? {} : { effect: prediction.text, source: prediction.source }),
     outcome: event.outcome,
@@ -174,27 +179,40 @@ function permissionIn(
   return step === undefined ? null : permissionOf(catalogue, step);
 }
 
+function commandedIn(prediction: Prediction | undefined, { walk }: ScriptedRun): Parameters<typeof isToApprove>[3] {
+  const effect = prediction?.effect;
+  if (effect?.type !== 'command') return undefined;
+  return { command: effect.command, params: effect.params, handle: walk.input.handle };
+}
+
 /** What needs an approval in a run: what it says itself, and what the runs around it say. */
-function approvalsOf({ walk }: ScriptedRun, runs: readonly ScriptedRun[]): Set<string> {
+function approvalsOf({ walk }: ScriptedRun, runs: readonly ScriptedRun[]): Permission[] {
   const around = runs.filter(
     ({ walk: { input } }) => walk.input.handle === input.handle || walk.input.handle.startsWith(`${input.handle}/`),
   );
-  return new Set(around.flatMap((run) => run.walk.input.definition.safety?.requireApproval ?? []));
+  return [...new Set(around.flatMap((run) => run.walk.input.definition.safety?.requireApproval ?? []))];
 }
 
 function verdictOn(
   { failure, step: type }: StepFinished,
   step: Step | undefined,
   permission: Permission | null,
-  policy: { catalogue: Catalogue; mode: Mode | undefined; approvals: ReadonlySet<string> },
+  policy: {
+    catalogue: Catalogue;
+    mode: Mode | undefined;
+    approvals: readonly Permission[];
+    commanded: Parameters<typeof isToApprove>[3];
+  },
 ): { verdict: Verdict; why?: string } {
   const command = step?.type === 'command' ? { command: step.command } : {};
   const refusal = refusalOf(policy.catalogue, policy.mode, { permission, ...command });
   if (refusal !== null) return { verdict: 'denied', why: refusal };
   if (failure !== undefined && REFUSALS.has(failure.code)) return { verdict: 'denied', why: failure.message };
   if (type === 'approval') return { verdict: 'needs approval', why: 'the step asks for one' };
-  if (permission !== null && policy.approvals.has(permission))
+  if (permission !== null && policy.approvals.includes(permission))
     return { verdict: 'needs approval', why: `"requireApproval" names ${permission}` };
+  if (isToApprove(policy.catalogue, policy.approvals, permission, policy.commanded))
+    return { verdict: 'needs approval', why: 'it edits another run, and "requireApproval" is stated' };
   return { verdict: 'allowed' };
 }
 

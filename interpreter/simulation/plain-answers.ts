@@ -6,6 +6,7 @@ import {
   type GivenDefinition,
   type ReadDefinition,
 } from '../../language/read/nested-definition.ts';
+import { readStarted, referring, type Handed, type StartedProgram } from '../../language/read/started-program.ts';
 import { Scope } from './simulation.ts';
 import type { Library, World } from './world.ts';
 
@@ -38,8 +39,13 @@ export class PlainAnswers {
     return Promise.resolve(readNestedDefinition(given, { catalogue, stored: this.referred(given) }));
   }
 
+  readStarted(_key: string, handed: Handed): Promise<StartedProgram> {
+    const stored = this.referred({ value: referring(handed), library: {} });
+    return Promise.resolve(readStarted(handed, this.world.catalogue, stored));
+  }
+
   /** What the names in it lead to; a name that the run was started with keeps its meaning. */
-  private referred({ value, library }: GivenDefinition): Library {
+  private referred({ value, library }: Pick<GivenDefinition, 'value' | 'library'>): Library {
     const found: Library = {};
     const program = programOf(value);
     const parsed = typeof program === 'string' ? readJsonText(program) : undefined;

@@ -4,7 +4,7 @@ import type { Json } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import { valueOfEvent } from '../../language/events/published-event.ts';
 import { LEVEL_NOW } from '../changes.ts';
-import type { Effect } from '../effect.ts';
+import type { CommandEffect, Effect } from '../effect.ts';
 import { limitsOf } from '../limits.ts';
 import type { RunResult } from '../outcome.ts';
 import { EventBoard } from './event-board.ts';
@@ -149,6 +149,13 @@ function effectsOf(world: World): { [key: string]: Json } {
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** What a run has from the one that starts it by a command: how deep it is, and the limits that there are. */
+function inheritedFrom({ starts }: CommandEffect): { inherits?: Json } {
+  if (starts === undefined) return {};
+  const limits = Object.entries(starts.limits).filter(([, limit]) => limit !== null);
+  return { inherits: throughJson({ depth: starts.depth, ...Object.fromEntries(limits) }) };
+}
+
 /** What an effect asks of the world, without how long it may take. */
 export function essenceOf(effect: Effect): Json {
   switch (effect.type) {
@@ -157,7 +164,7 @@ export function essenceOf(effect: Effect): Json {
       return throughJson({ command, args, cwd, env, stdin } as unknown as Json);
     }
     case 'command':
-      return { command: effect.command, params: effect.params };
+      return { command: effect.command, params: effect.params, ...inheritedFrom(effect) };
     case 'emit':
       return { event: effect.event, data: effect.data };
     case 'watch':

@@ -10,9 +10,11 @@ export interface Triggers {
   close(): Promise<void>;
 }
 
-const say = (text: string): void => void process.stderr.write(`worker: ${text}\n`);
-
-export function openTriggers(starting: RunServices, config: Pick<Config, 'home' | 'webhooks'>): Triggers {
+export function openTriggers(
+  starting: RunServices,
+  config: Pick<Config, 'home' | 'webhooks'>,
+  say: (text: string) => void,
+): Triggers {
   const { triggers } = starting.store;
   const parts = [
     new Dispatcher(starting, say),

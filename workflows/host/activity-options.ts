@@ -28,13 +28,21 @@ export function activityOptions(effect: ActivityEffect): ActivityOptions {
 
 export function stepOptions(effect: ActivityEffect): [StepOptions] | [] {
   const { confinement, secrets } = effect;
-  if (confinement === undefined && secrets === undefined) return [];
+  const starts = startsOf(effect);
+  if (confinement === undefined && secrets === undefined && starts === undefined) return [];
   return [
     {
       ...(confinement === undefined ? {} : { confinement }),
       ...(secrets === undefined ? {} : { secrets }),
+      ...(starts === undefined ? {} : { starts }),
     },
   ];
+}
+
+function startsOf(effect: ActivityEffect): StepOptions['starts'] {
+  if (effect.type !== 'command' || effect.starts === undefined) return undefined;
+  const { starts, library } = effect;
+  return library === undefined ? starts : { ...starts, library };
 }
 
 /** A segment is retried until it succeeds: only the store being away, or a bug, can fail one. */

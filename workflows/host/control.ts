@@ -12,8 +12,10 @@ import {
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import { depthFault } from '../../language/json.ts';
-import { HELD_WITH_PARENT, type Choice } from '../../language/events/question.ts';
+import { previewOf } from '../../language/events/preview.ts';
+import { HELD_WITH_PARENT, type Choice, type Question } from '../../language/events/question.ts';
 import type { RunEvent, RunStatus } from '../../language/events/run-event.ts';
+import { inlineBytesMax } from '../../language/limits.ts';
 import { CHECK_FORM } from '../../interpreter/contract.ts';
 import { answerOptions } from './activity-options.ts';
 import {
@@ -45,6 +47,12 @@ import { Updates } from '../replay-order/updates.ts';
 
 const traceKeptMax = 100;
 
+/** As a status tells of it, which no reference stands in for: what is too large for that is in the inbox. */
+function told(question: Question): Question {
+  const { show } = question;
+  return JSON.stringify(show).length <= inlineBytesMax ? question : { ...question, show: { preview: previewOf(show) } };
+}
+
 export class Control {
   /** Set once the run's result is known; from then on nothing can be asked of it. */
   ended: RunStatus | null = null;
@@ -69,7 +77,7 @@ export class Control {
     if (isLeaf) this.current.set(event.key, event.label);
     if (event.type === 'step-finished') this.current.delete(event.key);
     this.showQuestion(event);
-    this.recent.push(event);
+    this.recent.push(event.type === 'asked' ? { ...event, question: told(event.question) } : event);
     if (this.recent.length > traceKeptMax) this.recent.shift();
   }
 
@@ -98,7 +106,7 @@ export class Control {
       steps: position.steps,
       current: Array.from(this.current, ([key, label]) => ({ key, label })),
       startedAt: input.startedAt,
-      questions: position.questions,
+      questions: position.questions.map((question) => told(question)),
     };
   }
 

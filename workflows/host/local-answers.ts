@@ -1,7 +1,8 @@
 /** What the walk asks of local activities that change nothing: digests, and definitions that stand in variables. */
 import { CancellationScope } from '@temporalio/workflow';
-import { DIGEST, READ_DEFINITION } from '../../interpreter/contract.ts';
+import { DIGEST, READ_DEFINITION, READ_STARTED } from '../../interpreter/contract.ts';
 import type { GivenDefinition, ReadDefinition } from '../../language/read/nested-definition.ts';
+import type { Handed, StartedProgram } from '../../language/read/started-program.ts';
 import { answerOptions, segmentOptions } from './activity-options.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { askLocally } from '../replay-order/local-activity.ts';
@@ -12,6 +13,14 @@ export abstract class LocalAnswers {
   /** A branch that is cancelled meanwhile ends when it comes to ask. */
   digest(text: string): Promise<string> {
     return CancellationScope.nonCancellable(() => askLocally<string>(this.walk, DIGEST, [text], answerOptions));
+  }
+
+  /** A run that is cancelled meanwhile ends when it comes to ask. */
+  readStarted(key: string, handed: Handed): Promise<StartedProgram> {
+    const options = { ...segmentOptions(key), summary: `${key} reads what it would start` };
+    return CancellationScope.nonCancellable(() =>
+      askLocally<StartedProgram>(this.walk, READ_STARTED, [handed], options),
+    );
   }
 
   /** A run that is cancelled meanwhile ends when the nested run is to begin. */

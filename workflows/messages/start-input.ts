@@ -8,7 +8,7 @@ import type { Definition } from '../../language/model.ts';
 import type { RunOrigin } from '../../language/events/run-event.ts';
 import { LEVEL_NOW } from '../../interpreter/changes.ts';
 import type { RunInput } from '../../interpreter/host.ts';
-import type { RunLimits } from '../../interpreter/effect.ts';
+import type { Inheritance, RunLimits } from '../../interpreter/effect.ts';
 import { limitsOf } from '../../interpreter/limits.ts';
 
 export interface StartInput {
@@ -22,8 +22,8 @@ export interface StartInput {
   library?: { [name: string]: Definition };
   /** The commands that these definitions name. */
   catalogue?: Catalogue;
-  /** For a nested run: who started it, how deep it is, and the limits it inherits. */
-  nested?: { parent: string; depth: number; limits: RunLimits };
+  /** For a run that a step of another one started: how deep it is, and the limits it inherits. `parent`: where it is nested in that one. */
+  nested?: Inheritance & { parent?: string };
   /** Values of the environment variables that the definitions list. */
   env?: { [name: string]: string };
   continueEvery?: number;
@@ -70,7 +70,8 @@ export function runInputOf(start: StartInput, handle: string, startedAt: number)
 export function startInputOf(input: RunInput, inherited: RunLimits): StartInput {
   const { definition, definitionHash, project, persona, base, library, catalogue } = input;
   const { parent, depth, env, continueEvery } = input;
-  const nested = parent === null ? undefined : { parent, depth, limits: inherited };
+  const nested =
+    parent === null && depth === 1 ? undefined : { ...(parent === null ? {} : { parent }), depth, limits: inherited };
   return withoutEmpty({
     definition,
     definitionHash,

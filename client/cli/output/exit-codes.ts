@@ -31,6 +31,7 @@ export function exitCodeOfError(code: ClientErrorCode): number {
     case 'HISTORY_DIVERGES':
     case 'QUESTION_UNKNOWN':
     case 'ANSWER_REFUSED':
+    case 'ANSWERED_ALREADY':
     case 'NO_ANSWER':
     case 'SERVICES':
     case 'STORE_UNAVAILABLE':

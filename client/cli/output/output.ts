@@ -1,9 +1,14 @@
 /**
  * What a verb says: results on stdout, progress and errors on stderr. With --json stdout holds JSON
  * alone: one document, or one object a line where the verb streams.
+ *
+ * Whatever a definition, an event or a process has brought along comes through here, and is escaped here
+ * (language/events/visible.ts). A line stays one: what follows a newline in it begins with a bar, so that nothing
+ * can look like a line of ours.
  */
-import pc from 'picocolors';
-import { PLAIN, type Paint } from '../../show/paint.ts';
+import { barred, visible } from '../../../language/events/visible.ts';
+import type { Paint } from '../../show/paint.ts';
+import { paintFor, rendered } from './ink.ts';
 
 export interface Output {
   json: boolean;
@@ -12,35 +17,48 @@ export interface Output {
   paint: Paint;
   /** A line for people; nothing with --json. */
   line: (text?: string) => void;
+  /** Text of several lines, each as it is; nothing with --json. */
+  text: (text: string) => void;
   /** The document, or one object of a stream; nothing without --json. */
   object: (value: unknown) => void;
   /** A remark on stderr. */
   note: (text: string) => void;
+  /** Bytes that somebody asked for as they are. */
+  raw: (line: string) => void;
 }
 
-export function openOutput(options: { json?: boolean | undefined; streams?: boolean }): Output {
+/** A stream that text is written to. */
+export type Sink = Pick<NodeJS.WriteStream, 'write'> & { isTTY?: boolean };
+
+export interface Streams {
+  stdout: Sink;
+  stderr: Sink;
+}
+
+export function openOutput(
+  options: { json?: boolean | undefined; streams?: boolean },
+  { stdout, stderr }: Streams = process,
+): Output {
   const json = options.json === true;
-  const isTerminal = process.stdout.isTTY && !json;
+  const isTerminal = stdout.isTTY === true && !json;
   return {
     json,
     isTerminal,
     paint: paintFor(isTerminal),
     line: (text = '') => {
-      if (!json) process.stdout.write(`${text}\n`);
+      if (!json) stdout.write(`${rendered(barred(text))}\n`);
+    },
+    text: (text) => {
+      if (!json) stdout.write(rendered(text));
     },
     object: (value) => {
-      if (json) process.stdout.write(`${JSON.stringify(value, null, options.streams === true ? 0 : 2)}\n`);
+      if (json) stdout.write(`${visible(JSON.stringify(value, null, options.streams === true ? 0 : 2))}\n`);
     },
-    note: (text) => process.stderr.write(`${text}\n`),
+    note: (text) => {
+      stderr.write(`${rendered(barred(text))}\n`);
+    },
+    raw: (line) => {
+      stdout.write(`${line}\n`);
+    },
   };
-}
-
-function paintFor(isTerminal: boolean): Paint {
-  const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
-  const forced = FORCE_COLOR !== undefined && FORCE_COLOR !== '' && FORCE_COLOR !== '0' && FORCE_COLOR !== 'false';
-  const refused =
-    (NO_COLOR !== undefined && NO_COLOR !== '') || TERM === 'dumb' || FORCE_COLOR === '0' || FORCE_COLOR === 'false';
-  if (!forced && (refused || !isTerminal)) return PLAIN;
-  const { green, red, yellow, dim, bold } = pc.createColors(true);
-  return { good: green, bad: red, warn: yellow, dim, strong: bold };
 }

@@ -1,7 +1,9 @@
 /** An open question for people: what is asked, the fields of its form, and the commands that answer it. */
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
 import type { Choice } from '../../../language/events/question.ts';
+import { briefLines } from '../../../language/events/shown-value.ts';
 import { PLAIN, type Paint } from '../../show/paint.ts';
+import { isActing, isShownWhole, shortDigest } from '../../lookup/find-question.ts';
 import { oneLine } from '../../show/trace.ts';
 
 export interface ShownQuestion {
@@ -9,28 +11,57 @@ export interface ShownQuestion {
   id: string;
   message: string;
   choices: readonly Choice[];
+  show: Json;
   form: JsonObject | null;
+  digest: string | null;
 }
 
+/** As a list shows it: the whole, or how it begins and where the whole is. */
 export function questionLines(question: ShownQuestion, paint: Paint = PLAIN): string[] {
   return [
     `  ${paint.warn('asks')}: ${oneLine(question.message)}`,
+    ...briefLines(question.show).map((line) => `      ${line}`),
     ...howToAnswer(question).map((line) => `    ${line}`),
   ];
 }
 
 /** What has to be known, and what to type: with a form its fields first, and a command whose data fit it. */
-export function howToAnswer({ handle, id, choices, form }: Omit<ShownQuestion, 'message'>): string[] {
-  const answer = `sentinel answer ${handle} ${id}`;
+export function howToAnswer(question: Omit<ShownQuestion, 'message'>): string[] {
+  const { handle, id, choices } = question;
+  if (isShownWhole(question) || !choices.some(isActing)) return answerLines(question, choices);
+  return [
+    `all of it, and how to approve it: sentinel inbox show ${word(handle)} ${word(id)}`,
+    ...answerLines(
+      question,
+      choices.filter((choice) => !isActing(choice)),
+    ),
+  ];
+}
+
+/** The same for somebody who is shown all of it. */
+export const howToAnswerSeen = (question: Omit<ShownQuestion, 'message'>): string[] =>
+  answerLines(question, question.choices, question.digest === null ? '' : ` --digest ${shortDigest(question.digest)}`);
+
+function answerLines(
+  { handle, id, form }: Omit<ShownQuestion, 'message'>,
+  choices: readonly Choice[],
+  named = '',
+): string[] {
+  if (choices.length === 0) return [];
+  const answer = `sentinel answer ${word(handle)} ${word(id)}`;
   // The form is what an approval carries; every other choice goes without data.
-  if (form === null || !choices.includes('approve')) return [`${answer} ${choices.join('|')}`];
+  if (form === null || !choices.includes('approve')) return [`${answer} ${choices.join('|')}${named}`];
   const others = choices.filter((choice) => choice !== 'approve');
   return [
     `needs --data with ${fieldsText(form)}`,
-    `${answer} approve --data '${JSON.stringify(exampleOf(form, DEPTH_MAX)).replaceAll("'", String.raw`'\''`)}'`,
-    ...(others.length === 0 ? [] : [`${answer} ${others.join('|')}`]),
+    `${answer} approve --data ${quoted(JSON.stringify(exampleOf(form, DEPTH_MAX)))}${named}`,
+    ...(others.length === 0 ? [] : [`${answer} ${others.join('|')}${named}`]),
   ];
 }
+
+/** As a shell takes it for one word. */
+const word = (text: string): string => (/^[\w@%+=:,./#-]+$/.test(text) ? text : quoted(text));
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 const FIELDS_MAX = 20;
 const DEPTH_MAX = 5;

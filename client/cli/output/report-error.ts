@@ -1,28 +1,35 @@
 /** From whatever was thrown to a sentence, an object, and an exit code. */
 import { CommanderError } from 'commander';
+import type { JsonObject } from '../../../language/json.ts';
 import { ClientError, type ClientErrorCode } from '../../../runs/client-error.ts';
 import { EXIT, exitCodeOfError } from './exit-codes.ts';
+import { openOutput } from './output.ts';
 
 interface Reported {
   code: ClientErrorCode;
   message: string;
   exitCode: number;
+  details?: JsonObject;
 }
 
 export async function reportError(
   error: unknown,
   options: { json: boolean; verb: string | undefined },
 ): Promise<number> {
-  const { code, message, exitCode } = await readError(error, options.verb);
-  process.stderr.write(`sentinel: ${message}\n`);
-  if (options.json) process.stdout.write(`${JSON.stringify({ ok: false, error: { code, message } })}\n`);
-  if (code === 'BUG' && error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`);
+  const { code, message, exitCode, details } = await readError(error, options.verb);
+  const said = { code, message, ...(details === undefined ? {} : { details }) };
+  const output = openOutput({ json: options.json, streams: true });
+  output.note(`sentinel: ${message}`);
+  output.object({ ok: false, error: said });
+  if (code === 'BUG' && error instanceof Error && error.stack !== undefined) output.note(error.stack);
   return exitCode;
 }
 
 async function readError(error: unknown, verb: string | undefined): Promise<Reported> {
-  if (error instanceof ClientError)
-    return { code: error.code, message: error.message, exitCode: exitCodeOfError(error.code) };
+  if (error instanceof ClientError) {
+    const { code, message, details } = error;
+    return { code, message, exitCode: exitCodeOfError(code), ...(details === undefined ? {} : { details }) };
+  }
   if (error instanceof CommanderError) {
     return { code: 'USAGE', message: sentenceOf(error, verb), exitCode: EXIT.usage };
   }

@@ -1,9 +1,9 @@
 /** A run on the screen: a line for each event as it comes, and on a terminal the steps under way. */
-import type { Spinner } from 'yocto-spinner';
 import type { FollowedEvent } from '../../follow/follow-run.ts';
 import { depthOf } from '../../show/step-keys.ts';
-import { durationText, eventLine, isOfRun, oneLine } from '../../show/trace.ts';
+import { durationText, eventLine, isOfRun, oneLine, questionDetails } from '../../show/trace.ts';
 import type { Output } from './output.ts';
+import { openSpinner, type Spinning } from './spinner.ts';
 
 const TICK_MS = 1000;
 
@@ -11,7 +11,7 @@ export class RunView {
   readonly #output: Output;
   readonly #handle: string;
   readonly #running = new Map<string, { label: string; since: number }>();
-  #spinner: Spinner | undefined;
+  #spinner: Spinning | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(output: Output, handle: string) {
@@ -22,8 +22,7 @@ export class RunView {
   async open(): Promise<void> {
     const { stderr, env } = process;
     if (!this.#output.isTerminal || !stderr.isTTY || env['TERM'] === 'dumb' || env['CI'] !== undefined) return;
-    const { default: yoctoSpinner } = await import('yocto-spinner');
-    this.#spinner = yoctoSpinner({ stream: stderr, handleSignals: false, text: 'starting' }).start();
+    this.#spinner = await openSpinner('starting');
     this.#timer = setInterval(() => this.#refresh(), TICK_MS);
   }
 
@@ -35,6 +34,8 @@ export class RunView {
     const isShown = event.type === 'pass-finished' ? own : !isOfRun(event);
     const line = isShown ? eventLine(event, nestingOf(this.#handle, handle), { paint: this.#output.paint }) : null;
     if (line !== null) this.#output.line(line);
+    if (event.type === 'asked')
+      for (const text of questionDetails(event, nestingOf(this.#handle, handle))) this.#output.line(text);
     this.#refresh();
   }
 
@@ -45,11 +46,7 @@ export class RunView {
   }
 
   #refresh(): void {
-    if (this.#spinner === undefined) return;
-    const now = Date.now();
-    const text = underWayText([...this.#running.values()], now);
-    const width = Math.max(20, (process.stderr.columns || 80) - 4);
-    this.#spinner.text = text.length <= width ? text : `${text.slice(0, width - 1)}…`;
+    this.#spinner?.say(underWayText([...this.#running.values()], Date.now()));
   }
 }
 

@@ -70,11 +70,10 @@ async function asks(client: SentinelClient, handle: string): Promise<true | unde
 
 function howToGoOn(handle: string, event: RunEvent): string {
   if (event.type !== 'asked') return `"sentinel resume ${handle}" lets it go on`;
-  const { id, choices, form } = event.question;
-  const lines = howToAnswer({ handle, id, choices, form });
-  if (form === null) return lines.map((line) => `"${line}"`).join(' or ');
-  const [needs = '', ...answers] = lines;
-  return `it ${needs}: ${answers.join(' or ')}`;
+  const [first = '', ...answers] = howToAnswer({ ...event.question, handle });
+  if (first.startsWith('sentinel ')) return [first, ...answers].map((line) => `"${line}"`).join(' or ');
+  if (first.startsWith('needs ')) return `it ${first}: ${answers.join(' or ')}`;
+  return [first, ...answers].join(', or ');
 }
 
 interface Hands {
@@ -93,13 +92,15 @@ function onInterrupts(client: SentinelClient, handle: string, output: Output, de
   const press = (): void => {
     state.presses += 1;
     if (state.presses === 1) {
+      output.note('');
       output.note(
-        `\nsentinel: detaching, the run goes on; "sentinel follow ${handle}" re-attaches. Press Ctrl-C again to cancel the run.`,
+        `sentinel: detaching, the run goes on; "sentinel follow ${handle}" re-attaches. Press Ctrl-C again to cancel the run.`,
       );
       state.timer = setTimeout(() => leave(EXIT.ok), DETACH_MS);
     } else if (state.presses === 2) {
       clearTimeout(state.timer);
-      output.note('\nsentinel: cancelling the run; Ctrl-C again leaves at once');
+      output.note('');
+      output.note('sentinel: cancelling the run; Ctrl-C again leaves at once');
       state.timer = setTimeout(() => {
         output.note(`sentinel: the run has not ended yet; "sentinel status ${handle}" shows how it stands.`);
         leave(EXIT.cancelled);

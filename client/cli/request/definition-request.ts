@@ -55,7 +55,7 @@ export async function readRequest(
   const { config } = await projectConfig(project, output);
   const { findDefinition } = await import('./find-definition.ts');
   const { definition, problems, known } = await findDefinition(given, project, client);
-  if (problems.length > 0) output.note(problemLines(problems, output.paint).join('\n'));
+  for (const line of problemLines(problems, output.paint)) output.note(line);
   if (definition === null || hasErrors(problems)) {
     const message = `${given} has problems; nothing was started.`;
     output.object({ ok: false, error: { code: 'DEFINITION_INVALID', message }, problems });

@@ -1,8 +1,8 @@
 /** A client for the length of one verb, as its kind allows; says on stderr what is going on while services start. */
-import type { Spinner } from 'yocto-spinner';
 import { SentinelClient } from '../../client.ts';
 import type { Environment } from '../../../services/config/config.ts';
 import type { Output } from '../output/output.ts';
+import { openSpinner, type Spinning } from '../output/spinner.ts';
 import { declaredKind } from './verb-kind.ts';
 
 export async function withClient<Result>(
@@ -27,7 +27,7 @@ export async function withClient<Result>(
 /** A spinner on a terminal, lines elsewhere. */
 export class Progress {
   readonly #output: Output;
-  #spinner: Spinner | undefined;
+  #spinner: Promise<Spinning> | undefined;
   #ended = false;
 
   constructor(output: Output) {
@@ -42,13 +42,12 @@ export class Progress {
 
   end(): void {
     this.#ended = true;
-    this.#spinner?.stop();
+    void this.#spinner?.then((spinner) => spinner.stop());
   }
 
   async #spin(text: string): Promise<void> {
-    const { default: yoctoSpinner } = await import('yocto-spinner');
-    if (this.#ended) return;
-    this.#spinner ??= yoctoSpinner({ stream: process.stderr, handleSignals: false }).start();
-    this.#spinner.text = text;
+    this.#spinner ??= openSpinner(text);
+    const spinner = await this.#spinner;
+    if (!this.#ended) spinner.say(text);
   }
 }

@@ -1,6 +1,7 @@
 /** `sentinel answer HANDLE [ID] CHOICE`. */
 import type { Command } from 'commander';
 import { CHOICES, type Choice } from '../../../language/events/question.ts';
+import { standingText } from '../../lookup/standing-answer.ts';
 import { openOutput } from '../output/output.ts';
 import { givenJson } from '../request/given-json.ts';
 import { nearestOf, usage } from '../request/usage.ts';
@@ -13,13 +14,14 @@ interface Options {
   note?: string;
   data?: string;
   by?: string;
+  digest?: string;
 }
 
 export function define(command: Command): void {
   command
     .description(
       'Answers what a run asks. The id may be left out where one question is open; those of nested runs are reached through any run around them. ' +
-        'Whoever answers second is told the first answer. Exit code 1 when the answer is refused, 4 when there is no such run.',
+        'Whoever answers second is told the first answer. Exit code 1 when the answer is refused, or when somebody gave another one; 4 when there is no such run.',
     )
     .argument('<handle>', 'the run')
     .argument('<words...>', `[ID] CHOICE: the question, as "inbox" shows it, and one of ${CHOICES.join(', ')}`)
@@ -29,6 +31,7 @@ export function define(command: Command): void {
       'data of the answer: what a form asks for, with "edit" the fields of the action to change, with "extend" how much more is granted',
     )
     .option('--by <persona>', 'who answers (default: the user)')
+    .option('--digest <hex>', 'what was seen, as "inbox show" names it; needed to approve what lists do not show whole')
     .addHelpText(
       'after',
       `
@@ -48,7 +51,7 @@ async function answer(handle: string, words: readonly string[], options: Options
       `"answer" takes a handle, at most one id and a choice; quote what belongs together, and write a reason with --note.`,
     );
   const id = words.length === 2 ? words[0] : undefined;
-  const { note, by = process.env['USER'] ?? 'local' } = options;
+  const { note, digest, by = process.env['USER'] ?? 'local' } = options;
   const data = options.data === undefined ? {} : { data: givenJson('--data', options.data, DATA_REMEDY) };
   await withClient(output, async (client) => {
     const reply = await client.answer(handle, {
@@ -56,12 +59,11 @@ async function answer(handle: string, words: readonly string[], options: Options
       by,
       ...(id === undefined ? {} : { id }),
       ...(note === undefined ? {} : { note }),
+      ...(digest === undefined ? {} : { digest }),
       ...data,
     });
     output.object({ ok: true, ...reply });
-    const { answer: stands, already } = reply;
-    if (already) output.line(`${reply.id} of ${reply.handle} was answered already: ${stands.choice} by ${stands.by}.`);
-    else output.line(`${reply.id} of ${reply.handle}: ${stands.choice}.`);
+    output.line(reply.already ? `${standingText(reply)}.` : `${reply.id} of ${reply.handle}: ${reply.answer.choice}.`);
   });
 }
 

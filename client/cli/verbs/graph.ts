@@ -35,7 +35,7 @@ Examples:
       output.object(graph);
       if (output.json) return;
       const { mermaidOf } = await import('../../../language/graph/mermaid.ts');
-      process.stdout.write(mermaidOf(graph));
+      output.text(mermaidOf(graph));
     });
 }
 

@@ -1,9 +1,9 @@
-/** `sentinel inbox`. */
+/** `sentinel inbox`, and `sentinel inbox show HANDLE [ID]`. */
 import type { Command } from 'commander';
 import type { InboxItem } from '../../../prisma/store/contract/contract.ts';
-import { previewOf } from '../../../language/events/preview.ts';
+import { briefLines, valueLines } from '../../../language/events/shown-value.ts';
 import { oneLine } from '../../show/trace.ts';
-import { howToAnswer } from '../output/question-lines.ts';
+import { howToAnswer, howToAnswerSeen } from '../output/question-lines.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { withClient } from '../request/with-client.ts';
 
@@ -14,21 +14,44 @@ interface Options {
   clear?: boolean;
 }
 
-export function define(command: Command): void {
-  command
+export function define(group: Command): void {
+  group
     .description('Shows what personas are asked and were told, newest first.')
     .option('--persona <id>', 'only what is for this persona')
     .option('--all', 'answered, expired and seen items too')
     .option('--clear', 'mark what was only told as seen (default persona: the user)')
+    .helpCommand(false)
     .addHelpText(
       'after',
       `
 Examples:
   sentinel inbox
   sentinel inbox --persona ada --json
+  sentinel inbox show nightly steps.2@1
   sentinel inbox --clear`,
     )
     .action((options: Options) => inbox(options));
+  group
+    .command('show')
+    .summary('show all of a question, however long it is')
+    .description(
+      'Shows all that a question is about, and how to answer it: what is longer than lists show can be approved with the digest that is named at the end. ' +
+        'The id may be left out where one question is open. Exit code 1 when nothing is asked, 4 when there is no such run.',
+    )
+    .argument('<handle>', 'the run')
+    .argument('[id]', 'the question, as "inbox" shows it')
+    .helpOption('-h, --help', 'show this')
+    .option('--json', 'print JSON alone on stdout')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel inbox show nightly
+  sentinel inbox show nightly steps.2@1 --json    {handle, id, message, show, digest, …}`,
+    )
+    .action((handle: string, id: string | undefined, _options: unknown, self: Command) =>
+      showWhole(handle, id, self.optsWithGlobals<Options>()),
+    );
 }
 
 async function inbox(options: Options): Promise<void> {
@@ -44,19 +67,40 @@ async function inbox(options: Options): Promise<void> {
     const items = await client.inbox({ all, ...(persona === undefined ? {} : { persona }) });
     output.object(items);
     if (items.length === 0) output.line(all ? 'Nothing was asked or told yet.' : 'Nothing waits for an answer.');
-    for (const item of items) show(item, output);
+    for (const item of items) showBriefly(item, output);
   });
 }
 
-function show(item: InboxItem, { line, paint }: Output): void {
-  const { handle, id, persona, message, priority, choices, show: shown, form, state, expiresAt, answer } = item;
-  const isOpen = state === 'open';
-  const mark = isOpen ? paint.warn('?') : paint.dim('·');
+function showBriefly(item: InboxItem, output: Output): void {
+  const { line, paint } = output;
+  const { handle, id, state } = item;
+  showHead(item, output);
+  for (const text of briefLines(item.show)) line(`      ${text}`);
+  showTimes(item, output);
+  for (const text of state === 'open' ? howToAnswer(item) : [paint.dim(`${handle} ${id}`)]) line(`    ${text}`);
+}
+
+function showHead({ state, message, priority, persona }: InboxItem, { line, paint }: Output): void {
+  const mark = state === 'open' ? paint.warn('?') : paint.dim('·');
   line(`${mark} ${paint.strong(oneLine(message))}  ${paint.dim(`${priority}, for ${persona}, ${state}`)}`);
-  if (shown !== null) line(`    ${oneLine(previewOf(shown))}`);
-  if (expiresAt !== null && isOpen) line(`    until ${new Date(expiresAt).toISOString()}`);
+}
+
+function showTimes({ state, expiresAt, answer }: InboxItem, { line }: Output): void {
+  if (expiresAt !== null && state === 'open') line(`    until ${new Date(expiresAt).toISOString()}`);
   if (answer !== null)
     line(`    ${answer.choice} by ${answer.by}${answer.note === null ? '' : `: ${oneLine(answer.note)}`}`);
-  for (const text of isOpen ? howToAnswer({ handle, id, choices, form }) : [paint.dim(`${handle} ${id}`)])
-    line(`    ${text}`);
+}
+
+async function showWhole(handle: string, id: string | undefined, options: Options): Promise<void> {
+  const output = openOutput(options);
+  const { line } = output;
+  await withClient(output, async (client) => {
+    const item = await client.question(handle, id);
+    output.object(item);
+    showHead(item, output);
+    for (const text of item.show === null ? [] : valueLines(item.show)) line(`      ${text}`);
+    if (item.form !== null) for (const text of ['its form:', ...valueLines(item.form)]) line(`      ${text}`);
+    showTimes(item, output);
+    if (item.state === 'open') for (const text of howToAnswerSeen(item)) line(`    ${text}`);
+  });
 }

@@ -11,6 +11,7 @@ interface Options {
   stream: (typeof STREAMS)[number];
   lines: number;
   follow?: boolean;
+  raw?: boolean;
 }
 
 export function define(command: Command): void {
@@ -20,6 +21,7 @@ export function define(command: Command): void {
     .option('--stream <name>', 'stdout, stderr, or combined', oneOf('--stream', STREAMS), 'combined')
     .option('--lines <n>', 'the last so many lines', wholeNumber('--lines', { min: 0, max: 100_000 }), 200)
     .option('--follow', 'everything from the beginning, and then what comes until the run has ended')
+    .option('--raw', 'what was printed as it is, with colours and whatever else a terminal obeys')
     .addHelpText(
       'after',
       `
@@ -29,6 +31,8 @@ Examples:
   sentinel logs nightly --follow --json    {"line": …} a line`,
     )
     .action((handle: string, options: Options, self: Command) => {
+      if (options.raw === true && options.json === true)
+        throw usage('--raw passes on what was printed and --json prints JSON; give one of them.');
       if (options.follow !== true) return tail(handle, options);
       if (self.getOptionValueSource('lines') !== 'default')
         throw usage('--follow shows everything from the beginning and --lines only the end; give one of them.');
@@ -38,21 +42,23 @@ Examples:
 
 async function tail(handle: string, options: Options): Promise<void> {
   const output = openOutput(options);
+  const show = options.raw === true ? output.raw : output.line;
   await withClient(output, async (client) => {
     await client.find(handle);
     const lines = await (await client.store()).logs.tail(handle, options.stream, options.lines);
     output.object({ handle, stream: options.stream, lines });
-    for (const line of lines) output.line(line);
+    for (const line of lines) show(line);
   });
 }
 
 async function follow(handle: string, options: Options): Promise<void> {
   const output = openOutput({ ...options, streams: true });
+  const show = options.raw === true ? output.raw : output.line;
   await withClient(output, async (client) => {
     await client.find(handle);
     for await (const line of (await client.store()).logs.follow(handle, options.stream, {})) {
       output.object({ line });
-      output.line(line);
+      show(line);
     }
   });
 }

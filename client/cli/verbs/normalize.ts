@@ -34,8 +34,8 @@ async function normalize(file: string, output: Output): Promise<number> {
   const { problems, inferred } = rest;
   const canonical = definition === null ? null : inOrder(definition);
   output.object({ ok: canonical !== null, ...(canonical === null ? {} : { definition: canonical }), ...rest });
-  if (canonical !== null) output.line(JSON.stringify(canonical, null, 2));
+  if (canonical !== null) output.text(`${JSON.stringify(canonical, null, 2)}\n`);
   const notes = [...problemLines(problems, output.paint), ...inferred.map((text) => `  inferred: ${text}`)];
-  if (notes.length > 0) output.note([`${file}:`, ...notes].join('\n'));
+  if (notes.length > 0) for (const line of [`${file}:`, ...notes]) output.note(line);
   return canonical === null ? EXIT.usage : EXIT.ok;
 }

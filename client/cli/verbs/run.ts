@@ -70,7 +70,7 @@ async function run(given: string, options: Options): Promise<number> {
   const start = async (client: SentinelClient): Promise<number> => {
     const { definition, problems, inferred, known, persona: owner } = await findDefinition(given, project, client);
     if (definition === null) return refuse(given, problems, inferred, output);
-    if (problems.length > 0) output.note(problemLines(problems, output.paint).join('\n'));
+    for (const line of problemLines(problems, output.paint)) output.note(line);
     const { persona: usual, host: usualHost } = config?.defaults ?? {};
     const { host = usualHost, continueEvery, persona = owner ?? usual ?? process.env['USER'] ?? 'local' } = options;
     const started = await client.start(definition, {
@@ -98,6 +98,6 @@ function refuse(
 ): number {
   const message = `${given} has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}; nothing was started.`;
   output.object({ ok: false, error: { code: 'DEFINITION_INVALID', message }, problems, inferred });
-  output.note([`sentinel: ${message}`, ...problemLines(problems, output.paint)].join('\n'));
+  for (const line of [`sentinel: ${message}`, ...problemLines(problems, output.paint)]) output.note(line);
   return EXIT.usage;
 }

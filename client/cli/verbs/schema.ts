@@ -1,5 +1,6 @@
 /** `sentinel schema`: the format as a JSON Schema, for editors and other programs. */
 import type { Command } from 'commander';
+import { openOutput } from '../output/output.ts';
 
 export function define(command: Command): void {
   command
@@ -20,6 +21,7 @@ Examples:
         import('../../../language/schema/definition-schema.ts'),
         import('../../../activities/commands/catalogue.ts'),
       ]);
-      process.stdout.write(schemaText(builtInCatalogue()));
+      // The text is JSON, asked for as such or not.
+      openOutput({}).text(schemaText(builtInCatalogue()));
     });
 }

@@ -118,14 +118,16 @@ function showReport(report: SimulationReport, output: Output): void {
   if (report.steps.length > rowsMax)
     output.line(paint.dim(`… and ${report.steps.length - rowsMax} more (--json shows all)`));
   for (const { path, change, diff } of report.files) {
-    output.line(`\n${paint.strong(path)} would be ${change}`);
+    output.line();
+    output.line(`${paint.strong(path)} would be ${change}`);
     for (const line of diff.split('\n'))
       output.line(`  ${line.startsWith('+') ? paint.good(line) : line.startsWith('-') ? paint.bad(line) : line}`);
   }
   const notes = notesOf(report, paint);
   if (notes.length > 0) output.line();
   for (const note of notes) output.line(note);
-  output.line(`\n${endOf(report, paint)}`);
+  output.line();
+  output.line(endOf(report, paint));
 }
 
 function rowOf(
@@ -133,17 +135,17 @@ function rowOf(
   paint: Paint,
 ): string[] {
   const colour = verdict === 'denied' ? paint.bad : verdict === 'needs approval' ? paint.warn : paint.good;
-  const said =
-    branch !== undefined
-      ? `→ ${branch}`
-      : `${effect ?? ''}${source === 'assumed' && step === 'shell' ? paint.dim(' (assumed to succeed)') : ''}`;
-  const ending = failure === undefined ? said : `${said} ${paint.bad(`${outcome} ${failure.code}`)}`;
+  const said = short(branch !== undefined ? `→ ${branch}` : (effect ?? ''), 120).trim();
+  const remarks = [
+    ...(branch === undefined && source === 'assumed' && step === 'shell' ? [paint.dim('(assumed to succeed)')] : []),
+    ...(failure === undefined ? [] : [paint.bad(`${outcome} ${failure.code}`)]),
+  ];
   return [
     key,
     `${step} ${short(label)}`,
     permission ?? '',
     colour(sandboxed === true && verdict !== 'denied' ? `${verdict}, sandboxed` : verdict),
-    short(ending.trim(), 120),
+    [said, ...remarks].join(' ').trim(),
   ];
 }
 

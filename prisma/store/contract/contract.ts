@@ -154,8 +154,8 @@ export interface Store {
     follow(handle: string, options: { after?: number; signal?: AbortSignal }): AsyncIterable<RunEvent>;
   };
   inbox: {
-    /** Newest first; without `all` what waits for an answer or has not been seen. `handle` includes nested runs. */
-    list(query: { persona?: string; handle?: string; all?: boolean }): Promise<InboxItem[]>;
+    /** Newest first; without `all` what waits for an answer or has not been seen. `handle` includes nested runs, `id` is a question's own. */
+    list(query: { persona?: string; handle?: string; id?: string; all?: boolean }): Promise<InboxItem[]>;
     /** Ids of the questions that the run itself has open: all of them, in order. */
     open(handle: string): Promise<string[]>;
     /** Marks what a persona was told as seen; how many. */

@@ -158,7 +158,7 @@ const IS_WAITING = `inbox.state = 'told' or (inbox.state = 'open' and not exists
 
 export function inbox(database: Database): Store['inbox'] {
   return {
-    async list({ persona, handle, all = false }) {
+    async list({ persona, handle, id, all = false }) {
       const conditions: string[] = all ? [] : [`(${IS_WAITING})`];
       const values: unknown[] = [];
       const add = (value: unknown): string => `$${values.push(value)}`;
@@ -167,6 +167,7 @@ export function inbox(database: Database): Store['inbox'] {
         conditions.push(
           `(inbox.handle = ${add(withoutNul(handle))} or starts_with(inbox.handle, ${add(`${withoutNul(handle)}/`)}))`,
         );
+      if (id !== undefined) conditions.push(`inbox.id = ${add(withoutNul(id))}`);
       const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
       const rows = await database.query<Row>(
         `select ${COLUMNS} from inbox ${where} order by inbox.position desc limit ${LIST_MAX}`,

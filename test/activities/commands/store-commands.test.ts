@@ -95,6 +95,17 @@ function starter() {
   return { started, runs };
 }
 
+const starts = {
+  depth: 2,
+  limits: {
+    maxIterations: null,
+    timeoutMs: null,
+    stepTimeoutMs: null,
+    nestingDepth: 4,
+    requireApproval: ['shell' as const],
+  },
+};
+
 const definition: Definition = { name: 'stored', loop: { type: 'once' }, steps: [{ type: 'emit', event: 'e' }] };
 
 describe('sentinel/run', () => {
@@ -102,29 +113,33 @@ describe('sentinel/run', () => {
     [
       'a definition',
       { definition: definition as Json, inputs: { a: 1 } },
-      { definition, inputs: { a: 1 }, persona: 'tester' },
+      { handed: { written: definition }, inputs: { a: 1 }, persona: 'tester' },
     ],
-    ['a name', { name: 'stored' }, { definition, inputs: {} }],
-    ['a definition by its name', { definition: 'stored' }, { definition }],
-    ['an id', { sentinelId: 'stored' }, { definition }],
+    ['a name', { name: 'stored' }, { handed: { name: 'stored' }, inputs: {} }],
+    ['a definition by its name', { definition: 'stored' }, { handed: { name: 'stored' } }],
+    ['an id', { sentinelId: 'stored' }, { handed: { name: 'stored' } }],
     [
       'a pipeline',
       { type: 'pipeline', steps: [{ type: 'emit', event: 'e' }] },
-      { definition: { loop: { type: 'once' }, steps: [{ type: 'emit', event: 'e' }] } },
+      { handed: { written: { loop: { type: 'once' }, steps: [{ type: 'emit', event: 'e' }] } } },
     ],
-    ['a command', { command: 'npm test' }, { definition: { steps: [{ type: 'shell', command: 'npm test' }] } }],
-  ])('starts %s', async (_name, params, expected) => {
-    await opened.store.definitions.save(definition);
+    [
+      'a command',
+      { command: 'npm', args: ['test'] },
+      { handed: { written: { steps: [{ type: 'shell', command: 'npm', args: ['test'] }] } } },
+    ],
+  ])('starts %s, with the rights of the run that it is in', async (_name, params, expected) => {
     const { started, runs } = starter();
-    const result = await run('sentinel/run', params, { runs });
+    const result = await run('sentinel/run', params, { runs, starts });
     expect(result).toEqual({ handle: expect.stringMatching(/^run-[0-9a-f]{16}$/), workflowId: expect.any(String) });
-    expect([...started.values()]).toMatchObject([expected]);
+    expect([...started.values()]).toMatchObject([{ ...expected, inherited: starts }]);
   });
 
   it('starts nothing twice', async () => {
     const { started, runs } = starter();
     const over = {
       runs,
+      starts,
       key: 'steps.same@1',
       run: { handle: 'run-same', project: '/', persona: 'p', definitionHash: 'd' },
     };
@@ -135,10 +150,6 @@ describe('sentinel/run', () => {
     );
     await registry.run('sentinel/run', params, { ...context, key: 'steps.same@2' });
     expect(started.size).toBe(2);
-  });
-
-  it('says that a name is unknown', async () => {
-    await expect(run('sentinel/run', { name: 'nobody' })).rejects.toMatchObject({ code: 'RUN_NOT_STARTED' });
   });
 });
 

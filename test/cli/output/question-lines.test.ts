@@ -5,7 +5,13 @@ import { howToAnswer, questionLines } from '../../../client/cli/output/question-
 import { formFault } from '../../../language/form.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 
-const approval = { handle: 'nightly', id: 'steps.0@1', choices: ['approve', 'reject', 'abort'] as const };
+const approval = {
+  handle: 'nightly',
+  id: 'steps.0@1',
+  choices: ['approve', 'reject', 'abort'] as const,
+  show: null,
+  digest: 'a1b2c3d4e5f60718a1b2c3d4e5f60718a1b2c3d4e5f60718a1b2c3d4e5f60718',
+};
 
 /** What a shell makes of the command. */
 function dataIn(lines: readonly string[]): Json {

@@ -306,6 +306,13 @@ describe('verdicts', () => {
       says: { verdict: 'needs approval', outcome: 'ok' },
     },
     {
+      title: 'an edit of another run, where anything needs an approval',
+      given: definition([command('sentinel/step/remove', { sentinelId: 'another', index: 0 })], {
+        safety: { requireApproval: ['delete'] },
+      }),
+      says: { verdict: 'needs approval', permission: 'write' },
+    },
+    {
       title: 'an approval',
       given: definition([{ type: 'approval', message: 'Go on?' }]),
       says: { verdict: 'needs approval', outcome: 'ok' },

@@ -134,7 +134,17 @@ test('nothing of it is started: a run, a run of a command, a trigger, a schedule
   const refusal = tooLarge(/^the input "x" is nested deeper/);
   await expect(harness.start(definition, { inputs: { x: deep } })).rejects.toMatchObject(refusal);
   await expect(
-    runStarter(parts).start({ ...request, definition: definition as unknown as Json, handle: 'never' }),
+    runStarter(parts).start({
+      handed: { written: definition as unknown as Json },
+      inputs: request.inputs,
+      project: request.project,
+      persona: request.persona,
+      handle: 'never',
+      inherited: {
+        depth: 1,
+        limits: { maxIterations: null, timeoutMs: null, stepTimeoutMs: null, nestingDepth: null },
+      },
+    }),
   ).rejects.toMatchObject(refusal);
   await expect(addTrigger(parts, { ...request, event: 'never' })).rejects.toMatchObject(refusal);
   const scheduled: Definition = { ...definition, trigger: { type: 'schedule', cronExpression: '0 3 * * *' } };

@@ -54,6 +54,19 @@ test('100,000 passes of one quick command', { timeout: hour }, async () => {
   expect((await harness.workflow(handle).describe()).historyLength).toBeLessThan(20_000);
 });
 
+test(
+  'whoever follows 100,000 passes sees them one after the other, and the last one last',
+  { timeout: hour },
+  async () => {
+    // Partly the run's own steps and partly segments, which are written each in its own way.
+    const handle = await harness.start(counted('followed', 100_000, [{ type: 'condition', check: 'true', then: [] }]));
+    const { code, out } = await harness.command('follow', handle);
+    expect(code).toBe(0);
+    const passes = [...out.matchAll(/^pass (\d+) ended$/gm)].map(([, pass]) => Number(pass));
+    expect(passes).toEqual(Array.from({ length: 100_000 }, (_, n) => n + 1));
+  },
+);
+
 test('10,000 passes, each step an activity, continue as new by themselves', { timeout: hour }, async () => {
   const handle = await harness.start(
     counted('stepwise', 10_000, [create('stepwise', { pass: '$iteration' })], { durability: 'step' }),

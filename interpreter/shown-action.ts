@@ -1,0 +1,75 @@
+/**
+ * An action as a person is shown it who is to decide about it: all of it, whatever its size. What decides
+ * what happens is here, and the digest of a question is over the same.
+ */
+import type { Json, JsonObject } from '../language/json.ts';
+import type { Step } from '../language/model.ts';
+import { previewOf } from '../language/events/preview.ts';
+import { effectOf } from './build-effect.ts';
+import type { Effect } from './effect.ts';
+import type { Strand } from './host.ts';
+import { askedIn, type BlockFrame } from './position.ts';
+import type { Place, Walk } from './walk-state.ts';
+
+const fields = [
+  'type',
+  'command',
+  'args',
+  'cwd',
+  'env',
+  'stdin',
+  'files',
+  'params',
+  'library',
+  'event',
+  'data',
+] as const;
+
+/** What the action is, without what only the run's books need. */
+export function actionOf(effect: Effect): JsonObject {
+  return Object.fromEntries<Json>(
+    Object.entries(effect).filter(([name]) => (fields as readonly string[]).includes(name)),
+  );
+}
+
+/** The fields that `answers.ts` lets a persona change replace those of the action. */
+export function edited(effect: Effect, changes: JsonObject): Effect {
+  if (effect.type !== 'command' || changes['params'] === undefined) return { ...effect, ...changes };
+  // Other parameters may mean other definitions by the same names.
+  const { library: _library, ...rest } = effect;
+  return { ...rest, ...changes };
+}
+
+/** What a step that failed would do if it were tried again now; of a step that is no action, what it is. */
+export function actionAgain(walk: Walk, strand: Strand, step: Step, place: Place, frame: BlockFrame): Json {
+  if (step.type !== 'shell' && step.type !== 'command' && step.type !== 'emit') return { type: step.type };
+  const { edit } = frame;
+  const approved = askedIn(frame)?.effect;
+  const built = approved === undefined ? effectOf(walk, strand, step, place) : { effect: approved };
+  if ('failure' in built) return { type: step.type };
+  return actionOf(edit === undefined ? built.effect : edited(built.effect, edit));
+}
+
+/** The action in a line. What it does, whatever the step is called; where that is long, it says so. */
+export function actionWords(step: Step, effect: Effect): string {
+  const name = 'name' in step && step.name !== undefined ? `${JSON.stringify(step.name)}, ` : '';
+  const text = lineOf(effect);
+  const preview = previewOf(text);
+  return `${name}${preview}${preview === text ? '' : ` (${text.length} characters in all)`}`;
+}
+
+function lineOf(effect: Effect): string {
+  switch (effect.type) {
+    case 'shell':
+      return [effect.command, ...(effect.args ?? [])].join(' ');
+    case 'command':
+      return effect.command;
+    case 'emit':
+      return effect.event;
+    case 'sentinel':
+    case 'watch':
+      return effect.label;
+    default:
+      return effect satisfies never;
+  }
+}

@@ -1,0 +1,31 @@
+/** What people are shown is escaped in one place: nothing else writes to a terminal. */
+import { expect, test } from 'vitest';
+import { codeOf, files } from './tree.ts';
+
+/** Programs of their own, whose output is a log or is read by a program. */
+const PROGRAMS = [
+  'services/prepare-external.ts',
+  'services/supervisor/supervisor-process.ts',
+  'services/temporal/temporal-download.ts',
+];
+const WRITERS: readonly string[] = [
+  ...PROGRAMS,
+  'client/cli/output/ink.ts',
+  'client/cli/output/output.ts',
+  'client/cli/output/spinner.ts',
+  // Waits until all is written.
+  'client/cli/main.ts',
+  // Says that it is ready, as JSON of its settings.
+  'worker/main.ts',
+  'worker/say.ts',
+];
+
+test('only the output of the command line and what a worker says write to a terminal', () => {
+  const sources = files.filter((path) =>
+    /^(?:client|worker|runs|services|activities|interpreter|language|prisma)\/.*\.ts$/.test(path),
+  );
+  const writes =
+    /\bconsole\.|process\.std(?:out|err)\.write|\bstd(?:out|err)\.write|from 'picocolors'|import\('yocto-spinner'\)/;
+  expect(sources.length).toBeGreaterThan(200);
+  expect(sources.filter((path) => writes.test(codeOf(path))).toSorted()).toEqual(WRITERS.toSorted());
+});
