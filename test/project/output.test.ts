@@ -17,6 +17,8 @@ const WRITERS: readonly string[] = [
   'client/cli/main.ts',
   // Says that it is ready, as JSON of its settings.
   'worker/main.ts',
+  // Says which steps it waits for, as JSON for its supervisor.
+  'worker/ending.ts',
   'worker/say.ts',
 ];
 
