@@ -127,6 +127,8 @@ export class Connections {
   }
 
   async #openTemporal(): Promise<Temporal> {
+    // Somebody else's database that is away is said first: without it nothing here is of use.
+    if (this.#config.database.isExternal) await (await this.store()).ping();
     if (!this.#config.temporal.isExternal) await this.#ready('temporal');
     const [{ connectTemporal }, store] = await Promise.all([import('../runs/temporal-connection.ts'), this.store()]);
     return connectTemporal(this.#config, store);

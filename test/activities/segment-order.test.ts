@@ -106,7 +106,7 @@ const CASES: { title: string; change: Append; turns: { own: number }[] }[] = [
       let calls = 0;
       return async (...given) => {
         calls += 1;
-        if (calls === 1) throw new Error('away');
+        if (calls === 1) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
         await append(...given);
       };
     },

@@ -297,8 +297,8 @@ describe('refused', () => {
     {
       title: 'in the name of a run with a line end in its handle',
       sent: { path: '/events/sentinel:a%0Ab:status' },
-      status: 403,
-      says: /the runs themselves/,
+      status: 400,
+      says: /no control characters/,
     },
     {
       title: 'in the name of a run, in letters that look alike',
