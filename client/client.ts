@@ -108,7 +108,8 @@ export class SentinelClient {
 
   async status(handle: string): Promise<RunReport> {
     const run = await this.find(handle);
-    return reportOf(run, this.#connections.config, Date.now(), await this.#heldBy(run));
+    const said = run.finishedAt === null ? await (await this.store()).events.newest(handle, ['warning']) : null;
+    return reportOf(run, this.#connections.config, Date.now(), { held: await this.#heldBy(run), said });
   }
 
   /** What holds the run; null where nothing does, or only a question. */

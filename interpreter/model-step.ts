@@ -194,7 +194,8 @@ function* afterFailure(at: At, failure: FailureInfo): Walking<Halt | null> {
   const usual = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(open.waits, 20));
   const ms = typeof asked === 'number' ? Math.max(asked, 1000) : usual;
   const left = stepTimeLeft(walk, strand, step, open);
-  const until = new Date(walk.host.now() + ms).toISOString();
+  const until = walk.host.now() + ms;
+  const moment = new Date(until).toISOString();
   const provider = failure.details?.['provider'];
   const whom = typeof provider === 'string' ? provider : 'the model';
   if (ms >= left)
@@ -202,7 +203,7 @@ function* afterFailure(at: At, failure: FailureInfo): Walking<Halt | null> {
       ending: {
         failure: {
           ...failure,
-          message: `${failure.message} (${whom} would be waited for until ${until}, and the step's time ends before; raise timeoutMs)`,
+          message: `${failure.message} (${whom} would be waited for until ${moment}, and the step's time ends before; raise timeoutMs)`,
         },
       },
     };
@@ -210,7 +211,8 @@ function* afterFailure(at: At, failure: FailureInfo): Walking<Halt | null> {
     type: 'warning',
     key: place.key,
     code: failure.code,
-    message: `${place.key} is waiting for ${whom} until ${until}: ${failure.message}`,
+    message: `${place.key} is waiting for ${whom} until ${moment}: ${failure.message}`,
+    until,
   });
   open.waits += 1;
   const gate = yield* takeRest(walk, strand, `${place.key} waiting for ${whom}:`, ms, open);

@@ -28,7 +28,7 @@ test.each(tools.map((tool) => [tool.name, tool] as const))(
 
 test('a command with several forms offers the fields of all, and needs those of each', () => {
   const [git] = toolsFor(registry, ['code/git']);
-  const { properties, required } = git?.parameters as {
+  const { properties, required } = (git?.parameters ?? {}) as {
     properties: { operation: { enum: string[] } };
     required: string[];
   };
