@@ -30,6 +30,7 @@ export function reportOf(
   run: Run,
   config: Config,
   now: number,
+  /** What holds it, and what it was last warned of. */
   { held, said }: { held: Paused | null; said: Warning | null },
 ): RunReport {
   return {

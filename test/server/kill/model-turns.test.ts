@@ -79,6 +79,10 @@ test('the answer is paid once where the worker dies in a call, and in the turn a
     'steps.0@1 llm ok',
     'steps.1@1 emit ok',
   ]);
+  const shown = await harness.command('transcript', handle, 'steps.0@1');
+  expect(shown.code).toBe(0);
+  for (const line of ['→ code/read {"path":"a.txt"}', 'what a says', 'Done.']) expect(shown.out).toContain(line);
+  expect((await harness.command('transcript', handle, 'steps.9@1')).code).toBe(2);
   const history = JSON.stringify(await harness.history(handle));
   expect(history).not.toContain('what a says');
 });
