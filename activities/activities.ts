@@ -20,6 +20,7 @@ import {
   DIGEST,
   EMIT,
   IS_BEHIND,
+  LLM,
   NEXT_EVENT,
   READ_DEFINITION,
   READ_STARTED,
@@ -32,6 +33,7 @@ import {
   type EventRequest,
   type ShellRequest,
   type StepOptions,
+  type TurnRequest,
 } from '../interpreter/contract.ts';
 import { checkEdit, type EditToCheck } from './local/edits.ts';
 import { Failure } from './failures/failures.ts';
@@ -43,11 +45,15 @@ import { secretsOf, unsealedFor, withMaskedFailures, type Secrets } from './conf
 import { maskJson } from '../language/secrets.ts';
 import { findCommand } from '../language/catalogue.ts';
 import type { RunInput } from '../interpreter/host.ts';
+import type { TurnOutcome } from '../interpreter/effect.ts';
 import { handleOf } from '../interpreter/keys.ts';
 import { quickSteps } from './segment/quick-steps.ts';
 import { runSegment } from './segment/run-segment.ts';
 import { runShell } from './shell/run-shell.ts';
 import { withValueFiles } from './shell/value-files.ts';
+import type { Models } from './models/open-models.ts';
+import { keepCallResult } from './turns/call-result.ts';
+import { runTurn } from './turns/run-turn.ts';
 import { watchExecution, type WatchRequest } from './shell/watch.ts';
 
 export interface ActivityParts {
@@ -56,6 +62,8 @@ export interface ActivityParts {
   runs: RunPort;
   /** Resolves when what the run has recorded so far is in the store. */
   recorded: (handle: string) => Promise<void>;
+  /** Null: model steps fail, and say how to get one. */
+  models: Models | null;
 }
 
 type Activity = (...args: never[]) => Promise<unknown>;
@@ -85,6 +93,7 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
         );
       }),
     [WATCH]: (request: WatchRequest) => guarded(async () => watchExecution(request, await contextOf(parts))),
+    [LLM]: (request: TurnRequest) => guarded(() => turn(parts, request)),
     [NEXT_EVENT]: async (request: EventRequest) =>
       store.signals.next({ handle: (await ownRun(store)).handle, ...request }),
     [DIGEST]: digestOf,
@@ -110,7 +119,26 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
 }
 
 function commandActivity(parts: ActivityParts, nameOf: () => string): Activity {
-  return (params: JsonObject, options?: StepOptions) => guarded(() => runCommand(parts, nameOf(), params, options));
+  return (params: JsonObject, options?: StepOptions) =>
+    guarded(async () => {
+      const value = await runCommand(parts, nameOf(), params, options);
+      if (options?.call === undefined) return value;
+      return keepCallResult(parts.store, (await ownRun(parts.store)).handle, options.call, value);
+    });
+}
+
+/** A model may think for minutes without a word. */
+const beatMs = 2000;
+
+async function turn(parts: ActivityParts, request: TurnRequest): Promise<TurnOutcome> {
+  const context = await contextOf(parts);
+  const { run, key, attempt, timeoutMs, signal } = context;
+  const beat = setInterval(() => context.heartbeat(), beatMs);
+  try {
+    return await runTurn(parts, request, { run, attempt: `${key} ${attempt}`, timeoutMs, signal });
+  } finally {
+    clearInterval(beat);
+  }
 }
 
 async function runCommand(

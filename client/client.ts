@@ -27,6 +27,7 @@ import { followRun, type FollowedEvent, type FollowOptions } from './follow/foll
 import { waitForLoss } from './follow/lost-run.ts';
 import { noSuchRun } from './lookup/no-such-run.ts';
 import { reportOf, reportWithoutRow, webUrlOf, type RunReport } from './lookup/run-report.ts';
+import { transcriptsOf, type Transcript } from './lookup/transcripts.ts';
 import type { RunServices } from '../runs/start-run.ts';
 import type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
@@ -35,6 +36,7 @@ export type { Cancelled } from './cancel-run.ts';
 export type { Forced, ForcedRun } from './force-cancel.ts';
 export { ClientError } from '../runs/client-error.ts';
 export type { FollowedEvent, FollowOptions } from './follow/follow-run.ts';
+export type { Transcript } from './lookup/transcripts.ts';
 export type { RunReport } from './lookup/run-report.ts';
 export type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
@@ -108,7 +110,8 @@ export class SentinelClient {
 
   async status(handle: string): Promise<RunReport> {
     const run = await this.find(handle);
-    return reportOf(run, this.#connections.config, Date.now(), await this.#heldBy(run));
+    const said = run.finishedAt === null ? await (await this.store()).events.newest(handle, ['warning']) : null;
+    return reportOf(run, this.#connections.config, Date.now(), { held: await this.#heldBy(run), said });
   }
 
   /** What holds the run; null where nothing does, or only a question. */
@@ -164,6 +167,12 @@ export class SentinelClient {
     const events: RunEvent[] = [];
     for await (const event of everyEvent(store, handle)) events.push(event);
     return events;
+  }
+
+  /** The run's conversations with models, or that of one step. Throws `STEP_NOT_FOUND` where it has none. */
+  async transcripts(handle: string, key?: string): Promise<Transcript[]> {
+    await this.find(handle);
+    return transcriptsOf(await this.store(), handle, key);
   }
 
   /** Waits for the end of the run. */
@@ -258,7 +267,7 @@ export class SentinelClient {
     const report =
       run === null
         ? reportWithoutRow(handle, this.webUrl(handle))
-        : reportOf(run, this.#connections.config, Date.now(), null);
+        : reportOf(run, this.#connections.config, Date.now(), { held: null, said: null });
     return { report, questions: [], forced };
   }
 

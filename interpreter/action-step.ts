@@ -44,35 +44,17 @@ export function* walkAction(
         : build(walk, strand, given?.step ?? step, place, frame);
     if ('failure' in built)
       return finish(walk, strand, step, place, startedAt, { failure: built.failure }, labelOf(step));
-    let action: Effect =
+    const action: Effect =
       given === null || 'failure' in given || built.effect.type !== 'sentinel'
         ? built.effect
         : { ...built.effect, library: given.library, catalogue: given.catalogue };
-    const permission = permissionToAsk(walk, action);
-    if (permission !== null) {
-      const started = yield* readStarted(walk, action);
-      if ('code' in started) return finish(walk, strand, step, place, startedAt, { failure: started }, action.label);
-      action = started;
-      const decision = yield* approveAction(walk, strand, step, place, frame, { effect: action, permission });
-      if ('flow' in decision) return decision.flow;
-      if ('failure' in decision) {
-        const decided = decision.skip ? { ...step, onError: 'skip' as const } : step;
-        return finish(walk, strand, decided, place, startedAt, { failure: decision.failure }, action.label);
-      }
-      action = decision.perform;
+    const acted = yield* act(walk, strand, step, place, frame, action);
+    if ('flow' in acted) return acted.flow;
+    if ('failure' in acted) {
+      const decided = acted.skip ? { ...step, onError: 'skip' as const } : step;
+      return finish(walk, strand, decided, place, startedAt, { failure: acted.failure }, action.label);
     }
-    const refused = refusedAction(walk, action);
-    if (refused) return finish(walk, strand, step, place, startedAt, { failure: refused }, action.label);
-    const bounded = yield* askBudget(walk, strand, priceOf(action));
-    if (bounded) return bounded;
-    const effect = begin(walk, strand, action);
-    if (!isQuick(step, walk.input.catalogue, walk.input.limits))
-      record(walk, { type: 'step-started', key: place.key, step: step.type, label: effect.label });
-    const pending = performInTime(walk, strand, step, effect);
-    const ended = effect.type === 'sentinel' && effect.wait ? yield* holdMeanwhile(walk, strand, pending) : null;
-    const reply = yield* wait(pending);
-    settle(walk, effect.key, reply);
-    noteWatched(walk, effect, reply);
+    const { effect, reply, ended } = acted;
     const flow = finish(walk, strand, step, place, startedAt, { ...endingOf(reply), ...costOf(reply) }, effect.label);
     if (ended) return ended;
     if (reply.ok && reply.stoppedBy !== undefined) return (yield* cutShort(walk, strand, reply.stoppedBy)) ?? flow;
@@ -81,6 +63,44 @@ export function* walkAction(
     const held = yield* holdAtLimit(walk, limit);
     if (held) return held;
   }
+}
+
+/** What an action came to; why it did not happen; or how the line of execution ends before it. */
+export type Acted =
+  { effect: Effect; reply: Reply; ended: Flow | null } | { failure: FailureInfo; skip: boolean } | { flow: Flow };
+
+/** Decides an action, and performs it. `frame` keeps the question about it. */
+export function* act(
+  walk: Walk,
+  strand: Strand,
+  step: ActionStep,
+  place: Place,
+  frame: BlockFrame,
+  built: Effect,
+): Walking<Acted> {
+  let action = built;
+  const permission = permissionToAsk(walk, action);
+  if (permission !== null) {
+    const started = yield* readStarted(walk, action);
+    if ('code' in started) return { failure: started, skip: false };
+    action = started;
+    const decision = yield* approveAction(walk, strand, step, place, frame, { effect: action, permission });
+    if (!('perform' in decision)) return decision;
+    action = decision.perform;
+  }
+  const refused = refusedAction(walk, action);
+  if (refused) return { failure: refused, skip: false };
+  const bounded = yield* askBudget(walk, strand, priceOf(action));
+  if (bounded) return { flow: bounded };
+  const effect = begin(walk, strand, action);
+  if (!isQuick(step, walk.input.catalogue, walk.input.limits))
+    record(walk, { type: 'step-started', key: place.key, step: step.type, label: effect.label });
+  const pending = performInTime(walk, strand, step, effect);
+  const ended = effect.type === 'sentinel' && effect.wait ? yield* holdMeanwhile(walk, strand, pending) : null;
+  const reply = yield* wait(pending);
+  settle(walk, effect.key, reply);
+  noteWatched(walk, effect, reply);
+  return { effect, reply, ended };
 }
 
 /** No limit of the run ends a step of a clean-up, and none at which it is held a nested run. */
@@ -96,7 +116,7 @@ function* cutShort(walk: Walk, strand: Strand, by: string): Walking<Flow | null>
   return limit ? yield* holdAtLimit(walk, limit) : null;
 }
 
-function endingOf(reply: Reply): Ending {
+export function endingOf(reply: Reply): Ending {
   if (reply.ok) return { value: reply.value };
   return 'cancelled' in reply ? { cancelled: true } : { failure: reply.failure };
 }

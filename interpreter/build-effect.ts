@@ -17,7 +17,7 @@ import type {
 } from '../language/model.ts';
 import { textOf } from '../language/expression/scope.ts';
 import type { Strand } from './host.ts';
-import type { Effect, RunLimits, Variables } from './effect.ts';
+import type { CommandEffect, Effect, RunLimits, Variables } from './effect.ts';
 import { limitsLeft, rightsOf, timeoutOf } from './limits.ts';
 import { namesAt, paramsOf, Reader } from './names.ts';
 import { isTimed } from './outcome.ts';
@@ -159,18 +159,18 @@ function refusedByMode(walk: Walk, effect: Effect): FailureInfo | null {
   };
 }
 
-const secretsOf = ({ input: { env } }: Walk): { secrets?: { [name: string]: string } } =>
+export const secretsOf = ({ input: { env } }: Walk): { secrets?: { [name: string]: string } } =>
   env === undefined ? {} : { secrets: env };
 
 /** Quick commands start no process. */
-function confinementOf(walk: Walk, step: Step): { confinement?: Confinement } {
+export function confinementOf(walk: Walk, step: Step): { confinement?: Confinement } {
   const { mode, memoryMb } = walk.input.limits;
   const isFull = mode === undefined;
   if (isQuick(step, walk.input.catalogue) || (isFull && memoryMb === undefined)) return {};
   return { confinement: { ...(isFull ? {} : { mode }), ...(memoryMb === undefined ? {} : { memoryMb }) } };
 }
 
-function strictFailure(key: string, unresolved: readonly string[]): FailureInfo {
+export function strictFailure(key: string, unresolved: readonly string[]): FailureInfo {
   const names = unresolved.join(', ');
   const message = `${key}: ${names} ${unresolved.length === 1 ? 'has' : 'have'} no value here; set it before this step, or remove "strict"`;
   return { code: 'UNRESOLVED_REFERENCE', message, retryable: false };
@@ -232,10 +232,14 @@ function shellEffect(step: ShellStep, reader: Reader, frame: EffectFrame): Effec
 
 function commandEffect(walk: Walk, step: CommandStep, reader: Reader, frame: EffectFrame): Effect | FailureInfo {
   const { command } = step;
-  const effect: Effect = { type: 'command', command, params: paramsOf(walk.input, step, reader), ...frame };
-  if (entryOf(walk.input.catalogue, command).otherRuns !== 'starts') return effect;
+  return withRights(walk, { type: 'command', command, params: paramsOf(walk.input, step, reader), ...frame });
+}
+
+/** One that starts a run hands on what that run inherits. */
+export function withRights(walk: Walk, effect: CommandEffect): CommandEffect | FailureInfo {
+  if (entryOf(walk.input.catalogue, effect.command).otherRuns !== 'starts') return effect;
   const { depth, limits } = walk.input;
-  return nestedTooDeep(walk, frame.key) ?? { ...effect, starts: { depth: depth + 1, limits: rightsOf(limits) } };
+  return nestedTooDeep(walk, effect.key) ?? { ...effect, starts: { depth: depth + 1, limits: rightsOf(limits) } };
 }
 
 function nestedTooDeep({ input: { depth, limits } }: Walk, key: string): FailureInfo | null {

@@ -10,13 +10,15 @@ import type { Confinement } from '../language/permissions.ts';
 import type { CheckedStep } from './edits.ts';
 import type { RunInput, SegmentReport, Strand } from './host.ts';
 import type { Definition } from '../language/model.ts';
-import type { Inheritance, RunBudget } from './effect.ts';
+import type { CallPlace, Inheritance, Opening, RunBudget, TurnEffect, TurnOutcome } from './effect.ts';
 import type { Position, Tally } from './position.ts';
 import type { EditedStrand } from './edited-paths.ts';
 
 export const SEGMENT = 'segment';
 export const SHELL = 'shell';
 export const EMIT = 'emit';
+/** One turn of a model. */
+export const LLM = 'llm';
 /** Waits for a process. */
 export const WATCH = 'watch';
 /** Reads the next event that a run waits for, or subscribes it; local. */
@@ -87,7 +89,17 @@ export interface StepOptions {
   secrets?: { [name: string]: string };
   /** Of a command that starts a run: what that run inherits, and what names in its definition mean. */
   starts?: Inheritance & { library?: { [name: string]: Definition } };
+  /** A model called the command: its result goes to that conversation, and word of it comes back. */
+  call?: CallPlace;
 }
+
+export type TurnRequest = Pick<
+  TurnEffect,
+  'conversation' | 'turn' | 'model' | 'say' | 'answers' | 'tools' | 'settings'
+> & {
+  /** With the first turn. */
+  opening?: Opening;
+};
 
 /** What a run waits for; the rest the activity knows. */
 export interface EventRequest {
@@ -102,7 +114,8 @@ export interface Activities {
   [SEGMENT](input: RunInput, request: SegmentRequest): Promise<SegmentResult>;
   [SHELL](request: ShellRequest, options?: StepOptions): Promise<Json>;
   [EMIT](request: { event: string; data: Json }, options?: StepOptions): Promise<Json>;
-  [command: string]: (...args: never[]) => Promise<Json | SegmentResult>;
+  [LLM](request: TurnRequest, options?: StepOptions): Promise<TurnOutcome>;
+  [command: string]: (...args: never[]) => Promise<Json | SegmentResult | TurnOutcome>;
 }
 
 export type CommandActivity = (params: JsonObject, options?: StepOptions) => Promise<Json>;

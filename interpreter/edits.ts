@@ -294,7 +294,7 @@ export function listSteps(walk: Walk): StepList {
 }
 
 const mayAsk = (frame: BlockFrame): boolean =>
-  askedIn(frame) !== undefined || frame.step?.type === 'failed' || frame.step?.type === 'resting';
+  askedIn(frame) !== undefined || ['failed', 'resting', 'model'].includes(frame.step?.type ?? '');
 
 function stateOf(reach: Reach): StepState {
   if (reach === 'now') return 'waiting';

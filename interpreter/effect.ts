@@ -54,6 +54,8 @@ export interface CommandEffect extends EffectFrame {
   starts?: Inheritance;
   /** What the definition in its parameters refers to, as it was shown with it: nothing else is meant by a name. */
   library?: { [name: string]: Definition };
+  /** A model called it: its result goes to the conversation, and the run gets word of it. */
+  call?: CallPlace;
 }
 
 /** A command that starts a run which nobody waits for. */
@@ -63,6 +65,102 @@ export type StartingEffect = CommandEffect & { starts: Inheritance };
 export interface Inheritance {
   depth: number;
   limits: RunLimits;
+}
+
+/** Where the result of a call belongs. */
+export interface CallPlace {
+  /** The key of the model step. */
+  conversation: string;
+  turn: number;
+  /** Of the turn's calls, from 0. */
+  call: number;
+  /** As the model's answer names it. */
+  id: string;
+}
+
+/** One request to a model, and its answer. */
+export interface TurnEffect extends EffectFrame {
+  type: 'turn';
+  conversation: string;
+  /** From 1. */
+  turn: number;
+  model: string;
+  /** What the conversation begins with; it is kept when the first turn begins. */
+  opening: Opening;
+  /** What is said before this turn, besides the results of calls. */
+  say: Said[];
+  /** Answers to calls of the turn before that came to no result. */
+  answers: CallAnswer[];
+  /** Commands that the model may call. */
+  tools: string[];
+  settings: TurnSettings;
+}
+
+export interface Opening {
+  system?: string;
+  messages: { role: 'user' | 'assistant'; text: string }[];
+  /** The last thing said, with the images. */
+  prompt?: string;
+  /** Paths within the project. */
+  images: string[];
+}
+
+/** `repair`: the answer did not fit the step's schema. */
+export type Said = { prompt: 'repair'; fault: string };
+
+export interface CallAnswer {
+  call: number;
+  id: string;
+  text: string;
+}
+
+export interface TurnSettings {
+  temperature?: number;
+  maxTokens?: number;
+  thinking?: string;
+  schema?: Json;
+  /** Calls are also read out of the text of an answer. */
+  parseToolCalls?: true;
+  /** The answer is to be given now, without a call. */
+  isFinal?: true;
+}
+
+/** What came of a turn. The answer itself is a row of the conversation. */
+export interface TurnOutcome {
+  stopReason: string;
+  calls: TurnCall[];
+  /** Present where the turn calls nothing. */
+  text?: string;
+  /** The reply: the value that the text holds where it is JSON, else the text. */
+  value?: Json;
+  /** Why the value does not fit the step's schema. */
+  fault?: string;
+  usage: TurnUsage;
+  /** US dollars; null where nobody knows the prices. */
+  usd: number | null;
+  /** `provider/model` that answered. */
+  model: string;
+  /** Why it is this one, where the step did not say so itself. */
+  reason?: string;
+  /** What somebody should know of the model. */
+  notices?: string[];
+}
+
+export interface TurnCall {
+  id: string;
+  name: string;
+  input: JsonObject;
+  /** The arguments as the model wrote them, where they are no JSON object. */
+  invalid?: string;
+}
+
+export interface TurnUsage {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+  thinking: number;
+  estimated: boolean;
 }
 
 export interface EmitEffect extends EffectFrame {
@@ -97,7 +195,7 @@ export interface WatchEffect extends EffectFrame {
   };
 }
 
-export type Effect = ShellEffect | CommandEffect | EmitEffect | NestedEffect | WatchEffect;
+export type Effect = ShellEffect | CommandEffect | EmitEffect | NestedEffect | WatchEffect | TurnEffect;
 
 /** What a run may use, with all runs nested in it. */
 export interface RunBudget {

@@ -3,7 +3,13 @@
  * is held and asks; resuming it grants the same amount once more. Time spent held counts against nothing.
  */
 import { entryOf } from '../language/catalogue.ts';
-import { commandTimeoutMs, continuousPassesMax, shellTimeoutMs, watchTimeoutMs } from '../language/limits.ts';
+import {
+  commandTimeoutMs,
+  continuousPassesMax,
+  modelTimeoutMs,
+  shellTimeoutMs,
+  watchTimeoutMs,
+} from '../language/limits.ts';
 import type { Definition, LoopConfig, Step } from '../language/model.ts';
 import { stricter } from '../language/permissions.ts';
 import { reasonAtLimit, type Answer, type Question } from '../language/events/question.ts';
@@ -221,6 +227,7 @@ export function timeoutOf(walk: Walk, step: Step, strand: Strand): number {
 function usualTimeoutOf({ input }: Walk, step: Step): number {
   if (step.type === 'shell') return shellTimeoutMs;
   if (step.type === 'watch') return watchTimeoutMs;
+  if (step.type === 'llm') return modelTimeoutMs;
   return (step.type === 'command' ? entryOf(input.catalogue, step.command).timeoutMs : undefined) ?? commandTimeoutMs;
 }
 

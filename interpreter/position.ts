@@ -9,7 +9,7 @@ import type { FailureInfo } from '../language/failure.ts';
 import type { JsonObject } from '../language/json.ts';
 import type { Step } from '../language/model.ts';
 import type { Question, Settled } from '../language/events/question.ts';
-import type { Effect, Flow, Variables, Usage } from './effect.ts';
+import type { CallAnswer, Effect, Flow, Said, TurnCall, TurnUsage, Variables, Usage } from './effect.ts';
 
 /** From the first release on, raised when the shape changes; `readPosition` then reads the version before as well. */
 export const POSITION_VERSION = 1;
@@ -27,7 +27,7 @@ export interface BlockFrame {
 }
 
 /** One case for each thing that can be under way at a step; a further one has to be dealt with wherever a switch over them is closed by `never`. */
-export type StepFrame = OpenFrame | AskedFrame | AwaitingEventFrame | RestingFrame | FailedFrame;
+export type StepFrame = OpenFrame | AskedFrame | AwaitingEventFrame | RestingFrame | FailedFrame | ModelFrame;
 
 /** The step asks a persona, or has the answer: its question, and with it what the answer holds for, stays until the step ends. */
 export interface AskedFrame {
@@ -45,6 +45,47 @@ export interface AwaitingEventFrame {
   since: number;
   /** How long the run had been held when the step began to wait. */
   held?: number;
+}
+
+/** A model step between its first turn and its last: the conversation is rows, under the step's key. */
+export interface ModelFrame {
+  type: 'model';
+  startedAt: number;
+  /** By the run's clock, which stands still while it is held: what its time counts from. */
+  since: number;
+  /** The turn to take next, or, with `calls`, the one whose calls are under way. */
+  turn: number;
+  /** How often in a row the turn could not be taken and is waited for. */
+  waits: number;
+  /** When the wait ends, once the run has continued as new in it. */
+  restsUntil?: number;
+  /** What the turn calls, and how far each call is. */
+  calls?: CallFrame[];
+  /** What the next turn is told besides. */
+  say: Said[];
+  answers: CallAnswer[];
+  /** Turns in a row with a call that the model got wrong. */
+  mistakes: number;
+  /** The turn under way has one. */
+  isMistaken?: true;
+  /** The latest calls that were made (callsKeptMax). */
+  made: MadeCall[];
+  repairs: number;
+  /** Of all turns so far. */
+  usage: TurnUsage;
+  usd: number;
+}
+
+export interface MadeCall {
+  name: string;
+  /** Absent where it is long. */
+  input?: JsonObject;
+  ok: boolean;
+}
+
+export interface CallFrame extends TurnCall {
+  /** Past it when the call has ended; holds the question about it. */
+  block: BlockFrame;
 }
 
 /** The pause before the next attempt. */
@@ -177,6 +218,7 @@ export function openIn({ step }: BlockFrame): OpenFrame | undefined {
       return step.failedIn?.type === 'asked' ? undefined : step.failedIn;
     case 'asked':
     case 'awaiting-event':
+    case 'model':
     case undefined:
       return undefined;
     default:

@@ -8,7 +8,7 @@ import { parsedText, readJson } from '../language/expression/json-text.ts';
 import { entryOf } from '../language/catalogue.ts';
 import { depthFault, isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import type { Step, Definition } from '../language/model.ts';
-import { isSafeName, ownProperty, property, textOf, STEP_FIELDS } from '../language/expression/scope.ts';
+import { isSafeName, MODEL_FIELDS, ownProperty, property, textOf, STEP_FIELDS } from '../language/expression/scope.ts';
 import type { RunInput, Strand } from './host.ts';
 import { type Ending, type Walk, record, setVariable, isResultKey, type Place } from './walk-state.ts';
 import type { Variables, Flow } from './effect.ts';
@@ -38,12 +38,17 @@ export function keepResult(
   ) ?? []) {
     const kept: [string, Json][] = [];
     if (fields.has(WHOLE)) {
+      kept.push(...Object.entries(besidesOf(ending)));
       if (isJsonObject(value)) kept.push(...Object.entries(value));
       kept.push(['output', outputOf(walk.input, step, value)]);
     }
     for (const name of [...fields, ...[...besides].filter((beside) => !isSet(ending, beside))]) {
       const field =
-        name === WHOLE || !isSafeName(name) ? undefined : fieldOf(walk.input, step, value, name, durationMs);
+        name === WHOLE || !isSafeName(name)
+          ? undefined
+          : (ownFieldOf(value, name) ??
+            ownProperty(besidesOf(ending), name) ??
+            fieldOf(walk.input, step, value, name, durationMs));
       if (field !== undefined) kept.push([name, field]);
     }
     strand.own[key] = Object.fromEntries(kept);
@@ -53,12 +58,17 @@ export function keepResult(
 /** A sentinel that nobody waits for has only begun. */
 const isUnknown = (step: Step): boolean => step.type === 'sentinel' && step.await === false;
 
+const ownFieldOf = (value: Json, name: string): Json | undefined =>
+  isJsonObject(value) ? ownProperty(value, name) : undefined;
+
+const besidesOf = (ending: Ending): JsonObject => ('value' in ending ? (ending.beside ?? {}) : {});
+
 /** Whether the variable that the step has set has the field. */
 const isSet = (ending: Ending, field: string): boolean =>
   'value' in ending && property(ending.value, field) !== undefined;
 
 function fieldOf(input: RunInput, step: Step, value: Json, name: string, durationMs: number): Json | undefined {
-  const own = isJsonObject(value) ? ownProperty(value, name) : undefined;
+  const own = ownFieldOf(value, name);
   if (own !== undefined) return own;
   switch (name) {
     case 'output':
@@ -304,6 +314,7 @@ class Survey {
       if (producers.length > 0) keep(this.#wanted, `@named.${name}`, [field ?? WHOLE]);
     } else if (field !== undefined && STEP_FIELDS.has(field)) {
       if (producers.every((step) => step.type === 'shell' && SHELL_FIELDS.has(field))) return;
+      if (MODEL_FIELDS.includes(field) && producers.every((step) => step.type !== 'llm')) return;
       keep(this.#besides, `@named.${name}`, [field]);
     }
   }

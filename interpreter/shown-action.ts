@@ -68,6 +68,7 @@ function lineOf(effect: Effect): string {
       return effect.event;
     case 'sentinel':
     case 'watch':
+    case 'turn':
       return effect.label;
     default:
       return effect satisfies never;

@@ -4,7 +4,7 @@ import { isCancelled, type Gate, type Strand, shieldOf, type WantedEvent } from 
 import { type Walk, type Place, record } from './walk-state.ts';
 import { heldMs, holdAtLimit, limitReached, remainingMs } from './limits.ts';
 import type { Step, WatchStep } from '../language/model.ts';
-import { readApproval, readEventPattern } from './build-effect.ts';
+import { labelOf, readApproval, readEventPattern } from './build-effect.ts';
 import { finish } from './results.ts';
 import type { BlockFrame, Position } from './position.ts';
 import { answerTo, withdrawOpen } from './questions.ts';
@@ -55,7 +55,8 @@ export function* takeRest(
 function isWaiting(step: Step, frame: BlockFrame): boolean {
   return (
     (step.type === 'approval' && frame.step?.type === 'asked') ||
-    (step.type === 'watch' && frame.step?.type === 'awaiting-event')
+    (step.type === 'watch' && frame.step?.type === 'awaiting-event') ||
+    (step.type === 'llm' && frame.step?.type === 'model')
   );
 }
 
@@ -71,15 +72,16 @@ export function isAnswered(walk: Walk, step: Step, { key }: Place, frame: BlockF
 
 /** The run, or the branch, ends where it would have gone on waiting. */
 export function endWait(walk: Walk, strand: Strand, step: Step, place: Place, frame: BlockFrame): void {
-  if (frame.step?.type !== 'asked' && frame.step?.type !== 'awaiting-event') return;
+  if (frame.step?.type !== 'asked' && frame.step?.type !== 'awaiting-event' && frame.step?.type !== 'model') return;
   withdrawOpen(walk, place.key);
+  for (const { id } of walk.position.questions) if (id.startsWith(`${place.key}/`)) withdrawOpen(walk, id);
   if (isWaiting(step, frame))
     finish(
       walk,
       strand,
       step,
       place,
-      frame.step.since ?? walk.host.now(),
+      (frame.step.type === 'model' ? frame.step.startedAt : frame.step.since) ?? walk.host.now(),
       { cancelled: true },
       labelNow(walk, strand, step, place),
     );
@@ -89,7 +91,7 @@ function labelNow(walk: Walk, strand: Strand, step: Step, place: Place): string 
   if (step.type === 'approval') return readApproval(walk, strand, step, place).label;
   const pattern =
     step.type === 'watch' && step.event !== undefined ? readEventPattern(walk, strand, step.event, place).pattern : '';
-  return step.type === 'watch' ? (step.name ?? pattern) : '';
+  return step.type === 'watch' ? (step.name ?? pattern) : labelOf(step);
 }
 
 /**

@@ -3,7 +3,7 @@
  * a step.
  */
 import type { FailureInfo } from '../language/failure.ts';
-import type { Json } from '../language/json.ts';
+import type { Json, JsonObject } from '../language/json.ts';
 import type { RunEvent, StepUsage } from '../language/events/run-event.ts';
 import { maskJson, masksOf, type Mask } from '../language/secrets.ts';
 import type { Host, RunInput, Strand } from './host.ts';
@@ -66,5 +66,7 @@ export function setVariable(walk: Walk, strand: Strand, name: string, value: Jso
   if (strand.path === '' && !walk.position.tally.touched.includes(name)) walk.position.tally.touched.push(name);
 }
 
-/** `usage` only where the step cost something. */
-export type Ending = ({ value: Json } | { failure: FailureInfo } | { cancelled: true }) & { usage?: StepUsage };
+/** `usage` only where the step cost something; `beside`: fields of the result that the value itself may lack. */
+export type Ending = ({ value: Json; beside?: JsonObject } | { failure: FailureInfo } | { cancelled: true }) & {
+  usage?: StepUsage;
+};

@@ -26,6 +26,7 @@ import { record, type Ending, type Place, type Walk } from './walk-state.ts';
 import { holdAtLimit, limitReached, type Limit, runningMs } from './limits.ts';
 import { walkLoop, type LoopBlock } from './loops.ts';
 import { walkAction } from './action-step.ts';
+import { walkModel } from './model-step.ts';
 import { namesAt } from './names.ts';
 import { firstLoopFrame, leaveStep, openIn, type BlockFrame, type LoopFrame } from './position.ts';
 import { withdraw } from './questions.ts';
@@ -238,15 +239,10 @@ function* walkStep(walk: Walk, strand: Strand, step: Step, place: Place, frame: 
         ? walkAction(walk, strand, step, place, frame)
         : walkEventWatch(walk, strand, step, place, frame);
     case 'llm':
-      return finish(walk, strand, step, place, walk.host.now(), unavailable(step, place.key), labelOf(step));
+      return yield* walkModel(walk, strand, step, place, frame);
     default:
       return step satisfies never;
   }
-}
-
-function unavailable(step: Step, key: string): Ending {
-  const message = `${key}: "${step.type}" steps cannot run in this version; remove the step or use a shell or command step`;
-  return { failure: { code: 'STEP_NOT_AVAILABLE', message, retryable: false } };
 }
 
 function* walkCondition(

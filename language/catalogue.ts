@@ -8,7 +8,7 @@
  * `speed` of a built command is a change of behaviour (interpreter/changes.ts).
  */
 import { blocksOf } from './blocks.ts';
-import type { CommandStep, Definition, Step } from './model.ts';
+import type { CommandStep, Definition, LlmStep, Step } from './model.ts';
 
 export type Permission = 'read' | 'write' | 'shell' | 'delete' | 'network';
 
@@ -74,14 +74,25 @@ export function entriesFor(catalogue: Catalogue, definitions: readonly Definitio
 /** In the order of the catalogue, so that the same commands make the same value wherever they stand. */
 export function entriesOfSteps(catalogue: Catalogue, steps: readonly Step[]): Catalogue {
   const named = new Set<string>();
-  for (const step of steps) collectNames(step, named);
+  for (const step of steps) collectNames(step, catalogue, named);
   return Object.fromEntries(Object.entries(catalogue).filter(([name]) => named.has(name)));
 }
 
-function collectNames(step: Step, named: Set<string>): void {
+function collectNames(step: Step, catalogue: Catalogue, named: Set<string>): void {
   if (step.type === 'command') named.add(step.command);
-  for (const { steps } of blocksOf(step)) for (const inner of steps) collectNames(inner, named);
+  if (step.type === 'llm') for (const tool of toolsOf(step, catalogue)) named.add(tool);
+  for (const { steps } of blocksOf(step)) for (const inner of steps) collectNames(inner, catalogue, named);
   if (step.type !== 'sentinel' || '$ref' in step.definition) return;
   const { steps, always = [] } = step.definition;
-  for (const inner of [...steps, ...always]) collectNames(inner, named);
+  for (const inner of [...steps, ...always]) collectNames(inner, catalogue, named);
+}
+
+/** The commands that a model step may call: those it names, or with `parseToolCalls` alone all that are built. */
+export function toolsOf(
+  { tools, parseToolCalls }: Pick<LlmStep, 'tools' | 'parseToolCalls'>,
+  catalogue: Catalogue,
+): string[] {
+  if (tools !== undefined) return tools.filter((name) => findCommand(catalogue, name) !== undefined);
+  if (parseToolCalls !== true) return [];
+  return Object.keys(catalogue).filter((name) => findCommand(catalogue, name)?.planned !== true);
 }

@@ -62,6 +62,13 @@ export const commandTimeoutMs = 60_000;
 /** Waiting for a process or an event; a run's own limits end it sooner. */
 export const watchTimeoutMs = 24 * 3_600_000;
 
+/** A model step with all its turns and calls; a run's own limits end it sooner. */
+export const modelTimeoutMs = 24 * 3_600_000;
+/** Turns of a model step that does not say. */
+export const modelTurnsMax = 50;
+/** What a model is told of one result of a call, in characters. */
+export const callResultLengthMax = 50_000;
+
 /** How long an `always` block may take, waiting for answers included. */
 export const cleanUpMs = 600_000;
 

@@ -52,8 +52,16 @@ export const LlmStep = z.strictObject({
   type: z.literal('llm'),
   prompt: z.string().optional(),
   system: z.string().optional(),
+  /** What was said before the prompt. */
+  messages: z.array(z.strictObject({ role: z.enum(['user', 'assistant']), content: z.string() })).optional(),
+  /** Pictures in the project, by path, that go with the prompt. */
+  images: z.array(z.string().min(1)).optional(),
   model: z.string().min(1).optional(),
   temperature: z.number().min(0).max(2).optional(),
+  /** Tokens of one answer. */
+  maxTokens: z.number().int().positive().optional(),
+  maxTurns: z.number().int().positive().optional(),
+  thinking: z.enum(['off', 'low', 'medium', 'high', 'max']).optional(),
   tools: z.array(z.string()).optional(),
   parseToolCalls: z.boolean().optional(),
   schema: Value.optional(),

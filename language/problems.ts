@@ -44,7 +44,6 @@ export const PROBLEMS = {
   UNKNOWN_LABEL: 'No step has this label',
   UNKNOWN_COMMAND: 'There is no such command',
   COMMAND_NOT_BUILT: 'The command is not available yet',
-  STEP_NOT_AVAILABLE: 'The step is not available yet',
   UNKNOWN_REFERENCE: 'Nothing sets this variable',
   USED_BEFORE_SET: 'A variable is read before it is set',
   SIBLING_REFERENCE: 'A branch reads what another branch sets',

@@ -93,6 +93,8 @@ async function serve(serving: Serving): Promise<void> {
   const { config, version, store, connection, underWay, signal } = serving;
   await abortable(signal, sweepOrphans());
   const bundle = await abortable(signal, loadBundle(config.packageRoot));
+  // Opening starts nothing: providers connect, and a local model loads, with their first turn.
+  const models = await openModels(config);
   const cached = process.env['SENTINEL_MAX_CACHED_WORKFLOWS'];
   const worker = await startWorker({
     store,
@@ -101,6 +103,7 @@ async function serve(serving: Serving): Promise<void> {
     taskQueues: config.taskQueues,
     bundle,
     version,
+    models,
     project: config.project?.folder ?? null,
     graceMs: config.graceMs,
     underWay,
@@ -109,7 +112,6 @@ async function serve(serving: Serving): Promise<void> {
       ...(config.stepsAtOnce === null ? {} : { maxConcurrentActivityTaskExecutions: config.stepsAtOnce }),
     },
   });
-  const models = await openModels(config);
   const triggers = openTriggers(worker.starting, config, say);
   const sweeping = keepSwept(worker.starting);
   let telling: { close(): void } | undefined;

@@ -5,6 +5,7 @@ import { createActivities } from '../activities/activities.ts';
 import type { Command } from '../activities/commands/command.ts';
 import { processMetrics } from '../activities/commands/metrics.ts';
 import { builtInCommands, createRegistry } from '../activities/commands/registry.ts';
+import type { Models } from '../activities/models/open-models.ts';
 import { BackgroundProcesses } from '../activities/shell/background.ts';
 import { runStarter, type RunServices } from '../runs/start-run.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
@@ -36,6 +37,8 @@ export interface WorkerParts {
   graceMs?: number;
   /** Told of the steps that `shutdown` waits for. */
   underWay?: StepsUnderWay;
+  /** Absent: none are configured. */
+  models?: Models;
   /** Commands beside the built-in ones. */
   commands?: readonly Command[];
   /** The project whose configuration this worker has; null: none. Absent: nothing is checked. */
@@ -97,10 +100,12 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     isEager: true,
     ...(parts.project === undefined ? {} : { workerProject: parts.project }),
   };
+  const { models = null } = parts;
   const activities = createActivities({
     store,
     registry,
     runs: runStarter(starting),
+    models,
     recorded: (handle) => recorder.written(handle),
   });
   const deployment = await versioning(parts.version ?? null, parts.bundle);

@@ -145,6 +145,7 @@ const Path = z.string().min(1);
 export const codeCommands: Command[] = [
   defineCommand({
     name: 'code/read',
+    description: 'Reads a file of the project, as text, or as base64 for what is no text.',
     permission: 'read',
     speed: 'quick',
     textField: 'content',
@@ -154,6 +155,7 @@ export const codeCommands: Command[] = [
   }),
   defineCommand({
     name: 'code/write',
+    description: 'Writes a file of the project as a whole; what it held before is gone.',
     permission: 'write',
     speed: 'long',
     textParams: ['content'],

@@ -67,6 +67,8 @@ export interface CommandContext {
 
 export interface Command<Params = unknown, Result extends Json = Json> extends CommandFacts {
   name: string;
+  /** One sentence, for models that may call it. */
+  description?: string;
   params: z.ZodType<Params>;
   result: z.ZodType<Result>;
   run(params: Params, context: CommandContext): Promise<Result>;

@@ -52,6 +52,7 @@ function beforeNews(verb: RunVerb, { handle, status }: Run): Told {
 export const controlCommands: Command[] = [
   defineCommand({
     name: 'sentinel/pause',
+    description: 'Holds a run before its next step; this run where no handle is given.',
     permission: 'write',
     speed: 'long',
     otherRuns: 'controls',
@@ -61,6 +62,7 @@ export const controlCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/resume',
+    description: 'Lets a run that is held go on.',
     permission: 'write',
     speed: 'long',
     otherRuns: 'controls',
@@ -70,6 +72,7 @@ export const controlCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/stop',
+    description: 'Ends a run before its next step; this run where no handle is given.',
     permission: 'write',
     speed: 'long',
     otherRuns: 'controls',
@@ -79,6 +82,7 @@ export const controlCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/cancel',
+    description: 'Ends a run at once, and interrupts what is under way.',
     permission: 'write',
     speed: 'long',
     otherRuns: 'controls',

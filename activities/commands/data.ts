@@ -119,6 +119,7 @@ async function read(
 export const dataCommands: Command[] = [
   defineCommand({
     name: 'data/create',
+    description: 'Creates a record in a collection.',
     permission: 'write',
     speed: 'quick',
     params: CreateParams,
@@ -127,6 +128,7 @@ export const dataCommands: Command[] = [
   }),
   defineCommand({
     name: 'data/list',
+    description: 'Lists the records of a collection that a filter fits.',
     permission: 'read',
     speed: 'quick',
     params: ListParams,
@@ -135,6 +137,7 @@ export const dataCommands: Command[] = [
   }),
   defineCommand({
     name: 'data/read',
+    description: 'Reads one record of a collection by its id.',
     permission: 'read',
     speed: 'quick',
     params: ReadParams,

@@ -223,6 +223,8 @@ const Result = z.looseObject({ operation: z.string(), output: z.string() }) as u
 export const gitCommands: Command[] = [
   defineCommand({
     name: 'code/git',
+    description:
+      'Runs a git operation in the project: status, diff, log, add, commit and others, each with fields of its own.',
     permission: 'write',
     operations: { diff: 'read', log: 'read', status: 'read', push: 'network' },
     speed: 'long',

@@ -43,6 +43,7 @@ async function health(_params: unknown, context: CommandContext): Promise<z.infe
 export const healthCommands = (metrics: Metrics): Command[] => [
   defineCommand({
     name: 'health-check',
+    description: 'Says how the services of this installation are.',
     permission: 'read',
     speed: 'quick',
     textField: 'status',
@@ -52,6 +53,7 @@ export const healthCommands = (metrics: Metrics): Command[] => [
   }),
   defineCommand({
     name: 'runtime/metrics/all',
+    description: 'Lists how often each command was run, how long it took, and how often it failed.',
     permission: 'read',
     speed: 'quick',
     params: z.strictObject({}),

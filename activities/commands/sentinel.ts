@@ -99,6 +99,7 @@ const slice = (handle: string, stream: string, lines: string[]) => ({ handle, st
 const logCommands: Command[] = [
   defineCommand({
     name: 'sentinel/logs/list',
+    description: 'Lists the output streams of a run.',
     permission: 'read',
     speed: 'quick',
     params: z.strictObject({ handle: Handle }),
@@ -107,6 +108,7 @@ const logCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/logs/read',
+    description: 'Reads lines of an output stream of a run.',
     permission: 'read',
     speed: 'quick',
     textField: 'text',
@@ -124,6 +126,7 @@ const logCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/logs/tail',
+    description: 'Reads the last lines of an output stream of a run.',
     permission: 'read',
     speed: 'quick',
     textField: 'text',
@@ -139,6 +142,7 @@ const logCommands: Command[] = [
 export const sentinelCommands: Command[] = [
   defineCommand({
     name: 'sentinel/run',
+    description: 'Starts a run of a definition.',
     permission: 'shell',
     speed: 'long',
     otherRuns: 'starts',
@@ -150,6 +154,7 @@ export const sentinelCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/start',
+    description: 'Starts a run of a definition.',
     permission: 'shell',
     speed: 'long',
     otherRuns: 'starts',
@@ -161,6 +166,7 @@ export const sentinelCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/status',
+    description: 'Says how a run stands.',
     permission: 'read',
     speed: 'quick',
     params: z.strictObject({ handle: Handle }),
@@ -169,6 +175,7 @@ export const sentinelCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/list',
+    description: 'Lists runs.',
     permission: 'read',
     speed: 'quick',
     params: ListParams,

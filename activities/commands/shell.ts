@@ -153,6 +153,7 @@ export function shellCommands(background: BackgroundProcesses): Command[] {
   return [
     defineCommand({
       name: 'code/shell/execute',
+      description: 'Runs a command line in the project, or a program with args, and returns its output and exit code.',
       permission: 'shell',
       speed: 'long',
       textField: 'stdout',
@@ -163,6 +164,7 @@ export function shellCommands(background: BackgroundProcesses): Command[] {
     }),
     defineCommand({
       name: 'code/shell/sentinel',
+      description: 'Sets the rules by which the lines of a process in the background are told apart.',
       permission: 'read',
       speed: 'long',
       params: SentinelParams,
@@ -171,6 +173,7 @@ export function shellCommands(background: BackgroundProcesses): Command[] {
     }),
     defineCommand({
       name: 'code/shell/watch',
+      description: 'Waits for lines of a process in the background, or for its end.',
       permission: 'read',
       speed: 'long',
       timeoutMs: watchTimeoutMs,

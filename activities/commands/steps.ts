@@ -71,6 +71,7 @@ function withParams(step: JsonObject, params: JsonObject): JsonObject {
 export const stepCommands: Command[] = [
   defineCommand({
     name: 'sentinel/step/list',
+    description: 'Lists the steps of a run, and which of them can still be changed.',
     permission: 'read',
     speed: 'long',
     params: z.strictObject({ sentinelId: z.string().min(1) }),
@@ -82,6 +83,7 @@ export const stepCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/step/add',
+    description: 'Adds a step to a run that is under way.',
     permission: 'write',
     speed: 'long',
     otherRuns: 'edits',
@@ -93,6 +95,7 @@ export const stepCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/step/update',
+    description: 'Changes a step of a run that it has not reached.',
     permission: 'write',
     speed: 'long',
     otherRuns: 'edits',
@@ -103,6 +106,7 @@ export const stepCommands: Command[] = [
   }),
   defineCommand({
     name: 'sentinel/step/remove',
+    description: 'Removes a step of a run that it has not reached.',
     permission: 'write',
     speed: 'long',
     otherRuns: 'edits',

@@ -36,6 +36,7 @@ export function quickSteps(store: Store, registry: Registry, runs: RunPort): Qui
         case 'shell':
         case 'sentinel':
         case 'watch':
+        case 'turn':
           throw new Error(`bug: a "${effect.type}" step reached a segment`);
         default:
           return effect satisfies never;

@@ -45,6 +45,11 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   status: { summary: 'show how a run stands', kind: 'looks', load: () => import('./verbs/status.ts') },
   list: { summary: 'list runs, newest first', kind: 'looks', load: () => import('./verbs/list.ts') },
   trace: { summary: 'show the steps of a run as a tree', kind: 'looks', load: () => import('./verbs/trace.ts') },
+  transcript: {
+    summary: 'show what a run said to models, and their answers',
+    kind: 'looks',
+    load: () => import('./verbs/transcript.ts'),
+  },
   diff: { summary: 'compare two runs step by step', kind: 'looks', load: () => import('./verbs/diff.ts') },
   fork: { summary: 'start a new run from any step of an old one', kind: 'acts', load: () => import('./verbs/fork.ts') },
   replay: {

@@ -1,7 +1,7 @@
 /** A run as its client sees it: its row, and where to look at it. */
 import type { FailureInfo } from '../../language/failure.ts';
 import type { Json } from '../../language/json.ts';
-import type { Paused, RunOutcome, RunStatus } from '../../language/events/run-event.ts';
+import type { Paused, RunOutcome, RunStatus, Warning } from '../../language/events/run-event.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';
 import type { Config } from '../../services/config/config.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
@@ -22,9 +22,17 @@ export interface RunReport {
   failure?: FailureInfo;
   /** Why the run is held, where something but a question holds it. */
   reason?: string;
+  /** For whom a step waits, and until when. */
+  waiting?: string;
 }
 
-export function reportOf(run: Run, config: Config, now: number, held: Paused | null): RunReport {
+export function reportOf(
+  run: Run,
+  config: Config,
+  now: number,
+  /** What holds it, and what it was last warned of. */
+  { held, said }: { held: Paused | null; said: Warning | null },
+): RunReport {
   return {
     handle: run.handle,
     status: run.status,
@@ -36,6 +44,7 @@ export function reportOf(run: Run, config: Config, now: number, held: Paused | n
     ...(run.limit === null ? {} : { limit: run.limit }),
     ...(run.failure === null ? {} : { failure: run.failure }),
     ...(held === null ? {} : { reason: held.reason }),
+    ...(run.finishedAt === null && said?.until !== undefined && said.until > now ? { waiting: said.message } : {}),
   };
 }
 

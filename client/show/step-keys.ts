@@ -4,6 +4,7 @@
  * alone tells where a step stands among all others: pass of the run, index, attempt, block, pass of
  * an inner loop, index, … What a run always does stands behind all its passes.
  */
+import { isCall } from '../../language/events/call-keys.ts';
 import { withoutMark } from '../../language/events/nested-runs.ts';
 
 const BLOCKS: ReadonlySet<string> = new Set(['steps', 'then', 'else', 'always', 'branches']);
@@ -13,16 +14,14 @@ export function depthOf(key: string): number {
   const blocks = pathOf(key)
     .split('.')
     .filter((word) => BLOCKS.has(word)).length;
-  return Math.max(0, blocks - 1);
+  return Math.max(0, blocks - 1) + (isCall(key) ? 1 : 0);
 }
 
 /** The place as numbers; comparing them one by one is the order of the definition. */
 export function placeOf(key: string): number[] {
   const plain = withoutMark(key);
-  const passes = plain
-    .slice(pathOf(plain).length + 1)
-    .split('.')
-    .map(Number);
+  const [own = '', ...turnAndCall] = plain.slice(pathOf(plain).length + 1).split('/');
+  const passes = own.split('.').map(Number);
   const place: number[] = [];
   let loop = 0;
   for (const [at, word] of pathOf(key).split('.').entries()) {
@@ -31,7 +30,8 @@ export function placeOf(key: string): number[] {
     else if (word === 'always') place.push(at === 0 ? Number.MAX_SAFE_INTEGER : 1);
     else if (word !== 'branches') place.push(...indexAndAttempt(word));
   }
-  return place;
+  // Calls of a model stand in the order of their turns.
+  return [...place, ...turnAndCall.map((word) => Number(word.split('.').at(-1)))];
 }
 
 /** Behind every index that a list of steps can have. */

@@ -175,7 +175,12 @@ const known = (value: Json): Omit<Predicted, 'text'> => ({ source: 'project', re
 const textOf = (value: Json | undefined): string =>
   typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
 
-const VERBS: { [type in Effect['type']]?: string } = { shell: 'runs', emit: 'publishes', sentinel: 'starts' };
+const VERBS: { [type in Effect['type']]?: string } = {
+  shell: 'runs',
+  emit: 'publishes',
+  sentinel: 'starts',
+  turn: 'asks a model',
+};
 
 function doing(effect: Effect): string {
   if (effect.type !== 'command') return [VERBS[effect.type] ?? effect.type, deedOf(effect)].join(' ');

@@ -6,11 +6,14 @@
  *   follow their parent's: `steps.0@1/steps.2@1`; attempts (`steps.0#2@1`) and revisions
  *   (`steps.0~1@1`) need no mention;
  * - the step's name, or without one its label;
- * - `shell`, `emit`, `sentinel` or a command's name;
- * - `shell LINE`, `emit EVENT`, `sentinel NAME`, `command NAME`, where `*` is any text.
+ * - `shell`, `emit`, `sentinel`, `llm` or a command's name;
+ * - `shell LINE`, `emit EVENT`, `sentinel NAME`, `command NAME`, `llm PROMPT`, where `*` is any text.
+ * A turn of a model is also found by the key of its step, so that a list answers turn after turn; an object with
+ * `calls`, `stopReason` or `fault` is a turn that came to that, and any other value is the model's reply.
  * A list answers one call after another and then repeats its last.
  */
 import { isJsonObject, type Json } from '../../language/json.ts';
+import { replyValue } from '../../language/models/reply-value.ts';
 import type { Choice } from '../../language/events/question.ts';
 import type { EditRequest } from '../edits.ts';
 import type { Effect, Reply, Usage } from '../effect.ts';
@@ -132,10 +135,11 @@ export class Script implements Answers {
 
 function fits(pattern: string, key: string, effect: Effect): boolean {
   if (pattern === key || pattern === effect.label) return true;
-  if (pattern === (effect.type === 'command' ? effect.command : effect.type)) return true;
-  const said = `${effect.type} `;
+  const type = effect.type === 'turn' ? 'llm' : effect.type;
+  if (pattern === (effect.type === 'command' ? effect.command : type)) return true;
+  const said = `${type} `;
   if (pattern.startsWith(said)) return isLike(pattern.slice(said.length), deedOf(effect), '[^]*');
-  return isAt(pattern, key);
+  return isAt(pattern, key) || (effect.type === 'turn' && isAt(pattern, key.slice(0, key.lastIndexOf('/'))));
 }
 
 /** A key fits a pattern that says nothing of attempts and revisions in each. */
@@ -162,6 +166,8 @@ export function deedOf(effect: Effect): string {
       return effect.definition.name;
     case 'watch':
       return effect.request.executionId;
+    case 'turn':
+      return effect.opening.prompt ?? effect.opening.system ?? '';
     default:
       return effect satisfies never;
   }
@@ -190,10 +196,10 @@ export function replyTo(effect: Effect, scripted: ScriptedReply | null): Reply {
     const { code = 'SCRIPTED', message = 'it failed', retryable = false } = scripted.failure ?? {};
     return { ok: false, failure: { code, message: `${effect.key}: ${message}`, retryable }, ...cost };
   }
-  return { ok: true, value: valueOf(effect, scripted?.value), ...cost };
+  return { ok: true, value: valueOf(effect, scripted?.value, scripted?.usage), ...cost };
 }
 
-function valueOf(effect: Effect, value: Json | undefined): Json {
+function valueOf(effect: Effect, value: Json | undefined, usage?: Partial<Usage>): Json {
   switch (effect.type) {
     case 'shell':
       return isJsonObject(value) ? shellValue(value) : (value ?? usualShell);
@@ -201,12 +207,34 @@ function valueOf(effect: Effect, value: Json | undefined): Json {
       return value ?? { event: effect.event };
     case 'watch':
       return isJsonObject(value) ? watchValue(value) : (value ?? watchValue({}));
+    case 'turn':
+      return turnValue(value ?? '', usage);
     case 'command':
     case 'sentinel':
       return value ?? null;
     default:
       return effect satisfies never;
   }
+}
+
+function turnValue(value: Json, { tokens = 0, usd = 0 }: Partial<Usage> = {}): Json {
+  const isOutcome = isJsonObject(value) && ['calls', 'stopReason', 'fault'].some((name) => Object.hasOwn(value, name));
+  const said = isOutcome ? value : typeof value === 'string' ? { text: value } : { text: JSON.stringify(value) };
+  const { calls: given = [], text = '' } = said;
+  const calls = (Array.isArray(given) ? given : []).map((call, index): Json => {
+    const named = isJsonObject(call) ? call : { name: call };
+    return { id: `call-${index}`, input: {}, ...named };
+  });
+  return {
+    text,
+    value: typeof text === 'string' ? replyValue(text) : text,
+    stopReason: calls.length > 0 ? 'tool-calls' : 'end',
+    model: 'script',
+    usage: { input: tokens, output: 0, cacheRead: 0, cacheWrite: 0, thinking: 0, estimated: false },
+    usd,
+    ...said,
+    calls,
+  };
 }
 
 function shellValue(value: { [name: string]: Json }): Json {

@@ -141,7 +141,8 @@ function isAtEnd(event: RunEvent): boolean {
  * condition always does stands behind its branches, and what the run does behind all passes.
  */
 function placeOfKey(key: string): number[] {
-  const [path = '', passes = ''] = key.split('@');
+  const [path = '', rest = ''] = key.split('@');
+  const [passes = '', ...turnAndCall] = rest.split('/');
   const left = passes.split('.').map(Number);
   const place: number[] = [];
   for (const [index, part] of path.split('.').entries()) {
@@ -150,7 +151,8 @@ function placeOfKey(key: string): number[] {
     else if (part === 'always') place.push(index === 0 ? LAST : 1);
     else if (part !== 'branches') place.push(...numbersOf(part));
   }
-  return place;
+  // Calls of a model stand in the order of their turns.
+  return [...place, ...turnAndCall.map((word) => Number(word.split('.').at(-1)))];
 }
 
 /** `2` is the first attempt of step 2, `2#3` its third; `2~1` began after the first edit, and so behind all that began before. */

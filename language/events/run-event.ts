@@ -76,6 +76,8 @@ export interface Warning extends Stamp {
   type: 'warning';
   code: string;
   message: string;
+  /** Until when the step waits, in milliseconds since the epoch, where it is said that it does. */
+  until?: number;
 }
 
 export interface Paused extends Stamp {

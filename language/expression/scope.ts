@@ -46,8 +46,12 @@ export const BUILT_INS: ReadonlySet<string> = new Set([
   'input',
 ]);
 
-/** Fields that every result has, whatever the step's own value lacks. */
+/** Fields of a model's result beside the reply. */
+export const MODEL_FIELDS: readonly string[] = ['text', 'toolCalls', 'usage', 'model', 'turns', 'stopReason'];
+
+/** Fields that every result has, whatever the step's own value lacks; and those of a model's. */
 export const STEP_FIELDS: ReadonlySet<string> = new Set([
+  ...MODEL_FIELDS,
   'output',
   'data',
   'success',

@@ -11,6 +11,7 @@
  */
 import { blocksOf } from '../blocks.ts';
 import type { Definition, Step } from '../model.ts';
+import { isCall } from '../events/call-keys.ts';
 import { NestedRuns } from '../events/nested-runs.ts';
 import type { Edited, RunEvent } from '../events/run-event.ts';
 import { foldRunEvent, foldStep, type StepState } from './run-states.ts';
@@ -79,7 +80,7 @@ export class RunTree {
     for (const event of events.toSorted((a, b) => a.seq - b.seq)) {
       foldRunEvent(top.entry, event);
       if (event.type === 'edited') edit(top, prefix, event);
-      if (event.type !== 'step-started' && event.type !== 'step-finished') continue;
+      if ((event.type !== 'step-started' && event.type !== 'step-finished') || isCall(event.key)) continue;
       const entry = entryOf(entries, top, prefix, pathOf(event.key));
       if (entry === undefined) continue;
       entry.state = foldStep(entry.state, event, running);

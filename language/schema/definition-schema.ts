@@ -42,6 +42,7 @@ const NAMED: Named = [
   { id: 'Retry', schema: model.Retry },
   { id: 'EscalationRule', schema: model.EscalationRule },
   { id: 'Rule', schema: model.Rule },
+  { id: 'LlmMessage', schema: model.LlmStep.shape.messages.unwrap().element },
   { id: 'AutoCompact', schema: model.LlmStep.shape.autoCompact.unwrap() },
   { id: 'Value', schema: model.Value },
 ];

@@ -30,6 +30,7 @@ const SHORT: Readonly<Record<string, readonly JsonObject[]>> = {
   over: [{ type: 'array' }],
   tools: [text('\\S')],
   ragSources: [text('\\S')],
+  images: [text('\\S')],
 };
 
 const CRON_OBJECT: JsonObject = {

@@ -56,6 +56,8 @@ function renewBlock(block: BlockFrame, takenAt: number, now: number): void {
     case 'parallel':
       return renewOpen(step, takenAt, now);
     case 'asked':
+    // A conversation belongs to the run that had it.
+    case 'model':
       delete block.step;
       return;
     case 'awaiting-event':

@@ -4,10 +4,10 @@
  * the step's timeout; the server's stands a margin behind it, for workers that vanish.
  */
 import { ActivityCancellationType, type ActivityOptions, type LocalActivityOptions } from '@temporalio/workflow';
-import { TIMEOUT_MARGIN_MS, type StepOptions } from '../../interpreter/contract.ts';
-import type { CommandEffect, EmitEffect, ShellEffect, WatchEffect } from '../../interpreter/effect.ts';
+import { TIMEOUT_MARGIN_MS, type StepOptions, type TurnRequest } from '../../interpreter/contract.ts';
+import type { CommandEffect, EmitEffect, ShellEffect, TurnEffect, WatchEffect } from '../../interpreter/effect.ts';
 
-export type ActivityEffect = ShellEffect | CommandEffect | EmitEffect | WatchEffect;
+export type ActivityEffect = ShellEffect | CommandEffect | EmitEffect | WatchEffect | TurnEffect;
 
 /** Long steps say every 2 s that they are alive; the others end long before. */
 const heartbeatTimeout = '15s';
@@ -29,12 +29,14 @@ export function activityOptions(effect: ActivityEffect): ActivityOptions {
 export function stepOptions(effect: ActivityEffect): [StepOptions] | [] {
   const { confinement, secrets } = effect;
   const starts = startsOf(effect);
-  if (confinement === undefined && secrets === undefined && starts === undefined) return [];
+  const call = effect.type === 'command' ? effect.call : undefined;
+  if (confinement === undefined && secrets === undefined && starts === undefined && call === undefined) return [];
   return [
     {
       ...(confinement === undefined ? {} : { confinement }),
       ...(secrets === undefined ? {} : { secrets }),
       ...(starts === undefined ? {} : { starts }),
+      ...(call === undefined ? {} : { call }),
     },
   ];
 }
@@ -43,6 +45,12 @@ function startsOf(effect: ActivityEffect): StepOptions['starts'] {
   if (effect.type !== 'command' || effect.starts === undefined) return undefined;
   const { starts, library } = effect;
   return library === undefined ? starts : { ...starts, library };
+}
+
+/** What a conversation begins with goes out with its first turn, and is rows from then on. */
+export function turnRequest(effect: TurnEffect): TurnRequest {
+  const { conversation, turn, model, opening, say, answers, tools, settings } = effect;
+  return { conversation, turn, model, say, answers, tools, settings, ...(turn === 1 ? { opening } : {}) };
 }
 
 /** A segment is retried until it succeeds: only the store being away, or a bug, can fail one. */

@@ -13,6 +13,7 @@ import {
 } from '@temporalio/workflow';
 import {
   EMIT,
+  LLM,
   SEGMENT,
   SEGMENT_STEPS_MAX,
   SHELL,
@@ -24,7 +25,7 @@ import { PLACES, segmentNumbers } from '../../language/events/event-numbers.ts';
 import type { Step } from '../../language/model.ts';
 import type { Question } from '../../language/events/question.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
-import { activityOptions, segmentOptions, stepOptions, type ActivityEffect } from './activity-options.ts';
+import { activityOptions, segmentOptions, stepOptions, turnRequest, type ActivityEffect } from './activity-options.ts';
 import { boundScope, endsLate } from './bound-scope.ts';
 import { Control } from './control.ts';
 import { Editing } from './editing.ts';
@@ -153,6 +154,8 @@ export class TemporalHost extends LocalAnswers implements Host {
         return this.asLongStep(runNested(this.walk, this.control, strand, effect));
       case 'watch':
         return this.asLongStep(this.activity(WATCH, effect, effect.request));
+      case 'turn':
+        return this.asLongStep(this.activity(LLM, effect, turnRequest(effect)));
       default:
         return effect satisfies never;
     }

@@ -17,7 +17,7 @@ export function statusText(
 }
 
 export function reportLines(report: RunReport & { name?: string }, paint: Paint): string[] {
-  const { handle, name, iterations, durationMs, webUrl, failure, outputs, limit, status, reason } = report;
+  const { handle, name, iterations, durationMs, webUrl, failure, outputs, limit, status, reason, waiting } = report;
   const passes = iterations === 1 ? '1 pass' : `${iterations} passes`;
   const lines = [
     `${statusText(report, paint)}  ${name === undefined ? '' : `${paint.strong(name)}  `}${passes}, ${durationText(durationMs)}`,
@@ -28,6 +28,7 @@ export function reportLines(report: RunReport & { name?: string }, paint: Paint)
       `  it reached its limit ${paint.strong(limit)}; raise it in the definition, or see what the last pass did`,
     );
   if (reason !== undefined) lines.push(`  held: ${oneLine(reason)}`);
+  if (waiting !== undefined) lines.push(`  ${oneLine(waiting)}`);
   const named = Object.entries(outputs);
   if (named.length > 0) lines.push('  outputs:');
   for (const [key, value] of named) lines.push(`    ${paint.strong(key)}: ${shorten(oneLine(previewOf(value)))}`);

@@ -5,6 +5,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
 import type { Definition, Step } from '../../../language/model.ts';
 import type { RunEvent, StepFinished } from '../../../language/events/run-event.ts';
+import { isCall } from '../../../language/events/call-keys.ts';
 import { definitionPath } from '../../../interpreter/keys.ts';
 import { stepsAt } from '../../../interpreter/program.ts';
 import { isCutShort, keyIn } from './record-people.ts';
@@ -31,7 +32,7 @@ export function repliesOf(
 ): Given[] {
   const finished = events
     .filter((event) => event.type === 'step-finished')
-    .filter(({ step }) => ASKING.has(step))
+    .filter(({ step, key }) => ASKING.has(step) && !isCall(key))
     .toSorted((a, b) => a.seq - b.seq);
   // After an edit a key tells where its step stood then, not where it stands in the definition.
   const setters = settersOf(finished, events.some(({ type }) => type === 'edited') ? null : definition);

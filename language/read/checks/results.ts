@@ -1,7 +1,7 @@
 /** Fields of results that are not there: misspelt ones of a shell's result, and those of a run nobody waited for. */
 import { isMethod } from '../../expression/expression.ts';
 import type { Problem } from '../../problems.ts';
-import { STEP_FIELDS } from '../../expression/scope.ts';
+import { MODEL_FIELDS, STEP_FIELDS } from '../../expression/scope.ts';
 import { inBraces, type ReferenceSite } from '../inventory/collect-references.ts';
 import { isPlain, type Plain } from '../draft/draft.ts';
 import { nearest } from '../remedies/meant-word.ts';
@@ -9,7 +9,15 @@ import type { Setter, Setters } from '../inventory/setters.ts';
 
 const SHELL_FIELDS = ['exitCode', 'exit_code', 'stdout', 'stderr', 'output', 'data', 'success', 'durationMs'];
 /** What may be read of a shell step. What is nothing like these is not reported: a result may gain fields. */
-const KNOWN_FIELDS = [...new Set([...SHELL_FIELDS, ...STEP_FIELDS, 'signal', 'executionId', 'pid'])];
+const KNOWN_FIELDS = [
+  ...new Set([
+    ...SHELL_FIELDS,
+    ...[...STEP_FIELDS].filter((field) => !MODEL_FIELDS.includes(field)),
+    'signal',
+    'executionId',
+    'pid',
+  ]),
+];
 
 /** What only the end of a nested run can say. */
 const END_FIELDS: ReadonlySet<string> = new Set(['success', 'outcome', 'iterations', 'results', 'failureCount']);

@@ -15,7 +15,7 @@ export function checkSteps(sites: Sites, origins: Origins, catalogue: Catalogue)
   return [
     ...sites.lists.filter((list) => list.length === 0).map(emptySteps),
     ...sites.steps.flatMap((site) => [
-      ...checkAvailable(site),
+      ...checkTools(site, catalogue, origins),
       ...checkCommand(site, catalogue, origins),
       ...checkCondition(site),
       ...checkRules(site),
@@ -37,18 +37,21 @@ function emptySteps({ path }: { path: string }): Problem {
   };
 }
 
-function checkAvailable({ step, path }: StepSite): Problem[] {
-  const isMissing = step.type === 'llm';
-  return isMissing ? [notAvailable(path, `a step of type "${step.type}"`)] : [];
-}
-
-function notAvailable(path: string, what: string): Problem {
-  return {
-    code: 'STEP_NOT_AVAILABLE',
-    severity: 'warning',
-    path,
-    message: `${what} is not available in this version; it fails when it is reached`,
-  };
+/** What is not there is not offered to the model; the step can do without. */
+function checkTools({ step, path }: StepSite, catalogue: Catalogue, origins: Origins): Problem[] {
+  if (step.type !== 'llm') return [];
+  return (step.tools ?? []).flatMap((name, index): Problem[] => {
+    const entry = findCommand(catalogue, name);
+    if (entry !== undefined && entry.planned !== true) return [];
+    const at = origins.locate(step, path, ['tools', String(index)]);
+    if (entry !== undefined) {
+      const message = `"${name}" is not available in this version; the model is not offered it`;
+      return [{ code: 'COMMAND_NOT_BUILT', severity: 'warning', path: at, message }];
+    }
+    const near = nearestFix(name, Object.keys(catalogue));
+    const message = `there is no command "${name}", so the model is not offered it; ${near.fix ?? 'name commands of the catalogue'}`;
+    return [{ code: 'UNKNOWN_COMMAND', severity: 'warning', path: at, message, ...near }];
+  });
 }
 
 function checkCommand({ step, path }: StepSite, catalogue: Catalogue, origins: Origins): Problem[] {

@@ -163,7 +163,7 @@ function templatesOf(step: Step, catalogue: Catalogue): Array<{ key: string; val
     case 'command':
       return [{ key: 'params', value: ownParams(step, catalogue) }];
     case 'llm':
-      return pick('prompt', 'system', 'model');
+      return pick('prompt', 'system', 'messages', 'images', 'model');
     case 'watch':
       return pick('executionId', 'event');
     case 'emit':

@@ -38,6 +38,8 @@ export const STEP_KEYS = [
   'retry',
   'form',
   'schema',
+  'messages',
+  'images',
   'autoCompact',
   'inputs',
 ];

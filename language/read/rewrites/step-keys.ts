@@ -60,7 +60,7 @@ export function rewriteByType(draft: Draft): void {
   withoutEffect(draft, 'description', 'what people read for a step is its "name"');
   if (value['type'] !== 'loop') rewriteWords(draft);
   if (value['type'] === 'llm') rewriteModel(draft);
-  if (value['type'] === 'llm') rewriteWordList(draft, ['tools']);
+  if (value['type'] === 'llm') rewriteWordList(draft, ['tools', 'images']);
   if (value['type'] === 'condition') dropEmptyBranch(draft);
   if (value['type'] === 'sentinel') rewriteInputs(draft);
   if (value['type'] === 'watch') rewriteEach(draft, 'rules', rewriteSpelling);
@@ -91,7 +91,6 @@ function dropEmptyBranch({ value }: Draft): void {
 /** The provider is part of the model's name: `ollama/phi3:mini`. */
 function rewriteModel(draft: Draft): void {
   const { provider, model } = draft.value;
-  withoutEffect(draft, 'maxTokens', 'the length of a reply is bounded by the model and the budget');
   if (typeof provider !== 'string') return;
   if (typeof model !== 'string') return withoutEffect(draft, 'provider', 'there is no "model" it belongs to');
   const known = model.startsWith(`${provider}/`) || model.startsWith('$') || model.startsWith('claude-');

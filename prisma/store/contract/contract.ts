@@ -8,6 +8,7 @@ import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { Answer, Choice, Priority, QuestionKind, QuestionState } from '../../../language/events/question.ts';
 import type { RunEvent, RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
+import type { Conversations } from './conversation-contract.ts';
 import type { Signals } from './event-contract.ts';
 import type { Executions } from './execution-contract.ts';
 import type { OpenSession, Session } from './session-contract.ts';
@@ -199,6 +200,7 @@ export interface Store {
     /** Removes the values of runs that ended more than a day ago, retired ones, and those of starts that came to nothing. */
     sweep(): Promise<void>;
   };
+  conversations: Conversations;
   signals: Signals;
   executions: Executions;
   triggers: TriggerStore;

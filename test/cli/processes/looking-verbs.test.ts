@@ -17,6 +17,7 @@ const LOOKS: Readonly<Record<string, string>> = {
   status: 'status nightly',
   list: 'list',
   trace: 'trace nightly',
+  transcript: 'transcript nightly',
   diff: 'diff nightly weekly',
   replay: 'replay nightly',
   logs: 'logs nightly --follow',

@@ -64,7 +64,7 @@ function inOrder(problems: readonly Found[]): Found[] {
 }
 
 /** What is not built yet is no matter of the definition: a case speaks of it only where it is about it. */
-const NOT_YET: ReadonlySet<string> = new Set(['STEP_NOT_AVAILABLE', 'COMMAND_NOT_BUILT']);
+const NOT_YET: ReadonlySet<string> = new Set(['COMMAND_NOT_BUILT']);
 
 const sentence = (result: ReadResult): string[] =>
   result.problems.map(({ code, path, message }) => `${code} ${path}: ${message}`);

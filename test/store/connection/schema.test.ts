@@ -27,6 +27,9 @@ test('Prisma reads every table with all its columns', async () => {
       prisma.sealedValue.findMany(),
       prisma.webhookMessage.findMany(),
       prisma.inboxItem.findMany(),
+      prisma.message.findMany(),
+      prisma.conversationMessage.findMany(),
+      prisma.turn.findMany(),
     ]);
     expect(found.flat()).toEqual([]);
     expect(await prisma.installation.findMany()).toEqual([{ id: expect.stringMatching(/^[\da-f-]{36}$/) as string }]);
@@ -41,6 +44,7 @@ test('no table is missing from the schema', async () => {
   );
   expect(rows.map((row) => row.name)).toEqual([
     '_prisma_migrations',
+    'conversation_messages',
     'definitions',
     'event_subscriptions',
     'execution_lines',
@@ -49,6 +53,7 @@ test('no table is missing from the schema', async () => {
     'installation',
     'journal',
     'log_chunks',
+    'messages',
     'payloads',
     'published_events',
     'records',
@@ -58,6 +63,7 @@ test('no table is missing from the schema', async () => {
     'trigger_queue',
     'trigger_starts',
     'triggers',
+    'turns',
     'webhook_messages',
   ]);
 });

@@ -1,0 +1,192 @@
+/**
+ * One turn of a model step. The turn is claimed under its key, the answer is kept before the turn ends, and
+ * whoever asks for a turn that has its answer gets it, and pays nothing.
+ */
+import { formFault } from '../../language/form.ts';
+import { isJsonObject, type JsonObject } from '../../language/json.ts';
+import { valueBytesMax } from '../../language/limits.ts';
+import { replyValue } from '../../language/models/reply-value.ts';
+import type { TurnRequest } from '../../interpreter/contract.ts';
+import type { TurnCall, TurnOutcome, TurnSettings } from '../../interpreter/effect.ts';
+import type { RunContext, Store } from '../../prisma/store/contract/contract.ts';
+import type { Registry } from '../commands/registry.ts';
+import { Failure } from '../failures/failures.ts';
+import type { Models } from '../models/open-models.ts';
+import { callsOf, textOf, type AnswerBlock, type Message, type ToolCallBlock } from '../models/port/message.ts';
+import { TurnError } from '../models/port/turn-failure.ts';
+import { EFFORTS, TURN_LIMITS, type Effort, type Tool, type TurnReply } from '../models/port/turn.ts';
+import { failureOf } from '../models/provider/take-turn.ts';
+import { costOf } from '../models/records/cost.ts';
+import { NO_MODEL, type ResolvedModel } from '../models/resolve/resolve-model.ts';
+import { promptsIn, readRows, saidBefore, withoutTools } from './conversation.ts';
+import { toolsInText } from './prompts/tools-in-text.ts';
+import { callsInText } from './text-calls.ts';
+import { toolsFor } from './tools.ts';
+import { turnFailure } from './turn-failures.ts';
+
+export interface TurnParts {
+  store: Pick<Store, 'conversations'>;
+  registry: Pick<Registry, 'find'>;
+  /** Null: none are configured. */
+  models: Pick<Models, 'resolve' | 'turn'> | null;
+}
+
+export interface TurnPlace {
+  run: Pick<RunContext, 'handle' | 'project'>;
+  /** Who asks: an attempt of the activity. */
+  attempt: string;
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+export async function runTurn(parts: TurnParts, request: TurnRequest, place: TurnPlace): Promise<TurnOutcome> {
+  const { conversations } = parts.store;
+  const { conversation, turn } = request;
+  const of = { handle: place.run.handle, conversation };
+  const before = await conversations.claim(of, turn, place.attempt);
+  if (before !== null) return outcomeIn(before);
+  await conversations.add(of, await saidBefore(request, place.run.project));
+  const { system, messages } = readRows(await conversations.read(of, turn));
+  const asked = await ask(parts, request, place, { ...(system === undefined ? {} : { system }), messages });
+  const message: Message = { role: 'assistant', blocks: asked.blocks, author: asked.reply.author };
+  const kept = await conversations.answer(
+    of,
+    turn,
+    { outcome: outcomeOf(asked, request.settings) as unknown as JsonObject, ...recordOf(asked) },
+    message as unknown as JsonObject,
+  );
+  return outcomeIn(kept);
+}
+
+const outcomeIn = (answer: JsonObject): TurnOutcome => answer['outcome'] as unknown as TurnOutcome;
+
+interface Answered {
+  reply: TurnReply;
+  resolved: ResolvedModel;
+  /** With the calls that stand in the text. */
+  blocks: AnswerBlock[];
+  prompts: { [name: string]: number };
+}
+
+/** What people want to know of a turn, besides what the run goes on with. */
+function recordOf({ reply, prompts }: Answered): JsonObject {
+  const { requestId, omitted, model } = reply;
+  return { requestId, omitted, answeredAs: model, prompts };
+}
+
+async function ask(
+  parts: TurnParts,
+  request: TurnRequest,
+  place: TurnPlace,
+  conversation: { system?: string; messages: Message[] },
+): Promise<Answered> {
+  const { models } = parts;
+  if (models === null) throw new Failure('MODEL_NOT_FOUND', NO_MODEL);
+  const { settings } = request;
+  const tools = toolsFor(parts.registry, request.tools);
+  const options = optionsOf(settings);
+  const timeout = AbortSignal.timeout(Math.min(place.timeoutMs, 2 ** 31 - 1));
+  const signal = AbortSignal.any([place.signal, timeout]);
+  let resolved: ResolvedModel | undefined;
+  try {
+    resolved = await models.resolve(
+      request.model,
+      // Where calls are read out of the text, a model need not have tools of its own.
+      { messages: conversation.messages, ...options, ...(settings.parseToolCalls === true ? {} : { tools }) },
+      { project: place.run.project, signal },
+    );
+    const inText = settings.parseToolCalls === true && tools.length > 0 && !resolved.facts.tools;
+    const turn = inText ? toldInText(conversation, tools) : { ...conversation, ...toolsOf(tools, settings) };
+    const result = await models.turn(
+      resolved,
+      { ...turn, ...options, cache: '5m' },
+      { signal, limits: { wallMs: Math.min(place.timeoutMs, TURN_LIMITS.wallMs) } },
+    );
+    if (!result.ok) throw turnFailure(result.failure, resolved.facts.prices);
+    const prompts = { ...promptsIn(request), ...(inText ? { [toolsInText.name]: toolsInText.version } : {}) };
+    return { reply: result.reply, resolved, blocks: withTextCalls(result.reply, settings, tools), prompts };
+  } catch (error) {
+    if (place.signal.aborted) throw place.signal.reason;
+    if (timeout.aborted)
+      throw new Failure(
+        'STEP_TIMEOUT',
+        `${request.model} had not answered within the step's time; raise timeoutMs, or ask for less`,
+      );
+    if (!(error instanceof TurnError)) throw error;
+    throw turnFailure(failureOf(error, resolved?.provider.provider.name ?? '', request.model), null);
+  }
+}
+
+function optionsOf({ temperature, maxTokens, thinking, schema }: TurnSettings): {
+  temperature?: number;
+  maxTokens?: number;
+  thinking?: Effort;
+  schema?: JsonObject;
+} {
+  const effort = EFFORTS.find((one) => one === thinking);
+  return {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(effort === undefined ? {} : { thinking: effort }),
+    ...(isJsonObject(schema) ? { schema } : {}),
+  };
+}
+
+function toolsOf(tools: Tool[], { isFinal }: TurnSettings): { tools?: Tool[]; toolChoice?: 'none' } {
+  if (tools.length === 0) return {};
+  return { tools, ...(isFinal === true ? { toolChoice: 'none' as const } : {}) };
+}
+
+function toldInText(
+  { system, messages }: { system?: string; messages: Message[] },
+  tools: readonly Tool[],
+): { system: string; messages: Message[] } {
+  const told = toolsInText.render({ tools });
+  return { system: system === undefined ? told : `${system}\n\n${told}`, messages: withoutTools(messages) };
+}
+
+function withTextCalls(
+  { blocks, stopReason }: TurnReply,
+  settings: TurnSettings,
+  tools: readonly Tool[],
+): AnswerBlock[] {
+  const hasCalls = blocks.some(({ type }) => type === 'tool-call');
+  if (settings.parseToolCalls !== true || hasCalls || (stopReason !== 'end' && stopReason !== 'stop-sequence'))
+    return blocks;
+  return [...blocks, ...callsInText(textOf(blocks), tools)];
+}
+
+function outcomeOf({ reply, resolved, blocks }: Answered, { schema }: TurnSettings): TurnOutcome {
+  const { usage, stopReason, author } = reply;
+  const { reason, notices, facts } = resolved;
+  const calls = callsOf({ role: 'assistant', blocks, author }).map(callOf);
+  return {
+    stopReason: calls.length > 0 ? 'tool-calls' : stopReason,
+    calls,
+    ...(calls.length > 0 ? {} : finalOf(textOf(blocks), schema)),
+    usage,
+    usd: costOf(usage, facts.prices),
+    model: resolved.name,
+    ...(reason === null ? {} : { reason }),
+    ...(notices.length === 0 ? {} : { notices }),
+  };
+}
+
+const callOf = ({ id, name, input, invalid }: ToolCallBlock): TurnCall => ({
+  id,
+  name,
+  input,
+  ...(invalid === undefined ? {} : { invalid }),
+});
+
+function finalOf(text: string, schema: TurnSettings['schema']): Pick<TurnOutcome, 'text' | 'value' | 'fault'> {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > valueBytesMax)
+    throw new Failure(
+      'VALUE_TOO_LARGE',
+      `the answer has ${bytes} bytes, and at most ${valueBytesMax} fit in a run; ask for less`,
+    );
+  const value = replyValue(text);
+  const fault = isJsonObject(schema) ? formFault(schema, value) : null;
+  return { text, value, ...(fault === null ? {} : { fault }) };
+}

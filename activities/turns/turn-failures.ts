@@ -1,0 +1,39 @@
+/** From what went wrong at a provider to the failure of a step. */
+import type { JsonObject } from '../../language/json.ts';
+import type { FailureCode } from '../failures/failure-codes.ts';
+import { Failure } from '../failures/failures.ts';
+import type { FailureKind, TurnFailure } from '../models/port/turn-failure.ts';
+import { costOf } from '../models/records/cost.ts';
+import type { Prices } from '../models/records/facts.ts';
+
+const CODES: Record<FailureKind, FailureCode> = {
+  'rate-limited': 'MODEL_RATE_LIMITED',
+  overloaded: 'MODEL_OVERLOADED',
+  network: 'MODEL_UNREACHABLE',
+  timeout: 'MODEL_UNREACHABLE',
+  'process-died': 'MODEL_UNREACHABLE',
+  'truncated-stream': 'MODEL_ANSWER_BROKEN',
+  'malformed-answer': 'MODEL_ANSWER_BROKEN',
+  'answer-too-large': 'MODEL_ANSWER_TOO_LARGE',
+  auth: 'MODEL_NOT_ALLOWED',
+  'spend-limit': 'MODEL_SPEND_LIMIT',
+  'context-too-long': 'MODEL_CONTEXT_TOO_LONG',
+  'content-refused': 'MODEL_CONTENT_REFUSED',
+  'bad-request': 'MODEL_REQUEST_REFUSED',
+  'model-not-found': 'MODEL_NOT_FOUND',
+  unsupported: 'MODEL_UNSUPPORTED',
+};
+
+/** `details.retryAfterMs`: how long the provider asks to wait; `details.spent`: what the attempt cost. */
+export function turnFailure(failure: TurnFailure, prices: Prices | null): Failure {
+  const { kind, message, provider, model, status, requestId, spent } = failure;
+  const details: JsonObject = { kind, provider, model };
+  if (status !== undefined) details['status'] = status;
+  if (requestId !== undefined) details['requestId'] = requestId;
+  if ('retryAfterMs' in failure && failure.retryAfterMs !== null) details['retryAfterMs'] = failure.retryAfterMs;
+  if (spent !== undefined) {
+    const tokens = spent.input + spent.output + spent.cacheRead + spent.cacheWrite;
+    details['spent'] = { tokens, usd: costOf(spent, prices) ?? 0 };
+  }
+  return new Failure(CODES[kind], message, { details });
+}

@@ -1,0 +1,37 @@
+/** `sentinel transcript HANDLE [KEY]`. */
+import type { Command } from 'commander';
+import { transcriptLines, transcriptMarkdown } from '../../show/transcript.ts';
+import { openOutput } from '../output/output.ts';
+import { withClient } from '../request/with-client.ts';
+
+export function define(command: Command): void {
+  command
+    .description(
+      'Shows what a run said to models and what they answered, turn by turn, with what each turn cost. Exit code 4 when there is no such run, 2 when the step had no conversation.',
+    )
+    .argument('<handle>', 'the run')
+    .argument('[key]', 'the key of one model step; behind the keys of nested runs that lead to it')
+    .option('--markdown', 'print Markdown')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel transcript nightly
+  sentinel transcript nightly steps.2@1 --markdown > review.md
+  sentinel transcript nightly --json    {handle, conversations: [{key, messages, turns}]}`,
+    )
+    .action(async (handle: string, key: string | undefined, options: { json?: boolean; markdown?: boolean }) => {
+      const output = openOutput(options);
+      await withClient(output, async (client) => {
+        const conversations = await client.transcripts(handle, key);
+        output.object({ handle, conversations });
+        if (options.markdown === true) output.line(`# ${handle}`);
+        for (const one of conversations) {
+          const lines =
+            options.markdown === true ? ['', ...transcriptMarkdown(one)] : transcriptLines(one, output.paint);
+          for (const line of lines) output.line(line);
+        }
+        if (conversations.length === 0) output.note(`${handle} has asked no model`);
+      });
+    });
+}

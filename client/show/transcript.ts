@@ -1,0 +1,125 @@
+/** A conversation with a model as lines for people, and as Markdown. */
+import { costWords } from '../../language/events/cost-words.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
+import type { StoredMessage, StoredTurn } from '../../prisma/store/contract/conversation-contract.ts';
+import type { Transcript } from '../lookup/transcripts.ts';
+import type { Paint } from './paint.ts';
+
+interface TurnFacts {
+  model: string;
+  reason?: string;
+  tokens: number;
+  usd: number;
+}
+
+function factsOf({ answer }: StoredTurn): TurnFacts | null {
+  const outcome = answer?.['outcome'];
+  if (!isJsonObject(outcome)) return null;
+  const { model, reason, usage, usd } = outcome;
+  const counted = isJsonObject(usage) ? usage : {};
+  const tokens = ['input', 'output', 'cacheRead', 'cacheWrite'].map((name) => Number(counted[name] ?? 0));
+  return {
+    model: text(model),
+    ...(typeof reason === 'string' ? { reason } : {}),
+    tokens: tokens.reduce((sum, one) => sum + one, 0),
+    usd: typeof usd === 'number' ? usd : 0,
+  };
+}
+
+const text = (value: Json | undefined): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null));
+
+/** What a block is for a reader: who it is of, and what it says. */
+function said(block: JsonObject): { mark: 'text' | 'thought' | 'call' | 'result' | 'failed' | 'image'; text: string } {
+  switch (text(block['type'])) {
+    case 'text':
+      return { mark: 'text', text: text(block['text']) };
+    case 'thinking':
+      return { mark: 'thought', text: text(block['text']) };
+    case 'tool-call':
+      return { mark: 'call', text: `${text(block['name'])} ${text(block['invalid'] ?? block['input'])}` };
+    case 'tool-result': {
+      const content = Array.isArray(block['content']) ? block['content'].filter(isJsonObject) : [];
+      const whole = content.map((inner) => said(inner).text).join('\n');
+      return { mark: block['isError'] === true ? 'failed' : 'result', text: whole };
+    }
+    case 'image':
+      return {
+        mark: 'image',
+        text: `${text(block['mediaType'])}, ${Math.floor((text(block['data']).length * 3) / 4)} bytes`,
+      };
+    default:
+      return { mark: 'thought', text: `(${text(block['type'])})` };
+  }
+}
+
+const blocksOf = ({ message }: StoredMessage): JsonObject[] => {
+  const { blocks, text: system } = message;
+  if (Array.isArray(blocks)) return blocks.filter(isJsonObject);
+  return typeof system === 'string' ? [{ type: 'text', text: system }] : [];
+};
+
+function costOf(turns: readonly StoredTurn[]): string[] {
+  const facts = turns.flatMap((turn) => factsOf(turn) ?? []);
+  return costWords({
+    tokens: facts.reduce((sum, { tokens }) => sum + tokens, 0),
+    usd: facts.reduce((sum, { usd }) => sum + usd, 0),
+  });
+}
+
+const turnsWords = (count: number): string => (count === 1 ? '1 turn' : `${count} turns`);
+
+const MARKS = { text: '', thought: '~ ', call: '→ ', result: '← ', failed: '✖ ', image: '▣ ' };
+
+export function transcriptLines({ key, messages, turns }: Transcript, paint: Paint): string[] {
+  const byTurn = new Map(turns.map((turn) => [turn.turn, turn]));
+  const lines = [`${paint.strong(key)}  ${[turnsWords(turns.length), ...costOf(turns)].join('  ')}`];
+  for (const stored of messages) {
+    const role = text(stored.message['role']);
+    const turn = role === 'assistant' ? byTurn.get(stored.turn) : undefined;
+    const facts = turn === undefined ? null : factsOf(turn);
+    const cost =
+      facts === null ? [] : [facts.model, ...costWords(facts), ...(facts.reason ?? '').split('; ').filter(Boolean)];
+    lines.push(
+      `  ${paint.strong(turn === undefined ? role : `turn ${turn.turn}`)}  ${paint.dim(cost.join('  '))}`.trimEnd(),
+    );
+    for (const block of blocksOf(stored)) {
+      const { mark, text: words } = said(block);
+      const colour =
+        mark === 'failed' ? paint.bad : mark === 'thought' || mark === 'image' ? paint.dim : (all: string) => all;
+      for (const [index, line] of words.split('\n').entries())
+        lines.push(`    ${colour(`${index === 0 ? MARKS[mark] : ' '.repeat(MARKS[mark].length)}${line}`)}`.trimEnd());
+    }
+  }
+  for (const { turn, answer } of turns)
+    if (answer === null) lines.push(`  ${paint.warn(`turn ${turn} has no answer yet`)}`);
+  return lines;
+}
+
+/** A fence that nothing in the text can close. */
+function fenced(words: string): string[] {
+  const longest = Math.max(2, ...Array.from(words.matchAll(/`+/g), ([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return [fence, ...words.split('\n'), fence];
+}
+
+export function transcriptMarkdown({ key, messages, turns }: Transcript): string[] {
+  const lines = [`## ${key}`, '', [turnsWords(turns.length), ...costOf(turns)].join(', ')];
+  for (const stored of messages) {
+    const role = text(stored.message['role']);
+    lines.push('', `### ${role === 'assistant' && stored.turn > 0 ? `Turn ${stored.turn}` : role}`);
+    for (const block of blocksOf(stored)) {
+      const { mark, text: words } = said(block);
+      if (mark === 'text') lines.push('', ...words.split('\n'));
+      else if (mark === 'thought') lines.push('', ...words.split('\n').map((line) => `> ${line}`));
+      else if (mark === 'image') lines.push('', `*Image: ${words}*`);
+      else
+        lines.push(
+          '',
+          `**${mark === 'call' ? 'Call' : mark === 'failed' ? 'Failed' : 'Result'}**`,
+          '',
+          ...fenced(words),
+        );
+    }
+  }
+  return lines;
+}

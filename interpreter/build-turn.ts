@@ -1,0 +1,123 @@
+/** From a model step and the names in scope to the turn, and the calls, that the host is asked for. */
+import { entryOf, findCommand, toolsOf } from '../language/catalogue.ts';
+import type { FailureInfo } from '../language/failure.ts';
+import type { Json } from '../language/json.ts';
+import { modelTurnsMax } from '../language/limits.ts';
+import type { CommandStep, LlmStep } from '../language/model.ts';
+import { refusalOf } from '../language/permissions.ts';
+import { confinementOf, labelOf, secretsOf, strictFailure, withRights } from './build-effect.ts';
+import type { CallPlace, CommandEffect, Opening, TurnEffect, TurnSettings } from './effect.ts';
+import type { Strand } from './host.ts';
+import { runningMs, timeoutOf } from './limits.ts';
+import { namesAt, Reader } from './names.ts';
+import type { ModelFrame } from './position.ts';
+import type { Place, Walk } from './walk-state.ts';
+
+export type BuiltTurn = { effect: TurnEffect; unresolved: string[] } | { failure: FailureInfo };
+
+/** What is left of the step's time, which does not pass while the run is held. */
+export function stepTimeLeft(walk: Walk, strand: Strand, step: LlmStep, open: Pick<ModelFrame, 'since'>): number {
+  const whole = Math.min(timeoutOf(walk, { ...step, timeoutMs: undefined }, strand), step.timeoutMs ?? Infinity);
+  return whole - (runningMs(walk) - open.since);
+}
+
+export const turnsMax = ({ maxTurns = modelTurnsMax }: LlmStep): number => maxTurns;
+
+export function turnKey({ key }: Pick<Place, 'key'>, { turn, waits }: Pick<ModelFrame, 'turn' | 'waits'>): string {
+  return `${key}/turn.${turn}${waits === 0 ? '' : `#${waits + 1}`}`;
+}
+
+export function buildTurn(walk: Walk, strand: Strand, step: LlmStep, place: Place, open: ModelFrame): BuiltTurn {
+  const reader = new Reader(namesAt(walk, strand, place.passes, place.path));
+  const opening: Opening = {
+    ...(step.system === undefined ? {} : { system: reader.text(step.system) }),
+    messages: (step.messages ?? []).map(({ role, content }) => ({ role, text: reader.text(content) })),
+    ...(step.prompt === undefined ? {} : { prompt: reader.text(step.prompt) }),
+    images: (step.images ?? []).flatMap((image) => pathsIn(reader.value(image))),
+  };
+  const model = reader.text(step.model ?? 'auto');
+  const unresolved = [...reader.unresolved];
+  if (reader.fault)
+    return { failure: { ...reader.fault, message: `${place.key}: ${reader.fault.message}`, retryable: false } };
+  if (walk.input.definition.strict === true && unresolved.length > 0)
+    return { failure: strictFailure(place.key, unresolved) };
+  const effect: TurnEffect = {
+    type: 'turn',
+    key: turnKey(place, open),
+    label: labelOf(step),
+    timeoutMs: Math.max(1, stepTimeLeft(walk, strand, step, open)),
+    conversation: place.key,
+    turn: open.turn,
+    model,
+    opening,
+    say: open.say,
+    answers: open.answers,
+    tools: offered(walk, step),
+    settings: settingsOf(step, open),
+  };
+  return { effect, unresolved };
+}
+
+/** A result that has the path of a picture will do. */
+function pathsIn(value: Json): string[] {
+  if (typeof value === 'string') return value === '' ? [] : [value];
+  if (Array.isArray(value)) return value.flatMap(pathsIn);
+  return typeof value === 'object' && value !== null && typeof value['path'] === 'string' ? [value['path']] : [];
+}
+
+function settingsOf(step: LlmStep, { repairs, turn }: ModelFrame): TurnSettings {
+  const { temperature, maxTokens, thinking, schema, parseToolCalls } = step;
+  return {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(schema === undefined ? {} : { schema }),
+    ...(parseToolCalls === true ? { parseToolCalls } : {}),
+    ...(repairs > 0 || turn >= turnsMax(step) ? { isFinal: true as const } : {}),
+  };
+}
+
+/** The commands of the step that are built and that the run's mode lets it use at all. */
+function offered(walk: Walk, step: LlmStep): string[] {
+  const { catalogue, limits } = walk.input;
+  return toolsOf(step, catalogue).filter((command) => {
+    const entry = entryOf(catalogue, command);
+    const classes = new Set([entry.permission, ...Object.values(entry.operations ?? {})]);
+    return (
+      entry.planned !== true &&
+      [...classes].some((permission) => refusalOf(catalogue, limits.mode, { permission, command }) === null)
+    );
+  });
+}
+
+/** Why the model may not call this, in words for the model; null where it may. */
+export function misuseOf(walk: Walk, step: LlmStep, call: { name: string; invalid?: string }): string | null {
+  const tools = offered(walk, step);
+  if (!tools.includes(call.name)) {
+    const known =
+      findCommand(walk.input.catalogue, call.name) === undefined ? 'There is no' : 'This step may not call the';
+    return `${known} tool "${call.name}". ${tools.length === 0 ? 'There are no tools here: answer in text.' : `The tools are: ${tools.join(', ')}.`}`;
+  }
+  return call.invalid === undefined
+    ? null
+    : `The arguments of "${call.name}" are not a JSON object. Call it again with one.`;
+}
+
+/** What a model calls: arguments are data, and no reference in them is resolved. */
+export function callEffect(
+  walk: Walk,
+  step: CommandStep,
+  at: { place: Place; timeoutMs: number; call: CallPlace },
+): CommandEffect | FailureInfo {
+  return withRights(walk, {
+    type: 'command',
+    command: step.command,
+    params: step.params ?? {},
+    key: at.place.key,
+    label: step.command,
+    timeoutMs: at.timeoutMs,
+    call: at.call,
+    ...confinementOf(walk, step),
+    ...secretsOf(walk),
+  });
+}

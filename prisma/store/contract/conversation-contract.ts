@@ -1,0 +1,47 @@
+/**
+ * What models were asked and what they answered: conversations as messages in order, and the turns that
+ * made them. Everything is written once for its place and stays, so that any attempt may write it again.
+ */
+import type { JsonObject } from '../../../language/json.ts';
+
+/** Which conversation: the run, and the key of its step (`steps.2@1`). */
+export interface ConversationOf {
+  handle: string;
+  conversation: string;
+}
+
+/** Turn 0 holds what a conversation begins with; within a turn the parts are in order. */
+export interface PlacedMessage {
+  turn: number;
+  part: number;
+  message: JsonObject;
+}
+
+export interface StoredMessage extends PlacedMessage {
+  /** SHA-256 of the message's JSON text. */
+  hash: string;
+}
+
+export interface StoredTurn {
+  conversation: string;
+  turn: number;
+  /** Who asked last. */
+  attempt: string;
+  begunAt: number;
+  answeredAt: number | null;
+  /** What came of it; null while nothing has. */
+  answer: JsonObject | null;
+}
+
+export interface Conversations {
+  /** A place that is taken keeps what it has. */
+  add(of: ConversationOf, messages: readonly PlacedMessage[]): Promise<void>;
+  /** In order; `before` leaves out what belongs to that turn and later ones. */
+  read(of: ConversationOf, before?: number): Promise<StoredMessage[]>;
+  /** Says who asks now, and returns the answer where the turn has one: it is not to be asked again. */
+  claim(of: ConversationOf, turn: number, attempt: string): Promise<JsonObject | null>;
+  /** Keeps the answer and its message together, and returns the answer that counts: the first one. */
+  answer(of: ConversationOf, turn: number, answer: JsonObject, message: JsonObject): Promise<JsonObject>;
+  /** The turns of a run, in the order in which they began. */
+  turns(handle: string): Promise<StoredTurn[]>;
+}

@@ -1,0 +1,115 @@
+/** Conversations with models: messages by content, their order, and the turns that made them. */
+import { createHash } from 'node:crypto';
+import type { PoolClient } from 'pg';
+import type { JsonObject } from '../../../language/json.ts';
+import type { ConversationOf, Conversations, PlacedMessage } from '../contract/conversation-contract.ts';
+import { queryOn, type Database } from '../connection/database.ts';
+
+type Query = (text: string, values: readonly unknown[]) => Promise<unknown>;
+
+interface MessageRow {
+  turn: number;
+  part: number;
+  hash: string;
+  message: JsonObject;
+}
+
+interface TurnRow {
+  conversation: string;
+  turn: number;
+  attempt: string;
+  begunAt: Date;
+  answeredAt: Date | null;
+  answer: JsonObject | null;
+}
+
+const MESSAGES = `insert into messages (hash, message, bytes)
+  select hash, message::json, octet_length(message) from unnest($1::text[], $2::text[]) as t(hash, message)
+  on conflict (hash) do nothing`;
+
+const PLACES = `insert into conversation_messages (handle, conversation, turn, part, hash)
+  select $1, $2, turn, part, hash from unnest($3::integer[], $4::integer[], $5::text[]) as t(turn, part, hash)
+  on conflict (handle, conversation, turn, part) do nothing`;
+
+async function addWith(
+  query: Query,
+  { handle, conversation }: ConversationOf,
+  messages: readonly PlacedMessage[],
+): Promise<void> {
+  const texts = messages.map(({ message }) => JSON.stringify(message));
+  const hashes = texts.map((text) => createHash('sha256').update(text).digest('hex'));
+  // One statement takes a hash once, and in the same order as every other: two that write the same cannot block each other.
+  const byHash = [...new Map(hashes.map((hash, index) => [hash, texts[index]]))].toSorted(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
+  await query(MESSAGES, [byHash.map(([hash]) => hash), byHash.map(([, text]) => text)]);
+  const [turns, parts] = [messages.map(({ turn }) => turn), messages.map(({ part }) => part)];
+  await query(PLACES, [handle, conversation, turns, parts, hashes]);
+}
+
+export function conversations(database: Database): Conversations {
+  return {
+    async add(of, messages) {
+      if (messages.length > 0) await addWith((text, values) => database.query(text, values), of, messages);
+    },
+    async read({ handle, conversation }, before) {
+      return database.query<MessageRow>(
+        `select c.turn, c.part, c.hash, m.message from conversation_messages c join messages m on m.hash = c.hash
+         where c.handle = $1 and c.conversation = $2 and ($3::integer is null or c.turn < $3) order by c.turn, c.part`,
+        [handle, conversation, before ?? null],
+      );
+    },
+    async claim({ handle, conversation }, turn, attempt) {
+      const [row] = await database.query<{ answer: JsonObject | null }>(
+        `insert into turns (handle, conversation, turn, attempt) values ($1, $2, $3, $4)
+         on conflict (handle, conversation, turn)
+         do update set attempt = case when turns.answer is null then excluded.attempt else turns.attempt end
+         returning answer`,
+        [handle, conversation, turn, attempt],
+      );
+      return row?.answer ?? null;
+    },
+    answer: (of, turn, answer, message) =>
+      database.transaction(async (client) => {
+        const kept = await keepAnswer(client, of, turn, answer);
+        if (kept !== null) return kept;
+        await addWith((text, values) => queryOn(client, text, values), of, [{ turn, part: 0, message }]);
+        return answer;
+      }),
+    async turns(handle) {
+      const rows = await database.query<TurnRow>(
+        `select conversation, turn, attempt, begun_at as "begunAt", answered_at as "answeredAt", answer
+         from turns where handle = $1 order by begun_at, conversation, turn`,
+        [handle],
+      );
+      return rows.map(({ begunAt, answeredAt, ...row }) => ({
+        ...row,
+        begunAt: begunAt.getTime(),
+        answeredAt: answeredAt?.getTime() ?? null,
+      }));
+    },
+  };
+}
+
+/** Null when it is kept; else the one that was there before. */
+async function keepAnswer(
+  client: PoolClient,
+  { handle, conversation }: ConversationOf,
+  turn: number,
+  answer: JsonObject,
+): Promise<JsonObject | null> {
+  const [kept] = await queryOn(
+    client,
+    `update turns set answer = $4::json, answered_at = clock_timestamp()
+     where handle = $1 and conversation = $2 and turn = $3 and answer is null returning turn`,
+    [handle, conversation, turn, JSON.stringify(answer)],
+  );
+  if (kept !== undefined) return null;
+  const [before] = await queryOn<{ answer: JsonObject }>(
+    client,
+    'select answer from turns where handle = $1 and conversation = $2 and turn = $3',
+    [handle, conversation, turn],
+  );
+  if (before === undefined) throw new Error(`bug: turn ${turn} of ${conversation} was answered before it was claimed`);
+  return before.answer;
+}

@@ -1,0 +1,42 @@
+/** Calls in the text of an answer, and what is only text about calls. */
+import { expect, test } from 'vitest';
+import { callsInText } from '../../../activities/turns/text-calls.ts';
+import { TOOLS } from '../harness/turns.ts';
+
+const read = { name: 'code/read', input: { path: 'a' } };
+const found = (text: string): unknown[] => callsInText(text, TOOLS).map(({ name, input }) => ({ name, input }));
+
+test.each([
+  ['tags', 'I look.\n<tool_call>{"name": "code_read", "arguments": {"path": "a"}}</tool_call>', [read]],
+  [
+    'two in tags',
+    '<tool_call>{"name":"code/read","arguments":{"path":"a"}}</tool_call><tool_call>\n{"name":"code/read","input":{"path":"a"}}\n</tool_call>',
+    [read, read],
+  ],
+  ['function tags', '<function=code_read>{"path": "a"}</function>', [read]],
+  ['a fence', 'First:\n```json\n{"tool": "code/read", "parameters": {"path": "a"}}\n```\n', [read]],
+  ['bare', '{"name": "code_read", "arguments": "{\\"path\\": \\"a\\"}"}', [read]],
+  ['a list', '[{"function": {"name": "code_read", "arguments": {"path": "a"}}}]', [read]],
+  ['no arguments', '<tool_call>{"name": "code_read"}</tool_call>', [{ name: 'code/read', input: {} }]],
+])('%s', (_form, text, calls) => {
+  expect(found(text)).toEqual(calls);
+});
+
+test.each([
+  ['prose', 'You would write code_read({"path": "a"}).'],
+  ['a name that is not offered', '<tool_call>{"name": "code/git", "arguments": {}}</tool_call>'],
+  ['a value that is no call', '{"path": "a", "name": "Ada"}'],
+  ['broken JSON', '<tool_call>{"name": "code_read", </tool_call>'],
+  ['a fence of another language', '```ts\n{"tool": "code/read"}\n```'],
+  ['nothing', ''],
+])('%s calls nothing', (_form, text) => {
+  expect(found(text)).toEqual([]);
+});
+
+test('arguments that are no object are kept as they were written, and calls are bounded', () => {
+  expect(callsInText('<tool_call>{"name": "code_read", "arguments": "a"}</tool_call>', TOOLS)).toEqual([
+    { type: 'tool-call', id: 'text-0', name: 'code/read', input: {}, invalid: '"a"' },
+  ]);
+  const many = '<tool_call>{"name": "code_read"}</tool_call>'.repeat(200);
+  expect(callsInText(many, TOOLS)).toHaveLength(50);
+});

@@ -1,0 +1,105 @@
+/** A model step over a dead worker: each answer that arrived is paid once, and the run ends as the undisturbed one does. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { once } from '../harness/definitions.ts';
+import { Harness, until } from '../harness/harness.ts';
+import { Double, type Reply } from '../../models/wires/double.ts';
+import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
+import { streamed } from '../../models/wires/wire.ts';
+
+let harness: Harness;
+let double: Double;
+beforeEach(async () => {
+  harness = await Harness.open();
+  double = await new Double().open();
+  // What a worker asks about the model is no turn.
+  for (const path of ['/v1/models', '/props']) double.route(path, { status: 404, pieces: ['{}'] });
+  writeFileSync(join(harness.project, 'a.txt'), 'what a says');
+});
+afterEach(async () => {
+  await harness.close();
+  await double.close();
+});
+
+const environment = (): NodeJS.ProcessEnv => ({ OPENAI_API_KEY: 'key-of-a-test', OPENAI_BASE_URL: `${double.url}/v1` });
+
+const call = (id: string, name: string, input: object): Reply =>
+  streamed(
+    wire,
+    wire.events({ parts: [{ call: { id, name, pieces: [JSON.stringify(input)] } }], reason: wire.reasons.calls }),
+  );
+const text = (said: string): Reply =>
+  streamed(wire, wire.events({ parts: [{ text: [said] }], reason: wire.reasons.end }));
+const paid = (): number => double.asked.filter(({ path }) => path === wire.path).length;
+
+const definition = once('asking', [
+  {
+    type: 'llm',
+    model: 'openai/some-model',
+    prompt: 'Look at a.txt and write b.txt',
+    tools: ['code/read', 'code/shell/execute'],
+    outputTo: 'answer',
+  },
+  { type: 'emit', event: 'asked', data: { turns: '$answer.turns', usage: '$answer.usage.tokens' } },
+]);
+
+test('the answer is paid once where the worker dies in a call, and in the turn after it only that turn again', async () => {
+  double.next(
+    call('1', 'code_read', { path: 'a.txt' }),
+    call('2', 'code_shell_execute', { command: 'touch called; sleep 2; echo done > b.txt; echo done' }),
+    { silentMs: Number.POSITIVE_INFINITY },
+    text('Done.'),
+  );
+  const first = await harness.startWorker(environment());
+  const handle = await harness.start(definition);
+  await until(async () => (await harness.state(handle)).current.some(({ key }) => key === 'steps.0@1/turn.2/call.0'));
+  expect(paid()).toBe(2);
+  await first.kill9();
+  const second = await harness.startWorker(environment());
+  await until(() => paid() === 3);
+  await second.kill9();
+  await harness.startWorker(environment());
+  const result = await harness.result(handle);
+  expect(result).toMatchObject({ outcome: 'completed', outputs: { answer: 'Done.' } });
+  // The third turn had not answered when its worker died: it is asked for again, and no other.
+  expect(paid()).toBe(4);
+  const last = wire.messages(double.asked.at(-1)?.body ?? {});
+  expect(last.flatMap(({ results }) => results.map(({ id, isError }) => [id, isError]))).toEqual([
+    ['1', false],
+    ['2', false],
+  ]);
+  expect(JSON.stringify(last)).toContain('what a says');
+  const events = await harness.events(handle);
+  expect(
+    events.flatMap((event) => (event.type === 'step-finished' ? [`${event.key} ${event.step} ${event.outcome}`] : [])),
+  ).toEqual([
+    'steps.0@1/turn.1/call.0 command ok',
+    'steps.0@1/turn.2/call.0 command ok',
+    'steps.0@1 llm ok',
+    'steps.1@1 emit ok',
+  ]);
+  const shown = await harness.command('transcript', handle, 'steps.0@1');
+  expect(shown.code).toBe(0);
+  for (const line of ['→ code/read {"path":"a.txt"}', 'what a says', 'Done.']) expect(shown.out).toContain(line);
+  expect((await harness.command('transcript', handle, 'steps.9@1')).code).toBe(2);
+  const history = JSON.stringify(await harness.history(handle));
+  expect(history).not.toContain('what a says');
+});
+
+test('what a provider asks to wait is waited for, over a dead worker, and nobody asks before', async () => {
+  double.next(wire.errors.rateLimited({ 'retry-after': '6' }), text('Hello.'));
+  const first = await harness.startWorker(environment());
+  const handle = await harness.start(
+    once('waiting', [{ type: 'llm', model: 'openai/some-model', prompt: 'Hi', outputTo: 'answer' }]),
+  );
+  await until(async () => (await harness.events(handle)).some(({ type }) => type === 'warning'));
+  const asked = Date.now();
+  await first.kill9();
+  await harness.startWorker(environment());
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { answer: 'Hello.' } });
+  expect(Date.now() - asked).toBeGreaterThan(4500);
+  expect(paid()).toBe(2);
+  const [warning] = (await harness.events(handle)).filter((event) => event.type === 'warning');
+  expect(warning?.message).toMatch(/^steps\.0@1 is waiting for openai until \d{4}-/);
+});
