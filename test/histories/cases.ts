@@ -2,10 +2,14 @@
 import type { Definition, Step } from '../../language/model.ts';
 import { counted, create, once, shell } from '../server/harness/definitions.ts';
 
+export type ModelTurn = { says: string } | { calls: string; input: object } | { asksToWaitSeconds: number };
+
 export interface HistoryCase {
   name: string;
   definition: Definition;
   continueEvery?: number;
+  /** What a model answers, turn by turn. */
+  turns?: readonly ModelTurn[];
   /** What is said to the run once its first shell step has begun; `resume-held` and `extend-held`: each time that it is held. */
   say?: 'pause-resume' | 'stop' | 'cancel' | 'stop-later' | 'resume-held' | 'extend-held';
 }
@@ -366,5 +370,31 @@ export const CASES: readonly HistoryCase[] = [
         else: [create('history', { named: false }), shell('echo unnamed')],
       },
     ]),
+  },
+  {
+    name: 'model-turns',
+    definition: once(
+      'model-turns',
+      [
+        {
+          type: 'llm',
+          model: 'openai/some-model',
+          prompt: 'Keep a record, then look for it',
+          tools: ['data/create', 'data/list', 'code/shell/execute'],
+          outputTo: 'answer',
+        },
+        create('history', { after: 'turns', turns: '$answer.turns' }),
+      ],
+      { safety: { budget: { tokens: 100_000 } } },
+    ),
+    continueEvery: 4,
+    turns: [
+      { calls: 'data_create', input: { collection: 'model', data: { by: 'the model' } } },
+      { asksToWaitSeconds: 1 },
+      { calls: 'code_shell_execute', input: { command: 'true' } },
+      { calls: 'no_such_tool', input: {} },
+      { calls: 'data_list', input: { collection: 'model' } },
+      { says: 'Done.' },
+    ],
   },
 ];

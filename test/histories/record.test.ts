@@ -15,7 +15,10 @@ import type { Question } from '../../language/events/question.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import { Harness } from '../server/harness/harness.ts';
 import { shapeOf } from '../server/harness/trace-shape.ts';
-import { CASES, type HistoryCase } from './cases.ts';
+import { Double, type Reply } from '../models/wires/double.ts';
+import { openAiWire as wire } from '../models/wires/openai-wire.ts';
+import { streamed } from '../models/wires/wire.ts';
+import { CASES, type HistoryCase, type ModelTurn } from './cases.ts';
 import { bundleOf, historyFile, RUNS } from './ledger/versions.ts';
 import { fileOf } from './recorded.ts';
 
@@ -31,6 +34,7 @@ function writeHistory(file: string, recorded: unknown): void {
 }
 
 let harness: Harness;
+let double: Double;
 
 /** Every history of the run: each continue-as-new begins another. */
 async function historiesOf(handle: string): Promise<unknown[]> {
@@ -82,12 +86,29 @@ async function steer(entry: HistoryCase, handle: string): Promise<void> {
   }
 }
 
+function replyOf(turn: ModelTurn, index: number): Reply {
+  if ('asksToWaitSeconds' in turn) return wire.errors.rateLimited({ 'retry-after': String(turn.asksToWaitSeconds) });
+  const said =
+    'says' in turn
+      ? { parts: [{ text: [turn.says] }], reason: wire.reasons.end }
+      : {
+          parts: [{ call: { id: `call-${index}`, name: turn.calls, pieces: [JSON.stringify(turn.input)] } }],
+          reason: wire.reasons.calls,
+        };
+  return streamed(wire, wire.events(said));
+}
+
 describe.skipIf(mode !== 'all' && mode !== 'missing')('recording', () => {
   beforeAll(async () => {
     harness = await Harness.open();
-    await harness.startWorker();
+    double = await new Double().open();
+    for (const path of ['/v1/models', '/props']) double.route(path, { status: 404, pieces: ['{}'] });
+    await harness.startWorker({ OPENAI_API_KEY: 'key-of-a-test', OPENAI_BASE_URL: `${double.url}/v1` });
   });
-  afterAll(() => harness.close());
+  afterAll(async () => {
+    await harness.close();
+    await double.close();
+  });
 
   const madeUpRuns = Object.keys(RUNS) as (keyof typeof RUNS)[];
   test.each(madeUpRuns.filter((run) => mode === 'all' || !existsSync(historyFile(run))))(
@@ -111,7 +132,8 @@ describe.skipIf(mode !== 'all' && mode !== 'missing')('recording', () => {
   );
 
   test.each(wanted)('record $name', async (entry) => {
-    const { name, definition, continueEvery } = entry;
+    const { name, definition, continueEvery, turns = [] } = entry;
+    double.next(...turns.map(replyOf));
     const handle = await harness.start(definition, {
       handle: `recorded-${name}`,
       ...(continueEvery === undefined ? {} : { continueEvery }),
