@@ -138,7 +138,8 @@ function stepOf(
   made: ReadonlyMap<string, Prediction>,
 ): SimulatedStep {
   const key = run.keyOf(event.key);
-  const prediction = made.get(key);
+  // Of a model step the first turn says what is asked.
+  const prediction = made.get(key) ?? made.get(`${key}/turn.1`);
   const step = stepAt(run.walk.input.definition, event.key);
   const { catalogue, limits } = run.walk.input;
   const permission = permissionIn(catalogue, step, prediction);
