@@ -7,7 +7,6 @@ import { actionAsked, approveAction, permissionToAsk } from './approval.ts';
 import { askBudget, begin, budgetSpent, costOf, priceOf, settle } from './budget.ts';
 import { wait, type Walking } from './drive.ts';
 import { effectOf, isQuick, labelOf, refusedAction, type Built, visible } from './build-effect.ts';
-import { edited } from './shown-action.ts';
 import { shieldOf, type Strand, type RunInput } from './host.ts';
 import type { Effect, Flow, Reply } from './effect.ts';
 import { finish } from './results.ts';
@@ -129,14 +128,12 @@ function build(walk: Walk, strand: Strand, step: ActionStep, place: Place, frame
       effect: { ...asked, timeoutMs: timeoutOf(walk, step, strand) },
       unresolved: [],
     };
-  const built = effectOf(walk, strand, step, place);
+  const built = effectOf(walk, strand, step, place, frame.edit);
   for (const name of built.unresolved) {
     const message = `${place.key}: "${name}" has no value here`;
     record(walk, { type: 'warning', key: place.key, code: 'UNRESOLVED_REFERENCE', message });
   }
-  return 'failure' in built || frame.edit === undefined
-    ? built
-    : { ...built, effect: edited(built.effect, frame.edit) };
+  return built;
 }
 
 /** What is asked about a command that starts a run is the definition that it would start, as it is now. */

@@ -3,7 +3,7 @@ import { entryOf, type Catalogue, type Permission } from '../language/catalogue.
 import { nestingSentinelsMax } from '../language/limits.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import { permissionOf, permissionOfCommand, refusalOf, type Confinement } from '../language/permissions.ts';
-import { isJsonObject, type Json } from '../language/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import type {
   ApprovalStep,
   CommandStep,
@@ -29,7 +29,9 @@ import type { Place, Walk } from './walk-state.ts';
 /** Of `onError: "retry"` alone; its pauses are the usual ones (attempts.ts). */
 const usualRetry: Retry = { attempts: 3 };
 
-export type Built = { effect: Effect; unresolved: string[] } | { failure: FailureInfo; unresolved: string[] };
+/** `refused`: what may not be done, where the failure is that. */
+export type Built =
+  { effect: Effect; unresolved: string[] } | { failure: FailureInfo; unresolved: string[]; refused?: Effect };
 
 /** Quick steps can share a segment; one with retries cannot, because nothing can be waited for between its attempts there. */
 export function isQuick(step: Step, catalogue: Catalogue, limits: Pick<RunLimits, 'requireApproval'> = {}): boolean {
@@ -90,6 +92,7 @@ export function effectOf(
   strand: Strand,
   step: ShellStep | CommandStep | EmitStep | SentinelStep | WatchStep,
   place: Place,
+  edit: JsonObject = {},
 ): Built {
   const reader = new Reader(namesAt(walk, strand, place.passes, place.path));
   const frame = {
@@ -99,7 +102,7 @@ export function effectOf(
     ...confinementOf(walk, step),
     ...secretsOf(walk),
   };
-  const effect = ((): Effect | FailureInfo => {
+  const built = ((): Effect | FailureInfo => {
     switch (step.type) {
       case 'shell':
         return shellEffect(step, reader, frame);
@@ -121,9 +124,10 @@ export function effectOf(
     }
   })();
   const unresolved = [...reader.unresolved];
-  const refused = 'code' in effect ? null : refusedAction(walk, effect);
-  if (refused) return { failure: refused, unresolved };
-  if ('code' in effect) return { failure: effect, unresolved };
+  if ('code' in built) return { failure: built, unresolved };
+  const effect = edited(built, edit);
+  const refused = refusedAction(walk, effect);
+  if (refused) return { failure: refused, unresolved, refused: effect };
   if (reader.fault)
     return {
       failure: { ...reader.fault, message: `${place.key}: ${reader.fault.message}`, retryable: false },
@@ -132,6 +136,14 @@ export function effectOf(
   if (walk.input.definition.strict === true && unresolved.length > 0)
     return { failure: strictFailure(place.key, unresolved), unresolved: [] };
   return { effect, unresolved };
+}
+
+/** What a persona made of an action. */
+export function edited(effect: Effect, changes: JsonObject): Effect {
+  if (effect.type !== 'command' || changes['params'] === undefined) return { ...effect, ...changes };
+  // Other parameters may mean other definitions by the same names.
+  const { library: _library, ...rest } = effect;
+  return { ...rest, ...changes };
 }
 
 /** Of the effect and not the step: what it does may come from a variable, or from whoever edited it. */

@@ -5,7 +5,7 @@
 import type { Json, JsonObject } from '../language/json.ts';
 import type { Step } from '../language/model.ts';
 import { previewOf } from '../language/events/preview.ts';
-import { effectOf } from './build-effect.ts';
+import { edited, effectOf } from './build-effect.ts';
 import type { Effect } from './effect.ts';
 import type { Strand } from './host.ts';
 import { askedIn, type BlockFrame } from './position.ts';
@@ -32,22 +32,14 @@ export function actionOf(effect: Effect): JsonObject {
   );
 }
 
-/** The fields that `answers.ts` lets a persona change replace those of the action. */
-export function edited(effect: Effect, changes: JsonObject): Effect {
-  if (effect.type !== 'command' || changes['params'] === undefined) return { ...effect, ...changes };
-  // Other parameters may mean other definitions by the same names.
-  const { library: _library, ...rest } = effect;
-  return { ...rest, ...changes };
-}
-
 /** What a step that failed would do if it were tried again now; of a step that is no action, what it is. */
 export function actionAgain(walk: Walk, strand: Strand, step: Step, place: Place, frame: BlockFrame): Json {
   if (step.type !== 'shell' && step.type !== 'command' && step.type !== 'emit') return { type: step.type };
-  const { edit } = frame;
+  const { edit = {} } = frame;
   const approved = askedIn(frame)?.effect;
-  const built = approved === undefined ? effectOf(walk, strand, step, place) : { effect: approved };
-  if ('failure' in built) return { type: step.type };
-  return actionOf(edit === undefined ? built.effect : edited(built.effect, edit));
+  const built = approved === undefined ? effectOf(walk, strand, step, place, edit) : { effect: edited(approved, edit) };
+  const action = 'failure' in built ? built.refused : built.effect;
+  return action === undefined ? { type: step.type } : actionOf(action);
 }
 
 /** The action in a line. What it does, whatever the step is called; where that is long, it says so. */

@@ -109,11 +109,11 @@ describe('whoever looks', { timeout: 300_000 }, () => {
     for (const verb of ['list', 'inbox', 'status none'])
       expect(await sentinel(bare, ...verb.split(' '))).toMatchObject({
         code: 1,
-        err: expect.stringMatching(/^sentinel: The database is not that of this version .*"sentinel up"/) as string,
+        err: expect.stringMatching(/^sentinel: The database \S+ .*"sentinel up"/) as string,
       });
     expect(await sentinel({ ...env, DATABASE_URL: 'postgres://u@127.0.0.1:1/x' }, 'list')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('database does not answer') as string,
+      err: expect.stringMatching(/^sentinel: The database \S+ does not answer/) as string,
     });
   });
 });
@@ -122,7 +122,12 @@ describe('whoever acts', { timeout: 300_000 }, () => {
   it.each(SHELLS)('changes nothing from a shell with %s', async (_title, settings) => {
     const before = standing();
     const { code, err } = await sentinel({ ...env, ...settings() }, 'run', 'hello.json', '--host', 'here');
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('Nothing was changed') as string });
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(
+        /Nothing was changed|^sentinel: The database \S+ (?:does not answer|refuses)/,
+      ) as string,
+    });
     expect(standing()).toEqual(before);
   });
 

@@ -107,7 +107,9 @@ function standIn(path: readonly PropertyKey[], { type }: Plain): unknown {
       ? { pattern: patternOf(key), classification: 'line' }
       : path.at(-2) === 'branches'
         ? []
-        : 'item';
+        : path.at(-2) === 'tools'
+          ? 'code/read'
+          : 'item';
   if (key === 'command') return type === 'command' ? 'code/read' : 'true';
   if (key === 'pattern') return patternOf(path.at(-2));
   return STAND_INS.get(String(key));

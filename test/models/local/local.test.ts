@@ -164,11 +164,15 @@ describe.skipIf('missing' in small)(`a local model${why}`, () => {
 
   test('a turn that takes too long is a timeout, and so is one that begins too late', async () => {
     const request = { messages: ask('Write a long story about a cat.'), maxTokens: 800 };
-    expect(await failureOf(turn({ request, limits: { wallMs: 300 } }))).toMatchObject({
+    expect(await failureOf(turn({ request, limits: { wallMs: 100 } }))).toMatchObject({
       kind: 'timeout',
       phase: 'wall',
     });
-    expect(await failureOf(turn({ request, limits: { headersMs: 1 } }))).toMatchObject({
+    // Another process has to load the model first.
+    const pid = host.processes().get(modelPath) ?? 0;
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(() => host.processes().get(modelPath)).not.toBe(pid);
+    expect(await failureOf(turn({ request, limits: { headersMs: 10 } }))).toMatchObject({
       kind: 'timeout',
       phase: 'headers',
     });

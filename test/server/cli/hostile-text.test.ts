@@ -12,6 +12,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Definition } from '../../../language/model.ts';
 import { once, shell } from '../harness/definitions.ts';
 import { CLI, Harness, until } from '../harness/harness.ts';
+import { Double } from '../../models/wires/double.ts';
+import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
+import { streamed } from '../../models/wires/wire.ts';
 
 /** Red, the window's title, the clipboard, the start of the line, C1, directions, nothing to be seen, a line of its own. */
 const HOSTILE =
@@ -20,9 +23,12 @@ const UNSEEN = /[^\P{C}\n\t]|[\p{Zl}\p{Zp}]/u;
 const OUR_COLOURS = new RegExp(`${String.fromCharCode(27)}\\[(?:1|2|22|3[123]|39)m`, 'g');
 
 let harness: Harness;
+let double: Double;
 beforeAll(async () => {
   harness = await Harness.open();
-  await harness.startWorker();
+  double = await new Double().open();
+  for (const path of ['/v1/models', '/props']) double.route(path, { status: 404, pieces: ['{}'] });
+  await harness.startWorker(ofModels());
   const { project } = harness;
   const put = (name: string, value: object): void => writeFileSync(join(project, name), JSON.stringify(value));
   put('hostile.json', definition);
@@ -38,7 +44,15 @@ beforeAll(async () => {
   });
   execFileSync('git', ['init', '--quiet'], { cwd: project });
 });
-afterAll(() => harness.close());
+afterAll(async () => {
+  await harness.close();
+  await double.close();
+});
+
+const ofModels = (): Record<string, string> => ({
+  OPENAI_API_KEY: 'key-of-a-test',
+  OPENAI_BASE_URL: `${double.url}/v1`,
+});
 
 const printed = `printf '%s' "$TEXT"; printf '%s' "$TEXT" >&2`;
 const definition: Definition = once(
@@ -69,7 +83,7 @@ interface Shown {
 async function show(args: readonly string[], env: Record<string, string> = {}): Promise<Shown> {
   const { exitCode, stdout, stderr } = await execa(process.execPath, [CLI, ...args], {
     cwd: harness.project,
-    env: { ...harness.env, USER: 'ada', ...env },
+    env: { ...harness.env, ...ofModels(), USER: 'ada', ...env },
     reject: false,
     timeout: 60_000,
     stripFinalNewline: false,
@@ -166,6 +180,26 @@ test('what begins by itself: schedules, triggers, events and hooks', async () =>
   await walkBoth('trigger', 'remove', HOSTILE);
   await walkBoth('hooks', 'install');
   await walkBoth('hooks', 'remove');
+});
+
+test('models: what they are asked, what they answer and call', async () => {
+  const called = { id: HOSTILE, name: HOSTILE, pieces: [JSON.stringify({ [HOSTILE]: HOSTILE })] };
+  const { calls, end } = wire.reasons;
+  const said = streamed(wire, wire.events({ parts: [{ text: [HOSTILE] }], reason: end }));
+  double.next(streamed(wire, wire.events({ parts: [{ text: [HOSTILE] }, { call: called }], reason: calls })), said);
+  const model = 'openai/some-model';
+  const asking = { type: 'llm' as const, model, prompt: HOSTILE, system: HOSTILE, tools: ['code/read'] };
+  const handle = await harness.start(once('asking', [{ ...asking, outputTo: 'said' }]));
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { said: HOSTILE } });
+  for (const verb of ['transcript', 'trace', 'status']) await walkBoth(verb, handle);
+  expect(plain((await walk('transcript', handle)).out)).toContain(String.raw`a\u001b[35mb\u001b]0;title\u0007c`);
+  for (let times = 0; times < 2; times++) double.next(said);
+  await walkBoth('models', 'test', model);
+  for (const verb of ['test', 'pull', 'add']) await walkBoth('models', verb, HOSTILE);
+  double.route('/v1/models', {
+    pieces: [JSON.stringify({ object: 'list', data: [{ id: HOSTILE, object: 'model' }] })],
+  });
+  await walkBoth('models', 'list');
 });
 
 test('what is around runs: the services and the worker', async () => {
