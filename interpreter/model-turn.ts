@@ -1,0 +1,164 @@
+/** One turn of a model step: what it is asked, what it used, and what its answer or its failure leads to. */
+import type { FailureInfo } from '../language/failure.ts';
+import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
+import { flowOf } from './attempts.ts';
+import { askBudget, begin, priceOf, settle } from './budget.ts';
+import { buildTurn, stepTimeLeft, turnsMax } from './build-turn.ts';
+import { wait, type Walking } from './drive.ts';
+import type { Reply, TurnOutcome, TurnUsage, Usage } from './effect.ts';
+import { failing, type AtModel, type Halt } from './model-gate.ts';
+import type { ModelFrame } from './position.ts';
+import { takeRest } from './waits.ts';
+import { record } from './walk-state.ts';
+
+const repairsMax = 2;
+const firstWaitMs = 2000;
+const longestWaitMs = 5 * 60_000;
+
+/** How often in a row a failure is waited for: what costs tokens each time, only a few times. */
+const WAITED_FOR: ReadonlyMap<string, number> = new Map([
+  ['MODEL_RATE_LIMITED', Infinity],
+  ['MODEL_OVERLOADED', Infinity],
+  ['MODEL_UNREACHABLE', Infinity],
+  ['MODEL_ANSWER_BROKEN', 4],
+]);
+
+export function* takeTurn(at: AtModel): Walking<Halt | null> {
+  const { walk, strand, step, place, open } = at;
+  if (open.turn > turnsMax(step))
+    return failing(
+      'MODEL_TURNS_SPENT',
+      `${place.key}: the model had not answered after ${turnsMax(step)} turns; raise maxTurns, or ask for less`,
+    );
+  const built = buildTurn(walk, strand, step, place, open);
+  if ('failure' in built) return { ending: { failure: built.failure } };
+  if (open.turn === 1 && open.waits === 0)
+    for (const name of built.unresolved) {
+      const message = `${place.key}: "${name}" has no value here`;
+      record(walk, { type: 'warning', key: place.key, code: 'UNRESOLVED_REFERENCE', message });
+    }
+  const bounded = yield* askBudget(walk, strand, priceOf(built.effect));
+  if (bounded) return { flow: bounded };
+  const effect = begin(walk, strand, built.effect);
+  const reply = yield* wait(walk.host.perform(strand, effect));
+  settle(walk, effect.key, { ...reply, usage: usageIn(reply) });
+  if (!reply.ok) return 'cancelled' in reply ? { flow: { kind: 'cancelled' } } : yield* afterFailure(at, reply.failure);
+  const outcome = reply.value as unknown as TurnOutcome;
+  count(open, outcome);
+  return afterAnswer(at, outcome);
+}
+
+/** What a turn used, answered or not: tokens of an answer that broke off are paid. */
+function usageIn(reply: Reply): Partial<Usage> {
+  if (reply.ok) {
+    const { usage, usd } = reply.value as unknown as TurnOutcome;
+    return { tokens: tokensOf(usage), usd: usd ?? 0 };
+  }
+  const spent = 'failure' in reply ? reply.failure.details?.['spent'] : undefined;
+  if (!isJsonObject(spent)) return reply.usage ?? {};
+  const { tokens, usd } = spent;
+  return { tokens: typeof tokens === 'number' ? tokens : 0, usd: typeof usd === 'number' ? usd : 0 };
+}
+
+const tokensOf = ({ input, output, cacheRead, cacheWrite }: TurnUsage): number =>
+  input + output + cacheRead + cacheWrite;
+
+export function costSoFar({ usage, usd }: ModelFrame): { tokens: number; usd: number } {
+  return { tokens: tokensOf(usage), usd };
+}
+
+function count(open: ModelFrame, { usage, usd }: TurnOutcome): void {
+  const before = open.usage;
+  open.usage = {
+    input: before.input + usage.input,
+    output: before.output + usage.output,
+    cacheRead: before.cacheRead + usage.cacheRead,
+    cacheWrite: before.cacheWrite + usage.cacheWrite,
+    thinking: before.thinking + usage.thinking,
+    estimated: before.estimated || usage.estimated,
+  };
+  open.usd += usd ?? 0;
+  open.waits = 0;
+}
+
+/** Waits where waiting may help; the pause is the provider's where it asks for one. */
+function* afterFailure(at: AtModel, failure: FailureInfo): Walking<Halt | null> {
+  const { walk, strand, step, place, open } = at;
+  if (open.waits >= (WAITED_FOR.get(failure.code) ?? 0)) return { ending: { failure } };
+  const asked = failure.details?.['retryAfterMs'];
+  const usual = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(open.waits, 20));
+  const ms = typeof asked === 'number' ? Math.max(asked, 1000) : usual;
+  const left = stepTimeLeft(walk, strand, step, open);
+  const until = walk.host.now() + ms;
+  const moment = new Date(until).toISOString();
+  const provider = failure.details?.['provider'];
+  const whom = typeof provider === 'string' ? provider : 'the model';
+  if (ms >= left)
+    return {
+      ending: {
+        failure: {
+          ...failure,
+          message: `${failure.message} (${whom} would be waited for until ${moment}, and the step's time ends before; raise timeoutMs)`,
+        },
+      },
+    };
+  record(walk, {
+    type: 'warning',
+    key: place.key,
+    code: failure.code,
+    message: `${place.key} is waiting for ${whom} until ${moment}: ${failure.message}`,
+    until,
+  });
+  open.waits += 1;
+  const gate = yield* takeRest(walk, strand, `${place.key} waiting for ${whom}:`, ms, open);
+  return gate === 'go' ? null : { flow: flowOf(gate) };
+}
+
+function afterAnswer({ place, open }: AtModel, outcome: TurnOutcome): Halt | null {
+  open.say = [];
+  open.answers = [];
+  if (outcome.calls.length > 0) {
+    open.calls = outcome.calls.map((call) => ({ ...call, block: { at: 0 } }));
+    return null;
+  }
+  switch (outcome.stopReason) {
+    case 'refusal':
+      return failing(
+        'MODEL_CONTENT_REFUSED',
+        `${place.key}: ${outcome.model} declined to answer; word the prompt differently`,
+      );
+    case 'window-full':
+      return failing(
+        'MODEL_CONTEXT_TOO_LONG',
+        `${place.key}: the conversation filled the window of ${outcome.model}; ask for less, or choose a model with a larger window`,
+      );
+    case 'pause':
+      open.turn += 1;
+      return null;
+    default:
+      break;
+  }
+  if (outcome.fault === undefined) return { ending: { value: outcome.value ?? '', beside: besideOf(open, outcome) } };
+  if (open.repairs >= repairsMax)
+    return failing(
+      'MODEL_ANSWER_INVALID',
+      `${place.key}: the answer of ${outcome.model} does not fit the schema after ${repairsMax} repairs: ${outcome.fault}`,
+    );
+  open.repairs += 1;
+  open.turn += 1;
+  open.say = [{ prompt: 'repair', fault: outcome.fault }];
+  return null;
+}
+
+/** Fields of the result beside the reply. */
+function besideOf(open: ModelFrame, { text = '', stopReason, model, reason }: TurnOutcome): JsonObject {
+  return {
+    text,
+    stopReason,
+    model,
+    ...(reason === undefined ? {} : { modelReason: reason }),
+    turns: open.turn,
+    toolCalls: open.made.map((call): Json => ({ ...call })),
+    usage: { ...open.usage, ...costSoFar(open) },
+  };
+}
