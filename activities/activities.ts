@@ -15,6 +15,7 @@ import { checkForm, digestOf } from './local/answers.ts';
 import type { CommandContext, RunPort } from './commands/command.ts';
 import type { Registry } from './commands/registry.ts';
 import {
+  AGENT,
   CHECK_EDIT,
   CHECK_FORM,
   DIGEST,
@@ -28,6 +29,7 @@ import {
   SHELL,
   TIMEOUT_MARGIN_MS,
   WATCH,
+  type AgentRequest,
   type SegmentRequest,
   type SegmentResult,
   type EventRequest,
@@ -44,8 +46,10 @@ import { publishEvent } from './local/publish-event.ts';
 import { secretsOf, unsealedFor, withMaskedFailures, type Secrets } from './confinement/secrets.ts';
 import { maskJson } from '../language/secrets.ts';
 import { findCommand } from '../language/catalogue.ts';
-import type { RunInput } from '../interpreter/host.ts';
-import type { TurnOutcome } from '../interpreter/effect.ts';
+import { turnRequest } from '../interpreter/build-turn.ts';
+import type { AgentReport, RunInput } from '../interpreter/host.ts';
+import type { CommandEffect, TurnEffect, TurnOutcome } from '../interpreter/effect.ts';
+import type { ModelFrame } from '../interpreter/position.ts';
 import { handleOf } from '../interpreter/keys.ts';
 import { quickSteps } from './segment/quick-steps.ts';
 import { runSegment } from './segment/run-segment.ts';
@@ -53,6 +57,7 @@ import { runShell } from './shell/run-shell.ts';
 import { withValueFiles } from './shell/value-files.ts';
 import type { Models } from './models/open-models.ts';
 import { keepCallResult } from './turns/call-result.ts';
+import { runAgent } from './turns/run-agent.ts';
 import { runTurn } from './turns/run-turn.ts';
 import { watchExecution, type WatchRequest } from './shell/watch.ts';
 
@@ -94,6 +99,7 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
       }),
     [WATCH]: (request: WatchRequest) => guarded(async () => watchExecution(request, await contextOf(parts))),
     [LLM]: (request: TurnRequest) => guarded(() => turn(parts, request)),
+    [AGENT]: (input: RunInput, request: AgentRequest) => guarded(() => agent(parts, input, request)),
     [NEXT_EVENT]: async (request: EventRequest) =>
       store.signals.next({ handle: (await ownRun(store)).handle, ...request }),
     [DIGEST]: digestOf,
@@ -133,9 +139,60 @@ const beatMs = 2000;
 async function turn(parts: ActivityParts, request: TurnRequest): Promise<TurnOutcome> {
   const context = await contextOf(parts);
   const { run, key, attempt, timeoutMs, signal } = context;
-  const beat = setInterval(() => context.heartbeat(), beatMs);
+  return beating(context, () => runTurn(parts, request, { run, attempt: `${key} ${attempt}`, timeoutMs, signal }));
+}
+
+async function agent(parts: ActivityParts, input: RunInput, request: AgentRequest): Promise<AgentReport> {
+  const context = await contextOf(parts);
+  const { run, attempt, signal } = context;
+  let said: Json = null;
+  const segment = {
+    store: parts.store,
+    recorded: parts.recorded,
+    attempt,
+    signal,
+    turn: async (effect: TurnEffect): Promise<Json> =>
+      (await runTurn(parts, turnRequest(effect), {
+        run,
+        attempt: `${effect.key} ${attempt}`,
+        timeoutMs: effect.timeoutMs,
+        signal,
+      })) as unknown as Json,
+    call: (effect: CommandEffect) => callCommand(parts, effect, context),
+    said: ({ turn: next, made, usage, usd }: ModelFrame) => {
+      said = { turn: next, calls: made.length, ...usage, usd };
+    },
+  };
+  return beating(
+    context,
+    () => runAgent(segment, input, request),
+    () => said,
+  );
+}
+
+/** A quick call of an agent segment, as the activity of the command performs it. */
+async function callCommand(parts: ActivityParts, effect: CommandEffect, context: CommandContext): Promise<Json> {
+  const { key, timeoutMs, confinement, starts, call } = effect;
+  const secrets = await secretsOf(parts.store, effect.secrets);
+  const value = await performCommand(parts, effect.command, effect.params, {
+    ...context,
+    key,
+    timeoutMs,
+    secrets,
+    ...(confinement === undefined ? {} : { confinement }),
+    ...(starts === undefined ? {} : { starts }),
+  });
+  return call === undefined ? value : keepCallResult(parts.store, context.run.handle, call, value);
+}
+
+async function beating<Result>(
+  context: CommandContext,
+  run: () => Promise<Result>,
+  said: () => Json = () => null,
+): Promise<Result> {
+  const beat = setInterval(() => context.heartbeat(said()), beatMs);
   try {
-    return await runTurn(parts, request, { run, attempt: `${key} ${attempt}`, timeoutMs, signal });
+    return await run();
   } finally {
     clearInterval(beat);
   }
@@ -147,7 +204,15 @@ async function runCommand(
   params: JsonObject,
   options: StepOptions | undefined,
 ): Promise<Json> {
-  const context = await contextOf(parts, options);
+  return performCommand(parts, name, params, await contextOf(parts, options));
+}
+
+async function performCommand(
+  parts: ActivityParts,
+  name: string,
+  params: JsonObject,
+  context: CommandContext & { secrets: Secrets },
+): Promise<Json> {
   const { secrets } = context;
   const run = async (session: OpenSession): Promise<Json> =>
     withMaskedFailures(secrets, async () => {

@@ -8,9 +8,9 @@ import { askBudget, begin, budgetSpent, costOf, priceOf, settle } from './budget
 import { wait, type Walking } from './drive.ts';
 import { effectOf, isQuick, labelOf, refusedAction, type Built, visible } from './build-effect.ts';
 import { shieldOf, type Strand, type RunInput } from './host.ts';
-import type { Effect, Flow, Reply } from './effect.ts';
+import type { Effect, Flow, Reply, Ending, Place } from './effect.ts';
 import { finish } from './results.ts';
-import { record, type Ending, type Place, type Walk } from './walk-state.ts';
+import { record, type Walk } from './walk-state.ts';
 import { holdAtLimit, holdMeanwhile, limitReached, pausesAt, timeoutOf, type Limit, remainingMs } from './limits.ts';
 import { performInTime } from './outcome.ts';
 import type { BlockFrame } from './position.ts';

@@ -7,13 +7,13 @@
 import type { ParallelStep } from '../language/model.ts';
 import { driveAll, type Walking } from './drive.ts';
 import type { Strand } from './host.ts';
-import type { Flow } from './effect.ts';
+import type { Flow, Place } from './effect.ts';
 import { isAbort } from '../language/failure.ts';
 import { walkInside } from './attempts.ts';
 import { labelOf } from './build-effect.ts';
 import type { BlockFrame, BranchFrame } from './position.ts';
 import { finish } from './results.ts';
-import { record, setVariable, type Place, type Walk } from './walk-state.ts';
+import { record, setVariable, type Walk } from './walk-state.ts';
 
 interface Fan {
   walk: Walk;

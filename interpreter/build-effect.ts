@@ -17,14 +17,14 @@ import type {
 } from '../language/model.ts';
 import { textOf } from '../language/expression/scope.ts';
 import type { Strand } from './host.ts';
-import type { CommandEffect, Effect, RunLimits, Variables } from './effect.ts';
+import type { CommandEffect, Effect, RunLimits, Variables, Place } from './effect.ts';
 import { limitsLeft, rightsOf, timeoutOf } from './limits.ts';
 import { namesAt, paramsOf, Reader } from './names.ts';
 import { isTimed } from './outcome.ts';
 import { previewOf } from '../language/events/preview.ts';
 import { reservedEventFault } from '../language/events/reserved-events.ts';
 import { withoutResults } from './results.ts';
-import type { Place, Walk } from './walk-state.ts';
+import type { Walk } from './walk-state.ts';
 
 /** Of `onError: "retry"` alone; its pauses are the usual ones (attempts.ts). */
 const usualRetry: Retry = { attempts: 3 };

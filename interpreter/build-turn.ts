@@ -5,13 +5,14 @@ import type { Json } from '../language/json.ts';
 import { modelTurnsMax } from '../language/limits.ts';
 import type { CommandStep, LlmStep } from '../language/model.ts';
 import { refusalOf } from '../language/permissions.ts';
+import type { TurnRequest } from './contract.ts';
 import { confinementOf, labelOf, secretsOf, strictFailure, withRights } from './build-effect.ts';
-import type { CallPlace, CommandEffect, Opening, TurnEffect, TurnSettings } from './effect.ts';
+import type { CallPlace, CommandEffect, Opening, TurnEffect, TurnSettings, Place } from './effect.ts';
 import type { Strand } from './host.ts';
 import { runningMs, timeoutOf } from './limits.ts';
 import { namesAt, Reader } from './names.ts';
 import type { ModelFrame } from './position.ts';
-import type { Place, Walk } from './walk-state.ts';
+import type { Walk } from './walk-state.ts';
 
 export type BuiltTurn = { effect: TurnEffect; unresolved: string[] } | { failure: FailureInfo };
 
@@ -56,6 +57,12 @@ export function buildTurn(walk: Walk, strand: Strand, step: LlmStep, place: Plac
     settings: settingsOf(step, open),
   };
   return { effect, unresolved };
+}
+
+/** What a conversation begins with goes out with its first turn, and is rows from then on. */
+export function turnRequest(effect: TurnEffect): TurnRequest {
+  const { conversation, turn, model, opening, say, answers, tools, settings } = effect;
+  return { conversation, turn, model, say, answers, tools, settings, ...(turn === 1 ? { opening } : {}) };
 }
 
 /** A result that has the path of a picture will do. */

@@ -8,10 +8,10 @@ import type { Json, JsonObject } from '../language/json.ts';
 import { segmentStepsMax } from '../language/limits.ts';
 import type { Confinement } from '../language/permissions.ts';
 import type { CheckedStep } from './edits.ts';
-import type { RunInput, SegmentReport, Strand } from './host.ts';
-import type { Definition } from '../language/model.ts';
-import type { CallPlace, Inheritance, Opening, RunBudget, TurnEffect, TurnOutcome } from './effect.ts';
-import type { Position, Tally } from './position.ts';
+import type { AgentReport, RunInput, SegmentReport, Strand } from './host.ts';
+import type { Definition, LlmStep } from '../language/model.ts';
+import type { CallPlace, Inheritance, Opening, RunBudget, TurnEffect, TurnOutcome, Place } from './effect.ts';
+import type { ModelFrame, Position, Tally } from './position.ts';
 import type { EditedStrand } from './edited-paths.ts';
 
 export const SEGMENT = 'segment';
@@ -19,6 +19,8 @@ export const SHELL = 'shell';
 export const EMIT = 'emit';
 /** One turn of a model. */
 export const LLM = 'llm';
+/** Turns of a model, with the quick calls between them. */
+export const AGENT = 'agent';
 /** Waits for a process. */
 export const WATCH = 'watch';
 /** Reads the next event that a run waits for, or subscribes it; local. */
@@ -68,6 +70,18 @@ export interface SegmentRequest {
   forget: string[];
 }
 
+/** What an agent segment is asked: a model step at the beginning of a turn, and what its walk needs to know. */
+export interface AgentRequest extends Pick<
+  SegmentRequest,
+  'strand' | 'key' | 'seq' | 'places' | 'pausedMs' | 'extensions' | 'budget' | 'edited'
+> {
+  step: LlmStep;
+  place: Place;
+  open: ModelFrame;
+  /** Milliseconds that the steps around it have left. */
+  leftMs?: number;
+}
+
 export interface SegmentResult extends SegmentReport {
   durationMs: number;
 }
@@ -115,7 +129,8 @@ export interface Activities {
   [SHELL](request: ShellRequest, options?: StepOptions): Promise<Json>;
   [EMIT](request: { event: string; data: Json }, options?: StepOptions): Promise<Json>;
   [LLM](request: TurnRequest, options?: StepOptions): Promise<TurnOutcome>;
-  [command: string]: (...args: never[]) => Promise<Json | SegmentResult | TurnOutcome>;
+  [AGENT](input: RunInput, request: AgentRequest): Promise<AgentReport>;
+  [command: string]: (...args: never[]) => Promise<Json | SegmentResult | TurnOutcome | AgentReport>;
 }
 
 export type CommandActivity = (params: JsonObject, options?: StepOptions) => Promise<Json>;

@@ -4,6 +4,7 @@
  */
 import type { Catalogue } from '../language/catalogue.ts';
 import type { FailureInfo } from '../language/failure.ts';
+import type { StepUsage } from '../language/events/run-event.ts';
 import type { Json, JsonObject } from '../language/json.ts';
 import type { Definition, Rule } from '../language/model.ts';
 import type { Confinement, Mode } from '../language/permissions.ts';
@@ -235,3 +236,20 @@ export type Flow =
   | { kind: 'yield' }
   /** `key`: the step the segment begins with, as the definition stood at `revision`. */
   | { kind: 'segment'; key: string; revision: number };
+
+/** Where a step stands: its path, the passes open around it, and the key made of both. */
+export interface Place {
+  path: string;
+  passes: readonly number[];
+  key: string;
+  /** Attempts that may follow this one. */
+  attemptsLeft?: number;
+}
+
+/** `usage` only where the step cost something; `beside`: fields of the result that the value itself may lack. */
+export type Ending = ({ value: Json; beside?: JsonObject } | { failure: FailureInfo } | { cancelled: true }) & {
+  usage?: StepUsage;
+};
+
+/** How a model step comes to rest: with its end, or with that of its line of execution. */
+export type Halt = { flow: Flow } | { ending: Ending };

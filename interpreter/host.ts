@@ -4,14 +4,14 @@
  * tests from a file. Nothing here may be answered from the clock or at random by the walk itself.
  */
 import type { Catalogue } from '../language/catalogue.ts';
-import type { Definition, Step } from '../language/model.ts';
+import type { Definition, LlmStep, Step } from '../language/model.ts';
 import type { GivenDefinition, ReadDefinition } from '../language/read/nested-definition.ts';
 import type { Handed, StartedProgram } from '../language/read/started-program.ts';
 import type { PublishedEvent } from '../language/events/published-event.ts';
 import type { Question } from '../language/events/question.ts';
 import type { RunEvent } from '../language/events/run-event.ts';
-import type { BlockFrame, LoopFrame, Tally } from './position.ts';
-import type { Reply, Effect, RunBudget, RunLimits, Flow, Variables, Usage } from './effect.ts';
+import type { BlockFrame, LoopFrame, ModelFrame, Tally } from './position.ts';
+import type { Reply, Effect, RunBudget, RunLimits, Flow, Variables, Usage, Halt, Place } from './effect.ts';
 
 /** What never changes while a run lasts. */
 export interface RunInput {
@@ -122,6 +122,24 @@ export interface SegmentReport {
   skipped?: string[];
 }
 
+/** A model step at the beginning of a turn. */
+export interface AgentAt {
+  step: LlmStep;
+  place: Place;
+  open: ModelFrame;
+  /** Key of the turn; no other agent segment of the run begins with it. */
+  key: string;
+}
+
+/** How a model step stands after an agent segment. */
+export interface AgentReport {
+  open: ModelFrame;
+  /** Null: what comes next is not for an agent segment to do, or it was told to hand back. */
+  halt: Halt | null;
+  steps: number;
+  spent?: Usage;
+}
+
 export interface Host {
   /** Milliseconds since the epoch, the same on replay. */
   now(): number;
@@ -130,6 +148,12 @@ export interface Host {
   perform(strand: Strand, effect: Effect): Promise<Reply>;
   /** Lets a quick-step segment advance the strand; only after `gate` said segment. */
   segment(strand: Strand, key: string, budget?: RunBudget): Promise<SegmentReport>;
+  /** Whether turns of a model, and the quick calls between them, are handed over together. */
+  hasAgents(): boolean;
+  /** Lets an agent segment advance a model step; only where the host has them. */
+  agent(strand: Strand, at: AgentAt, budget?: RunBudget): Promise<AgentReport>;
+  /** Whether this host performs such a step itself; else it hands the position back before. */
+  performs(step: Step): boolean;
   /** Holds the run, at once, until it is resumed, or its question `id` is answered; `yield` where the host cannot wait. */
   hold(reason: string, id: string): Promise<Gate>;
   /** The pause between two passes or attempts; `yield` where the host cannot wait. */
@@ -159,13 +183,12 @@ export interface Host {
 }
 
 /** A host that waits for nothing: whatever would have to be waited for goes back to the host that can. */
-
 export class PassingHost {
   hold(): Promise<Gate> {
     return Promise.resolve('yield');
   }
 
-  rest(): Promise<Gate> {
+  rest(): Promise<RestEnd> {
     return Promise.resolve('yield');
   }
 
@@ -196,6 +219,18 @@ export class PassingHost {
 
   nextEvent(): Promise<'yield'> {
     return Promise.resolve('yield');
+  }
+
+  hasAgents(): boolean {
+    return false;
+  }
+
+  agent(): never {
+    throw new Error('bug: an agent segment begins where there are none');
+  }
+
+  performs(_step: Step): boolean {
+    return true;
   }
 
   group<Result>(walk: () => Promise<Result>): { ended: Promise<Result>; cancel: () => void } {

@@ -6,10 +6,11 @@ import { actionAsked } from './approval.ts';
 import { callEffect, misuseOf, stepTimeLeft } from './build-turn.ts';
 import type { Walking } from './drive.ts';
 import { timeoutOf } from './limits.ts';
-import { failing, passGate, type AtModel, type Halt } from './model-gate.ts';
+import { failing, passGate, type AtModel } from './model-gate.ts';
 import type { CallFrame, ModelFrame } from './position.ts';
 import { finish } from './results.ts';
-import { record, type Place } from './walk-state.ts';
+import { record } from './walk-state.ts';
+import type { Halt, Place } from './effect.ts';
 
 /** Turns in a row with a wrong call, after which the step fails. */
 const mistakesMax = 3;
@@ -23,7 +24,7 @@ export function* performCalls(at: AtModel, calls: readonly CallFrame[]): Walking
   for (const [index, call] of calls.entries()) {
     if (call.block.at > 0) continue;
     if (index > 0) {
-      const halt = yield* passGate(at);
+      const halt = yield* passGate(at, 'calls');
       if (halt !== null) return halt;
     }
     const halt = yield* performCall(at, call, index);
@@ -50,6 +51,7 @@ function* performCall(at: AtModel, call: CallFrame, index: number): Walking<Halt
   const own = `turn.${open.turn}/call.${index}`;
   const called: CommandStep = { type: 'command', command: name, params: input };
   const here: Place = { path: `${place.path}/${own}`, passes: place.passes, key: `${place.key}/${own}` };
+  if (!walk.host.performs(called)) return { flow: { kind: 'yield' } };
   const timeoutMs = Math.max(1, Math.min(timeoutOf(walk, called, strand), stepTimeLeft(walk, strand, step, open)));
   const startedAt = walk.host.now();
   const asked = actionAsked(walk, called, here, call.block);

@@ -3,11 +3,11 @@ import type { LlmStep } from '../language/model.ts';
 import { flowOf } from './attempts.ts';
 import { stepTimeLeft } from './build-turn.ts';
 import { wait, type Walking } from './drive.ts';
-import type { Flow } from './effect.ts';
 import { isCancelled, shieldOf, type Strand } from './host.ts';
 import { holdAtLimit, limitReached } from './limits.ts';
 import type { ModelFrame } from './position.ts';
-import type { Ending, Place, Walk } from './walk-state.ts';
+import type { Walk } from './walk-state.ts';
+import type { Halt, Place } from './effect.ts';
 
 export interface AtModel {
   walk: Walk;
@@ -17,18 +17,18 @@ export interface AtModel {
   open: ModelFrame;
 }
 
-/** Null: go on. */
-export type Halt = { flow: Flow } | { ending: Ending };
-
 /** Between two things that the step does: is the run held, stopped, cancelled, over a limit, or about to continue as new? */
-export function* passGate({ walk, strand, step, place, open }: AtModel): Walking<Halt | null> {
+export function* passGate(
+  { walk, strand, step, place, open }: AtModel,
+  between: 'turns' | 'calls',
+): Walking<Halt | null> {
   if (isCancelled(strand)) return { flow: { kind: 'cancelled' } };
   const reached = (): ReturnType<typeof limitReached> => (shieldOf(strand) === null ? limitReached(walk) : null);
   for (let limit = reached(); limit !== null; limit = reached()) {
     const flow = yield* holdAtLimit(walk, limit);
     if (flow) return { flow };
   }
-  const asked = walk.host.gate(strand, place.key, step, true);
+  const asked = walk.host.gate(strand, place.key, step, between === 'calls');
   const gate = typeof asked === 'string' ? asked : yield* wait(asked);
   if (gate !== 'go') return { flow: flowOf(gate) };
   if (isCancelled(strand)) return { flow: { kind: 'cancelled' } };

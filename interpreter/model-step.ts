@@ -6,22 +6,26 @@
  * - M2 The conversation is rows under the step's key. What the walk holds of it is the number of the
  *      turn, what the turn calls, and what it is told besides.
  * - M3 What waiting may cure is waited for, in the run's own time and within the step's.
- * - M4 What the model got wrong goes back to it, a bounded number of times in a row.
+ * - M4 Where the host has agent segments, turns and quick calls follow one another in one, and what only
+ *      the run can do (a long call, a question, a wait) hands the position back: turns are the same either way.
+ * - M5 What the model got wrong goes back to it, a bounded number of times in a row.
  */
 import type { LlmStep } from '../language/model.ts';
 import { flowOf } from './attempts.ts';
+import { askBudget, beginSegment, settleSegment, spend } from './budget.ts';
 import { labelOf } from './build-effect.ts';
-import type { Walking } from './drive.ts';
-import type { Flow } from './effect.ts';
+import { turnKey } from './build-turn.ts';
+import { wait, type Walking } from './drive.ts';
+import type { Flow, Halt, Place } from './effect.ts';
 import type { Strand } from './host.ts';
 import { runningMs } from './limits.ts';
 import { performCalls } from './model-calls.ts';
-import { passGate, type AtModel, type Halt } from './model-gate.ts';
+import { passGate, type AtModel } from './model-gate.ts';
 import { costSoFar, takeTurn } from './model-turn.ts';
 import type { BlockFrame, ModelFrame } from './position.ts';
 import { finish } from './results.ts';
 import { takeRest } from './waits.ts';
-import { record, type Place, type Walk } from './walk-state.ts';
+import { record, type Walk } from './walk-state.ts';
 
 export function* walkModel(walk: Walk, strand: Strand, step: LlmStep, place: Place, frame: BlockFrame): Walking<Flow> {
   const label = labelOf(step);
@@ -57,19 +61,44 @@ function firstFrame(walk: Walk): ModelFrame {
   };
 }
 
-function* converse(at: AtModel): Walking<Halt> {
+/** Turns and calls from where the step stands, to its end or to where the host wants the position back. */
+export function* converse(at: AtModel): Walking<Halt> {
   const { walk, strand, open } = at;
   // The gate before the step has just been passed.
   for (let isFirst = true; ; isFirst = false) {
-    if (!isFirst) {
-      const halt = yield* passGate(at);
-      if (halt !== null) return halt;
-    }
     if (open.restsUntil !== undefined) {
       const gate = yield* takeRest(walk, strand, open.turn.toString(), Infinity, open);
       if (gate !== 'go') return { flow: flowOf(gate) };
     }
-    const halt = open.calls === undefined ? yield* takeTurn(at) : yield* performCalls(at, open.calls);
+    if (!isFirst) {
+      const halt = yield* passGate(at, open.calls === undefined ? 'turns' : 'calls');
+      if (halt !== null) return halt;
+    }
+    const halt = open.calls === undefined ? yield* takeTurns(at) : yield* performCalls(at, open.calls);
     if (halt !== null) return halt;
   }
+}
+
+/** The next turn; where the host has agent segments, as many as one of them takes. */
+function* takeTurns(at: AtModel): Walking<Halt | null> {
+  const { walk, strand, step, place, open } = at;
+  if (!walk.host.hasAgents()) return yield* takeTurn(at);
+  const bounded = yield* askBudget(walk, strand);
+  if (bounded) return { flow: bounded };
+  const key = turnKey(place, open);
+  const share = beginSegment(walk, strand, key);
+  if (share === null) return null;
+  const report = yield* wait(walk.host.agent(strand, { step, place, open, key }, share.budget));
+  settleSegment(walk, key);
+  walk.position.steps += report.steps;
+  if (report.spent) spend(walk, report.spent);
+  standAs(open, report.open);
+  return report.halt;
+}
+
+function standAs(open: ModelFrame, after: ModelFrame): void {
+  delete open.restsUntil;
+  delete open.calls;
+  delete open.isMistaken;
+  Object.assign(open, after);
 }

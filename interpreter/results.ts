@@ -10,8 +10,8 @@ import { depthFault, isJsonObject, type Json, type JsonObject } from '../languag
 import type { Step, Definition } from '../language/model.ts';
 import { isSafeName, MODEL_FIELDS, ownProperty, property, textOf, STEP_FIELDS } from '../language/expression/scope.ts';
 import type { RunInput, Strand } from './host.ts';
-import { type Ending, type Walk, record, setVariable, isResultKey, type Place } from './walk-state.ts';
-import type { Variables, Flow } from './effect.ts';
+import { type Walk, record, setVariable, isResultKey } from './walk-state.ts';
+import type { Variables, Flow, Ending, Place } from './effect.ts';
 import { definitionPathOf } from './edited-paths.ts';
 import { type FailureInfo, isAbort, isPermanent } from '../language/failure.ts';
 import type { StepOutcome } from '../language/events/run-event.ts';

@@ -6,10 +6,10 @@ import type { Json, JsonObject } from '../language/json.ts';
 import type { Step } from '../language/model.ts';
 import { previewOf } from '../language/events/preview.ts';
 import { edited, effectOf } from './build-effect.ts';
-import type { Effect } from './effect.ts';
+import type { Effect, Place } from './effect.ts';
 import type { Strand } from './host.ts';
 import { askedIn, type BlockFrame } from './position.ts';
-import type { Place, Walk } from './walk-state.ts';
+import type { Walk } from './walk-state.ts';
 
 const fields = [
   'type',

@@ -1,7 +1,7 @@
 /** Time that passes while nothing is done: how long a wait lasts, and rests that outlast their run. */
 import { wait, type Walking } from './drive.ts';
 import { isCancelled, type Gate, type Strand, shieldOf, type WantedEvent } from './host.ts';
-import { type Walk, type Place, record } from './walk-state.ts';
+import { type Walk, record } from './walk-state.ts';
 import { heldMs, holdAtLimit, limitReached, remainingMs } from './limits.ts';
 import type { Step, WatchStep } from '../language/model.ts';
 import { labelOf, readApproval, readEventPattern } from './build-effect.ts';
@@ -13,7 +13,7 @@ import type { FailureInfo } from '../language/failure.ts';
 import { isJsonObject, type Json } from '../language/json.ts';
 import { watchTimeoutMs } from '../language/limits.ts';
 import { eventNameBytesMax, valueOfEvent, type PublishedEvent } from '../language/events/published-event.ts';
-import type { Effect, Flow, Reply } from './effect.ts';
+import type { Effect, Flow, Reply, Place } from './effect.ts';
 
 /** A time by the clock that moves on while the run is held; `held`: how long it had been when the time was set. */
 export function deadline(walk: Walk, until: number, held: number): () => number {

@@ -2,9 +2,8 @@
  * What a walk carries with it, and the three ways it leaves a mark: an event, a variable, the end of
  * a step.
  */
-import type { FailureInfo } from '../language/failure.ts';
-import type { Json, JsonObject } from '../language/json.ts';
-import type { RunEvent, StepUsage } from '../language/events/run-event.ts';
+import type { Json } from '../language/json.ts';
+import type { RunEvent } from '../language/events/run-event.ts';
 import { maskJson, masksOf, type Mask } from '../language/secrets.ts';
 import type { Host, RunInput, Strand } from './host.ts';
 import type { Position, BlockFrame } from './position.ts';
@@ -28,15 +27,6 @@ export interface Walk {
   segments?: number;
   /** Of a segment: where its strand stands. */
   anchor?: Anchor;
-}
-
-/** Where a step stands: its path, the passes open around it, and the key made of both. */
-export interface Place {
-  path: string;
-  passes: readonly number[];
-  key: string;
-  /** Attempts that may follow this one. */
-  attemptsLeft?: number;
 }
 
 type Unstamped<Event> = Event extends RunEvent ? Omit<Event, 'seq' | 'at'> : never;
@@ -65,8 +55,3 @@ export function setVariable(walk: Walk, strand: Strand, name: string, value: Jso
   if (isResultKey(name)) return;
   if (strand.path === '' && !walk.position.tally.touched.includes(name)) walk.position.tally.touched.push(name);
 }
-
-/** `usage` only where the step cost something; `beside`: fields of the result that the value itself may lack. */
-export type Ending = ({ value: Json; beside?: JsonObject } | { failure: FailureInfo } | { cancelled: true }) & {
-  usage?: StepUsage;
-};

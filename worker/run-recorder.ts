@@ -24,6 +24,7 @@ import type { RunEvent, RunStarted } from '../language/events/run-event.ts';
 import { contentHash } from '../prisma/store/values/content-hash.ts';
 import { isAway } from '../prisma/store/connection/unavailable.ts';
 import type { RunContext, Store } from '../prisma/store/contract/contract.ts';
+import { tellToHandBack } from '../activities/turns/run-agent.ts';
 import { previewOf } from '../language/events/preview.ts';
 import type { RunSinks } from '../workflows/host/recording.ts';
 
@@ -93,6 +94,11 @@ export class RunRecorder {
         settle: {
           callDuringReplay: false,
           fn: (_info, handle) => this.write(handle),
+        },
+        handBack: {
+          callDuringReplay: false,
+          // Where it is not heard the segment goes on to its end, as it would without a word.
+          fn: (_info, handle, key) => tellToHandBack(this.store, handle, key).catch(() => undefined),
         },
       },
     };

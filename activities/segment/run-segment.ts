@@ -17,13 +17,12 @@ import type { Json } from '../../language/json.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import { JournalConflict } from '../../prisma/store/contract/journal-conflict.ts';
 import { drive } from '../../interpreter/drive.ts';
-import type { RunInput, Strand } from '../../interpreter/host.ts';
-import { firstPosition, type Position } from '../../interpreter/position.ts';
+import type { RunInput } from '../../interpreter/host.ts';
+import type { Position } from '../../interpreter/position.ts';
 import type { Variables } from '../../interpreter/effect.ts';
-import { textFieldsOf } from '../../interpreter/program.ts';
-import { rootStrand, walkStrand } from '../../interpreter/walk.ts';
-import type { Anchor, Walk } from '../../interpreter/walk-state.ts';
+import { walkStrand } from '../../interpreter/walk.ts';
 import { SegmentHost } from './segment-host.ts';
+import { walkFrom } from './walk-from.ts';
 import type { QuickSteps } from './quick-steps.ts';
 
 const journalKey = (key: string): string => `segment ${key}`;
@@ -55,16 +54,8 @@ export async function runSegment(
   try {
     const startedAt = Date.now();
     const host = new SegmentHost(request.stepsMax, input, (effect) => quick.perform(input, session, effect));
-    const position = positionFrom(request);
-    const limits = { ...input.limits, ...(request.budget === undefined ? {} : { budget: request.budget }) };
-    const walk: Walk = {
-      input: { ...input, limits },
-      position,
-      host,
-      textFields: textFieldsOf(input),
-      ...anchorOf(request),
-    };
-    const strand = strandFrom(walk, request);
+    const { walk, strand } = walkFrom(input, request, host);
+    const { position } = walk;
     const had = { ...strand.own };
     const flow = await drive(walkStrand(walk, strand), () => undefined);
     const result: SegmentResult = {
@@ -102,32 +93,9 @@ async function journaled(store: Store, input: RunInput, key: string): Promise<Se
   return (await store.journal.find(input.handle, key)) as unknown as SegmentResult | null;
 }
 
-function positionFrom(request: SegmentRequest): Position {
-  const { frame, own } = request.strand;
-  const position = firstPosition(0);
-  return {
-    ...position,
-    ...('loop' in frame ? { loop: frame.loop } : {}),
-    own,
-    seq: request.seq,
-    tally: request.tally ?? position.tally,
-    pausedMs: request.pausedMs,
-    extensions: request.extensions,
-    ...(request.edited === undefined ? {} : { revision: request.edited.revision, skips: request.edited.skips }),
-  };
-}
-
-function anchorOf({ edited, strand: { path, frame } }: SegmentRequest): { anchor?: Anchor } {
-  return edited === undefined || !('block' in frame) ? {} : { anchor: { path, at: edited.at, block: frame.block } };
-}
-
 function skippedBy({ edited }: SegmentRequest, { skips = [] }: Position): { skipped?: string[] } {
   const skipped = (edited?.skips ?? []).filter((path) => !skips.includes(path));
   return skipped.length === 0 ? {} : { skipped };
-}
-
-function strandFrom(walk: Walk, request: SegmentRequest): Strand {
-  return request.strand.path === '' ? rootStrand(walk) : { ...request.strand, cancelled: false, within: null };
 }
 
 /** Values are never changed in place, so a variable that was set again is another object. */

@@ -1,8 +1,7 @@
 /** Parts of a run within a time, in simulated time (Host.bound, Host.isLate). */
 import type { Strand } from '../host.ts';
 import type { Flow } from '../effect.ts';
-import { Scope, type Simulation } from './simulation.ts';
-import type { Waking } from './waking.ts';
+import { Scope, type Simulation, type Waking } from './simulation.ts';
 
 export class BoundScopes {
   private readonly simulation: Simulation;

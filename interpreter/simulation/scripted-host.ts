@@ -13,6 +13,8 @@ import { isQuick } from '../build-effect.ts';
 import {
   isCancelled,
   shieldOf,
+  type AgentAt,
+  type AgentReport,
   type AskEnd,
   type Gate,
   type Host,
@@ -33,11 +35,11 @@ import { walkRun } from '../walk.ts';
 import { BoundScopes } from './bound-scope.ts';
 import { PlainAnswers } from './plain-answers.ts';
 import { Questions } from './questions.ts';
+import { runScriptedAgent } from './scripted-agent.ts';
 import { makeScriptedEdit } from './scripted-edit.ts';
 import { replyTo, type Interruption } from './script.ts';
-import { Scope } from './simulation.ts';
+import { Scope, Waking } from './simulation.ts';
 import { throughJson } from './through-json.ts';
-import { Waking } from './waking.ts';
 import type { World } from './world.ts';
 
 export type { Mode, SegmentAsked, World } from './world.ts';
@@ -258,6 +260,14 @@ export class ScriptedHost extends PlainAnswers implements Host {
     const stepsLeft = every === undefined ? undefined : Math.max(1, every - (position.steps - this.stepsBefore));
     if (world.segment === undefined) throw new Error('bug: this mode has segments, and nothing runs them');
     return world.segment({ world, host: this, strand, key, scope, stepsLeft, budget });
+  }
+
+  hasAgents(): boolean {
+    return this.world.mode.segments === true && this.walk.input.definition.durability !== 'step';
+  }
+
+  agent(strand: Strand, at: AgentAt, budget?: RunBudget): Promise<AgentReport> {
+    return runScriptedAgent(this.walk, strand, at, budget);
   }
 
   async hold(reason: string, id: string): Promise<Gate> {

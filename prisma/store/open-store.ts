@@ -80,6 +80,19 @@ function journal(database: Database): Store['journal'] {
       );
       return row?.result ?? null;
     },
+    async latest(handle, prefix) {
+      const [row] = await database.query<{ key: string; result: Json }>(
+        `select key, result from journal where handle = $1 and starts_with(key, $2) and result::text <> 'null' limit 1`,
+        [handle, prefix],
+      );
+      return row ?? null;
+    },
+    async note(handle, key) {
+      await database.query(
+        `insert into journal (handle, key, result) values ($1, $2, 'true') on conflict (handle, key) do nothing`,
+        [handle, key],
+      );
+    },
     async isBeyond(handle, seq) {
       const rows = await database.query('select 1 from journal where handle = $1 and seq >= $2 limit 1', [handle, seq]);
       return rows.length > 0;

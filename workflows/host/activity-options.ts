@@ -4,7 +4,8 @@
  * the step's timeout; the server's stands a margin behind it, for workers that vanish.
  */
 import { ActivityCancellationType, type ActivityOptions, type LocalActivityOptions } from '@temporalio/workflow';
-import { TIMEOUT_MARGIN_MS, type StepOptions, type TurnRequest } from '../../interpreter/contract.ts';
+import { TIMEOUT_MARGIN_MS, type StepOptions } from '../../interpreter/contract.ts';
+import type { AgentAt } from '../../interpreter/host.ts';
 import type { CommandEffect, EmitEffect, ShellEffect, TurnEffect, WatchEffect } from '../../interpreter/effect.ts';
 
 export type ActivityEffect = ShellEffect | CommandEffect | EmitEffect | WatchEffect | TurnEffect;
@@ -15,10 +16,13 @@ const timeoutMaxMs = 10 * 365 * 24 * 3600 * 1000;
 const summaryMax = 60;
 
 export function activityOptions(effect: ActivityEffect): ActivityOptions {
+  return { ...longOptions(effect.key, effect.timeoutMs), ...summaryOf(effect) };
+}
+
+function longOptions(activityId: string, timeoutMs: number): ActivityOptions {
   return {
-    activityId: effect.key,
-    ...summaryOf(effect),
-    startToCloseTimeout: Math.min(effect.timeoutMs, timeoutMaxMs) + TIMEOUT_MARGIN_MS,
+    activityId,
+    startToCloseTimeout: Math.min(timeoutMs, timeoutMaxMs) + TIMEOUT_MARGIN_MS,
     heartbeatTimeout,
     // A run that was cancelled has ended when what it started has: no process outlives it.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -47,10 +51,12 @@ function startsOf(effect: ActivityEffect): StepOptions['starts'] {
   return library === undefined ? starts : { ...starts, library };
 }
 
-/** What a conversation begins with goes out with its first turn, and is rows from then on. */
-export function turnRequest(effect: TurnEffect): TurnRequest {
-  const { conversation, turn, model, opening, say, answers, tools, settings } = effect;
-  return { conversation, turn, model, say, answers, tools, settings, ...(turn === 1 ? { opening } : {}) };
+/** An agent segment ends with the time of its step, as a turn does, and the server retries it where its worker vanished. */
+export function agentOptions({ key, place }: AgentAt, label: string, timeoutMs: number): ActivityOptions {
+  return {
+    ...longOptions(key, timeoutMs),
+    summary: shortened(`${place.key} ${label}, from ${key.slice(place.key.length + 1)}`),
+  };
 }
 
 /** A segment is retried until it succeeds: only the store being away, or a bug, can fail one. */

@@ -18,6 +18,7 @@ import type { RunEvent, RunStatus } from '../../language/events/run-event.ts';
 import { inlineBytesMax } from '../../language/limits.ts';
 import { CHECK_FORM } from '../../interpreter/contract.ts';
 import { answerOptions } from './activity-options.ts';
+import { Agents } from './agents.ts';
 import {
   firstAnswer,
   refusalOf,
@@ -65,8 +66,10 @@ export class Control {
   private readonly recent: RunEvent[] = [];
   private readonly walk: Walk;
   readonly updates: Updates;
+  readonly agents: Agents;
 
   constructor(walk: Walk) {
+    this.agents = new Agents(walk.input.handle);
     this.walk = walk;
     this.updates = new Updates(walk);
   }
@@ -123,6 +126,7 @@ export class Control {
       record(this.walk, { type: 'paused', key: '', reason });
       this.showStatus('paused');
       this.tellNested('pause');
+      this.agents.handBack();
       host.suspended();
     }
     return this.state();
@@ -151,6 +155,7 @@ export class Control {
       position.stopping = true;
       this.resume();
       this.tellNested('stop');
+      this.agents.handBack();
     }
     return this.state();
   }

@@ -14,10 +14,12 @@ export interface RunSinks extends Sinks {
     /** `definition`: what the run's start is to name. `lostFrom`: what has this number, or a higher one, was recorded by an attempt that was lost. */
     append(handle: string, events: RunEvent[], definition?: Definition, lostFrom?: number): void;
     settle(handle: string): void;
+    /** Tells the agent segment that begins at a key to hand back before its next turn. */
+    handBack(handle: string, key: string): void;
   };
 }
 
-const { recorder } = proxySinks<RunSinks>();
+export const { recorder } = proxySinks<RunSinks>();
 
 /** Events of history when the first attempt of the first task begins. */
 const historyAtStart = 3;

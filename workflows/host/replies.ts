@@ -11,6 +11,8 @@ import {
 import type { FailureInfo } from '../../language/failure.ts';
 import type { JsonObject } from '../../language/json.ts';
 import type { Reply, Usage } from '../../interpreter/effect.ts';
+import type { AgentReport } from '../../interpreter/host.ts';
+import type { ModelFrame } from '../../interpreter/position.ts';
 import type { RunResult } from '../../interpreter/outcome.ts';
 
 export function replyOf(key: string, pending: Promise<unknown>): Promise<Reply> {
@@ -22,6 +24,21 @@ export function replyOf(key: string, pending: Promise<unknown>): Promise<Reply> 
       throw error;
     },
   );
+}
+
+/** An agent segment tells itself how it ended; one that did not leaves the step as it began. */
+export async function agentReportOf(
+  key: string,
+  open: ModelFrame,
+  pending: Promise<AgentReport>,
+): Promise<AgentReport> {
+  try {
+    return await pending;
+  } catch (error) {
+    if (isCancellation(error)) return { open, halt: { flow: { kind: 'cancelled' } }, steps: 0 };
+    if (!(error instanceof ActivityFailure)) throw error;
+    return { open, halt: { ending: { failure: failureOf(key, error.cause) } }, steps: 0 };
+  }
 }
 
 function failureOf(key: string, cause: unknown): FailureInfo {

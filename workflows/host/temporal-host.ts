@@ -12,12 +12,14 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import {
+  AGENT,
   EMIT,
   LLM,
   SEGMENT,
   SEGMENT_STEPS_MAX,
   SHELL,
   WATCH,
+  type AgentRequest,
   type SegmentRequest,
   type SegmentResult,
 } from '../../interpreter/contract.ts';
@@ -25,14 +27,18 @@ import { PLACES, segmentNumbers } from '../../language/events/event-numbers.ts';
 import type { Step } from '../../language/model.ts';
 import type { Question } from '../../language/events/question.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
-import { activityOptions, segmentOptions, stepOptions, turnRequest, type ActivityEffect } from './activity-options.ts';
+import { activityOptions, agentOptions, segmentOptions, stepOptions, type ActivityEffect } from './activity-options.ts';
 import { boundScope, endsLate } from './bound-scope.ts';
 import { Control } from './control.ts';
 import { Editing } from './editing.ts';
-import { isQuick } from '../../interpreter/build-effect.ts';
+import { isQuick, labelOf } from '../../interpreter/build-effect.ts';
+import { stepTimeLeft, turnRequest } from '../../interpreter/build-turn.ts';
 import {
+  leftAround,
   portionOf,
   shieldOf,
+  type AgentAt,
+  type AgentReport,
   type AskEnd,
   type Gate,
   type Host,
@@ -53,7 +59,7 @@ import { LocalAnswers } from './local-answers.ts';
 import { runNested } from './nested-run.ts';
 import { nextEvent, type EventEnd } from './next-event.ts';
 import { Recording } from './recording.ts';
-import { replyOf } from './replies.ts';
+import { agentReportOf, replyOf } from './replies.ts';
 import { TaskTime } from '../replay-order/task-time.ts';
 import { Waiting } from './waiting.ts';
 
@@ -100,6 +106,7 @@ export class TemporalHost extends LocalAnswers implements Host {
     // That a branch was cancelled is not in the position, so a clean-up ends before the run continues.
     if (shieldOf(strand) === null && this.shouldContinueAsNew()) {
       this.waiting.beginToYield();
+      this.control.agents.handBack();
       return 'yield';
     }
     if (this.time.isResting() && this.beginsSegment(step, isOpen))
@@ -110,6 +117,10 @@ export class TemporalHost extends LocalAnswers implements Host {
   /** No segment begins at a step that is open: it has or waits for an answer, or a segment had its key already. */
   private beginsSegment(step: Step, isOpen: boolean): boolean {
     return this.hasSegments() && !isOpen && isQuick(step, this.walk.input.catalogue, this.walk.input.limits);
+  }
+
+  hasAgents(): boolean {
+    return this.hasSegments();
   }
 
   private hasSegments(): boolean {
@@ -165,7 +176,11 @@ export class TemporalHost extends LocalAnswers implements Host {
     return replyOf(effect.key, scheduleActivity(type, [request, ...stepOptions(effect)], activityOptions(effect)));
   }
 
-  private asLongStep(pending: Promise<Reply>): Promise<Reply> {
+  performs(): boolean {
+    return true;
+  }
+
+  private asLongStep<Result>(pending: Promise<Result>): Promise<Result> {
     this.longSteps += 1;
     return pending.finally(() => {
       this.longSteps -= 1;
@@ -202,6 +217,39 @@ export class TemporalHost extends LocalAnswers implements Host {
       if (!isCancellation(error) && !CancellationScope.current().consideredCancelled) throw error;
       return { flow: { kind: 'cancelled' }, frame: strand.frame, set: {}, tally: null, steps: 0 };
     }
+  }
+
+  async agent(strand: Strand, at: AgentAt, budget?: RunBudget): Promise<AgentReport> {
+    const { position, input } = this.walk;
+    const { step, place, open, key } = at;
+    const numbers = segmentNumbers(position.seq);
+    const journalKey = this.journalKey(key);
+    const left = leftAround(strand);
+    const request: AgentRequest = {
+      strand: portionOf(strand),
+      key: journalKey,
+      seq: numbers.from,
+      places: PLACES,
+      pausedMs: position.pausedMs,
+      extensions: position.extensions,
+      ...(budget === undefined ? {} : { budget }),
+      ...editedStrand(this.walk, strand),
+      step,
+      place,
+      open,
+      ...(left === null ? {} : { leftMs: left }),
+    };
+    position.seq = numbers.taken;
+    const options = agentOptions(
+      { ...at, key: journalKey },
+      labelOf(step),
+      stepTimeLeft(this.walk, strand, step, open),
+    );
+    const pending = this.control.agents.during(
+      journalKey,
+      scheduleActivity<AgentReport>(AGENT, [input, request], options),
+    );
+    return agentReportOf(key, open, this.asLongStep(pending));
   }
 
   /** A step begins one segment, and another for each time a limit was extended while it was at it. */

@@ -207,6 +207,10 @@ export interface Store {
   webhooks: WebhookStore;
   journal: {
     find(handle: string, key: string): Promise<Json | null>;
+    /** The row whose key begins so and that is not forgotten. */
+    latest(handle: string, prefix: string): Promise<{ key: string; result: Json } | null>;
+    /** Notes a word for whoever asks for it; once is enough. */
+    note(handle: string, key: string): Promise<void>;
     /** Whether the run has a segment whose events are numbered from `seq` or further on. */
     isBeyond(handle: string, seq: number): Promise<boolean>;
     /** Removes the rows of runs that ended more than a day ago: no attempt of theirs can be alive. */

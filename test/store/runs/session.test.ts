@@ -142,6 +142,23 @@ describe('attempts at the same step', () => {
     expect(await store.journal.isBeyond(handle, 2 ** 40)).toBe(false);
   });
 
+  test('of rows with one beginning the one that is not forgotten is the latest', async () => {
+    const { store } = opened;
+    const handle = 'latest';
+    expect(await store.journal.latest(handle, 'agent k.')).toBeNull();
+    await store.session().commit({ handle, key: 'agent k.1', result: { turn: 1 }, events: [] });
+    await store.session().commit({ handle, key: 'agent k.2', result: { turn: 2 }, events: [], forget: ['agent k.1'] });
+    await store.session().commit({ handle, key: 'agent kk.3', result: { turn: 3 }, events: [] });
+    expect(await store.journal.latest(handle, 'agent k.')).toEqual({ key: 'agent k.2', result: { turn: 2 } });
+  });
+
+  test('a word that is noted twice is noted', async () => {
+    const { store } = opened;
+    expect(await store.journal.find('noted', 'hand back k')).toBeNull();
+    for (let times = 0; times < 2; times += 1) await store.journal.note('noted', 'hand back k');
+    expect(await store.journal.find('noted', 'hand back k')).toBe(true);
+  });
+
   test('of two at once exactly one wins', async () => {
     const { store } = opened;
     const attempts = await Promise.allSettled(

@@ -1,0 +1,144 @@
+/**
+ * An agent segment: the turns of a model step, and its quick calls, follow one another in one activity.
+ *
+ * - A1 Between two turns what was done is kept: the step's frame, what was spent and the events, in one
+ *      transaction under the next key of the segment. An attempt that follows a dead one goes on from there.
+ * - A2 A turn is claimed and its answer kept before it ends, and a quick call that writes is journaled with
+ *      what it wrote, so what was done after A1 is not done twice either.
+ * - A3 Between two turns it looks for the word to hand back; it has taken at least one by then, so a run
+ *      whose word is told while a segment ends does not tell the next one.
+ */
+import type { AgentRequest } from '../../interpreter/contract.ts';
+import { drive } from '../../interpreter/drive.ts';
+import type { Usage, Halt } from '../../interpreter/effect.ts';
+import type { AgentReport, RunInput } from '../../interpreter/host.ts';
+import { converse } from '../../interpreter/model-step.ts';
+import type { ModelFrame } from '../../interpreter/position.ts';
+import { PART_SIZE } from '../../language/events/event-numbers.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
+import type { Json } from '../../language/json.ts';
+import type { Store } from '../../prisma/store/contract/contract.ts';
+import { walkFrom } from '../segment/walk-from.ts';
+import { AgentHost, type AgentParts } from './agent-host.ts';
+
+/** What of a segment is kept between two turns. */
+interface Kept {
+  /** How often it was. */
+  count: number;
+  /** The events so far are numbered up to it. */
+  seq: number;
+  open: ModelFrame;
+  steps: number;
+  spent?: Usage;
+  /** Once it has ended. */
+  halt?: Halt | null;
+}
+
+export interface AgentRun extends Pick<AgentParts, 'turn' | 'call' | 'signal'> {
+  store: Pick<Store, 'journal' | 'session'>;
+  /** Resolves when what the run recorded before is in the store. */
+  recorded: (handle: string) => Promise<void>;
+  /** Of the activity, from 1. */
+  attempt: number;
+  /** Says how far it is. */
+  said(open: ModelFrame): void;
+}
+
+/** A turn and its calls may record so many. */
+const eventsReserve = 256;
+
+const handBackKey = (key: string): string => `hand back ${key}`;
+const keptKey = (key: string, count: number | string): string => `agent ${key}.${count}`;
+
+/** Tells the segment that begins at `key` to end before its next turn. */
+export const tellToHandBack = (store: Pick<Store, 'journal'>, handle: string, key: string): Promise<void> =>
+  store.journal.note(handle, handBackKey(key));
+
+export async function runAgent(run: AgentRun, input: RunInput, request: AgentRequest): Promise<AgentReport> {
+  const before = await keptOf(run, input, request);
+  if (before?.halt !== undefined) return reportOf(before);
+  const segment = new AgentSegment(run, input, request, before);
+  return reportOf(await segment.run());
+}
+
+async function keptOf({ store }: AgentRun, { handle }: RunInput, { key }: AgentRequest): Promise<Kept | null> {
+  const latest = await store.journal.latest(handle, keptKey(key, ''));
+  return (latest?.result ?? null) as unknown as Kept | null;
+}
+
+function reportOf({ open, halt = null, steps, spent }: Kept): AgentReport {
+  return { open, halt, steps, ...(spent === undefined ? {} : { spent }) };
+}
+
+class AgentSegment {
+  readonly #run: AgentRun;
+  readonly #input: RunInput;
+  readonly #request: AgentRequest;
+  readonly #host: AgentHost;
+  readonly #at: Parameters<typeof converse>[0];
+  /** Its events have the numbers after it, where no attempt before has kept any. */
+  readonly #place: number;
+  #count: number;
+
+  constructor(run: AgentRun, input: RunInput, request: AgentRequest, before: Kept | null) {
+    this.#run = run;
+    this.#input = input;
+    this.#request = request;
+    this.#count = before?.count ?? 0;
+    this.#host = new AgentHost({
+      input,
+      turn: run.turn,
+      call: run.call,
+      signal: run.signal,
+      keep: (events) => this.#keep(events),
+    });
+    this.#place = request.seq + ((run.attempt - 1) % request.places) * PART_SIZE;
+    const { walk, strand } = walkFrom(input, { ...request, seq: before?.seq ?? this.#place }, this.#host);
+    walk.position.steps = before?.steps ?? 0;
+    if (before?.spent !== undefined) walk.position.spent = before.spent;
+    const { leftMs } = request;
+    const since = Date.now();
+    if (leftMs !== undefined) strand.leftMs = () => leftMs - (Date.now() - since);
+    this.#at = { walk, strand, step: request.step, place: request.place, open: before?.open ?? request.open };
+  }
+
+  async run(): Promise<Kept> {
+    await this.#run.recorded(this.#input.handle);
+    const ended = await drive(converse(this.#at), () => undefined);
+    const halt = 'flow' in ended && ended.flow.kind === 'yield' ? null : ended;
+    return this.#commit(this.#host.takeEvents(), halt);
+  }
+
+  async #keep(events: readonly RunEvent[]): Promise<boolean> {
+    const { key } = this.#request;
+    await this.#commit(events);
+    this.#run.said(this.#at.open);
+    if (this.#at.walk.position.seq % PART_SIZE > PART_SIZE - eventsReserve) return false;
+    return (await this.#run.store.journal.find(this.#input.handle, handBackKey(key))) === null;
+  }
+
+  async #commit(events: readonly RunEvent[], halt?: Halt | null): Promise<Kept> {
+    const { key } = this.#request;
+    const { handle } = this.#input;
+    const { position } = this.#at.walk;
+    const isFirst = this.#count === 0;
+    const kept: Kept = {
+      count: this.#count + 1,
+      seq: position.seq,
+      open: this.#at.open,
+      steps: position.steps,
+      ...(position.spent === undefined ? {} : { spent: position.spent }),
+      ...(halt === undefined ? {} : { halt }),
+    };
+    await this.#run.store.session().commit({
+      handle,
+      key: keptKey(key, kept.count),
+      result: kept as unknown as Json,
+      events: [...events],
+      // Where its events stand is said once: no other segment has this place.
+      ...(isFirst ? { seq: this.#place, place: this.#place } : { forget: [keptKey(key, this.#count)] }),
+    });
+    this.#count = kept.count;
+    return kept;
+  }
+}

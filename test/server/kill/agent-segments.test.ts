@@ -1,0 +1,139 @@
+/** Agent segments: turns and quick calls in one activity, over dead workers, pauses and long calls. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { once } from '../harness/definitions.ts';
+import { Harness, until } from '../harness/harness.ts';
+import { Double, type Reply } from '../../models/wires/double.ts';
+import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
+import { streamed } from '../../models/wires/wire.ts';
+
+let harness: Harness;
+let double: Double;
+beforeEach(async () => {
+  harness = await Harness.open();
+  double = await new Double().open();
+  for (const path of ['/v1/models', '/props']) double.route(path, { status: 404, pieces: ['{}'] });
+  writeFileSync(join(harness.project, 'a.txt'), 'what a says');
+});
+afterEach(async () => {
+  await harness.close();
+  await double.close();
+});
+
+const environment = (): NodeJS.ProcessEnv => ({ OPENAI_API_KEY: 'key-of-a-test', OPENAI_BASE_URL: `${double.url}/v1` });
+const call = (id: string, name: string, input: object, silentMs = 0): Reply => ({
+  ...streamed(
+    wire,
+    wire.events({ parts: [{ call: { id, name, pieces: [JSON.stringify(input)] } }], reason: wire.reasons.calls }),
+  ),
+  silentMs,
+});
+const text = (said: string): Reply =>
+  streamed(wire, wire.events({ parts: [{ text: [said] }], reason: wire.reasons.end }));
+const paid = (): number => double.asked.filter(({ path }) => path === wire.path).length;
+const kept = (n: number, silentMs = 0): Reply =>
+  call(String(n), 'data_create', { collection: 'kept', data: { n } }, silentMs);
+
+const definition = (durability?: 'step') =>
+  once(
+    'agent',
+    [
+      {
+        type: 'llm',
+        model: 'openai/some-model',
+        prompt: 'Keep ten',
+        tools: ['data/create', 'code/read', 'code/shell/execute'],
+        outputTo: 'answer',
+      },
+      { type: 'emit', event: 'asked', data: { turns: '$answer.turns', usage: '$answer.usage.tokens' } },
+    ],
+    durability === undefined ? {} : { durability },
+  );
+
+async function activities(handle: string): Promise<string[]> {
+  const { events } = await harness.history(handle);
+  return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
+    scheduled ? [scheduled.activityType?.name ?? ''] : [],
+  );
+}
+
+const finished = async (handle: string): Promise<string[]> =>
+  (await harness.events(handle)).flatMap((event) =>
+    event.type === 'step-finished' ? [`${event.key} ${event.step} ${event.outcome}`] : [],
+  );
+
+test('ten turns with quick calls are one activity, and the same events as turns of their own', async () => {
+  await harness.startWorker(environment());
+  const traces: string[][] = [];
+  for (const durability of [undefined, 'step'] as const) {
+    double.next(...Array.from({ length: 9 }, (_, n) => kept(n)), text('Done.'));
+    const handle = await harness.start(definition(durability));
+    expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { answer: 'Done.' } });
+    expect((await activities(handle)).filter((name) => name === 'llm' || name === 'agent')).toEqual(
+      durability === undefined ? ['agent'] : Array.from({ length: 10 }, () => 'llm'),
+    );
+    traces.push(await finished(handle));
+    expect((await harness.state(handle)).steps).toBe(20);
+    expect((await harness.command('replay', handle)).code).toBe(0);
+  }
+  expect(traces[0]).toEqual(traces[1]);
+  expect(await harness.rows('kept')).toHaveLength(18);
+});
+
+test('a worker that dies in a segment costs the turn under way, and no call is done twice', async () => {
+  double.next(kept(0), kept(1), kept(2), { silentMs: Number.POSITIVE_INFINITY }, kept(3), text('Done.'));
+  const first = await harness.startWorker(environment());
+  const handle = await harness.start(definition());
+  await until(() => paid() === 4);
+  await first.kill9();
+  await harness.startWorker(environment());
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { answer: 'Done.' } });
+  expect(paid()).toBe(6);
+  expect((await harness.rows('kept')).map((row) => row['n'])).toEqual([0, 1, 2, 3]);
+  expect((await finished(handle)).filter((line) => line.includes('/call.'))).toEqual(
+    [1, 2, 3, 4].map((turn) => `steps.0@1/turn.${turn}/call.0 command ok`),
+  );
+  expect((await activities(handle)).filter((name) => name === 'agent')).toEqual(['agent']);
+  expect((await harness.command('replay', handle)).code).toBe(0);
+});
+
+test('a pause is heard between two turns, and a long call is the run its own', async () => {
+  double.next(
+    kept(0),
+    kept(1, 1500),
+    call('2', 'code_shell_execute', { command: 'echo long' }),
+    kept(3),
+    text('Done.'),
+  );
+  await harness.startWorker(environment());
+  const handle = await harness.start(definition());
+  await until(() => paid() === 2);
+  await harness.say(handle, 'pause');
+  await until(async () => (await harness.rows('kept')).length === 2);
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  expect(paid()).toBe(2);
+  await harness.say(handle, 'resume');
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { answer: 'Done.' } });
+  expect((await activities(handle)).filter((name) => name !== 'emit')).toEqual([
+    'agent',
+    'agent',
+    'code/shell/execute',
+    'agent',
+  ]);
+});
+
+test('a cancelled run ends while a segment waits for the model, and tells what was used', async () => {
+  double.next(kept(0), { silentMs: Number.POSITIVE_INFINITY });
+  await harness.startWorker(environment());
+  const handle = await harness.start(definition());
+  await until(() => paid() === 2);
+  await harness.workflow(handle).cancel();
+  await until(async () => (await harness.events(handle)).some(({ type }) => type === 'run-finished'));
+  const events = await harness.events(handle);
+  expect(events.find((event) => event.type === 'step-finished' && event.step === 'llm')).toMatchObject({
+    outcome: 'cancelled',
+    usage: { tokens: expect.any(Number) as number },
+  });
+  await double.asked.at(-1)?.closed;
+});
