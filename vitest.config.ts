@@ -44,6 +44,17 @@ const timed = [
   'test/language/reading/definition.test.ts',
 ];
 
+/** Of what takes a minute and more, only what finds most is tried at each change; the soak tries these. */
+const unhurried = {
+  services: ['test/services/{looking,ending,webhook-port,supervisor}.test.ts'],
+  server: [
+    'test/server/cli/{hostile-text,record-extended}.test.ts',
+    'test/server/kill/{services,approval-anywhere,asked-first,asked-in-a-lost-task,one-branch}.test.ts',
+    'test/server/replay/{outlasting,same-trace}.test.ts',
+    'test/server/workers/{ending,versions}.test.ts',
+  ],
+};
+
 export default defineConfig({
   test: {
     teardownTimeout: minute,
@@ -73,13 +84,14 @@ export default defineConfig({
       }),
       project('services', {
         include: ['test/services/**/*.test.ts'],
+        exclude: unhurried.services,
         timeoutMs: 5 * minute,
         globalSetup: ['test/services/harness/global-setup.ts'],
         maxWorkers: 2,
       }),
       project('server', {
         include: ['test/server/**/*.test.ts', 'test/histories/record.test.ts'],
-        exclude: ['test/server/{kill,slow,chaos}/**'],
+        exclude: ['test/server/{kill,slow,chaos}/**', ...unhurried.server],
         timeoutMs: 5 * minute,
         globalSetup: ['test/server/harness/global-setup.ts'],
         // Three on two cores made command lines take seconds, and with them tests that wait for seconds fail.
@@ -87,6 +99,7 @@ export default defineConfig({
       }),
       project('kill', {
         include: ['test/server/kill/**/*.test.ts'],
+        exclude: unhurried.server,
         timeoutMs: 5 * minute,
         globalSetup: ['test/server/harness/global-setup.ts'],
         maxWorkers: 1,
@@ -99,11 +112,21 @@ export default defineConfig({
         env: soak,
       }),
       project('slow', {
-        include: ['test/server/slow/**/*.test.ts', 'test/server/nested/held-while-it-begins.test.ts'],
+        include: [
+          'test/server/slow/**/*.test.ts',
+          'test/server/nested/held-while-it-begins.test.ts',
+          ...unhurried.server,
+        ],
         timeoutMs: 30 * minute,
         env: soak,
         globalSetup: ['test/server/harness/global-setup.ts'],
         maxWorkers: 1,
+      }),
+      project('slow-services', {
+        include: unhurried.services,
+        timeoutMs: 5 * minute,
+        globalSetup: ['test/services/harness/global-setup.ts'],
+        maxWorkers: 2,
       }),
       project('chaos', {
         include: ['test/server/chaos/**/*.test.ts'],

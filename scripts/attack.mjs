@@ -1,6 +1,6 @@
 // Every attempt of a definition, an event or a setting to get out of what holds it, in one command:
 // `npm run attack` prints `N held, M fell`, and names each that fell. They are tests like all others, in files
-// named or placed as attacks, and run with `npm test`, too. What this machine cannot try is named as skipped.
+// named after what is attacked, and run with `npm test` or the soak, too. What this machine cannot try is named as skipped.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,14 +10,31 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sentinel-attack-'));
 const report = join(folder, 'report.json');
-const projects = ['fast', 'store', 'services', 'server', 'kill'].flatMap((name) => ['--project', name]);
+/** By what their paths contain: attacks, and what holds against those on questions, terminals, values, events, services and webhooks. */
+const subjects = [
+  'attack',
+  'hostile',
+  'shown-action',
+  'whole-action',
+  'second-answer',
+  'reserved-events',
+  'value-bounds',
+  'webhook',
+  'looking',
+  'ending',
+  'visible',
+];
+const projects = ['fast', 'store', 'services', 'server', 'kill', 'slow', 'slow-services'].flatMap((name) => [
+  '--project',
+  name,
+]);
 const { status } = spawnSync(
   process.execPath,
   [
     'node_modules/vitest/vitest.mjs',
     'run',
     ...projects,
-    'attack',
+    ...subjects,
     '--reporter=default',
     '--reporter=json',
     `--outputFile.json=${report}`,

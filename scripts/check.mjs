@@ -27,7 +27,7 @@ const only = argv.includes('--only') ? argv.slice(argv.indexOf('--only') + 1) : 
 const isSoak = argv.includes('--soak');
 const isSum = argv.includes('--sum');
 const projects = isSoak
-  ? ['random', 'slow', 'chaos']
+  ? ['random', 'slow', 'slow-services', 'chaos']
   : ['fast', 'alone', 'models', 'store', 'services', 'server', 'kill', 'browser'];
 // Chaos makes the same choices each time, so that what CI says is about the change; `npm run chaos` makes others.
 const settings = { chaos: { SENTINEL_CHAOS_SEED: process.env.SENTINEL_CHAOS_SEED ?? '7' } };
