@@ -52,7 +52,7 @@ import { runSegment } from './segment/run-segment.ts';
 import { runShell } from './shell/run-shell.ts';
 import { withValueFiles } from './shell/value-files.ts';
 import type { Models } from './models/open-models.ts';
-import { keepCallResult } from './turns/call-result.ts';
+import { runCall } from './turns/run-call.ts';
 import { runTurn } from './turns/run-turn.ts';
 import { watchExecution, type WatchRequest } from './shell/watch.ts';
 
@@ -121,9 +121,14 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
 function commandActivity(parts: ActivityParts, nameOf: () => string): Activity {
   return (params: JsonObject, options?: StepOptions) =>
     guarded(async () => {
-      const value = await runCommand(parts, nameOf(), params, options);
-      if (options?.call === undefined) return value;
-      return keepCallResult(parts.store, (await ownRun(parts.store)).handle, options.call, value);
+      const command = nameOf();
+      const perform = (): Promise<Json> => runCommand(parts, command, params, options);
+      if (options?.call === undefined) return perform();
+      const { handle } = await ownRun(parts.store);
+      const { activityId: key, attempt } = activityInfo();
+      const { store, registry } = parts;
+      const call = { handle, key, attempt, command, params };
+      return runCall({ store, catalogue: registry.catalogue }, options.call, call, perform);
     });
 }
 

@@ -76,6 +76,8 @@ export interface CallPlace {
   call: number;
   /** As the model's answer names it. */
   id: string;
+  /** How often it is begun, by decision, from the second time on. */
+  tries?: number;
 }
 
 /** One request to a model, and its answer. */
@@ -112,6 +114,8 @@ export interface CallAnswer {
   call: number;
   id: string;
   text: string;
+  /** It was done, though its result is lost. */
+  ok?: true;
 }
 
 export interface TurnSettings {
