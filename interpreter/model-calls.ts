@@ -57,9 +57,9 @@ function* performInTurn(at: AtModel, calls: readonly CallFrame[]): Walking<Halt 
 /** What only reads, and asks nobody, can be done in any order; a wrong call does nothing. */
 function areReads({ walk, step }: AtModel, calls: readonly CallFrame[]): boolean {
   const { catalogue } = walk.input;
-  return calls.every(
-    (call) => misuseOf(walk, step, call) !== null || permissionOfCommand(catalogue, call.name, call.input) === 'read',
-  );
+  const isRead = (call: CallFrame): boolean =>
+    misuseOf(walk, step, call) !== null || permissionOfCommand(catalogue, call.name, call.input) === 'read';
+  return calls.length > 1 && calls.every(isRead);
 }
 
 /** Their results stand in the conversation in the order of the calls, whichever came first. */

@@ -46,6 +46,12 @@ class Called {
 const lost = (): never => {
   throw new Error('the worker is gone');
 };
+const refuse = (): never => {
+  throw new Failure('SHELL_NOT_STARTED', 'there is no such program', { details: { program: 'x' } });
+};
+const away = (): never => {
+  throw new Failure('STORE_UNAVAILABLE', 'the database does not answer');
+};
 const unknown = { code: 'CALL_OUTCOME_UNKNOWN' };
 
 test('a call that ended is not made again, and gives the same', async () => {
@@ -71,9 +77,6 @@ test('nobody knows what came of one that was begun, and only a decision begins i
 
 test('a failure is known: it is kept, and given again', async () => {
   const called = new Called('call-failed');
-  const refuse = (): never => {
-    throw new Failure('SHELL_NOT_STARTED', 'there is no such program', { details: { program: 'x' } });
-  };
   const failure = { code: 'SHELL_NOT_STARTED', message: 'there is no such program', details: { program: 'x' } };
   await expect(called.call({}, refuse)).rejects.toMatchObject(failure);
   await expect(called.call({ attempt: 2 })).rejects.toMatchObject(failure);
@@ -83,9 +86,6 @@ test('a failure is known: it is kept, and given again', async () => {
 
 test('while the store is away nobody says that a call failed', async () => {
   const called = new Called('call-unstored');
-  const away = (): never => {
-    throw new Failure('STORE_UNAVAILABLE', 'the database does not answer');
-  };
   await expect(called.call({}, away)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   await expect(called.call({ attempt: 2 })).rejects.toMatchObject(unknown);
 });
