@@ -35,26 +35,20 @@ export const isDoubt = ({ code }: FailureInfo): boolean => code === 'CALL_OUTCOM
 /** `again`: why it is called once more. `answer`: what the model is told. */
 export type Resolved = { again: string } | { answer: string; ok: boolean } | Halt;
 
-interface Doubted {
+export interface Doubted {
   call: CallFrame;
   doubt: Doubt;
   called: CommandStep;
   place: Place;
 }
 
-export function* resolveDoubt(
-  at: AtModel,
-  call: CallFrame,
-  { called, place }: Pick<Doubted, 'called' | 'place'>,
-): Walking<Resolved> {
+export function* resolveDoubt(at: AtModel, doubted: Doubted): Walking<Resolved> {
   const { walk, step } = at;
-  const { doubt } = call;
-  if (doubt === undefined) throw new Error(`bug: nothing is in doubt about ${place.key}`);
-  const doubted: Doubted = { call, doubt, called, place };
+  const { call } = doubted;
   const { onUnknown = 'ask' } = step;
   const mayRepeat = (call.tries ?? 1) < triesMax;
   if (permissionOfCommand(walk.input.catalogue, call.name, call.input) === 'read')
-    return mayRepeat ? { again: 'it only reads' } : skipped(`its worker was lost ${triesMax} times`);
+    return mayRepeat ? { again: 'it only reads' } : skipped(`Its worker was lost ${triesMax} times`);
   if (onUnknown === 'skip') return skipped();
   if (onUnknown === 'retry' && mayRepeat) return { again: 'the step says so (onUnknown)' };
   if (typeof onUnknown === 'object' && mayRepeat) {

@@ -82,29 +82,32 @@ function* performCall(at: AtModel, call: CallFrame, index: number): Walking<Halt
   const misuse = misuseOf(at.walk, at.step, call);
   if (misuse !== null) return mistaken(at, call, index, misuse);
   for (;;) {
-    if (call.doubt === undefined) {
+    const { doubt } = call;
+    if (doubt === undefined) {
       const halt = yield* tryCall(at, call, index);
       if (halt !== null || call.block.at > 0) return halt;
+    } else if (doubt.again === undefined) {
+      const resolved = yield* resolveDoubt(at, { call, doubt, ...calledAt(at, call, index) });
+      if ('flow' in resolved || 'ending' in resolved) return resolved;
+      if ('answer' in resolved) {
+        end(at.open, call, resolved.ok, { call: index, id: call.id, text: resolved.answer });
+        return null;
+      }
+      doubt.again = resolved.again;
+    } else {
+      const halt = yield* passGate(at);
+      if (halt !== null) return halt;
+      beginAgain(at, call, index, doubt.again);
     }
-    const { called, here } = calledAt(at, call, index);
-    const resolved = yield* resolveDoubt(at, call, { called, place: here });
-    if ('flow' in resolved || 'ending' in resolved) return resolved;
-    if ('answer' in resolved) {
-      end(at.open, call, resolved.ok, { call: index, id: call.id, text: resolved.answer });
-      return null;
-    }
-    const halt = yield* passGate(at);
-    if (halt !== null) return halt;
-    beginAgain(at, call, index, resolved.again);
   }
 }
 
-function calledAt({ place, open }: AtModel, call: CallFrame, index: number): { called: CommandStep; here: Place } {
+function calledAt({ place, open }: AtModel, call: CallFrame, index: number): { called: CommandStep; place: Place } {
   const own = `turn.${open.turn}/call.${index}`;
   const again = call.tries === undefined ? '' : `#${call.tries}`;
   return {
     called: { type: 'command', command: call.name, params: call.input },
-    here: { path: `${place.path}/${own}`, passes: place.passes, key: `${place.key}/${own}${again}` },
+    place: { path: `${place.path}/${own}`, passes: place.passes, key: `${place.key}/${own}${again}` },
   };
 }
 
@@ -113,7 +116,7 @@ function beginAgain(at: AtModel, call: CallFrame, index: number, why: string): v
   call.tries = (call.tries ?? 1) + 1;
   call.block = { at: 0 };
   delete call.doubt;
-  const { key } = calledAt(at, call, index).here;
+  const { key } = calledAt(at, call, index).place;
   const message = `${key}: ${call.name} is called again, and may have been done before: ${why}`;
   record(at.walk, { type: 'warning', key, code: 'CALL_REPEATED', message });
 }
@@ -122,7 +125,7 @@ function beginAgain(at: AtModel, call: CallFrame, index: number, why: string): v
 function* tryCall(at: AtModel, call: CallFrame, index: number): Walking<Halt | null> {
   const { walk, strand, step, place, open } = at;
   const { id, name, tries } = call;
-  const { called, here } = calledAt(at, call, index);
+  const { called, place: here } = calledAt(at, call, index);
   const timeoutMs = Math.max(1, Math.min(timeoutOf(walk, called, strand), stepTimeLeft(walk, strand, step, open)));
   const startedAt = walk.host.now();
   const asked = actionAsked(walk, called, here, call.block);

@@ -98,6 +98,8 @@ export interface Doubt {
   failure: FailureInfo;
   /** Of the command that is asked whether the call was done. */
   block: BlockFrame;
+  /** It is decided that the call is made again, and why. */
+  again?: string;
 }
 
 /** The pause before the next attempt. */

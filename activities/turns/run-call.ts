@@ -9,6 +9,7 @@
  *      that has it read again can say that it did.
  * - C4 What happens once for its key (a write to our store, a word to another run) runs again by itself.
  */
+import { randomUUID } from 'node:crypto';
 import type { CallPlace } from '../../interpreter/effect.ts';
 import { findCommand, type Catalogue } from '../../language/catalogue.ts';
 import { previewOf } from '../../language/events/preview.ts';
@@ -24,7 +25,7 @@ export interface CallParts {
   catalogue: Catalogue;
 }
 
-/** One attempt, from 1, at the call with the key. */
+/** One attempt at a call. `attempt`: 1 where nobody can have begun it before under this key. */
 export interface CallAttempt {
   handle: string;
   key: string;
@@ -45,7 +46,9 @@ export async function runCall(
   if (again === 'same' && attempt > 1) throw unknown(key);
   if (again !== 'harm') return keepCallResult(store, handle, place, await perform());
   const of = { handle, conversation: place.conversation, turn: place.turn, call: place.call };
-  const claim = await store.calls.claim(of, { key, attempt: `${key} ${attempt}`, tries: place.tries ?? 1 });
+  // Whatever numbers attempts have, nobody takes the claim of another for its own.
+  const claimant = `${attempt} ${randomUUID()}`;
+  const claim = await store.calls.claim(of, { key, attempt: claimant, tries: place.tries ?? 1 });
   if (claim.state === 'unknown') throw unknown(key);
   if (claim.state === 'ended') return valueOf(claim.outcome);
   try {
