@@ -56,8 +56,8 @@ import { runSegment } from './segment/run-segment.ts';
 import { runShell } from './shell/run-shell.ts';
 import { withValueFiles } from './shell/value-files.ts';
 import type { Models } from './models/open-models.ts';
-import { keepCallResult } from './turns/call-result.ts';
 import { runAgent } from './turns/run-agent.ts';
+import { runCall } from './turns/run-call.ts';
 import { runTurn } from './turns/run-turn.ts';
 import { watchExecution, type WatchRequest } from './shell/watch.ts';
 
@@ -127,9 +127,14 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
 function commandActivity(parts: ActivityParts, nameOf: () => string): Activity {
   return (params: JsonObject, options?: StepOptions) =>
     guarded(async () => {
-      const value = await runCommand(parts, nameOf(), params, options);
-      if (options?.call === undefined) return value;
-      return keepCallResult(parts.store, (await ownRun(parts.store)).handle, options.call, value);
+      const command = nameOf();
+      const perform = (): Promise<Json> => runCommand(parts, command, params, options);
+      if (options?.call === undefined) return perform();
+      const { handle } = await ownRun(parts.store);
+      const { activityId: key, attempt } = activityInfo();
+      const { store, registry } = parts;
+      const call = { handle, key, attempt, command, params };
+      return runCall({ store, catalogue: registry.catalogue }, options.call, call, perform);
     });
 }
 
@@ -146,6 +151,8 @@ async function agent(parts: ActivityParts, input: RunInput, request: AgentReques
   const context = await contextOf(parts);
   const { run, attempt, signal } = context;
   let said: Json = null;
+  /** Its calls may have been begun by an attempt before. */
+  let answeredBefore = 0;
   const segment = {
     store: parts.store,
     recorded: parts.recorded,
@@ -157,8 +164,14 @@ async function agent(parts: ActivityParts, input: RunInput, request: AgentReques
         attempt: `${effect.key} ${attempt}`,
         timeoutMs: effect.timeoutMs,
         signal,
+        known: () => {
+          answeredBefore = effect.turn;
+        },
       })) as unknown as Json,
-    call: (effect: CommandEffect) => callCommand(parts, effect, context),
+    call: (effect: CommandEffect) => {
+      const isFirst = effect.call?.turn !== answeredBefore || effect.call.tries !== undefined;
+      return callCommand(parts, effect, { ...context, attempt: isFirst ? 1 : attempt });
+    },
     said: ({ turn: next, made, usage, usd }: ModelFrame) => {
       said = { turn: next, calls: made.length, ...usage, usd };
     },
@@ -174,15 +187,25 @@ async function agent(parts: ActivityParts, input: RunInput, request: AgentReques
 async function callCommand(parts: ActivityParts, effect: CommandEffect, context: CommandContext): Promise<Json> {
   const { key, timeoutMs, confinement, starts, call } = effect;
   const secrets = await secretsOf(parts.store, effect.secrets);
-  const value = await performCommand(parts, effect.command, effect.params, {
-    ...context,
-    key,
-    timeoutMs,
-    secrets,
-    ...(confinement === undefined ? {} : { confinement }),
-    ...(starts === undefined ? {} : { starts }),
-  });
-  return call === undefined ? value : keepCallResult(parts.store, context.run.handle, call, value);
+  const { command, params } = effect;
+  const perform = (): Promise<Json> =>
+    performCommand(parts, command, params, {
+      ...context,
+      key,
+      timeoutMs,
+      secrets,
+      ...(confinement === undefined ? {} : { confinement }),
+      ...(starts === undefined ? {} : { starts }),
+    });
+  if (call === undefined) return perform();
+  const { store, registry } = parts;
+  const { attempt, run } = context;
+  return runCall(
+    { store, catalogue: registry.catalogue },
+    call,
+    { handle: run.handle, key, attempt, command, params },
+    perform,
+  );
 }
 
 async function beating<Result>(

@@ -77,6 +77,8 @@ export interface CallPlace {
   call: number;
   /** As the model's answer names it. */
   id: string;
+  /** How often it is begun, by decision, from the second time on. */
+  tries?: number;
 }
 
 /** One request to a model, and its answer. */
@@ -113,6 +115,8 @@ export interface CallAnswer {
   call: number;
   id: string;
   text: string;
+  /** It was done, though its result is lost. */
+  ok?: true;
 }
 
 export interface TurnSettings {

@@ -1,10 +1,14 @@
 /** The calls of a turn: each is decided and performed like a command step, and answered to the model. */
 import { isAbort } from '../language/failure.ts';
 import type { CommandStep } from '../language/model.ts';
+import { permissionOfCommand } from '../language/permissions.ts';
 import { act, endingOf } from './action-step.ts';
 import { actionAsked } from './approval.ts';
 import { callEffect, misuseOf, stepTimeLeft } from './build-turn.ts';
-import type { Walking } from './drive.ts';
+import { isDoubt, resolveDoubt } from './call-doubt.ts';
+import { driveAll, wait, type Walking } from './drive.ts';
+import type { CallAnswer } from './effect.ts';
+import { canAsk } from './escalation.ts';
 import { timeoutOf } from './limits.ts';
 import { failing, passGate, type AtModel } from './model-gate.ts';
 import type { CallFrame, ModelFrame } from './position.ts';
@@ -14,6 +18,8 @@ import type { Halt, Place } from './effect.ts';
 
 /** Turns in a row with a wrong call, after which the step fails. */
 const mistakesMax = 3;
+/** Of one turn. */
+const readsAtOnceMax = 8;
 const callsKeptMax = 100;
 const inputKeptLengthMax = 500;
 /** Failures of a command that are the caller's mistake. */
@@ -21,16 +27,10 @@ const MISTAKES: ReadonlySet<string> = new Set(['COMMAND_PARAMS_INVALID', 'UNKNOW
 
 export function* performCalls(at: AtModel, calls: readonly CallFrame[]): Walking<Halt | null> {
   const { place, open } = at;
-  for (const [index, call] of calls.entries()) {
-    if (call.block.at > 0) continue;
-    if (index > 0) {
-      const halt = yield* passGate(at, 'calls');
-      if (halt !== null) return halt;
-    }
-    const halt = yield* performCall(at, call, index);
-    if (halt !== null) return halt;
-    call.block = { at: 1 };
-  }
+  const halt = areReads(at, calls) ? yield* performTogether(at, calls) : yield* performInTurn(at, calls);
+  if (halt !== null) return halt;
+  for (const call of calls) note(open, call);
+  open.answers = open.answers.toSorted((a, b) => a.call - b.call);
   open.mistakes = open.isMistaken === true ? open.mistakes + 1 : 0;
   delete open.isMistaken;
   delete open.calls;
@@ -43,44 +43,134 @@ export function* performCalls(at: AtModel, calls: readonly CallFrame[]): Walking
   );
 }
 
+function* performInTurn(at: AtModel, calls: readonly CallFrame[]): Walking<Halt | null> {
+  for (const [index, call] of calls.entries()) {
+    if (call.block.at > 0) continue;
+    if (index > 0) {
+      const halt = yield* passGate(at, 'calls');
+      if (halt !== null) return halt;
+    }
+    const halt = yield* performCall(at, call, index);
+    if (halt !== null) return halt;
+  }
+  return null;
+}
+
+/** What only reads, and asks nobody, can be done in any order; a wrong call does nothing. */
+function areReads({ walk, step }: AtModel, calls: readonly CallFrame[]): boolean {
+  const { catalogue } = walk.input;
+  const isRead = (call: CallFrame): boolean =>
+    misuseOf(walk, step, call) !== null || permissionOfCommand(catalogue, call.name, call.input) === 'read';
+  return calls.length > 1 && calls.every(isRead);
+}
+
+/** Their results stand in the conversation in the order of the calls, whichever came first. */
+function* performTogether(at: AtModel, calls: readonly CallFrame[]): Walking<Halt | null> {
+  const left = [...calls.entries()].filter(([, { block }]) => block.at === 0);
+  const halts: Halt[] = [];
+  const takeCalls = function* (): Walking<void> {
+    for (let next = left.shift(); next !== undefined; next = halts.length === 0 ? left.shift() : undefined) {
+      const [index, call] = next;
+      const halt = yield* performCall(at, call, index);
+      if (halt !== null) halts.push(halt);
+    }
+  };
+  const runners = Array.from({ length: Math.min(readsAtOnceMax, left.length) }, () => takeCalls());
+  yield* wait(driveAll(runners, () => at.walk.host.suspended()));
+  return halts[0] ?? null;
+}
+
 function* performCall(at: AtModel, call: CallFrame, index: number): Walking<Halt | null> {
-  const { walk, strand, step, place, open } = at;
-  const { id, name, input } = call;
-  const misuse = misuseOf(walk, step, call);
+  const misuse = misuseOf(at.walk, at.step, call);
   if (misuse !== null) return mistaken(at, call, index, misuse);
+  for (;;) {
+    const { doubt } = call;
+    if (doubt === undefined) {
+      const halt = yield* tryCall(at, call, index);
+      if (halt !== null || call.block.at > 0) return halt;
+    } else if (doubt.again === undefined) {
+      if (!(yield* canAsk(at.walk))) return { flow: { kind: 'yield' } };
+      const resolved = yield* resolveDoubt(at, { call, doubt, ...calledAt(at, call, index) });
+      if ('flow' in resolved || 'ending' in resolved) return resolved;
+      if ('answer' in resolved) {
+        end(at.open, call, resolved.ok, { call: index, id: call.id, text: resolved.answer });
+        return null;
+      }
+      doubt.again = resolved.again;
+    } else {
+      const halt = yield* passGate(at, 'calls');
+      if (halt !== null) return halt;
+      beginAgain(at, call, index, doubt.again);
+    }
+  }
+}
+
+function calledAt({ place, open }: AtModel, call: CallFrame, index: number): { called: CommandStep; place: Place } {
   const own = `turn.${open.turn}/call.${index}`;
-  const called: CommandStep = { type: 'command', command: name, params: input };
-  const here: Place = { path: `${place.path}/${own}`, passes: place.passes, key: `${place.key}/${own}` };
+  const again = call.tries === undefined ? '' : `#${call.tries}`;
+  return {
+    called: { type: 'command', command: call.name, params: call.input },
+    place: { path: `${place.path}/${own}`, passes: place.passes, key: `${place.key}/${own}${again}` },
+  };
+}
+
+/** What was approved was approved once. */
+function beginAgain(at: AtModel, call: CallFrame, index: number, why: string): void {
+  call.tries = (call.tries ?? 1) + 1;
+  call.block = { at: 0 };
+  delete call.doubt;
+  const { key } = calledAt(at, call, index).place;
+  const message = `${key}: ${call.name} is called again, and may have been done before: ${why}`;
+  record(at.walk, { type: 'warning', key, code: 'CALL_REPEATED', message });
+}
+
+/** Ends the call, or leaves it in doubt. */
+function* tryCall(at: AtModel, call: CallFrame, index: number): Walking<Halt | null> {
+  const { walk, strand, step, place, open } = at;
+  const { id, name, tries } = call;
+  const { called, place: here } = calledAt(at, call, index);
   if (!walk.host.performs(called)) return { flow: { kind: 'yield' } };
   const timeoutMs = Math.max(1, Math.min(timeoutOf(walk, called, strand), stepTimeLeft(walk, strand, step, open)));
   const startedAt = walk.host.now();
   const asked = actionAsked(walk, called, here, call.block);
+  const belongs = {
+    conversation: place.key,
+    turn: open.turn,
+    call: index,
+    id,
+    ...(tries === undefined ? {} : { tries }),
+  };
   const effect =
-    asked === null
-      ? callEffect(walk, called, {
-          place: here,
-          timeoutMs,
-          call: { conversation: place.key, turn: open.turn, call: index, id },
-        })
-      : { ...asked, timeoutMs };
+    asked === null ? callEffect(walk, called, { place: here, timeoutMs, call: belongs }) : { ...asked, timeoutMs };
   const acted =
     'code' in effect ? { failure: effect, skip: false } : yield* act(walk, strand, called, here, call.block, effect);
   if ('flow' in acted) return acted;
   const ending = 'failure' in acted ? { failure: acted.failure } : endingOf(acted.reply);
   finish(walk, strand, called, here, startedAt, ending, name);
   if ('cancelled' in ending) return { flow: { kind: 'cancelled' } };
-  if ('failure' in ending) {
-    if (isAbort(ending.failure)) return { ending: { failure: ending.failure } };
-    if (MISTAKES.has(ending.failure.code)) open.isMistaken = true;
-    const { message } = ending.failure;
-    open.answers.push({
-      call: index,
-      id,
-      text: message.startsWith(`${here.key}: `) ? message.slice(here.key.length + 2) : message,
-    });
+  if (!('failure' in ending)) {
+    end(open, call, true);
+    return null;
   }
-  note(open, call, !('failure' in ending));
+  const { failure } = ending;
+  if (isAbort(failure)) return { ending: { failure } };
+  if (isDoubt(failure)) {
+    call.doubt = { failure, block: { at: 0 } };
+    return null;
+  }
+  if (MISTAKES.has(failure.code)) open.isMistaken = true;
+  end(open, call, false, { call: index, id, text: withoutKey(failure.message, here.key) });
   return null;
+}
+
+const withoutKey = (message: string, key: string): string =>
+  message.startsWith(`${key}: `) ? message.slice(key.length + 2) : message;
+
+function end(open: ModelFrame, call: CallFrame, ok: boolean, answer?: CallAnswer): void {
+  call.block = { at: 1 };
+  call.ok = ok;
+  delete call.doubt;
+  if (answer !== undefined) open.answers.push(ok ? { ...answer, ok } : answer);
 }
 
 function mistaken({ walk, place, open }: AtModel, call: CallFrame, index: number, misuse: string): null {
@@ -91,12 +181,11 @@ function mistaken({ walk, place, open }: AtModel, call: CallFrame, index: number
     message: `${place.key}/turn.${open.turn}/call.${index}: ${misuse}`,
   });
   open.isMistaken = true;
-  open.answers.push({ call: index, id: call.id, text: misuse });
-  note(open, call, false);
+  end(open, call, false, { call: index, id: call.id, text: misuse });
   return null;
 }
 
-function note(open: ModelFrame, { name, input }: CallFrame, ok: boolean): void {
+function note(open: ModelFrame, { name, input, ok = false }: CallFrame): void {
   const isShort = JSON.stringify(input).length <= inputKeptLengthMax;
   open.made = [...open.made, { name, ...(isShort ? { input } : {}), ok }].slice(-callsKeptMax);
 }

@@ -86,6 +86,20 @@ export interface MadeCall {
 export interface CallFrame extends TurnCall {
   /** Past it when the call has ended; holds the question about it. */
   block: BlockFrame;
+  /** How often it was begun, from the second time on. */
+  tries?: number;
+  /** Its worker was lost, and nobody has decided what becomes of it. */
+  doubt?: Doubt;
+  /** Whether it came to a result, once it has ended. */
+  ok?: boolean;
+}
+
+export interface Doubt {
+  failure: FailureInfo;
+  /** Of the command that is asked whether the call was done. */
+  block: BlockFrame;
+  /** It is decided that the call is made again, and why. */
+  again?: string;
 }
 
 /** The pause before the next attempt. */

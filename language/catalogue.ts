@@ -81,6 +81,7 @@ export function entriesOfSteps(catalogue: Catalogue, steps: readonly Step[]): Ca
 function collectNames(step: Step, catalogue: Catalogue, named: Set<string>): void {
   if (step.type === 'command') named.add(step.command);
   if (step.type === 'llm') for (const tool of toolsOf(step, catalogue)) named.add(tool);
+  if (step.type === 'llm' && typeof step.onUnknown === 'object') named.add(step.onUnknown.verify);
   for (const { steps } of blocksOf(step)) for (const inner of steps) collectNames(inner, catalogue, named);
   if (step.type !== 'sentinel' || '$ref' in step.definition) return;
   const { steps, always = [] } = step.definition;

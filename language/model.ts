@@ -48,6 +48,13 @@ export const CommandStep = z.strictObject({
 });
 export type CommandStep = z.infer<typeof CommandStep>;
 
+/** Names the command that says whether a call was done whose worker was lost in it. */
+export const Verification = z.strictObject({
+  verify: z.string().min(1),
+  params: z.record(z.string(), Value).optional(),
+});
+export type Verification = z.infer<typeof Verification>;
+
 export const LlmStep = z.strictObject({
   type: z.literal('llm'),
   prompt: z.string().optional(),
@@ -64,6 +71,8 @@ export const LlmStep = z.strictObject({
   thinking: z.enum(['off', 'low', 'medium', 'high', 'max']).optional(),
   tools: z.array(z.string()).optional(),
   parseToolCalls: z.boolean().optional(),
+  /** What becomes of a call of which nobody knows whether it was done; `ask` when absent. */
+  onUnknown: z.union([z.enum(['ask', 'skip', 'retry']), Verification]).optional(),
   schema: Value.optional(),
   autoCompact: z
     .strictObject({ threshold: z.number().positive(), strategy: z.enum(['summarize', 'truncate']) })

@@ -3,6 +3,8 @@ export const FAILURE_CODES = {
   ACTIVITY_FAILED: 'A step ended in a way that has no code of its own',
   APPROVAL_EXPIRED: 'Nobody answered in time',
   APPROVAL_REJECTED: 'A persona rejected an action or an approval step',
+  CALL_OUTCOME_UNKNOWN: 'Nobody knows whether a call of a model was done',
+  CALL_REPEATED: 'A call of a model was done again',
   CANCELLED_BY_FORCE: 'A run was ended by force, without its clean-up',
   CHILD_FAILED: 'A nested sentinel failed',
   CLEAN_UP_FAILED: 'A clean-up failed after something else had ended already',

@@ -4,16 +4,24 @@ import { previewOf } from '../../language/events/preview.ts';
 import type { Json } from '../../language/json.ts';
 import { callResultLengthMax } from '../../language/limits.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
+import type { PlacedMessage } from '../../prisma/store/contract/conversation-contract.ts';
 import { resultRow } from './conversation.ts';
 
-export async function keepCallResult(store: Store, handle: string, place: CallPlace, value: Json): Promise<Json> {
-  const { conversation, turn, call, id } = place;
+export async function keepCallResult(
+  store: Pick<Store, 'conversations'>,
+  handle: string,
+  place: CallPlace,
+  value: Json,
+): Promise<Json> {
+  await store.conversations.add({ handle, conversation: place.conversation }, [callResult(place, value)]);
+  return previewOf(value);
+}
+
+/** The row that the conversation gets. */
+export function callResult({ turn, call, id }: CallPlace, value: Json): PlacedMessage {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   const content = [{ type: 'text' as const, text: shortened(text) }];
-  await store.conversations.add({ handle, conversation }, [
-    resultRow(turn, call, { type: 'tool-result', callId: id, content, isError: false }),
-  ]);
-  return previewOf(value);
+  return resultRow(turn, call, { type: 'tool-result', callId: id, content, isError: false });
 }
 
 /** Beginning and end, of which one mostly holds what matters. */

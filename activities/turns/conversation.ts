@@ -5,7 +5,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { JsonObject } from '../../language/json.ts';
-import type { Opening, Said } from '../../interpreter/effect.ts';
+import type { CallAnswer, Opening, Said } from '../../interpreter/effect.ts';
 import type { TurnRequest } from '../../interpreter/contract.ts';
 import type { PlacedMessage, StoredMessage } from '../../prisma/store/contract/conversation-contract.ts';
 import { resolveInside } from '../confinement/confine.ts';
@@ -43,7 +43,7 @@ export async function saidBefore(request: TurnRequest, project: string): Promise
   const before = turn - 1;
   return [
     ...(opening === undefined ? [] : await openingRows(opening, project)),
-    ...answers.map(({ call, id, text }) => resultRow(before, call, errorOf(id, text))),
+    ...answers.map((answer) => resultRow(before, answer.call, answerOf(answer))),
     ...say.map((said, index) => ({
       turn: before,
       part: BESIDES + index,
@@ -89,11 +89,11 @@ async function imageAt(project: string, path: string): Promise<ImageBlock> {
   return { type: 'image', mediaType, data: (await readFile(file)).toString('base64') };
 }
 
-const errorOf = (callId: string, text: string): ToolResultBlock => ({
+const answerOf = ({ id, text, ok }: CallAnswer): ToolResultBlock => ({
   type: 'tool-result',
-  callId,
+  callId: id,
   content: [{ type: 'text', text }],
-  isError: true,
+  isError: ok !== true,
 });
 
 export const resultRow = (turn: number, call: number, block: ToolResultBlock): PlacedMessage => ({

@@ -35,6 +35,8 @@ export interface TurnPlace {
   run: Pick<RunContext, 'handle' | 'project'>;
   /** Who asks: an attempt of the activity. */
   attempt: string;
+  /** Told where the turn had its answer already. */
+  known?: () => void;
   timeoutMs: number;
   signal: AbortSignal;
 }
@@ -44,7 +46,10 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
   const { conversation, turn } = request;
   const of = { handle: place.run.handle, conversation };
   const before = await conversations.claim(of, turn, place.attempt);
-  if (before !== null) return outcomeIn(before);
+  if (before !== null) {
+    place.known?.();
+    return outcomeIn(before);
+  }
   await conversations.add(of, await saidBefore(request, place.run.project));
   const { system, messages } = readRows(await conversations.read(of, turn));
   const asked = await ask(parts, request, place, { ...(system === undefined ? {} : { system }), messages });

@@ -30,8 +30,9 @@ export function placeOf(key: string): number[] {
     else if (word === 'always') place.push(at === 0 ? Number.MAX_SAFE_INTEGER : 1);
     else if (word !== 'branches') place.push(...indexAndAttempt(word));
   }
-  // Calls of a model stand in the order of their turns.
-  return [...place, ...turnAndCall.map((word) => Number(word.split('.').at(-1)))];
+  // Calls of a model stand in the order of their turns, and each try of one behind what was asked about the one before.
+  const numbered = turnAndCall.filter((word) => word.includes('.'));
+  return [...place, ...numbered.flatMap((word) => indexAndAttempt(word.slice(word.indexOf('.') + 1)))];
 }
 
 /** Behind every index that a list of steps can have. */

@@ -151,8 +151,11 @@ function placeOfKey(key: string): number[] {
     else if (part === 'always') place.push(index === 0 ? LAST : 1);
     else if (part !== 'branches') place.push(...numbersOf(part));
   }
-  // Calls of a model stand in the order of their turns.
-  return [...place, ...turnAndCall.map((word) => Number(word.split('.').at(-1)))];
+  // Calls of a model stand in the order of their turns, and each try of one behind what was asked about the one before.
+  return [
+    ...place,
+    ...turnAndCall.filter((word) => word.includes('.')).flatMap((word) => numbersOf(word.slice(word.indexOf('.') + 1))),
+  ];
 }
 
 /** `2` is the first attempt of step 2, `2#3` its third; `2~1` began after the first edit, and so behind all that began before. */

@@ -1,5 +1,5 @@
-/** Keys of what a model calls: the step's, its turn, and the call (`steps.2@1/turn.3/call.0`). */
-const CALL = /\/turn\.\d+\/call\.\d+(?![^:/])/;
+/** Keys of what a model calls: the step's, its turn, and the call (`steps.2@1/turn.3/call.0`), from the second try on with its number (`call.0#2`). */
+const CALL = /\/turn\.\d+\/call\.\d+(?:#\d+)?(?![^:/])/;
 
 export const isCall = (key: string): boolean => CALL.test(key);
 

@@ -39,6 +39,8 @@ const ORDER = [
   'maxTurns',
   'thinking',
   'parseToolCalls',
+  'onUnknown',
+  'verify',
   'schema',
   'autoCompact',
   'message',

@@ -44,6 +44,7 @@ const NAMED: Named = [
   { id: 'Rule', schema: model.Rule },
   { id: 'LlmMessage', schema: model.LlmStep.shape.messages.unwrap().element },
   { id: 'AutoCompact', schema: model.LlmStep.shape.autoCompact.unwrap() },
+  { id: 'Verification', schema: model.Verification },
   { id: 'Value', schema: model.Value },
 ];
 

@@ -71,6 +71,7 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     thinking: 'How long the model may think before it answers.',
     tools: 'Commands the model may call.',
     parseToolCalls: 'Reads calls of tools out of the text of the answer.',
+    onUnknown: 'What becomes of a call whose worker was lost before its outcome was known.',
     schema: 'A JSON Schema that the answer must satisfy.',
     autoCompact: 'Shortens the conversation when it grows too long.',
   },
@@ -83,6 +84,11 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     '': 'When and how a conversation is shortened.',
     threshold: "How full the model's context may get before it is shortened.",
     strategy: '"summarize" the older part, or "truncate" it.',
+  },
+  Verification: {
+    '': 'Asks a command whether a call was done.',
+    verify: 'The command\'s name, such as "code/shell/execute".',
+    params: 'Its parameters; "$call" is the call, with its name and its input.',
   },
   WatchStep: {
     '': 'Waits for a process that runs in the background, or for an event.',

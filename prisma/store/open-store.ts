@@ -10,6 +10,7 @@ import { logs } from './logs/logs.ts';
 import { inbox } from './runs/inbox.ts';
 import { LazyPrisma } from './connection/prisma-client.ts';
 import { executions } from './logs/executions.ts';
+import { calls } from './values/calls.ts';
 import { conversations } from './values/conversations.ts';
 import { records } from './values/records.ts';
 import { runEvents } from './runs/run-events.ts';
@@ -44,6 +45,7 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
     records,
     secrets: secrets(database),
     conversations: conversations(database),
+    calls: calls(database),
     signals: signals(database, announcer, listener),
     executions: executions(database, announcer, listener),
     triggers: triggers(database, announcer, listener),

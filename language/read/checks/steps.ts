@@ -17,6 +17,7 @@ export function checkSteps(sites: Sites, origins: Origins, catalogue: Catalogue)
     ...sites.steps.flatMap((site) => [
       ...checkTools(site, catalogue, origins),
       ...checkCommand(site, catalogue, origins),
+      ...checkVerification(site, catalogue, origins),
       ...checkCondition(site),
       ...checkRules(site),
       ...checkOutputName(site, origins),
@@ -57,17 +58,42 @@ function checkTools({ step, path }: StepSite, catalogue: Catalogue, origins: Ori
 function checkCommand({ step, path }: StepSite, catalogue: Catalogue, origins: Origins): Problem[] {
   if (step.type !== 'command') return [];
   const at = origins.locate(step, path, ['command']);
-  if (isTemplate(step.command)) return [commandFromVariable(step.command, at)];
-  const entry = findCommand(catalogue, step.command);
+  return checkNamed(step.command, at, catalogue, {
+    line: 'write "type": "shell"',
+    none: 'a line of shell is a step of type "shell"',
+    planned: 'the step fails when it is reached',
+  });
+}
+
+/** Nobody would hear of a wrong name before a call is in doubt. */
+function checkVerification({ step, path }: StepSite, catalogue: Catalogue, origins: Origins): Problem[] {
+  if (step.type !== 'llm' || typeof step.onUnknown !== 'object') return [];
+  const at = origins.locate(step.onUnknown, origins.locate(step, path, ['onUnknown']), ['verify']);
+  const shell = 'a line of shell is the "command" of "code/shell/execute", in "params"';
+  return checkNamed(step.onUnknown.verify, at, catalogue, {
+    line: shell,
+    none: shell,
+    planned: 'a persona is asked in its place',
+  });
+}
+
+function checkNamed(
+  command: string,
+  path: string,
+  catalogue: Catalogue,
+  { line, none, planned }: { line: string; none: string; planned: string },
+): Problem[] {
+  if (isTemplate(command)) return [commandFromVariable(command, path)];
+  const entry = findCommand(catalogue, command);
   if (entry === undefined) {
-    const near = nearestFix(step.command, Object.keys(catalogue));
-    const fix = /\s/.test(step.command.trim()) ? { fix: 'write "type": "shell"' } : near;
-    const message = `there is no command "${step.command}"; ${fix.fix ?? 'a line of shell is a step of type "shell"'}`;
-    return [{ code: 'UNKNOWN_COMMAND', severity: 'error', path: at, message, ...fix }];
+    const near = nearestFix(command, Object.keys(catalogue));
+    const fix = /\s/.test(command.trim()) ? { fix: line } : near;
+    const message = `there is no command "${command}"; ${fix.fix ?? none}`;
+    return [{ code: 'UNKNOWN_COMMAND', severity: 'error', path, message, ...fix }];
   }
   if (entry.planned !== true) return [];
-  const message = `"${step.command}" is not available in this version; the step fails when it is reached`;
-  return [{ code: 'COMMAND_NOT_BUILT', severity: 'warning', path: at, message }];
+  const message = `"${command}" is not available in this version; ${planned}`;
+  return [{ code: 'COMMAND_NOT_BUILT', severity: 'warning', path, message }];
 }
 
 /** What a step may do is known before a run starts, so the command is no variable's. */

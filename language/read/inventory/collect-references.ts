@@ -4,7 +4,7 @@ import { parseExpression, referencesOf, type ParsedExpression } from '../../expr
 import type { CommandStep, Step } from '../../model.ts';
 import type { Problem } from '../../problems.ts';
 import { isReferredLater, referencesIn, unreadIn, type Unread } from '../../references/written-references.ts';
-import { join, type Origins } from '../draft/draft.ts';
+import { isPlain, join, type Origins } from '../draft/draft.ts';
 import { expressionFix } from '../remedies/expression-fix.ts';
 import type { Place, Sites, StepSite } from './sites.ts';
 import { unknownCall } from '../remedies/unknown-call.ts';
@@ -134,10 +134,10 @@ function readTemplates(
   references: ReferenceSite[],
   unread: UnreadSite[],
 ): void {
-  const read = (value: unknown, where: string, from: ReferenceSite['from']): void =>
+  const read = (value: unknown, where: string, from: ReferenceSite['from'], bound?: string): void =>
     eachText(value, where, (text, at) => {
       for (const { name, path: fields, written } of eachOnce(referencesIn(text)))
-        references.push({ name, path: fields, written, at, place, reader: step, from });
+        if (name !== bound) references.push({ name, path: fields, written, at, place, reader: step, from });
       // To the shell `${name}` is its own.
       for (const found of unreadIn(text))
         if (from === 'template' || !found.written.startsWith('$')) unread.push({ ...found, at });
@@ -147,6 +147,13 @@ function readTemplates(
   }
   const line = step.type === 'command' ? shellLineOf(catalogue, step) : undefined;
   if (line !== undefined) read(line, origins.locate(step, path, ['params', 'command']), 'shell');
+  if (step.type === 'llm' && isPlain(step.onUnknown)) {
+    const { verify, params } = step.onUnknown;
+    const asked: CommandStep = { type: 'command', command: verify, ...(params === undefined ? {} : { params }) };
+    const at = origins.locate(step.onUnknown, origins.locate(step, path, ['onUnknown']), ['params']);
+    read(ownParams(asked, catalogue), at, 'template', 'call');
+    read(shellLineOf(catalogue, asked), join(at, 'command'), 'shell', 'call');
+  }
   if (step.type !== 'sentinel' || !('$ref' in step.definition)) return;
   const { $ref } = step.definition;
   if (typeof $ref !== 'string' || isReferredLater($ref, isDefinition))

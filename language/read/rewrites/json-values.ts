@@ -41,6 +41,7 @@ export const STEP_KEYS = [
   'messages',
   'images',
   'autoCompact',
+  'onUnknown',
   'inputs',
 ];
 

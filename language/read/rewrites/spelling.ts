@@ -13,6 +13,7 @@ export const LONG_KEYS: ReadonlySet<string> = new Set([
   'failFast',
   'parseToolCalls',
   'autoCompact',
+  'onUnknown',
   'executionId',
   'onTimeout',
   'maxIterations',

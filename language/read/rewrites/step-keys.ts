@@ -69,7 +69,7 @@ export function rewriteByType(draft: Draft): void {
   if (value['type'] === 'command') rewriteRunParameters(draft);
   const attempts = numberFor(value['retry']);
   if (typeof attempts === 'number') standIn(draft, 'retry', { attempts });
-  for (const key of ['retry', 'autoCompact']) {
+  for (const key of ['retry', 'autoCompact', 'onUnknown']) {
     within(draft, key, (inner) => {
       rewriteSpelling(inner);
       rewriteWords(inner);

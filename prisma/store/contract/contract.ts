@@ -8,6 +8,7 @@ import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { Answer, Choice, Priority, QuestionKind, QuestionState } from '../../../language/events/question.ts';
 import type { RunEvent, RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
+import type { Calls } from './call-contract.ts';
 import type { Conversations } from './conversation-contract.ts';
 import type { Signals } from './event-contract.ts';
 import type { Executions } from './execution-contract.ts';
@@ -201,6 +202,7 @@ export interface Store {
     sweep(): Promise<void>;
   };
   conversations: Conversations;
+  calls: Calls;
   signals: Signals;
   executions: Executions;
   triggers: TriggerStore;

@@ -31,7 +31,7 @@ const PLACES = `insert into conversation_messages (handle, conversation, turn, p
   select $1, $2, turn, part, hash from unnest($3::integer[], $4::integer[], $5::text[]) as t(turn, part, hash)
   on conflict (handle, conversation, turn, part) do nothing`;
 
-async function addWith(
+export async function addWith(
   query: Query,
   { handle, conversation }: ConversationOf,
   messages: readonly PlacedMessage[],

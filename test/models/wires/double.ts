@@ -28,6 +28,7 @@ export class Double {
   readonly asked: Asked[] = [];
   readonly #replies: Reply[] = [];
   readonly #routes = new Map<string, Reply>();
+  readonly #answers = new Map<string, (body: JsonObject) => Reply>();
   readonly #sockets = new Set<Socket>();
   readonly #server = createServer((request, response) => void this.#answer(request, response));
   url = '';
@@ -35,6 +36,11 @@ export class Double {
   /** What the next request gets. */
   next(...replies: Reply[]): void {
     this.#replies.push(...replies);
+  }
+
+  /** What requests of a path get, by what they ask. */
+  answer(path: string, answer: (body: JsonObject) => Reply): void {
+    this.#answers.set(path, answer);
   }
 
   /** What is left of what the next requests get is dropped. */
@@ -67,14 +73,15 @@ export class Double {
     for await (const piece of request) pieces.push(piece as Buffer);
     const text = Buffer.concat(pieces).toString('utf8');
     const path = new URL(request.url ?? '/', 'http://double').pathname;
+    const body = text === '' ? {} : (JSON.parse(text) as JsonObject);
     this.asked.push({
       method: request.method ?? '',
       path,
       headers: request.headers,
-      body: text === '' ? {} : (JSON.parse(text) as JsonObject),
+      body,
       closed: new Promise((resolve) => response.on('close', resolve)),
     });
-    const reply = this.#routes.get(path) ?? this.#replies.shift();
+    const reply = this.#routes.get(path) ?? this.#answers.get(path)?.(body) ?? this.#replies.shift();
     await play(
       reply ?? { status: 404, pieces: [JSON.stringify({ error: { message: `nothing at ${path}` } })] },
       response,

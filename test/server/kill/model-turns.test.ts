@@ -39,6 +39,7 @@ const definition = once('asking', [
     model: 'openai/some-model',
     prompt: 'Look at a.txt and write b.txt',
     tools: ['code/read', 'code/shell/execute'],
+    onUnknown: 'retry',
     outputTo: 'answer',
   },
   { type: 'emit', event: 'asked', data: { turns: '$answer.turns', usage: '$answer.usage.tokens' } },
@@ -75,7 +76,8 @@ test('the answer is paid once where the worker dies in a call, and in the turn a
     events.flatMap((event) => (event.type === 'step-finished' ? [`${event.key} ${event.step} ${event.outcome}`] : [])),
   ).toEqual([
     'steps.0@1/turn.1/call.0 command ok',
-    'steps.0@1/turn.2/call.0 command ok',
+    'steps.0@1/turn.2/call.0 command failed',
+    'steps.0@1/turn.2/call.0#2 command ok',
     'steps.0@1 llm ok',
     'steps.1@1 emit ok',
   ]);

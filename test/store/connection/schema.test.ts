@@ -30,6 +30,7 @@ test('Prisma reads every table with all its columns', async () => {
       prisma.message.findMany(),
       prisma.conversationMessage.findMany(),
       prisma.turn.findMany(),
+      prisma.call.findMany(),
     ]);
     expect(found.flat()).toEqual([]);
     expect(await prisma.installation.findMany()).toEqual([{ id: expect.stringMatching(/^[\da-f-]{36}$/) as string }]);
@@ -44,6 +45,7 @@ test('no table is missing from the schema', async () => {
   );
   expect(rows.map((row) => row.name)).toEqual([
     '_prisma_migrations',
+    'calls',
     'conversation_messages',
     'definitions',
     'event_subscriptions',

@@ -1,0 +1,78 @@
+/**
+ * A call of a model, at most once for each time that it was decided upon.
+ *
+ * - C1 What may have an effect outside our store is claimed before it begins, and its outcome is kept with
+ *      what the conversation gets of it. Whoever comes later takes the outcome, and does nothing.
+ * - C2 Whoever finds a claim of another attempt without an outcome does nothing either, and says so
+ *      (`CALL_OUTCOME_UNKNOWN`): what becomes of the call is decided by the walk (interpreter/call-doubt.ts).
+ * - C3 A read is not claimed. One whose worker was lost is handed back in the same way, so that the walk
+ *      that has it read again can say that it did.
+ * - C4 What happens once for its key (a write to our store, a word to another run) runs again by itself.
+ */
+import { randomUUID } from 'node:crypto';
+import type { CallPlace } from '../../interpreter/effect.ts';
+import { findCommand, type Catalogue } from '../../language/catalogue.ts';
+import { previewOf } from '../../language/events/preview.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
+import { permissionOfCommand } from '../../language/permissions.ts';
+import type { CallOutcome } from '../../prisma/store/contract/call-contract.ts';
+import type { Store } from '../../prisma/store/contract/contract.ts';
+import { Failure } from '../failures/failures.ts';
+import { callResult, keepCallResult } from './call-result.ts';
+
+export interface CallParts {
+  store: Pick<Store, 'calls' | 'conversations'>;
+  catalogue: Catalogue;
+}
+
+/** One attempt at a call. `attempt`: 1 where nobody can have begun it before under this key. */
+export interface CallAttempt {
+  handle: string;
+  key: string;
+  attempt: number;
+  command: string;
+  params: JsonObject;
+}
+
+/** A preview of the result. `perform` does what the call asks for. */
+export async function runCall(
+  { store, catalogue }: CallParts,
+  place: CallPlace,
+  call: CallAttempt,
+  perform: () => Promise<Json>,
+): Promise<Json> {
+  const { handle, key, attempt } = call;
+  const again = secondTime(catalogue, call);
+  if (again === 'same' && attempt > 1) throw unknown(key);
+  if (again !== 'harm') return keepCallResult(store, handle, place, await perform());
+  const of = { handle, conversation: place.conversation, turn: place.turn, call: place.call };
+  // Whatever numbers attempts have, nobody takes the claim of another for its own.
+  const claimant = `${attempt} ${randomUUID()}`;
+  const claim = await store.calls.claim(of, { key, attempt: claimant, tries: place.tries ?? 1 });
+  if (claim.state === 'unknown') throw unknown(key);
+  if (claim.state === 'ended') return valueOf(claim.outcome);
+  try {
+    const value = await perform();
+    return valueOf(await store.calls.end(of, { ok: true, value: previewOf(value) }, [callResult(place, value)]));
+  } catch (error) {
+    // Without the store nobody can say what came of it.
+    if (!(error instanceof Failure) || error.code === 'STORE_UNAVAILABLE') throw error;
+    return valueOf(await store.calls.end(of, { ok: false, failure: error.toInfo() }, []));
+  }
+}
+
+/** What doing it a second time does: the same again (it reads), nothing (it happens once for its key), or harm. */
+function secondTime(catalogue: Catalogue, { command, params }: CallAttempt): 'same' | 'once' | 'harm' {
+  if (permissionOfCommand(catalogue, command, params) === 'read') return 'same';
+  const entry = findCommand(catalogue, command);
+  return entry?.speed === 'quick' || entry?.otherRuns !== undefined ? 'once' : 'harm';
+}
+
+function valueOf(outcome: CallOutcome): Json {
+  if (outcome.ok) return outcome.value;
+  const { code, message, retryable, details } = outcome.failure;
+  throw new Failure(code, message, { retryable, ...(details === undefined ? {} : { details }) });
+}
+
+const unknown = (key: string): Failure =>
+  new Failure('CALL_OUTCOME_UNKNOWN', `the worker that ran ${key} was lost before it said what came of it`);
