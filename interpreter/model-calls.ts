@@ -7,6 +7,7 @@ import { callEffect, misuseOf, stepTimeLeft } from './build-turn.ts';
 import type { Walking } from './drive.ts';
 import { timeoutOf } from './limits.ts';
 import { failing, passGate, type AtModel } from './model-gate.ts';
+import { noteMark } from './model-stuck.ts';
 import type { CallFrame, ModelFrame } from './position.ts';
 import { finish } from './results.ts';
 import { record } from './walk-state.ts';
@@ -79,11 +80,13 @@ function* performCall(at: AtModel, call: CallFrame, index: number): Walking<Halt
       text: message.startsWith(`${here.key}: `) ? message.slice(here.key.length + 2) : message,
     });
   }
+  noteMark(at, call, 'failure' in ending ? { error: ending.failure.message.slice(here.key.length) } : ending);
   note(open, call, !('failure' in ending));
   return null;
 }
 
-function mistaken({ walk, place, open }: AtModel, call: CallFrame, index: number, misuse: string): null {
+function mistaken(at: AtModel, call: CallFrame, index: number, misuse: string): null {
+  const { walk, place, open } = at;
   record(walk, {
     type: 'warning',
     key: place.key,
@@ -92,6 +95,7 @@ function mistaken({ walk, place, open }: AtModel, call: CallFrame, index: number
   });
   open.isMistaken = true;
   open.answers.push({ call: index, id: call.id, text: misuse });
+  noteMark(at, call, { error: misuse });
   note(open, call, false);
   return null;
 }

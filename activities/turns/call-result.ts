@@ -4,25 +4,15 @@ import { previewOf } from '../../language/events/preview.ts';
 import type { Json } from '../../language/json.ts';
 import { callResultLengthMax } from '../../language/limits.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
+import { shortened } from './compaction/shortened.ts';
 import { resultRow } from './conversation.ts';
 
 export async function keepCallResult(store: Store, handle: string, place: CallPlace, value: Json): Promise<Json> {
   const { conversation, turn, call, id } = place;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const content = [{ type: 'text' as const, text: shortened(text) }];
+  const content = [{ type: 'text' as const, text: shortened(text, callResultLengthMax) }];
   await store.conversations.add({ handle, conversation }, [
     resultRow(turn, call, { type: 'tool-result', callId: id, content, isError: false }),
   ]);
   return previewOf(value);
-}
-
-/** Beginning and end, of which one mostly holds what matters. */
-function shortened(text: string): string {
-  if (text.length <= callResultLengthMax) return text;
-  const half = Math.floor(callResultLengthMax / 2);
-  const left = text.length - 2 * half;
-  return `${text.slice(0, half)}\n[… ${left} of ${text.length} characters are left out here; ask for less to see them …]\n${text.slice(-half)}`.replaceAll(
-    /\p{Surrogate}/gu,
-    '\uFFFD',
-  );
 }

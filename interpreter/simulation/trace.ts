@@ -72,6 +72,8 @@ function lineOf(event: RunEvent): string | null {
       return `pass ${event.pass}`;
     case 'warning':
       return `${event.key} warning ${event.code}`;
+    case 'compacted':
+      return `${event.key}/turn.${event.turn} compacted ${event.strategy}`;
     case 'paused':
       return `paused: ${event.reason}`;
     case 'resumed':
@@ -123,6 +125,8 @@ function isAtEnd(event: RunEvent): boolean {
       return event.id !== event.key;
     case 'notified':
       return event.condition !== 'approval_needed';
+    case 'compacted':
+      return true;
     case 'step-started':
     case 'pass-finished':
     case 'paused':
