@@ -48,7 +48,7 @@ export function noteMark(
 
 /** Before a turn. Null: it may be taken. */
 export function* checkStuck(at: AtModel): Walking<Halt | null> {
-  const { walk, step, place, open } = at;
+  const { walk, step, open } = at;
   const { stuck } = open;
   if (stuck === undefined) return null;
   if (stuck.open !== undefined) return yield* askAbout(at, stuck, stuck.open);
@@ -60,9 +60,10 @@ export function* checkStuck(at: AtModel): Walking<Halt | null> {
   stuck.changedIn = open.turn - 1;
   const failure = failureOf(at, finding);
   const way = wayOut(at, failure);
+  const key = lastTurnKey(at);
   record(walk, {
     type: 'warning',
-    key: place.key,
+    key,
     code: failure.code,
     message: `${failure.message}; ${WORDS[way.way]}`,
   });
@@ -75,7 +76,7 @@ export function* checkStuck(at: AtModel): Walking<Halt | null> {
     case 'tell':
       if (way.rule !== null) {
         const { condition, priority = 'normal' } = way.rule;
-        notify(walk, place.key, condition, priority, failure.message);
+        notify(walk, key, condition, priority, failure.message);
       }
       open.say = [...open.say, { prompt: 'stuck', finding }];
       return null;
@@ -106,10 +107,12 @@ function unchanged({ walk, step, open }: AtModel, { changedIn }: StuckFrame): st
   return canChange ? `nothing changed in the project in the last ${turns} turns` : null;
 }
 
+const lastTurnKey = ({ place, open }: AtModel): string => `${place.key}/turn.${open.turn - 1}`;
+
 function failureOf({ place, open }: AtModel, finding: string): FailureInfo {
   return {
     code: 'MODEL_STUCK',
-    message: `${place.key}: the model turns in circles: after turn ${open.turn - 1}, ${finding}`,
+    message: `${place.key}: after turn ${open.turn - 1} the model turns in circles: ${finding}`,
     retryable: true,
   };
 }
@@ -138,10 +141,10 @@ function* askAbout(
   stuck: StuckFrame,
   { finding, since }: NonNullable<StuckFrame['open']>,
 ): Walking<Halt | null> {
-  const { walk, strand, place, open } = at;
+  const { walk, strand, open } = at;
   const failure = failureOf(at, finding);
   const rule = ruleForFailure(walk.input.definition, failure);
-  const key = `${place.key}/turn.${open.turn - 1}`;
+  const key = lastTurnKey(at);
   const verdict = yield* ask(walk, strand, {
     id: `${key}:stuck`,
     key,

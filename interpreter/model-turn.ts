@@ -87,7 +87,7 @@ function afterCompaction({ walk, place, open }: AtModel, outcome: TurnOutcome, c
   count(open, outcome);
   const { number, ...rest } = compacted;
   open.compaction = { turn: open.turn, number };
-  record(walk, { type: 'compacted', key: place.key, turn: open.turn, ...rest });
+  record(walk, { type: 'compacted', key: `${place.key}/turn.${open.turn}`, ...rest });
   return null;
 }
 

@@ -159,9 +159,9 @@ const COMPACTIONS = {
   truncate: 'its older part was left out',
 };
 
-function compactedLine({ key, turn, strategy, before, after, window }: CompactedEvent): string {
+function compactedLine({ key, strategy, before, after, window }: CompactedEvent): string {
   const of = window === null ? '' : ` of ${window}`;
-  return `${key}/turn.${turn}  the conversation was shortened from ${before} to ${after}${of} tokens: ${COMPACTIONS[strategy]}`;
+  return `${key}  the conversation was shortened from ${before} to ${after}${of} tokens: ${COMPACTIONS[strategy]}`;
 }
 
 const holdsOthers = (step: StepType): boolean => step === 'loop' || step === 'parallel' || step === 'sentinel';
@@ -223,7 +223,7 @@ function placeOfEvent(event: RunEvent): Omit<Placed, 'event'> | null {
         ? null
         : { place: placeOf(event.key), rank: event.code === 'UNRESOLVED_REFERENCE' ? -1 : 1 };
     case 'compacted':
-      return { place: placeOf(event.key), rank: 1 };
+      return { place: placeOf(event.key), rank: -1 };
     case 'asked':
       return placeOfQuestion(event.key, event.question.id);
     case 'answered':

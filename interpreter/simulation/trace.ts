@@ -73,7 +73,7 @@ function lineOf(event: RunEvent): string | null {
     case 'warning':
       return `${event.key} warning ${event.code}`;
     case 'compacted':
-      return `${event.key}/turn.${event.turn} compacted ${event.strategy}`;
+      return `${event.key} compacted ${event.strategy}`;
     case 'paused':
       return `paused: ${event.reason}`;
     case 'resumed':
@@ -125,9 +125,8 @@ function isAtEnd(event: RunEvent): boolean {
       return event.id !== event.key;
     case 'notified':
       return event.condition !== 'approval_needed';
-    case 'compacted':
-      return true;
     case 'step-started':
+    case 'compacted':
     case 'pass-finished':
     case 'paused':
     case 'resumed':

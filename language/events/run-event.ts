@@ -80,10 +80,9 @@ export interface Warning extends Stamp {
   until?: number;
 }
 
-/** What a model is shown of a conversation became shorter, before that turn. Tokens are estimated where nobody counted them. */
+/** Before the turn of its key, what a model is shown of a conversation became shorter. Tokens are estimated where nobody counted them. */
 export interface CompactedEvent extends Stamp {
   type: 'compacted';
-  turn: number;
   /** `results`: results of calls were left out, and that was enough. */
   strategy: 'results' | 'summarize' | 'truncate';
   /** `overflow`: the model had said that the conversation is too long. */
