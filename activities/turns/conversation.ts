@@ -22,7 +22,7 @@ const PROMPTS: { [Name in Said['prompt']]: Prompt<Extract<Said, { prompt: Name }
   'answer-now': answerNow,
 };
 
-const promptOf = ({ prompt }: Said): Prompt<Said> => PROMPTS[prompt] as Prompt<never> as Prompt<Said>;
+const promptOf = ({ prompt }: Said): Prompt<Said> => PROMPTS[prompt];
 
 /** Of the answer itself; its calls' results follow. */
 const RESULTS = 1;

@@ -53,7 +53,7 @@ export function tokensOf(rows: readonly PlacedMessage[], { fixed, scale }: Measu
 
 function tokensOfRow({ message }: PlacedMessage): number {
   const { role, blocks } = message as unknown as Message;
-  if ((role as string) === 'system') return estimateText(String(message['text']));
+  if ((role as string) === 'system') return estimateText(JSON.stringify(message['text']));
   return MESSAGE_TOKENS + estimateBlocks(blocks);
 }
 

@@ -65,10 +65,10 @@ async function promptIn(file: string): Promise<Prompt<unknown>> {
 }
 
 test.each(files)('%s holds the prompt of that name, as it was rendered for its version', async (file) => {
-  const { name, version, render } = await promptIn(file);
-  expect(`${name}.ts`).toBe(file);
-  const known = RENDERED[`${name} ${version}`];
-  expect(render(known?.values)).toBe(known?.text);
+  const prompt = await promptIn(file);
+  expect(`${prompt.name}.ts`).toBe(file);
+  const known = RENDERED[`${prompt.name} ${prompt.version}`];
+  expect(prompt.render(known?.values)).toBe(known?.text);
 });
 
 test('each rendered form is of a prompt that there is', async () => {
