@@ -103,7 +103,7 @@ export function aborted(key: string, { by, note }: Answer, cause?: FailureInfo):
 }
 
 /** A segment can neither ask nor tell: it hands back, and the step is decided outside. */
-function* canAsk(walk: Walk): Walking<boolean> {
+export function* canAsk(walk: Walk): Walking<boolean> {
   return (yield* wait(walk.host.digest(''))) !== null;
 }
 

@@ -14,7 +14,7 @@ import { forgives } from './attempts.ts';
 import { offered, turnsMax } from './build-turn.ts';
 import type { Walking } from './drive.ts';
 import type { Halt, Said } from './effect.ts';
-import { aborted, notify } from './escalation.ts';
+import { aborted, canAsk, notify } from './escalation.ts';
 import { runningMs } from './limits.ts';
 import type { AtModel } from './model-gate.ts';
 import type { CallFrame, ModelFrame, StuckFrame } from './position.ts';
@@ -55,11 +55,12 @@ export function* checkStuck(at: AtModel): Walking<Halt | null> {
   if (open.finalFrom !== undefined || open.turn > turnsMax(step)) return null;
   const finding = circleIn(stuck.marks) ?? unchanged(at, stuck);
   if (finding === null) return null;
+  const failure = failureOf(at, finding);
+  const way = wayOut(at, failure);
+  if ('rule' in way && way.rule !== null && !(yield* canAsk(walk))) return { flow: { kind: 'yield' } };
   stuck.times += 1;
   stuck.marks = [];
   stuck.changedIn = open.turn - 1;
-  const failure = failureOf(at, finding);
-  const way = wayOut(at, failure);
   const key = lastTurnKey(at);
   record(walk, {
     type: 'warning',
@@ -128,7 +129,7 @@ function wayOut({ walk, strand, step, place, open }: AtModel, failure: FailureIn
   const rule = isDealtWith ? null : ruleForFailure(walk.input.definition, failure);
   if (rule?.action === 'abort') return { way: 'fail' };
   if (rule?.action === 'pause') return { way: 'ask', rule };
-  return (open.stuck?.times ?? 0) > noticesMax ? { way: 'answer' } : { way: 'tell', rule };
+  return (open.stuck?.times ?? 0) >= noticesMax ? { way: 'answer' } : { way: 'tell', rule };
 }
 
 function answerNow(open: ModelFrame, said: Said): void {
