@@ -57,7 +57,8 @@ export function* checkStuck(at: AtModel): Walking<Halt | null> {
   if (finding === null) return null;
   const failure = failureOf(at, finding);
   const way = wayOut(at, failure);
-  if ('rule' in way && way.rule !== null && !(yield* canAsk(walk))) return { flow: { kind: 'yield' } };
+  // A segment hands back what a rule has a say in: whether the steps around deal with it, only the run knows.
+  if (way.rule !== null && !(yield* canAsk(walk))) return { flow: { kind: 'yield' } };
   stuck.times += 1;
   stuck.marks = [];
   stuck.changedIn = open.turn - 1;
@@ -118,18 +119,17 @@ function failureOf({ place, open }: AtModel, finding: string): FailureInfo {
   };
 }
 
-type Way =
-  { way: 'fail' | 'answer' } | { way: 'tell'; rule: EscalationRule | null } | { way: 'ask'; rule: EscalationRule };
+type Way = { way: 'fail' | 'answer' | 'tell'; rule: EscalationRule | null } | { way: 'ask'; rule: EscalationRule };
 
 function wayOut({ walk, strand, step, place, open }: AtModel, failure: FailureInfo): Way {
   const { onStuck = 'escalate' } = step;
-  if (onStuck === 'fail' || onStuck === 'answer') return { way: onStuck };
+  if (onStuck === 'fail' || onStuck === 'answer') return { way: onStuck, rule: null };
   // As with failures: nobody is asked about what the definition itself deals with.
   const isDealtWith = strand.forgiven === true || forgives(step, place);
   const rule = isDealtWith ? null : ruleForFailure(walk.input.definition, failure);
-  if (rule?.action === 'abort') return { way: 'fail' };
+  if (rule?.action === 'abort') return { way: 'fail', rule };
   if (rule?.action === 'pause') return { way: 'ask', rule };
-  return (open.stuck?.times ?? 0) >= noticesMax ? { way: 'answer' } : { way: 'tell', rule };
+  return (open.stuck?.times ?? 0) >= noticesMax ? { way: 'answer', rule } : { way: 'tell', rule };
 }
 
 function answerNow(open: ModelFrame, said: Said): void {
