@@ -7,7 +7,7 @@ import type { CommandStep, LlmStep } from '../language/model.ts';
 import { refusalOf } from '../language/permissions.ts';
 import type { TurnRequest } from './contract.ts';
 import { confinementOf, labelOf, secretsOf, strictFailure, withRights } from './build-effect.ts';
-import type { CallPlace, CommandEffect, Opening, TurnEffect, TurnSettings, Place } from './effect.ts';
+import type { AutoCompact, CallPlace, CommandEffect, Opening, TurnEffect, TurnSettings, Place } from './effect.ts';
 import type { Strand } from './host.ts';
 import { runningMs, timeoutOf } from './limits.ts';
 import { namesAt, Reader } from './names.ts';
@@ -24,8 +24,13 @@ export function stepTimeLeft(walk: Walk, strand: Strand, step: LlmStep, open: Pi
 
 export const turnsMax = ({ maxTurns = modelTurnsMax }: LlmStep): number => maxTurns;
 
-export function turnKey({ key }: Pick<Place, 'key'>, { turn, waits }: Pick<ModelFrame, 'turn' | 'waits'>): string {
-  return `${key}/turn.${turn}${waits === 0 ? '' : `#${waits + 1}`}`;
+/** A turn that is asked for again has a key of its own. */
+export function turnKey(
+  { key }: Pick<Place, 'key'>,
+  { turn, waits, compaction }: Pick<ModelFrame, 'turn' | 'waits' | 'compaction'>,
+): string {
+  const again = waits + (compaction?.turn === turn ? compaction.number : 0);
+  return `${key}/turn.${turn}${again === 0 ? '' : `#${again + 1}`}`;
 }
 
 export function buildTurn(walk: Walk, strand: Strand, step: LlmStep, place: Place, open: ModelFrame): BuiltTurn {
@@ -55,14 +60,25 @@ export function buildTurn(walk: Walk, strand: Strand, step: LlmStep, place: Plac
     answers: open.answers,
     tools: offered(walk, step),
     settings: settingsOf(step, open),
+    ...(open.compaction === undefined ? {} : { compaction: open.compaction }),
   };
   return { effect, unresolved };
 }
 
 /** What a conversation begins with goes out with its first turn, and is rows from then on. */
 export function turnRequest(effect: TurnEffect): TurnRequest {
-  const { conversation, turn, model, opening, say, answers, tools, settings } = effect;
-  return { conversation, turn, model, say, answers, tools, settings, ...(turn === 1 ? { opening } : {}) };
+  const { conversation, turn, model, opening, say, answers, tools, settings, compaction } = effect;
+  return {
+    conversation,
+    turn,
+    model,
+    say,
+    answers,
+    tools,
+    settings,
+    ...(compaction === undefined ? {} : { compaction }),
+    ...(turn === 1 ? { opening } : {}),
+  };
 }
 
 /** A result that has the path of a picture will do. */
@@ -72,20 +88,29 @@ function pathsIn(value: Json): string[] {
   return typeof value === 'object' && value !== null && typeof value['path'] === 'string' ? [value['path']] : [];
 }
 
-function settingsOf(step: LlmStep, { repairs, turn }: ModelFrame): TurnSettings {
-  const { temperature, maxTokens, thinking, schema, parseToolCalls } = step;
+function settingsOf(step: LlmStep, { repairs, turn, finalFrom }: ModelFrame): TurnSettings {
+  const { temperature, maxTokens, thinking, schema, parseToolCalls, autoCompact, stopWhen } = step;
+  const isFinal = repairs > 0 || turn >= turnsMax(step) || finalFrom !== undefined;
   return {
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(thinking === undefined ? {} : { thinking }),
     ...(schema === undefined ? {} : { schema }),
     ...(parseToolCalls === true ? { parseToolCalls } : {}),
-    ...(repairs > 0 || turn >= turnsMax(step) ? { isFinal: true as const } : {}),
+    ...(isFinal ? { isFinal } : {}),
+    ...(autoCompact === undefined || autoCompact === true ? {} : { autoCompact: compactionAsked(autoCompact) }),
+    ...(stopWhen === undefined ? {} : { keepsText: true as const }),
   };
 }
 
+function compactionAsked(asked: Exclude<LlmStep['autoCompact'], true | undefined>): AutoCompact | false {
+  if (asked === false) return false;
+  const { threshold, strategy } = asked;
+  return { ...(threshold === undefined ? {} : { threshold }), ...(strategy === undefined ? {} : { strategy }) };
+}
+
 /** The commands of the step that are built and that the run's mode lets it use at all. */
-function offered(walk: Walk, step: LlmStep): string[] {
+export function offered(walk: Walk, step: LlmStep): string[] {
   const { catalogue, limits } = walk.input;
   return toolsOf(step, catalogue).filter((command) => {
     const entry = entryOf(catalogue, command);

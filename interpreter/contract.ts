@@ -109,7 +109,7 @@ export interface StepOptions {
 
 export type TurnRequest = Pick<
   TurnEffect,
-  'conversation' | 'turn' | 'model' | 'say' | 'answers' | 'tools' | 'settings'
+  'conversation' | 'turn' | 'model' | 'say' | 'answers' | 'tools' | 'settings' | 'compaction'
 > & {
   /** With the first turn. */
   opening?: Opening;

@@ -97,6 +97,14 @@ export interface TurnEffect extends EffectFrame {
   /** Commands that the model may call. */
   tools: string[];
   settings: TurnSettings;
+  /** What shortened the conversation that the model is shown; absent where it is shown all of it. */
+  compaction?: CompactionPlace;
+}
+
+/** The compactions made before a turn are counted from 1. */
+export interface CompactionPlace {
+  turn: number;
+  number: number;
 }
 
 export interface Opening {
@@ -108,8 +116,14 @@ export interface Opening {
   images: string[];
 }
 
-/** `repair`: the answer did not fit the step's schema. */
-export type Said = { prompt: 'repair'; fault: string };
+/**
+ * `repair`: the answer did not fit the step's schema. `stuck`: the model turns in circles. `answer-now`: it is
+ * to answer with what it has. `note` is what a person says about it.
+ */
+export type Said =
+  | { prompt: 'repair'; fault: string }
+  | { prompt: 'stuck'; finding: string; note?: string }
+  | { prompt: 'answer-now'; finding: string; note?: string };
 
 export interface CallAnswer {
   call: number;
@@ -128,13 +142,23 @@ export interface TurnSettings {
   parseToolCalls?: true;
   /** The answer is to be given now, without a call. */
   isFinal?: true;
+  /** When and how the conversation is shortened; `false`: never. */
+  autoCompact?: AutoCompact | false;
+  /** The text of a turn that calls something comes back too. */
+  keepsText?: true;
+}
+
+export interface AutoCompact {
+  /** Share of the model's window that the prompt and the room for its answer may fill. */
+  threshold?: number;
+  strategy?: 'summarize' | 'truncate';
 }
 
 /** What came of a turn. The answer itself is a row of the conversation. */
 export interface TurnOutcome {
   stopReason: string;
   calls: TurnCall[];
-  /** Present where the turn calls nothing. */
+  /** Present where the turn calls nothing, or `keepsText` was asked for. */
   text?: string;
   /** The reply: the value that the text holds where it is JSON, else the text. */
   value?: Json;
@@ -149,6 +173,22 @@ export interface TurnOutcome {
   reason?: string;
   /** What somebody should know of the model. */
   notices?: string[];
+  /** The conversation was shortened in place of the turn, which is to be asked for again with that. */
+  compacted?: Compacted;
+}
+
+/** Tokens are estimated where no provider counted them. */
+export interface Compacted {
+  /** Of the compactions before the turn, from 1. */
+  number: number;
+  /** `results`: results of calls were enough. */
+  strategy: 'results' | 'summarize' | 'truncate';
+  /** `overflow`: the model said that the conversation is too long. */
+  because: 'full' | 'overflow';
+  before: number;
+  after: number;
+  /** Of the model; null where nobody says. */
+  window: number | null;
 }
 
 export interface TurnCall {
@@ -255,5 +295,5 @@ export type Ending = ({ value: Json; beside?: JsonObject } | { failure: FailureI
   usage?: StepUsage;
 };
 
-/** How a model step comes to rest: with its end, or with that of its line of execution. */
-export type Halt = { flow: Flow } | { ending: Ending };
+/** How a model step comes to rest: with its end, or with that of its line of execution. `skip`: a persona said that the run goes on without it. */
+export type Halt = { flow: Flow } | { ending: Ending; skip?: true };

@@ -3,8 +3,8 @@
  *
  * - Only a failure that nothing in the definition deals with escalates, and where it happened: it is
  *   asked about once, however many steps it then passes through.
- * - `unfamiliar` is a failure without a code of its own; `timeout` one of a step's time, or a limit of
- *   the run. Where no rule names them, the rule for `error` holds for such failures too.
+ * - `unfamiliar` is a failure without a code of its own, or a model that turns in circles; `timeout` a
+ *   failure of a step's time, or a limit of the run. Where no rule names them, the rule for `error` holds for such failures too.
  */
 import { isAbort, isPermanent, type FailureInfo } from '../language/failure.ts';
 import type { EscalationRule, Step } from '../language/model.ts';

@@ -11,6 +11,7 @@ import type { CallAnswer } from './effect.ts';
 import { canAsk } from './escalation.ts';
 import { timeoutOf } from './limits.ts';
 import { failing, passGate, type AtModel } from './model-gate.ts';
+import { noteMark } from './model-stuck.ts';
 import type { CallFrame, ModelFrame } from './position.ts';
 import { finish } from './results.ts';
 import { record } from './walk-state.ts';
@@ -149,6 +150,7 @@ function* tryCall(at: AtModel, call: CallFrame, index: number): Walking<Halt | n
   finish(walk, strand, called, here, startedAt, ending, name);
   if ('cancelled' in ending) return { flow: { kind: 'cancelled' } };
   if (!('failure' in ending)) {
+    noteMark(at, call, ending);
     end(open, call, true);
     return null;
   }
@@ -159,7 +161,9 @@ function* tryCall(at: AtModel, call: CallFrame, index: number): Walking<Halt | n
     return null;
   }
   if (MISTAKES.has(failure.code)) open.isMistaken = true;
-  end(open, call, false, { call: index, id, text: withoutKey(failure.message, here.key) });
+  const text = withoutKey(failure.message, here.key);
+  noteMark(at, call, { error: text });
+  end(open, call, false, { call: index, id, text });
   return null;
 }
 
@@ -173,7 +177,8 @@ function end(open: ModelFrame, call: CallFrame, ok: boolean, answer?: CallAnswer
   if (answer !== undefined) open.answers.push(ok ? { ...answer, ok } : answer);
 }
 
-function mistaken({ walk, place, open }: AtModel, call: CallFrame, index: number, misuse: string): null {
+function mistaken(at: AtModel, call: CallFrame, index: number, misuse: string): null {
+  const { walk, place, open } = at;
   record(walk, {
     type: 'warning',
     key: place.key,
@@ -182,6 +187,7 @@ function mistaken({ walk, place, open }: AtModel, call: CallFrame, index: number
   });
   open.isMistaken = true;
   end(open, call, false, { call: index, id: call.id, text: misuse });
+  noteMark(at, call, { error: misuse });
   return null;
 }
 

@@ -9,6 +9,7 @@
  * - M4 Where the host has agent segments, turns and quick calls follow one another in one, and what only
  *      the run can do (a long call, a question, a wait) hands the position back: turns are the same either way.
  * - M5 What the model got wrong goes back to it, a bounded number of times in a row.
+ * - M6 Before each turn: has the step's `stopWhen` become true, does the model turn in circles?
  */
 import type { LlmStep } from '../language/model.ts';
 import { flowOf } from './attempts.ts';
@@ -21,6 +22,8 @@ import type { Strand } from './host.ts';
 import { runningMs } from './limits.ts';
 import { performCalls } from './model-calls.ts';
 import { passGate, type AtModel } from './model-gate.ts';
+import { stopsHere } from './model-stop.ts';
+import { checkStuck } from './model-stuck.ts';
 import { costSoFar, takeTurn } from './model-turn.ts';
 import type { BlockFrame, ModelFrame } from './position.ts';
 import { finish } from './results.ts';
@@ -37,7 +40,10 @@ export function* walkModel(walk: Walk, strand: Strand, step: LlmStep, place: Pla
   const halt = yield* converse({ walk, strand, step, place, open });
   const usage = costSoFar(open);
   const cost = usage.tokens === 0 && usage.usd === 0 ? {} : { usage };
-  if ('ending' in halt) return finish(walk, strand, step, place, open.startedAt, { ...halt.ending, ...cost }, label);
+  if ('ending' in halt) {
+    const decided = halt.skip === true ? { ...step, onError: 'skip' as const } : step;
+    return finish(walk, strand, decided, place, open.startedAt, { ...halt.ending, ...cost }, label);
+  }
   const { flow } = halt;
   if (flow.kind !== 'yield' && flow.kind !== 'segment')
     finish(walk, strand, step, place, open.startedAt, { cancelled: true, ...cost }, label);
@@ -74,7 +80,10 @@ export function* converse(at: AtModel): Walking<Halt> {
       const halt = yield* passGate(at, open.calls === undefined ? 'turns' : 'calls');
       if (halt !== null) return halt;
     }
-    const halt = open.calls === undefined ? yield* takeTurns(at) : yield* performCalls(at, open.calls);
+    const halt =
+      open.calls === undefined
+        ? (stopsHere(at) ?? (yield* checkStuck(at)) ?? (yield* takeTurns(at)))
+        : yield* performCalls(at, open.calls);
     if (halt !== null) return halt;
   }
 }

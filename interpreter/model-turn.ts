@@ -5,7 +5,7 @@ import { flowOf } from './attempts.ts';
 import { askBudget, begin, priceOf, settle } from './budget.ts';
 import { buildTurn, stepTimeLeft, turnsMax } from './build-turn.ts';
 import { wait, type Walking } from './drive.ts';
-import type { Reply, TurnOutcome, TurnUsage, Usage, Halt } from './effect.ts';
+import type { Compacted, Reply, TurnOutcome, TurnUsage, Usage, Halt } from './effect.ts';
 import { failing, type AtModel } from './model-gate.ts';
 import type { ModelFrame } from './position.ts';
 import { takeRest } from './waits.ts';
@@ -44,7 +44,9 @@ export function* takeTurn(at: AtModel): Walking<Halt | null> {
   settle(walk, effect.key, { ...reply, usage: usageIn(reply) });
   if (!reply.ok) return 'cancelled' in reply ? { flow: { kind: 'cancelled' } } : yield* afterFailure(at, reply.failure);
   const outcome = reply.value as unknown as TurnOutcome;
+  if (outcome.compacted !== undefined) return afterCompaction(at, outcome, outcome.compacted);
   count(open, outcome);
+  open.waits = 0;
   return afterAnswer(at, outcome);
 }
 
@@ -78,7 +80,15 @@ function count(open: ModelFrame, { usage, usd }: TurnOutcome): void {
     estimated: before.estimated || usage.estimated,
   };
   open.usd += usd ?? 0;
-  open.waits = 0;
+}
+
+/** The same turn is asked for again, with the conversation as it is shown now. */
+function afterCompaction({ walk, place, open }: AtModel, outcome: TurnOutcome, compacted: Compacted): null {
+  count(open, outcome);
+  const { number, ...rest } = compacted;
+  open.compaction = { turn: open.turn, number };
+  record(walk, { type: 'compacted', key: `${place.key}/turn.${open.turn}`, ...rest });
+  return null;
 }
 
 /** Waits where waiting may help; the pause is the provider's where it asks for one. */
@@ -114,10 +124,11 @@ function* afterFailure(at: AtModel, failure: FailureInfo): Walking<Halt | null> 
   return gate === 'go' ? null : { flow: flowOf(gate) };
 }
 
-function afterAnswer({ place, open }: AtModel, outcome: TurnOutcome): Halt | null {
+function afterAnswer({ step, place, open }: AtModel, outcome: TurnOutcome): Halt | null {
   open.say = [];
   open.answers = [];
   if (outcome.calls.length > 0) {
+    if (step.stopWhen !== undefined) open.last = lastOf(outcome);
     open.calls = outcome.calls.map((call) => ({ ...call, block: { at: 0 } }));
     return null;
   }
@@ -150,8 +161,17 @@ function afterAnswer({ place, open }: AtModel, outcome: TurnOutcome): Halt | nul
   return null;
 }
 
+const lastOf = ({ text = '', model, reason }: TurnOutcome): NonNullable<ModelFrame['last']> => ({
+  text,
+  model,
+  ...(reason === undefined ? {} : { reason }),
+});
+
 /** Fields of the result beside the reply. */
-function besideOf(open: ModelFrame, { text = '', stopReason, model, reason }: TurnOutcome): JsonObject {
+export function besideOf(
+  open: ModelFrame,
+  { text = '', stopReason, model, reason }: Pick<TurnOutcome, 'text' | 'stopReason' | 'model' | 'reason'>,
+): JsonObject {
   return {
     text,
     stopReason,

@@ -9,7 +9,17 @@ import type { FailureInfo } from '../language/failure.ts';
 import type { JsonObject } from '../language/json.ts';
 import type { Step } from '../language/model.ts';
 import type { Question, Settled } from '../language/events/question.ts';
-import type { CallAnswer, Effect, Flow, Said, TurnCall, TurnUsage, Variables, Usage } from './effect.ts';
+import type {
+  CallAnswer,
+  CompactionPlace,
+  Effect,
+  Flow,
+  Said,
+  TurnCall,
+  TurnUsage,
+  Variables,
+  Usage,
+} from './effect.ts';
 
 /** From the first release on, raised when the shape changes; `readPosition` then reads the version before as well. */
 export const POSITION_VERSION = 1;
@@ -71,9 +81,36 @@ export interface ModelFrame {
   /** The latest calls that were made (callsKeptMax). */
   made: MadeCall[];
   repairs: number;
+  /** The latest one: what the next turn is asked with. */
+  compaction?: CompactionPlace;
+  /** Whether the model turns in circles. */
+  stuck?: StuckFrame;
+  /** What the latest turn said and who answered, where the step's `stopWhen` may end on it. */
+  last?: { text: string; model: string; reason?: string };
+  /** From this turn on the model is to answer, and to call nothing. */
+  finalFrom?: number;
   /** Of all turns so far. */
   usage: TurnUsage;
   usd: number;
+}
+
+export interface StuckFrame {
+  /** The latest calls (marksMax), oldest first. */
+  marks: CallMark[];
+  /** The last turn that may have changed the project, or that is to be counted from. */
+  changedIn: number;
+  /** How often it was found. */
+  times: number;
+  /** What a persona is asked about, and since when by the run's clock. */
+  open?: { finding: string; since: number };
+}
+
+/** A call as far as another is the same: fingerprints of what was asked and of what came of it. */
+export interface CallMark {
+  name: string;
+  call: string;
+  gave: string;
+  ok: boolean;
 }
 
 export interface MadeCall {

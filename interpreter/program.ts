@@ -90,8 +90,15 @@ export function ruleFor(definition: Definition, condition: EscalationRule['condi
   );
 }
 
+/** What has a condition of its own. */
+const SPECIAL: ReadonlyMap<string, EscalationRule['condition']> = new Map([
+  ['STEP_TIMEOUT', 'timeout'],
+  ['ACTIVITY_FAILED', 'unfamiliar'],
+  ['MODEL_STUCK', 'unfamiliar'],
+]);
+
 /** Where no rule names what is special about a failure, the rule for `error` holds. */
 export function ruleForFailure(definition: Definition, { code }: FailureInfo): EscalationRule | null {
-  const special = code === 'STEP_TIMEOUT' ? 'timeout' : code === 'ACTIVITY_FAILED' ? 'unfamiliar' : null;
+  const special = SPECIAL.get(code) ?? null;
   return (special === null ? null : ruleFor(definition, special)) ?? ruleFor(definition, 'error');
 }

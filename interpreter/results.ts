@@ -235,7 +235,7 @@ class Survey {
     for (const label of labelsOf(step)) this.#producers.set(label, [...(this.#producers.get(label) ?? []), step]);
     const body = bodyAround(path);
     for (const [key, value] of Object.entries(step) as [string, unknown][]) {
-      if (key === 'check') this.#expression(value, body);
+      if (key === 'check' || key === 'stopWhen') this.#expression(value, body);
       else if (key === 'loop') this.loop(value as Definition['loop'], body, `${path}.steps`);
       else if (key === 'branches')
         (value as Step[][]).forEach((branch, index) => this.block(branch, `${path}.branches.${index}`));

@@ -66,6 +66,8 @@ export const watchTimeoutMs = 24 * 3_600_000;
 export const modelTimeoutMs = 24 * 3_600_000;
 /** Turns of a model step that does not say. */
 export const modelTurnsMax = 50;
+/** Turns of a model step in a row that change nothing, after which it turns in circles, where it does not say. */
+export const modelUnchangedTurnsMax = 20;
 /** What a model is told of one result of a call, in characters. */
 export const callResultLengthMax = 50_000;
 

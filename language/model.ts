@@ -54,6 +54,11 @@ export const Verification = z.strictObject({
   params: z.record(z.string(), Value).optional(),
 });
 export type Verification = z.infer<typeof Verification>;
+/** `threshold`: the share of the model's window that the prompt and the room for its answer may fill. */
+export const AutoCompact = z.strictObject({
+  threshold: z.number().positive().max(1).optional(),
+  strategy: z.enum(['summarize', 'truncate']).optional(),
+});
 
 export const LlmStep = z.strictObject({
   type: z.literal('llm'),
@@ -74,9 +79,14 @@ export const LlmStep = z.strictObject({
   /** What becomes of a call of which nobody knows whether it was done; `ask` when absent. */
   onUnknown: z.union([z.enum(['ask', 'skip', 'retry']), Verification]).optional(),
   schema: Value.optional(),
-  autoCompact: z
-    .strictObject({ threshold: z.number().positive(), strategy: z.enum(['summarize', 'truncate']) })
-    .optional(),
+  /** `false`: the conversation is never shortened. */
+  autoCompact: z.union([AutoCompact, z.boolean()]).optional(),
+  /** Ends the turns: read after each turn, when its calls have ended. */
+  stopWhen: Expression.optional(),
+  /** What happens when the model turns in circles. */
+  onStuck: z.enum(['escalate', 'answer', 'fail', 'ignore']).optional(),
+  /** Turns without a change to the project after which it does. */
+  unchangedTurns: z.number().int().positive().optional(),
   ...Common,
 });
 export type LlmStep = z.infer<typeof LlmStep>;

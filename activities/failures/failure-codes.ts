@@ -38,6 +38,7 @@ export const FAILURE_CODES = {
   MODEL_RATE_LIMITED: 'A provider asks to wait',
   MODEL_REQUEST_REFUSED: 'A provider refused a request',
   MODEL_SPEND_LIMIT: 'An account with a provider has reached its limit',
+  MODEL_STUCK: 'A model turned in circles',
   MODEL_TURNS_SPENT: 'A model had not answered when its turns were used up',
   MODEL_UNREACHABLE: 'A provider cannot be reached',
   MODEL_UNSUPPORTED: 'A model lacks what a step needs',

@@ -5,6 +5,7 @@ import type { Json } from '../../language/json.ts';
 import { callResultLengthMax } from '../../language/limits.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { PlacedMessage } from '../../prisma/store/contract/conversation-contract.ts';
+import { shortened } from './compaction/shortened.ts';
 import { resultRow } from './conversation.ts';
 
 export async function keepCallResult(
@@ -20,17 +21,6 @@ export async function keepCallResult(
 /** The row that the conversation gets. */
 export function callResult({ turn, call, id }: CallPlace, value: Json): PlacedMessage {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const content = [{ type: 'text' as const, text: shortened(text) }];
+  const content = [{ type: 'text' as const, text: shortened(text, callResultLengthMax) }];
   return resultRow(turn, call, { type: 'tool-result', callId: id, content, isError: false });
-}
-
-/** Beginning and end, of which one mostly holds what matters. */
-function shortened(text: string): string {
-  if (text.length <= callResultLengthMax) return text;
-  const half = Math.floor(callResultLengthMax / 2);
-  const left = text.length - 2 * half;
-  return `${text.slice(0, half)}\n[… ${left} of ${text.length} characters are left out here; ask for less to see them …]\n${text.slice(-half)}`.replaceAll(
-    /\p{Surrogate}/gu,
-    '\uFFFD',
-  );
 }

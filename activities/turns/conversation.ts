@@ -7,14 +7,22 @@ import { extname } from 'node:path';
 import type { JsonObject } from '../../language/json.ts';
 import type { CallAnswer, Opening, Said } from '../../interpreter/effect.ts';
 import type { TurnRequest } from '../../interpreter/contract.ts';
-import type { PlacedMessage, StoredMessage } from '../../prisma/store/contract/conversation-contract.ts';
+import type { PlacedMessage } from '../../prisma/store/contract/conversation-contract.ts';
 import { resolveInside } from '../confinement/confine.ts';
 import { Failure } from '../failures/failures.ts';
 import type { ImageBlock, Message, ToolResultBlock, UserBlock } from '../models/port/message.ts';
 import type { Prompt } from './prompts/prompt.ts';
+import { answerNow } from './prompts/answer-now.ts';
 import { repair } from './prompts/repair.ts';
+import { stuck } from './prompts/stuck.ts';
 
-const PROMPTS: { [Name in Said['prompt']]: Prompt<Extract<Said, { prompt: Name }>> } = { repair };
+const PROMPTS: { [Name in Said['prompt']]: Prompt<Extract<Said, { prompt: Name }>> } = {
+  repair,
+  stuck,
+  'answer-now': answerNow,
+};
+
+const promptOf = ({ prompt }: Said): Prompt<Said> => PROMPTS[prompt];
 
 /** Of the answer itself; its calls' results follow. */
 const RESULTS = 1;
@@ -47,7 +55,10 @@ export async function saidBefore(request: TurnRequest, project: string): Promise
     ...say.map((said, index) => ({
       turn: before,
       part: BESIDES + index,
-      message: asRow({ role: 'user', blocks: [{ type: 'text', text: PROMPTS[said.prompt].render(said) }] }),
+      message: {
+        ...asRow({ role: 'user', blocks: [{ type: 'text', text: promptOf(said).render(said) }] }),
+        prompt: said.prompt,
+      },
     })),
   ];
 }
@@ -103,7 +114,7 @@ export const resultRow = (turn: number, call: number, block: ToolResultBlock): P
 });
 
 /** What the rows say, as a request has it. */
-export function readRows(rows: readonly StoredMessage[]): { system?: string; messages: Message[] } {
+export function readRows(rows: readonly PlacedMessage[]): { system?: string; messages: Message[] } {
   const all = rows.map(({ message }) => message as unknown as Message | SystemMessage);
   const systems = all.flatMap((message) => (message.role === 'system' ? [message.text] : []));
   return {

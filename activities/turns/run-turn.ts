@@ -9,6 +9,7 @@ import { replyValue } from '../../language/models/reply-value.ts';
 import type { TurnRequest } from '../../interpreter/contract.ts';
 import type { TurnCall, TurnOutcome, TurnSettings } from '../../interpreter/effect.ts';
 import type { RunContext, Store } from '../../prisma/store/contract/contract.ts';
+import type { PlacedMessage } from '../../prisma/store/contract/conversation-contract.ts';
 import type { Registry } from '../commands/registry.ts';
 import { Failure } from '../failures/failures.ts';
 import type { Models } from '../models/open-models.ts';
@@ -18,8 +19,11 @@ import { EFFORTS, TURN_LIMITS, type Effort, type Tool, type TurnReply } from '..
 import { failureOf } from '../models/provider/take-turn.ts';
 import { costOf } from '../models/records/cost.ts';
 import { NO_MODEL, type ResolvedModel } from '../models/resolve/resolve-model.ts';
+import { planAt, whenFull, whenTooLong } from './compaction/compactor.ts';
+import { shown, type Plan } from './compaction/view.ts';
 import { promptsIn, readRows, saidBefore, withoutTools } from './conversation.ts';
 import { toolsInText } from './prompts/tools-in-text.ts';
+import { askingFor, estimatedTokens, fixedTokens, promptsShown, type Send } from './shorten-turn.ts';
 import { callsInText } from './text-calls.ts';
 import { toolsFor } from './tools.ts';
 import { turnFailure } from './turn-failures.ts';
@@ -51,8 +55,9 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
     return outcomeIn(before);
   }
   await conversations.add(of, await saidBefore(request, place.run.project));
-  const { system, messages } = readRows(await conversations.read(of, turn));
-  const asked = await ask(parts, request, place, { ...(system === undefined ? {} : { system }), messages });
+  const rows = await conversations.read(of, turn);
+  const asked = await ask(parts, request, place, { rows, plan: await planAt(conversations, of, request.compaction) });
+  if ('compacted' in asked) return asked.compacted;
   const message: Message = { role: 'assistant', blocks: asked.blocks, author: asked.reply.author };
   const kept = await conversations.answer(
     of,
@@ -71,20 +76,27 @@ interface Answered {
   /** With the calls that stand in the text. */
   blocks: AnswerBlock[];
   prompts: { [name: string]: number };
+  /** Tokens of the request, as they were estimated. */
+  estimated: number;
 }
 
 /** What people want to know of a turn, besides what the run goes on with. */
-function recordOf({ reply, prompts }: Answered): JsonObject {
+function recordOf({ reply, prompts, estimated }: Answered): JsonObject {
   const { requestId, omitted, model } = reply;
-  return { requestId, omitted, answeredAs: model, prompts };
+  return { requestId, omitted, answeredAs: model, prompts, estimated };
+}
+
+interface Said {
+  rows: readonly PlacedMessage[];
+  plan: Plan;
 }
 
 async function ask(
   parts: TurnParts,
   request: TurnRequest,
   place: TurnPlace,
-  conversation: { system?: string; messages: Message[] },
-): Promise<Answered> {
+  said: Said,
+): Promise<Answered | { compacted: TurnOutcome }> {
   const { models } = parts;
   if (models === null) throw new Failure('MODEL_NOT_FOUND', NO_MODEL);
   const { settings } = request;
@@ -94,22 +106,14 @@ async function ask(
   const signal = AbortSignal.any([place.signal, timeout]);
   let resolved: ResolvedModel | undefined;
   try {
+    const { messages } = readRows(shown(said.rows, said.plan));
     resolved = await models.resolve(
       request.model,
       // Where calls are read out of the text, a model need not have tools of its own.
-      { messages: conversation.messages, ...options, ...(settings.parseToolCalls === true ? {} : { tools }) },
+      { messages, ...options, ...(settings.parseToolCalls === true ? {} : { tools }) },
       { project: place.run.project, signal },
     );
-    const inText = settings.parseToolCalls === true && tools.length > 0 && !resolved.facts.tools;
-    const turn = inText ? toldInText(conversation, tools) : { ...conversation, ...toolsOf(tools, settings) };
-    const result = await models.turn(
-      resolved,
-      { ...turn, ...options, cache: '5m' },
-      { signal, limits: { wallMs: Math.min(place.timeoutMs, TURN_LIMITS.wallMs) } },
-    );
-    if (!result.ok) throw turnFailure(result.failure, resolved.facts.prices);
-    const prompts = { ...promptsIn(request), ...(inText ? { [toolsInText.name]: toolsInText.version } : {}) };
-    return { reply: result.reply, resolved, blocks: withTextCalls(result.reply, settings, tools), prompts };
+    return await askModel(parts, request, place, { ...said, models, resolved, tools, options, signal });
   } catch (error) {
     if (place.signal.aborted) throw place.signal.reason;
     if (timeout.aborted)
@@ -120,6 +124,57 @@ async function ask(
     if (!(error instanceof TurnError)) throw error;
     throw turnFailure(failureOf(error, resolved?.provider.provider.name ?? '', request.model), null);
   }
+}
+
+interface Asked extends Said {
+  models: Pick<Models, 'turn'>;
+  resolved: ResolvedModel;
+  tools: Tool[];
+  options: ReturnType<typeof optionsOf>;
+  signal: AbortSignal;
+}
+
+/** One request; or, where the conversation is too long for it, what was made of the conversation. */
+async function askModel(
+  { store }: TurnParts,
+  request: TurnRequest,
+  { run, attempt, timeoutMs }: TurnPlace,
+  { rows, plan, models, resolved, tools, options, signal }: Asked,
+): Promise<Answered | { compacted: TurnOutcome }> {
+  const { settings } = request;
+  const { schema, ...withoutSchema } = options;
+  const inText = settings.parseToolCalls === true && tools.length > 0 && !resolved.facts.tools;
+  const limits = { wallMs: Math.min(timeoutMs, TURN_LIMITS.wallMs) };
+  const send: Send = (told, summaryTokens) => {
+    const isSummary = summaryTokens !== undefined;
+    const conversation = readRows(told);
+    const turn = inText
+      ? toldInText(conversation, tools)
+      : { ...conversation, ...toolsOf(tools, isSummary ? {} : settings) };
+    const own = isSummary ? { ...withoutSchema, maxTokens: summaryTokens } : options;
+    return models.turn(resolved, { ...turn, ...own, cache: '5m' }, { signal, limits });
+  };
+  const fixed = fixedTokens(tools, { inText, ...(schema === undefined ? {} : { schema }) });
+  const asking = await askingFor(
+    store.conversations,
+    request,
+    { handle: run.handle, attempt },
+    { rows, plan, resolved, fixed, send },
+  );
+  const early = await whenFull(asking);
+  if (early !== null) return { compacted: early };
+  const result = await send(shown(rows, plan));
+  const late = await whenTooLong(asking, result);
+  if (late !== null) return { compacted: late };
+  if (!result.ok) throw turnFailure(result.failure, resolved.facts.prices);
+  const { reply } = result;
+  const prompts = {
+    ...promptsIn(request),
+    ...promptsShown(plan),
+    ...(inText ? { [toolsInText.name]: toolsInText.version } : {}),
+  };
+  const estimated = estimatedTokens(rows, plan, fixed);
+  return { reply, resolved, blocks: withTextCalls(reply, settings, tools), prompts, estimated };
 }
 
 function optionsOf({ temperature, maxTokens, thinking, schema }: TurnSettings): {
@@ -161,14 +216,14 @@ function withTextCalls(
   return [...blocks, ...callsInText(textOf(blocks), tools)];
 }
 
-function outcomeOf({ reply, resolved, blocks }: Answered, { schema }: TurnSettings): TurnOutcome {
+function outcomeOf({ reply, resolved, blocks }: Answered, { schema, keepsText }: TurnSettings): TurnOutcome {
   const { usage, stopReason, author } = reply;
   const { reason, notices, facts } = resolved;
   const calls = callsOf({ role: 'assistant', blocks, author }).map(callOf);
   return {
     stopReason: calls.length > 0 ? 'tool-calls' : stopReason,
     calls,
-    ...(calls.length > 0 ? {} : finalOf(textOf(blocks), schema)),
+    ...(calls.length > 0 ? (keepsText === true ? { text: textOf(blocks) } : {}) : finalOf(textOf(blocks), schema)),
     usage,
     usd: costOf(usage, facts.prices),
     model: resolved.name,

@@ -2,7 +2,7 @@
 import type { Choice } from '../../language/events/question.ts';
 import { shownBriefly } from '../../language/events/shown-value.ts';
 import type { InboxItem, Store } from '../../prisma/store/contract/contract.ts';
-import { callPart } from '../../language/events/call-keys.ts';
+import { turnPart } from '../../language/events/call-keys.ts';
 import { ClientError } from '../../runs/client-error.ts';
 import { pollUntil } from '../follow/poll-until.ts';
 
@@ -73,6 +73,6 @@ export async function settledItem(
 
 /** `steps.2@1/steps.0@1` is the question `steps.0@1` of the run that step 2 started. */
 function split(handle: string, id: string): Pick<FoundQuestion, 'handle' | 'id'> {
-  const at = id.lastIndexOf('/', id.length - callPart(id).length - 1);
+  const at = id.lastIndexOf('/', id.length - turnPart(id).length - 1);
   return at === -1 ? { handle, id } : { handle: `${handle}/${id.slice(0, at)}`, id: id.slice(at + 1) };
 }

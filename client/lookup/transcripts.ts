@@ -1,4 +1,6 @@
 /** The conversations of a run with models, or that of one step. */
+import type { JsonObject } from '../../language/json.ts';
+import { readCompactionKey } from '../../language/models/compaction-key.ts';
 import { ClientError } from '../../runs/client-error.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { StoredMessage, StoredTurn } from '../../prisma/store/contract/conversation-contract.ts';
@@ -10,13 +12,24 @@ export interface Transcript {
   key: string;
   messages: StoredMessage[];
   turns: StoredTurn[];
+  /** What the model was shown from a turn on, where the conversation had grown too long; the messages are all there. */
+  compactions: Compaction[];
+}
+
+export interface Compaction {
+  turn: number;
+  /** Of those before the turn, from 1. */
+  number: number;
+  answer: JsonObject;
 }
 
 /** `key` may lead through nested runs: `steps.0@1/steps.2@1`. Throws `STEP_NOT_FOUND` where the step has no conversation. */
 export async function transcriptsOf(store: Store, handle: string, key: string | undefined): Promise<Transcript[]> {
   const at = key === undefined ? { handle, key } : ownRun(handle, key);
   const turns = await store.conversations.turns(at.handle);
-  const keys = [...new Set(turns.map(({ conversation }) => conversation))];
+  const keys = [...new Set(turns.map(({ conversation }) => conversation))].filter(
+    (one) => readCompactionKey(one) === null,
+  );
   const wanted = at.key === undefined ? keys : keys.filter((one) => one === at.key);
   if (key !== undefined && wanted.length === 0) {
     const known = keys.length === 0 ? 'it has asked no model' : `its conversations are ${keys.join(', ')}`;
@@ -27,6 +40,11 @@ export async function transcriptsOf(store: Store, handle: string, key: string | 
       key: conversation,
       messages: await store.conversations.read({ handle: at.handle, conversation }),
       turns: turns.filter((turn) => turn.conversation === conversation),
+      compactions: turns.flatMap(({ conversation: one, answer }): Compaction[] => {
+        const before = readCompactionKey(one);
+        if (before?.conversation !== conversation || answer === null) return [];
+        return [{ turn: before.turn, number: before.number, answer }];
+      }),
     })),
   );
 }

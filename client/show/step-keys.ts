@@ -4,7 +4,7 @@
  * alone tells where a step stands among all others: pass of the run, index, attempt, block, pass of
  * an inner loop, index, … What a run always does stands behind all its passes.
  */
-import { isCall } from '../../language/events/call-keys.ts';
+import { turnPart } from '../../language/events/call-keys.ts';
 import { withoutMark } from '../../language/events/nested-runs.ts';
 
 const BLOCKS: ReadonlySet<string> = new Set(['steps', 'then', 'else', 'always', 'branches']);
@@ -14,7 +14,7 @@ export function depthOf(key: string): number {
   const blocks = pathOf(key)
     .split('.')
     .filter((word) => BLOCKS.has(word)).length;
-  return Math.max(0, blocks - 1) + (isCall(key) ? 1 : 0);
+  return Math.max(0, blocks - 1) + (turnPart(key) === '' ? 0 : 1);
 }
 
 /** The place as numbers; comparing them one by one is the order of the definition. */

@@ -11,7 +11,7 @@ import type { Json } from '../../language/json.ts';
 import type { StepType } from '../../language/model.ts';
 import { NestedRuns } from '../../language/events/nested-runs.ts';
 import { briefLines } from '../../language/events/shown-value.ts';
-import type { Asked, RunEvent, StepFinished, StepOutcome } from '../../language/events/run-event.ts';
+import type { Asked, CompactedEvent, RunEvent, StepFinished, StepOutcome } from '../../language/events/run-event.ts';
 import { answeredWords, editWords } from './change-words.ts';
 import { PLAIN, type Paint } from './paint.ts';
 import { comparePlaces, depthOf, placeOf } from './step-keys.ts';
@@ -120,6 +120,8 @@ export function eventLine(event: RunEvent, depth: number, options: TraceOptions 
       return paint.dim(`pass ${event.pass} ended`);
     case 'warning':
       return `${indent}${paint.warn(`⚠ ${event.code}: ${event.message}`)}`;
+    case 'compacted':
+      return `${indent}${paint.dim(compactedLine(event))}`;
     case 'paused':
       return `${indent}${paint.warn(`paused: ${event.reason}`)}`;
     case 'resumed':
@@ -149,6 +151,17 @@ export function eventLine(event: RunEvent, depth: number, options: TraceOptions 
     default:
       return event satisfies never;
   }
+}
+
+const COMPACTIONS = {
+  results: 'results of calls were left out',
+  summarize: 'its older part was summarized',
+  truncate: 'its older part was left out',
+};
+
+function compactedLine({ key, strategy, before, after, window }: CompactedEvent): string {
+  const of = window === null ? '' : ` of ${window}`;
+  return `${key}  the conversation was shortened from ${before} to ${after}${of} tokens: ${COMPACTIONS[strategy]}`;
 }
 
 const holdsOthers = (step: StepType): boolean => step === 'loop' || step === 'parallel' || step === 'sentinel';
@@ -209,6 +222,8 @@ function placeOfEvent(event: RunEvent): Omit<Placed, 'event'> | null {
       return event.key === ''
         ? null
         : { place: placeOf(event.key), rank: event.code === 'UNRESOLVED_REFERENCE' ? -1 : 1 };
+    case 'compacted':
+      return { place: placeOf(event.key), rank: -1 };
     case 'asked':
       return placeOfQuestion(event.key, event.question.id);
     case 'answered':

@@ -2,7 +2,7 @@
 import { costWords } from '../../language/events/cost-words.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { StoredMessage, StoredTurn } from '../../prisma/store/contract/conversation-contract.ts';
-import type { Transcript } from '../lookup/transcripts.ts';
+import type { Compaction, Transcript } from '../lookup/transcripts.ts';
 import type { Paint } from './paint.ts';
 
 interface TurnFacts {
@@ -10,12 +10,15 @@ interface TurnFacts {
   reason?: string;
   tokens: number;
   usd: number;
+  /** Our own prompts that it was asked with, and their versions. */
+  prompts: string[];
 }
 
-function factsOf({ answer }: StoredTurn): TurnFacts | null {
+function factsOf({ answer }: Pick<StoredTurn, 'answer'>): TurnFacts | null {
   const outcome = answer?.['outcome'];
   if (!isJsonObject(outcome)) return null;
   const { model, reason, usage, usd } = outcome;
+  const prompts = isJsonObject(answer?.['prompts']) ? answer['prompts'] : {};
   const counted = isJsonObject(usage) ? usage : {};
   const tokens = ['input', 'output', 'cacheRead', 'cacheWrite'].map((name) => Number(counted[name] ?? 0));
   return {
@@ -23,8 +26,17 @@ function factsOf({ answer }: StoredTurn): TurnFacts | null {
     ...(typeof reason === 'string' ? { reason } : {}),
     tokens: tokens.reduce((sum, one) => sum + one, 0),
     usd: typeof usd === 'number' ? usd : 0,
+    prompts: Object.entries(prompts).map(([name, version]) => `${name} ${text(version)}`),
   };
 }
+
+/** Of a turn, or of a compaction, which is one. */
+const costWordsOf = (facts: TurnFacts): string[] => [
+  facts.model,
+  ...costWords(facts),
+  ...(facts.reason ?? '').split('; ').filter(Boolean),
+  ...(facts.prompts.length === 0 ? [] : [`with ${facts.prompts.join(', ')}`]),
+];
 
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null));
 
@@ -58,7 +70,7 @@ const blocksOf = ({ message }: StoredMessage): JsonObject[] => {
   return typeof system === 'string' ? [{ type: 'text', text: system }] : [];
 };
 
-function costOf(turns: readonly StoredTurn[]): string[] {
+function costOf(turns: readonly Pick<StoredTurn, 'answer'>[]): string[] {
   const facts = turns.flatMap((turn) => factsOf(turn) ?? []);
   return costWords({
     tokens: facts.reduce((sum, { tokens }) => sum + tokens, 0),
@@ -66,19 +78,43 @@ function costOf(turns: readonly StoredTurn[]): string[] {
   });
 }
 
+/** What became of the conversation before a turn, and what stands in the place of what was left out. */
+function compactionWords({ answer }: Compaction): { line: string; instead: string; cost: string[] } {
+  const outcome = isJsonObject(answer['outcome']) ? answer['outcome'] : {};
+  const { before, after, window, strategy } = isJsonObject(outcome['compacted']) ? outcome['compacted'] : {};
+  const instead = isJsonObject(answer['plan']) ? answer['plan']['instead'] : null;
+  const of = typeof window === 'number' ? ` of ${window}` : '';
+  const facts = factsOf({ answer });
+  return {
+    line: `shortened from ${text(before)} to ${text(after)}${of} tokens (${text(strategy)})`,
+    instead: typeof instead === 'string' ? instead : '',
+    cost: facts === null ? [] : costWordsOf(facts),
+  };
+}
+
 const turnsWords = (count: number): string => (count === 1 ? '1 turn' : `${count} turns`);
 
 const MARKS = { text: '', thought: '~ ', call: '→ ', result: '← ', failed: '✖ ', image: '▣ ' };
 
-export function transcriptLines({ key, messages, turns }: Transcript, paint: Paint): string[] {
+function compactionLines(compaction: Compaction, paint: Paint): string[] {
+  const { line, instead, cost } = compactionWords(compaction);
+  const inPlace = instead === '' ? [] : instead.split('\n').map((one) => `    ${paint.dim(one)}`.trimEnd());
+  return [`  ${paint.warn(line)}  ${paint.dim(cost.join('  '))}`, ...inPlace];
+}
+
+export function transcriptLines({ key, messages, turns, compactions }: Transcript, paint: Paint): string[] {
   const byTurn = new Map(turns.map((turn) => [turn.turn, turn]));
-  const lines = [`${paint.strong(key)}  ${[turnsWords(turns.length), ...costOf(turns)].join('  ')}`];
+  const lines = [
+    `${paint.strong(key)}  ${[turnsWords(turns.length), ...costOf([...turns, ...compactions])].join('  ')}`,
+  ];
+  const before = (turn: number): string[] =>
+    compactions.filter((one) => one.turn === turn).flatMap((one) => compactionLines(one, paint));
   for (const stored of messages) {
     const role = text(stored.message['role']);
     const turn = role === 'assistant' ? byTurn.get(stored.turn) : undefined;
     const facts = turn === undefined ? null : factsOf(turn);
-    const cost =
-      facts === null ? [] : [facts.model, ...costWords(facts), ...(facts.reason ?? '').split('; ').filter(Boolean)];
+    const cost = facts === null ? [] : costWordsOf(facts);
+    if (turn !== undefined) lines.push(...before(turn.turn));
     lines.push(
       `  ${paint.strong(turn === undefined ? role : `turn ${turn.turn}`)}  ${paint.dim(cost.join('  '))}`.trimEnd(),
     );
@@ -91,7 +127,7 @@ export function transcriptLines({ key, messages, turns }: Transcript, paint: Pai
     }
   }
   for (const { turn, answer } of turns)
-    if (answer === null) lines.push(`  ${paint.warn(`turn ${turn} has no answer yet`)}`);
+    if (answer === null) lines.push(...before(turn), `  ${paint.warn(`turn ${turn} has no answer yet`)}`);
   return lines;
 }
 
@@ -102,10 +138,17 @@ function fenced(words: string): string[] {
   return [fence, ...words.split('\n'), fence];
 }
 
-export function transcriptMarkdown({ key, messages, turns }: Transcript): string[] {
-  const lines = [`## ${key}`, '', [turnsWords(turns.length), ...costOf(turns)].join(', ')];
+function compactionMarkdown(compaction: Compaction): string[] {
+  const { line, instead, cost } = compactionWords(compaction);
+  return ['', `*${[line, ...cost].join(', ')}*`, ...(instead === '' ? [] : ['', ...fenced(instead)])];
+}
+
+export function transcriptMarkdown({ key, messages, turns, compactions }: Transcript): string[] {
+  const lines = [`## ${key}`, '', [turnsWords(turns.length), ...costOf([...turns, ...compactions])].join(', ')];
   for (const stored of messages) {
     const role = text(stored.message['role']);
+    if (role === 'assistant' && stored.turn > 0)
+      lines.push(...compactions.filter(({ turn }) => turn === stored.turn).flatMap(compactionMarkdown));
     lines.push('', `### ${role === 'assistant' && stored.turn > 0 ? `Turn ${stored.turn}` : role}`);
     for (const block of blocksOf(stored)) {
       const { mark, text: words } = said(block);

@@ -9,7 +9,7 @@
  * - `shell`, `emit`, `sentinel`, `llm` or a command's name;
  * - `shell LINE`, `emit EVENT`, `sentinel NAME`, `command NAME`, `llm PROMPT`, where `*` is any text.
  * A turn of a model is also found by the key of its step, so that a list answers turn after turn; an object with
- * `calls`, `stopReason` or `fault` is a turn that came to that, and any other value is the model's reply.
+ * `calls`, `stopReason`, `fault` or `compacted` is a turn that came to that, and any other value is the model's reply.
  * A list answers one call after another and then repeats its last.
  */
 import { isJsonObject, type Json } from '../../language/json.ts';
@@ -218,7 +218,8 @@ function valueOf(effect: Effect, value: Json | undefined, usage?: Partial<Usage>
 }
 
 function turnValue(value: Json, { tokens = 0, usd = 0 }: Partial<Usage> = {}): Json {
-  const isOutcome = isJsonObject(value) && ['calls', 'stopReason', 'fault'].some((name) => Object.hasOwn(value, name));
+  const isOutcome =
+    isJsonObject(value) && ['calls', 'stopReason', 'fault', 'compacted'].some((name) => Object.hasOwn(value, name));
   const said = isOutcome ? value : typeof value === 'string' ? { text: value } : { text: JSON.stringify(value) };
   const { calls: given = [], text = '' } = said;
   const calls = (Array.isArray(given) ? given : []).map((call, index): Json => {

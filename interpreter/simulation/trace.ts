@@ -72,6 +72,8 @@ function lineOf(event: RunEvent): string | null {
       return `pass ${event.pass}`;
     case 'warning':
       return `${event.key} warning ${event.code}`;
+    case 'compacted':
+      return `${event.key} compacted ${event.strategy}`;
     case 'paused':
       return `paused: ${event.reason}`;
     case 'resumed':
@@ -124,6 +126,7 @@ function isAtEnd(event: RunEvent): boolean {
     case 'notified':
       return event.condition !== 'approval_needed';
     case 'step-started':
+    case 'compacted':
     case 'pass-finished':
     case 'paused':
     case 'resumed':

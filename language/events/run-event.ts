@@ -80,6 +80,19 @@ export interface Warning extends Stamp {
   until?: number;
 }
 
+/** Before the turn of its key, what a model is shown of a conversation became shorter. Tokens are estimated where nobody counted them. */
+export interface CompactedEvent extends Stamp {
+  type: 'compacted';
+  /** `results`: results of calls were left out, and that was enough. */
+  strategy: 'results' | 'summarize' | 'truncate';
+  /** `overflow`: the model had said that the conversation is too long. */
+  because: 'full' | 'overflow';
+  before: number;
+  after: number;
+  /** Of the model; null where nobody says. */
+  window: number | null;
+}
+
 export interface Paused extends Stamp {
   type: 'paused';
   reason: string;
@@ -165,6 +178,7 @@ export type RunEvent =
   | StepFinished
   | PassFinished
   | Warning
+  | CompactedEvent
   | Paused
   | Resumed
   | Asked

@@ -43,7 +43,7 @@ const NAMED: Named = [
   { id: 'EscalationRule', schema: model.EscalationRule },
   { id: 'Rule', schema: model.Rule },
   { id: 'LlmMessage', schema: model.LlmStep.shape.messages.unwrap().element },
-  { id: 'AutoCompact', schema: model.LlmStep.shape.autoCompact.unwrap() },
+  { id: 'AutoCompact', schema: model.AutoCompact },
   { id: 'Verification', schema: model.Verification },
   { id: 'Value', schema: model.Value },
 ];

@@ -73,7 +73,12 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     parseToolCalls: 'Reads calls of tools out of the text of the answer.',
     onUnknown: 'What becomes of a call whose worker was lost before its outcome was known.',
     schema: 'A JSON Schema that the answer must satisfy.',
-    autoCompact: 'Shortens the conversation when it grows too long.',
+    autoCompact: 'When and how the conversation is shortened as it fills the window of the model; false: never.',
+    stopWhen:
+      'An expression that ends the turns: read after each turn, over the variables and $turns, $toolCalls, $text, $usage, $model.',
+    onStuck:
+      'When the model turns in circles: "escalate" (the default) asks or tells, "answer" has it answer now, "fail" ends the step, "ignore" does nothing.',
+    unchangedTurns: 'Turns in a row without a change to the project that count as turning in circles; 20 when absent.',
   },
   LlmMessage: {
     '': 'Something that was said before the prompt.',
@@ -82,8 +87,8 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
   },
   AutoCompact: {
     '': 'When and how a conversation is shortened.',
-    threshold: "How full the model's context may get before it is shortened.",
-    strategy: '"summarize" the older part, or "truncate" it.',
+    threshold: "The share of the model's window that may be full before it is shortened; 0.95 when absent.",
+    strategy: '"summarize" the older part (the default), or "truncate" it.',
   },
   Verification: {
     '': 'Asks a command whether a call was done.',

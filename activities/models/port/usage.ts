@@ -11,3 +11,16 @@ export interface Usage {
   /** The provider did not say, so that input and output are counted from the text. */
   estimated: boolean;
 }
+
+export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, thinking: 0, estimated: false };
+
+export function plusUsage(one: Usage, other: Usage): Usage {
+  return {
+    input: one.input + other.input,
+    output: one.output + other.output,
+    cacheRead: one.cacheRead + other.cacheRead,
+    cacheWrite: one.cacheWrite + other.cacheWrite,
+    thinking: one.thinking + other.thinking,
+    estimated: one.estimated || other.estimated,
+  };
+}

@@ -18,7 +18,7 @@ export function define(command: Command): void {
 Examples:
   sentinel transcript nightly
   sentinel transcript nightly steps.2@1 --markdown > review.md
-  sentinel transcript nightly --json    {handle, conversations: [{key, messages, turns}]}`,
+  sentinel transcript nightly --json    {handle, conversations: [{key, messages, turns, compactions}]}`,
     )
     .action(async (handle: string, key: string | undefined, options: { json?: boolean; markdown?: boolean }) => {
       const output = openOutput(options);

@@ -2,6 +2,7 @@
 import { findCommand, shellLineOf, type Catalogue } from '../../catalogue.ts';
 import { parseExpression, referencesOf, type ParsedExpression } from '../../expression/parse.ts';
 import type { CommandStep, Step } from '../../model.ts';
+import { TURN_NAMES } from '../../models/turn-names.ts';
 import type { Problem } from '../../problems.ts';
 import { isReferredLater, referencesIn, unreadIn, type Unread } from '../../references/written-references.ts';
 import { isPlain, join, type Origins } from '../draft/draft.ts';
@@ -42,17 +43,26 @@ interface Known {
   isDefinition: (name: string) => boolean;
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 export function collectReferences(sites: Sites, origins: Origins, known: Known): Collected {
   const unread: UnreadSite[] = [];
   const references: ReferenceSite[] = [];
   const problems: Problem[] = [];
-  const expression = (text: unknown, at: string, place: Place, reader: object): void => {
+  /** `own`: names that stand for something there alone. */
+  const expression = (
+    text: unknown,
+    at: string,
+    place: Place,
+    reader: object,
+    own: ReadonlySet<string> = NONE,
+  ): void => {
     if (typeof text !== 'string') return;
     const parsed = parseExpression(text);
     if (!parsed.ok) problems.push(badExpression(text, at, parsed));
     else {
       unread.push(...quotedIn(text).map((quoted) => ({ ...quoted, at, inQuotes: true as const })));
-      references.push(...expressionReferences(text, at, place, reader));
+      references.push(...expressionReferences(text, at, place, reader).filter(({ name }) => !own.has(name)));
     }
   };
   for (const site of sites.loops) {
@@ -72,6 +82,14 @@ export function collectReferences(sites: Sites, origins: Origins, known: Known):
   for (const site of sites.steps) {
     if (site.step.type === 'condition')
       expression(site.step.check, origins.locate(site.step, site.path, ['check']), site.place, site.step);
+    if (site.step.type === 'llm')
+      expression(
+        site.step.stopWhen,
+        origins.locate(site.step, site.path, ['stopWhen']),
+        site.place,
+        site.step,
+        TURN_NAMES,
+      );
     readTemplates(site, origins, known, references, unread);
   }
   return { references, unread, problems };

@@ -42,6 +42,8 @@ export interface Conversations {
   claim(of: ConversationOf, turn: number, attempt: string): Promise<JsonObject | null>;
   /** Keeps the answer and its message together, and returns the answer that counts: the first one. */
   answer(of: ConversationOf, turn: number, answer: JsonObject, message: JsonObject): Promise<JsonObject>;
+  /** The answer of a turn, where it has one. */
+  find(of: ConversationOf, turn: number): Promise<JsonObject | null>;
   /** The turns of a run, in the order in which they began. */
   turns(handle: string): Promise<StoredTurn[]>;
 }

@@ -47,6 +47,7 @@ function statusAfter(event: RunEvent): { status: RunStatus; reason?: string; que
     case 'step-finished':
     case 'pass-finished':
     case 'warning':
+    case 'compacted':
     case 'notified':
     case 'edited':
       return null;

@@ -85,6 +85,7 @@ function foldInto(rows: Map<string, Folded>, event: RunEvent): void {
     case 'step-finished':
     case 'pass-finished':
     case 'warning':
+    case 'compacted':
     case 'edited':
       return;
     default:

@@ -51,6 +51,7 @@ function projectEvent(projection: RunProjection, event: RunEvent): boolean {
     case 'step-started':
     case 'step-finished':
     case 'warning':
+    case 'compacted':
     case 'notified':
     case 'edited':
       return false;

@@ -76,6 +76,13 @@ export function conversations(database: Database): Conversations {
         await addWith((text, values) => queryOn(client, text, values), of, [{ turn, part: 0, message }]);
         return answer;
       }),
+    async find({ handle, conversation }, turn) {
+      const [row] = await database.query<{ answer: JsonObject | null }>(
+        'select answer from turns where handle = $1 and conversation = $2 and turn = $3',
+        [handle, conversation, turn],
+      );
+      return row?.answer ?? null;
+    },
     async turns(handle) {
       const rows = await database.query<TurnRow>(
         `select conversation, turn, attempt, begun_at as "begunAt", answered_at as "answeredAt", answer

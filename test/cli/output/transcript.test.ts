@@ -58,7 +58,46 @@ const transcript: Transcript = {
     turn(2, { model: 'openai/some-model', usage, usd: 0.02 }),
     turn(3, null),
   ],
+  compactions: [],
 };
+
+const compaction = (number: number, strategy: string, instead: string | null): Transcript['compactions'][number] => ({
+  turn: 2,
+  number,
+  answer: {
+    outcome: {
+      model: 'openai/some-model',
+      usage,
+      usd: 0.04,
+      compacted: { before: 3900, after: 900, window: 4000, strategy },
+    },
+    plan: { instead },
+    prompts: instead === null ? {} : { summary: 1, summarized: 1 },
+  },
+});
+const shortened: Transcript = {
+  ...transcript,
+  turns: transcript.turns.map((one) =>
+    one.turn === 2 ? { ...one, answer: { ...one.answer, prompts: { stuck: 1, 'cleared-result': 2 } } } : one,
+  ),
+  compactions: [compaction(1, 'results', null), compaction(2, 'summarize', 'In the place\nof ``` turn 1.')],
+};
+
+test('with what was shown in the place of what was said, and our own prompts in their versions', () => {
+  const lines = transcriptLines(shortened, PLAIN);
+  expect(lines[0]).toBe('steps.0@1  3 turns  4,936 tokens  $0.11');
+  expect(lines.slice(lines.indexOf('    ✖ no') + 1, -1)).toEqual([
+    '  shortened from 3900 to 900 of 4000 tokens (results)  openai/some-model  1,234 tokens  $0.0400',
+    '  shortened from 3900 to 900 of 4000 tokens (summarize)  openai/some-model  1,234 tokens  $0.0400  with summary 1, summarized 1',
+    '    In the place',
+    '    of ``` turn 1.',
+    '  turn 2  openai/some-model  1,234 tokens  $0.0200  with stuck 1, cleared-result 2',
+    '    Done.',
+  ]);
+  expect(transcriptMarkdown(shortened).join('\n')).toContain(
+    '*shortened from 3900 to 900 of 4000 tokens (summarize), openai/some-model, 1,234 tokens, $0.0400, with summary 1, summarized 1*\n\n````\nIn the place\nof ``` turn 1.\n````\n\n### Turn 2',
+  );
+});
 
 test('as lines', () => {
   expect(transcriptLines(transcript, PLAIN)).toEqual([

@@ -22,6 +22,8 @@ function lineOf(event: RunEvent): string {
       return `pass ${event.pass}`;
     case 'warning':
       return `${event.key} warning ${event.code}`;
+    case 'compacted':
+      return `${event.key} compacted ${event.strategy}`;
     case 'run-finished':
       return `run ${event.outcome} ${event.iterations} ${Object.keys(event.outputs).toSorted().join(' ')}`;
     case 'asked':

@@ -1,0 +1,77 @@
+/**
+ * What the library itself says to models, word for word. A changed text is a new version of its prompt: the
+ * rendered form below stands under name and version, and turns keep which versions they used.
+ */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Prompt } from '../../../activities/turns/prompts/prompt.ts';
+
+const folder = join(import.meta.dirname, '../../../activities/turns/prompts');
+const files = readdirSync(folder).filter((file) => file !== 'prompt.ts');
+
+const RENDERED: { [named: string]: { values: unknown; text: string } } = {
+  'answer-now 1': {
+    values: { finding: 'it is late', note: 'Be brief.' },
+    text: 'Stop here: it is late. Call nothing any more. Give your answer now, with what you have, and say what is missing.\nA person who looked at it says: Be brief.',
+  },
+  'cleared-result 1': {
+    values: { whole: 5000 },
+    text: '[This result had 5000 characters and is left out, because the conversation had grown too long. Call again if you still need it.]',
+  },
+  'cut-result 1': {
+    values: { left: 10, whole: 30 },
+    text: '[… 10 of 30 characters are left out here; ask for less to see them …]',
+  },
+  'left-out 1': {
+    values: { turns: 3, said: ['Look into b.'] },
+    text: '[The conversation had grown too long. Its first 3 turns are left out here, with what was called in them and what came of it.]\nWhat you were told in them:\n- Look into b.',
+  },
+  'repair 1': {
+    values: { fault: 'data must be object' },
+    text: 'Your answer does not fit the form that was asked for: data must be object. Answer again with the whole answer as JSON of that form, and nothing else.',
+  },
+  'stuck 1': {
+    values: { finding: 'the last 6 calls failed', note: 'Look into b.' },
+    text: 'You seem to be turning in circles: the last 6 calls failed. Do not repeat what has not helped. Try something else, or, if you have what you need or cannot get further, answer now and say what is missing.\nA person who looked at it says: Look into b.',
+  },
+  'summarized 1': {
+    values: { turns: 1, summary: 'a.ts holds the loop.' },
+    text: '[The conversation had grown too long. Its first turn is left out here; this summary of yours stands in their place. Go on from it.]\n\na.ts holds the loop.',
+  },
+  'summary 1': {
+    values: { words: 300 },
+    text: [
+      'This conversation has grown too long to be continued as it is. Write a summary of it that will stand in its place. Whoever goes on has the task you were given at the beginning and your summary, and nothing else of what was said since.',
+      'Write down, as far as there is any of it:',
+      '1. what you were asked for since the beginning, word for word where a person said it;',
+      '2. what was done, with the names of files, commands and identifiers exactly as they are;',
+      '3. what was found out, with the values and error messages that still matter;',
+      '4. what was tried and did not work, so that it is not tried again;',
+      '5. what remains to be done, and what you were about to do next.',
+      'Use at most 300 words. Write the summary only: no call, and no answer to the task.',
+    ].join('\n'),
+  },
+  'tools-in-text 1': {
+    values: { tools: [{ name: 'code/read', description: 'Reads a file.', parameters: { type: 'object' } }] },
+    text: 'You can call tools. To call one, write nothing but <tool_call>{"name": NAME, "arguments": {…}}</tool_call>, and you will be told the result. When you need none any more, answer in plain text.\ncode/read: Reads a file. Arguments: {"type":"object"}',
+  },
+};
+
+async function promptIn(file: string): Promise<Prompt<unknown>> {
+  const exported: unknown[] = Object.values((await import(join(folder, file))) as object);
+  expect(exported).toHaveLength(1);
+  return exported[0] as Prompt<unknown>;
+}
+
+test.each(files)('%s holds the prompt of that name, as it was rendered for its version', async (file) => {
+  const prompt = await promptIn(file);
+  expect(`${prompt.name}.ts`).toBe(file);
+  const known = RENDERED[`${prompt.name} ${prompt.version}`];
+  expect(prompt.render(known?.values)).toBe(known?.text);
+});
+
+test('each rendered form is of a prompt that there is', async () => {
+  const prompts = await Promise.all(files.map(promptIn));
+  expect(Object.keys(RENDERED).toSorted()).toEqual(prompts.map(({ name, version }) => `${name} ${version}`).toSorted());
+});
