@@ -141,6 +141,8 @@ export interface LoopFrame {
   /** Passes allowed by `max`, read once when the loop starts. */
   max: number | null;
   block: BlockFrame;
+  /** Of the run's own loop: what is collected for a pass before its steps begin (pass-context.ts). */
+  context?: { pass: number; block: BlockFrame };
 }
 
 export interface BranchFrame {

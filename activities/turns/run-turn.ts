@@ -17,8 +17,11 @@ import { TurnError } from '../models/port/turn-failure.ts';
 import { EFFORTS, TURN_LIMITS, type Effort, type Tool, type TurnReply } from '../models/port/turn.ts';
 import { failureOf } from '../models/provider/take-turn.ts';
 import { costOf } from '../models/records/cost.ts';
+import { wireName } from '../models/request/wire-names.ts';
 import { NO_MODEL, type ResolvedModel } from '../models/resolve/resolve-model.ts';
-import { promptsIn, readRows, saidBefore, withoutTools } from './conversation.ts';
+import { withContext } from './with-context.ts';
+import { promptsIn, readRows, saidBefore, withoutTools, type Conversed } from './conversation.ts';
+import { highlight } from './prompts/highlight.ts';
 import { toolsInText } from './prompts/tools-in-text.ts';
 import { callsInText } from './text-calls.ts';
 import { toolsFor } from './tools.ts';
@@ -51,8 +54,7 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
     return outcomeIn(before);
   }
   await conversations.add(of, await saidBefore(request, place.run.project));
-  const { system, messages } = readRows(await conversations.read(of, turn));
-  const asked = await ask(parts, request, place, { ...(system === undefined ? {} : { system }), messages });
+  const asked = await ask(parts, request, place, readRows(await conversations.read(of, turn)));
   const message: Message = { role: 'assistant', blocks: asked.blocks, author: asked.reply.author };
   const kept = await conversations.answer(
     of,
@@ -79,12 +81,7 @@ function recordOf({ reply, prompts }: Answered): JsonObject {
   return { requestId, omitted, answeredAs: model, prompts };
 }
 
-async function ask(
-  parts: TurnParts,
-  request: TurnRequest,
-  place: TurnPlace,
-  conversation: { system?: string; messages: Message[] },
-): Promise<Answered> {
+async function ask(parts: TurnParts, request: TurnRequest, place: TurnPlace, said: Conversed): Promise<Answered> {
   const { models } = parts;
   if (models === null) throw new Failure('MODEL_NOT_FOUND', NO_MODEL);
   const { settings } = request;
@@ -97,18 +94,23 @@ async function ask(
     resolved = await models.resolve(
       request.model,
       // Where calls are read out of the text, a model need not have tools of its own.
-      { messages: conversation.messages, ...options, ...(settings.parseToolCalls === true ? {} : { tools }) },
+      { messages: said.messages, ...options, ...(settings.parseToolCalls === true ? {} : { tools }) },
       { project: place.run.project, signal },
     );
+    const conversation = await withContext(parts.store.conversations, request, place.run.handle, {
+      said,
+      facts: resolved.facts,
+      tools,
+    });
     const inText = settings.parseToolCalls === true && tools.length > 0 && !resolved.facts.tools;
-    const turn = inText ? toldInText(conversation, tools) : { ...conversation, ...toolsOf(tools, settings) };
+    const { turn, used } = told(conversation, request, tools, inText);
     const result = await models.turn(
       resolved,
       { ...turn, ...options, cache: '5m' },
       { signal, limits: { wallMs: Math.min(place.timeoutMs, TURN_LIMITS.wallMs) } },
     );
     if (!result.ok) throw turnFailure(result.failure, resolved.facts.prices);
-    const prompts = { ...promptsIn(request), ...(inText ? { [toolsInText.name]: toolsInText.version } : {}) };
+    const prompts = { ...request.prompts, ...promptsIn(request), ...conversation.prompts, ...used };
     return { reply: result.reply, resolved, blocks: withTextCalls(result.reply, settings, tools), prompts };
   } catch (error) {
     if (place.signal.aborted) throw place.signal.reason;
@@ -142,12 +144,25 @@ function toolsOf(tools: Tool[], { isFinal }: TurnSettings): { tools?: Tool[]; to
   return { tools, ...(isFinal === true ? { toolChoice: 'none' as const } : {}) };
 }
 
-function toldInText(
-  { system, messages }: { system?: string; messages: Message[] },
-  tools: readonly Tool[],
-): { system: string; messages: Message[] } {
-  const told = toolsInText.render({ tools });
-  return { system: system === undefined ? told : `${system}\n\n${told}`, messages: withoutTools(messages) };
+/** The conversation with what stands in its system text besides, and the tools where the model has tools. */
+function told(
+  { system, messages }: Conversed,
+  { highlighted = [], settings }: TurnRequest,
+  tools: Tool[],
+  inText: boolean,
+): { turn: Conversed & { tools?: Tool[]; toolChoice?: 'none' }; used: { [name: string]: number } } {
+  const names = highlighted.map((name) => (inText ? name : wireName(name)));
+  const besides = [
+    ...(names.length === 0 ? [] : [{ prompt: highlight, text: highlight.render({ tools: names }) }]),
+    ...(inText ? [{ prompt: toolsInText, text: toolsInText.render({ tools }) }] : []),
+  ];
+  const whole = [...(system === undefined ? [] : [system]), ...besides.map(({ text }) => text)].join('\n\n');
+  const turn = {
+    ...(whole === '' ? {} : { system: whole }),
+    messages: inText ? withoutTools(messages) : messages,
+    ...(inText ? {} : toolsOf(tools, settings)),
+  };
+  return { turn, used: Object.fromEntries(besides.map(({ prompt }) => [prompt.name, prompt.version])) };
 }
 
 function withTextCalls(
