@@ -14,6 +14,7 @@ import { runningMs, timeoutOf } from './limits.ts';
 import { namesAt, Reader } from './names.ts';
 import { contextOf } from './opening-context.ts';
 import type { ModelFrame } from './position.ts';
+import { effortOf } from './thinking-depth.ts';
 import { ToldTexts } from './told-texts.ts';
 import type { Walk } from './walk-state.ts';
 
@@ -54,7 +55,7 @@ export function buildTurn(walk: Walk, strand: Strand, step: LlmStep, place: Plac
     say: open.say,
     answers: open.answers,
     ...toolsFor(walk, step),
-    settings: settingsOf(step, open),
+    settings: settingsOf(walk, step, open),
   };
   return { effect, unresolved };
 }
@@ -95,15 +96,16 @@ function imagesIn(value: Json): FoundPicture[] {
   return isJsonObject(value) && typeof value['path'] === 'string' ? [value['path']] : [];
 }
 
-function settingsOf(step: LlmStep, { repairs, turn }: ModelFrame): TurnSettings {
-  const { temperature, maxTokens, thinking, schema, parseToolCalls } = step;
+function settingsOf(walk: Walk, step: LlmStep, { repairs, turn, checks = 0 }: ModelFrame): TurnSettings {
+  const { temperature, maxTokens, schema, parseToolCalls } = step;
+  const thinking = effortOf(walk, step, offered(walk, step));
   return {
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(thinking === undefined ? {} : { thinking }),
     ...(schema === undefined ? {} : { schema }),
     ...(parseToolCalls === true ? { parseToolCalls } : {}),
-    ...(repairs > 0 || turn >= turnsMax(step) ? { isFinal: true as const } : {}),
+    ...(repairs > 0 || checks > 0 || turn >= turnsMax(step) ? { isFinal: true as const } : {}),
   };
 }
 

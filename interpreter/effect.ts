@@ -125,8 +125,8 @@ export interface LeftOut {
   why: string;
 }
 
-/** `repair`: the answer did not fit the step's schema. */
-export type Said = { prompt: 'repair'; fault: string };
+/** `repair`: the answer did not fit the step's schema. `self-check`: it is to be surer of its answer (thinking-depth.ts). */
+export type Said = { prompt: 'repair'; fault: string } | { prompt: 'self-check'; exit: number; hasForm: boolean };
 
 export interface CallAnswer {
   call: number;

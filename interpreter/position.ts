@@ -9,7 +9,7 @@ import type { FailureInfo } from '../language/failure.ts';
 import type { JsonObject } from '../language/json.ts';
 import type { Step } from '../language/model.ts';
 import type { Question, Settled } from '../language/events/question.ts';
-import type { CallAnswer, Effect, Flow, Said, TurnCall, TurnUsage, Variables, Usage } from './effect.ts';
+import type { CallAnswer, Effect, Flow, Said, TurnCall, TurnOutcome, TurnUsage, Variables, Usage } from './effect.ts';
 
 /** From the first release on, raised when the shape changes; `readPosition` then reads the version before as well. */
 export const POSITION_VERSION = 1;
@@ -71,6 +71,9 @@ export interface ModelFrame {
   /** The latest calls that were made (callsKeptMax). */
   made: MadeCall[];
   repairs: number;
+  /** Turns in which the model was asked to check its answer, and the answer that stands if it finds nothing. */
+  checks?: number;
+  candidate?: TurnOutcome;
   /** Of all turns so far. */
   usage: TurnUsage;
   usd: number;

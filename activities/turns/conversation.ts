@@ -10,8 +10,23 @@ import type { Message, ToolResultBlock, UserBlock } from '../models/port/message
 import { imageOf } from './images.ts';
 import type { Prompt } from './prompts/prompt.ts';
 import { repair } from './prompts/repair.ts';
+import { selfCheck } from './prompts/self-check.ts';
 
-const PROMPTS: { [Name in Said['prompt']]: Prompt<Extract<Said, { prompt: Name }>> } = { repair };
+const PROMPTS: { [Name in Said['prompt']]: Prompt<Extract<Said, { prompt: Name }>> } = {
+  repair,
+  'self-check': selfCheck,
+};
+
+function wordsOf(said: Said): string {
+  switch (said.prompt) {
+    case 'repair':
+      return PROMPTS.repair.render(said);
+    case 'self-check':
+      return PROMPTS['self-check'].render(said);
+    default:
+      return said satisfies never;
+  }
+}
 
 /** Of the answer itself; its calls' results follow. */
 const RESULTS = 1;
@@ -38,7 +53,7 @@ export async function saidBefore(request: TurnRequest, project: string): Promise
     ...say.map((said, index) => ({
       turn: before,
       part: BESIDES + index,
-      message: asRow({ role: 'user', blocks: [{ type: 'text', text: PROMPTS[said.prompt].render(said) }] }),
+      message: asRow({ role: 'user', blocks: [{ type: 'text', text: wordsOf(said) }] }),
     })),
   ];
 }
