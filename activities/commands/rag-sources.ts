@@ -32,7 +32,7 @@ const filesMax = 100;
 const outlinedMax = 2_000;
 
 export async function gather(source: Source, at: Gathering): Promise<Gathered> {
-  const name = typeof source === 'string' ? source.trim() : source.name;
+  const name = typeof source === 'string' ? source.trim().replace(/^file:\s*/, 'file ') : source.name;
   try {
     return await read(source, at);
   } catch (error) {
