@@ -2,7 +2,7 @@
 import { contextCharactersMax, contextVariableCharactersMax } from '../language/limits.ts';
 import type { Json } from '../language/json.ts';
 import { textOf, textValue, type ScopeReader } from '../language/expression/scope.ts';
-import { hasSources } from '../language/context-sources.ts';
+import { hasSources } from '../language/catalogue.ts';
 import { withoutPictures } from '../language/models/pictures.ts';
 import { shortenedText } from '../language/models/shortened-text.ts';
 import type { LeftOut, OpeningContext, Place, Variables } from './effect.ts';

@@ -3,7 +3,7 @@
  * name. It is a step of a block of its own (`context.0@3`), decided, performed and told of like any other, and
  * what it collects is rows under that key, which every model step of the pass reads.
  */
-import { CONTEXT_COMMAND, hasSources } from '../language/context-sources.ts';
+import { CONTEXT_COMMAND, hasSources } from '../language/catalogue.ts';
 import type { Json } from '../language/json.ts';
 import type { CommandStep, Definition } from '../language/model.ts';
 import type { BlockFrame, LoopFrame } from './position.ts';

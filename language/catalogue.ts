@@ -8,7 +8,6 @@
  * `speed` of a built command is a change of behaviour (interpreter/changes.ts).
  */
 import { blocksOf } from './blocks.ts';
-import { CONTEXT_COMMAND, hasSources } from './context-sources.ts';
 import type { CommandStep, Definition, LlmStep, Step } from './model.ts';
 
 export type Permission = 'read' | 'write' | 'shell' | 'delete' | 'network';
@@ -106,4 +105,19 @@ export function toolsOf(
   if (tools !== undefined) return tools.filter((name) => findCommand(catalogue, name) !== undefined);
   if (parseToolCalls !== true) return [];
   return Object.keys(catalogue).filter((name) => findCommand(catalogue, name)?.planned !== true);
+}
+
+/** Collects the context of a pass. */
+export const CONTEXT_COMMAND = 'rag/build';
+
+/** Where a definition's recipe or its sources name what its model steps are to know, it is collected before each pass. */
+export const hasSources = (definition: Definition): boolean => namesSources(definition) && asksModel(definition);
+
+const namesSources = ({ recipe, ragSources = [] }: Definition): boolean =>
+  (recipe !== undefined && recipe.trim() !== '') || ragSources.length > 0;
+
+function asksModel({ steps, always = [] }: Definition): boolean {
+  const asks = (step: Step): boolean =>
+    step.type === 'llm' || blocksOf(step).some(({ steps: inner }) => inner.some((one) => asks(one)));
+  return [...steps, ...always].some((step) => asks(step));
 }

@@ -77,7 +77,12 @@ export function openAiProvider(settings: OpenAiSettings): Provider {
           `${name}/${model}: the provider lists no such model`,
         );
       const window = found?.window ?? (isOpenAi(baseUrl) ? null : await allocatedWindow(ask, model));
-      return window === null ? {} : { window };
+      // Of a server of one's own, whoever configured it knows what its models take.
+      const thinks = !isOpenAi(baseUrl) && dialect.effort;
+      return {
+        ...(window === null ? {} : { window }),
+        ...(thinks ? { thinking: { kind: 'effort' as const } } : {}),
+      };
     },
     list: (signal) => listModels(asking('models', signal)),
     close: () => Promise.resolve(),
