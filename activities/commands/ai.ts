@@ -44,6 +44,11 @@ type GenerateParams = z.infer<typeof GenerateParams>;
 async function generate(params: GenerateParams, context: CommandContext): Promise<JsonObject> {
   const { system, messages = [], prompt, images = [], schema } = params;
   const known = knownFrom(params.ragContext);
+  if (prompt === undefined && messages.length === 0 && known === null)
+    throw new Failure(
+      'COMMAND_PARAMS_INVALID',
+      'ai/generate: nothing is asked: "ragContext" is empty, and there is no "prompt"; add one',
+    );
   const opening: Opening = {
     ...(system === undefined ? {} : { system }),
     messages: messages.map(({ role, content }) => ({ role, text: content })),
@@ -176,6 +181,9 @@ const DECISION: JsonObject = {
 
 async function decide(params: z.infer<typeof RespondParams>, context: CommandContext): Promise<JsonObject> {
   const about = [knownFrom(params.ragContext), params.message].filter(isThere).join('\n\n');
+  // Nobody has to be paid to know what to say to nothing.
+  if (about === '')
+    return { shouldRespond: false, confidence: 1, reason: 'Nothing was said.', model: null, usage: null };
   const prompt = shouldRespond.render({
     who: params.personaId ?? context.run.persona,
     about,

@@ -101,12 +101,12 @@ async function files(pattern: string, at: Gathering): Promise<Gathered> {
   const found = paths.filter((path) => matches(path));
   if (found.length === 0)
     return missing(pattern, isPart ? 'no file fits among those that could be looked at' : 'no file fits');
-  const read = await Promise.all(found.slice(0, filesMax).map((path) => gather(`file:${path}`, at)));
+  const gathered = await Promise.all(found.slice(0, filesMax).map((path) => gather(`file:${path}`, at)));
   const more = found.length - filesMax;
   return {
-    parts: read.flatMap(({ parts }) => parts),
+    parts: gathered.flatMap(({ parts }) => parts),
     leftOut: [
-      ...read.flatMap(({ leftOut }) => leftOut),
+      ...gathered.flatMap(({ leftOut }) => leftOut),
       ...(more > 0 ? [{ name: pattern, why: `${more} more files fit, and ${filesMax} are read` }] : []),
     ],
   };

@@ -83,6 +83,15 @@ test('a provider that asks to wait is a failure that says so, and an empty quest
   await expect(run('ai/generate', { model })).rejects.toMatchObject({ code: 'COMMAND_PARAMS_INVALID' });
 });
 
+test('nothing to ask about costs nothing', async () => {
+  const empty = { text: '', sources: [], leftOut: [] };
+  expect(await run('ai/should-respond', { ragContext: empty, model })).toMatchObject({ shouldRespond: false });
+  await expect(run('ai/generate', { ragContext: empty, model })).rejects.toMatchObject({
+    code: 'COMMAND_PARAMS_INVALID',
+  });
+  expect(asking.asked()).toEqual([]);
+});
+
 test('ai/should-respond gives a decision with its reason', async () => {
   asking.double().next(say('{"shouldRespond": true, "confidence": 0.8, "reason": "They were asked."}'));
   const over = { run: { handle: 'decides', project: '/', persona: 'ada', definitionHash: 'none' }, key: 'steps.0@1' };

@@ -172,8 +172,8 @@ test('without sources of its own it collects those of the definition that runs',
     steps: [],
     loop: { type: 'once' },
   });
-  const run = { handle: 'own-sources', project, persona: 'ada', definitionHash: hash };
-  expect((await build({ maxMessages: 20 }, { project, run }))['text']).toContain('to be noted');
+  const own = { handle: 'own-sources', project, persona: 'ada', definitionHash: hash };
+  expect((await build({ maxMessages: 20 }, { project, run: own }))['text']).toContain('to be noted');
 });
 
 const drafted = { name: 'drafted', steps: [{ type: 'shell', command: 'echo $name' }], loop: { type: 'once' } };
