@@ -30,7 +30,7 @@ export interface CommandFacts {
   /** Its parameter `command` is a line for a shell; with `args` beside it no shell reads it. */
   takesShellLine?: true;
   /** What it does to runs outside this one, which the mode of this one does not reach. */
-  otherRuns?: 'starts' | 'edits' | 'controls';
+  otherRuns?: 'starts' | 'edits' | 'controls' | 'defines';
   /** It asks a model: `usage` of its result, or of its failure, counts against the run's budget. */
   asksModel?: true;
 }

@@ -14,7 +14,7 @@ import type { LeftOut } from '../../interpreter/effect.ts';
 import { Failure } from '../failures/failures.ts';
 import { fitParts } from '../models/request/fit-context.ts';
 import { type Command, type CommandContext, defineCommand, type OtherCommands } from './command.ts';
-import { gather, type Source } from './rag-sources.ts';
+import { gather, type Gathered, type Source } from './rag-sources.ts';
 
 const sourcesMax = 100;
 const tokensUsual = 12_000;
@@ -55,7 +55,9 @@ async function build(params: Params, context: CommandContext, others: OtherComma
   const given = await ownOf(params, context);
   const found = given.recipe === undefined ? null : await recipeNamed(given.recipe, context, others);
   const sources: Source[] = [...(found?.sources ?? []), ...given.sources];
-  const gathered = await Promise.all(sources.map((source) => gather(source, { context, others })));
+  // One after the other: a list of commands is not as many processes at once.
+  const gathered: Gathered[] = [];
+  for (const source of sources) gathered.push(await gather(source, { context, others }));
   const parts = gathered.flatMap((one) => one.parts);
   const room = params.tokens ?? found?.tokens ?? tokensUsual;
   const fitted = fitParts(parts, room, parts.length > 1 ? Math.ceil(room / 2) : room);

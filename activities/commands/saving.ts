@@ -54,6 +54,7 @@ export const savingCommands: Command[] = [
     description: 'Checks and stores a definition, so that it can be run by its id or its name.',
     permission: 'write',
     speed: 'long',
+    otherRuns: 'defines',
     // Their references belong to the run that will read them.
     programParams: [
       'definition',

@@ -138,6 +138,15 @@ export class Predictions extends Script {
           text: `reads ${textOf(collection)} as this simulation left it`,
           source: 'assumed',
         };
+      case 'ai/generate':
+      case 'ai/should-respond':
+        return { text: 'asks a model', source: 'assumed' };
+      case 'rag/build':
+        return {
+          ...known({ text: '', tokens: 0, sources: [], leftOut: [] }),
+          text: 'collects what models are told',
+          source: 'assumed',
+        };
       case 'health-check':
         return { ...known({ status: 'healthy' }), text: 'asks how the services are', source: 'assumed' };
       default:

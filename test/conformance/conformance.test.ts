@@ -101,9 +101,6 @@ const BESIDE: ReadonlySet<string> = new Set([
   '$schema',
   'id',
   'description',
-  'recipe',
-  'ragSources',
-  'tools',
   'reportTo',
   'maxMemoryMb',
 ]);
