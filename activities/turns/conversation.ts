@@ -95,6 +95,9 @@ export const resultRow = (turn: number, call: number, block: ToolResultBlock): P
   message: asRow({ role: 'user', blocks: [block] }),
 });
 
+export const hasOpening = (rows: readonly PlacedMessage[]): boolean =>
+  rows.some(({ turn, part }) => turn === 0 && part < BESIDES);
+
 export interface Conversed {
   system?: string;
   messages: Message[];

@@ -9,6 +9,7 @@ import { replyValue } from '../../language/models/reply-value.ts';
 import type { TurnRequest } from '../../interpreter/contract.ts';
 import type { TurnCall, TurnOutcome, TurnSettings } from '../../interpreter/effect.ts';
 import type { RunContext, Store } from '../../prisma/store/contract/contract.ts';
+import type { ConversationOf, Conversations } from '../../prisma/store/contract/conversation-contract.ts';
 import type { Registry } from '../commands/registry.ts';
 import { Failure } from '../failures/failures.ts';
 import type { Models } from '../models/open-models.ts';
@@ -20,7 +21,7 @@ import { costOf } from '../models/records/cost.ts';
 import { wireName } from '../models/request/wire-names.ts';
 import { NO_MODEL, type ResolvedModel } from '../models/resolve/resolve-model.ts';
 import { withContext } from './with-context.ts';
-import { promptsIn, readRows, saidBefore, withoutTools, type Conversed } from './conversation.ts';
+import { hasOpening, promptsIn, readRows, saidBefore, withoutTools, type Conversed } from './conversation.ts';
 import { highlight } from './prompts/highlight.ts';
 import { toolsInText } from './prompts/tools-in-text.ts';
 import { callsInText } from './text-calls.ts';
@@ -53,7 +54,7 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
     place.known?.();
     return outcomeIn(before);
   }
-  await conversations.add(of, await saidBefore(request, place.run.project));
+  await conversations.add(of, await saidBefore(await unopened(conversations, of, request), place.run.project));
   const asked = await ask(parts, request, place, readRows(await conversations.read(of, turn)));
   const message: Message = { role: 'assistant', blocks: asked.blocks, author: asked.reply.author };
   const kept = await conversations.answer(
@@ -63,6 +64,13 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
     message as unknown as JsonObject,
   );
   return outcomeIn(kept);
+}
+
+/** What a conversation began with stays, whatever has become of the pictures since. */
+async function unopened(conversations: Conversations, of: ConversationOf, request: TurnRequest): Promise<TurnRequest> {
+  if (request.opening === undefined || !hasOpening(await conversations.read(of, request.turn))) return request;
+  const { opening: _opening, ...rest } = request;
+  return rest;
 }
 
 const outcomeIn = (answer: JsonObject): TurnOutcome => answer['outcome'] as unknown as TurnOutcome;

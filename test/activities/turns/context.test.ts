@@ -1,5 +1,5 @@
 /** What a model is told besides its prompt: as much as its window has room for, the same for whoever takes the turn again. */
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
@@ -171,6 +171,19 @@ test('a picture goes as a picture, a text that only looks like one does not, and
     },
   });
   expect(wire.messages(asking.asked()[0] ?? {}).at(-1)?.images).toEqual([bytes, bytes, 'AAAA']);
+});
+
+test('what a conversation began with stays, also where a picture has gone since', async () => {
+  const project = await temporaryFolder();
+  writeFileSync(join(project, 'shot.png'), 'not really a picture');
+  const handle = `context-${(runs += 1)}`;
+  const asked = { handle, project, opening: { prompt: 'What is it?', images: ['shot.png'] } };
+  asking.double().next(wire.errors.overloaded, say('A cat.'));
+  await expect(ask(asked)).rejects.toThrow();
+  rmSync(join(project, 'shot.png'));
+  await ask(asked);
+  const [first, second] = asking.asked().map((body) => body['messages']);
+  expect(second).toEqual(first);
 });
 
 test('a model without eyes is refused before it is asked', async () => {
