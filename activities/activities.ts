@@ -98,7 +98,7 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
         );
       }),
     [WATCH]: (request: WatchRequest) => guarded(async () => watchExecution(request, await contextOf(parts))),
-    [LLM]: (request: TurnRequest) => guarded(() => turn(parts, request)),
+    [LLM]: (request: TurnRequest) => guarded(() => askWithin(parts, request)),
     [AGENT]: (input: RunInput, request: AgentRequest) => guarded(() => agent(parts, input, request)),
     [NEXT_EVENT]: async (request: EventRequest) =>
       store.signals.next({ handle: (await ownRun(store)).handle, ...request }),
@@ -141,7 +141,7 @@ function commandActivity(parts: ActivityParts, nameOf: () => string): Activity {
 /** A model may think for minutes without a word. */
 const beatMs = 2000;
 
-async function turn(parts: ActivityParts, request: TurnRequest): Promise<TurnOutcome> {
+async function askWithin(parts: ActivityParts, request: TurnRequest): Promise<TurnOutcome> {
   const context = await contextOf(parts);
   const { run, key, attempt, timeoutMs, signal } = context;
   return beating(context, () => runTurn(parts, request, { run, attempt: `${key} ${attempt}`, timeoutMs, signal }));
@@ -282,6 +282,7 @@ async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<C
     store: parts.store,
     session: parts.store.session(),
     runs: parts.runs,
+    ask: (request) => askWithin(parts, request),
     signal: cancellationSignal,
     timeoutMs: info.startToCloseTimeoutMs - TIMEOUT_MARGIN_MS,
     now: () => Date.now(),

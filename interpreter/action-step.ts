@@ -5,6 +5,7 @@
 import type { Step, Definition, SentinelStep } from '../language/model.ts';
 import { actionAsked, approveAction, permissionToAsk } from './approval.ts';
 import { askBudget, begin, budgetSpent, costOf, priceOf, settle } from './budget.ts';
+import { withCost } from './command-cost.ts';
 import { wait, type Walking } from './drive.ts';
 import { effectOf, isQuick, labelOf, refusedAction, type Built, visible } from './build-effect.ts';
 import { shieldOf, type Strand, type RunInput } from './host.ts';
@@ -96,7 +97,7 @@ export function* act(
     record(walk, { type: 'step-started', key: place.key, step: step.type, label: effect.label });
   const pending = performInTime(walk, strand, step, effect);
   const ended = effect.type === 'sentinel' && effect.wait ? yield* holdMeanwhile(walk, strand, pending) : null;
-  const reply = yield* wait(pending);
+  const reply = withCost(walk, effect, yield* wait(pending));
   settle(walk, effect.key, reply);
   noteWatched(walk, effect, reply);
   return { effect, reply, ended };

@@ -78,7 +78,7 @@ function* afterFailure(
   if (isAbort(failure)) return { kind: 'failed', failure };
   const retry = retryOf(step);
   if (retry !== null && (place.attemptsLeft ?? 0) > 0 && !isPermanent(failure)) {
-    const backoff = backoffMs(retry, frame.attempt ?? 1);
+    const backoff = Math.max(backoffMs(retry, frame.attempt ?? 1), askedToWaitMs(failure));
     const resting: RestingFrame = { ...failed, type: 'resting' };
     frame.step = resting;
     const ms = Math.min(backoff, remainingMs(walk, strand) ?? backoff);
@@ -103,6 +103,12 @@ function warn(walk: Walk, place: Place, failure: FailureInfo, what: string): voi
     code: failure.code,
     message: `${place.key} failed and ${what}: ${failure.message}`,
   });
+}
+
+/** What the provider of a model asks for. */
+function askedToWaitMs({ details }: FailureInfo): number {
+  const asked = details?.['retryAfterMs'];
+  return typeof asked === 'number' ? asked : 0;
 }
 
 function backoffMs(retry: Retry, attempt: number): number {

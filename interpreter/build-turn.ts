@@ -1,9 +1,10 @@
 /** From a model step and the names in scope to the turn, and the calls, that the host is asked for. */
 import { entryOf, findCommand, toolsOf } from '../language/catalogue.ts';
 import type { FailureInfo } from '../language/failure.ts';
-import type { Json } from '../language/json.ts';
+import { isJsonObject, type Json } from '../language/json.ts';
 import { modelTurnsMax } from '../language/limits.ts';
 import type { CommandStep, LlmStep } from '../language/model.ts';
+import { picturesOf, type FoundPicture } from '../language/models/pictures.ts';
 import { refusalOf } from '../language/permissions.ts';
 import type { TurnRequest } from './contract.ts';
 import { confinementOf, labelOf, secretsOf, strictFailure, withRights } from './build-effect.ts';
@@ -11,7 +12,10 @@ import type { AutoCompact, CallPlace, CommandEffect, Opening, TurnEffect, TurnSe
 import type { Strand } from './host.ts';
 import { runningMs, timeoutOf } from './limits.ts';
 import { namesAt, Reader } from './names.ts';
+import { contextOf } from './opening-context.ts';
 import type { ModelFrame } from './position.ts';
+import { effortOf } from './thinking-depth.ts';
+import { ToldTexts } from './told-texts.ts';
 import type { Walk } from './walk-state.ts';
 
 export type BuiltTurn = { effect: TurnEffect; unresolved: string[] } | { failure: FailureInfo };
@@ -34,17 +38,14 @@ export function turnKey(
 }
 
 export function buildTurn(walk: Walk, strand: Strand, step: LlmStep, place: Place, open: ModelFrame): BuiltTurn {
-  const reader = new Reader(namesAt(walk, strand, place.passes, place.path));
-  const opening: Opening = {
-    ...(step.system === undefined ? {} : { system: reader.text(step.system) }),
-    messages: (step.messages ?? []).map(({ role, content }) => ({ role, text: reader.text(content) })),
-    ...(step.prompt === undefined ? {} : { prompt: reader.text(step.prompt) }),
-    images: (step.images ?? []).flatMap((image) => pathsIn(reader.value(image))),
-  };
+  const scope = namesAt(walk, strand, place.passes, place.path);
+  const [told, reader] = [new ToldTexts(scope), new Reader(scope)];
+  const opening = openingOf(step, told, reader);
+  const context = open.turn > 1 ? undefined : contextOf(walk, strand, place, { read: told.read, scope });
   const model = reader.text(step.model ?? 'auto');
-  const unresolved = [...reader.unresolved];
-  if (reader.fault)
-    return { failure: { ...reader.fault, message: `${place.key}: ${reader.fault.message}`, retryable: false } };
+  const unresolved = [...new Set([...told.unresolved, ...reader.unresolved])];
+  const fault = told.fault ?? reader.fault;
+  if (fault) return { failure: { ...fault, message: `${place.key}: ${fault.message}`, retryable: false } };
   if (walk.input.definition.strict === true && unresolved.length > 0)
     return { failure: strictFailure(place.key, unresolved) };
   const effect: TurnEffect = {
@@ -55,11 +56,11 @@ export function buildTurn(walk: Walk, strand: Strand, step: LlmStep, place: Plac
     conversation: place.key,
     turn: open.turn,
     model,
-    opening,
+    opening: { ...opening, ...(context === undefined ? {} : { context }) },
     say: open.say,
     answers: open.answers,
-    tools: offered(walk, step),
-    settings: settingsOf(step, open),
+    ...toolsFor(walk, step),
+    settings: settingsOf(walk, step, open),
     ...(open.compaction === undefined ? {} : { compaction: open.compaction }),
   };
   return { effect, unresolved };
@@ -67,7 +68,7 @@ export function buildTurn(walk: Walk, strand: Strand, step: LlmStep, place: Plac
 
 /** What a conversation begins with goes out with its first turn, and is rows from then on. */
 export function turnRequest(effect: TurnEffect): TurnRequest {
-  const { conversation, turn, model, opening, say, answers, tools, settings, compaction } = effect;
+  const { conversation, turn, model, opening, say, answers, tools, highlighted, settings, compaction } = effect;
   return {
     conversation,
     turn,
@@ -75,22 +76,37 @@ export function turnRequest(effect: TurnEffect): TurnRequest {
     say,
     answers,
     tools,
+    ...(highlighted === undefined ? {} : { highlighted }),
     settings,
     ...(compaction === undefined ? {} : { compaction }),
     ...(turn === 1 ? { opening } : {}),
   };
 }
 
-/** A result that has the path of a picture will do. */
-function pathsIn(value: Json): string[] {
-  if (typeof value === 'string') return value === '' ? [] : [value];
-  if (Array.isArray(value)) return value.flatMap(pathsIn);
-  return typeof value === 'object' && value !== null && typeof value['path'] === 'string' ? [value['path']] : [];
+function openingOf(step: LlmStep, told: ToldTexts, reader: Reader): Opening {
+  const texts = {
+    ...(step.system === undefined ? {} : { system: told.text(step.system) }),
+    messages: (step.messages ?? []).map(({ role, content }) => ({ role, text: told.text(content) })),
+    ...(step.prompt === undefined ? {} : { prompt: told.text(step.prompt) }),
+  };
+  for (const image of step.images ?? []) for (const found of imagesIn(reader.value(image))) told.keep(found);
+  return { ...texts, images: told.pictures };
 }
 
-function settingsOf(step: LlmStep, { repairs, turn, finalFrom }: ModelFrame): TurnSettings {
-  const { temperature, maxTokens, thinking, schema, parseToolCalls, autoCompact, stopWhen } = step;
-  const isFinal = repairs > 0 || turn >= turnsMax(step) || finalFrom !== undefined;
+/** What stands in `images` is meant to be a picture, whatever its name. */
+function imagesIn(value: Json): FoundPicture[] {
+  const pictures = picturesOf(value);
+  if (pictures.length > 0)
+    return pictures.map((found) => (typeof found === 'object' && 'mention' in found ? found.mention : found));
+  if (typeof value === 'string') return value === '' ? [] : [value];
+  if (Array.isArray(value)) return value.flatMap(imagesIn);
+  return isJsonObject(value) && typeof value['path'] === 'string' ? [value['path']] : [];
+}
+
+function settingsOf(walk: Walk, step: LlmStep, { repairs, turn, finalFrom, checks = 0 }: ModelFrame): TurnSettings {
+  const { temperature, maxTokens, schema, parseToolCalls, autoCompact, stopWhen } = step;
+  const thinking = effortOf(walk, step, offered(walk, step));
+  const isFinal = repairs > 0 || checks > 0 || turn >= turnsMax(step) || finalFrom !== undefined;
   return {
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
@@ -107,6 +123,13 @@ function compactionAsked(asked: Exclude<LlmStep['autoCompact'], true | undefined
   if (asked === false) return false;
   const { threshold, strategy } = asked;
   return { ...(threshold === undefined ? {} : { threshold }), ...(strategy === undefined ? {} : { strategy }) };
+}
+
+/** The definition's own `tools` points some out, and takes none away. */
+function toolsFor(walk: Walk, step: LlmStep): Pick<TurnEffect, 'tools' | 'highlighted'> {
+  const tools = offered(walk, step);
+  const highlighted = (walk.input.definition.tools ?? []).filter((name) => tools.includes(name));
+  return { tools, ...(highlighted.length === 0 ? {} : { highlighted }) };
 }
 
 /** The commands of the step that are built and that the run's mode lets it use at all. */

@@ -109,10 +109,12 @@ export interface StepOptions {
 
 export type TurnRequest = Pick<
   TurnEffect,
-  'conversation' | 'turn' | 'model' | 'say' | 'answers' | 'tools' | 'settings' | 'compaction'
+  'conversation' | 'turn' | 'model' | 'say' | 'answers' | 'tools' | 'highlighted' | 'settings' | 'compaction'
 > & {
   /** With the first turn. */
   opening?: Opening;
+  /** Prompts of ours that it is asked with, by name, with their versions. */
+  prompts?: { [name: string]: number };
 };
 
 /** What a run waits for; the rest the activity knows. */

@@ -11,6 +11,7 @@ import { attemptPath, definitionPath } from './keys.ts';
 import type { Walk } from './walk-state.ts';
 import { openIn, type BlockFrame, type Position } from './position.ts';
 import type { Variables } from './effect.ts';
+import { CONTEXT_BLOCK } from './pass-context.ts';
 import { stepsAt } from './program.ts';
 
 /** What a segment must know of the edits of its run. */
@@ -57,7 +58,12 @@ export function definitionPathOf(walk: Walk, path: string): string {
     );
   }
   const [first = '', ...rest] = path.split('.');
-  return follow(first, first === 'always' ? walk.position.cleanUp?.block : walk.position.loop.block, rest);
+  return follow(first, blockNamed(first, walk.position), rest);
+}
+
+function blockNamed(name: string, { cleanUp, loop }: Position): BlockFrame | undefined {
+  if (name === 'always') return cleanUp?.block;
+  return name === CONTEXT_BLOCK ? loop.context?.block : loop.block;
 }
 
 function follow(path: string, frame: BlockFrame | undefined, [word, ...rest]: readonly string[]): string {

@@ -7,6 +7,7 @@ import type { FailureInfo } from '../language/failure.ts';
 import type { StepUsage } from '../language/events/run-event.ts';
 import type { Json, JsonObject } from '../language/json.ts';
 import type { Definition, Rule } from '../language/model.ts';
+import type { FoundPicture } from '../language/models/pictures.ts';
 import type { Confinement, Mode } from '../language/permissions.ts';
 
 export type Variables = { [name: string]: Json };
@@ -96,6 +97,8 @@ export interface TurnEffect extends EffectFrame {
   answers: CallAnswer[];
   /** Commands that the model may call. */
   tools: string[];
+  /** Those of them that the definition points out. */
+  highlighted?: string[];
   settings: TurnSettings;
   /** What shortened the conversation that the model is shown; absent where it is shown all of it. */
   compaction?: CompactionPlace;
@@ -112,18 +115,33 @@ export interface Opening {
   messages: { role: 'user' | 'assistant'; text: string }[];
   /** The last thing said, with the images. */
   prompt?: string;
-  /** Paths within the project. */
-  images: string[];
+  images: FoundPicture[];
+  /** What the first turn is told besides, as far as the model's window has room for it. */
+  context?: OpeningContext;
+}
+
+export interface OpeningContext {
+  /** The conversation that holds what was collected for the pass. */
+  sources?: string;
+  variables: { name: string; text: string }[];
+  /** What was not even considered, and why. */
+  leftOut: LeftOut[];
+}
+
+export interface LeftOut {
+  name: string;
+  why: string;
 }
 
 /**
  * `repair`: the answer did not fit the step's schema. `stuck`: the model turns in circles. `answer-now`: it is
- * to answer with what it has. `note` is what a person says about it.
+ * to answer with what it has. `self-check`: it is to be surer of its answer (thinking-depth.ts). `note` is what a person says about it.
  */
 export type Said =
   | { prompt: 'repair'; fault: string }
   | { prompt: 'stuck'; finding: string; note?: string }
-  | { prompt: 'answer-now'; finding: string; note?: string };
+  | { prompt: 'answer-now'; finding: string; note?: string }
+  | { prompt: 'self-check'; exit: number; hasForm: boolean };
 
 export interface CallAnswer {
   call: number;

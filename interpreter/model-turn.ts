@@ -8,6 +8,7 @@ import { wait, type Walking } from './drive.ts';
 import type { Compacted, Reply, TurnOutcome, TurnUsage, Usage, Halt } from './effect.ts';
 import { failing, type AtModel } from './model-gate.ts';
 import type { ModelFrame } from './position.ts';
+import { checkedAnswer } from './thinking-depth.ts';
 import { takeRest } from './waits.ts';
 import { record } from './walk-state.ts';
 
@@ -149,15 +150,20 @@ function afterAnswer({ step, place, open }: AtModel, outcome: TurnOutcome): Halt
     default:
       break;
   }
-  if (outcome.fault === undefined) return { ending: { value: outcome.value ?? '', beside: besideOf(open, outcome) } };
+  const answer = checkedAnswer(step, open, outcome, turnsMax(step));
+  if (answer === null) {
+    open.turn += 1;
+    return null;
+  }
+  if (answer.fault === undefined) return { ending: { value: answer.value ?? '', beside: besideOf(open, answer) } };
   if (open.repairs >= repairsMax)
     return failing(
       'MODEL_ANSWER_INVALID',
-      `${place.key}: the answer of ${outcome.model} does not fit the schema after ${repairsMax} repairs: ${outcome.fault}`,
+      `${place.key}: the answer of ${outcome.model} does not fit the schema after ${repairsMax} repairs: ${answer.fault}`,
     );
   open.repairs += 1;
   open.turn += 1;
-  open.say = [{ prompt: 'repair', fault: outcome.fault }];
+  open.say = [{ prompt: 'repair', fault: answer.fault }];
   return null;
 }
 

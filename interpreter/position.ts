@@ -16,6 +16,7 @@ import type {
   Flow,
   Said,
   TurnCall,
+  TurnOutcome,
   TurnUsage,
   Variables,
   Usage,
@@ -89,6 +90,9 @@ export interface ModelFrame {
   last?: { text: string; model: string; reason?: string };
   /** From this turn on the model is to answer, and to call nothing. */
   finalFrom?: number;
+  /** Turns in which the model was asked to check its answer, and the answer that stands if it finds nothing. */
+  checks?: number;
+  candidate?: TurnOutcome;
   /** Of all turns so far. */
   usage: TurnUsage;
   usd: number;
@@ -178,6 +182,8 @@ export interface LoopFrame {
   /** Passes allowed by `max`, read once when the loop starts. */
   max: number | null;
   block: BlockFrame;
+  /** Of the run's own loop: what is collected for a pass before its steps begin (pass-context.ts). */
+  context?: { pass: number; block: BlockFrame };
 }
 
 export interface BranchFrame {

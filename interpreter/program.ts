@@ -4,6 +4,7 @@ import { findCommand, type Catalogue } from '../language/catalogue.ts';
 import type { Definition, LoopConfig, ParallelStep, Step, EscalationRule } from '../language/model.ts';
 import type { RunInput } from './host.ts';
 import { definitionPath } from './keys.ts';
+import { CONTEXT_BLOCK, contextSteps } from './pass-context.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import type { Priority } from '../language/events/question.ts';
 
@@ -17,6 +18,7 @@ function valueAt(definition: Definition, path: string): unknown {
 
 /** Finds a block of steps by its path: `steps.2.branches.0`, `steps.1.then`, `steps.0.steps`; one that is left out is empty. */
 export function stepsAt(definition: Definition, path: string): readonly Step[] {
+  if (path === CONTEXT_BLOCK) return contextSteps(definition);
   const here = valueAt(definition, path);
   if (here === undefined) return [];
   if (!Array.isArray(here)) throw new Error(`bug: no block of steps at "${path}"`);

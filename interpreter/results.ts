@@ -13,6 +13,7 @@ import type { RunInput, Strand } from './host.ts';
 import { type Walk, record, setVariable, isResultKey } from './walk-state.ts';
 import type { Variables, Flow, Ending, Place } from './effect.ts';
 import { definitionPathOf } from './edited-paths.ts';
+import { CONTEXT_BLOCK, contextSteps } from './pass-context.ts';
 import { type FailureInfo, isAbort, isPermanent } from '../language/failure.ts';
 import type { StepOutcome } from '../language/events/run-event.ts';
 import { previewOf } from '../language/events/preview.ts';
@@ -208,6 +209,7 @@ export function keptResultsOf(definition: Definition): KeptResults {
   const before = keptOf.get(definition);
   if (before !== undefined) return before;
   const survey = new Survey();
+  survey.block(contextSteps(definition), CONTEXT_BLOCK);
   survey.block(definition.steps, 'steps');
   survey.block(definition.always ?? [], 'always');
   survey.loop(definition.loop, 'steps', 'steps');

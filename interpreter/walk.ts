@@ -28,6 +28,7 @@ import { walkLoop, type LoopBlock } from './loops.ts';
 import { walkAction } from './action-step.ts';
 import { walkModel } from './model-step.ts';
 import { namesAt } from './names.ts';
+import { CONTEXT_BLOCK, contextFrame } from './pass-context.ts';
 import { firstLoopFrame, leaveStep, openIn, type BlockFrame, type LoopFrame } from './position.ts';
 import { withdraw } from './questions.ts';
 import { revisionOf, stepNow, stepsOf, definitionPathOf, keySegmentOf } from './edited-paths.ts';
@@ -177,7 +178,11 @@ function* enter(
 
 function walkLoopBlock(walk: Walk, strand: Strand, block: LoopBlock, frame: LoopFrame): Walking<Flow> {
   const path = block.isRoot ? 'steps' : `${block.path}.steps`;
-  return walkLoop(walk, strand, block, frame, (passes) => walkBlock(walk, strand, path, passes, frame.block));
+  return walkLoop(walk, strand, block, frame, function* (passes) {
+    const context = block.isRoot ? contextFrame(walk.input.definition, frame) : null;
+    const flow = context === null ? null : yield* walkBlock(walk, strand, CONTEXT_BLOCK, passes, context);
+    return flow === null || flow.kind === 'done' ? yield* walkBlock(walk, strand, path, passes, frame.block) : flow;
+  });
 }
 
 /**

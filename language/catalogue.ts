@@ -30,7 +30,9 @@ export interface CommandFacts {
   /** Its parameter `command` is a line for a shell; with `args` beside it no shell reads it. */
   takesShellLine?: true;
   /** What it does to runs outside this one, which the mode of this one does not reach. */
-  otherRuns?: 'starts' | 'edits' | 'controls';
+  otherRuns?: 'starts' | 'edits' | 'controls' | 'defines';
+  /** It asks a model: `usage` of its result, or of its failure, counts against the run's budget. */
+  asksModel?: true;
 }
 
 export interface CommandEntry extends CommandFacts {
@@ -65,17 +67,25 @@ export function shellLineOf(
 
 /** The entries of the commands that the definitions name, those written inside them included. */
 export function entriesFor(catalogue: Catalogue, definitions: readonly Definition[]): Catalogue {
-  return entriesOfSteps(
-    catalogue,
-    definitions.flatMap(({ steps, always = [] }) => [...steps, ...always]),
-  );
+  const named = new Set<string>();
+  for (const definition of definitions) collectFrom(definition, catalogue, named);
+  return entriesNamed(catalogue, named);
 }
 
-/** In the order of the catalogue, so that the same commands make the same value wherever they stand. */
 export function entriesOfSteps(catalogue: Catalogue, steps: readonly Step[]): Catalogue {
   const named = new Set<string>();
   for (const step of steps) collectNames(step, catalogue, named);
-  return Object.fromEntries(Object.entries(catalogue).filter(([name]) => named.has(name)));
+  return entriesNamed(catalogue, named);
+}
+
+/** In the order of the catalogue, so that the same commands make the same value wherever they stand. */
+const entriesNamed = (catalogue: Catalogue, named: ReadonlySet<string>): Catalogue =>
+  Object.fromEntries(Object.entries(catalogue).filter(([name]) => named.has(name)));
+
+function collectFrom(definition: Definition, catalogue: Catalogue, named: Set<string>): void {
+  const { steps, always = [] } = definition;
+  if (hasSources(definition)) named.add(CONTEXT_COMMAND);
+  for (const step of [...steps, ...always]) collectNames(step, catalogue, named);
 }
 
 function collectNames(step: Step, catalogue: Catalogue, named: Set<string>): void {
@@ -84,8 +94,7 @@ function collectNames(step: Step, catalogue: Catalogue, named: Set<string>): voi
   if (step.type === 'llm' && typeof step.onUnknown === 'object') named.add(step.onUnknown.verify);
   for (const { steps } of blocksOf(step)) for (const inner of steps) collectNames(inner, catalogue, named);
   if (step.type !== 'sentinel' || '$ref' in step.definition) return;
-  const { steps, always = [] } = step.definition;
-  for (const inner of [...steps, ...always]) collectNames(inner, catalogue, named);
+  collectFrom(step.definition, catalogue, named);
 }
 
 /** The commands that a model step may call: those it names, or with `parseToolCalls` alone all that are built. */
@@ -96,4 +105,19 @@ export function toolsOf(
   if (tools !== undefined) return tools.filter((name) => findCommand(catalogue, name) !== undefined);
   if (parseToolCalls !== true) return [];
   return Object.keys(catalogue).filter((name) => findCommand(catalogue, name)?.planned !== true);
+}
+
+/** Collects the context of a pass. */
+export const CONTEXT_COMMAND = 'rag/build';
+
+/** Where a definition's recipe or its sources name what its model steps are to know, it is collected before each pass. */
+export const hasSources = (definition: Definition): boolean => namesSources(definition) && asksModel(definition);
+
+const namesSources = ({ recipe, ragSources = [] }: Definition): boolean =>
+  (recipe !== undefined && recipe.trim() !== '') || ragSources.length > 0;
+
+function asksModel({ steps, always = [] }: Definition): boolean {
+  const asks = (step: Step): boolean =>
+    step.type === 'llm' || blocksOf(step).some(({ steps: inner }) => inner.some((one) => asks(one)));
+  return [...steps, ...always].some((step) => asks(step));
 }

@@ -70,6 +70,11 @@ export const modelTurnsMax = 50;
 export const modelUnchangedTurnsMax = 20;
 /** What a model is told of one result of a call, in characters. */
 export const callResultLengthMax = 50_000;
+/** Variables that a model is told of besides its prompt, in characters: all together, and each. */
+export const contextCharactersMax = 24_000;
+export const contextVariableCharactersMax = 4_000;
+/** Pictures that go with a prompt. */
+export const picturesMax = 20;
 
 /** How long an `always` block may take, waiting for answers included. */
 export const cleanUpMs = 600_000;

@@ -15,6 +15,7 @@ import {
   Retry,
   Rule,
   Safety,
+  Thinking,
   Trigger,
   Value,
 } from './settings.ts';
@@ -73,7 +74,7 @@ export const LlmStep = z.strictObject({
   /** Tokens of one answer. */
   maxTokens: z.number().int().positive().optional(),
   maxTurns: z.number().int().positive().optional(),
-  thinking: z.enum(['off', 'low', 'medium', 'high', 'max']).optional(),
+  thinking: Thinking.optional(),
   tools: z.array(z.string()).optional(),
   parseToolCalls: z.boolean().optional(),
   /** What becomes of a call of which nobody knows whether it was done; `ask` when absent. */

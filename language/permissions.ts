@@ -94,6 +94,7 @@ const OUTSIDE_SANDBOX = {
   starts:
     'starts a run that the sandbox does not reach, and the run is "sandboxed"; nest it as a step of type "sentinel"',
   edits: 'edits a run that the sandbox may not reach, and the run is "sandboxed"',
+  defines: 'stores a definition that others run outside the sandbox, and the run is "sandboxed"',
   controls: 'controls a run that the sandbox may not reach, and the run is "sandboxed"',
 };
 

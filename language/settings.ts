@@ -82,6 +82,33 @@ export const Retry = z.strictObject({
 });
 export type Retry = z.infer<typeof Retry>;
 
+/** How long a model thinks before it answers. */
+export const Effort = z.enum(['off', 'low', 'medium', 'high', 'max']);
+export type Effort = z.infer<typeof Effort>;
+
+const Loops = z.number().int().min(0).max(8);
+
+/** An effort, or a depth that adapts to what the step may do (interpreter/thinking-depth.ts). */
+export const Thinking = z.union([
+  Effort,
+  z.strictObject({
+    depth: z.number().int().min(1).max(16),
+    /** How sure the model has to be of its answer, 0 to 1. */
+    exit: z.number().min(0).max(1).optional(),
+    /** Depth that a class of commands adds to what it asks for anyway. */
+    safetyBoost: z
+      .strictObject({
+        read: Loops.optional(),
+        write: Loops.optional(),
+        shell: Loops.optional(),
+        delete: Loops.optional(),
+        network: Loops.optional(),
+      })
+      .optional(),
+  }),
+]);
+export type Thinking = z.infer<typeof Thinking>;
+
 /** When a run turns to its persona, and how. */
 export const EscalationRule = z.strictObject({
   condition: z.enum(['error', 'timeout', 'unfamiliar', 'approval_needed', 'complete']),

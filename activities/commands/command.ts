@@ -5,12 +5,12 @@
  * interpreter and the reader need them without its code.
  */
 import type * as z from 'zod';
-import type { CommandFacts } from '../../language/catalogue.ts';
+import type { Catalogue, CommandFacts } from '../../language/catalogue.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import type { Secrets } from '../confinement/secrets.ts';
 import type { Confinement } from '../../language/permissions.ts';
-import type { StepOptions } from '../../interpreter/contract.ts';
-import type { Inheritance } from '../../interpreter/effect.ts';
+import type { StepOptions, TurnRequest } from '../../interpreter/contract.ts';
+import type { Inheritance, TurnOutcome } from '../../interpreter/effect.ts';
 import type { Handed, Library } from '../../language/read/started-program.ts';
 import type { EditReply, EditRequest, StepList } from '../../interpreter/edits.ts';
 import type { RunContext, Session, Store } from '../../prisma/store/contract/contract.ts';
@@ -44,6 +44,13 @@ export interface RunPort {
   control(handle: string, verb: RunVerb, said: { reason: string; id: string }): Promise<Told | null>;
 }
 
+/** The other commands there are, for one that stands on them. */
+export interface OtherCommands {
+  catalogue: Catalogue;
+  /** Runs one within the same step. */
+  run(name: string, params: JsonObject, context: CommandContext): Promise<Json>;
+}
+
 export interface CommandContext {
   run: RunContext;
   /** The step's key: label of its log and its idempotency key. */
@@ -53,6 +60,8 @@ export interface CommandContext {
   /** Quick commands read and write the store through this, so that a segment commits as one. */
   session: Session;
   runs: RunPort;
+  /** One turn of a model, kept in the conversation that it names. */
+  ask(request: TurnRequest): Promise<TurnOutcome>;
   signal: AbortSignal;
   timeoutMs: number;
   now(): number;
@@ -71,7 +80,7 @@ export interface Command<Params = unknown, Result extends Json = Json> extends C
   description?: string;
   params: z.ZodType<Params>;
   result: z.ZodType<Result>;
-  run(params: Params, context: CommandContext): Promise<Result>;
+  run(params: Params, context: CommandContext, others: OtherCommands): Promise<Result>;
 }
 
 export function defineCommand<Params, Result extends Json>(command: Command<Params, Result>): Command {

@@ -7,17 +7,13 @@ const planned = (permission: Permission): CommandEntry => ({ permission, speed: 
 const handed: CommandEntry = { ...planned('write'), programParams: ['definition', 'steps'] };
 
 export const PLANNED: Catalogue = {
-  'sentinel/create': handed,
   'sentinel/save': handed,
   'sentinel/load': planned('read'),
   'sentinel/export': handed,
   'sentinel/import': handed,
   'sentinel/deploy': handed,
-  'ai/generate': planned('network'),
-  'ai/should-respond': planned('network'),
   'ai/dataset/create': planned('write'),
   'ai/dataset/list': planned('read'),
-  'rag/build': planned('read'),
   'code/edit': planned('write'),
   'code/search': planned('read'),
   'code/tree': planned('read'),

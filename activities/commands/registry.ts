@@ -6,15 +6,19 @@ import type * as z from 'zod';
 import { findCommand, type Catalogue, type CommandFacts } from '../../language/catalogue.ts';
 import { depthFault, valueFault, type Json, type ValueFault } from '../../language/json.ts';
 import { Failure } from '../failures/failures.ts';
+import { toolNameProblems } from '../models/request/wire-names.ts';
 import { BackgroundProcesses } from '../shell/background.ts';
 import { codeCommands } from './code.ts';
-import type { Command, CommandContext } from './command.ts';
+import { aiCommands } from './ai.ts';
+import type { Command, CommandContext, OtherCommands } from './command.ts';
 import { controlCommands } from './control.ts';
 import { dataCommands } from './data.ts';
 import { gitCommands } from './git.ts';
 import { healthCommands } from './health.ts';
 import { type Metrics, processMetrics } from './metrics.ts';
 import { PLANNED } from './planned.ts';
+import { ragCommands } from './rag.ts';
+import { savingCommands } from './saving.ts';
 import { sentinelCommands } from './sentinel.ts';
 import { stepCommands } from './steps.ts';
 import { shellCommands } from './shell.ts';
@@ -36,6 +40,9 @@ export function builtInCommands(metrics: Metrics = processMetrics, background = 
     ...sentinelCommands,
     ...controlCommands,
     ...stepCommands,
+    ...savingCommands,
+    ...aiCommands,
+    ...ragCommands,
     ...healthCommands(metrics),
   ];
 }
@@ -43,7 +50,10 @@ export function builtInCommands(metrics: Metrics = processMetrics, background = 
 export function createRegistry(commands: readonly Command[], metrics: Metrics = processMetrics): Registry {
   const byName = new Map(commands.map((command) => [command.name, command]));
   const catalogue = catalogueOf(commands);
-  return {
+  // Each may be offered to a model as a tool.
+  const [misnamed] = toolNameProblems(Object.keys(catalogue));
+  if (misnamed !== undefined) throw new Error(misnamed);
+  const registry: Registry = {
     catalogue,
     find: (name) => byName.get(name),
     names: () => [...byName.keys()],
@@ -53,7 +63,7 @@ export function createRegistry(commands: readonly Command[], metrics: Metrics = 
       const startedAt = performance.now();
       let isError = true;
       try {
-        const result = await runCommand(command, params, context);
+        const result = await runCommand(command, params, context, registry);
         isError = false;
         return result;
       } finally {
@@ -61,6 +71,7 @@ export function createRegistry(commands: readonly Command[], metrics: Metrics = 
       }
     },
   };
+  return registry;
 }
 
 /** A command that is built is planned no longer, whoever built it. */
@@ -80,6 +91,7 @@ const FACTS: { [Fact in keyof CommandFacts]-?: true } = {
   programParams: true,
   takesShellLine: true,
   otherRuns: true,
+  asksModel: true,
 };
 
 /** Schemas and code do not serialise; neither need whatever else a project's command carries. */
@@ -89,11 +101,16 @@ function factsOf(command: Command): CommandFacts {
   ) as unknown as CommandFacts;
 }
 
-async function runCommand(command: Command, params: Json, context: CommandContext): Promise<Json> {
+async function runCommand(
+  command: Command,
+  params: Json,
+  context: CommandContext,
+  others: OtherCommands,
+): Promise<Json> {
   refuse(depthFault(params, `what ${command.name} is given`));
   const read = command.params.safeParse(params ?? {});
   if (!read.success) throw invalidParams(command.name, read.error);
-  const result = await command.run(read.data, context);
+  const result = await command.run(read.data, context, others);
   refuse(valueFault(result, `the result of ${command.name}`));
   const checked = command.result.safeParse(result);
   if (!checked.success)

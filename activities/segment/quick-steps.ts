@@ -54,6 +54,7 @@ function contextOf(store: Store, runs: RunPort, input: RunInput, session: Sessio
     store,
     session,
     runs,
+    ask: () => Promise.reject(new Error('bug: a quick command asks a model')),
     signal: never,
     timeoutMs: effect.timeoutMs,
     now: () => Date.now(),

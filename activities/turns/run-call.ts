@@ -12,13 +12,12 @@
 import { randomUUID } from 'node:crypto';
 import type { CallPlace } from '../../interpreter/effect.ts';
 import { findCommand, type Catalogue } from '../../language/catalogue.ts';
-import { previewOf } from '../../language/events/preview.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import { permissionOfCommand } from '../../language/permissions.ts';
 import type { CallOutcome } from '../../prisma/store/contract/call-contract.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import { Failure } from '../failures/failures.ts';
-import { callResult, keepCallResult } from './call-result.ts';
+import { callResult, keepCallResult, wordOf } from './call-result.ts';
 
 export interface CallParts {
   store: Pick<Store, 'calls' | 'conversations'>;
@@ -42,9 +41,13 @@ export async function runCall(
   perform: () => Promise<Json>,
 ): Promise<Json> {
   const { handle, key, attempt } = call;
+  const word = (value: Json): Json => wordOf(findCommand(catalogue, call.command), value);
   const again = secondTime(catalogue, call);
   if (again === 'same' && attempt > 1) throw unknown(key);
-  if (again !== 'harm') return keepCallResult(store, handle, place, await perform());
+  if (again !== 'harm') {
+    const value = await perform();
+    return keepCallResult(store, handle, place, value, word(value));
+  }
   const of = { handle, conversation: place.conversation, turn: place.turn, call: place.call };
   // Whatever numbers attempts have, nobody takes the claim of another for its own.
   const claimant = `${attempt} ${randomUUID()}`;
@@ -53,7 +56,7 @@ export async function runCall(
   if (claim.state === 'ended') return valueOf(claim.outcome);
   try {
     const value = await perform();
-    return valueOf(await store.calls.end(of, { ok: true, value: previewOf(value) }, [callResult(place, value)]));
+    return valueOf(await store.calls.end(of, { ok: true, value: word(value) }, [callResult(place, value)]));
   } catch (error) {
     // Without the store nobody can say what came of it.
     if (!(error instanceof Failure) || error.code === 'STORE_UNAVAILABLE') throw error;

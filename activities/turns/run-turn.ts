@@ -9,7 +9,11 @@ import { replyValue } from '../../language/models/reply-value.ts';
 import type { TurnRequest } from '../../interpreter/contract.ts';
 import type { TurnCall, TurnOutcome, TurnSettings } from '../../interpreter/effect.ts';
 import type { RunContext, Store } from '../../prisma/store/contract/contract.ts';
-import type { PlacedMessage } from '../../prisma/store/contract/conversation-contract.ts';
+import type {
+  ConversationOf,
+  Conversations,
+  PlacedMessage,
+} from '../../prisma/store/contract/conversation-contract.ts';
 import type { Registry } from '../commands/registry.ts';
 import { Failure } from '../failures/failures.ts';
 import type { Models } from '../models/open-models.ts';
@@ -18,10 +22,13 @@ import { TurnError } from '../models/port/turn-failure.ts';
 import { EFFORTS, TURN_LIMITS, type Effort, type Tool, type TurnReply } from '../models/port/turn.ts';
 import { failureOf } from '../models/provider/take-turn.ts';
 import { costOf } from '../models/records/cost.ts';
+import { wireName } from '../models/request/wire-names.ts';
 import { NO_MODEL, type ResolvedModel } from '../models/resolve/resolve-model.ts';
+import { withContext } from './with-context.ts';
 import { planAt, whenFull, whenTooLong } from './compaction/compactor.ts';
 import { shown, type Plan } from './compaction/view.ts';
-import { promptsIn, readRows, saidBefore, withoutTools } from './conversation.ts';
+import { hasOpening, promptsIn, readRows, saidBefore, withoutTools, type Conversed } from './conversation.ts';
+import { highlight } from './prompts/highlight.ts';
 import { toolsInText } from './prompts/tools-in-text.ts';
 import { askingFor, estimatedTokens, fixedTokens, promptsShown, type Send } from './shorten-turn.ts';
 import { callsInText } from './text-calls.ts';
@@ -54,7 +61,7 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
     place.known?.();
     return outcomeIn(before);
   }
-  await conversations.add(of, await saidBefore(request, place.run.project));
+  await conversations.add(of, await saidBefore(await unopened(conversations, of, request), place.run.project));
   const rows = await conversations.read(of, turn);
   const asked = await ask(parts, request, place, { rows, plan: await planAt(conversations, of, request.compaction) });
   if ('compacted' in asked) return asked.compacted;
@@ -66,6 +73,13 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
     message as unknown as JsonObject,
   );
   return outcomeIn(kept);
+}
+
+/** What a conversation began with stays, whatever has become of the pictures since. */
+async function unopened(conversations: Conversations, of: ConversationOf, request: TurnRequest): Promise<TurnRequest> {
+  if (request.opening === undefined || !hasOpening(await conversations.read(of, request.turn))) return request;
+  const { opening: _opening, ...rest } = request;
+  return rest;
 }
 
 const outcomeIn = (answer: JsonObject): TurnOutcome => answer['outcome'] as unknown as TurnOutcome;
@@ -113,7 +127,12 @@ async function ask(
       { messages, ...options, ...(settings.parseToolCalls === true ? {} : { tools }) },
       { project: place.run.project, signal },
     );
-    return await askModel(parts, request, place, { ...said, models, resolved, tools, options, signal });
+    const { rows, prompts } = await withContext(parts.store.conversations, request, place.run.handle, {
+      rows: said.rows,
+      facts: resolved.facts,
+      tools,
+    });
+    return await askModel(parts, request, place, { ...said, rows, prompts, models, resolved, tools, options, signal });
   } catch (error) {
     if (place.signal.aborted) throw place.signal.reason;
     if (timeout.aborted)
@@ -127,6 +146,8 @@ async function ask(
 }
 
 interface Asked extends Said {
+  /** Of the context, with their versions. */
+  prompts: { [name: string]: number };
   models: Pick<Models, 'turn'>;
   resolved: ResolvedModel;
   tools: Tool[];
@@ -139,7 +160,7 @@ async function askModel(
   { store }: TurnParts,
   request: TurnRequest,
   { run, attempt, timeoutMs }: TurnPlace,
-  { rows, plan, models, resolved, tools, options, signal }: Asked,
+  { rows, plan, prompts: contextPrompts, models, resolved, tools, options, signal }: Asked,
 ): Promise<Answered | { compacted: TurnOutcome }> {
   const { settings } = request;
   const { schema, ...withoutSchema } = options;
@@ -147,10 +168,7 @@ async function askModel(
   const limits = { wallMs: Math.min(timeoutMs, TURN_LIMITS.wallMs) };
   const send: Send = (told, summaryTokens) => {
     const isSummary = summaryTokens !== undefined;
-    const conversation = readRows(told);
-    const turn = inText
-      ? toldInText(conversation, tools)
-      : { ...conversation, ...toolsOf(tools, isSummary ? {} : settings) };
+    const { turn } = toldWith(readRows(told), isSummary ? { ...request, settings: {} } : request, tools, inText);
     const own = isSummary ? { ...withoutSchema, maxTokens: summaryTokens } : options;
     return models.turn(resolved, { ...turn, ...own, cache: '5m' }, { signal, limits });
   };
@@ -169,9 +187,11 @@ async function askModel(
   if (!result.ok) throw turnFailure(result.failure, resolved.facts.prices);
   const { reply } = result;
   const prompts = {
+    ...request.prompts,
     ...promptsIn(request),
     ...promptsShown(plan),
-    ...(inText ? { [toolsInText.name]: toolsInText.version } : {}),
+    ...contextPrompts,
+    ...toldWith(readRows([]), request, tools, inText).used,
   };
   const estimated = estimatedTokens(rows, plan, fixed);
   return { reply, resolved, blocks: withTextCalls(reply, settings, tools), prompts, estimated };
@@ -197,12 +217,25 @@ function toolsOf(tools: Tool[], { isFinal }: TurnSettings): { tools?: Tool[]; to
   return { tools, ...(isFinal === true ? { toolChoice: 'none' as const } : {}) };
 }
 
-function toldInText(
-  { system, messages }: { system?: string; messages: Message[] },
-  tools: readonly Tool[],
-): { system: string; messages: Message[] } {
-  const told = toolsInText.render({ tools });
-  return { system: system === undefined ? told : `${system}\n\n${told}`, messages: withoutTools(messages) };
+/** The conversation with what stands in its system text besides, and the tools where the model has tools. */
+function toldWith(
+  { system, messages }: Conversed,
+  { highlighted = [], settings }: TurnRequest,
+  tools: Tool[],
+  inText: boolean,
+): { turn: Conversed & { tools?: Tool[]; toolChoice?: 'none' }; used: { [name: string]: number } } {
+  const names = highlighted.map((name) => (inText ? name : wireName(name)));
+  const besides = [
+    ...(names.length === 0 ? [] : [{ prompt: highlight, text: highlight.render({ tools: names }) }]),
+    ...(inText ? [{ prompt: toolsInText, text: toolsInText.render({ tools }) }] : []),
+  ];
+  const whole = [...(system === undefined ? [] : [system]), ...besides.map(({ text }) => text)].join('\n\n');
+  const turn = {
+    ...(whole === '' ? {} : { system: whole }),
+    messages: inText ? withoutTools(messages) : messages,
+    ...(inText ? {} : toolsOf(tools, settings)),
+  };
+  return { turn, used: Object.fromEntries(besides.map(({ prompt }) => [prompt.name, prompt.version])) };
 }
 
 function withTextCalls(

@@ -17,6 +17,8 @@ const Failing = z.strictObject({
   code: z.string().min(1),
   message: z.string().optional(),
   retryable: z.boolean().optional(),
+  /** How long the provider of a model asks to wait. */
+  retryAfterMs: z.number().nonnegative().optional(),
 });
 
 /** A reply in full has `ok`; anything else is the value of a success. */

@@ -3,6 +3,7 @@ import { costWords } from '../../language/events/cost-words.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { StoredMessage, StoredTurn } from '../../prisma/store/contract/conversation-contract.ts';
 import type { Compaction, Transcript } from '../lookup/transcripts.ts';
+import { contextLines } from './context-lines.ts';
 import type { Paint } from './paint.ts';
 
 interface TurnFacts {
@@ -125,6 +126,7 @@ export function transcriptLines({ key, messages, turns, compactions }: Transcrip
       for (const [index, line] of words.split('\n').entries())
         lines.push(`    ${colour(`${index === 0 ? MARKS[mark] : ' '.repeat(MARKS[mark].length)}${line}`)}`.trimEnd());
     }
+    for (const line of contextLines(stored.message)) lines.push(`    ${paint.dim(line)}`);
   }
   for (const { turn, answer } of turns)
     if (answer === null) lines.push(...before(turn), `  ${paint.warn(`turn ${turn} has no answer yet`)}`);
@@ -163,6 +165,8 @@ export function transcriptMarkdown({ key, messages, turns, compactions }: Transc
           ...fenced(words),
         );
     }
+    const context = contextLines(stored.message);
+    if (context.length > 0) lines.push('', ...context.map((line) => `- ${line}`));
   }
   return lines;
 }

@@ -138,6 +138,11 @@ export class Predictions extends Script {
           text: `reads ${textOf(collection)} as this simulation left it`,
           source: 'assumed',
         };
+      case 'ai/generate':
+      case 'ai/should-respond':
+        return { text: 'asks a model', source: 'assumed' };
+      case 'rag/build':
+        return { ...known(NOTHING_COLLECTED), text: 'collects what models are told', source: 'assumed' };
       case 'health-check':
         return { ...known({ status: 'healthy' }), text: 'asks how the services are', source: 'assumed' };
       default:
@@ -169,6 +174,8 @@ export class Predictions extends Script {
     );
   }
 }
+
+const NOTHING_COLLECTED = { text: '', tokens: 0, sources: [], leftOut: [] };
 
 const known = (value: Json): Omit<Predicted, 'text'> => ({ source: 'project', reply: { ok: true, value } });
 

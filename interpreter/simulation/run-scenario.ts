@@ -170,8 +170,18 @@ export function essenceOf(effect: Effect): Json {
     case 'watch':
       return throughJson(effect.request as unknown as Json);
     case 'turn': {
-      const { model, opening, say, answers, tools, settings, turn, compaction } = effect;
-      return throughJson({ turn, model, opening, say, answers, tools, settings, compaction } as unknown as Json);
+      const { model, opening, say, answers, tools, highlighted, settings, turn, compaction } = effect;
+      return throughJson({
+        turn,
+        model,
+        opening,
+        say,
+        answers,
+        tools,
+        highlighted,
+        settings,
+        compaction,
+      } as unknown as Json);
     }
     case 'sentinel':
       return { definition: effect.definition.name, base: effect.base, wait: effect.wait, depth: effect.depth };

@@ -21,7 +21,7 @@ import type { Effect, Reply, Usage } from '../effect.ts';
 export interface ScriptedReply {
   ok: boolean;
   value?: Json;
-  failure?: { code: string; message?: string; retryable?: boolean };
+  failure?: { code: string; message?: string; retryable?: boolean; retryAfterMs?: number };
   tookMs?: number;
   /** What it cost. */
   usage?: Partial<Usage>;
@@ -193,8 +193,9 @@ const escaped = (text: string): string => text.replaceAll(/[.+?^${}()|[\]\\]/g, 
 export function replyTo(effect: Effect, scripted: ScriptedReply | null): Reply {
   const cost = scripted?.usage === undefined ? {} : { usage: scripted.usage };
   if (scripted?.ok === false) {
-    const { code = 'SCRIPTED', message = 'it failed', retryable = false } = scripted.failure ?? {};
-    return { ok: false, failure: { code, message: `${effect.key}: ${message}`, retryable }, ...cost };
+    const { code = 'SCRIPTED', message = 'it failed', retryable = false, retryAfterMs } = scripted.failure ?? {};
+    const details = retryAfterMs === undefined ? {} : { details: { retryAfterMs } };
+    return { ok: false, failure: { code, message: `${effect.key}: ${message}`, retryable, ...details }, ...cost };
   }
   return { ok: true, value: valueOf(effect, scripted?.value, scripted?.usage), ...cost };
 }

@@ -1,5 +1,5 @@
 /** What a run may touch, by permission class: which steps, and what they do there. */
-import type { Catalogue, Permission } from '../catalogue.ts';
+import { findCommand, hasSources, type Catalogue, type Permission } from '../catalogue.ts';
 import { shortened } from '../graph/step-label.ts';
 import type { Definition, Step } from '../model.ts';
 import { permissionOf, refusalOf } from '../permissions.ts';
@@ -27,13 +27,19 @@ const namedMax = 5;
 
 export function touchesOf(definition: Definition, known: KnownRefs, catalogue: Catalogue): Touch[] {
   const found = new Map<Touch['permission'], { steps: string[]; what: Set<string> }>();
-  visitSteps(definition, known, ({ step, path }) => {
-    const permission = step.type === 'llm' ? 'model' : permissionOf(catalogue, step);
-    if (permission === null) return;
+  const note = (permission: Touch['permission'], path: string, what: string): void => {
     const entry = found.get(permission) ?? { steps: [], what: new Set<string>() };
     found.set(permission, entry);
     entry.steps.push(path);
-    entry.what.add(whatOf(step));
+    entry.what.add(what);
+  };
+  if (hasSources(definition))
+    note('read', 'context.0', `before each pass what models are told (${sourcesOf(definition)})`);
+  visitSteps(definition, known, ({ step, path }) => {
+    const permission = step.type === 'llm' ? 'model' : permissionOf(catalogue, step);
+    if (permission !== null) note(permission, path, whatOf(step));
+    if (step.type === 'command' && findCommand(catalogue, step.command)?.asksModel === true)
+      note('model', path, step.command);
   });
   return ORDER.flatMap((permission) => {
     const entry = found.get(permission);
@@ -43,6 +49,9 @@ export function touchesOf(definition: Definition, known: KnownRefs, catalogue: C
     return [{ permission, sentence: SENTENCES[permission](listed([...entry.what])) + suffix, steps: entry.steps }];
   });
 }
+
+const sourcesOf = ({ recipe, ragSources = [] }: Definition): string =>
+  listed([...(recipe === undefined ? [] : [`recipe "${recipe}"`]), ...ragSources.map((source) => shortened(source))]);
 
 function whatOf(step: Step): string {
   switch (step.type) {

@@ -17,6 +17,8 @@ export interface ScopeReader {
   stepField?(label: string, field: string): Json | undefined;
   /** For a variable that holds a command's result: the field that stands for it in text. */
   textField?(name: string): string | undefined;
+  /** What stands for a value in a text, where that is not its own text. */
+  shownAs?(value: Json): string | undefined;
 }
 
 /** Something that went wrong while evaluating: data, never thrown past `language/`. */

@@ -124,12 +124,15 @@ function renderText(text: string, work: Work): string {
       continue;
     }
     note(reference, work);
-    out.push(text.slice(from, at), produced(reference.text, work));
+    out.push(text.slice(from, at), produced(shown(reference, work), work));
     from = reference.end;
   }
   out.push(text.slice(from));
   return out.join('');
 }
+
+const shown = ({ value, text }: Reference, { scope }: Work): string =>
+  (value === undefined ? undefined : scope.shownAs?.(value)) ?? text;
 
 function note(reference: Reference, work: Work): void {
   if (reference.fault !== undefined) work.faults.push(reference.fault);

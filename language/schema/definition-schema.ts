@@ -7,6 +7,7 @@ import * as z from 'zod';
 import type { Catalogue } from '../catalogue.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import * as model from '../model.ts';
+import { Thinking } from '../settings.ts';
 import { DESCRIPTIONS, EVERYWHERE } from './descriptions.ts';
 import { OUTERMOST, spellings, UNTYPED, withLightSpellings, type ObjectSchema } from './light-spellings.ts';
 
@@ -45,6 +46,8 @@ const NAMED: Named = [
   { id: 'LlmMessage', schema: model.LlmStep.shape.messages.unwrap().element },
   { id: 'AutoCompact', schema: model.AutoCompact },
   { id: 'Verification', schema: model.Verification },
+  { id: 'ThinkingDepth', schema: Thinking.options[1] },
+  { id: 'SafetyBoost', schema: Thinking.options[1].shape.safetyBoost.unwrap() },
   { id: 'Value', schema: model.Value },
 ];
 

@@ -27,9 +27,11 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     id: 'An id of your own; the run does not use it.',
     name: 'The name people and other definitions know it by.',
     description: 'What it is for, in a sentence.',
-    recipe: 'The recipe it was made from, for whoever reads it.',
-    ragSources: 'Sources that model steps may draw on.',
-    tools: 'Commands that model steps may call.',
+    recipe:
+      'What model steps are told of before each pass: the recipe "coding", or one in "recipes/NAME.json" of the project.',
+    ragSources:
+      'What model steps are told of before each pass: files ("src/**/*.ts"), "data:COLLECTION", commands that read, "code".',
+    tools: 'Commands that are pointed out to models; it takes none away.',
     steps: 'What happens, in order, once a pass of the loop.',
     always: 'Clean-up: runs once at the end of the run, however it ends.',
     loop: 'How often the steps run. Without it, once.',
@@ -68,7 +70,8 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     temperature: 'How freely it answers, 0 to 2.',
     maxTokens: 'How long one answer may be, in tokens.',
     maxTurns: 'How often the model may answer; a turn that calls commands is one.',
-    thinking: 'How long the model may think before it answers.',
+    thinking:
+      'How long the model thinks before it answers: an effort, or a depth that grows with what the step may do.',
     tools: 'Commands the model may call.',
     parseToolCalls: 'Reads calls of tools out of the text of the answer.',
     onUnknown: 'What becomes of a call whose worker was lost before its outcome was known.',
@@ -79,6 +82,20 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     onStuck:
       'When the model turns in circles: "escalate" (the default) asks or tells, "answer" has it answer now, "fail" ends the step, "ignore" does nothing.',
     unchangedTurns: 'Turns in a row without a change to the project that count as turning in circles; 20 when absent.',
+  },
+  ThinkingDepth: {
+    '': 'A depth of thought, raised to what the commands of the step ask for.',
+    depth: '1 is no thought, 2 little, 3 some, 4 and 5 much, 6 and more all that the model can.',
+    exit: 'How sure the model has to be, 0 to 1 (0.5): above 0.5 it checks its answer, from 0.9 on twice; up to 0.2 it thinks less.',
+    safetyBoost: 'Depth to add where the step may call commands of a class.',
+  },
+  SafetyBoost: {
+    '': 'Depth to add, by class of commands.',
+    read: 'Where the step may call commands that read.',
+    write: 'Where the step may call commands that write.',
+    shell: 'Where the step may call commands that run command lines.',
+    delete: 'Where the step may call commands that delete.',
+    network: 'Where the step may call commands that need the network.',
   },
   LlmMessage: {
     '': 'Something that was said before the prompt.',

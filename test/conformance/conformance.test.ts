@@ -97,16 +97,7 @@ test('every form of step and of loop is in it', () => {
 });
 
 /** What a run does not depend on, or what no run without a model and an operating system can show. */
-const BESIDE: ReadonlySet<string> = new Set([
-  '$schema',
-  'id',
-  'description',
-  'recipe',
-  'ragSources',
-  'tools',
-  'reportTo',
-  'maxMemoryMb',
-]);
+const BESIDE: ReadonlySet<string> = new Set(['$schema', 'id', 'description', 'reportTo', 'maxMemoryMb']);
 
 /** The objects of all canonical definitions in the kit, by what they are: a type of step or loop, or the key they stand under. */
 function objectsIn(value: unknown, under: string, found: Map<string, Set<string>>): Map<string, Set<string>> {

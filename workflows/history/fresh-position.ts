@@ -45,6 +45,8 @@ const heldUntil = ({ pausedMs, paused }: Position, at: number): number =>
 function renewLoop(loop: LoopFrame, takenAt: number, now: number): void {
   loop.startedAt = now;
   delete loop.restsUntil;
+  // What was collected belongs to the run that did it.
+  delete loop.context;
   renewBlock(loop.block, takenAt, now);
 }
 

@@ -31,6 +31,8 @@ export function openAiProvider(settings: OpenAiSettings): Provider {
   const { name, apiKey, keyVariable: setting, isLocal } = settings;
   const baseUrl = (settings.baseUrl ?? DEFAULT_ADDRESS).replace(/\/+$/, '');
   const dialect = { ...(isOpenAi(baseUrl) ? OPENAI : PLAIN), ...settings.dialect };
+  // Of a server of one's own, whoever configured it knows what its models take.
+  const configured = isOpenAi(baseUrl) || !dialect.effort ? {} : { thinking: { kind: 'effort' as const } };
   const call = <Result>(
     model: string,
     parts: { signal: AbortSignal; limits: TurnLimits; expects: 'events' | 'json' },
@@ -77,7 +79,7 @@ export function openAiProvider(settings: OpenAiSettings): Provider {
           `${name}/${model}: the provider lists no such model`,
         );
       const window = found?.window ?? (isOpenAi(baseUrl) ? null : await allocatedWindow(ask, model));
-      return window === null ? {} : { window };
+      return { ...(window === null ? {} : { window }), ...configured };
     },
     list: (signal) => listModels(asking('models', signal)),
     close: () => Promise.resolve(),

@@ -1,6 +1,6 @@
 /**
- * Definitions that are handed to `sentinel/run`: the run that is started reads them, and what is wrong
- * with them would be found only then. It is told as a warning, because the step may be meant to fail.
+ * Definitions that are handed to `sentinel/run` or `sentinel/create`: what takes them reads them, and what is
+ * wrong with them would be found only then. It is told as a warning, because the step may be meant to fail.
  */
 import type { Problem } from '../../problems.ts';
 import { isPlain, type Origins } from '../draft/draft.ts';
@@ -9,13 +9,21 @@ import type { Sites } from '../inventory/sites.ts';
 /** What the store may know by then. */
 const KNOWN_LATER: ReadonlySet<string> = new Set(['UNKNOWN_DEFINITION', 'REFERENCE_CYCLE', 'NESTING_TOO_DEEP']);
 
+/** What comes of a definition that cannot be read, by command. */
+const TAKES_DEFINITION: ReadonlyMap<string, string> = new Map([
+  ['sentinel/run', 'the run cannot be started'],
+  ['sentinel/start', 'the run cannot be started'],
+  ['sentinel/create', 'the definition cannot be stored'],
+]);
+
 export function checkHanded(
   sites: Sites,
   origins: Origins,
   problemsOf: (definition: object) => readonly Problem[],
 ): Problem[] {
   return sites.steps.flatMap(({ step, path }) => {
-    if (step.type !== 'command' || (step.command !== 'sentinel/run' && step.command !== 'sentinel/start')) return [];
+    const consequence = step.type === 'command' ? TAKES_DEFINITION.get(step.command) : undefined;
+    if (step.type !== 'command' || consequence === undefined) return [];
     const definition = step.params?.['definition'];
     if (!isPlain(definition) || Object.hasOwn(definition, '$ref')) return [];
     const errors = problemsOf(definition).filter(
@@ -27,7 +35,7 @@ export function checkHanded(
         ...problem,
         severity: 'warning',
         path: origins.locate(step, path, inside),
-        message: `the run cannot be started: ${problem.message}`,
+        message: `${consequence}: ${problem.message}`,
       };
     });
   });

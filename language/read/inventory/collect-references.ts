@@ -5,7 +5,7 @@ import type { CommandStep, Step } from '../../model.ts';
 import { TURN_NAMES } from '../../models/turn-names.ts';
 import type { Problem } from '../../problems.ts';
 import { isReferredLater, referencesIn, unreadIn, type Unread } from '../../references/written-references.ts';
-import { isPlain, join, type Origins } from '../draft/draft.ts';
+import { isPlain, join, type Origins, type Plain } from '../draft/draft.ts';
 import { expressionFix } from '../remedies/expression-fix.ts';
 import type { Place, Sites, StepSite } from './sites.ts';
 import { unknownCall } from '../remedies/unknown-call.ts';
@@ -78,6 +78,7 @@ export function collectReferences(sites: Sites, origins: Origins, known: Known):
           site.owner,
         );
     }
+    references.push(...sourceReferences(site.owner, origins, inside));
   }
   for (const site of sites.steps) {
     if (site.step.type === 'condition')
@@ -93,6 +94,18 @@ export function collectReferences(sites: Sites, origins: Origins, known: Known):
     readTemplates(site, origins, known, references, unread);
   }
   return { references, unread, problems };
+}
+
+/** What is collected for models as a pass begins, where the current item is bound. */
+function sourceReferences(owner: Plain, origins: Origins, place: Place): ReferenceSite[] {
+  const { value, path } = place.definition;
+  if (owner !== value) return [];
+  const found: ReferenceSite[] = [];
+  eachText(value['ragSources'], origins.locate(value, path, ['ragSources']), (text, at) => {
+    for (const { name, path: fields, written } of eachOnce(referencesIn(text)))
+      found.push({ name, path: fields, written, at, place, reader: owner, from: 'template' });
+  });
+  return found;
 }
 
 function badExpression(text: string, path: string, { problem, unknown }: ParsedExpression & { ok: false }): Problem {

@@ -39,6 +39,22 @@ describe('the registry', () => {
   });
 
   it.each([
+    ['a'.repeat(65), /has 65 characters, and models take tools of at most 64/],
+    ['code_read', /"code_read" and "code\/read" are both the tool "code_read"|"code\/read" and "code_read" are both/],
+    ['with space', /characters that no tool's name may have/],
+  ])('refuses a command "%s" when it is loaded, because it could be no tool', (name, message) => {
+    const own = defineCommand({
+      name,
+      permission: 'read',
+      speed: 'long',
+      params: z.strictObject({}),
+      result: z.string(),
+      run: async () => '',
+    });
+    expect(() => createRegistry([...builtInCommands(), own])).toThrow(message);
+  });
+
+  it.each([
     ['data/lst', {}, 'UNKNOWN_COMMAND'],
     ['constructor', {}, 'UNKNOWN_COMMAND'],
     ['genome/train', {}, 'COMMAND_NOT_BUILT'],

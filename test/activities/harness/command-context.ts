@@ -30,6 +30,7 @@ export function commandContext(project: string, over: Partial<CommandContext> = 
       edit: () => absent('runs'),
       control: () => absent('runs'),
     },
+    ask: () => absent('models'),
     signal: step.signal,
     timeoutMs: 60_000,
     now: () => Date.now(),

@@ -129,3 +129,28 @@ test('as Markdown, whose fences nothing in a result closes', () => {
   expect(lines).toContain('**Failed**\n\n```\nno\n```');
   expect(lines).not.toContain('AAAABBBB');
 });
+
+test('what of the context went in, and what was left out and why', () => {
+  const context = {
+    room: 100,
+    put: [
+      { name: 'variable plan', tokens: 40 },
+      { name: 'file a.md', tokens: 60, cut: true },
+    ],
+    leftOut: [{ name: 'memory', why: 'memories have no store yet' }],
+  };
+  const told = message(0, 0, 'user', { type: 'text', text: 'What is known' });
+  const one: Transcript = {
+    key: 'steps.0@1',
+    turns: [],
+    compactions: [],
+    messages: [{ ...told, message: { ...told.message, context } }],
+  };
+  const lines = [
+    'in: variable plan (about 40 tokens)',
+    'in: file a.md (about 60 tokens, cut)',
+    'left out: memory: memories have no store yet',
+  ];
+  expect(transcriptLines(one, PLAIN).slice(-3)).toEqual(lines.map((line) => `    ${line}`));
+  expect(transcriptMarkdown(one).slice(-3)).toEqual(lines.map((line) => `- ${line}`));
+});

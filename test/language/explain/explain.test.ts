@@ -111,6 +111,23 @@ describe('what it may touch', () => {
   test('nothing, where it only emits and decides', () => {
     expect(explain(once([{ type: 'emit', event: 'e' }]), { catalogue }).touches).toEqual([]);
   });
+
+  test('what models are told, and commands that ask one', () => {
+    const steps: Step[] = [
+      { type: 'llm', prompt: 'Go on' },
+      { type: 'command', command: 'ai/generate', params: { prompt: 'Hi' } },
+    ];
+    const { touches } = explain(once(steps, { recipe: 'coding', ragSources: ['data:reviews'] }), { catalogue });
+    expect(touches).toEqual([
+      { permission: 'network', steps: ['steps.1'], sentence: 'It uses the network: ai/generate.' },
+      { permission: 'model', steps: ['steps.0', 'steps.1'], sentence: 'It asks models: auto, ai/generate.' },
+      {
+        permission: 'read',
+        steps: ['context.0'],
+        sentence: 'It reads: before each pass what models are told (recipe "coding", data:reviews).',
+      },
+    ]);
+  });
 });
 
 describe('what bounds it, what it asks, what starts it', () => {

@@ -218,6 +218,8 @@ const parts: readonly (readonly [part: number, count: number])[] = [
   [3, 26],
   [6, 26],
 ];
+/** Of parts that are not built as a whole, what is. */
+const others = ['R5.1', 'R5.19', 'R5.20', 'R8.12', 'R8.13', 'R8.15'];
 
 test('docs/requirements.md has one row for each requirement, with its state', () => {
   const rows = Array.from(
@@ -225,7 +227,7 @@ test('docs/requirements.md has one row for each requirement, with its state', ()
     ([, id = '', rest = '']) => ({ id, cells: rest.split(/ \| ?/) }),
   );
   const ids = parts.flatMap(([part, count]) => Array.from({ length: count }, (_row, index) => `R${part}.${index + 1}`));
-  expect(rows.map(({ id }) => id)).toEqual(ids);
+  expect(rows.map(({ id }) => id)).toEqual([...ids, ...others]);
   expect(
     rows
       .filter(({ cells }) => cells.length !== 3 || !/^(?:met|not yet|deviation: .+)(?![\w])/.test(cells[2] ?? ''))

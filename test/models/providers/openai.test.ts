@@ -237,3 +237,14 @@ test('the window is what the server has allocated: vLLM, llama.cpp, LM Studio', 
   });
   expect(await describing()).toEqual({ window: 2222 });
 });
+
+test('a server whose dialect takes an effort has models that think', async () => {
+  const never = new AbortController().signal;
+  double().route('/v1/models', { headers: json, pieces: [JSON.stringify({ data: [{ id: 'm', max_model_len: 5 }] })] });
+  const settings = { name: 'own', apiKey: null, keyVariable: 'KEY', isLocal: true, baseUrl: `${double().url}/v1` };
+  expect(await openAiProvider({ ...settings, dialect: { effort: true } }).describe('m', never)).toEqual({
+    window: 5,
+    thinking: { kind: 'effort' },
+  });
+  expect(await openAiProvider(settings).describe('m', never)).toEqual({ window: 5 });
+});

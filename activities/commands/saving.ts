@@ -1,0 +1,75 @@
+/** `sentinel/create`: a definition that a run drafts, or a file of the project holds, becomes one that can be run by its id. */
+import * as z from 'zod';
+import { readJson } from '../../language/expression/json-text.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
+import { Value } from '../../language/model.ts';
+import { replyValue } from '../../language/models/reply-value.ts';
+import { readStarted, referring, type Handed } from '../../language/read/started-program.ts';
+import { referredDefinitions } from '../../prisma/store/values/referred-definitions.ts';
+import { Failure } from '../failures/failures.ts';
+import { type Command, type CommandContext, defineCommand, type OtherCommands } from './command.ts';
+
+const Fields = z.record(z.string(), Value);
+const Params = z.union(
+  [
+    z.strictObject({ file: z.string().min(1) }),
+    z.strictObject({ definition: z.union([z.string().min(1), Fields]) }),
+    z.looseObject({ name: z.string().min(1), steps: z.union([z.array(Value).min(1), Fields]) }),
+  ],
+  'must hold one of: file, a path in the project; definition; name and steps, with what else a definition has beside them',
+);
+type Params = z.infer<typeof Params>;
+
+async function create(params: Params, context: CommandContext, others: OtherCommands): Promise<JsonObject> {
+  const handed: Handed = { written: await writtenIn(params as JsonObject, context, others) };
+  const stored = await referredDefinitions(context.store, referring(handed));
+  const read = readStarted(handed, others.catalogue, Object.fromEntries(stored));
+  if ('fault' in read) throw new Failure('DEFINITION_INVALID', read.fault);
+  const { hash, name, version } = await context.store.definitions.save(read.definition);
+  return { id: hash, name, version };
+}
+
+async function writtenIn(params: JsonObject, context: CommandContext, others: OtherCommands): Promise<Json> {
+  const { file, definition, ...fields } = params;
+  if (typeof file === 'string') {
+    const read = await others.run('code/read', { path: file }, context);
+    return parsed(isJsonObject(read) ? read['content'] : null, `"${file}"`);
+  }
+  if (definition === undefined) return { loop: { type: 'once' }, ...fields };
+  return typeof definition === 'string' ? parsed(definition, '"definition"') : definition;
+}
+
+/** What a model has drafted may stand in a fence. */
+function parsed(text: Json | undefined, where: string): Json {
+  const value = typeof text === 'string' ? (readJson(text) ?? replyValue(text)) : null;
+  if (isJsonObject(value)) return value;
+  throw new Failure('DEFINITION_INVALID', `${where} holds no JSON object, which a definition is; write one`);
+}
+
+const Saved = z.strictObject({ id: z.string(), name: z.string(), version: z.number() });
+
+export const savingCommands: Command[] = [
+  defineCommand({
+    name: 'sentinel/create',
+    description: 'Checks and stores a definition, so that it can be run by its id or its name.',
+    permission: 'write',
+    speed: 'long',
+    otherRuns: 'defines',
+    // Their references belong to the run that will read them.
+    programParams: [
+      'definition',
+      'steps',
+      'loop',
+      'always',
+      'trigger',
+      'safety',
+      'inputs',
+      'escalateOn',
+      'recipe',
+      'ragSources',
+    ],
+    params: Params,
+    result: Saved,
+    run: create,
+  }),
+];

@@ -1,0 +1,10 @@
+/** Beginning and end of a long text, of which one mostly holds what matters. `max` in characters, besides the words between. */
+export function shortenedText(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const half = Math.floor(max / 2);
+  const left = text.length - 2 * half;
+  return `${text.slice(0, half)}\n[… ${left} of ${text.length} characters are left out here; ask for less to see them …]\n${text.slice(-half)}`.replaceAll(
+    /\p{Surrogate}/gu,
+    '\uFFFD',
+  );
+}
