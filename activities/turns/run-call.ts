@@ -43,13 +43,13 @@ export async function runCall(
 ): Promise<Json> {
   const { handle, key, attempt } = call;
   const again = secondTime(catalogue, call);
-  if (again === 'same' && attempt > 1) throw unknown(key);
+  if (again === 'same' && attempt > 1) throw unknown();
   if (again !== 'harm') return keepCallResult(store, handle, place, await perform());
   const of = { handle, conversation: place.conversation, turn: place.turn, call: place.call };
   // Whatever numbers attempts have, nobody takes the claim of another for its own.
   const claimant = `${attempt} ${randomUUID()}`;
   const claim = await store.calls.claim(of, { key, attempt: claimant, tries: place.tries ?? 1 });
-  if (claim.state === 'unknown') throw unknown(key);
+  if (claim.state === 'unknown') throw unknown();
   if (claim.state === 'ended') return valueOf(claim.outcome);
   try {
     const value = await perform();
@@ -74,5 +74,5 @@ function valueOf(outcome: CallOutcome): Json {
   throw new Failure(code, message, { retryable, ...(details === undefined ? {} : { details }) });
 }
 
-const unknown = (key: string): Failure =>
-  new Failure('CALL_OUTCOME_UNKNOWN', `the worker that ran ${key} was lost before it said what came of it`);
+const unknown = (): Failure =>
+  new Failure('CALL_OUTCOME_UNKNOWN', 'its worker was lost before it said what came of it');
