@@ -69,10 +69,10 @@ function skipped(why?: string): Resolved {
 /** Null where the command does not know. */
 function* verify(at: AtModel, doubted: Doubted, how: Verification): Walking<Resolved | null> {
   const { walk, strand } = at;
-  const { place, call, doubt } = doubted;
+  const { place, doubt } = doubted;
   const own: Place = { ...place, path: `${place.path}/verify`, key: `${place.key}/verify` };
   const step: CommandStep = { type: 'command', command: how.verify, ...(how.params ? { params: how.params } : {}) };
-  const built = verification(at, step, own, call);
+  const built = verification(at, step, own, doubted);
   if ('code' in built) {
     record(walk, { type: 'warning', key: own.key, code: built.code, message: built.message });
     return null;
@@ -107,9 +107,15 @@ function saysDone(value: Json): boolean {
 }
 
 /** The parameters see the call beside the names in scope. */
-function verification(at: AtModel, step: CommandStep, place: Place, call: CallFrame): CommandEffect | FailureInfo {
+function verification(
+  at: AtModel,
+  step: CommandStep,
+  place: Place,
+  { call, doubt }: Doubted,
+): CommandEffect | FailureInfo {
   const { walk, strand } = at;
-  const about: JsonObject = { name: call.name, input: call.input };
+  const { command = call.name, params: input = call.input } = doubt.action;
+  const about: JsonObject = { name: command, input };
   const inside: Strand = { ...strand, own: { call: about }, outer: [strand.own, ...strand.outer] };
   const reader = new Reader(namesAt(walk, inside, place.passes, place.path));
   const params = paramsOf(walk.input, step, reader);
@@ -127,7 +133,7 @@ function verification(at: AtModel, step: CommandStep, place: Place, call: CallFr
 }
 
 function* askAbout({ walk, strand }: AtModel, { doubt, called, place }: Doubted): Walking<Resolved> {
-  const { failure } = doubt;
+  const { failure, action } = doubt;
   const rule = ruleFor(walk.input.definition, 'unfamiliar');
   const priority = rule?.priority ?? 'normal';
   const message = `${called.command} may have been done: ${failure.message}`;
@@ -136,7 +142,6 @@ function* askAbout({ walk, strand }: AtModel, { doubt, called, place }: Doubted)
     notify(walk, place.key, 'unfamiliar', priority, message);
     return skipped();
   }
-  const action = { type: 'command', command: called.command, params: called.params ?? {} };
   const verdict = yield* ask(walk, strand, {
     id: `${place.key}:unknown`,
     key: place.key,

@@ -14,6 +14,7 @@ import { failing, passGate, type AtModel } from './model-gate.ts';
 import { noteMark } from './model-stuck.ts';
 import type { CallFrame, ModelFrame } from './position.ts';
 import { finish } from './results.ts';
+import { actionOf } from './shown-action.ts';
 import { record } from './walk-state.ts';
 import type { Halt, Place } from './effect.ts';
 
@@ -157,7 +158,8 @@ function* tryCall(at: AtModel, call: CallFrame, index: number): Walking<Halt | n
   const { failure } = ending;
   if (isAbort(failure)) return { ending: { failure } };
   if (isDoubt(failure)) {
-    call.doubt = { failure, block: { at: 0 } };
+    const action = 'effect' in acted ? actionOf(acted.effect) : { type: 'command', command: name, params: call.input };
+    call.doubt = { failure, action, block: { at: 0 } };
     return null;
   }
   if (MISTAKES.has(failure.code)) open.isMistaken = true;

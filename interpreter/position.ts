@@ -137,6 +137,8 @@ export interface CallFrame extends TurnCall {
 
 export interface Doubt {
   failure: FailureInfo;
+  /** What was called, as it was approved and edited. */
+  action: JsonObject;
   /** Of the command that is asked whether the call was done. */
   block: BlockFrame;
   /** It is decided that the call is made again, and why. */

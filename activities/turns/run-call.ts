@@ -43,7 +43,7 @@ export async function runCall(
   const { handle, key, attempt } = call;
   const word = (value: Json): Json => wordOf(findCommand(catalogue, call.command), value);
   const again = secondTime(catalogue, call);
-  if (again === 'same' && attempt > 1) throw unknown(key);
+  if (again === 'same' && attempt > 1) throw unknown();
   if (again !== 'harm') {
     const value = await perform();
     return keepCallResult(store, handle, place, value, word(value));
@@ -52,7 +52,7 @@ export async function runCall(
   // Whatever numbers attempts have, nobody takes the claim of another for its own.
   const claimant = `${attempt} ${randomUUID()}`;
   const claim = await store.calls.claim(of, { key, attempt: claimant, tries: place.tries ?? 1 });
-  if (claim.state === 'unknown') throw unknown(key);
+  if (claim.state === 'unknown') throw unknown();
   if (claim.state === 'ended') return valueOf(claim.outcome);
   try {
     const value = await perform();
@@ -77,5 +77,5 @@ function valueOf(outcome: CallOutcome): Json {
   throw new Failure(code, message, { retryable, ...(details === undefined ? {} : { details }) });
 }
 
-const unknown = (key: string): Failure =>
-  new Failure('CALL_OUTCOME_UNKNOWN', `the worker that ran ${key} was lost before it said what came of it`);
+const unknown = (): Failure =>
+  new Failure('CALL_OUTCOME_UNKNOWN', 'its worker was lost before it said what came of it');

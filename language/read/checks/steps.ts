@@ -69,7 +69,7 @@ function checkCommand({ step, path }: StepSite, catalogue: Catalogue, origins: O
 function checkVerification({ step, path }: StepSite, catalogue: Catalogue, origins: Origins): Problem[] {
   if (step.type !== 'llm' || typeof step.onUnknown !== 'object') return [];
   const at = origins.locate(step.onUnknown, origins.locate(step, path, ['onUnknown']), ['verify']);
-  const shell = 'a line of shell is the "command" of "code/shell/execute", in "params"';
+  const shell = 'name "code/shell/execute", and give it a line of shell as "command" in "params"';
   return checkNamed(step.onUnknown.verify, at, catalogue, {
     line: shell,
     none: shell,

@@ -28,6 +28,7 @@ import { isPlain, lastKey, type Origins, type Plain } from '../draft/draft.ts';
 import { instead, insteadInTrigger } from '../remedies/instead.ts';
 import { nearest, otherWord, remedyFor } from '../remedies/meant-word.ts';
 import { AS_WRITTEN, mend, namesIn, type Misspelt } from './mend.ts';
+import { narrowed } from '../remedies/union-issue.ts';
 import { stepForText } from '../remedies/text-for-step.ts';
 import { beside, meantReference } from './meant-reference.ts';
 
@@ -189,7 +190,8 @@ function report(schema: z.ZodType, value: unknown, path: string, found: Found): 
   for (let round = 0; round < roundsMax; round += 1) {
     const result = schema.safeParse(isPlain(value) ? withoutInner(value) : value, OWN_WORDS);
     if (result.success) return { isKnown: true, names };
-    const issues = withoutConsequences(result.error.issues);
+    const narrow = (issue: z.core.$ZodIssue): z.core.$ZodIssue[] => narrowed(issue, valueAt(value, issue.path));
+    const issues = withoutConsequences(result.error.issues.flatMap(narrow));
     const misspelt = issues.flatMap((issue) =>
       issue.code === 'unrecognized_keys' ? misspeltOf(issue, schema, value) : [],
     );
@@ -329,10 +331,14 @@ function keysAt(schema: z.ZodType, value: unknown, path: readonly PropertyKey[])
 
 function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodType>> | undefined {
   const outer = schema as
-    { shape?: Record<string, z.ZodType>; unwrap?: () => z.ZodType; element?: z.ZodType } | undefined;
+    | { shape?: Record<string, z.ZodType>; unwrap?: () => z.ZodType; element?: z.ZodType; options?: z.ZodType[] }
+    | undefined;
   if (outer?.shape !== undefined) return outer.shape;
   if (typeof outer?.unwrap === 'function') return shapeOf(outer.unwrap());
-  return outer?.element === undefined ? undefined : shapeOf(outer.element);
+  if (outer?.element !== undefined) return shapeOf(outer.element);
+  const members = (outer?.options ?? []).map((member) => shapeOf(member));
+  const objects = members.filter((shape) => shape !== undefined);
+  return objects.length === 1 ? objects[0] : undefined;
 }
 
 function shapeKeys(schema: z.ZodType | undefined): string[] {

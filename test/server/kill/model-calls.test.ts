@@ -21,80 +21,77 @@ afterEach(async () => {
 
 const key = 'steps.0@1/turn.1/call.0';
 
-const asking = (rest: Partial<LlmStep>): ReturnType<typeof once> =>
+const asking = (name: string, rest: Partial<LlmStep>): ReturnType<typeof once> =>
   once('asking', [
     {
       type: 'llm',
       model: 'openai/some-model',
-      prompt: 'one Write down that it was done',
+      prompt: `${name} Write down that it was done`,
       tools: ['code/shell/execute'],
       outputTo: 'answer',
       ...rest,
     },
   ]);
 
-/** A run whose worker dies in its call. */
-async function lostInCall(rest: Partial<LlmStep>, command: string): Promise<string> {
-  model = await new ScriptedModel().open(({ turn }) =>
-    turn === 1 ? calls({ id: '1', name: 'code_shell_execute', input: { command } }) : answers('I see.'),
-  );
+const told = (name: string): string => {
+  const bodies = model.double.asked.map(({ body }) => JSON.stringify(body));
+  return bodies.findLast((body) => body.includes(`${name} Write`)) ?? '';
+};
+const begun = (name: string): string => join(harness.project, `${name}.begun`);
+const lines = (name: string): string => readFileSync(begun(name), 'utf8');
+
+test('what becomes of calls whose worker died is asked, verified, or decided, and never done twice without a word', async () => {
+  model = await new ScriptedModel().open(({ name, turn }) => {
+    const command = `echo begun >> ${name}.begun; test -f ${name}.again && echo finished && exit 0; touch ${name}.again; sleep 30`;
+    return turn === 1 ? calls({ id: '1', name: 'code_shell_execute', input: { command } }) : answers('I see.');
+  });
   const worker = await harness.startWorker(model.environment);
-  const handle = await harness.start(asking(rest));
-  await until(() => existsSync(join(harness.project, 'begun')));
+  const verification = { verify: 'code/shell/execute', params: { command: 'test -f verified.begun' } };
+  const [asked, verified, repeated] = [
+    await harness.start(asking('asked', {})),
+    await harness.start(asking('verified', { onUnknown: verification })),
+    await harness.start(asking('repeated', { onUnknown: 'retry' })),
+  ];
+  await until(() => ['asked', 'verified', 'repeated'].every((name) => existsSync(begun(name))));
   await worker.kill9();
   await harness.startWorker(model.environment);
-  return handle;
-}
+  await isAsked(asked);
+  expect(await harness.result(verified)).toMatchObject({ outcome: 'completed' });
+  expect(lines('verified')).toBe('begun\n');
+  expect(told('verified')).toContain('This call was done');
+  await isRepeated(repeated);
+});
 
-const told = (): string => JSON.stringify(model.double.asked.at(-1)?.body ?? {});
-const lines = (): string => readFileSync(join(harness.project, 'begun'), 'utf8');
-
-test('a persona is asked about a call whose worker died, and what it says is told to the model', async () => {
-  const handle = await lostInCall({}, 'echo begun >> begun; sleep 30');
+async function isAsked(handle: string): Promise<void> {
   await harness.untilEvent(handle, ({ type }) => type === 'asked');
+  const id = `${key}:unknown`;
   const { questions } = await harness.state(handle);
-  expect(questions).toMatchObject([
-    { id: `${key}:unknown`, kind: 'unfamiliar', choices: ['retry', 'skip', 'abort'], assignee: 'tester' },
-  ]);
-  const inbox = await harness.command('inbox');
-  expect(inbox.out).toContain('may have been done');
+  const choices = ['retry', 'skip', 'abort'];
+  expect(questions).toMatchObject([{ id, kind: 'unfamiliar', choices, assignee: 'tester' }]);
+  const [item] = await harness.store.inbox.list({ handle });
+  expect(item).toMatchObject({ id, message: expect.stringContaining('may have been done') as string });
   await harness
     .workflow(handle)
-    .executeUpdate(ANSWER, { args: [{ id: `${key}:unknown`, choice: 'skip', note: 'it was done', by: 'tester' }] });
+    .executeUpdate(ANSWER, { args: [{ id, choice: 'skip', note: 'it was done', by: 'tester' }] });
   expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { answer: 'I see.' } });
-  expect(lines()).toBe('begun\n');
-  expect(told()).toContain('It is not known whether this call was done');
-  expect(told()).toContain('tester says: it was done');
-  expect(model.paid.get('one')).toEqual([1, 1]);
+  expect(lines('asked')).toBe('begun\n');
+  expect(told('asked')).toContain('It is not known whether this call was done');
+  expect(told('asked')).toContain('tester says: it was done');
+  expect(model.paid.get('asked')).toEqual([1, 1]);
   expect(await harness.store.calls.list(handle)).toMatchObject([{ key, state: 'begun', tries: 1 }]);
-});
+}
 
-test('a command is asked whether the call was done, which is then not made again', async () => {
-  const onUnknown = { verify: 'code/shell/execute', params: { command: 'test -f begun' } };
-  const handle = await lostInCall({ onUnknown }, 'echo begun >> begun; sleep 30');
+async function isRepeated(handle: string): Promise<void> {
   expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
-  expect(lines()).toBe('begun\n');
-  expect(told()).toContain('This call was done');
-});
-
-test('a call that is made again by decision is said to be, and has a key of its own', async () => {
-  const command = 'echo begun >> begun; test -f again && echo finished && exit 0; touch again; sleep 30';
-  const handle = await lostInCall({ onUnknown: 'retry' }, command);
-  expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
-  expect(lines()).toBe('begun\nbegun\n');
-  expect(told()).toContain('finished');
-  const events = await harness.events(handle);
-  expect(
-    events.flatMap((event) =>
-      event.type === 'step-finished'
-        ? [`${event.key} ${event.outcome}`]
-        : event.type === 'warning'
-          ? [`${event.key} ${event.code}`]
-          : [],
-    ),
-  ).toEqual([`${key} failed`, `${key}#2 CALL_REPEATED`, `${key}#2 ok`, 'steps.0@1 ok']);
+  expect(lines('repeated')).toBe('begun\nbegun\n');
+  expect(told('repeated')).toContain('finished');
+  const said = (await harness.events(handle)).flatMap((event) => {
+    if (event.type === 'step-finished') return [`${event.key} ${event.outcome}`];
+    return event.type === 'warning' ? [`${event.key} ${event.code}`] : [];
+  });
+  expect(said).toEqual([`${key} failed`, `${key}#2 CALL_REPEATED`, `${key}#2 ok`, 'steps.0@1 ok']);
   expect(await harness.store.calls.list(handle)).toMatchObject([{ key: `${key}#2`, state: 'done', tries: 2 }]);
-});
+}
 
 test('runs of 20 turns whose worker is killed pay no answer twice, and end as one that nothing disturbs', async () => {
   model = await openModel();

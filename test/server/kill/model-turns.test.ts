@@ -1,5 +1,5 @@
 /** A model step over a dead worker: each answer that arrived is paid once, and the run ends as the undisturbed one does. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { once } from '../harness/definitions.ts';
@@ -54,7 +54,7 @@ test('the answer is paid once where the worker dies in a call, and in the turn a
   );
   const first = await harness.startWorker(environment());
   const handle = await harness.start(definition);
-  await until(async () => (await harness.state(handle)).current.some(({ key }) => key === 'steps.0@1/turn.2/call.0'));
+  await until(() => existsSync(join(harness.project, 'called')));
   expect(paid()).toBe(2);
   await first.kill9();
   const second = await harness.startWorker(environment());
