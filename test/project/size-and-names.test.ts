@@ -35,6 +35,7 @@ const filesMax = 13;
 
 /** Folders that may hold more files, each with its reason. */
 const fuller: Readonly<Record<string, string>> = {
+  'activities/turns/prompts': 'one file a prompt',
   'client/cli/verbs': 'one file a verb',
   'activities/commands': 'one file a family of commands',
   'language/expression': 'one evaluator: parser, operators, methods and their budget',

@@ -331,14 +331,19 @@ function keysAt(schema: z.ZodType, value: unknown, path: readonly PropertyKey[])
 
 function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodType>> | undefined {
   const outer = schema as
-    | { shape?: Record<string, z.ZodType>; unwrap?: () => z.ZodType; element?: z.ZodType; options?: z.ZodType[] }
+    | {
+        shape?: Record<string, z.ZodType>;
+        unwrap?: () => z.ZodType;
+        element?: z.ZodType;
+        options?: readonly z.ZodType[];
+      }
     | undefined;
   if (outer?.shape !== undefined) return outer.shape;
   if (typeof outer?.unwrap === 'function') return shapeOf(outer.unwrap());
-  if (outer?.element !== undefined) return shapeOf(outer.element);
-  const members = (outer?.options ?? []).map((member) => shapeOf(member));
-  const objects = members.filter((shape) => shape !== undefined);
-  return objects.length === 1 ? objects[0] : undefined;
+  // Of several forms, the only one that is an object.
+  const shapes = (outer?.options ?? []).map((option) => shapeOf(option)).filter((shape) => shape !== undefined);
+  if (shapes.length === 1) return shapes[0];
+  return outer?.element === undefined ? undefined : shapeOf(outer.element);
 }
 
 function shapeKeys(schema: z.ZodType | undefined): string[] {

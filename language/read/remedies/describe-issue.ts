@@ -8,9 +8,21 @@ import type { Remedy } from './text-for-step.ts';
 import { remedyForValue } from './value-remedy.ts';
 
 /** What has the wrong type has no size that could be wrong too. */
-export function withoutConsequences(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+export function withoutConsequences(given: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+  const issues = given.flatMap(meantForm);
   const wrong = new Set(issues.filter(({ code }) => code === 'invalid_type').map(({ path }) => path.join('.')));
   return issues.filter((issue) => !isRange(issue) || !wrong.has(issue.path.join('.')));
+}
+
+const isOtherKind = ({ path, code }: z.core.$ZodIssue): boolean => path.length === 0 && code === 'invalid_type';
+
+/** Where only one of several forms is of the value's kind, what is wrong is wrong in that one. */
+function meantForm(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const forms = issue.errors.filter((form) => form.length > 0 && !form.some(isOtherKind));
+  const [meant, ...others] = forms;
+  if (meant === undefined || others.length > 0) return [issue];
+  return meant.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
 type Range = z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig;
