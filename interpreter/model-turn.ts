@@ -147,6 +147,13 @@ function afterAnswer({ step, place, open }: AtModel, outcome: TurnOutcome): Halt
     case 'pause':
       open.turn += 1;
       return null;
+    case 'max-tokens':
+      if ((outcome.text ?? '').trim() !== '') break;
+      return failing(
+        'MODEL_ANSWER_BROKEN',
+        `${place.key}: the answer of ${outcome.model} was cut before it said anything, or in a call; raise maxTokens, or ask for less`,
+        true,
+      );
     default:
       break;
   }

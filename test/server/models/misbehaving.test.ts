@@ -58,6 +58,13 @@ const truncated = streamed(wire, whole.slice(0, 3));
 const reset = streamed(wire, whole.slice(0, 3), { then: 'reset' });
 const broken = streamed(wire, [...whole.slice(0, 2), 'data: {"choices": [{"delta": \n\n', ...whole.slice(2)]);
 const notJson: Reply = { headers: json, pieces: ['{"choices": '] };
+const badArguments = streamed(
+  wire,
+  wire.events({
+    parts: [{ call: { id: 'bad', name: 'code_write', pieces: ["{path: 'b.txt'}"] } }],
+    reason: wire.reasons.calls,
+  }),
+);
 const cutArguments = streamed(
   wire,
   wire.events({
@@ -85,7 +92,7 @@ test('what can be mended is, and each good answer is paid once', async () => {
     [calls({ id: '4', name: 'code_read', input: { file: 'a.txt' } })],
     [notJson, calls(read('5'))],
     [calls(read('6'), { id: '6b', name: 'no_such_tool', input: {} })],
-    [cutArguments],
+    [badArguments],
     [reset, calls(...Array.from({ length: 100 }, (_, n) => read(`many-${n}`)))],
     [htmlInStream, answers('All of it is read.')],
   ]);
@@ -101,7 +108,7 @@ test('what can be mended is, and each good answer is paid once', async () => {
     '5',
     '6',
     '6b',
-    'cut',
+    'bad',
     ...Array.from({ length: 100 }, (_, n) => `many-${n}`),
   ]);
   expect(said.flatMap(({ texts }) => texts).join(' ')).not.toContain('Half of');
@@ -129,7 +136,8 @@ test.each<[string, Reply, Partial<LlmStep>, RegExp]>([
   ['silent', { silentMs: Number.POSITIVE_INFINITY }, { timeoutMs: 4000 }, /^STEP_TIMEOUT/],
   ['silent-inside', streamed(wire, whole.slice(0, 2), { then: 'silence' }), { timeoutMs: 4000 }, /^STEP_TIMEOUT/],
   ['never-json', html, { timeoutMs: 5000 }, /^MODEL_ANSWER_BROKEN/],
-  ['never-good-arguments', cutArguments, {}, /^MODEL_CALLS_WRONG/],
+  ['never-good-arguments', badArguments, {}, /^MODEL_CALLS_WRONG/],
+  ['cut-in-a-call', cutArguments, {}, /^MODEL_ANSWER_BROKEN .*raise maxTokens/],
 ])('%s ends the step clearly, and loses nothing of what was said before', async (name, reply, rest, expected) => {
   const before = worker.memory().now;
   scripts.set(name, [[calls(read('1'))], [reply]]);
