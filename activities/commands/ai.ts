@@ -94,6 +94,8 @@ async function converse(
   prompts: TurnRequest['prompts'] = {},
 ): Promise<Conversed> {
   const settings: TurnSettings = {
+    // One question: there are no earlier turns that could be shortened.
+    autoCompact: false,
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(thinking === undefined ? {} : { thinking }),

@@ -83,6 +83,12 @@ test('a provider that asks to wait is a failure that says so, and an empty quest
   await expect(run('ai/generate', { model })).rejects.toMatchObject({ code: 'COMMAND_PARAMS_INVALID' });
 });
 
+test('a question that is too long for the model is a failure, and nothing is made shorter', async () => {
+  asking.double().next(wire.errors.overflow);
+  await expect(run('ai/generate', { prompt: 'Hi', model })).rejects.toMatchObject({ code: 'MODEL_CONTEXT_TOO_LONG' });
+  expect(asking.asked()).toHaveLength(1);
+});
+
 test('nothing to ask about costs nothing', async () => {
   const empty = { text: '', sources: [], leftOut: [] };
   expect(await run('ai/should-respond', { ragContext: empty, model })).toMatchObject({ shouldRespond: false });
