@@ -109,7 +109,16 @@ export interface StepOptions {
 
 export type TurnRequest = Pick<
   TurnEffect,
-  'conversation' | 'turn' | 'model' | 'say' | 'answers' | 'tools' | 'highlighted' | 'settings' | 'compaction'
+  | 'conversation'
+  | 'turn'
+  | 'model'
+  | 'say'
+  | 'answers'
+  | 'tools'
+  | 'highlighted'
+  | 'settings'
+  | 'tokensBefore'
+  | 'compaction'
 > & {
   /** With the first turn. */
   opening?: Opening;
