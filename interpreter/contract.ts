@@ -109,17 +109,10 @@ export interface StepOptions {
 
 export type TurnRequest = Pick<
   TurnEffect,
-  | 'conversation'
-  | 'turn'
-  | 'model'
-  | 'say'
-  | 'answers'
-  | 'tools'
-  | 'highlighted'
-  | 'settings'
-  | 'tokensBefore'
-  | 'compaction'
+  'conversation' | 'turn' | 'model' | 'say' | 'answers' | 'tools' | 'highlighted' | 'settings' | 'compaction'
 > & {
+  /** Tokens of the turns before it. */
+  tokensBefore?: number;
   /** With the first turn. */
   opening?: Opening;
   /** Prompts of ours that it is asked with, by name, with their versions. */

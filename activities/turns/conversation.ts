@@ -115,7 +115,7 @@ export const resultRow = (turn: number, call: number, block: ToolResultBlock): P
 });
 
 export const hasOpening = (rows: readonly PlacedMessage[]): boolean =>
-  rows.some(({ turn, part }) => turn === 0 && part < BESIDES);
+  rows.some(({ turn, part }) => turn === 0 && part < besidesPart);
 
 export interface Conversed {
   system?: string;
