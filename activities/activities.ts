@@ -56,6 +56,7 @@ import { runSegment } from './segment/run-segment.ts';
 import { runShell } from './shell/run-shell.ts';
 import { withValueFiles } from './shell/value-files.ts';
 import type { Models } from './models/open-models.ts';
+import { LiveTurn } from './turns/live/live-turn.ts';
 import { runAgent } from './turns/run-agent.ts';
 import { runCall } from './turns/run-call.ts';
 import { runTurn } from './turns/run-turn.ts';
@@ -98,7 +99,7 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
         );
       }),
     [WATCH]: (request: WatchRequest) => guarded(async () => watchExecution(request, await contextOf(parts))),
-    [LLM]: (request: TurnRequest) => guarded(() => askWithin(parts, request)),
+    [LLM]: (request: TurnRequest, options?: StepOptions) => guarded(() => askWithin(parts, request, options)),
     [AGENT]: (input: RunInput, request: AgentRequest) => guarded(() => agent(parts, input, request)),
     [NEXT_EVENT]: async (request: EventRequest) =>
       store.signals.next({ handle: (await ownRun(store)).handle, ...request }),
@@ -141,16 +142,30 @@ function commandActivity(parts: ActivityParts, nameOf: () => string): Activity {
 /** A model may think for minutes without a word. */
 const beatMs = 2000;
 
-async function askWithin(parts: ActivityParts, request: TurnRequest): Promise<TurnOutcome> {
-  const context = await contextOf(parts);
-  const { run, key, attempt, timeoutMs, signal } = context;
-  return beating(context, () => runTurn(parts, request, { run, attempt: `${key} ${attempt}`, timeoutMs, signal }));
+async function askWithin(parts: ActivityParts, request: TurnRequest, options?: StepOptions): Promise<TurnOutcome> {
+  const context = await contextOf(parts, options);
+  const { run, key, attempt, timeoutMs, signal, secrets } = context;
+  const { turn: number, tokensBefore: tokensSoFar = 0 } = request;
+  const live = liveTurn(parts, context, key, secrets);
+  return beating(
+    context,
+    () => live.during(runTurn(parts, request, { run, attempt: `${key} ${attempt}`, timeoutMs, signal, live })),
+    () => ({ turn: number, tokensSoFar, ...live.progress }),
+  );
 }
+
+/** Those who follow the run hear what the model says. */
+const liveTurn = (
+  { store }: ActivityParts,
+  { run, attempt }: CommandContext,
+  key: string,
+  { logs }: Secrets,
+): LiveTurn => new LiveTurn({ logs: store.logs, label: { handle: run.handle, key, attempt }, masks: logs });
 
 async function agent(parts: ActivityParts, input: RunInput, request: AgentRequest): Promise<AgentReport> {
   const context = await contextOf(parts);
   const { run, attempt, signal } = context;
-  let said: Json = null;
+  const under: { said: JsonObject; turn?: { turn: number; tokensSoFar: number; live: LiveTurn } } = { said: {} };
   /** Its calls may have been begun by an attempt before. */
   let answeredBefore = 0;
   const segment = {
@@ -158,28 +173,31 @@ async function agent(parts: ActivityParts, input: RunInput, request: AgentReques
     recorded: parts.recorded,
     attempt,
     signal,
-    turn: async (effect: TurnEffect): Promise<Json> =>
-      (await runTurn(parts, turnRequest(effect), {
-        run,
-        attempt: `${effect.key} ${attempt}`,
-        timeoutMs: effect.timeoutMs,
-        signal,
-        known: () => {
-          answeredBefore = effect.turn;
-        },
-      })) as unknown as Json,
+    turn: async (effect: TurnEffect): Promise<Json> => {
+      const { key, timeoutMs, turn: number, tokensBefore: tokensSoFar } = effect;
+      const live = liveTurn(parts, context, key, await secretsOf(parts.store, effect.secrets));
+      under.turn = { turn: number, tokensSoFar, live };
+      const known = (): void => {
+        answeredBefore = number;
+      };
+      const place = { run, attempt: `${key} ${attempt}`, timeoutMs, signal, known, live };
+      return (await live.during(runTurn(parts, turnRequest(effect), place))) as unknown as Json;
+    },
     call: (effect: CommandEffect) => {
       const isFirst = effect.call?.turn !== answeredBefore || effect.call.tries !== undefined;
       return callCommand(parts, effect, { ...context, attempt: isFirst ? 1 : attempt });
     },
-    said: ({ turn: next, made, usage, usd }: ModelFrame) => {
-      said = { turn: next, calls: made.length, ...usage, usd };
+    said: ({ made, usd }: ModelFrame) => {
+      under.said = { calls: made.length, usd };
     },
   };
   return beating(
     context,
     () => runAgent(segment, input, request),
-    () => said,
+    () => {
+      const { live, ...begun } = under.turn ?? {};
+      return { ...under.said, ...begun, ...live?.progress };
+    },
   );
 }
 
@@ -208,11 +226,7 @@ async function callCommand(parts: ActivityParts, effect: CommandEffect, context:
   );
 }
 
-async function beating<Result>(
-  context: CommandContext,
-  run: () => Promise<Result>,
-  said: () => Json = () => null,
-): Promise<Result> {
+async function beating<Result>(context: CommandContext, run: () => Promise<Result>, said: () => Json): Promise<Result> {
   const beat = setInterval(() => context.heartbeat(said()), beatMs);
   try {
     return await run();

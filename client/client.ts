@@ -23,21 +23,29 @@ import type { Cancelled } from './cancel-run.ts';
 import { ClientError, refuseFault } from '../runs/client-error.ts';
 import { runAt } from './lookup/run-at.ts';
 import { Connections, type ConnectOptions } from './connect.ts';
-import { followRun, type FollowedEvent, type FollowOptions } from './follow/follow-run.ts';
+import {
+  followLive,
+  followRun,
+  type FollowedEvent,
+  type FollowedPiece,
+  type FollowOptions,
+} from './follow/follow-run.ts';
 import { waitForLoss } from './follow/lost-run.ts';
 import { noSuchRun } from './lookup/no-such-run.ts';
-import { reportOf, reportWithoutRow, webUrlOf, type RunReport } from './lookup/run-report.ts';
+import { reportOf, reportWithoutRow, saidOf, webUrlOf, type RunReport } from './lookup/run-report.ts';
 import { transcriptsOf, type Transcript } from './lookup/transcripts.ts';
 import type { RunServices } from '../runs/start-run.ts';
+import type { TellOptions, ToldModel } from './tell-model.ts';
 import type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
 export type { AnsweredQuestion, AnswerOptions } from './answer-question.ts';
 export type { Cancelled } from './cancel-run.ts';
 export type { Forced, ForcedRun } from './force-cancel.ts';
 export { ClientError } from '../runs/client-error.ts';
-export type { FollowedEvent, FollowOptions } from './follow/follow-run.ts';
+export type { FollowedEvent, FollowedPiece, FollowOptions } from './follow/follow-run.ts';
 export type { Transcript } from './lookup/transcripts.ts';
 export type { RunReport } from './lookup/run-report.ts';
+export type { TellOptions, ToldModel } from './tell-model.ts';
 export type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
 export interface StartOptions {
@@ -110,8 +118,8 @@ export class SentinelClient {
 
   async status(handle: string): Promise<RunReport> {
     const run = await this.find(handle);
-    const said = run.finishedAt === null ? await (await this.store()).events.newest(handle, ['warning']) : null;
-    return reportOf(run, this.#connections.config, Date.now(), { held: await this.#heldBy(run), said });
+    const { waits, told } = await saidOf(await this.store(), run);
+    return reportOf(run, this.#connections.config, Date.now(), { held: await this.#heldBy(run), waits, told });
   }
 
   /** What holds the run; null where nothing does, or only a question. */
@@ -139,6 +147,19 @@ export class SentinelClient {
 
   /** Stored and future events, nested runs included, until the run has ended. */
   async *follow(handle: string, options: FollowOptions = {}): AsyncGenerator<FollowedEvent> {
+    yield* this.#untilLost(handle, options, followRun);
+  }
+
+  /** The same, and between the events what models say, as they do. */
+  async *followLive(handle: string, options: FollowOptions = {}): AsyncGenerator<FollowedEvent | FollowedPiece> {
+    yield* this.#untilLost(handle, options, followLive);
+  }
+
+  async *#untilLost<Item>(
+    handle: string,
+    options: FollowOptions,
+    followWith: (store: Store, handle: string, options: FollowOptions) => AsyncGenerator<Item>,
+  ): AsyncGenerator<Item> {
     await this.find(handle);
     const store = await this.store();
     const over = new AbortController();
@@ -150,7 +171,7 @@ export class SentinelClient {
     });
     const signal = options.signal === undefined ? over.signal : AbortSignal.any([options.signal, over.signal]);
     try {
-      yield* followRun(store, handle, { ...options, signal });
+      yield* followWith(store, handle, { ...options, signal });
     } finally {
       over.abort();
     }
@@ -235,6 +256,18 @@ export class SentinelClient {
     return answerQuestion({ store, client: () => this.#connections.client() }, handle, answer);
   }
 
+  /**
+   * Tells the model of a step that is under way something, before its next turn. Throws `NO_MODEL_STEP` where none
+   * is, or several are and `step` names none of them.
+   */
+  async tell(handle: string, text: string, options: TellOptions): Promise<ToldModel> {
+    const { stepWithin, tellModel } = await import('./tell-model.ts');
+    const at = stepWithin(handle, options.step);
+    await this.#refuseEnded(at.handle, 'tell');
+    const [store, client] = await Promise.all([this.store(), this.#connections.client()]);
+    return tellModel({ store, client }, at, text, options);
+  }
+
   /** The run's steps as they stand; `at` may name a run nested in it: `steps.2@1`. */
   async steps(handle: string, at = ''): Promise<StepList> {
     const { handle: holding } = runAt(handle, at);
@@ -267,7 +300,7 @@ export class SentinelClient {
     const report =
       run === null
         ? reportWithoutRow(handle, this.webUrl(handle))
-        : reportOf(run, this.#connections.config, Date.now(), { held: null, said: null });
+        : reportOf(run, this.#connections.config, Date.now(), { held: null, waits: [], told: [] });
     return { report, questions: [], forced };
   }
 

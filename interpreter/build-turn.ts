@@ -8,7 +8,16 @@ import { picturesOf, type FoundPicture } from '../language/models/pictures.ts';
 import { refusalOf } from '../language/permissions.ts';
 import type { TurnRequest } from './contract.ts';
 import { confinementOf, labelOf, secretsOf, strictFailure, withRights } from './build-effect.ts';
-import type { AutoCompact, CallPlace, CommandEffect, Opening, TurnEffect, TurnSettings, Place } from './effect.ts';
+import type {
+  AutoCompact,
+  CallPlace,
+  CommandEffect,
+  Opening,
+  TurnEffect,
+  TurnSettings,
+  TurnUsage,
+  Place,
+} from './effect.ts';
 import type { Strand } from './host.ts';
 import { runningMs, timeoutOf } from './limits.ts';
 import { namesAt, Reader } from './names.ts';
@@ -25,6 +34,9 @@ export function stepTimeLeft(walk: Walk, strand: Strand, step: LlmStep, open: Pi
   const whole = Math.min(timeoutOf(walk, { ...step, timeoutMs: undefined }, strand), step.timeoutMs ?? Infinity);
   return whole - (runningMs(walk) - open.since);
 }
+
+export const tokensOf = ({ input, output, cacheRead, cacheWrite }: TurnUsage): number =>
+  input + output + cacheRead + cacheWrite;
 
 export const turnsMax = ({ maxTurns = modelTurnsMax }: LlmStep): number => maxTurns;
 
@@ -62,13 +74,16 @@ export function buildTurn(walk: Walk, strand: Strand, step: LlmStep, place: Plac
     ...toolsFor(walk, step),
     settings: settingsOf(walk, step, open),
     ...(open.compaction === undefined ? {} : { compaction: open.compaction }),
+    tokensBefore: tokensOf(open.usage),
+    ...secretsOf(walk),
   };
   return { effect, unresolved };
 }
 
 /** What a conversation begins with goes out with its first turn, and is rows from then on. */
 export function turnRequest(effect: TurnEffect): TurnRequest {
-  const { conversation, turn, model, opening, say, answers, tools, highlighted, settings, compaction } = effect;
+  const { conversation, turn, model, opening, say, answers, tools, highlighted, settings, tokensBefore, compaction } =
+    effect;
   return {
     conversation,
     turn,
@@ -78,6 +93,7 @@ export function turnRequest(effect: TurnEffect): TurnRequest {
     tools,
     ...(highlighted === undefined ? {} : { highlighted }),
     settings,
+    tokensBefore,
     ...(compaction === undefined ? {} : { compaction }),
     ...(turn === 1 ? { opening } : {}),
   };

@@ -111,6 +111,8 @@ export type TurnRequest = Pick<
   TurnEffect,
   'conversation' | 'turn' | 'model' | 'say' | 'answers' | 'tools' | 'highlighted' | 'settings' | 'compaction'
 > & {
+  /** Tokens of the turns before it. */
+  tokensBefore?: number;
   /** With the first turn. */
   opening?: Opening;
   /** Prompts of ours that it is asked with, by name, with their versions. */

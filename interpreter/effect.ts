@@ -100,6 +100,8 @@ export interface TurnEffect extends EffectFrame {
   /** Those of them that the definition points out. */
   highlighted?: string[];
   settings: TurnSettings;
+  /** Of the turns before; people are told. */
+  tokensBefore: number;
   /** What shortened the conversation that the model is shown; absent where it is shown all of it. */
   compaction?: CompactionPlace;
 }
@@ -135,13 +137,15 @@ export interface LeftOut {
 
 /**
  * `repair`: the answer did not fit the step's schema. `stuck`: the model turns in circles. `answer-now`: it is
- * to answer with what it has. `self-check`: it is to be surer of its answer (thinking-depth.ts). `note` is what a person says about it.
+ * to answer with what it has. `self-check`: it is to be surer of its answer (thinking-depth.ts). `note` is what a
+ * person says about it. `told`: a person said it while the step was under way.
  */
 export type Said =
   | { prompt: 'repair'; fault: string }
   | { prompt: 'stuck'; finding: string; note?: string }
   | { prompt: 'answer-now'; finding: string; note?: string }
-  | { prompt: 'self-check'; exit: number; hasForm: boolean };
+  | { prompt: 'self-check'; exit: number; hasForm: boolean }
+  | { prompt: 'told'; id: string; text: string; by: string };
 
 export interface CallAnswer {
   call: number;

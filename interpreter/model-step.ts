@@ -24,21 +24,23 @@ import { performCalls } from './model-calls.ts';
 import { passGate, type AtModel } from './model-gate.ts';
 import { stopsHere } from './model-stop.ts';
 import { checkStuck } from './model-stuck.ts';
-import { costSoFar, takeTurn } from './model-turn.ts';
+import { costHere, hearsMore, takeTurn } from './model-turn.ts';
 import type { BlockFrame, ModelFrame } from './position.ts';
 import { finish } from './results.ts';
 import { takeRest } from './waits.ts';
+import { endTelling, sayTold } from './telling.ts';
 import { record, type Walk } from './walk-state.ts';
 
 export function* walkModel(walk: Walk, strand: Strand, step: LlmStep, place: Place, frame: BlockFrame): Walking<Flow> {
   const label = labelOf(step);
   if (frame.step?.type !== 'model') {
-    frame.step = firstFrame(walk);
+    frame.step = firstFrame(walk, place);
     record(walk, { type: 'step-started', key: place.key, step: 'llm', label });
   }
   const open = frame.step;
   const halt = yield* converse({ walk, strand, step, place, open });
-  const usage = costSoFar(open);
+  if ('ending' in halt || (halt.flow.kind !== 'yield' && halt.flow.kind !== 'segment')) endTelling(walk, open.key);
+  const usage = costHere(open);
   const cost = usage.tokens === 0 && usage.usd === 0 ? {} : { usage };
   if ('ending' in halt) {
     const decided = halt.skip === true ? { ...step, onError: 'skip' as const } : step;
@@ -50,9 +52,10 @@ export function* walkModel(walk: Walk, strand: Strand, step: LlmStep, place: Pla
   return flow;
 }
 
-function firstFrame(walk: Walk): ModelFrame {
+function firstFrame(walk: Walk, { key }: Place): ModelFrame {
   return {
     type: 'model',
+    key,
     startedAt: walk.host.now(),
     since: runningMs(walk),
     turn: 1,
@@ -97,12 +100,19 @@ function* takeTurns(at: AtModel): Walking<Halt | null> {
   const key = turnKey(place, open);
   const share = beginSegment(walk, strand, key);
   if (share === null) return null;
+  sayTold(walk, open);
   const report = yield* wait(walk.host.agent(strand, { step, place, open, key }, share.budget));
   settleSegment(walk, key);
   walk.position.steps += report.steps;
   if (report.spent) spend(walk, report.spent);
   standAs(open, report.open);
-  return report.halt;
+  return isAnswer(report.halt) && hearsMore(at) ? null : report.halt;
+}
+
+/** The model has answered, and nothing else ended the step. */
+function isAnswer(halt: Halt | null): boolean {
+  if (halt === null || !('ending' in halt) || !('value' in halt.ending)) return false;
+  return halt.ending.beside?.['stopReason'] !== 'stop-when';
 }
 
 function standAs(open: ModelFrame, after: ModelFrame): void {

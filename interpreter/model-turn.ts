@@ -3,11 +3,12 @@ import type { FailureInfo } from '../language/failure.ts';
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import { flowOf } from './attempts.ts';
 import { askBudget, begin, priceOf, settle } from './budget.ts';
-import { buildTurn, stepTimeLeft, turnsMax } from './build-turn.ts';
+import { buildTurn, stepTimeLeft, tokensOf, turnsMax } from './build-turn.ts';
 import { wait, type Walking } from './drive.ts';
-import type { Compacted, Reply, TurnOutcome, TurnUsage, Usage, Halt } from './effect.ts';
+import type { Compacted, Reply, TurnOutcome, Usage, Halt } from './effect.ts';
 import { failing, type AtModel } from './model-gate.ts';
 import type { ModelFrame } from './position.ts';
+import { isTold, sayTold } from './telling.ts';
 import { checkedAnswer } from './thinking-depth.ts';
 import { takeRest } from './waits.ts';
 import { record } from './walk-state.ts';
@@ -31,6 +32,7 @@ export function* takeTurn(at: AtModel): Walking<Halt | null> {
       'MODEL_TURNS_SPENT',
       `${place.key}: the model had not answered after ${turnsMax(step)} turns; raise maxTurns, or ask for less`,
     );
+  sayTold(walk, open);
   const built = buildTurn(walk, strand, step, place, open);
   if ('failure' in built) return { ending: { failure: built.failure } };
   if (open.turn === 1 && open.waits === 0)
@@ -63,11 +65,15 @@ function usageIn(reply: Reply): Partial<Usage> {
   return { tokens: typeof tokens === 'number' ? tokens : 0, usd: typeof usd === 'number' ? usd : 0 };
 }
 
-const tokensOf = ({ input, output, cacheRead, cacheWrite }: TurnUsage): number =>
-  input + output + cacheRead + cacheWrite;
-
 export function costSoFar({ usage, usd }: ModelFrame): { tokens: number; usd: number } {
   return { tokens: tokensOf(usage), usd };
+}
+
+/** What the step used in this run. */
+export function costHere(open: ModelFrame): { tokens: number; usd: number } {
+  const { tokens, usd } = costSoFar(open);
+  const { earlier = { tokens: 0, usd: 0 } } = open;
+  return { tokens: tokens - earlier.tokens, usd: usd - earlier.usd };
 }
 
 function count(open: ModelFrame, { usage, usd }: TurnOutcome): void {
@@ -119,13 +125,22 @@ function* afterFailure(at: AtModel, failure: FailureInfo): Walking<Halt | null> 
     code: failure.code,
     message: `${place.key} is waiting for ${whom} until ${moment}: ${failure.message}`,
     until,
+    waitsFor: whom,
   });
   open.waits += 1;
   const gate = yield* takeRest(walk, strand, `${place.key} waiting for ${whom}:`, ms, open);
   return gate === 'go' ? null : { flow: flowOf(gate) };
 }
 
-function afterAnswer({ step, place, open }: AtModel, outcome: TurnOutcome): Halt | null {
+/** What somebody told the model meanwhile is worth one more turn, where the step has any left. */
+export function hearsMore({ walk, step, open }: AtModel): boolean {
+  if (!isTold(walk.position, open.key) || open.turn >= turnsMax(step)) return false;
+  open.turn += 1;
+  return true;
+}
+
+function afterAnswer(at: AtModel, outcome: TurnOutcome): Halt | null {
+  const { step, place, open } = at;
   open.say = [];
   open.answers = [];
   if (outcome.calls.length > 0) {
@@ -162,7 +177,8 @@ function afterAnswer({ step, place, open }: AtModel, outcome: TurnOutcome): Halt
     open.turn += 1;
     return null;
   }
-  if (answer.fault === undefined) return { ending: { value: answer.value ?? '', beside: besideOf(open, answer) } };
+  if (answer.fault === undefined)
+    return hearsMore(at) ? null : { ending: { value: answer.value ?? '', beside: besideOf(open, answer) } };
   if (open.repairs >= repairsMax)
     return failing(
       'MODEL_ANSWER_INVALID',

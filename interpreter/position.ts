@@ -61,6 +61,8 @@ export interface AwaitingEventFrame {
 /** A model step between its first turn and its last: the conversation is rows, under the step's key. */
 export interface ModelFrame {
   type: 'model';
+  /** Of the step: the conversation's name. */
+  key: string;
   startedAt: number;
   /** By the run's clock, which stands still while it is held: what its time counts from. */
   since: number;
@@ -96,6 +98,16 @@ export interface ModelFrame {
   /** Of all turns so far. */
   usage: TurnUsage;
   usd: number;
+  /** What of this was used, and is counted, in the run that this one was forked from. */
+  earlier?: { tokens: number; usd: number };
+}
+
+/** A message of the user for the model step `key`, before its next turn. */
+export interface Telling {
+  id: string;
+  key: string;
+  text: string;
+  by: string;
 }
 
 export interface StuckFrame {
@@ -261,6 +273,10 @@ export interface Position {
   watched?: { [executionId: string]: number };
   /** Edits of its definition that the run has taken. */
   revision?: number;
+  /** What people told models and no turn has had yet, oldest first. */
+  told?: Telling[];
+  /** The latest of these, said to a turn or not (tellsKeptMax), so that none is taken twice. */
+  heard?: Pick<Telling, 'id' | 'key'>[];
   /** Paths of steps that are skipped the next time they are reached. */
   skips?: string[];
   /** Present once the run's own steps have ended and its clean-up has begun. */

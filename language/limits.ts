@@ -76,6 +76,11 @@ export const contextVariableCharactersMax = 4_000;
 /** Pictures that go with a prompt. */
 export const picturesMax = 20;
 
+/** What a person tells a model at once, as UTF-8: it goes through the run's history. */
+export const tellBytesMax = 16 * 1024;
+/** Such messages that may wait for the next turn of a run's model steps. */
+export const tellsWaitingMax = 20;
+
 /** How long an `always` block may take, waiting for answers included. */
 export const cleanUpMs = 600_000;
 

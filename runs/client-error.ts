@@ -3,6 +3,7 @@
  * names the finding and the remedy.
  */
 import type { EditRefusal } from '../interpreter/edits.ts';
+import type { TellRefusal } from '../interpreter/telling.ts';
 import type { EventFault } from '../language/events/reserved-events.ts';
 import type { JsonObject } from '../language/json.ts';
 
@@ -20,6 +21,7 @@ export type ClientErrorCode =
   | 'ANSWERED_ALREADY'
   | 'NO_ANSWER'
   | EditRefusal['code']
+  | TellRefusal['code']
   | EventFault['code']
   | 'FORK_KEY_NOT_REACHED'
   | 'FORK_DEFINITION_DIFFERS'

@@ -15,6 +15,7 @@ import { readStarted, referring } from '../language/read/started-program.ts';
 import { unboundedReference } from '../language/read/checks/referred-bounds.ts';
 import type { RunOrigin } from '../language/events/run-event.ts';
 import { contentHash } from '../prisma/store/values/content-hash.ts';
+import type { ConversationPart } from '../prisma/store/contract/conversation-contract.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { reachedDefinitions, referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
 import type { Inheritance } from '../interpreter/effect.ts';
@@ -58,6 +59,8 @@ export interface StartRequest {
   origin?: RunOrigin;
   /** Where it begins, if not with its first step. */
   from?: Position;
+  /** What of other runs' conversations the models that are under way there go on with. */
+  conversations?: ConversationPart[];
   /** What it has from the run whose step starts it; none where a person, a schedule or a trigger does. */
   inherited?: Inheritance;
   /** All that `$ref`s mean; without it they are looked up. */
@@ -97,7 +100,7 @@ export async function startRun(parts: RunServices, request: StartRequest): Promi
   // A row without events may be all that is left of a start that died on its way: then this is the start.
   if (!isNew && (await store.events.after(handle, -1, 1)).length > 0) return { handle, workflowId, isNew };
   try {
-    await store.definitions.save(definition);
+    await keepBefore(store, handle, request);
     const env = await sealEnvironment(store, handle, environmentFor(definition, library));
     await client.workflow.start(WORKFLOW_TYPE, {
       workflowId,
@@ -130,6 +133,16 @@ export async function startRun(parts: RunServices, request: StartRequest): Promi
     throw error;
   }
   return { handle, workflowId, isNew };
+}
+
+/** What the run's first step has to find. */
+async function keepBefore(
+  store: Store,
+  handle: string,
+  { definition, conversations = [] }: StartRequest,
+): Promise<void> {
+  await store.definitions.save(definition);
+  for (const part of conversations) await store.conversations.copy(part, handle);
 }
 
 /** Nothing is stored or started that would get the models of another project. */

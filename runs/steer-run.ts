@@ -14,11 +14,13 @@ import {
 import { VALUE_FAULT } from '../language/json.ts';
 import type { AnswerReply, AnswerRequest } from '../interpreter/questions.ts';
 import type { EditRefusal, EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
+import type { TellRefusal, TellReply, TellRequest } from '../interpreter/telling.ts';
 import {
   ANSWER,
   EDIT,
   NOT_YET,
   QUERIES,
+  TELL,
   UPDATES,
   workflowIdOf,
   type ControlVerb,
@@ -67,6 +69,19 @@ export async function editRun(
       args: [request],
       ...(updateId === undefined ? {} : { updateId }),
     }),
+  );
+}
+
+/** Tells the model of a step that is under way something; told again under the same id, it is told once. */
+export async function tellRun(client: Client, handle: string, request: TellRequest): Promise<TellReply> {
+  const run = client.workflow.getHandle(workflowIdOf(handle));
+  return asking(client, handle, 'tell', () => run.executeUpdate<TellReply, [TellRequest]>(TELL, { args: [request] }));
+}
+
+/** What the run is doing; a worker must be there to say it. */
+export async function stateOfRun(client: Client, handle: string): Promise<RunState> {
+  return asking(client, handle, 'ask', () =>
+    client.workflow.getHandle(workflowIdOf(handle)).query<RunState>(QUERIES.status),
   );
 }
 
@@ -120,7 +135,7 @@ function refusalOf(error: unknown, handle: string, verb: string): unknown {
   ) {
     return new ClientError('RUN_ENDED', `${error.cause.message}.`, { cause: error });
   }
-  const refusal = answerRefusal(error) ?? editRefusal(error);
+  const refusal = answerRefusal(error) ?? editRefusal(error) ?? tellRefusal(error);
   if (refusal !== null) return refusal;
   if (error instanceof WorkflowNotFoundError) {
     return new ClientError('RUN_ENDED', `${handle} has ended; there is nothing to ${verb}.`, { cause: error });
@@ -146,6 +161,16 @@ function editRefusal(error: unknown): ClientError | null {
   if (!(error instanceof WorkflowUpdateFailedError) || !(error.cause instanceof ApplicationFailure)) return null;
   const { type, message } = error.cause;
   const code = editRefusals.find((refusal) => refusal === type);
+  return code === undefined ? null : new ClientError(code, `${message}.`, { cause: error });
+}
+
+const tellRefusals: readonly TellRefusal['code'][] = ['NO_MODEL_STEP', 'TELL_INVALID'];
+
+/** What a run says of what no model of it can be told. */
+function tellRefusal(error: unknown): ClientError | null {
+  if (!(error instanceof WorkflowUpdateFailedError) || !(error.cause instanceof ApplicationFailure)) return null;
+  const { type, message } = error.cause;
+  const code = tellRefusals.find((refusal) => refusal === type);
   return code === undefined ? null : new ClientError(code, `${message}.`, { cause: error });
 }
 

@@ -5,31 +5,21 @@
 import type { JsonObject } from '../../language/json.ts';
 import type { CallAnswer, Opening, Said } from '../../interpreter/effect.ts';
 import type { TurnRequest } from '../../interpreter/contract.ts';
-import type { PlacedMessage } from '../../prisma/store/contract/conversation-contract.ts';
-import type { Message, ToolResultBlock, UserBlock } from '../models/port/message.ts';
+import { besidesPart, type PlacedMessage } from '../../prisma/store/contract/conversation-contract.ts';
+import type { Message, ToolResultBlock, UserBlock, UserMessage } from '../models/port/message.ts';
 import { imageOf } from './images.ts';
 import type { Prompt } from './prompts/prompt.ts';
 import { answerNow } from './prompts/answer-now.ts';
 import { repair } from './prompts/repair.ts';
 import { selfCheck } from './prompts/self-check.ts';
 import { stuck } from './prompts/stuck.ts';
-
-const PROMPTS: { [Name in Said['prompt']]: Prompt<Extract<Said, { prompt: Name }>> } = {
-  repair,
-  stuck,
-  'answer-now': answerNow,
-  'self-check': selfCheck,
-};
-
-const promptOf = ({ prompt }: Said): Prompt<Said> => PROMPTS[prompt];
+import { told } from './prompts/told.ts';
 
 /** Of the answer itself; its calls' results follow. */
 const RESULTS = 1;
 /** Of what a conversation begins with: behind all that was said before the prompt, what changes from pass to pass; then the prompt. */
 export const CONTEXT = 500_000;
 const PROMPT = CONTEXT + 1;
-/** Behind any number of results. */
-const BESIDES = 1_000_000;
 
 export interface SystemMessage {
   role: 'system';
@@ -47,18 +37,49 @@ export async function saidBefore(request: TurnRequest, project: string): Promise
     ...answers.map((answer) => resultRow(before, answer.call, answerOf(answer))),
     ...say.map((said, index) => ({
       turn: before,
-      part: BESIDES + index,
-      message: {
-        ...asRow({ role: 'user', blocks: [{ type: 'text', text: promptOf(said).render(said) }] }),
-        prompt: said.prompt,
-      },
+      part: besidesPart + index,
+      message: asRow(messageOf(said)),
     })),
   ];
 }
 
+interface Rendered {
+  name: string;
+  version: number;
+  text: string;
+}
+
+function rendered(said: Said): Rendered {
+  switch (said.prompt) {
+    case 'repair':
+      return renderedBy(repair, said);
+    case 'stuck':
+      return renderedBy(stuck, said);
+    case 'answer-now':
+      return renderedBy(answerNow, said);
+    case 'self-check':
+      return renderedBy(selfCheck, said);
+    case 'told':
+      return renderedBy(told, said);
+    default:
+      return said satisfies never;
+  }
+}
+
+function renderedBy<Values>(prompt: Prompt<Values>, values: Values): Rendered {
+  const { name, version } = prompt;
+  return { name, version, text: prompt.render(values) };
+}
+
+function messageOf(said: Said): UserMessage {
+  const { name, text } = rendered(said);
+  const by = said.prompt === 'told' ? { by: said.by, id: said.id } : {};
+  return { role: 'user', blocks: [{ type: 'text', text }], prompt: name, ...by };
+}
+
 /** Which of our own prompts a turn is told, with their versions. */
 export const promptsIn = ({ say }: Pick<TurnRequest, 'say'>): { [name: string]: number } =>
-  Object.fromEntries(say.map(({ prompt }) => [prompt, PROMPTS[prompt].version]));
+  Object.fromEntries(say.map(rendered).map(({ name, version }) => [name, version]));
 
 async function openingRows({ system, messages, prompt, images }: Opening, project: string): Promise<PlacedMessage[]> {
   const pictures = await Promise.all(images.map((image) => imageOf(project, image)));
@@ -94,7 +115,7 @@ export const resultRow = (turn: number, call: number, block: ToolResultBlock): P
 });
 
 export const hasOpening = (rows: readonly PlacedMessage[]): boolean =>
-  rows.some(({ turn, part }) => turn === 0 && part < BESIDES);
+  rows.some(({ turn, part }) => turn === 0 && part < besidesPart);
 
 export interface Conversed {
   system?: string;

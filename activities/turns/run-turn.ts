@@ -19,7 +19,7 @@ import { Failure } from '../failures/failures.ts';
 import type { Models } from '../models/open-models.ts';
 import { callsOf, textOf, type AnswerBlock, type Message, type ToolCallBlock } from '../models/port/message.ts';
 import { TurnError } from '../models/port/turn-failure.ts';
-import { EFFORTS, TURN_LIMITS, type Effort, type Tool, type TurnReply } from '../models/port/turn.ts';
+import { EFFORTS, TURN_LIMITS, type Delta, type Effort, type Tool, type TurnReply } from '../models/port/turn.ts';
 import { failureOf } from '../models/provider/take-turn.ts';
 import { costOf } from '../models/records/cost.ts';
 import { wireName } from '../models/request/wire-names.ts';
@@ -29,6 +29,7 @@ import { planAt, whenFull, whenTooLong } from './compaction/compactor.ts';
 import { shown, type Plan } from './compaction/view.ts';
 import { hasOpening, promptsIn, readRows, saidBefore, withoutTools, type Conversed } from './conversation.ts';
 import { highlight } from './prompts/highlight.ts';
+import type { LiveTurn } from './live/live-turn.ts';
 import { toolsInText } from './prompts/tools-in-text.ts';
 import { askingFor, estimatedTokens, fixedTokens, promptsShown, type Send } from './shorten-turn.ts';
 import { callsInText } from './text-calls.ts';
@@ -50,12 +51,19 @@ export interface TurnPlace {
   known?: () => void;
   timeoutMs: number;
   signal: AbortSignal;
+  /** Hears what the model says while it does. */
+  live?: Pick<LiveTurn, 'isLater' | 'begin' | 'hear' | 'end'>;
 }
+
+/** `isAgain`: somebody asked for the turn before. */
+type AskPlace = TurnPlace & { isAgain: boolean };
 
 export async function runTurn(parts: TurnParts, request: TurnRequest, place: TurnPlace): Promise<TurnOutcome> {
   const { conversations } = parts.store;
   const { conversation, turn } = request;
   const of = { handle: place.run.handle, conversation };
+  // What was asked for before may have been heard in part.
+  const isAgain = place.live?.isLater === true && (await conversations.wasAsked(of, turn));
   const before = await conversations.claim(of, turn, place.attempt);
   if (before !== null) {
     place.known?.();
@@ -63,7 +71,9 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
   }
   await conversations.add(of, await saidBefore(await unopened(conversations, of, request), place.run.project));
   const rows = await conversations.read(of, turn);
-  const asked = await ask(parts, request, place, { rows, plan: await planAt(conversations, of, request.compaction) });
+  const plan = await planAt(conversations, of, request.compaction);
+  const asked = await ask(parts, request, { ...place, isAgain }, { rows, plan });
+  void place.live?.end();
   if ('compacted' in asked) return asked.compacted;
   const message: Message = { role: 'assistant', blocks: asked.blocks, author: asked.reply.author };
   const kept = await conversations.answer(
@@ -108,7 +118,7 @@ interface Said {
 async function ask(
   parts: TurnParts,
   request: TurnRequest,
-  place: TurnPlace,
+  place: AskPlace,
   said: Said,
 ): Promise<Answered | { compacted: TurnOutcome }> {
   const { models } = parts;
@@ -132,6 +142,7 @@ async function ask(
       facts: resolved.facts,
       tools,
     });
+    place.live?.begin(resolved.name, place.isAgain);
     return await askModel(parts, request, place, { ...said, rows, prompts, models, resolved, tools, options, signal });
   } catch (error) {
     if (place.signal.aborted) throw place.signal.reason;
@@ -159,7 +170,7 @@ interface Asked extends Said {
 async function askModel(
   { store }: TurnParts,
   request: TurnRequest,
-  { run, attempt, timeoutMs }: TurnPlace,
+  { run, attempt, timeoutMs, live }: TurnPlace,
   { rows, plan, prompts: contextPrompts, models, resolved, tools, options, signal }: Asked,
 ): Promise<Answered | { compacted: TurnOutcome }> {
   const { settings } = request;
@@ -170,7 +181,9 @@ async function askModel(
     const isSummary = summaryTokens !== undefined;
     const { turn } = toldWith(readRows(told), isSummary ? { ...request, settings: {} } : request, tools, inText);
     const own = isSummary ? { ...withoutSchema, maxTokens: summaryTokens } : options;
-    return models.turn(resolved, { ...turn, ...own, cache: '5m' }, { signal, limits });
+    // A summary is nothing that the model says to anybody.
+    const onDelta = isSummary ? {} : { onDelta: (delta: Delta): void => live?.hear(delta) };
+    return models.turn(resolved, { ...turn, ...own, cache: '5m' }, { signal, limits, ...onDelta });
   };
   const fixed = fixedTokens(tools, { inText, ...(schema === undefined ? {} : { schema }) });
   const asking = await askingFor(

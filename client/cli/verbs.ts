@@ -63,6 +63,11 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   resume: { summary: 'let a held run go on', kind: 'acts', load: () => import('./verbs/resume.ts') },
   inbox: { summary: 'show what runs ask', kind: 'looks', load: () => import('./verbs/inbox.ts') },
   answer: { summary: 'answer what a run asks', kind: 'acts', load: () => import('./verbs/answer.ts') },
+  tell: {
+    summary: 'tell the model of a step under way something',
+    kind: 'acts',
+    load: () => import('./verbs/tell.ts'),
+  },
   step: { summary: 'see and edit the steps of a run', kind: 'group', load: () => import('./verbs/step.ts') },
   stop: { summary: 'end a run after the step under way', kind: 'acts', load: () => import('./verbs/stop.ts') },
   cancel: { summary: 'interrupt a run', kind: 'acts', load: () => import('./verbs/cancel.ts') },

@@ -42,18 +42,31 @@ const Edit = z.strictObject({
   revision: z.number().int().nonnegative().optional(),
 });
 
+const Tell = z.strictObject({
+  text: z.string(),
+  /** Key of the model step, where several are under way. */
+  step: z.string().min(1).optional(),
+  id: z.string().min(1).optional(),
+  by: z.string().min(1).optional(),
+});
+
 const Interruption = z
   .strictObject({
     at: z.string().min(1),
     when: z.enum(['before', 'during']).optional(),
-    do: z.enum(['pause', 'stop', 'cancel', 'edit']),
+    do: z.enum(['pause', 'stop', 'cancel', 'edit', 'tell']),
     afterMs: z.number().nonnegative().optional(),
     forMs: z.number().nonnegative().optional(),
     edit: Edit.optional(),
+    tell: Tell.optional(),
   })
   .refine(
     ({ do: deed, edit }) => (deed === 'edit') === (edit !== undefined),
     '"edit" says what is edited where "do" is "edit", and stands nowhere else',
+  )
+  .refine(
+    ({ do: deed, tell }) => (deed === 'tell') === (tell !== undefined),
+    '"tell" says what a model is told where "do" is "tell", and stands nowhere else',
   )
   .refine(
     ({ when, afterMs }) => afterMs === undefined || when === 'during',

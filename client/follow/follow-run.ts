@@ -4,13 +4,20 @@
  */
 import { withoutMark } from '../../language/events/nested-runs.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
-import type { Store } from '../../prisma/store/contract/contract.ts';
+import type { LogPiece, Store } from '../../prisma/store/contract/contract.ts';
 import { inSequence } from './in-sequence.ts';
+import { SaidLive } from './said-live.ts';
 
 export interface FollowedEvent {
   /** The run that the event belongs to: the followed one, or one nested in it. */
   handle: string;
   event: RunEvent;
+}
+
+/** A piece of what a model says: `key` is the turn's, `stream` tells the answer, thoughts, calls and notes apart. */
+export interface FollowedPiece {
+  handle: string;
+  said: LogPiece;
 }
 
 export interface FollowOptions {
@@ -24,14 +31,32 @@ export interface FollowOptions {
 /** How often a run is looked up that a step started after its first. */
 const LOOK_MS = 1000;
 
-type Deliver = (item: FollowedEvent) => void;
+type Deliver = (item: FollowedEvent | FollowedPiece) => void;
+type PumpOptions = FollowOptions & { withSaid?: boolean };
 
 export async function* followRun(
   store: Store,
   handle: string,
   options: FollowOptions = {},
 ): AsyncGenerator<FollowedEvent> {
-  const queue: FollowedEvent[] = [];
+  for await (const item of follow(store, handle, options)) if ('event' in item) yield item;
+}
+
+/** The same, and what models say as they do. */
+export function followLive(
+  store: Store,
+  handle: string,
+  options: FollowOptions = {},
+): AsyncGenerator<FollowedEvent | FollowedPiece> {
+  return follow(store, handle, { ...options, withSaid: true });
+}
+
+async function* follow(
+  store: Store,
+  handle: string,
+  options: PumpOptions,
+): AsyncGenerator<FollowedEvent | FollowedPiece> {
+  const queue: (FollowedEvent | FollowedPiece)[] = [];
   let wake: (() => void) | undefined;
   const deliver: Deliver = (item) => {
     queue.push(item);
@@ -63,9 +88,10 @@ export async function* followRun(
   }
 }
 
-async function pump(store: Store, handle: string, deliver: Deliver, options: FollowOptions): Promise<void> {
-  const { after, nested = true, signal } = options;
-  const below = new Nested(store, handle, deliver);
+async function pump(store: Store, handle: string, deliver: Deliver, options: PumpOptions): Promise<void> {
+  const { after, nested = true, signal, withSaid = false } = options;
+  const below = new Nested(store, handle, deliver, withSaid);
+  const live = withSaid ? new SaidLive(store, handle, (said) => deliver({ handle, said })) : null;
   try {
     const events = store.events.follow(handle, {
       ...(after === undefined ? {} : { after }),
@@ -74,10 +100,13 @@ async function pump(store: Store, handle: string, deliver: Deliver, options: Fol
     for await (const event of inSequence(events, after ?? 0)) {
       const isNesting = nested && 'step' in event && event.step === 'sentinel';
       if (isNesting && event.type === 'step-finished') await below.settle(event.key);
+      await live?.before(event);
       deliver({ handle, event });
+      await live?.after(event);
       if (isNesting && event.type === 'step-started') below.begin(event.key);
     }
   } finally {
+    await live?.end();
     await below.end();
   }
 }
@@ -97,16 +126,18 @@ class Nested {
   readonly #store: Store;
   readonly #handle: string;
   readonly #deliver: Deliver;
+  readonly #withSaid: boolean;
   /** By the step's key, and then by handle; null for what has ended. */
   readonly #steps = new Map<string, Map<string, Branch | null>>();
   readonly #underWay = new Set<string>();
   #looking: NodeJS.Timeout | undefined;
   #ended = false;
 
-  constructor(store: Store, handle: string, deliver: Deliver) {
+  constructor(store: Store, handle: string, deliver: Deliver, withSaid: boolean) {
     this.#store = store;
     this.#handle = handle;
     this.#deliver = deliver;
+    this.#withSaid = withSaid;
   }
 
   begin(key: string): void {
@@ -160,7 +191,9 @@ class Nested {
       branch.idle = false;
       this.#deliver(item);
     };
-    branch.done = pump(this.#store, child, deliver, { signal: branch.end.signal }).finally(() => (branch.idle = true));
+    branch.done = pump(this.#store, child, deliver, { signal: branch.end.signal, withSaid: this.#withSaid }).finally(
+      () => (branch.idle = true),
+    );
     // Reported by `settle`, or by the end of the run, whichever comes first.
     branch.done.catch(() => undefined);
     branches.set(child, branch);

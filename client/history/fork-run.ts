@@ -4,22 +4,27 @@
  */
 import { closest } from 'fastest-levenshtein';
 import { placeIn, stepAt } from '../../language/edit.ts';
+import { isCall } from '../../language/events/call-keys.ts';
 import { faultOfValues, type JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import type { Inheritance } from '../../interpreter/effect.ts';
 import { definitionPath } from '../../interpreter/keys.ts';
 import { rightsOf } from '../../interpreter/limits.ts';
+import { openModels } from '../../interpreter/open-models.ts';
 import { stepsAt } from '../../interpreter/program.ts';
+import { besidesPart, type ConversationPart } from '../../prisma/store/contract/conversation-contract.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
 import type { StartInput } from '../../workflows/messages/start-input.ts';
 import { freshPosition, setVariableAt } from '../../workflows/history/fresh-position.ts';
+import { advanceModels } from '../../workflows/history/kept-host.ts';
 import type { RetraceTarget, Standing } from '../../workflows/history/retrace.ts';
 import { adoptBounds, cleansUpCancelled, frameDifferences } from '../../workflows/history/same-frames.ts';
 import type { Position } from '../../interpreter/position.ts';
 import { ClientError, refuseFault } from '../../runs/client-error.ts';
 import { startRun, type RunServices } from '../../runs/start-run.ts';
 import { historyOf, partsOf, type Part } from './histories.ts';
+import { beginningBefore, modelRecords } from './model-records.ts';
 import type { ReplayParts } from './replay-history.ts';
 import { retraceHistory } from './retrace-history.ts';
 
@@ -65,7 +70,7 @@ export async function forkRun(
       `At ${at} steps of ${of} were cleaning up after a cancellation, which no other run can go on with; fork at a step before it.`,
     );
   }
-  const position = freshPosition(standing.position, { takenAt: standing.now, now: Date.now() });
+  const position = freshPosition(standing.position, { takenAt: standing.now, now: Date.now(), anew: at });
   const definition = edited ?? start.definition;
   if (edited !== undefined) adopt(position, start.definition, edited, [...new Set([at, request.at])]);
   for (const [name, value] of Object.entries(set)) setVariableAt(position, pathOf(at), name, value);
@@ -81,6 +86,7 @@ export async function forkRun(
       origin: { type: 'fork', of, at },
       ...rightsIn(start),
       from: position,
+      conversations: conversationsIn(position, of),
       ...(as === undefined ? {} : { handle: as }),
       ...(start.continueEvery === undefined ? {} : { continueEvery: start.continueEvery }),
     },
@@ -92,6 +98,13 @@ export async function forkRun(
     );
   return { handle: started.handle, of, at };
 }
+
+/** What the models that are under way there have been told and have answered; what is said before the next turn is in the position. */
+const conversationsIn = (position: Position, handle: string): ConversationPart[] =>
+  openModels(position).map(({ key, turn, calls }) => {
+    const turns = calls === undefined ? turn - 1 : turn;
+    return { handle, conversation: key, turns, before: { turn: turns, part: besidesPart } };
+  });
 
 /** A run that a step of another one started may do no more when it is forked. */
 function rightsIn({ nested }: StartInput): { inherited?: Inheritance } {
@@ -130,16 +143,24 @@ async function findStanding(
   { handle, at: key }: ForkRequest,
   events: readonly RunEvent[],
 ): Promise<Standing> {
-  const first = events.find((event) => event.key === key);
-  const target: RetraceTarget = { key, seq: first?.seq ?? null };
+  const { target, at } = await targetOf(store, handle, key, events);
   let diverged: Error | null = null;
-  for (const { runId } of inOrderOfPromise(history, first?.at)) {
+  for (const { runId } of inOrderOfPromise(history, at)) {
+    const part = await historyOf(client, handle, runId);
     const found = await retraceHistory(
       { bundle, store },
-      { history: await historyOf(client, handle, runId), workflowId: workflowIdOf(handle) },
-      target,
+      { history: part, workflowId: workflowIdOf(handle) },
+      onTheWayTo(target, part),
     );
-    if ('standing' in found) return found.standing;
+    if ('standing' in found) {
+      const { position } = found.standing;
+      const models = await modelRecords(store, handle, { history: part, position, target: target.turn, events });
+      return {
+        ...found.standing,
+        at: target.turn === undefined ? found.standing.at : target.key,
+        position: await advanceModels(found.standing, models),
+      };
+    }
     diverged ??= found.missing;
   }
   if (diverged !== null) {
@@ -148,6 +169,43 @@ async function findStanding(
   }
   throw new ClientError('FORK_KEY_NOT_REACHED', notReached(handle, key, events));
 }
+
+/** Where the workflow itself stood before the turn. */
+function onTheWayTo(target: RetraceTarget, part: Parameters<typeof beginningBefore>[0]): RetraceTarget {
+  const { turn } = target;
+  if (turn === undefined) return target;
+  const number = beginningBefore(part, turn);
+  if (number > 1) return { ...target, turn: { ...turn, number } };
+  return { key: turn.conversation, seq: null };
+}
+
+/** `at`: about when the run was there. Before the first turn of a step stands the step itself. */
+async function targetOf(
+  store: RunServices['store'],
+  handle: string,
+  key: string,
+  events: readonly RunEvent[],
+): Promise<{ target: RetraceTarget; at: number | undefined }> {
+  const [, conversation = '', number = ''] = TURN.exec(key) ?? [];
+  if (conversation === '' || number === '1') {
+    const step = conversation === '' ? key : conversation;
+    const first = events.find((event) => event.key === step);
+    return { target: { key: step, seq: first?.seq ?? null }, at: first?.at };
+  }
+  const turns = (await store.conversations.turns(handle)).filter((turn) => turn.conversation === conversation);
+  const begun = turns.find(({ turn }) => turn === Number(number));
+  const last = turns.at(-1);
+  if (begun === undefined && last !== undefined)
+    throw new ClientError(
+      'FORK_KEY_NOT_REACHED',
+      `${handle} never came to ${key}; the last turn of ${conversation} is ${conversation}/turn.${last.turn}.`,
+    );
+  const turn = { conversation, number: Number(number) };
+  return { target: { key: `${conversation}/turn.${number}`, seq: null, turn }, at: begun?.begunAt };
+}
+
+/** A turn that was tried again begins with its first try. */
+const TURN = /^([^/]+@[^/]+)\/turn\.(\d+)(?:#\d+)?$/;
 
 /**
  * A step that has an event is in the part that was under way then, by the run's clock; the clock of a
@@ -166,9 +224,15 @@ function inOrderOfPromise(parts: readonly Part[], at: number | undefined): reado
 }
 
 function notReached(handle: string, key: string, events: readonly RunEvent[]): string {
-  if (key.includes('/')) {
-    const [nested, inner] = [key.slice(0, key.lastIndexOf('/')), key.slice(key.lastIndexOf('/') + 1)];
+  const words = key.split('/');
+  const last = words.findLastIndex((word) => word.includes('@'));
+  if (last > 0) {
+    const [nested, inner] = [words.slice(0, last).join('/'), words.slice(last).join('/')];
     return `${key} is a step of a nested run: fork that run, "sentinel fork ${handle}/${nested} --at ${inner}".`;
+  }
+  if (isCall(key)) {
+    const turn = key.slice(0, key.lastIndexOf('/'));
+    return `${key} is what a model called; fork where its turn begins, "sentinel fork ${handle} --at ${turn}", or at its step.`;
   }
   const near = nearestKeys(key, events);
   const hint =

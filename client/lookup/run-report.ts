@@ -1,8 +1,8 @@
 /** A run as its client sees it: its row, and where to look at it. */
 import type { FailureInfo } from '../../language/failure.ts';
 import type { Json } from '../../language/json.ts';
-import type { Paused, RunOutcome, RunStatus, Warning } from '../../language/events/run-event.ts';
-import type { Run } from '../../prisma/store/contract/contract.ts';
+import type { Paused, RunOutcome, RunStatus, Told, Warning } from '../../language/events/run-event.ts';
+import type { Run, Store } from '../../prisma/store/contract/contract.ts';
 import type { Config } from '../../services/config/config.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
 
@@ -22,17 +22,41 @@ export interface RunReport {
   failure?: FailureInfo;
   /** Why the run is held, where something but a question holds it. */
   reason?: string;
-  /** For whom a step waits, and until when. */
-  waiting?: string;
+  /** For whom steps wait, until when (ISO 8601), and why. */
+  waits?: { step: string; for: string; until: string; why: string }[];
+  /** What models were told and no turn has heard yet. */
+  told?: { step: string; id: string; text: string; by: string }[];
 }
+
+/** What a run's events say of it, besides its row. */
+export interface SaidOf {
+  waits: readonly Warning[];
+  told: readonly Told[];
+}
+
+export async function saidOf(
+  store: Pick<Store, 'events'>,
+  { handle, finishedAt }: Pick<Run, 'handle' | 'finishedAt'>,
+): Promise<SaidOf> {
+  if (finishedAt !== null) return { waits: [], told: [] };
+  const [waits, words] = await Promise.all([
+    store.events.waits(handle, Date.now()),
+    store.events.latest(handle, ['told', 'heard'], wordsLookedAt),
+  ]);
+  const heard = new Set(words.flatMap((word) => (word.type === 'heard' ? [word.id] : [])));
+  return { waits, told: words.flatMap((word) => (word.type === 'told' && !heard.has(word.id) ? [word] : [])) };
+}
+
+/** More never wait at once. */
+const wordsLookedAt = 100;
 
 export function reportOf(
   run: Run,
   config: Config,
   now: number,
-  /** What holds it, and what it was last warned of. */
-  { held, said }: { held: Paused | null; said: Warning | null },
+  { held, waits, told }: SaidOf & { held: Paused | null },
 ): RunReport {
+  const byStep = new Map(waits.map((wait) => [wait.key, wait]));
   return {
     handle: run.handle,
     status: run.status,
@@ -44,9 +68,17 @@ export function reportOf(
     ...(run.limit === null ? {} : { limit: run.limit }),
     ...(run.failure === null ? {} : { failure: run.failure }),
     ...(held === null ? {} : { reason: held.reason }),
-    ...(run.finishedAt === null && said?.until !== undefined && said.until > now ? { waiting: said.message } : {}),
+    ...(byStep.size === 0 ? {} : { waits: [...byStep.values()].map(waitOf) }),
+    ...(told.length === 0 ? {} : { told: told.map(({ key, id, text, by }) => ({ step: key, id, text, by })) }),
   };
 }
+
+const waitOf = ({ key, message, until = 0, waitsFor = '' }: Warning): NonNullable<RunReport['waits']>[number] => ({
+  step: key,
+  for: waitsFor,
+  until: new Date(until).toISOString(),
+  why: message,
+});
 
 /** Of a run that was ended before anything of it was recorded. */
 export const reportWithoutRow = (handle: string, webUrl: string | null): RunReport => ({

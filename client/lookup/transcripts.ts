@@ -21,6 +21,8 @@ export interface Compaction {
   /** Of those before the turn, from 1. */
   number: number;
   answer: JsonObject;
+  /** The run that made it and paid for it, where this one is a fork. */
+  copiedOf: string | null;
 }
 
 /** `key` may lead through nested runs: `steps.0@1/steps.2@1`. Throws `STEP_NOT_FOUND` where the step has no conversation. */
@@ -40,10 +42,10 @@ export async function transcriptsOf(store: Store, handle: string, key: string | 
       key: conversation,
       messages: await store.conversations.read({ handle: at.handle, conversation }),
       turns: turns.filter((turn) => turn.conversation === conversation),
-      compactions: turns.flatMap(({ conversation: one, answer }): Compaction[] => {
+      compactions: turns.flatMap(({ conversation: one, answer, copiedOf }): Compaction[] => {
         const before = readCompactionKey(one);
         if (before?.conversation !== conversation || answer === null) return [];
-        return [{ turn: before.turn, number: before.number, answer }];
+        return [{ turn: before.turn, number: before.number, answer, copiedOf }];
       }),
     })),
   );

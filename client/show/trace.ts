@@ -144,6 +144,12 @@ export function eventLine(event: RunEvent, depth: number, options: TraceOptions 
       const when = from === 'now' ? '' : ' from the next pass';
       return `${indent}${paint.warn(`± revision ${revision} by ${by}${when}: ${op} ${path}: ${editWords(event)}${note === undefined ? '' : ` (${oneLine(note)})`}`)}`;
     }
+    case 'told':
+      return `${indent}${paint.warn(`» ${event.key} is told by ${event.by}: ${oneLine(event.text)}`)}`;
+    case 'heard':
+      return event.turn === null
+        ? `${indent}${paint.warn(`» ${event.key} ended before a turn that could have heard ${event.by}`)}`
+        : `${indent}${paint.dim(`» ${event.key}/turn.${event.turn} hears ${event.by}`)}`;
     case 'run-finished': {
       const text = event.limit === undefined ? event.outcome : `${event.outcome} (${event.limit})`;
       return event.outcome === 'completed' ? paint.good(text) : paint.bad(text);
@@ -234,6 +240,10 @@ function placeOfEvent(event: RunEvent): Omit<Placed, 'event'> | null {
       return event.key === ''
         ? null
         : { place: placeOf(event.key), rank: event.condition === 'approval_needed' ? -1 : 1 };
+    case 'told':
+      return { place: placeOf(event.key), rank: -1 };
+    case 'heard':
+      return { place: placeOf(event.turn === null ? event.key : `${event.key}/turn.${event.turn - 1}`), rank: 1 };
     case 'paused':
     case 'resumed':
     case 'edited':

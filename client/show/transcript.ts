@@ -71,8 +71,9 @@ const blocksOf = ({ message }: StoredMessage): JsonObject[] => {
   return typeof system === 'string' ? [{ type: 'text', text: system }] : [];
 };
 
-function costOf(turns: readonly Pick<StoredTurn, 'answer'>[]): string[] {
-  const facts = turns.flatMap((turn) => factsOf(turn) ?? []);
+/** What was paid in this run. */
+function costOf(turns: readonly Pick<StoredTurn, 'answer' | 'copiedOf'>[]): string[] {
+  const facts = turns.filter(({ copiedOf }) => copiedOf === null).flatMap((turn) => factsOf(turn) ?? []);
   return costWords({
     tokens: facts.reduce((sum, { tokens }) => sum + tokens, 0),
     usd: facts.reduce((sum, { usd }) => sum + usd, 0),
@@ -93,7 +94,19 @@ function compactionWords({ answer }: Compaction): { line: string; instead: strin
   };
 }
 
-const turnsWords = (count: number): string => (count === 1 ? '1 turn' : `${count} turns`);
+function turnsWords(turns: readonly StoredTurn[]): string {
+  const count = turns.length === 1 ? '1 turn' : `${turns.length} turns`;
+  const copied = turns.flatMap(({ copiedOf }) => copiedOf ?? []);
+  return copied.length === 0 ? count : `${count}, ${copied.length} of them of ${[...new Set(copied)].join(', ')}`;
+}
+
+/** Who speaks, and where neither the definition nor a call did, why. */
+function speaker({ message }: StoredMessage): string {
+  const role = text(message['role']);
+  const { prompt, by } = message;
+  if (typeof prompt !== 'string') return role;
+  return typeof by === 'string' ? `${role} (${prompt} by ${by})` : `${role} (${prompt})`;
+}
 
 const MARKS = { text: '', thought: '~ ', call: '→ ', result: '← ', failed: '✖ ', image: '▣ ' };
 
@@ -105,19 +118,16 @@ function compactionLines(compaction: Compaction, paint: Paint): string[] {
 
 export function transcriptLines({ key, messages, turns, compactions }: Transcript, paint: Paint): string[] {
   const byTurn = new Map(turns.map((turn) => [turn.turn, turn]));
-  const lines = [
-    `${paint.strong(key)}  ${[turnsWords(turns.length), ...costOf([...turns, ...compactions])].join('  ')}`,
-  ];
+  const lines = [`${paint.strong(key)}  ${[turnsWords(turns), ...costOf([...turns, ...compactions])].join('  ')}`];
   const before = (turn: number): string[] =>
     compactions.filter((one) => one.turn === turn).flatMap((one) => compactionLines(one, paint));
   for (const stored of messages) {
-    const role = text(stored.message['role']);
-    const turn = role === 'assistant' ? byTurn.get(stored.turn) : undefined;
+    const turn = stored.message['role'] === 'assistant' ? byTurn.get(stored.turn) : undefined;
     const facts = turn === undefined ? null : factsOf(turn);
     const cost = facts === null ? [] : costWordsOf(facts);
     if (turn !== undefined) lines.push(...before(turn.turn));
     lines.push(
-      `  ${paint.strong(turn === undefined ? role : `turn ${turn.turn}`)}  ${paint.dim(cost.join('  '))}`.trimEnd(),
+      `  ${paint.strong(turn === undefined ? speaker(stored) : `turn ${turn.turn}`)}  ${paint.dim(cost.join('  '))}`.trimEnd(),
     );
     for (const block of blocksOf(stored)) {
       const { mark, text: words } = said(block);
@@ -146,12 +156,11 @@ function compactionMarkdown(compaction: Compaction): string[] {
 }
 
 export function transcriptMarkdown({ key, messages, turns, compactions }: Transcript): string[] {
-  const lines = [`## ${key}`, '', [turnsWords(turns.length), ...costOf([...turns, ...compactions])].join(', ')];
+  const lines = [`## ${key}`, '', [turnsWords(turns), ...costOf([...turns, ...compactions])].join(', ')];
   for (const stored of messages) {
-    const role = text(stored.message['role']);
-    if (role === 'assistant' && stored.turn > 0)
-      lines.push(...compactions.filter(({ turn }) => turn === stored.turn).flatMap(compactionMarkdown));
-    lines.push('', `### ${role === 'assistant' && stored.turn > 0 ? `Turn ${stored.turn}` : role}`);
+    const isTurn = stored.message['role'] === 'assistant' && stored.turn > 0;
+    if (isTurn) lines.push(...compactions.filter(({ turn }) => turn === stored.turn).flatMap(compactionMarkdown));
+    lines.push('', `### ${isTurn ? `Turn ${stored.turn}` : speaker(stored)}`);
     for (const block of blocksOf(stored)) {
       const { mark, text: words } = said(block);
       if (mark === 'text') lines.push('', ...words.split('\n'));

@@ -16,6 +16,7 @@ import { isJsonObject, type Json } from '../../language/json.ts';
 import { replyValue } from '../../language/models/reply-value.ts';
 import type { Choice } from '../../language/events/question.ts';
 import type { EditRequest } from '../edits.ts';
+import type { TellRequest } from '../telling.ts';
 import type { Effect, Reply, Usage } from '../effect.ts';
 
 export interface ScriptedReply {
@@ -32,9 +33,11 @@ export interface Interruption {
   at: string;
   when?: 'before' | 'during';
   /** `answer`: the step's question is approved, asked or not. */
-  do: 'pause' | 'stop' | 'cancel' | 'answer' | 'edit';
+  do: 'pause' | 'stop' | 'cancel' | 'answer' | 'edit' | 'tell';
   /** Of the run that the step belongs to, made for the revision that it is at. */
   edit?: Partial<EditRequest> & Pick<EditRequest, 'op' | 'path'>;
+  /** What the model of a step that is under way is told. */
+  tell?: Partial<TellRequest> & Pick<TellRequest, 'text'>;
   afterMs?: number;
   forMs?: number;
 }

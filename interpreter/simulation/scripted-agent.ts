@@ -2,11 +2,20 @@
 import { isQuick } from '../build-effect.ts';
 import { drive } from '../drive.ts';
 import type { Effect, Reply, RunBudget } from '../effect.ts';
-import { PassingHost, type AgentAt, type AgentReport, type Gate, type Host, type RestEnd, type Strand } from '../host.ts';
+import {
+  PassingHost,
+  type AgentAt,
+  type AgentReport,
+  type Gate,
+  type Host,
+  type RestEnd,
+  type Strand,
+} from '../host.ts';
 import type { Step } from '../../language/model.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import { converse } from '../model-step.ts';
 import { firstPosition } from '../position.ts';
+import { isTold } from '../telling.ts';
 import type { Walk } from '../walk-state.ts';
 import { throughJson } from './through-json.ts';
 
@@ -24,6 +33,7 @@ class ScriptedAgent extends PassingHost implements Host {
 
   /** What the run is told meanwhile is heard between turns. */
   gate(strand: Strand, key: string, step: Step, isOpen: boolean): Gate | Promise<Gate> {
+    if (!isOpen && isTold(this.#walk.position, key)) return 'yield';
     const gate = this.#walk.host.gate(strand, key, step, isOpen);
     return gate === 'go' || gate === 'cancel' ? gate : 'yield';
   }

@@ -1,9 +1,10 @@
-/** An edit as a script writes it: for the revision that the run is at, with a step that is canonical. */
+/** What a script says to a run: an edit for the revision that it is at, with a step that is canonical, and what a model is told. */
 import { entriesOfSteps, type Catalogue } from '../../language/catalogue.ts';
 import type { Step } from '../../language/model.ts';
 import { editRefusal, isSegmentInFlight, takeEdit } from '../edits.ts';
 import { record, type Walk } from '../walk-state.ts';
 import { revisionOf } from '../edited-paths.ts';
+import { takeTell, tellRefusal } from '../telling.ts';
 import type { Interruption } from './script.ts';
 import type { Simulation } from './simulation.ts';
 
@@ -25,5 +26,14 @@ export function makeScriptedEdit(walkOf: () => Walk, world: Edited, { at, edit }
   const step = (edit.step ?? null) as Step | null;
   if (refusal === null)
     takeEdit(walk, request, { step, catalogue: entriesOfSteps(world.catalogue, step === null ? [] : [step]) });
+  else record(walk, { type: 'warning', key: '', ...refusal });
+}
+
+/** The same of what a model is told, by its place in the script where it has no id. */
+export function makeScriptedTell(walk: Walk, { at, tell }: Interruption): void {
+  if (tell === undefined) throw new Error(`the script tells something at ${at} and does not say what`);
+  const request = { id: `at ${at}: ${tell.text}`, by: 'someone', ...tell };
+  const refusal = tellRefusal(walk, request);
+  if (refusal === null) takeTell(walk, request);
   else record(walk, { type: 'warning', key: '', ...refusal });
 }

@@ -36,7 +36,7 @@ import { BoundScopes } from './bound-scope.ts';
 import { PlainAnswers } from './plain-answers.ts';
 import { Questions } from './questions.ts';
 import { runScriptedAgent } from './scripted-agent.ts';
-import { makeScriptedEdit } from './scripted-edit.ts';
+import { makeScriptedEdit, makeScriptedTell } from './scripted-edit.ts';
 import { replyTo, type Interruption } from './script.ts';
 import { Scope, Waking } from './simulation.ts';
 import { throughJson } from './through-json.ts';
@@ -173,6 +173,8 @@ export class ScriptedHost extends PlainAnswers implements Host {
         return void this.answer({ id: entry.at.split('/').at(-1) ?? entry.at, choice: 'approve', by: 'someone' });
       case 'edit':
         return makeScriptedEdit(() => this.walk, this.world, entry);
+      case 'tell':
+        return makeScriptedTell(this.walk, entry);
       default:
         return entry.do satisfies never;
     }

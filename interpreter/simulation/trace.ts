@@ -89,6 +89,10 @@ function lineOf(event: RunEvent): string | null {
       return `${event.key} notified ${event.condition} ${event.priority}`;
     case 'edited':
       return `revision ${event.revision}: ${event.op} ${event.path}`;
+    case 'told':
+      return `${event.key} told by ${event.by}`;
+    case 'heard':
+      return `${event.key} ${event.turn === null ? 'ended before it heard' : `heard in turn ${event.turn}`}`;
     case 'run-started':
     case 'run-finished':
       return null;
@@ -107,6 +111,8 @@ export function placeOf(event: RunEvent): number[] | null {
   if (event.type === 'pass-finished') return [event.pass, LAST];
   if (event.key === '') return null;
   const place = placeOfKey(event.key);
+  // Behind the calls of the turn before.
+  if (event.type === 'heard' && event.turn !== null) return [...place, event.turn - 1, LAST];
   return isAtEnd(event) ? [...place, LAST] : place;
 }
 
@@ -115,6 +121,8 @@ function isAtEnd(event: RunEvent): boolean {
   switch (event.type) {
     case 'step-finished':
       return event.step !== 'condition';
+    case 'heard':
+      return true;
     case 'warning':
       return event.code !== 'UNRESOLVED_REFERENCE';
     case 'asked':
@@ -131,6 +139,7 @@ function isAtEnd(event: RunEvent): boolean {
     case 'paused':
     case 'resumed':
     case 'edited':
+    case 'told':
     case 'run-started':
     case 'run-finished':
       return false;

@@ -78,6 +78,8 @@ export interface Warning extends Stamp {
   message: string;
   /** Until when the step waits, in milliseconds since the epoch, where it is said that it does. */
   until?: number;
+  /** And for whom. */
+  waitsFor?: string;
 }
 
 /** Before the turn of its key, what a model is shown of a conversation became shorter. Tokens are estimated where nobody counted them. */
@@ -156,6 +158,23 @@ export interface Edited extends Stamp {
   from: 'now' | 'next-pass';
 }
 
+/** Somebody told a model something: a message of the user before the next turn of the step. */
+export interface Told extends Stamp {
+  type: 'told';
+  id: string;
+  text: string;
+  by: string;
+}
+
+/** A turn begins with what somebody told its model. */
+export interface Heard extends Stamp {
+  type: 'heard';
+  id: string;
+  by: string;
+  /** Null: the step ended before a turn could have it. */
+  turn: number | null;
+}
+
 export interface RunFinished extends Stamp {
   type: 'run-finished';
   status: Extract<RunStatus, 'completed' | 'failed' | 'cancelled'>;
@@ -187,6 +206,8 @@ export type RunEvent =
   | Withdrawn
   | Notified
   | Edited
+  | Told
+  | Heard
   | RunFinished;
 
 export type RunEventType = RunEvent['type'];

@@ -8,14 +8,31 @@
  */
 import { usageOf } from '../../interpreter/budget.ts';
 import type { Json } from '../../language/json.ts';
-import { openIn, type BlockFrame, type LoopFrame, type OpenFrame, type Position } from '../../interpreter/position.ts';
+import { costSoFar } from '../../interpreter/model-turn.ts';
+import {
+  openIn,
+  type BlockFrame,
+  type LoopFrame,
+  type ModelFrame,
+  type OpenFrame,
+  type Position,
+} from '../../interpreter/position.ts';
 import { throughJson } from '../../interpreter/simulation/through-json.ts';
 
-/** `takenAt`: when the old run stood there, by its clock; `now`: when the new one begins. */
-export function freshPosition(old: Position, { takenAt, now }: { takenAt: number; now: number }): Position {
+interface Times {
+  /** When the old run stood there, by its clock. */
+  takenAt: number;
+  /** When the new one begins. */
+  now: number;
+  /** Key of a model step that begins with its first turn, although the old run came to it in the middle. */
+  anew?: string;
+}
+
+export function freshPosition(old: Position, times: Times): Position {
+  const { takenAt } = times;
   const { cleanUp, ...kept } = throughJson(old);
-  renewLoop(kept.loop, takenAt, now);
-  if (cleanUp !== undefined) renewCleanUp(cleanUp, takenAt, now);
+  renewLoop(kept.loop, times);
+  if (cleanUp !== undefined) renewCleanUp(cleanUp, times);
   return {
     ...kept,
     ...(cleanUp === undefined ? {} : { cleanUp }),
@@ -42,28 +59,28 @@ function withoutTime({ 'more.timeoutMs': _more, ...extensions }: Position['exten
 const heldUntil = ({ pausedMs, paused }: Position, at: number): number =>
   pausedMs + (paused === null ? 0 : at - paused.since);
 
-function renewLoop(loop: LoopFrame, takenAt: number, now: number): void {
-  loop.startedAt = now;
+function renewLoop(loop: LoopFrame, times: Times): void {
+  loop.startedAt = times.now;
   delete loop.restsUntil;
   // What was collected belongs to the run that did it.
   delete loop.context;
-  renewBlock(loop.block, takenAt, now);
+  renewBlock(loop.block, times);
 }
 
-function renewBlock(block: BlockFrame, takenAt: number, now: number): void {
+function renewBlock(block: BlockFrame, times: Times): void {
   const { step } = block;
   switch (step?.type) {
     case 'condition':
     case 'loop':
     case 'parallel':
-      return renewOpen(step, takenAt, now);
+      return renewOpen(step, times);
     case 'asked':
-    // A conversation belongs to the run that had it.
-    case 'model':
       delete block.step;
       return;
+    case 'model':
+      return renewModel(block, step, times);
     case 'awaiting-event':
-      block.step = { type: 'awaiting-event', since: now };
+      block.step = { type: 'awaiting-event', since: times.now };
       return;
     case 'resting':
     case 'failed':
@@ -76,27 +93,38 @@ function renewBlock(block: BlockFrame, takenAt: number, now: number): void {
   }
 }
 
-function renewOpen(open: OpenFrame, takenAt: number, now: number): void {
-  open.startedAt = now;
-  if (open.since !== undefined) open.since = now;
+/** The run goes on with the conversation; what it has no answer to yet it asks anew. */
+function renewModel(block: BlockFrame, step: ModelFrame, { now, anew }: Times): void {
+  if (step.key === anew || (step.turn === 1 && step.calls === undefined)) {
+    delete block.step;
+    return;
+  }
+  for (const call of step.calls ?? []) if (call.block.at === 0) call.block = { at: 0 };
+  const { restsUntil: _restsUntil, ...kept } = step;
+  block.step = { ...kept, startedAt: now, since: now, waits: 0, earlier: costSoFar(step) };
+}
+
+function renewOpen(open: OpenFrame, times: Times): void {
+  open.startedAt = times.now;
+  if (open.since !== undefined) open.since = times.now;
   switch (open.type) {
     case 'condition':
-      renewBlock(open.block, takenAt, now);
-      if (open.cleanUp !== undefined) renewCleanUp(open.cleanUp, takenAt, now);
+      renewBlock(open.block, times);
+      if (open.cleanUp !== undefined) renewCleanUp(open.cleanUp, times);
       return;
     case 'loop':
-      return renewLoop(open.loop, takenAt, now);
+      return renewLoop(open.loop, times);
     case 'parallel':
-      for (const branch of open.branches) renewBlock(branch.block, takenAt, now);
+      for (const branch of open.branches) renewBlock(branch.block, times);
       return;
     default:
       return open satisfies never;
   }
 }
 
-function renewCleanUp(cleanUp: NonNullable<Position['cleanUp']>, takenAt: number, now: number): void {
-  cleanUp.until = now + Math.max(0, cleanUp.until - takenAt);
-  renewBlock(cleanUp.block, takenAt, now);
+function renewCleanUp(cleanUp: NonNullable<Position['cleanUp']>, times: Times): void {
+  cleanUp.until = times.now + Math.max(0, cleanUp.until - times.takenAt);
+  renewBlock(cleanUp.block, times);
 }
 
 /** Sets a variable where the step at `path` would find it: in the innermost open branch that has it, or in the run. */

@@ -14,20 +14,38 @@ import {
   PassingHost,
 } from '../../interpreter/host.ts';
 import type { Effect, Reply } from '../../interpreter/effect.ts';
-import type { Position } from '../../interpreter/position.ts';
+import { nextKeyOf, openModels } from '../../interpreter/open-models.ts';
+import type { ModelFrame, Position } from '../../interpreter/position.ts';
+import type { Json } from '../../language/json.ts';
 import { textFieldsOf } from '../../interpreter/program.ts';
 import { walkRun } from '../../interpreter/walk.ts';
 import { runInputOf } from '../messages/start-input.ts';
 import type { Settlement, Standing } from './retrace.ts';
 
+/** What the store has of models whose turns history does not have one by one. */
+export interface ModelRecords {
+  /** By the step's key, the turn up to which each is gone on with. */
+  until: ReadonlyMap<string, number>;
+  /** By their keys, what turns that were begun came to; null where they have no answer. */
+  turns: ReadonlyMap<string, Json | null>;
+  /** What a call came to, which has ended. */
+  callReply(key: string): Reply;
+}
+
+const noRecords: ModelRecords = { until: new Map(), turns: new Map(), callReply: () => ({ ok: true, value: null }) };
+
 class KeptHost extends PassingHost implements Host {
   private readonly at: number;
+  private readonly position: Position;
+  private readonly models: ModelRecords;
   private readonly replies = new Map<string, Reply>();
   private readonly reports = new Map<string, SegmentReport>();
 
-  constructor(at: number, settlements: readonly Settlement[]) {
+  constructor(at: number, position: Position, settlements: readonly Settlement[], models: ModelRecords) {
     super();
     this.at = at;
+    this.position = position;
+    this.models = models;
     for (const settled of settlements) {
       if ('reply' in settled) this.replies.set(settled.key, settled.reply);
       else this.reports.set(settled.key, settled.report);
@@ -38,13 +56,33 @@ class KeptHost extends PassingHost implements Host {
     return this.at;
   }
 
-  gate(_strand: Strand, key: string, _step: Step, isOpen: boolean): Gate {
+  gate(_strand: Strand, key: string, step: Step, isOpen: boolean): Gate {
+    const open = step.type === 'llm' ? openModels(this.position).find((frame) => frame.key === key) : undefined;
+    // A model step is gone on with as far as its turns and calls had ended.
+    if (open !== undefined) return this.replies.has(nextKeyOf(open)) || this.hasRecordOf(open) ? 'go' : 'yield';
+    if (step.type === 'llm' && this.hasRecordOf({ key, turn: 1 })) return 'go';
     if (isOpen || this.replies.has(key)) return 'go';
     return this.reports.has(key) ? 'segment' : 'yield';
   }
 
+  /** A turn has an answer; of its calls none is open once the next turn has begun. */
+  private hasRecordOf({ key, turn, calls }: Pick<ModelFrame, 'key' | 'turn' | 'calls'>): boolean {
+    const { until, turns } = this.models;
+    if (turn >= (until.get(key) ?? 0)) return false;
+    return calls === undefined
+      ? (turns.get(`${key}/turn.${turn}`) ?? null) !== null
+      : turns.has(`${key}/turn.${turn + 1}`);
+  }
+
+  private recorded(effect: Effect): Reply | undefined {
+    if (effect.type === 'command' && effect.call !== undefined) return this.models.callReply(effect.key);
+    if (effect.type !== 'turn') return undefined;
+    const value = this.models.turns.get(`${effect.conversation}/turn.${effect.turn}`) ?? null;
+    return value === null ? undefined : { ok: true, value };
+  }
+
   perform(_strand: Strand, effect: Effect): Promise<Reply> {
-    const reply = this.replies.get(effect.key);
+    const reply = this.replies.get(effect.key) ?? this.recorded(effect);
     if (reply === undefined) throw new Error(`bug: "${effect.key}" was let through without a reply`);
     return Promise.resolve(reply);
   }
@@ -67,21 +105,33 @@ function endedWell(settled: Settlement): boolean {
 }
 
 /** The position with what was in flight in it and ended well. */
-export async function settlePosition(
-  { start, now, position, inFlight }: Standing,
-  settlements: readonly Settlement[],
-): Promise<Position> {
+export async function settlePosition(standing: Standing, settlements: readonly Settlement[]): Promise<Position> {
+  const { inFlight } = standing;
   const kept = settlements.filter((settled) => inFlight.includes(settled.key) && endedWell(settled));
-  if (kept.length === 0) return position;
-  const host = new KeptHost(now, kept);
+  return kept.length === 0 ? standing.position : walkOn(standing, kept, noRecords);
+}
+
+/** The position with what models had come to since. */
+export async function advanceModels(standing: Standing, models: ModelRecords): Promise<Position> {
+  return models.until.size === 0 ? standing.position : walkOn(standing, [], models);
+}
+
+async function walkOn(
+  { start, now, position }: Pick<Standing, 'start' | 'now' | 'position'>,
+  kept: readonly Settlement[],
+  models: ModelRecords,
+): Promise<Position> {
   const input = withoutLimits(runInputOf(start, '', position.loop.startedAt));
   const held = { ...position, paused: null, stopping: false };
+  const host = new KeptHost(now, held, kept, models);
   const flow = await drive(walkRun({ input, position: held, host, textFields: textFieldsOf(input) }), () => undefined);
   if (flow.kind !== 'yield') throw new Error(`bug: a position of a run under way was walked to its end (${flow.kind})`);
   return held;
 }
 
-/** Limits and approvals have been dealt with: these steps were begun. */
+/** Limits and approvals have been dealt with: these steps were begun. What a mode refused it refuses again. */
 function withoutLimits(input: RunInput): RunInput {
-  return { ...input, limits: { maxIterations: null, timeoutMs: null, stepTimeoutMs: null, nestingDepth: null } };
+  const { mode } = input.limits;
+  const limits = { maxIterations: null, timeoutMs: null, stepTimeoutMs: null, nestingDepth: null };
+  return { ...input, limits: { ...limits, ...(mode === undefined ? {} : { mode }) } };
 }

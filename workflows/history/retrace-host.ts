@@ -9,7 +9,8 @@ import type { Step } from '../../language/model.ts';
 import { isOfSegment, segmentNumbers } from '../../language/events/event-numbers.ts';
 import type { Gate, RunInput, SegmentReport, Strand } from '../../interpreter/host.ts';
 import type { Effect, Reply, RunBudget } from '../../interpreter/effect.ts';
-import type { Position } from '../../interpreter/position.ts';
+import { openModels } from '../../interpreter/open-models.ts';
+import type { ModelFrame, Position } from '../../interpreter/position.ts';
 import { throughJson } from '../../interpreter/simulation/through-json.ts';
 import { startInputOf } from '../messages/start-input.ts';
 import { TemporalHost } from '../host/temporal-host.ts';
@@ -32,8 +33,16 @@ export class RetraceHost extends TemporalHost {
   }
 
   override gate(strand: Strand, key: string, step: Step, isOpen: boolean): Gate | Promise<Gate> {
-    if (key === this.target.key && !isOpen) this.tell(key);
+    if (this.isThere(key, isOpen)) this.tell(this.target.key);
     return super.gate(strand, key, step, isOpen);
+  }
+
+  private isThere(key: string, isOpen: boolean): boolean {
+    const { turn } = this.target;
+    if (turn === undefined) return key === this.target.key && !isOpen;
+    const begins = (frame: ModelFrame): boolean =>
+      frame.key === key && frame.turn === turn.number && frame.calls === undefined;
+    return key === turn.conversation && openModels(this.walk.position).some(begins);
   }
 
   override perform(strand: Strand, effect: Effect): Promise<Reply> {

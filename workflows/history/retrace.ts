@@ -11,6 +11,8 @@ export interface RetraceTarget {
   key: string;
   /** The step's first event; one that a segment ran has a number of one of its places. Null where it has none. */
   seq: number | null;
+  /** Of a key that is a turn's: the step and the turn that is to begin. */
+  turn?: { conversation: string; number: number };
 }
 
 export interface Standing {

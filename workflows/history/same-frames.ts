@@ -15,7 +15,7 @@ export function frameDifferences(position: Position, definition: Definition): st
 function blockDifferences(path: string, block: BlockFrame, steps: readonly Step[] | undefined): string[] {
   if (steps === undefined) return [`the run is in "${path}", which the definition does not have`];
   const { at } = block;
-  const open = openIn(block);
+  const open = openIn(block) ?? (block.step?.type === 'model' ? { type: 'llm' as const } : undefined);
   if (at > steps.length) return [`the run has passed ${at} steps of "${path}", which has ${steps.length}`];
   if (open === undefined) return [];
   const step = steps[at];
@@ -24,6 +24,7 @@ function blockDifferences(path: string, block: BlockFrame, steps: readonly Step[
     return [
       `"${place}" is an open ${open.type} step, and ${step === undefined ? 'the definition does not have it' : `a ${step.type} step in the definition`}`,
     ];
+  if (open.type === 'llm') return [];
   if (step.type === 'condition' && open.type === 'condition') {
     return open.cleanUp === undefined
       ? blockDifferences(`${place}.${open.branch}`, open.block, step[open.branch])

@@ -4,6 +4,7 @@
  * the step's timeout; the server's stands a margin behind it, for workers that vanish.
  */
 import { ActivityCancellationType, type ActivityOptions, type LocalActivityOptions } from '@temporalio/workflow';
+import { tokensOf } from '../../interpreter/build-turn.ts';
 import { TIMEOUT_MARGIN_MS, type StepOptions } from '../../interpreter/contract.ts';
 import type { AgentAt } from '../../interpreter/host.ts';
 import type { CommandEffect, EmitEffect, ShellEffect, TurnEffect, WatchEffect } from '../../interpreter/effect.ts';
@@ -52,10 +53,10 @@ function startsOf(effect: ActivityEffect): StepOptions['starts'] {
 }
 
 /** An agent segment ends with the time of its step, as a turn does, and the server retries it where its worker vanished. */
-export function agentOptions({ key, place }: AgentAt, label: string, timeoutMs: number): ActivityOptions {
+export function agentOptions({ key, place, open }: AgentAt, label: string, timeoutMs: number): ActivityOptions {
   return {
     ...longOptions(key, timeoutMs),
-    summary: shortened(`${place.key} ${label}, from ${key.slice(place.key.length + 1)}`),
+    summary: shortened(`from turn ${open.turn} ${label}${tokensWords(tokensOf(open.usage))}, ${place.key}`),
   };
 }
 
@@ -83,9 +84,17 @@ export const answerOptions: LocalActivityOptions = { startToCloseTimeout: '10s',
  * does, where that is not the type itself. Temporal refuses summaries over 200 bytes.
  */
 function summaryOf(effect: ActivityEffect): { summary?: string } {
+  if (effect.type === 'turn') return { summary: shortened(turnSummary(effect)) };
   if (effect.type === 'command' && effect.label === effect.command) return {};
   return { summary: shortened(`${effect.key} ${effect.label}`) };
 }
+
+/** The key is the activity's id, too, and comes last. */
+function turnSummary({ turn, model, tokensBefore, conversation }: TurnEffect): string {
+  return `turn ${turn} ${model}${tokensWords(tokensBefore)}, ${conversation}`;
+}
+
+const tokensWords = (tokens: number): string => (tokens === 0 ? '' : `, ${tokens} tokens so far`);
 
 function shortened(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ');

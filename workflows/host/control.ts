@@ -30,6 +30,7 @@ import {
 } from '../../interpreter/questions.ts';
 import { record, type Walk } from '../../interpreter/walk-state.ts';
 import { limitAsked } from '../../interpreter/limits.ts';
+import { openModels } from '../../interpreter/open-models.ts';
 import { lastInTurn } from '../replay-order/last-in-turn.ts';
 import { askLocally } from '../replay-order/local-activity.ts';
 import {
@@ -110,6 +111,8 @@ export class Control {
       current: Array.from(this.current, ([key, label]) => ({ key, label })),
       startedAt: input.startedAt,
       questions: position.questions.map((question) => told(question)),
+      models: openModels(position).map(({ key }) => key),
+      told: (position.told ?? []).map(({ id, key, by }) => ({ id, key, by })),
     };
   }
 

@@ -51,12 +51,15 @@ import {
 import type { Effect, Flow, Reply, RunBudget } from '../../interpreter/effect.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { turnsGranted } from '../../interpreter/limits.ts';
-import type { Position } from '../../interpreter/position.ts';
+import { costSoFar } from '../../interpreter/model-turn.ts';
+import { openModels } from '../../interpreter/open-models.ts';
+import type { ModelFrame, Position } from '../../interpreter/position.ts';
 import { textFieldsOf } from '../../interpreter/program.ts';
 import { editedStrand } from '../../interpreter/edited-paths.ts';
 import { askLocally } from '../replay-order/local-activity.ts';
 import { LocalAnswers } from './local-answers.ts';
 import { runNested } from './nested-run.ts';
+import { listenToTelling } from './telling.ts';
 import { nextEvent, type EventEnd } from './next-event.ts';
 import { Recording } from './recording.ts';
 import { agentReportOf, replyOf } from './replies.ts';
@@ -87,6 +90,7 @@ export class TemporalHost extends LocalAnswers implements Host {
     this.control = new Control(this.walk);
     this.waiting = new Waiting(this.walk, this.control);
     this.editing = new Editing(this.walk, this.control);
+    listenToTelling(this.walk, this.control);
     this.time = new TaskTime();
     this.stepsBefore = position.steps;
     this.root.cancelRequested.catch(() => {
@@ -319,8 +323,14 @@ export class TemporalHost extends LocalAnswers implements Host {
 
   private details(): string {
     const { status, iteration, steps, current, reason } = this.control.state();
-    const lines = [...current].slice(0, 20).map(({ key, label }) => `- \`${key}\` ${label}`);
+    const turns = new Map(openModels(this.walk.position).map((frame) => [frame.key, turnWords(frame)]));
+    const lines = [...current].slice(0, 20).map(({ key, label }) => `- \`${key}\` ${label}${turns.get(key) ?? ''}`);
     const head = `**${status}**${reason === null ? '' : ` (${reason})`}, pass ${iteration}, ${steps} steps`;
     return [head, '', ...lines].join('\n');
   }
+}
+
+function turnWords(frame: ModelFrame): string {
+  const { tokens } = costSoFar(frame);
+  return `, turn ${frame.turn}${tokens === 0 ? '' : `, ${tokens} tokens so far`}`;
 }

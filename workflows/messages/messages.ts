@@ -6,7 +6,8 @@ import type { Question } from '../../language/events/question.ts';
 import type { RunEvent, RunStatus } from '../../language/events/run-event.ts';
 import type { AnswerReply, AnswerRequest } from '../../interpreter/questions.ts';
 import type { EditReply, EditRequest, StepList } from '../../interpreter/edits.ts';
-import type { Position } from '../../interpreter/position.ts';
+import type { Position, Telling } from '../../interpreter/position.ts';
+import type { TellReply, TellRequest } from '../../interpreter/telling.ts';
 
 export const WORKFLOW_TYPE = 'sentinel';
 export const DEFAULT_TASK_QUEUE = 'sentinel';
@@ -21,6 +22,9 @@ export const ANSWER = 'answer';
 
 /** Changes the steps of the run that are still ahead. */
 export const EDIT = 'edit';
+
+/** Tells the model of a step that is under way something, before its next turn. */
+export const TELL = 'tell';
 
 /** `control`: between a parent and its nested runs. `event`: one that the run waits for may be there. */
 export const SIGNALS = { control: 'control', event: 'event' } as const;
@@ -45,6 +49,10 @@ export interface RunState {
   startedAt: number;
   /** What the run waits to be told. */
   questions: Question[];
+  /** Keys of the model steps under way. */
+  models: string[];
+  /** What models were told and no turn has had yet. */
+  told: Pick<Telling, 'id' | 'key' | 'by'>[];
 }
 
 export interface Messages {
@@ -53,6 +61,7 @@ export interface Messages {
   stop(): RunState;
   answer(request: AnswerRequest): AnswerReply;
   edit(request: EditRequest): EditReply;
+  tell(request: TellRequest): TellReply;
   /** `word` numbers what the parent says, for nested runs to tell what came too late. */
   control(verb: ControlVerb, word?: number): void;
   event(): void;

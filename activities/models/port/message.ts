@@ -59,6 +59,11 @@ export type AnswerBlock = TextBlock | ToolCallBlock | ThinkingBlock | RedactedTh
 export interface UserMessage {
   role: 'user';
   blocks: UserBlock[];
+  /** Where neither the definition nor a call said it: the name of the prompt. */
+  prompt?: string;
+  /** Of what a person told: who it was, and under which id. */
+  by?: string;
+  id?: string;
 }
 
 export interface AssistantMessage {

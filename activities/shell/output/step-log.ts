@@ -1,17 +1,20 @@
 /**
- * The log of one step: both streams on their way into the store.
+ * The log of one step, or of a turn of a model: its streams on their way into the store.
  *
  * Invariants: at most one write is in flight, and its chunks are sent again until it succeeds
- * (chunks are idempotent by part); memory is bounded by two heads and two tails whatever the
+ * (chunks are idempotent by part); memory is bounded by a head and a tail of each stream whatever the
  * streams and the store do, so the process is never held up by the log.
  */
 import { StringDecoder } from 'node:string_decoder';
 import type { LogChunk, Store } from '../../../prisma/store/contract/contract.ts';
+import type { ModelStream } from '../../../language/events/model-streams.ts';
 import { SHELL_BOUNDS } from '../process/bounds.ts';
 import { ByteRing } from './byte-ring.ts';
 import { headCut, nextBoundary, storable } from './utf8.ts';
 
 export type StreamName = 'stdout' | 'stderr';
+/** Of a process, or of a model. */
+type LoggedStream = StreamName | ModelStream;
 export interface LogLabel {
   handle: string;
   key: string;
@@ -34,7 +37,7 @@ const openStream = (): StreamState => ({
 export class StepLog {
   readonly #sink: Pick<Store['logs'], 'append'>;
   readonly #label: LogLabel;
-  readonly #streams: Record<StreamName, StreamState> = { stdout: openStream(), stderr: openStream() };
+  readonly #streams = new Map<LoggedStream, StreamState>();
   #pending: LogChunk[] = [];
   #pendingBytes = 0;
   #part = 0;
@@ -50,8 +53,9 @@ export class StepLog {
     this.#label = label;
   }
 
-  write(name: StreamName, chunk: Buffer): void {
-    const stream = this.#streams[name];
+  write(name: LoggedStream, chunk: Buffer): void {
+    const stream = this.#streams.get(name) ?? openStream();
+    this.#streams.set(name, stream);
     let rest = chunk;
     if (stream.tail === null) {
       const cut = headCut(chunk, stream.headLeft);
@@ -76,7 +80,7 @@ export class StepLog {
   async finish(giveUpMs: number): Promise<boolean> {
     this.#isFinishing = true;
     clearTimeout(this.#timer);
-    for (const name of ['stdout', 'stderr'] as const) this.#addText(name, this.#streams[name].decoder.end());
+    for (const [name, { decoder }] of this.#streams) this.#addText(name, decoder.end());
     const timer = setTimeout(() => this.giveUp(), giveUpMs);
     try {
       await this.#writing;
@@ -97,7 +101,7 @@ export class StepLog {
     return this.#part - 1;
   }
 
-  #addText(stream: StreamName, raw: string): void {
+  #addText(stream: LoggedStream, raw: string): void {
     if (raw === '') return;
     const text = storable(raw);
     const last = this.#pending.at(-1);
@@ -133,7 +137,7 @@ export class StepLog {
   }
 
   #hasWork(): boolean {
-    return this.#pending.length > 0 || Object.values(this.#streams).some((stream) => stream.tail?.isDirty === true);
+    return this.#pending.length > 0 || [...this.#streams.values()].some(({ tail }) => tail?.isDirty === true);
   }
 
   /** Sends what waits; never rejects: it tries again until it succeeds or is given up. */
@@ -160,8 +164,7 @@ export class StepLog {
   #dueTails(): LogChunk[] {
     const now = Date.now();
     const due: LogChunk[] = [];
-    for (const name of ['stdout', 'stderr'] as const) {
-      const { tail } = this.#streams[name];
+    for (const [name, { tail }] of this.#streams) {
       if (tail === null || !tail.isDirty) continue;
       if (!this.#isFinishing && now - tail.writtenAt < SHELL_BOUNDS.logTailMs) continue;
       const bytes = tail.ring.bytes();

@@ -20,6 +20,7 @@ export function exitCodeOfError(code: ClientErrorCode): number {
     case 'SETTINGS':
     case 'VALUE_TOO_LARGE':
     case 'EVENT_RESERVED':
+    case 'TELL_INVALID':
       return EXIT.usage;
     case 'RUN_NOT_FOUND':
     case 'NOT_FOUND':
@@ -31,6 +32,7 @@ export function exitCodeOfError(code: ClientErrorCode): number {
     case 'HISTORY_DIVERGES':
     case 'QUESTION_UNKNOWN':
     case 'ANSWER_REFUSED':
+    case 'NO_MODEL_STEP':
     case 'ANSWERED_ALREADY':
     case 'NO_ANSWER':
     case 'SERVICES':

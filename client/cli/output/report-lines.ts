@@ -17,7 +17,20 @@ export function statusText(
 }
 
 export function reportLines(report: RunReport & { name?: string }, paint: Paint): string[] {
-  const { handle, name, iterations, durationMs, webUrl, failure, outputs, limit, status, reason, waiting } = report;
+  const {
+    handle,
+    name,
+    iterations,
+    durationMs,
+    webUrl,
+    failure,
+    outputs,
+    limit,
+    status,
+    reason,
+    waits = [],
+    told = [],
+  } = report;
   const passes = iterations === 1 ? '1 pass' : `${iterations} passes`;
   const lines = [
     `${statusText(report, paint)}  ${name === undefined ? '' : `${paint.strong(name)}  `}${passes}, ${durationText(durationMs)}`,
@@ -28,7 +41,12 @@ export function reportLines(report: RunReport & { name?: string }, paint: Paint)
       `  it reached its limit ${paint.strong(limit)}; raise it in the definition, or see what the last pass did`,
     );
   if (reason !== undefined) lines.push(`  held: ${oneLine(reason)}`);
-  if (waiting !== undefined) lines.push(`  ${oneLine(waiting)}`);
+  for (const wait of waits)
+    lines.push(
+      `  waiting for ${paint.warn(wait.for)} until ${clockText(new Date(wait.until), new Date())} (${wait.step})`,
+    );
+  for (const { by, text, step } of told)
+    lines.push(`  told by ${by}: ${shorten(oneLine(text))} (${step}, before its next turn)`);
   const named = Object.entries(outputs);
   if (named.length > 0) lines.push('  outputs:');
   for (const [key, value] of named) lines.push(`    ${paint.strong(key)}: ${shorten(oneLine(previewOf(value)))}`);
@@ -42,4 +60,16 @@ const shownMax = 120;
 
 function shorten(text: string): string {
   return text.length <= shownMax ? text : `${text.slice(0, shownMax - 1)}…`;
+}
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+const two = (number: number): string => String(number).padStart(2, '0');
+
+/** When it will be by the clock on the wall: with seconds where that is within a minute, with the date where it is not within a day. */
+export function clockText(when: Date, now: Date): string {
+  const leftMs = when.getTime() - now.getTime();
+  const time = `${two(when.getHours())}:${two(when.getMinutes())}`;
+  if (leftMs < minuteMs) return `${time}:${two(when.getSeconds())}`;
+  return leftMs < dayMs ? time : `${when.getFullYear()}-${two(when.getMonth() + 1)}-${two(when.getDate())} ${time}`;
 }

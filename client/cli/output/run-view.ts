@@ -1,8 +1,9 @@
 /** A run on the screen: a line for each event as it comes, and on a terminal the steps under way. */
-import type { FollowedEvent } from '../../follow/follow-run.ts';
+import type { FollowedEvent, FollowedPiece } from '../../follow/follow-run.ts';
 import { depthOf } from '../../show/step-keys.ts';
 import { durationText, eventLine, isOfRun, oneLine, questionDetails } from '../../show/trace.ts';
 import type { Output } from './output.ts';
+import { SaidView } from './said-view.ts';
 import { openSpinner, type Spinning } from './spinner.ts';
 
 const TICK_MS = 1000;
@@ -11,12 +12,14 @@ export class RunView {
   readonly #output: Output;
   readonly #handle: string;
   readonly #running = new Map<string, { label: string; since: number }>();
+  readonly #said: SaidView;
   #spinner: Spinning | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(output: Output, handle: string) {
     this.#output = output;
     this.#handle = handle;
+    this.#said = new SaidView(output);
   }
 
   async open(): Promise<void> {
@@ -26,14 +29,22 @@ export class RunView {
     this.#timer = setInterval(() => this.#refresh(), TICK_MS);
   }
 
-  show({ handle, event }: FollowedEvent): void {
+  show(followed: FollowedEvent | FollowedPiece): void {
+    if ('said' in followed) this.#said.show(followed, nestingOf(this.#handle, followed.handle));
+    else this.#showEvent(followed);
+  }
+
+  #showEvent({ handle, event }: FollowedEvent): void {
     const own = handle === this.#handle;
     if (event.type === 'step-started')
       this.#running.set(`${handle} ${event.key}`, { label: event.label, since: event.at });
     if (event.type === 'step-finished') this.#running.delete(`${handle} ${event.key}`);
     const isShown = event.type === 'pass-finished' ? own : !isOfRun(event);
     const line = isShown ? eventLine(event, nestingOf(this.#handle, handle), { paint: this.#output.paint }) : null;
-    if (line !== null) this.#output.line(line);
+    if (line !== null) {
+      this.#output.line(line);
+      this.#said.interrupt();
+    }
     if (event.type === 'asked')
       for (const text of questionDetails(event, nestingOf(this.#handle, handle))) this.#output.line(text);
     this.#refresh();

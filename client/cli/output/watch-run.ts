@@ -30,9 +30,13 @@ export async function watchRun(client: SentinelClient, handle: string, output: O
   output.line(`${output.paint.strong((await client.find(handle)).name)}  ${handle}`);
   await view.open();
   try {
-    for await (const followed of client.follow(handle, { signal: following.signal })) {
-      output.object({ ...followed.event, handle: followed.handle });
+    for await (const followed of client.followLive(handle, { signal: following.signal })) {
       view.show(followed);
+      if ('said' in followed) {
+        output.object({ type: 'said', handle: followed.handle, ...followed.said });
+        continue;
+      }
+      output.object({ ...followed.event, handle: followed.handle });
       waits = await isWaiting(client, followed.handle, followed.event);
       if (waits) how = howToGoOn(followed.handle, followed.event);
       if (waits && !output.isTerminal) break;

@@ -50,6 +50,7 @@ Examples:
   sentinel fork nightly --at steps.2@1
   sentinel fork nightly --at steps.4@3 --set attempts=0 --set 'plan={"files": []}'
   sentinel fork nightly --at steps.4@3 --edit nightly.json --id nightly-2
+  sentinel fork nightly --at steps.2@1/turn.3    the conversation up to turn 3 of a model step
   sentinel fork nightly/steps.2@1 --at steps.0@2 --detach --json    the report, with origin {type, of, at}`,
     )
     .action(async (handle: string, options: Options) => {
@@ -91,7 +92,8 @@ async function start(
     client.parts(),
   ]);
   const { handle, of, at } = await forkRun(parts, await ownBundle(), request, await client.events(request.handle));
-  if (at !== request.at) {
+  const isItsTurn = ['/turn.', '#'].some((mark) => request.at.startsWith(`${at}${mark}`));
+  if (at !== request.at && !isItsTurn) {
     output.note(
       `sentinel: ${request.at} ran in one stretch of quick steps that begins with ${at}, so the new run begins there and those steps run again.`,
     );

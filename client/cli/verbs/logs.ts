@@ -4,7 +4,7 @@ import { openOutput } from '../output/output.ts';
 import { oneOf, usage, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
 
-const STREAMS = ['combined', 'stdout', 'stderr'] as const;
+const STREAMS = ['combined', 'stdout', 'stderr', 'model'] as const;
 
 interface Options {
   json?: boolean;
@@ -16,9 +16,11 @@ interface Options {
 
 export function define(command: Command): void {
   command
-    .description('Shows what the steps of a run printed. Exit code 4 when there is no such run.')
+    .description(
+      'Shows what the steps of a run printed, and what models said: thoughts behind ~, calls behind →. Exit code 4 when there is no such run.',
+    )
     .argument('<handle>', 'the run')
-    .option('--stream <name>', 'stdout, stderr, or combined', oneOf('--stream', STREAMS), 'combined')
+    .option('--stream <name>', 'stdout, stderr, model, or combined', oneOf('--stream', STREAMS), 'combined')
     .option('--lines <n>', 'the last so many lines', wholeNumber('--lines', { min: 0, max: 100_000 }), 200)
     .option('--follow', 'everything from the beginning, and then what comes until the run has ended')
     .option('--raw', 'what was printed as it is, with colours and whatever else a terminal obeys')

@@ -1,7 +1,7 @@
 /** What people did to a run, as a test says it: answers to its questions, and where somebody stepped in. */
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { isAtLimit, reasonAtLimit } from '../../../language/events/question.ts';
-import type { Paused, RunEvent, StepFinished, StepStarted } from '../../../language/events/run-event.ts';
+import type { Paused, RunEvent, StepFinished, StepStarted, Heard } from '../../../language/events/run-event.ts';
 import { limitAsked } from '../../../interpreter/limits.ts';
 import { withoutMarks } from '../../../interpreter/simulation/script.ts';
 import { attemptsFirst } from './attempts-first.ts';
@@ -80,11 +80,12 @@ function endOfHold(
   ];
 }
 
-/** Edits, and the stop or the cancellation that ended the run, each at the step that it met. */
+/** Edits, what models were told, and the stop or the cancellation that ended the run, each at the step that it met. */
 export function interruptionsIn(parts: readonly RunPart[]): Json[] {
   return parts.flatMap(({ under, events }) => {
     const inOrder = events.toSorted((a, b) => a.seq - b.seq);
     const edits = inOrder.flatMap((event, index): Json[] => {
+      if (event.type === 'heard') return tellIn(under, event, inOrder);
       if (event.type !== 'edited') return [];
       const { op, path, after } = event;
       const edit = { op, path, ...(after === null || op === 'skip' ? {} : { step: after as unknown as Json }) };
@@ -95,6 +96,15 @@ export function interruptionsIn(parts: readonly RunPart[]): Json[] {
     const end = under === '' ? endedBy(inOrder, parts) : null;
     return [...edits, ...(end === null ? [] : [end])];
   });
+}
+
+/** In the turn before the one that heard it; what no turn heard changed nothing. */
+function tellIn(under: string, { key, turn, id }: Heard, events: readonly RunEvent[]): Json[] {
+  const told = events.find((event) => event.type === 'told' && event.id === id);
+  if (turn === null || told?.type !== 'told') return [];
+  const { text, by } = told;
+  const at = keyIn(under, `${key}/turn.${Math.max(1, turn - 1)}`);
+  return [{ at, when: 'during', do: 'tell', tell: { step: key, id, text, by } }];
 }
 
 /** The step that was under way at an event or the question that was open, whichever began last, else the step that came next. */

@@ -7,12 +7,13 @@ import type { FailureInfo } from '../../../language/failure.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { Answer, Choice, Priority, QuestionKind, QuestionState } from '../../../language/events/question.ts';
-import type { RunEvent, RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
+import type { RunEvent, RunOutcome, RunStatus, Warning } from '../../../language/events/run-event.ts';
 import type { Calls } from './call-contract.ts';
 import type { Conversations } from './conversation-contract.ts';
 import type { Signals } from './event-contract.ts';
 import type { Executions } from './execution-contract.ts';
 import type { OpenSession, Session } from './session-contract.ts';
+import type { Subscription } from './subscription.ts';
 import type { TriggerStore } from './trigger-contract.ts';
 import type { WebhookStore } from './webhook-contract.ts';
 
@@ -58,7 +59,7 @@ export interface RunContext {
 export interface LogChunk {
   handle: string;
   key: string;
-  /** `stdout`, `stderr`; reading `combined` merges them in order of writing. */
+  /** `stdout`, `stderr`, or one of what models say (language/events/model-streams.ts); reading `combined` merges them in order of writing. */
   stream: string;
   /** Attempt of the activity; with `part` it makes appending idempotent. */
   attempt: number;
@@ -68,6 +69,9 @@ export interface LogChunk {
   /** Bytes left out just before this chunk because of the log's bound. */
   droppedBytes: number;
 }
+
+/** What was added to a log by one writer. */
+export type LogPiece = Pick<LogChunk, 'key' | 'stream' | 'attempt' | 'text' | 'droppedBytes'>;
 
 export interface DataRecord {
   id: string;
@@ -149,6 +153,14 @@ export interface Store {
       handle: string,
       types: readonly Type[],
     ): Promise<Extract<RunEvent, { type: Type }> | null>;
+    /** The latest of these types, at most `limit`, in order. */
+    latest<Type extends RunEvent['type']>(
+      handle: string,
+      types: readonly Type[],
+      limit: number,
+    ): Promise<Extract<RunEvent, { type: Type }>[]>;
+    /** What steps that have not ended are said to wait for at that time (milliseconds since the epoch), in order. */
+    waits(handle: string, now: number): Promise<Warning[]>;
     /**
      * Stored and future events in order, until the run has finished or `signal` aborts. A parallel
      * branch's number that becomes visible late is yielded late; the run's last event comes last.
@@ -166,10 +178,14 @@ export interface Store {
   logs: {
     append(chunks: readonly LogChunk[]): Promise<void>;
     streams(handle: string): Promise<{ stream: string; bytes: number }[]>;
-    /** Lines [offset, offset+limit) of a stream; `combined` merges stdout and stderr. */
+    /** Lines [offset, offset+limit) of a stream; `combined` merges stdout, stderr and what models said, `model` is the last alone. */
     read(handle: string, stream: string, offset: number, limit: number): Promise<string[]>;
     tail(handle: string, stream: string, lines: number): Promise<string[]>;
     follow(handle: string, stream: string, options: { signal?: AbortSignal }): AsyncIterable<string>;
+    /** The same in pieces, for whoever looks again and again. */
+    reader(handle: string, stream: string): { read(): Promise<LogPiece[]>; readonly hasMore: boolean };
+    /** Hears of every writing to the run's logs, and of its end. */
+    listen(handle: string): Subscription;
   };
   payloads: {
     /** Idempotent: the key is the content's SHA-256. */

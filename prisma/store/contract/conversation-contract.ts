@@ -10,6 +10,9 @@ export interface ConversationOf {
   conversation: string;
 }
 
+/** What is said beside a turn's answer and the results of its calls stands from this part on: behind any number of these. */
+export const besidesPart = 1_000_000;
+
 /** Turn 0 holds what a conversation begins with; within a turn the parts are in order. */
 export interface PlacedMessage {
   turn: number;
@@ -31,6 +34,16 @@ export interface StoredTurn {
   answeredAt: number | null;
   /** What came of it; null while nothing has. */
   answer: JsonObject | null;
+  /** The run that took it and paid for it, where this one is a fork. */
+  copiedOf: string | null;
+}
+
+/** What of a conversation another run goes on with. */
+export interface ConversationPart extends ConversationOf {
+  /** Messages before this place. */
+  before: Pick<PlacedMessage, 'turn' | 'part'>;
+  /** Turns up to this one. */
+  turns: number;
 }
 
 export interface Conversations {
@@ -38,12 +51,16 @@ export interface Conversations {
   add(of: ConversationOf, messages: readonly PlacedMessage[]): Promise<void>;
   /** In order; `before` leaves out what belongs to that turn and later ones. */
   read(of: ConversationOf, before?: number): Promise<StoredMessage[]>;
+  /** Whether somebody has asked for the turn. */
+  wasAsked(of: ConversationOf, turn: number): Promise<boolean>;
   /** Says who asks now, and returns the answer where the turn has one: it is not to be asked again. */
   claim(of: ConversationOf, turn: number, attempt: string): Promise<JsonObject | null>;
   /** Keeps the answer and its message together, and returns the answer that counts: the first one. */
   answer(of: ConversationOf, turn: number, answer: JsonObject, message: JsonObject): Promise<JsonObject>;
   /** The answer of a turn, where it has one. */
   find(of: ConversationOf, turn: number): Promise<JsonObject | null>;
+  /** Gives another run what it goes on with: its messages are the same ones, and its turns were paid. */
+  copy(part: ConversationPart, to: string): Promise<void>;
   /** The turns of a run, in the order in which they began. */
   turns(handle: string): Promise<StoredTurn[]>;
 }

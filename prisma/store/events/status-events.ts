@@ -50,6 +50,8 @@ function statusAfter(event: RunEvent): { status: RunStatus; reason?: string; que
     case 'compacted':
     case 'notified':
     case 'edited':
+    case 'told':
+    case 'heard':
       return null;
     default:
       return event satisfies never;

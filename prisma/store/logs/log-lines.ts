@@ -3,6 +3,10 @@
  * in parallel, stdout beside stderr) lie between each other: a line belongs where it began, and only
  * its own writer goes on with it. Bytes that a log's bound left out show as one line.
  */
+import { isModelStream, markOf } from '../../../language/events/model-streams.ts';
+import type { LogPiece } from '../contract/contract.ts';
+import { wrapped } from './wrapped.ts';
+
 export interface StoredChunk {
   position: number;
   revision: number;
@@ -18,8 +22,14 @@ export class LogLines {
   readonly lines: string[] = [];
   /** Of each writer that is in the middle of a line, the line's index. */
   readonly #open = new Map<string, number>();
+  readonly #wrapLength: number;
 
-  add(chunk: Pick<StoredChunk, 'key' | 'stream' | 'attempt' | 'text' | 'droppedBytes'>): void {
+  /** `wrapLength`: lines of models are broken there, so that they can be shown while they grow. */
+  constructor(wrapLength = Infinity) {
+    this.#wrapLength = wrapLength;
+  }
+
+  add(chunk: LogPiece): void {
     const writer = JSON.stringify([chunk.key, chunk.stream, chunk.attempt]);
     if (chunk.droppedBytes > 0) {
       this.#open.delete(writer);
@@ -28,10 +38,10 @@ export class LogLines {
     const pieces = chunk.text.split('\n');
     const rest = pieces.pop() ?? '';
     for (const piece of pieces) {
-      this.#extend(writer, piece);
+      this.#extend(writer, chunk.stream, piece);
       this.#open.delete(writer);
     }
-    if (rest !== '') this.#extend(writer, rest);
+    if (rest !== '') this.#extend(writer, chunk.stream, rest);
   }
 
   /** Lines up to here will not change any more. */
@@ -41,13 +51,13 @@ export class LogLines {
     return settled;
   }
 
-  #extend(writer: string, text: string): void {
+  #extend(writer: string, stream: string, text: string): void {
     const index = this.#open.get(writer);
-    if (index === undefined) {
-      this.#open.set(writer, this.lines.push(text) - 1);
-    } else {
-      this.lines[index] = `${this.lines[index] ?? ''}${text}`;
-    }
+    const line = index === undefined ? markOf(stream) + text : `${this.lines[index] ?? ''}${text}`;
+    const [first = '', ...others] = isModelStream(stream) ? wrapped(line, this.#wrapLength) : [line];
+    if (index === undefined) this.#open.set(writer, this.lines.push(first) - 1);
+    else this.lines[index] = first;
+    for (const other of others) this.#open.set(writer, this.lines.push(other) - 1);
   }
 }
 

@@ -5,6 +5,8 @@
 import type { LogChunk, Store } from '../contract/contract.ts';
 import type { Database } from '../connection/database.ts';
 import { followLog } from './follow-log.ts';
+import { LogReader } from './log-reader.ts';
+import { modelStreams } from '../../../language/events/model-streams.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
 import { LogLines, shown } from './log-lines.ts';
 import type { StoredChunk } from './log-lines.ts';
@@ -13,9 +15,16 @@ import type { Announcer, Listener } from '../events/wakeups.ts';
 
 const CHUNKS_PAGE = 50;
 
-/** `combined` is what a terminal would have shown. */
+/** `combined` is what a terminal would have shown; `model` what models said. */
 function streamNames(stream: string): string[] {
-  return stream === 'combined' ? ['stdout', 'stderr'] : [stream];
+  switch (stream) {
+    case 'combined':
+      return ['stdout', 'stderr', ...modelStreams];
+    case 'model':
+      return modelStreams;
+    default:
+      return [stream];
+  }
 }
 
 export function logs(database: Database, announcer: Announcer, listener: Listener): Store['logs'] {
@@ -64,6 +73,10 @@ export function logs(database: Database, announcer: Announcer, listener: Listene
 
     follow: (handle, stream, options) =>
       followLog({ database, listener, handle, streams: streamNames(stream), signal: options.signal }),
+
+    reader: (handle, stream) => new LogReader({ database, handle, streams: streamNames(stream) }),
+
+    listen: (handle) => listener.listen(LOG_CHANNEL, handle),
   };
 }
 

@@ -87,6 +87,8 @@ function foldInto(rows: Map<string, Folded>, event: RunEvent): void {
     case 'warning':
     case 'compacted':
     case 'edited':
+    case 'told':
+    case 'heard':
       return;
     default:
       event satisfies never;

@@ -1,7 +1,7 @@
 /**
  * A run's events: written idempotently by (handle, seq), read in pages, followed live.
  */
-import type { RunEvent } from '../../../language/events/run-event.ts';
+import type { RunEvent, Warning } from '../../../language/events/run-event.ts';
 import { commitStatement } from './commit-statement.ts';
 import type { Store } from '../contract/contract.ts';
 import type { Database } from '../connection/database.ts';
@@ -12,6 +12,8 @@ import { RUN_CHANNEL } from '../events/wakeups.ts';
 import type { Announcer, Listener } from '../events/wakeups.ts';
 
 const PAGE = 1_000;
+/** Of a run's warnings, the latest. */
+const WARNINGS_LOOKED_AT = 200;
 
 export function runEvents(database: Database, announcer: Announcer, listener: Listener): Store['events'] {
   return {
@@ -38,6 +40,26 @@ export function runEvents(database: Database, announcer: Announcer, listener: Li
         [handle, types],
       );
       return row?.event ?? null;
+    },
+
+    async latest<Type extends RunEvent['type']>(handle: string, types: readonly Type[], limit: number) {
+      const rows = await database.query<{ event: Extract<RunEvent, { type: Type }> }>(
+        'select event from run_events where handle = $1 and type = any($2::text[]) order by seq desc limit $3',
+        [handle, types, limit],
+      );
+      return rows.map(({ event }) => event).toReversed();
+    },
+
+    async waits(handle, now) {
+      const rows = await database.query<{ event: Warning }>(
+        `with said as (select seq, event from run_events where handle = $1 and type = 'warning' order by seq desc limit ${WARNINGS_LOOKED_AT})
+         select event from said where (event ->> 'until')::bigint > $2 and not exists (
+           select 1 from run_events e where e.handle = $1 and e.type = 'step-finished' and e.seq > said.seq
+             and e.event ->> 'key' = said.event ->> 'key')
+         order by seq`,
+        [handle, now],
+      );
+      return rows.map(({ event }) => event);
     },
 
     follow: (handle, options) => follow(database, listener, handle, options.after ?? -1, options.signal),

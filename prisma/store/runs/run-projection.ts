@@ -54,6 +54,8 @@ function projectEvent(projection: RunProjection, event: RunEvent): boolean {
     case 'compacted':
     case 'notified':
     case 'edited':
+    case 'told':
+    case 'heard':
       return false;
     default:
       return event satisfies never;

@@ -2,7 +2,12 @@
 import { createHash } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import type { JsonObject } from '../../../language/json.ts';
-import type { ConversationOf, Conversations, PlacedMessage } from '../contract/conversation-contract.ts';
+import {
+  type ConversationOf,
+  type ConversationPart,
+  type Conversations,
+  type PlacedMessage,
+} from '../contract/conversation-contract.ts';
 import { queryOn, type Database } from '../connection/database.ts';
 
 type Query = (text: string, values: readonly unknown[]) => Promise<unknown>;
@@ -21,6 +26,7 @@ interface TurnRow {
   begunAt: Date;
   answeredAt: Date | null;
   answer: JsonObject | null;
+  copiedOf: string | null;
 }
 
 const MESSAGES = `insert into messages (hash, message, bytes)
@@ -59,6 +65,14 @@ export function conversations(database: Database): Conversations {
         [handle, conversation, before ?? null],
       );
     },
+    async wasAsked({ handle, conversation }, turn) {
+      const rows = await database.query('select 1 from turns where handle = $1 and conversation = $2 and turn = $3', [
+        handle,
+        conversation,
+        turn,
+      ]);
+      return rows.length > 0;
+    },
     async claim({ handle, conversation }, turn, attempt) {
       const [row] = await database.query<{ answer: JsonObject | null }>(
         `insert into turns (handle, conversation, turn, attempt) values ($1, $2, $3, $4)
@@ -83,9 +97,10 @@ export function conversations(database: Database): Conversations {
       );
       return row?.answer ?? null;
     },
+    copy: (part, to) => copy(database, part, to),
     async turns(handle) {
       const rows = await database.query<TurnRow>(
-        `select conversation, turn, attempt, begun_at as "begunAt", answered_at as "answeredAt", answer
+        `select conversation, turn, attempt, begun_at as "begunAt", answered_at as "answeredAt", answer, copied_of as "copiedOf"
          from turns where handle = $1 order by begun_at, conversation, turn`,
         [handle],
       );
@@ -96,6 +111,35 @@ export function conversations(database: Database): Conversations {
       }));
     },
   };
+}
+
+/** A conversation, and what was shown in its place where it had grown too long, which is kept under keys of its own. */
+const OF_CONVERSATION = `handle = $1 and (conversation = $2 or (starts_with(conversation, $2 || '/turn.')
+  and (regexp_match(substr(conversation, char_length($2) + 1), '^/turn[.](\\d+)/'))[1]::integer <= $4::integer + 1))`;
+
+async function copy(
+  database: Database,
+  { handle, conversation, before, turns }: ConversationPart,
+  to: string,
+): Promise<void> {
+  await database.transaction(async (client) => {
+    await queryOn(
+      client,
+      `insert into conversation_messages (handle, conversation, turn, part, hash)
+       select $3, conversation, turn, part, hash from conversation_messages
+       where ${OF_CONVERSATION} and (conversation <> $2 or (turn, part) < ($5::integer, $6::integer))
+       on conflict (handle, conversation, turn, part) do nothing`,
+      [handle, conversation, to, turns, before.turn, before.part],
+    );
+    await queryOn(
+      client,
+      `insert into turns (handle, conversation, turn, attempt, begun_at, answered_at, answer, copied_of)
+       select $3, conversation, turn, attempt, begun_at, answered_at, answer, coalesce(copied_of, handle) from turns
+       where ${OF_CONVERSATION} and (conversation <> $2 or turn <= $4::integer) and answer is not null
+       on conflict (handle, conversation, turn) do nothing`,
+      [handle, conversation, to, turns],
+    );
+  });
 }
 
 /** Null when it is kept; else the one that was there before. */

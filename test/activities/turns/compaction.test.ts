@@ -81,6 +81,7 @@ class Conversation {
         answers: [],
         tools: ['code/read'],
         settings: this.settings,
+        tokensBefore: 0,
         ...(this.turn === 1 ? { opening: { system: 'Be brief.', messages: [], images: [], prompt: 'The task.' } } : {}),
         ...(this.compaction === undefined ? {} : { compaction: this.compaction }),
         ...more,

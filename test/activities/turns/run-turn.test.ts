@@ -73,6 +73,7 @@ class Conversation {
         answers: [],
         tools: [],
         settings: {},
+        tokensBefore: 0,
         ...(this.turn === 1 ? { opening: { messages: [], images: [], prompt: 'Hello?', ...opening } } : {}),
         ...rest,
       },
@@ -281,7 +282,16 @@ test('without any model a step says in three lines how to get one', async () => 
     program: { path: '/nonexistent' },
     project: '/',
   });
-  const request = { conversation: 'c', turn: 1, model: 'auto', say: [], answers: [], tools: [], settings: {} };
+  const request = {
+    conversation: 'c',
+    turn: 1,
+    model: 'auto',
+    say: [],
+    answers: [],
+    tools: [],
+    settings: {},
+    tokensBefore: 0,
+  };
   const at = {
     run: { handle: 'none', project: '/' },
     attempt: 'one',

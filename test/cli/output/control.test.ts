@@ -13,6 +13,8 @@ const state = (stopping: boolean): RunState => ({
   current: [],
   startedAt: 0,
   questions: [],
+  models: [],
+  told: [],
 });
 
 it('says that a run which stops cannot be held, nor let go on', () => {

@@ -23,6 +23,7 @@ const turn = (number: number, outcome: JsonObject | null): Transcript['turns'][n
   begunAt: 0,
   answeredAt: outcome === null ? null : 1,
   answer: outcome === null ? null : { outcome },
+  copiedOf: null,
 });
 const usage = { input: 900, output: 100, cacheRead: 234, cacheWrite: 0, thinking: 0, estimated: false };
 
@@ -64,6 +65,7 @@ const transcript: Transcript = {
 const compaction = (number: number, strategy: string, instead: string | null): Transcript['compactions'][number] => ({
   turn: 2,
   number,
+  copiedOf: null,
   answer: {
     outcome: {
       model: 'openai/some-model',
@@ -153,4 +155,35 @@ test('what of the context went in, and what was left out and why', () => {
   ];
   expect(transcriptLines(one, PLAIN).slice(-3)).toEqual(lines.map((line) => `    ${line}`));
   expect(transcriptMarkdown(one).slice(-3)).toEqual(lines.map((line) => `- ${line}`));
+});
+
+test('what a person told, a prompt of ours said, and a fork has of another run is said to be theirs', () => {
+  const told = message(1, 1_000_000, 'user', { type: 'text', text: 'Mind the gap' });
+  const repair = message(2, 1_000_000, 'user', { type: 'text', text: 'Again.' });
+  const one: Transcript = {
+    key: 'steps.0@1',
+    messages: [
+      message(1, 0, 'assistant', { type: 'text', text: 'Hm.' }),
+      { ...told, message: { ...told.message, prompt: 'told', by: 'ada', id: 'one' } },
+      message(2, 0, 'assistant', { type: 'text', text: 'So.' }),
+      { ...repair, message: { ...repair.message, prompt: 'repair' } },
+    ],
+    turns: [{ ...turn(1, { model: 'm', usage, usd: 1 }), copiedOf: 'nightly' }, turn(2, { model: 'm', usage, usd: 0 })],
+    compactions: [],
+  };
+  expect(transcriptLines(one, PLAIN)).toEqual([
+    'steps.0@1  2 turns, 1 of them of nightly  1,234 tokens',
+    '  turn 1  m  1,234 tokens  $1.00',
+    '    Hm.',
+    '  user (told by ada)',
+    '    Mind the gap',
+    '  turn 2  m  1,234 tokens',
+    '    So.',
+    '  user (repair)',
+    '    Again.',
+  ]);
+  const markdown = transcriptMarkdown(one).join('\n');
+  expect(markdown).toContain('2 turns, 1 of them of nightly, 1,234 tokens\n');
+  expect(markdown).toContain('### user (told by ada)\n\nMind the gap\n\n### Turn 2');
+  expect(markdown).toContain('### user (repair)');
 });

@@ -162,7 +162,7 @@ describe('usage errors', () => {
     { args: ['logs', 'x', '--lines', 'ten'], says: /--lines is "ten"/ },
     {
       args: ['logs', 'x', '--stream', 'stdot'],
-      says: /--stream is "stdot"; write one of combined, stdout, stderr\.\n$/,
+      says: /--stream is "stdot"; write one of combined, stdout, stderr, model\.\n$/,
     },
   ];
 

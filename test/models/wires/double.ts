@@ -11,6 +11,8 @@ export interface Reply {
   pieces?: readonly (string | Uint8Array)[];
   /** Before the headers; for ever where it is `Infinity`. */
   silentMs?: number;
+  /** Nothing is sent before this settles. */
+  after?: Promise<unknown>;
   /** What follows the pieces; default `end`. */
   then?: 'end' | 'reset' | 'silence' | 'endless';
 }
@@ -95,10 +97,12 @@ async function play(reply: Reply, response: ServerResponse): Promise<void> {
     headers = { 'content-type': 'application/json' },
     pieces = [],
     silentMs = 0,
+    after,
     then = 'end',
   } = reply;
   if (silentMs === Number.POSITIVE_INFINITY) return;
   if (silentMs > 0) await sleep(silentMs);
+  await after;
   response.writeHead(status, headers);
   response.flushHeaders();
   for (const piece of pieces) {

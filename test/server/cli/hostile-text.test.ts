@@ -191,8 +191,17 @@ test('models: what they are asked, what they answer and call', async () => {
   const asking = { type: 'llm' as const, model, prompt: HOSTILE, system: HOSTILE, tools: ['code/read'] };
   const handle = await harness.start(once('asking', [{ ...asking, outputTo: 'said' }]));
   expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { said: HOSTILE } });
-  for (const verb of ['transcript', 'trace', 'status']) await walkBoth(verb, handle);
+  for (const verb of ['transcript', 'trace', 'status', 'follow', 'logs']) await walkBoth(verb, handle);
+  await walkBoth('tell', handle, HOSTILE);
   expect(plain((await walk('transcript', handle)).out)).toContain(String.raw`a\u001b[35mb\u001b]0;title\u0007c`);
+  double.next({ silentMs: Number.POSITIVE_INFINITY });
+  const told = await harness.start(once('told', [asking]));
+  await until(async () => (await harness.state(told)).current.length > 0);
+  await walkBoth('tell', told, HOSTILE, '--by', HOSTILE, '--id', HOSTILE);
+  await walkBoth('tell', told, HOSTILE, '--step', HOSTILE);
+  for (const verb of ['status', 'trace']) await walkBoth(verb, told);
+  await walkBoth('cancel', told);
+  await walkBoth('follow', told);
   for (let times = 0; times < 2; times++) double.next(said);
   await walkBoth('models', 'test', model);
   for (const verb of ['test', 'pull', 'add']) await walkBoth('models', verb, HOSTILE);

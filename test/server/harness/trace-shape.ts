@@ -35,6 +35,10 @@ function lineOf(event: RunEvent): string {
       return `${event.id} ${event.type}`;
     case 'notified':
       return `${event.key} notified ${event.condition}`;
+    case 'heard':
+      return `${event.key} heard in ${event.turn}`;
+    case 'told':
+      return `${event.key} told ${event.text}`;
     case 'edited':
       return `${event.op} ${event.path}`;
     case 'run-started':

@@ -2,6 +2,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { TellReply, TellRequest } from '../../../interpreter/telling.ts';
+import { TELL } from '../../../workflows/messages/messages.ts';
 import { once } from '../harness/definitions.ts';
 import { Harness, until } from '../harness/harness.ts';
 import { Double, type Reply } from '../../models/wires/double.ts';
@@ -104,4 +106,27 @@ test('what a provider asks to wait is waited for, over a dead worker, and nobody
   expect(paid()).toBe(2);
   const [warning] = (await harness.events(handle)).filter((event) => event.type === 'warning');
   expect(warning?.message).toMatch(/^steps\.0@1 is waiting for openai until \d{4}-/);
+});
+
+test('what the model was told is said once, over a dead worker', async () => {
+  double.next(
+    call('1', 'code_shell_execute', { command: 'touch begun; until [ -e go ]; do sleep 0.1; done; echo went on' }),
+    text('Done.'),
+  );
+  const first = await harness.startWorker(environment());
+  const handle = await harness.start(definition);
+  await until(() => existsSync(join(harness.project, 'begun')));
+  const request = { id: 'one', text: 'Mind the gap', by: 'ada' };
+  const tell = (): Promise<TellReply> =>
+    harness.workflow(handle).executeUpdate<TellReply, [TellRequest]>(TELL, { args: [request] });
+  expect(await tell()).toEqual({ id: 'one', step: 'steps.0@1', already: false });
+  await first.kill9();
+  await harness.startWorker(environment());
+  expect(await tell()).toEqual({ id: 'one', step: 'steps.0@1', already: true });
+  writeFileSync(join(harness.project, 'go'), '');
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { answer: 'Done.' } });
+  expect(paid()).toBe(2);
+  const said = wire.messages(double.asked.at(-1)?.body ?? {}).filter(({ texts }) => texts.includes('Mind the gap'));
+  expect(said).toHaveLength(1);
+  expect((await harness.events(handle)).filter(({ type }) => type === 'told')).toHaveLength(1);
 });

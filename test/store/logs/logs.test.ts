@@ -110,3 +110,58 @@ describe('following a log', () => {
     expect(await following).toEqual(['Continue? ']);
   });
 });
+
+describe('what models say', () => {
+  test('stands in lines behind the mark of its stream, among what processes print and alone', async () => {
+    const { logs } = opened.store;
+    await logs.append([
+      chunk('model', 0, 'Let me see.\nAnd so.\n', { key: 'k/turn.1', stream: 'thought' }),
+      chunk('model', 1, 'I look.\n', { key: 'k/turn.1', stream: 'answer' }),
+      chunk('model', 2, 'code/read {}\n', { key: 'k/turn.1', stream: 'calls' }),
+      chunk('model', 0, 'printed\n', { key: 'other' }),
+    ]);
+    const said = ['~ Let me see.', '~ And so.', 'I look.', '→ code/read {}'];
+    expect(await logs.read('model', 'model', 0, 10)).toEqual(said);
+    expect(await logs.read('model', 'combined', 0, 10)).toEqual([...said, 'printed']);
+    expect(await logs.tail('model', 'model', 2)).toEqual(said.slice(2));
+    expect(await logs.read('model', 'stdout', 0, 10)).toEqual(['printed']);
+  });
+
+  test('is followed before a paragraph ends, and read whole', async () => {
+    const { logs, events } = opened.store;
+    await events.append('wrapped', [started(1)]);
+    const words = Array.from({ length: 60 }, (_, nth) => `word${nth}`).join(' ');
+    const key = 'k/turn.1';
+    await logs.append([chunk('wrapped', 0, words, { key, stream: 'answer' })]);
+    const [first = ''] = await take(logs.follow('wrapped', 'combined', {}), 1);
+    expect(first).toMatch(/^word0 word1 .* $/);
+    expect(first.length).toBeLessThanOrEqual(121);
+    await logs.append([chunk('wrapped', 1, ' and the end\n', { key, stream: 'answer' })]);
+    await events.append('wrapped', [finished(2)]);
+    expect((await all(logs.follow('wrapped', 'model', {}))).join('')).toBe(`${words} and the end`);
+    expect(await logs.read('wrapped', 'model', 0, 10)).toEqual([`${words} and the end`]);
+  });
+
+  test('is read in pieces, each once, whoever else has read', async () => {
+    const { logs } = opened.store;
+    const key = 'k/turn.1';
+    const [one, other] = [logs.reader('pieces', 'model'), logs.reader('pieces', 'model')];
+    expect(await one.read()).toEqual([]);
+    await logs.append([chunk('pieces', 0, 'a', { key, stream: 'answer' })]);
+    expect(await one.read()).toEqual([{ key, stream: 'answer', attempt: 1, text: 'a', droppedBytes: 0 }]);
+    expect(await one.read()).toEqual([]);
+    await logs.append([
+      chunk('pieces', 0, 'abc', { key, stream: 'answer' }),
+      chunk('pieces', 1, 'd', { key, stream: 'calls' }),
+    ]);
+    expect((await one.read()).map(({ stream, text }) => `${stream} ${text}`)).toEqual(['answer bc', 'calls d']);
+    expect((await other.read()).map(({ stream, text }) => `${stream} ${text}`)).toEqual(['answer abc', 'calls d']);
+    await logs.append(
+      Array.from({ length: 60 }, (_, part) => chunk('pieces', part, 'x', { key: 'k/turn.2', stream: 'answer' })),
+    );
+    expect(await one.read()).toHaveLength(50);
+    expect(one.hasMore).toBe(true);
+    expect(await one.read()).toHaveLength(10);
+    expect(one.hasMore).toBe(false);
+  });
+});

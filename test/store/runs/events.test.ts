@@ -103,6 +103,45 @@ describe('appending events', () => {
   });
 });
 
+const waits = (seq: number, key: string, until: number): RunEvent => ({
+  ...warning(seq),
+  type: 'warning',
+  code: 'MODEL_RATE_LIMITED',
+  message: 'busy',
+  key,
+  until,
+  waitsFor: 'openai',
+});
+const ended = (seq: number, key: string): RunEvent => ({
+  type: 'step-finished',
+  seq,
+  at: 0,
+  key,
+  step: 'llm',
+  label: 'l',
+  outcome: 'ok',
+  durationMs: 1,
+});
+
+test('what steps wait for, while they do', async () => {
+  const { store } = opened;
+  await store.events.append('waits', [
+    started(1),
+    waits(2, 'a', 100),
+    ended(3, 'b'),
+    waits(4, 'b', 200),
+    waits(5, 'c', 300),
+    warning(6),
+    ended(7, 'c'),
+  ]);
+  const at = async (now: number): Promise<string[]> =>
+    (await store.events.waits('waits', now)).map(({ key, until, waitsFor }) => `${key} ${until} ${waitsFor}`);
+  expect(await at(50)).toEqual(['a 100 openai', 'b 200 openai']);
+  expect(await at(100)).toEqual(['b 200 openai']);
+  expect(await at(200)).toEqual([]);
+  expect(await store.events.waits('nobody', 0)).toEqual([]);
+});
+
 test('the newest event of some types', async () => {
   const { store } = opened;
   await store.events.append('newest', [started(1), warning(2), warning(3), finished(4)]);

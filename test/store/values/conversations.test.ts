@@ -1,6 +1,8 @@
 /** Conversations: linear in messages, and no turn paid twice. */
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../language/json.ts';
+import { besidesPart } from '../../../prisma/store/contract/conversation-contract.ts';
+import { compactionKey } from '../../../language/models/compaction-key.ts';
 import { useStore } from '../harness/opened.ts';
 
 const opened = useStore();
@@ -54,7 +56,9 @@ test('a place keeps what it was given first, and the same content is one row', a
 test('a turn that has an answer gives it to whoever asks again, and keeps it', async () => {
   const { conversations } = opened.store;
   const of = { handle: 'paid', conversation: 'steps.2@1' };
+  expect(await conversations.wasAsked(of, 1)).toBe(false);
   expect(await conversations.claim(of, 1, 'one')).toBeNull();
+  expect(await conversations.wasAsked(of, 1)).toBe(true);
   expect(await conversations.claim(of, 1, 'two')).toBeNull();
   expect(await conversations.answer(of, 1, { usage: 1 }, answered('first'))).toEqual({ usage: 1 });
   expect(await conversations.answer(of, 1, { usage: 2 }, answered('second'))).toEqual({ usage: 1 });
@@ -92,4 +96,58 @@ test('forty turns with a result each are eighty rows of order, and as many messa
   expect(await rows('conversation_messages', `handle = 'long'`)).toBe(80);
   expect(await rows('messages', `message::text like '%long answer%' or message::text like '%long result%'`)).toBe(80);
   expect(await conversations.turns('long')).toHaveLength(40);
+});
+
+test('another run goes on with the part of a conversation that it is given, without its rows being written again', async () => {
+  const { conversations } = opened.store;
+  const of = { handle: 'old', conversation: 'steps.0@1' };
+  await conversations.add(of, [{ turn: 0, part: 0, message: said('prompt of the copied') }]);
+  for (const turn of [1, 2]) {
+    await conversations.claim(of, turn, 'one');
+    await conversations.answer(of, turn, { turn }, answered(`copied ${turn}`));
+    await conversations.add(of, [
+      { turn, part: 1, message: said(`result ${turn}`) },
+      {
+        turn,
+        part: besidesPart,
+        message: { ...said(`beside ${turn}`), prompt: 'told' },
+      },
+    ]);
+  }
+  await conversations.claim(of, 3, 'one');
+  for (const turn of [3, 12]) {
+    const compaction = { ...of, conversation: compactionKey('steps.0@1', turn, 1) };
+    await conversations.claim(compaction, 1, 'one');
+    await conversations.answer(compaction, 1, { compaction: turn }, answered(`summary ${turn}`));
+  }
+  const messages = await rows('messages', 'true');
+  const part = { ...of, turns: 2, before: { turn: 2, part: besidesPart } };
+  await conversations.copy(part, 'new');
+  await conversations.copy(part, 'new');
+  expect(await rows('messages', 'true')).toBe(messages);
+  const to = { ...of, handle: 'new' };
+  const found = await conversations.read(to);
+  expect(found).toEqual((await conversations.read(of)).slice(0, 6));
+  expect(found.map(({ turn, part: at }) => [turn, at])).toEqual([
+    [0, 0],
+    [1, 0],
+    [1, 1],
+    [1, besidesPart],
+    [2, 0],
+    [2, 1],
+  ]);
+  // A turn that has no answer is nobody's.
+  expect((await conversations.turns('new')).map(({ turn, copiedOf }) => [turn, copiedOf])).toEqual([
+    [1, 'old'],
+    [2, 'old'],
+    // What was shown in its place from the next turn on.
+    [1, 'old'],
+  ]);
+  expect(await conversations.find({ ...to, conversation: compactionKey('steps.0@1', 3, 1) }, 1)).toEqual({
+    compaction: 3,
+  });
+  expect(await conversations.claim(to, 1, 'two')).toEqual({ turn: 1 });
+  await conversations.copy({ ...to, turns: 1, before: { turn: 1, part: 1 } }, 'newest');
+  expect((await conversations.turns('newest')).map(({ turn, copiedOf }) => [turn, copiedOf])).toEqual([[1, 'old']]);
+  expect(await conversations.read({ ...of, handle: 'newest' })).toHaveLength(2);
 });
