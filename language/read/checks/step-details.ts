@@ -61,6 +61,10 @@ function checkLlm(step: LlmStep, { place }: StepSite, at: At): Problem[] {
   const bad = step.model === undefined ? null : modelProblem(step.model);
   if (bad !== null) problems.push(error('BAD_MODEL', at('model'), `"${step.model}" cannot name a model: ${bad}`));
   if (step.schema !== undefined) problems.push(...badSchema(step.schema, at('schema')));
+  const hasTools = (step.tools ?? []).length > 0 || step.parseToolCalls === true;
+  const ofTurns = hasTools ? [] : (['stopWhen', 'onStuck', 'unchangedTurns'] as const);
+  for (const key of ofTurns.filter((one) => step[one] !== undefined))
+    problems.push(withoutEffect(key, at, 'without "tools" the first answer ends the step'));
   return problems;
 }
 

@@ -329,9 +329,18 @@ function keysAt(schema: z.ZodType, value: unknown, path: readonly PropertyKey[])
 
 function shapeOf(schema: z.ZodType | undefined): Readonly<Record<string, z.ZodType>> | undefined {
   const outer = schema as
-    { shape?: Record<string, z.ZodType>; unwrap?: () => z.ZodType; element?: z.ZodType } | undefined;
+    | {
+        shape?: Record<string, z.ZodType>;
+        unwrap?: () => z.ZodType;
+        element?: z.ZodType;
+        options?: readonly z.ZodType[];
+      }
+    | undefined;
   if (outer?.shape !== undefined) return outer.shape;
   if (typeof outer?.unwrap === 'function') return shapeOf(outer.unwrap());
+  // Of several forms, the only one that is an object.
+  const shapes = (outer?.options ?? []).map((option) => shapeOf(option)).filter((shape) => shape !== undefined);
+  if (shapes.length === 1) return shapes[0];
   return outer?.element === undefined ? undefined : shapeOf(outer.element);
 }
 

@@ -8,9 +8,20 @@ import type { Remedy } from './text-for-step.ts';
 import { remedyForValue } from './value-remedy.ts';
 
 /** What has the wrong type has no size that could be wrong too. */
-export function withoutConsequences(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+export function withoutConsequences(given: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+  const issues = given.flatMap(meantForm);
   const wrong = new Set(issues.filter(({ code }) => code === 'invalid_type').map(({ path }) => path.join('.')));
   return issues.filter((issue) => !isRange(issue) || !wrong.has(issue.path.join('.')));
+}
+
+/** Where only one of several forms is of the value's kind, what is wrong is wrong in that one. */
+function meantForm(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const isOther = (inner: z.core.$ZodIssue): boolean => inner.path.length === 0 && inner.code === 'invalid_type';
+  const forms = issue.errors.filter((form) => form.length > 0 && !form.some(isOther));
+  const [meant, ...others] = forms;
+  if (meant === undefined || others.length > 0) return [issue];
+  return meant.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
 type Range = z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig;
