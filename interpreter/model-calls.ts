@@ -11,7 +11,7 @@ import type { CallAnswer } from './effect.ts';
 import { canAsk } from './escalation.ts';
 import { timeoutOf } from './limits.ts';
 import { failing, passGate, type AtModel } from './model-gate.ts';
-import { noteMark } from './model-stuck.ts';
+import { keepMarks, noteMark } from './model-stuck.ts';
 import type { CallFrame, ModelFrame } from './position.ts';
 import { finish } from './results.ts';
 import { record } from './walk-state.ts';
@@ -31,6 +31,7 @@ export function* performCalls(at: AtModel, calls: readonly CallFrame[]): Walking
   const halt = areReads(at, calls) ? yield* performTogether(at, calls) : yield* performInTurn(at, calls);
   if (halt !== null) return halt;
   for (const call of calls) note(open, call);
+  keepMarks(at, calls);
   open.answers = open.answers.toSorted((a, b) => a.call - b.call);
   open.mistakes = open.isMistaken === true ? open.mistakes + 1 : 0;
   delete open.isMistaken;

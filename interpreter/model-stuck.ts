@@ -31,19 +31,21 @@ const CHANGES: ReadonlySet<string> = new Set(['write', 'delete', 'shell']);
 
 const stuckOf = (open: ModelFrame): StuckFrame => (open.stuck ??= { marks: [], changedIn: 0, times: 0 });
 
-/** Notes what was called and what came of it. */
-export function noteMark(
-  { walk, step, open }: AtModel,
-  { name, input }: CallFrame,
-  gave: { value: Json } | { error: string },
-): void {
-  if (step.onStuck === 'ignore') return;
-  const stuck = stuckOf(open);
-  const mark = markOf(name, input, gave);
-  const isNew = !stuck.marks.some((other) => other.call === mark.call && other.gave === mark.gave);
-  if (mark.ok && isNew && CHANGES.has(permissionOfCommand(walk.input.catalogue, name, input)))
-    stuck.changedIn = open.turn;
-  stuck.marks = [...stuck.marks, mark].slice(-marksMax);
+/** Notes what came of a call. */
+export function noteMark({ step }: AtModel, call: CallFrame, gave: { value: Json } | { error: string }): void {
+  if (step.onStuck !== 'ignore') call.mark = markOf(call.name, call.input, gave);
+}
+
+/** Once all calls of a turn have ended, in the order in which the model made them. */
+export function keepMarks({ walk, open }: AtModel, calls: readonly CallFrame[]): void {
+  const { catalogue } = walk.input;
+  for (const { name, input, mark } of calls) {
+    if (mark === undefined) continue;
+    const stuck = stuckOf(open);
+    const isNew = !stuck.marks.some((other) => other.call === mark.call && other.gave === mark.gave);
+    if (mark.ok && isNew && CHANGES.has(permissionOfCommand(catalogue, name, input))) stuck.changedIn = open.turn;
+    stuck.marks = [...stuck.marks, mark].slice(-marksMax);
+  }
 }
 
 /** Before a turn. Null: it may be taken. */

@@ -133,6 +133,8 @@ export interface CallFrame extends TurnCall {
   doubt?: Doubt;
   /** Whether it came to a result, once it has ended. */
   ok?: boolean;
+  /** What it is compared with others by, once it has ended. */
+  mark?: CallMark;
 }
 
 export interface Doubt {

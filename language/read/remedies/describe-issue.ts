@@ -14,11 +14,12 @@ export function withoutConsequences(given: readonly z.core.$ZodIssue[]): z.core.
   return issues.filter((issue) => !isRange(issue) || !wrong.has(issue.path.join('.')));
 }
 
+const isOtherKind = ({ path, code }: z.core.$ZodIssue): boolean => path.length === 0 && code === 'invalid_type';
+
 /** Where only one of several forms is of the value's kind, what is wrong is wrong in that one. */
 function meantForm(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
-  const isOther = (inner: z.core.$ZodIssue): boolean => inner.path.length === 0 && inner.code === 'invalid_type';
-  const forms = issue.errors.filter((form) => form.length > 0 && !form.some(isOther));
+  const forms = issue.errors.filter((form) => form.length > 0 && !form.some(isOtherKind));
   const [meant, ...others] = forms;
   if (meant === undefined || others.length > 0) return [issue];
   return meant.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
