@@ -37,6 +37,7 @@ const filesMax = 13;
 const fuller: Readonly<Record<string, string>> = {
   'client/cli/verbs': 'one file a verb',
   'activities/commands': 'one file a family of commands',
+  'activities/turns/prompts': 'one file a prompt',
   'language/expression': 'one evaluator: parser, operators, methods and their budget',
   'language/read/checks': 'one file a subject that is checked',
   'language/read/rewrites': 'one file a rewrite of the dialects',
