@@ -25,13 +25,13 @@ import { costOf } from '../models/records/cost.ts';
 import { wireName } from '../models/request/wire-names.ts';
 import { NO_MODEL, type ResolvedModel } from '../models/resolve/resolve-model.ts';
 import { withContext } from './with-context.ts';
+import { askingFor, estimatedTokens, fixedTokens, promptsShown, type Send } from './compaction/asking.ts';
 import { planAt, whenFull, whenTooLong } from './compaction/compactor.ts';
 import { shown, type Plan } from './compaction/view.ts';
 import { hasOpening, promptsIn, readRows, saidBefore, withoutTools, type Conversed } from './conversation.ts';
 import { highlight } from './prompts/highlight.ts';
 import type { LiveTurn } from './live/live-turn.ts';
 import { toolsInText } from './prompts/tools-in-text.ts';
-import { askingFor, estimatedTokens, fixedTokens, promptsShown, type Send } from './shorten-turn.ts';
 import { callsInText } from './text-calls.ts';
 import { toolsFor } from './tools.ts';
 import { turnFailure } from './turn-failures.ts';
@@ -190,7 +190,7 @@ async function askModel(
     store.conversations,
     request,
     { handle: run.handle, attempt },
-    { rows, plan, resolved, fixed, send },
+    { rows, plan, resolved, fixed, send, thrown: (failure) => turnFailure(failure, resolved.facts.prices) },
   );
   const early = await whenFull(asking);
   if (early !== null) return { compacted: early };

@@ -1,17 +1,17 @@
 /** What a compaction needs to know of the turn that it comes before. */
-import type { TurnRequest } from '../../interpreter/contract.ts';
-import type { Conversations, PlacedMessage } from '../../prisma/store/contract/conversation-contract.ts';
-import type { JsonObject } from '../../language/json.ts';
-import type { Tool, TurnReply, TurnResult } from '../models/port/turn.ts';
-import { estimateRequest, estimateText } from '../models/request/estimate.ts';
-import type { ResolvedModel } from '../models/resolve/resolve-model.ts';
-import type { Asking } from './compaction/compactor.ts';
-import { tokensOf } from './compaction/plan.ts';
-import { shown, type Plan } from './compaction/view.ts';
-import { clearedResult } from './prompts/cleared-result.ts';
-import { cutResult } from './prompts/cut-result.ts';
-import { toolsInText } from './prompts/tools-in-text.ts';
-import { turnFailure } from './turn-failures.ts';
+import type { TurnRequest } from '../../../interpreter/contract.ts';
+import type { Conversations, PlacedMessage } from '../../../prisma/store/contract/conversation-contract.ts';
+import type { JsonObject } from '../../../language/json.ts';
+import type { TurnFailure } from '../../models/port/turn-failure.ts';
+import type { Tool, TurnReply, TurnResult } from '../../models/port/turn.ts';
+import { estimateRequest, estimateText } from '../../models/request/estimate.ts';
+import type { ResolvedModel } from '../../models/resolve/resolve-model.ts';
+import type { Asking } from './compactor.ts';
+import { tokensOf } from './plan.ts';
+import { shown, type Plan } from './view.ts';
+import { clearedResult } from '../prompts/cleared-result.ts';
+import { cutResult } from '../prompts/cut-result.ts';
+import { toolsInText } from '../prompts/tools-in-text.ts';
 
 /** One request with these messages; for a summary, of at most so many tokens. */
 export type Send = (rows: readonly PlacedMessage[], summaryTokens?: number) => Promise<TurnResult>;
@@ -23,13 +23,15 @@ interface Shown {
   /** Tokens of what stands beside the messages. */
   fixed: number;
   send: Send;
+  /** What is thrown where a summary failed in a way that waiting may cure. */
+  thrown: (failure: TurnFailure) => Error;
 }
 
 export async function askingFor(
   conversations: Conversations,
   { conversation, turn, compaction, settings }: TurnRequest,
   { handle, attempt }: { handle: string; attempt: string },
-  { rows, plan, resolved, fixed, send }: Shown,
+  { rows, plan, resolved, fixed, send, thrown }: Shown,
 ): Promise<Asking> {
   const of = { handle, conversation };
   const last = turn === 1 ? null : await conversations.find(of, turn - 1);
@@ -44,7 +46,7 @@ export async function askingFor(
     measure: { fixed, scale: scaleOf(last) },
     settings,
     resolved,
-    summarize: async (said, tokens) => summaryIn(await send(said, tokens), resolved),
+    summarize: async (said, tokens) => summaryIn(await send(said, tokens), thrown),
   };
 }
 
@@ -64,11 +66,11 @@ function scaleOf(answer: JsonObject | null): number {
 }
 
 /** What waiting may cure is a failure of the turn; a model that has no summary to give is done without. */
-function summaryIn(result: TurnResult, { facts }: ResolvedModel): TurnReply | null {
+function summaryIn(result: TurnResult, thrown: Shown['thrown']): TurnReply | null {
   if (result.ok) return result.reply;
   const { failure } = result;
   if (['context-too-long', 'content-refused', 'bad-request', 'answer-too-large'].includes(failure.kind)) return null;
-  throw turnFailure(failure, facts.prices);
+  throw thrown(failure);
 }
 
 export function fixedTokens(

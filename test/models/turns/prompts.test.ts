@@ -10,6 +10,7 @@ import type { Prompt } from '../../../activities/turns/prompts/prompt.ts';
 const folder = join(import.meta.dirname, '../../../activities/turns/prompts');
 const files = readdirSync(folder).filter((file) => file !== 'prompt.ts');
 
+/** A prompt with several forms has a letter behind its version. */
 const RENDERED: { [named: string]: { values: unknown; text: string } } = {
   'answer-now 1': {
     values: { finding: 'it is late', note: 'Be brief.' },
@@ -44,9 +45,13 @@ const RENDERED: { [named: string]: { values: unknown; text: string } } = {
     values: { fault: 'data must be object' },
     text: 'Your answer does not fit the form that was asked for: data must be object. Answer again with the whole answer as JSON of that form, and nothing else.',
   },
-  'self-check 1': {
+  'self-check 1a': {
     values: { exit: 0.9, hasForm: false },
     text: 'Check your answer against what was asked, step by step: is every part of it right, and is anything missing? If you are at least 90 % sure that it is right and complete, answer with the one word CONFIRMED. Otherwise give the whole answer again, corrected, and nothing else.',
+  },
+  'self-check 1b': {
+    values: { exit: 0.9, hasForm: true },
+    text: 'Check your answer against what was asked, step by step: is every part of it right, and is anything missing? Then give the whole answer again in the same form, corrected where it needs to be, and nothing else.',
   },
   'should-respond 1': {
     values: { who: 'ada', about: 'Hello?', strategy: 'helpful' },
@@ -73,6 +78,7 @@ const RENDERED: { [named: string]: { values: unknown; text: string } } = {
       'Use at most 300 words. Write the summary only: no call, and no answer to the task.',
     ].join('\n'),
   },
+  'told 1': { values: { text: 'Look into b.txt, too.' }, text: 'Look into b.txt, too.' },
   'tools-in-text 1': {
     values: { tools: [{ name: 'code/read', description: 'Reads a file.', parameters: { type: 'object' } }] },
     text: 'You can call tools. To call one, write nothing but <tool_call>{"name": NAME, "arguments": {…}}</tool_call>, and you will be told the result. When you need none any more, answer in plain text.\ncode/read: Reads a file. Arguments: {"type":"object"}',
@@ -85,14 +91,17 @@ async function promptIn(file: string): Promise<Prompt<unknown>> {
   return exported[0] as Prompt<unknown>;
 }
 
+const versionOf = (named: string): string => named.replace(/[a-z]$/, '');
+
 test.each(files)('%s holds the prompt of that name, as it was rendered for its version', async (file) => {
   const prompt = await promptIn(file);
   expect(`${prompt.name}.ts`).toBe(file);
-  const known = RENDERED[`${prompt.name} ${prompt.version}`];
-  expect(prompt.render(known?.values)).toBe(known?.text);
+  const forms = Object.entries(RENDERED).filter(([named]) => versionOf(named) === `${prompt.name} ${prompt.version}`);
+  expect(forms.map(([, { values }]) => prompt.render(values))).toEqual(forms.map(([, { text }]) => text));
 });
 
-test('each rendered form is of a prompt that there is', async () => {
+test('each rendered form is of a prompt that there is, and each prompt has one', async () => {
   const prompts = await Promise.all(files.map(promptIn));
-  expect(Object.keys(RENDERED).toSorted()).toEqual(prompts.map(({ name, version }) => `${name} ${version}`).toSorted());
+  const named = prompts.map(({ name, version }) => `${name} ${version}`);
+  expect([...new Set(Object.keys(RENDERED).map(versionOf))].toSorted()).toEqual(named.toSorted());
 });
