@@ -49,7 +49,7 @@ test('three times the same: the persona is asked, and what it says is told to th
   await first.kill9();
   await harness.startWorker(environment());
   const inbox = await harness.command('inbox', 'show', handle, id);
-  for (const said of ['turns in circles', 'code/read with the same arguments', 'approve, stop, skip, abort'])
+  for (const said of ['turns in circles', 'code/read with the same arguments', 'approve|stop|skip|abort'])
     expect(inbox.out).toContain(said);
   const { digest } = (await harness.store.inbox.list({ handle }))[0] ?? {};
   const answered = await harness.command(
