@@ -16,6 +16,8 @@ import type { Definition } from '../language/model.ts';
 import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
 import type { Paused, RunEvent, RunStatus } from '../language/events/run-event.ts';
 import type { InboxItem, Run, Store } from '../prisma/store/contract/contract.ts';
+import type { Incident, IncidentQuery } from '../prisma/store/contract/incident-contract.ts';
+import type { CostQuery, Costs } from '../prisma/store/contract/spending-contract.ts';
 import { everyEvent } from '../prisma/store/runs/every-event.ts';
 import type { ControlVerb, RunState } from '../workflows/messages/messages.ts';
 import type { AnsweredQuestion, AnswerOptions } from './answer-question.ts';
@@ -194,6 +196,18 @@ export class SentinelClient {
   async transcripts(handle: string, key?: string): Promise<Transcript[]> {
     await this.find(handle);
     return transcriptsOf(await this.store(), handle, key);
+  }
+
+  /** What models cost, in sums. Throws `RUN_NOT_FOUND`. */
+  async costs(query: CostQuery): Promise<Costs> {
+    if (query.handle !== undefined) await this.find(query.handle);
+    return (await this.store()).spending.sum(query);
+  }
+
+  /** What went wrong in runs, in words. Throws `RUN_NOT_FOUND`. */
+  async incidents(query: IncidentQuery = {}): Promise<Incident[]> {
+    if (query.handle !== undefined) await this.find(query.handle);
+    return (await this.store()).incidents.find(query);
   }
 
   /** Waits for the end of the run. */

@@ -2,7 +2,7 @@
 import { entryOf, findCommand, toolsOf } from '../language/catalogue.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import { isJsonObject, type Json } from '../language/json.ts';
-import { modelTurnsMax } from '../language/limits.ts';
+import { modelTimeoutMs, modelTurnsMax } from '../language/limits.ts';
 import type { CommandStep, LlmStep } from '../language/model.ts';
 import { picturesOf, type FoundPicture } from '../language/models/pictures.ts';
 import { refusalOf } from '../language/permissions.ts';
@@ -19,7 +19,7 @@ import type {
   Place,
 } from './effect.ts';
 import type { Strand } from './host.ts';
-import { runningMs, timeoutOf } from './limits.ts';
+import { remainingMs, runningMs } from './limits.ts';
 import { namesAt, Reader } from './names.ts';
 import { contextOf } from './opening-context.ts';
 import type { ModelFrame } from './position.ts';
@@ -31,8 +31,8 @@ export type BuiltTurn = { effect: TurnEffect; unresolved: string[] } | { failure
 
 /** What is left of the step's time, which does not pass while the run is held. */
 export function stepTimeLeft(walk: Walk, strand: Strand, step: LlmStep, open: Pick<ModelFrame, 'since'>): number {
-  const whole = Math.min(timeoutOf(walk, { ...step, timeoutMs: undefined }, strand), step.timeoutMs ?? Infinity);
-  return whole - (runningMs(walk) - open.since);
+  const whole = Math.min(step.timeoutMs ?? modelTimeoutMs, walk.input.limits.stepTimeoutMs ?? Infinity);
+  return Math.min(whole - (runningMs(walk) - open.since), remainingMs(walk, strand) ?? Infinity);
 }
 
 export const tokensOf = ({ input, output, cacheRead, cacheWrite }: TurnUsage): number =>

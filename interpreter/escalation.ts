@@ -6,7 +6,7 @@
  * - `unfamiliar` is a failure without a code of its own, or a model that turns in circles; `timeout` a
  *   failure of a step's time, or a limit of the run. Where no rule names them, the rule for `error` holds for such failures too.
  */
-import { isAbort, isPermanent, type FailureInfo } from '../language/failure.ts';
+import { HOLDS, isAbort, isPermanent, type FailureInfo } from '../language/failure.ts';
 import type { EscalationRule, Step } from '../language/model.ts';
 import type { Answer, Choice, Priority } from '../language/events/question.ts';
 import { wait, type Walking } from './drive.ts';
@@ -68,7 +68,7 @@ const failureId = ({ key }: Place): string => `${key}:failed`;
 
 function choicesFor(step: Step, failure: FailureInfo): Choice[] {
   const isAction = step.type === 'shell' || step.type === 'command' || step.type === 'emit';
-  const again: Choice[] = isPermanent(failure) && !isAction ? [] : ['retry'];
+  const again: Choice[] = isPermanent(failure) && !isAction && !HOLDS.has(failure.code) ? [] : ['retry'];
   return [...again, 'skip', ...(isAction ? (['edit'] as const) : []), 'abort'];
 }
 

@@ -29,6 +29,7 @@ import type { BlockFrame, ModelFrame } from './position.ts';
 import { finish } from './results.ts';
 import { takeRest } from './waits.ts';
 import { endTelling, sayTold } from './telling.ts';
+import { askAboutHold } from './model-hold.ts';
 import { record, type Walk } from './walk-state.ts';
 
 export function* walkModel(walk: Walk, strand: Strand, step: LlmStep, place: Place, frame: BlockFrame): Walking<Flow> {
@@ -75,6 +76,11 @@ export function* converse(at: AtModel): Walking<Halt> {
   const { walk, strand, open } = at;
   // The gate before the step has just been passed.
   for (let isFirst = true; ; isFirst = false) {
+    if (open.held !== undefined) {
+      const halt = yield* askAboutHold(at, open.held);
+      if (halt !== null) return halt;
+      continue;
+    }
     if (open.restsUntil !== undefined) {
       const gate = yield* takeRest(walk, strand, open.turn.toString(), Infinity, open);
       if (gate !== 'go') return { flow: flowOf(gate) };

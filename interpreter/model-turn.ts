@@ -1,13 +1,18 @@
 /** One turn of a model step: what it is asked, what it used, and what its answer or its failure leads to. */
+import type { StepUsage } from '../language/events/run-event.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
+import { textOf } from '../language/expression/scope.ts';
 import { flowOf } from './attempts.ts';
 import { askBudget, begin, priceOf, settle } from './budget.ts';
 import { buildTurn, stepTimeLeft, tokensOf, turnsMax } from './build-turn.ts';
 import { wait, type Walking } from './drive.ts';
-import type { Compacted, Reply, TurnOutcome, Usage, Halt } from './effect.ts';
+import type { Compacted, Reply, TurnOutcome, TurnUsage, Usage, Halt } from './effect.ts';
+import { shieldOf } from './host.ts';
 import { failing, type AtModel } from './model-gate.ts';
 import type { ModelFrame } from './position.ts';
+import { limitReached, runningMs } from './limits.ts';
+import { isAsked } from './model-hold.ts';
 import { isTold, sayTold } from './telling.ts';
 import { checkedAnswer } from './thinking-depth.ts';
 import { takeRest } from './waits.ts';
@@ -44,39 +49,47 @@ export function* takeTurn(at: AtModel): Walking<Halt | null> {
   if (bounded) return { flow: bounded };
   const effect = begin(walk, strand, built.effect);
   const reply = yield* wait(walk.host.perform(strand, effect));
-  settle(walk, effect.key, { ...reply, usage: usageIn(reply) });
+  const used = usedIn(reply);
+  settle(walk, effect.key, used === null ? reply : { ...reply, usage: priceSpent(used) });
+  if (used !== null) count(at, used);
   if (!reply.ok) return 'cancelled' in reply ? { flow: { kind: 'cancelled' } } : yield* afterFailure(at, reply.failure);
   const outcome = reply.value as unknown as TurnOutcome;
-  if (outcome.compacted !== undefined) return afterCompaction(at, outcome, outcome.compacted);
-  count(open, outcome);
+  if (outcome.compacted !== undefined) return afterCompaction(at, outcome.compacted);
   open.waits = 0;
   return afterAnswer(at, outcome);
 }
 
+type Used = Pick<TurnOutcome, 'usage' | 'usd' | 'model'>;
+
 /** What a turn used, answered or not: tokens of an answer that broke off are paid. */
-function usageIn(reply: Reply): Partial<Usage> {
-  if (reply.ok) {
-    const { usage, usd } = reply.value as unknown as TurnOutcome;
-    return { tokens: tokensOf(usage), usd: usd ?? 0 };
-  }
-  const spent = 'failure' in reply ? reply.failure.details?.['spent'] : undefined;
-  if (!isJsonObject(spent)) return reply.usage ?? {};
-  const { tokens, usd } = spent;
-  return { tokens: typeof tokens === 'number' ? tokens : 0, usd: typeof usd === 'number' ? usd : 0 };
+function usedIn(reply: Reply): Used | null {
+  if (reply.ok) return reply.value as unknown as TurnOutcome;
+  const details = 'failure' in reply ? reply.failure.details : undefined;
+  const spent = details?.['spent'];
+  const usage = isJsonObject(spent) ? spent['usage'] : undefined;
+  if (!isJsonObject(spent) || !isJsonObject(usage)) return null;
+  const usd = spent['usd'];
+  const { provider = '', model: id = '' } = details ?? {};
+  const model = `${textOf(provider)}/${textOf(id)}`;
+  return { usage: usage as unknown as TurnUsage, usd: typeof usd === 'number' ? usd : null, model };
 }
 
-export function costSoFar({ usage, usd }: ModelFrame): { tokens: number; usd: number } {
-  return { tokens: tokensOf(usage), usd };
+const priceSpent = ({ usage, usd }: Used): Partial<Usage> => ({ tokens: tokensOf(usage), usd: usd ?? 0 });
+
+export function costSoFar({ usage, usd, isUnpriced }: ModelFrame): StepUsage {
+  return { tokens: tokensOf(usage), usd, ...(isUnpriced === undefined ? {} : { isUnpriced }) };
 }
 
 /** What the step used in this run. */
-export function costHere(open: ModelFrame): { tokens: number; usd: number } {
-  const { tokens, usd } = costSoFar(open);
+export function costHere(open: ModelFrame): StepUsage {
+  const { tokens, usd, ...rest } = costSoFar(open);
   const { earlier = { tokens: 0, usd: 0 } } = open;
-  return { tokens: tokens - earlier.tokens, usd: usd - earlier.usd };
+  return { tokens: tokens - earlier.tokens, usd: usd - earlier.usd, ...rest };
 }
 
-function count(open: ModelFrame, { usage, usd }: TurnOutcome): void {
+function count(at: AtModel, { usage, usd, model }: Used): void {
+  const { open } = at;
+  if (usd === null && tokensOf(usage) > 0) countUnpriced(at, model);
   const before = open.usage;
   open.usage = {
     input: before.input + usage.input,
@@ -90,17 +103,38 @@ function count(open: ModelFrame, { usage, usd }: TurnOutcome): void {
 }
 
 /** The same turn is asked for again, with the conversation as it is shown now. */
-function afterCompaction({ walk, place, open }: AtModel, outcome: TurnOutcome, compacted: Compacted): null {
-  count(open, outcome);
+function afterCompaction({ walk, place, open }: AtModel, compacted: Compacted): null {
   const { number, ...rest } = compacted;
   open.compaction = { turn: open.turn, number };
   record(walk, { type: 'compacted', key: `${place.key}/turn.${open.turn}`, ...rest });
   return null;
 }
 
+/** A budget in money does not see what has no price. */
+function countUnpriced({ walk, place, open }: AtModel, model: string): void {
+  const isBounded = walk.input.limits.budget?.usd !== undefined;
+  if (isBounded && open.isUnpriced === undefined)
+    record(walk, {
+      type: 'warning',
+      key: place.key,
+      code: 'MODEL_PRICE_UNKNOWN',
+      message: `${place.key}: nobody knows the price of ${model}, so its tokens count as nothing in the budget of US dollars; give it a price in "models.prices" of sentinel.config, or bound tokens`,
+    });
+  open.isUnpriced = true;
+}
+
 /** Waits where waiting may help; the pause is the provider's where it asks for one. */
 function* afterFailure(at: AtModel, failure: FailureInfo): Walking<Halt | null> {
   const { walk, strand, step, place, open } = at;
+  if (shieldOf(strand) === null && limitReached(walk) !== null) {
+    // The run's time cut it short: the gate says what comes of that.
+    open.waits += 1;
+    return null;
+  }
+  if (isAsked(at, failure)) {
+    open.held = { failure, since: runningMs(walk) };
+    return null;
+  }
   if (open.waits >= (WAITED_FOR.get(failure.code) ?? 0)) return { ending: { failure } };
   const asked = failure.details?.['retryAfterMs'];
   const usual = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(open.waits, 20));

@@ -72,6 +72,8 @@ export interface ModelFrame {
   waits: number;
   /** When the wait ends, once the run has continued as new in it. */
   restsUntil?: number;
+  /** Why the turn cannot be taken, while the persona is asked about it, and since when by the run's clock. */
+  held?: { failure: FailureInfo; since: number };
   /** What the turn calls, and how far each call is. */
   calls?: CallFrame[];
   /** What the next turn is told besides. */
@@ -95,6 +97,8 @@ export interface ModelFrame {
   /** Turns in which the model was asked to check its answer, and the answer that stands if it finds nothing. */
   checks?: number;
   candidate?: TurnOutcome;
+  /** Tokens whose price nobody knows are among what was used. */
+  isUnpriced?: true;
   /** Of all turns so far. */
   usage: TurnUsage;
   usd: number;

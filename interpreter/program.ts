@@ -5,7 +5,7 @@ import type { Definition, LoopConfig, ParallelStep, Step, EscalationRule } from 
 import type { RunInput } from './host.ts';
 import { definitionPath } from './keys.ts';
 import { CONTEXT_BLOCK, contextSteps } from './pass-context.ts';
-import type { FailureInfo } from '../language/failure.ts';
+import { HOLDS, type FailureInfo } from '../language/failure.ts';
 import type { Priority } from '../language/events/question.ts';
 
 function valueAt(definition: Definition, path: string): unknown {
@@ -99,8 +99,12 @@ const SPECIAL: ReadonlyMap<string, EscalationRule['condition']> = new Map([
   ['MODEL_STUCK', 'unfamiliar'],
 ]);
 
+/** Of what a provider refuses until a person has done something about it, where the definition has no rule. */
+const RULE_FOR_HOLDS: EscalationRule = { condition: 'error', action: 'pause', priority: 'high' };
+
 /** Where no rule names what is special about a failure, the rule for `error` holds. */
 export function ruleForFailure(definition: Definition, { code }: FailureInfo): EscalationRule | null {
   const special = SPECIAL.get(code) ?? null;
-  return (special === null ? null : ruleFor(definition, special)) ?? ruleFor(definition, 'error');
+  const own = (special === null ? null : ruleFor(definition, special)) ?? ruleFor(definition, 'error');
+  return own ?? (HOLDS.has(code) ? RULE_FOR_HOLDS : null);
 }

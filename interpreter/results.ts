@@ -14,8 +14,9 @@ import { type Walk, record, setVariable, isResultKey } from './walk-state.ts';
 import type { Variables, Flow, Ending, Place } from './effect.ts';
 import { definitionPathOf } from './edited-paths.ts';
 import { CONTEXT_BLOCK, contextSteps } from './pass-context.ts';
-import { type FailureInfo, isAbort, isPermanent } from '../language/failure.ts';
-import type { StepOutcome } from '../language/events/run-event.ts';
+import { isAbort, isPermanent } from '../language/failure.ts';
+import type { StepFinished, StepOutcome } from '../language/events/run-event.ts';
+import { stepWords } from './step-words.ts';
 import { previewOf } from '../language/events/preview.ts';
 import { parseExpression, referencesOf, type FoundReference } from '../language/expression/parse.ts';
 import { referencesIn } from '../language/references/written-references.ts';
@@ -136,7 +137,7 @@ export function finish(
   label: string,
 ): Flow {
   const ending = held(given, place);
-  const finished = (outcome: StepOutcome, extra: { preview?: string; failure?: FailureInfo }): void =>
+  const finished = (outcome: StepOutcome, extra: Pick<StepFinished, 'preview' | 'failure' | 'action'>): void =>
     record(walk, {
       type: 'step-finished',
       key: place.key,
@@ -159,7 +160,11 @@ export function finish(
   }
   const again = (place.attemptsLeft ?? 0) > 0 && !isPermanent(ending.failure);
   const skips = !again && step.onError === 'skip' && !isAbort(ending.failure);
-  finished(again ? 'retried' : skips ? 'skipped' : 'failed', { failure: ending.failure });
+  const action = stepWords(step);
+  finished(again ? 'retried' : skips ? 'skipped' : 'failed', {
+    failure: ending.failure,
+    ...(action === '' ? {} : { action }),
+  });
   return skips ? { kind: 'done' } : { kind: 'failed', failure: ending.failure };
 }
 

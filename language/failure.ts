@@ -41,6 +41,9 @@ const PERMANENT: ReadonlySet<string> = new Set([
   'RUN_ABORTED',
 ]);
 
+/** What a provider refuses until a person has done something about it: no wait and no attempt cures it. */
+export const HOLDS: ReadonlySet<string> = new Set(['MODEL_SPEND_LIMIT', 'MODEL_NOT_ALLOWED']);
+
 export const isPermanent = ({ code }: Pick<FailureInfo, 'code'>): boolean => PERMANENT.has(code);
 
 /** A persona ended the run here: no `onError` and no retry stands against it. */

@@ -32,12 +32,13 @@ import { hasOpening, promptsIn, readRows, saidBefore, withoutTools, type Convers
 import { highlight } from './prompts/highlight.ts';
 import type { LiveTurn } from './live/live-turn.ts';
 import { toolsInText } from './prompts/tools-in-text.ts';
+import { keepFailed, spentIn } from './spending.ts';
 import { callsInText } from './text-calls.ts';
 import { toolsFor } from './tools.ts';
 import { turnFailure } from './turn-failures.ts';
 
 export interface TurnParts {
-  store: Pick<Store, 'conversations'>;
+  store: Pick<Store, 'conversations' | 'spending'>;
   registry: Pick<Registry, 'find'>;
   /** Null: none are configured. */
   models: Pick<Models, 'resolve' | 'turn'> | null;
@@ -72,15 +73,17 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
   await conversations.add(of, await saidBefore(await unopened(conversations, of, request), place.run.project));
   const rows = await conversations.read(of, turn);
   const plan = await planAt(conversations, of, request.compaction);
-  const asked = await ask(parts, request, { ...place, isAgain }, { rows, plan });
+  const taken = await paid(parts, request, { ...place, isAgain }, { rows, plan });
   void place.live?.end();
-  if ('compacted' in asked) return asked.compacted;
+  if ('compacted' in taken) return taken.compacted;
+  const { asked, outcome } = taken;
   const message: Message = { role: 'assistant', blocks: asked.blocks, author: asked.reply.author };
   const kept = await conversations.answer(
     of,
     turn,
-    { outcome: outcomeOf(asked, request.settings) as unknown as JsonObject, ...recordOf(asked) },
+    { outcome: outcome as unknown as JsonObject, ...recordOf(asked) },
     message as unknown as JsonObject,
+    { attempt: place.attempt, model: outcome.model, tokens: outcome.usage, usd: outcome.usd },
   );
   return outcomeIn(kept);
 }
@@ -113,6 +116,27 @@ function recordOf({ reply, prompts, estimated }: Answered): JsonObject {
 interface Said {
   rows: readonly PlacedMessage[];
   plan: Plan;
+}
+
+/** What it cost is kept, whatever comes of it. */
+async function paid(
+  parts: TurnParts,
+  request: TurnRequest,
+  place: AskPlace,
+  said: Said,
+): Promise<{ asked: Answered; outcome: TurnOutcome } | { compacted: TurnOutcome }> {
+  const { conversation, turn } = request;
+  const of = { handle: place.run.handle, conversation, turn, attempt: place.attempt };
+  try {
+    const asked = await ask(parts, request, place, said);
+    if (!('compacted' in asked)) return { asked, outcome: outcomeOf(asked, request.settings) };
+    // What it cost stands with the compaction.
+    await parts.store.spending.withdraw(of);
+    return asked;
+  } catch (error) {
+    await keepFailed(parts.store, of, error);
+    throw error;
+  }
 }
 
 async function ask(
@@ -269,7 +293,11 @@ function outcomeOf({ reply, resolved, blocks }: Answered, { schema, keepsText }:
   return {
     stopReason: calls.length > 0 ? 'tool-calls' : stopReason,
     calls,
-    ...(calls.length > 0 ? (keepsText === true ? { text: textOf(blocks) } : {}) : finalOf(textOf(blocks), schema)),
+    ...(calls.length > 0
+      ? keepsText === true
+        ? { text: textOf(blocks) }
+        : {}
+      : finalOf(textOf(blocks), schema, detailsOf(reply, resolved))),
     usage,
     usd: costOf(usage, facts.prices),
     model: resolved.name,
@@ -285,12 +313,22 @@ const callOf = ({ id, name, input, invalid }: ToolCallBlock): TurnCall => ({
   ...(invalid === undefined ? {} : { invalid }),
 });
 
-function finalOf(text: string, schema: TurnSettings['schema']): Pick<TurnOutcome, 'text' | 'value' | 'fault'> {
+/** Of an answer that was paid for and cannot be used. */
+function detailsOf({ usage }: TurnReply, { provider, model, facts }: ResolvedModel): JsonObject {
+  return { provider: provider.provider.name, model, spent: spentIn(usage, facts.prices) };
+}
+
+function finalOf(
+  text: string,
+  schema: TurnSettings['schema'],
+  details: JsonObject,
+): Pick<TurnOutcome, 'text' | 'value' | 'fault'> {
   const bytes = Buffer.byteLength(text);
   if (bytes > valueBytesMax)
     throw new Failure(
       'VALUE_TOO_LARGE',
       `the answer has ${bytes} bytes, and at most ${valueBytesMax} fit in a run; ask for less`,
+      { details },
     );
   const value = replyValue(text);
   const fault = isJsonObject(schema) ? formFault(schema, value) : null;

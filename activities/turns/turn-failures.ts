@@ -3,8 +3,8 @@ import type { JsonObject } from '../../language/json.ts';
 import type { FailureCode } from '../failures/failure-codes.ts';
 import { Failure } from '../failures/failures.ts';
 import type { FailureKind, TurnFailure } from '../models/port/turn-failure.ts';
-import { costOf } from '../models/records/cost.ts';
 import type { Prices } from '../models/records/facts.ts';
+import { spentIn } from './spending.ts';
 
 const CODES: Record<FailureKind, FailureCode> = {
   'rate-limited': 'MODEL_RATE_LIMITED',
@@ -24,16 +24,13 @@ const CODES: Record<FailureKind, FailureCode> = {
   unsupported: 'MODEL_UNSUPPORTED',
 };
 
-/** `details.retryAfterMs`: how long the provider asks to wait; `details.spent`: what the attempt cost. */
+/** `details.retryAfterMs`: how long the provider asks to wait; `details.spent`: what the attempt cost, with `usd` null where nobody knows the price. */
 export function turnFailure(failure: TurnFailure, prices: Prices | null): Failure {
   const { kind, message, provider, model, status, requestId, spent } = failure;
   const details: JsonObject = { kind, provider, model };
   if (status !== undefined) details['status'] = status;
   if (requestId !== undefined) details['requestId'] = requestId;
   if ('retryAfterMs' in failure && failure.retryAfterMs !== null) details['retryAfterMs'] = failure.retryAfterMs;
-  if (spent !== undefined) {
-    const tokens = spent.input + spent.output + spent.cacheRead + spent.cacheWrite;
-    details['spent'] = { tokens, usd: costOf(spent, prices) ?? 0 };
-  }
+  if (spent !== undefined) details['spent'] = spentIn(spent, prices);
   return new Failure(CODES[kind], message, { details });
 }

@@ -50,6 +50,12 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     kind: 'looks',
     load: () => import('./verbs/transcript.ts'),
   },
+  costs: { summary: 'sum what models cost', kind: 'looks', load: () => import('./verbs/costs.ts') },
+  incidents: {
+    summary: 'show what went wrong in runs, or ask about it in plain words',
+    kind: 'looks',
+    load: () => import('./verbs/incidents.ts'),
+  },
   diff: { summary: 'compare two runs step by step', kind: 'looks', load: () => import('./verbs/diff.ts') },
   fork: { summary: 'start a new run from any step of an old one', kind: 'acts', load: () => import('./verbs/fork.ts') },
   replay: {

@@ -13,6 +13,7 @@ interface TurnFacts {
   usd: number;
   /** Our own prompts that it was asked with, and their versions. */
   prompts: string[];
+  isUnpriced?: true;
 }
 
 function factsOf({ answer }: Pick<StoredTurn, 'answer'>): TurnFacts | null {
@@ -26,7 +27,7 @@ function factsOf({ answer }: Pick<StoredTurn, 'answer'>): TurnFacts | null {
     model: text(model),
     ...(typeof reason === 'string' ? { reason } : {}),
     tokens: tokens.reduce((sum, one) => sum + one, 0),
-    usd: typeof usd === 'number' ? usd : 0,
+    ...(typeof usd === 'number' ? { usd } : { usd: 0, isUnpriced: true }),
     prompts: Object.entries(prompts).map(([name, version]) => `${name} ${text(version)}`),
   };
 }
@@ -77,6 +78,7 @@ function costOf(turns: readonly Pick<StoredTurn, 'answer' | 'copiedOf'>[]): stri
   return costWords({
     tokens: facts.reduce((sum, { tokens }) => sum + tokens, 0),
     usd: facts.reduce((sum, { usd }) => sum + usd, 0),
+    ...(facts.some(({ isUnpriced }) => isUnpriced === true) ? { isUnpriced: true as const } : {}),
   });
 }
 

@@ -56,6 +56,8 @@ export interface StepFinished extends Stamp {
   /** At most 200 characters of the value. */
   preview?: string;
   failure?: FailureInfo;
+  /** What it was to do, as the definition says it; present where it failed. */
+  action?: string;
   /** Present where it cost something; of a nested run, all that the run cost. */
   usage?: StepUsage;
 }
@@ -64,6 +66,8 @@ export interface StepFinished extends Stamp {
 export interface StepUsage {
   tokens: number;
   usd: number;
+  /** Some of the tokens have a price that nobody knows, and are not in `usd`. */
+  isUnpriced?: true;
 }
 
 /** One pass of the run's own loop ended (inner loops show theirs in the keys of their steps). */

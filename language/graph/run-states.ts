@@ -52,8 +52,13 @@ export function foldStep(
 
 function addUsage(state: StepState, usage: StepUsage | undefined): void {
   if (usage === undefined) return;
-  const { tokens, usd } = state.usage ?? { tokens: 0, usd: 0 };
-  state.usage = { tokens: tokens + usage.tokens, usd: usd + usage.usd };
+  const { tokens, usd, ...rest } = state.usage ?? { tokens: 0, usd: 0 };
+  const isUnpriced = rest.isUnpriced ?? usage.isUnpriced;
+  state.usage = {
+    tokens: tokens + usage.tokens,
+    usd: usd + usage.usd,
+    ...(isUnpriced === undefined ? {} : { isUnpriced }),
+  };
 }
 
 const isLaterAttempt = (key: string): boolean => /#\d+@/.test(key);

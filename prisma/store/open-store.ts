@@ -8,6 +8,7 @@ import { Database } from './connection/database.ts';
 import { definitions } from './values/definitions.ts';
 import { logs } from './logs/logs.ts';
 import { inbox } from './runs/inbox.ts';
+import { incidents } from './runs/incidents.ts';
 import { LazyPrisma } from './connection/prisma-client.ts';
 import { executions } from './logs/executions.ts';
 import { calls } from './values/calls.ts';
@@ -16,6 +17,7 @@ import { records } from './values/records.ts';
 import { runEvents } from './runs/run-events.ts';
 import { runs } from './runs/runs.ts';
 import { secrets } from './values/secrets.ts';
+import { spending } from './values/spending.ts';
 import { StoreSession } from './runs/session.ts';
 import { SharedReads } from './runs/shared-reads.ts';
 import { signals } from './events/signals.ts';
@@ -46,6 +48,8 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
     secrets: secrets(database),
     conversations: conversations(database),
     calls: calls(database),
+    spending: spending(database),
+    incidents: incidents(database),
     signals: signals(database, announcer, listener),
     executions: executions(database, announcer, listener),
     triggers: triggers(database, announcer, listener),

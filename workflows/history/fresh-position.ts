@@ -100,7 +100,7 @@ function renewModel(block: BlockFrame, step: ModelFrame, { now, anew }: Times): 
     return;
   }
   for (const call of step.calls ?? []) if (call.block.at === 0) call.block = { at: 0 };
-  const { restsUntil: _restsUntil, ...kept } = step;
+  const { restsUntil: _restsUntil, held: _held, ...kept } = step;
   block.step = { ...kept, startedAt: now, since: now, waits: 0, earlier: costSoFar(step) };
 }
 

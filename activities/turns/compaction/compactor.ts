@@ -90,7 +90,7 @@ async function compact(asking: Asking, room: Room, cause: Cause): Promise<TurnOu
   const { conversations, times, rows, plan, measure, turn, attempt } = asking;
   const number = times + 1;
   const of = { ...asking.of, conversation: compactionKey(asking.of.conversation, turn, number) };
-  const kept = await conversations.claim(of, 1, attempt);
+  const kept = await conversations.claim(of, 1, attempt, { isRequest: false });
   if (kept !== null) return kept['outcome'] as unknown as TurnOutcome;
   const planned = planFor(rows, plan, room, { measure, isAgain: times > 0 });
   if (planned === null) return null;
@@ -115,7 +115,8 @@ async function compact(asking: Asking, room: Room, cause: Cause): Promise<TurnOu
   };
   const answer = { outcome, plan: made.plan, prompts: made.prompts } as unknown as JsonObject;
   const message = { role: 'user', blocks: [{ type: 'text', text: made.plan.instead ?? '' }] };
-  const first = await conversations.answer(of, 1, answer, message);
+  const spent = { attempt, model: name, tokens: usage, usd: outcome.usd };
+  const first = await conversations.answer(of, 1, answer, message, spent);
   return first['outcome'] as unknown as TurnOutcome;
 }
 

@@ -12,8 +12,10 @@ import type { Calls } from './call-contract.ts';
 import type { Conversations } from './conversation-contract.ts';
 import type { Signals } from './event-contract.ts';
 import type { Executions } from './execution-contract.ts';
+import type { Incidents } from './incident-contract.ts';
 import type { OpenSession, Session } from './session-contract.ts';
 import type { Subscription } from './subscription.ts';
+import type { SpendingStore } from './spending-contract.ts';
 import type { TriggerStore } from './trigger-contract.ts';
 import type { WebhookStore } from './webhook-contract.ts';
 
@@ -219,6 +221,8 @@ export interface Store {
   };
   conversations: Conversations;
   calls: Calls;
+  spending: SpendingStore;
+  incidents: Incidents;
   signals: Signals;
   executions: Executions;
   triggers: TriggerStore;

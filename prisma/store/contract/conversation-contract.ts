@@ -3,6 +3,7 @@
  * made them. Everything is written once for its place and stays, so that any attempt may write it again.
  */
 import type { JsonObject } from '../../../language/json.ts';
+import type { Spent } from './spending-contract.ts';
 
 /** Which conversation: the run, and the key of its step (`steps.2@1`). */
 export interface ConversationOf {
@@ -53,10 +54,22 @@ export interface Conversations {
   read(of: ConversationOf, before?: number): Promise<StoredMessage[]>;
   /** Whether somebody has asked for the turn. */
   wasAsked(of: ConversationOf, turn: number): Promise<boolean>;
-  /** Says who asks now, and returns the answer where the turn has one: it is not to be asked again. */
-  claim(of: ConversationOf, turn: number, attempt: string): Promise<JsonObject | null>;
-  /** Keeps the answer and its message together, and returns the answer that counts: the first one. */
-  answer(of: ConversationOf, turn: number, answer: JsonObject, message: JsonObject): Promise<JsonObject>;
+  /**
+   * Says who asks now, and returns the answer where the turn has one: it is not to be asked again. `isRequest`:
+   * false where it may come to its answer without a model.
+   */
+  claim(of: ConversationOf, turn: number, attempt: string, how?: { isRequest: boolean }): Promise<JsonObject | null>;
+  /**
+   * Keeps the answer, its message and what it cost together, and returns the answer that counts: the first
+   * one. Any other was paid for, too.
+   */
+  answer(
+    of: ConversationOf,
+    turn: number,
+    answer: JsonObject,
+    message: JsonObject,
+    spent: Spent & { attempt: string },
+  ): Promise<JsonObject>;
   /** The answer of a turn, where it has one. */
   find(of: ConversationOf, turn: number): Promise<JsonObject | null>;
   /** Gives another run what it goes on with: its messages are the same ones, and its turns were paid. */

@@ -8,6 +8,7 @@
 import type { Json } from '../../../language/json.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import { inboxStatements } from './inbox.ts';
+import { incidentStatements } from './incidents.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
 import { projectRun } from './run-projection.ts';
 import type { RunProjection } from './run-projection.ts';
@@ -63,6 +64,12 @@ export function commitStatement(commit: Commit): Statement | null {
   if (published !== null) parts.push(`published as (${published})`);
   for (const [index, statement] of inboxStatements((value) => parameters.add(value), commit.handle, events).entries())
     parts.push(`inbox_${index} as (${statement})`);
+  for (const [index, statement] of incidentStatements(
+    (value) => parameters.add(value),
+    commit.handle,
+    events,
+  ).entries())
+    parts.push(`incidents_${index} as (${statement})`);
   if (forget.length > 0) {
     parts.push(
       `forgotten as (update journal set result = 'null'::json where handle = ${handle} and key = any(${parameters.add(forget)}::text[]))`,

@@ -39,6 +39,7 @@ export function takeBack(database: Database, attempt: Attempt): Promise<boolean>
       `delete from run_events where handle = $1 and seq >= $2 and ${OWN_NUMBER} returning event`,
       [handle, from],
     );
+    await queryOn(client, `delete from incidents where handle = $1 and seq >= $2 and ${OWN_NUMBER}`, [handle, from]);
     if (!lost.some(({ event }) => shown.has(event.type))) return true;
     const left = await queryOn<{ event: RunEvent }>(
       client,

@@ -8,7 +8,9 @@ import {
   type Conversations,
   type PlacedMessage,
 } from '../contract/conversation-contract.ts';
+import type { SpendingOf } from '../contract/spending-contract.ts';
 import { queryOn, type Database } from '../connection/database.ts';
+import { settleSpending } from './spending.ts';
 
 type Query = (text: string, values: readonly unknown[]) => Promise<unknown>;
 
@@ -73,19 +75,16 @@ export function conversations(database: Database): Conversations {
       ]);
       return rows.length > 0;
     },
-    async claim({ handle, conversation }, turn, attempt) {
-      const [row] = await database.query<{ answer: JsonObject | null }>(
-        `insert into turns (handle, conversation, turn, attempt) values ($1, $2, $3, $4)
-         on conflict (handle, conversation, turn)
-         do update set attempt = case when turns.answer is null then excluded.attempt else turns.attempt end
-         returning answer`,
-        [handle, conversation, turn, attempt],
-      );
-      return row?.answer ?? null;
-    },
-    answer: (of, turn, answer, message) =>
+    claim: (of, turn, attempt, how) => claimTurn(database, { ...of, turn, attempt }, how?.isRequest ?? true),
+    answer: (of, turn, answer, message, { attempt, ...spent }) =>
       database.transaction(async (client) => {
         const kept = await keepAnswer(client, of, turn, answer);
+        await settleSpending(
+          (text, values) => queryOn(client, text, values),
+          { ...of, turn, attempt },
+          'answered',
+          spent,
+        );
         if (kept !== null) return kept;
         await addWith((text, values) => queryOn(client, text, values), of, [{ turn, part: 0, message }]);
         return answer;
@@ -140,6 +139,24 @@ async function copy(
       [handle, conversation, to, turns],
     );
   });
+}
+
+async function claimTurn(
+  database: Database,
+  { handle, conversation, turn, attempt }: SpendingOf,
+  isRequest: boolean,
+): Promise<JsonObject | null> {
+  const [row] = await database.query<{ answer: JsonObject | null }>(
+    `with claimed as (insert into turns (handle, conversation, turn, attempt) values ($1, $2, $3, $4)
+       on conflict (handle, conversation, turn)
+       do update set attempt = case when turns.answer is null then excluded.attempt else turns.attempt end
+       returning answer),
+     asked as (insert into spending (handle, conversation, turn, attempt)
+       select $1, $2, $3, $4 from claimed where answer is null and $5 on conflict do nothing)
+     select answer from claimed`,
+    [handle, conversation, turn, attempt, isRequest],
+  );
+  return row?.answer ?? null;
 }
 
 /** Null when it is kept; else the one that was there before. */

@@ -18,6 +18,8 @@ const LOOKS: Readonly<Record<string, string>> = {
   list: 'list',
   trace: 'trace nightly',
   transcript: 'transcript nightly',
+  costs: 'costs nightly',
+  incidents: 'incidents what failed',
   diff: 'diff nightly weekly',
   replay: 'replay nightly',
   logs: 'logs nightly --follow',

@@ -148,7 +148,7 @@ test('runs: what is followed, shown, compared, asked and answered', async () => 
   await harness.start(definition, { handle: 'second' });
   await isAsked('second');
   for (const verb of ['status', 'trace', 'graph', 'logs', 'replay']) await walkBoth(verb, 'first');
-  for (const verb of ['list', 'inbox']) await walkBoth(verb);
+  for (const verb of ['list', 'inbox', 'incidents']) await walkBoth(verb);
   await walkBoth('inbox', 'show', 'first');
   await walkBoth('diff', 'first', 'second');
   await walkBoth('step', 'list', 'first');
@@ -191,8 +191,9 @@ test('models: what they are asked, what they answer and call', async () => {
   const asking = { type: 'llm' as const, model, prompt: HOSTILE, system: HOSTILE, tools: ['code/read'] };
   const handle = await harness.start(once('asking', [{ ...asking, outputTo: 'said' }]));
   expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { said: HOSTILE } });
-  for (const verb of ['transcript', 'trace', 'status', 'follow', 'logs']) await walkBoth(verb, handle);
+  for (const verb of ['transcript', 'trace', 'status', 'costs', 'follow', 'logs']) await walkBoth(verb, handle);
   await walkBoth('tell', handle, HOSTILE);
+  for (const by of ['model', 'sentinel', 'step', 'persona', 'run']) await walkBoth('costs', '--by', by);
   expect(plain((await walk('transcript', handle)).out)).toContain(String.raw`a\u001b[35mb\u001b]0;title\u0007c`);
   double.next({ silentMs: Number.POSITIVE_INFINITY });
   const told = await harness.start(once('told', [asking]));

@@ -31,6 +31,8 @@ test('Prisma reads every table with all its columns', async () => {
       prisma.conversationMessage.findMany(),
       prisma.turn.findMany(),
       prisma.call.findMany(),
+      prisma.spending.findMany(),
+      prisma.incident.findMany(),
     ]);
     expect(found.flat()).toEqual([]);
     expect(await prisma.installation.findMany()).toEqual([{ id: expect.stringMatching(/^[\da-f-]{36}$/) as string }]);
@@ -52,6 +54,7 @@ test('no table is missing from the schema', async () => {
     'execution_lines',
     'executions',
     'inbox',
+    'incidents',
     'installation',
     'journal',
     'log_chunks',
@@ -62,6 +65,7 @@ test('no table is missing from the schema', async () => {
     'run_events',
     'runs',
     'sealed_values',
+    'spending',
     'trigger_queue',
     'trigger_starts',
     'triggers',

@@ -8,6 +8,12 @@ import { useStore } from '../harness/opened.ts';
 const opened = useStore();
 
 const said = (text: string): JsonObject => ({ role: 'user', blocks: [{ type: 'text', text }] });
+const spent = {
+  attempt: 'one',
+  model: 'openai/some-model',
+  tokens: { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, thinking: 0, estimated: false },
+  usd: 0.5,
+};
 const answered = (text: string): JsonObject => ({ role: 'assistant', blocks: [{ type: 'text', text }] });
 
 async function rows(table: string, where: string): Promise<number> {
@@ -60,8 +66,8 @@ test('a turn that has an answer gives it to whoever asks again, and keeps it', a
   expect(await conversations.claim(of, 1, 'one')).toBeNull();
   expect(await conversations.wasAsked(of, 1)).toBe(true);
   expect(await conversations.claim(of, 1, 'two')).toBeNull();
-  expect(await conversations.answer(of, 1, { usage: 1 }, answered('first'))).toEqual({ usage: 1 });
-  expect(await conversations.answer(of, 1, { usage: 2 }, answered('second'))).toEqual({ usage: 1 });
+  expect(await conversations.answer(of, 1, { usage: 1 }, answered('first'), spent)).toEqual({ usage: 1 });
+  expect(await conversations.answer(of, 1, { usage: 2 }, answered('second'), spent)).toEqual({ usage: 1 });
   expect(await conversations.claim(of, 1, 'three')).toEqual({ usage: 1 });
   expect((await conversations.read(of)).map(({ message }) => message)).toEqual([answered('first')]);
   const [turn] = await conversations.turns('paid');
@@ -73,7 +79,9 @@ test('of two answers at the same time one counts, for both', async () => {
   const { conversations } = opened.store;
   const of = { handle: 'race', conversation: 'steps.2@1' };
   await conversations.claim(of, 1, 'one');
-  const kept = await Promise.all([1, 2, 3, 4].map((n) => conversations.answer(of, 1, { n }, answered(`answer ${n}`))));
+  const kept = await Promise.all(
+    [1, 2, 3, 4].map((n) => conversations.answer(of, 1, { n }, answered(`answer ${n}`), spent)),
+  );
   expect(new Set(kept.map(({ n }) => n)).size).toBe(1);
   expect(await conversations.read(of)).toHaveLength(1);
 });
@@ -81,7 +89,9 @@ test('of two answers at the same time one counts, for both', async () => {
 test('an answer to a turn that nobody claimed is refused, and nothing of it is kept', async () => {
   const { conversations } = opened.store;
   const of = { handle: 'unclaimed', conversation: 'steps.2@1' };
-  await expect(conversations.answer(of, 1, { usage: 1 }, answered('lost'))).rejects.toThrow('before it was claimed');
+  await expect(conversations.answer(of, 1, { usage: 1 }, answered('lost'), spent)).rejects.toThrow(
+    'before it was claimed',
+  );
   expect(await conversations.read(of)).toEqual([]);
 });
 
@@ -90,7 +100,7 @@ test('forty turns with a result each are eighty rows of order, and as many messa
   const of = { handle: 'long', conversation: 'steps.0@1' };
   for (let turn = 1; turn <= 40; turn += 1) {
     await conversations.claim(of, turn, 'one');
-    await conversations.answer(of, turn, { turn }, answered(`long answer ${turn}`));
+    await conversations.answer(of, turn, { turn }, answered(`long answer ${turn}`), spent);
     await conversations.add(of, [{ turn, part: 1, message: said(`long result ${turn}`) }]);
   }
   expect(await rows('conversation_messages', `handle = 'long'`)).toBe(80);
@@ -104,7 +114,7 @@ test('another run goes on with the part of a conversation that it is given, with
   await conversations.add(of, [{ turn: 0, part: 0, message: said('prompt of the copied') }]);
   for (const turn of [1, 2]) {
     await conversations.claim(of, turn, 'one');
-    await conversations.answer(of, turn, { turn }, answered(`copied ${turn}`));
+    await conversations.answer(of, turn, { turn }, answered(`copied ${turn}`), spent);
     await conversations.add(of, [
       { turn, part: 1, message: said(`result ${turn}`) },
       {
@@ -118,7 +128,7 @@ test('another run goes on with the part of a conversation that it is given, with
   for (const turn of [3, 12]) {
     const compaction = { ...of, conversation: compactionKey('steps.0@1', turn, 1) };
     await conversations.claim(compaction, 1, 'one');
-    await conversations.answer(compaction, 1, { compaction: turn }, answered(`summary ${turn}`));
+    await conversations.answer(compaction, 1, { compaction: turn }, answered(`summary ${turn}`), spent);
   }
   const messages = await rows('messages', 'true');
   const part = { ...of, turns: 2, before: { turn: 2, part: besidesPart } };

@@ -1,0 +1,68 @@
+/** `sentinel incidents [QUESTION…]`. */
+import type { Command } from 'commander';
+import { INCIDENT_KINDS, type Incident, type IncidentKind } from '../../../prisma/store/contract/incident-contract.ts';
+import { openOutput, type Output } from '../output/output.ts';
+import { momentOf } from '../request/moment.ts';
+import { oneOf, wholeNumber } from '../request/usage.ts';
+import { withClient } from '../request/with-client.ts';
+
+interface Options {
+  json?: boolean;
+  run?: string;
+  kind?: IncidentKind;
+  persona?: string;
+  since?: number;
+  limit: number;
+}
+
+export function define(command: Command): void {
+  command
+    .description(
+      'Shows what went wrong in runs: failures, escalations, stuck loops and limits, with what became of each. With a question in plain words the closest come first; without one the newest. Exit code 4 when there is no such run.',
+    )
+    .argument('[question...]', 'what it is about; any of its words will do')
+    .option('--run <handle>', 'only of this run and those nested in it')
+    .option('--kind <kind>', `only these: ${INCIDENT_KINDS.join(', ')}`, oneOf('--kind', INCIDENT_KINDS))
+    .option('--persona <id>', 'only of runs of this persona')
+    .option('--since <when>', 'from then on: a date, a time, or how long ago (90m, 12h, 7d)', momentOf('--since'))
+    .option('--limit <n>', 'at most so many', wholeNumber('--limit', { min: 1, max: 1000 }), 20)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel incidents
+  sentinel incidents why did the build of the web app fail
+  sentinel incidents "spend limit" --since 30d --json    [{handle, seq, name, key, kind, code, message, action, outcome, at}]`,
+    )
+    .action((question: string[], options: Options) => incidents(question.join(' ').trim(), options));
+}
+
+async function incidents(about: string, { run, kind, persona, since, limit, json }: Options): Promise<void> {
+  const output = openOutput(json === undefined ? {} : { json });
+  await withClient(output, async (client) => {
+    const found = await client.incidents({
+      limit,
+      ...(about === '' ? {} : { about }),
+      ...(run === undefined ? {} : { handle: run }),
+      ...(kind === undefined ? {} : { kind }),
+      ...(persona === undefined ? {} : { persona }),
+      ...(since === undefined ? {} : { since }),
+    });
+    output.object(found);
+    for (const incident of found) show(output, incident);
+    if (found.length === 0)
+      output.line(about === '' ? 'Nothing went wrong.' : 'Nothing that went wrong is about this.');
+  });
+}
+
+function show(output: Output, { handle, name, key, kind, code, message, action, outcome, at }: Incident): void {
+  const { paint } = output;
+  const mark = kind === 'failure' ? paint.bad : paint.warn;
+  const when = new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+  output.line(
+    [mark(kind), code, paint.strong(name), handle, key, paint.dim(when)].filter((word) => word !== '').join('  '),
+  );
+  output.line(`  ${message}`);
+  if (action !== null && action !== '') output.line(paint.dim(`  did: ${action}`));
+  output.line(paint.dim(`  ${outcome ?? 'waits for an answer'}`));
+}
