@@ -1,10 +1,15 @@
 /** The definitions that are measured, as functions of their size. */
 import type { CommandFacts } from '../language/catalogue.ts';
 import type { Json, JsonObject } from '../language/json.ts';
+import { modelOf, promptOf, type AgentSpec } from './agents/protocol.ts';
 import type { CommandStep, Definition, Step } from '../language/model.ts';
 
 export const NOOP = 'bench/noop';
 export const NOOP_FACTS: CommandFacts = { permission: 'read', speed: 'long' };
+
+/** A tool that counts at the double of the model how often it is done. */
+export const LOOK = 'bench/look';
+export const LOOK_FACTS: CommandFacts = { permission: 'read', speed: 'long' };
 
 export type Shape = 'sequence' | 'loop' | 'branch' | 'fan';
 export const SHAPES: readonly Shape[] = ['sequence', 'loop', 'branch', 'fan'];
@@ -117,5 +122,23 @@ export function pureLoop(passes: number): Definition {
     durability: 'step',
     ...counted(passes),
     steps: [{ type: 'condition', check: '$iteration > 0' }],
+  };
+}
+
+/** One model step, which may read files and look. */
+export function agentSteps(spec: AgentSpec): Definition {
+  return {
+    name: `bench-agent-${spec.turns}`,
+    loop: { type: 'once' },
+    steps: [
+      {
+        type: 'llm',
+        model: `openai/${modelOf(spec)}`,
+        prompt: promptOf(spec.token),
+        tools: [spec.tool === 'read' ? 'code/read' : LOOK],
+        maxTurns: spec.turns,
+        outputTo: 'answer',
+      },
+    ],
   };
 }

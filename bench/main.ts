@@ -6,9 +6,11 @@ import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Row, skipped, table } from './report.ts';
 import { activations } from './rows/activations.ts';
+import { agents } from './rows/agents.ts';
 import { bundleRows } from './rows/bundle.ts';
 import { commandLine } from './rows/command-line.ts';
 import { edits } from './rows/edits.ts';
+import { localModel } from './rows/local-model.ts';
 import { longLoop, stepLoop } from './rows/long-loop.ts';
 import { manyRuns } from './rows/many-runs.ts';
 import { overhead } from './rows/overhead.ts';
@@ -29,6 +31,8 @@ const PARTS: { [name: string]: (world: World, quick: boolean, runs?: number) => 
   subscribers,
   edits,
   'command-line': commandLine,
+  agents,
+  'local-model': localModel,
 };
 
 interface Options {

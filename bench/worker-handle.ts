@@ -11,6 +11,8 @@ export interface WorkerHandle {
   usage(): Promise<Usage>;
   /** Runs inside the worker's process, as somebody who embeds it would. */
   together(lanes: Lanes): Promise<Together>;
+  /** Without notice. */
+  kill(): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -44,6 +46,11 @@ export async function forkWorker(spec: WorkerSpec): Promise<WorkerHandle> {
       const pending = answer<Together>();
       child.send(lanes);
       return pending;
+    },
+    async kill() {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
     },
     async end() {
       const exited = once(child, 'exit');

@@ -3,18 +3,21 @@
  * are its own. It answers each message with what it has used so far, and ends when told to.
  */
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
 import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import * as z from 'zod';
-import { defineCommand } from '../activities/commands/command.ts';
+import { defineCommand, type Command } from '../activities/commands/command.ts';
+import { Models } from '../activities/models/open-models.ts';
+import { NO_SETTINGS } from '../activities/models/resolve/settings.ts';
 import { startRun } from '../runs/start-run.ts';
 import type { Definition } from '../language/model.ts';
 import { openStore } from '../prisma/store/open-store.ts';
 import { loadBundle } from '../worker/bundle.ts';
 import { connectWorker } from '../worker/worker-connection.ts';
 import { startWorker, STORE_POOL_SIZE } from '../worker/worker.ts';
-import { NOOP, NOOP_FACTS } from './definitions.ts';
+import { LOOK, LOOK_FACTS, NOOP, NOOP_FACTS } from './definitions.ts';
 import { inParallel } from './lanes.ts';
 import { noop, twinActivities } from './twin/activities.ts';
 import { twinAttributes } from './twin/search-attributes.ts';
@@ -31,6 +34,8 @@ export interface WorkerSpec {
   /** The file of the twin's workflow code: bundling here would leave the process a larger heap, which V8 then collects less often. */
   twinBundle: string;
   options: Partial<WorkerOptions>;
+  /** Where the model answers; empty where none is asked. */
+  modelUrl: string;
 }
 
 export interface Usage {
@@ -50,6 +55,26 @@ const noopCommand = defineCommand({
   result: z.object({}),
   run: noop,
 });
+
+/** Counts at the double how often it is done. */
+const lookOf = (modelUrl: string): Command =>
+  defineCommand({
+    name: LOOK,
+    ...LOOK_FACTS,
+    description: 'Looks at something.',
+    params: z.object({ token: z.string(), n: z.number() }),
+    result: z.object({ text: z.string() }),
+    run: async ({ token, n }) => ({ text: await (await fetch(`${modelUrl}/look?token=${token}&n=${n}`)).text() }),
+  });
+
+const modelsAt = (spec: WorkerSpec): Models =>
+  new Models({
+    settings: NO_SETTINGS,
+    env: { OPENAI_API_KEY: 'none', OPENAI_BASE_URL: `${spec.modelUrl}/v1` },
+    registry: join(spec.project, 'no-models.json'),
+    program: { path: '' },
+    project: spec.project,
+  });
 
 /** What a side can do inside its own process, as DBOS does: start a run here and wait for its result. */
 interface Running {
@@ -75,7 +100,7 @@ async function startSide(spec: WorkerSpec): Promise<Running> {
   const { taskQueue, options } = spec;
   if (spec.side === 'twin') {
     const workflowBundle = { codePath: spec.twinBundle };
-    const activities = twinActivities(spec.databaseUrl, spec.project);
+    const activities = twinActivities(spec.databaseUrl, spec.project, spec.modelUrl);
     const worker = await Worker.create({
       connection,
       taskQueue,
@@ -107,8 +132,10 @@ async function startSide(spec: WorkerSpec): Promise<Running> {
   }
   const store = openStore({ url: spec.databaseUrl, poolSize: STORE_POOL_SIZE });
   const bundle = await loadBundle(spec.packageRoot);
-  const parts = { store, connection, namespace: 'default', taskQueues: [taskQueue], bundle, commands: [noopCommand] };
-  const worker = await startWorker({ ...parts, options: { ...settings, ...options } });
+  const parts = { store, connection, namespace: 'default', taskQueues: [taskQueue], bundle };
+  const models = spec.modelUrl === '' ? {} : { models: modelsAt(spec) };
+  const commands = [noopCommand, lookOf(spec.modelUrl)];
+  const worker = await startWorker({ ...parts, ...models, commands, options: { ...settings, ...options } });
   const { starting } = worker;
   return {
     woken: () => worker.woken(),

@@ -9,14 +9,14 @@ import { startRun } from '../runs/start-run.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { openStore } from '../prisma/store/open-store.ts';
 import { payloadStorage } from '../prisma/store/values/payload-driver.ts';
-import { NOOP, NOOP_FACTS, seeding } from './definitions.ts';
+import { LOOK, LOOK_FACTS, NOOP, NOOP_FACTS, seeding } from './definitions.ts';
 import { openStage, type Stage } from './stage.ts';
 import { createTwinTable } from './twin/activities.ts';
 import { writeTwinBundle } from './twin/bundle.ts';
 import { twinAttributes } from './twin/search-attributes.ts';
 import type { TwinWorkflow } from './twin/workflows.ts';
 import { forkWorker, type WorkerHandle } from './worker-handle.ts';
-import type { Side } from './worker-process.ts';
+import type { Side, WorkerSpec } from './worker-process.ts';
 
 export const packageRoot = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -35,7 +35,7 @@ export interface World {
   twinBundle: string;
   workers: { [side in Side]: WorkerHandle };
   /** Starts one more worker of a side. */
-  fork(side: Side): Promise<WorkerHandle>;
+  fork(side: Side, own?: Partial<Pick<WorkerSpec, 'taskQueue' | 'modelUrl'>>): Promise<WorkerHandle>;
   runSentinel(definition: Definition): Promise<Timed>;
   runTwin(type: TwinWorkflow, args: unknown[]): Promise<Timed>;
   end(): Promise<void>;
@@ -57,10 +57,21 @@ async function worldOn(stage: Stage): Promise<World> {
   const store = openStore({ url: databaseUrl });
   const connection = await Connection.connect({ address });
   const client = new Client({ connection, dataConverter: { externalStorage: payloadStorage(store) } });
-  const catalogue = { ...builtInCatalogue(), [NOOP]: NOOP_FACTS };
+  const catalogue = { ...builtInCatalogue(), [NOOP]: NOOP_FACTS, [LOOK]: LOOK_FACTS };
   const twinBundle = await writeTwinBundle(stage.folder);
-  const fork = (side: Side) =>
-    forkWorker({ side, taskQueue: side, address, databaseUrl, project, packageRoot, twinBundle, options: {} });
+  const fork: World['fork'] = (side, own = {}) =>
+    forkWorker({
+      side,
+      taskQueue: side,
+      address,
+      databaseUrl,
+      project,
+      packageRoot,
+      twinBundle,
+      options: {},
+      modelUrl: '',
+      ...own,
+    });
   const workers = { sentinel: await fork('sentinel'), twin: await fork('twin') };
   const world: World = {
     stage,

@@ -4,18 +4,22 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import type { JsonObject } from '../../language/json.ts';
+import { askModel, clientOf, perform, type Called, type ChatMessage } from '../agents/bare.ts';
 
 export interface TwinActivities {
   'bench/noop'(params: JsonObject): Promise<JsonObject>;
   readFile(path: string): Promise<string>;
   readRow(id: string): Promise<JsonObject | null>;
   writeRow(index: number): Promise<string>;
+  askModel(model: string, messages: ChatMessage[]): Promise<{ message: ChatMessage; call: Called | null }>;
+  perform(call: Called): Promise<string>;
 }
 
 export const noop = (): Promise<JsonObject> => Promise.resolve({});
 
-export function twinActivities(databaseUrl: string, project: string): TwinActivities {
+export function twinActivities(databaseUrl: string, project: string, modelUrl: string): TwinActivities {
   const pool = new Pool({ connectionString: databaseUrl, max: 10 });
+  const client = clientOf(modelUrl);
   return {
     'bench/noop': noop,
     readFile: (path) => readFile(join(project, path), 'utf8'),
@@ -28,6 +32,8 @@ export function twinActivities(databaseUrl: string, project: string): TwinActivi
       await pool.query('insert into bench_rows (id, data) values ($1, $2)', [id, JSON.stringify({ index })]);
       return id;
     },
+    askModel: (model, messages) => askModel(client, model, messages),
+    perform: (call) => perform(call, { url: modelUrl, project }),
   };
 }
 

@@ -5,9 +5,14 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { executeChild, proxyActivities, proxyLocalActivities, upsertSearchAttributes } from '@temporalio/workflow';
 import type { Mix, Shape } from '../definitions.ts';
+import type { ChatMessage } from '../agents/bare.ts';
 import type { TwinActivities } from './activities.ts';
 
 const { 'bench/noop': noop } = proxyActivities<TwinActivities>({ startToCloseTimeout: '1 minute' });
+const agents = proxyActivities<TwinActivities>({
+  startToCloseTimeout: '1 minute',
+  retry: { maximumInterval: '1 second' },
+});
 const local = proxyLocalActivities<TwinActivities>({ startToCloseTimeout: '1 minute' });
 
 const status = defineSearchAttributeKey('SentinelStatus', SearchAttributeType.KEYWORD);
@@ -50,6 +55,17 @@ export async function onePass(pass: number): Promise<void> {
   await noop({ pass });
 }
 
+/** An agent as the samples have it: the conversation is the workflow's state. */
+export async function agent(model: string, prompt: string): Promise<void> {
+  const messages: ChatMessage[] = [{ role: 'user', content: prompt }];
+  for (;;) {
+    const { message, call } = await agents.askModel(model, messages);
+    messages.push(message);
+    if (call === null) return finished(1);
+    messages.push({ role: 'tool', tool_call_id: call.id, content: await agents.perform(call) });
+  }
+}
+
 export async function localSteps(mix: Mix, count: number): Promise<void> {
   for (let index = 0; index < count; index += 1) await localStep(mix, index);
   finished(1);
@@ -68,4 +84,4 @@ function localStep(mix: Mix, index: number): Promise<unknown> {
   }
 }
 
-export type TwinWorkflow = Shape | 'childLoop' | 'localSteps';
+export type TwinWorkflow = Shape | 'childLoop' | 'localSteps' | 'agent';
