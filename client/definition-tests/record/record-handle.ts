@@ -23,7 +23,7 @@ export async function recordHandle(client: SentinelClient, handle: string): Prom
       'USAGE',
       `The run ${handle} was ended from outside, which no definition leads to; record another one.`,
     );
-  const { definitions } = await client.store();
+  const { definitions, conversations } = await client.store();
   const definition = (await definitions.find(run.definitionHash))?.definition;
   if (definition === undefined)
     throw new ClientError(
@@ -41,13 +41,17 @@ export async function recordHandle(client: SentinelClient, handle: string): Prom
   const below = await nestedEvents(client, handle, events);
   const around = new Map([['', events], ...below]);
   const known = (name: string): Definition | undefined => library[name];
-  const nested = [...below].map(([under, inner]) => ({
-    under,
-    events: inner,
-    definition: definitionWithin(definition, under.split('/'), known, around) ?? null,
-  }));
+  const nested = await Promise.all(
+    [...below].map(async ([under, inner]) => ({
+      under,
+      events: inner,
+      definition: definitionWithin(definition, under.split('/'), known, around) ?? null,
+      turns: await conversations.turns(`${handle}/${under}`),
+    })),
+  );
+  const turns = await conversations.turns(handle);
   return {
     name: run.name,
-    ...(await recordRun({ run, definition, library, catalogue, events, nested } satisfies StoredRun)),
+    ...(await recordRun({ run, definition, library, catalogue, events, nested, turns } satisfies StoredRun)),
   };
 }

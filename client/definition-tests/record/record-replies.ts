@@ -8,7 +8,9 @@ import type { RunEvent, StepFinished } from '../../../language/events/run-event.
 import { isCall } from '../../../language/events/call-keys.ts';
 import { definitionPath } from '../../../interpreter/keys.ts';
 import { stepsAt } from '../../../interpreter/program.ts';
+import type { StoredTurn } from '../../../prisma/store/contract/conversation-contract.ts';
 import { isCutShort, keyIn } from './record-people.ts';
+import { turnReplies } from './record-turns.ts';
 
 /** What was cut short would have taken longer than whatever cut it short. */
 const longerMs = 86_400_000;
@@ -24,22 +26,43 @@ export interface Given {
   endedAt: number;
 }
 
+/** A run, and what its models answered where that is known. */
+export interface RecordedPart {
+  under: string;
+  definition: Definition | null;
+  events: readonly RunEvent[];
+  turns?: readonly StoredTurn[];
+}
+
 /** In the order in which they came. */
 export function repliesOf(
-  { under, definition, events }: { under: string; definition: Definition | null; events: readonly RunEvent[] },
+  { under, definition, events, turns = [] }: RecordedPart,
   outputs: { [name: string]: Json },
   unknown: string[],
 ): Given[] {
   const finished = events
     .filter((event) => event.type === 'step-finished')
-    .filter(({ step, key }) => ASKING.has(step) && !isCall(key))
+    .filter(({ step, key }) => ASKING.has(step) && (!isCall(key) || turns.length > 0))
     .toSorted((a, b) => a.seq - b.seq);
   // After an edit a key tells where its step stood then, not where it stands in the definition.
   const setters = settersOf(finished, events.some(({ type }) => type === 'edited') ? null : definition);
-  return finished.map((event) => {
+  return finished.flatMap((event): Given[] => {
+    const said = event.step === 'llm' ? turnReplies(turns, event.key) : [];
+    // The turn that a step failed in, or was cut short in, comes last.
+    const isAnswered = said.length > 0 && event.failure === undefined && !isCutShort(event);
+    const last = isAnswered ? [] : [replyOf(event)];
+    const { durationMs, at: endedAt } = event;
+    const before = said.map((reply, nth): Given => {
+      const isLast = isAnswered && nth + 1 === said.length;
+      return { key: keyIn(under, event.key), reply, durationMs: isLast ? durationMs : 1, endedAt };
+    });
+    return [...before, ...last];
+  });
+
+  function replyOf(event: StepFinished): Given {
     const { durationMs, at: endedAt, failure, usage, label } = event;
     const given = { key: keyIn(under, event.key), durationMs, endedAt };
-    const frame = usage === undefined ? {} : { usage: { ...usage } };
+    const frame = usage === undefined ? {} : { usage: { tokens: usage.tokens, usd: usage.usd } };
     if (isCutShort(event))
       return { ...given, endedAt: endedAt + longerMs, reply: { ok: true, ...frame, tookMs: durationMs + longerMs } };
     if (failure !== undefined)
@@ -63,7 +86,7 @@ export function repliesOf(
         ...frame,
       },
     };
-  });
+  }
 }
 
 /** By key; a step that a limit made begin again has one for each time. `took`: how long each of them takes, where that matters. */

@@ -8,6 +8,7 @@ import type { Catalogue } from '../../../language/catalogue.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import type { Run } from '../../../prisma/store/contract/contract.ts';
+import type { StoredTurn } from '../../../prisma/store/contract/conversation-contract.ts';
 import {
   runScenario,
   type Outcome,
@@ -20,7 +21,7 @@ import { stage } from '../../simulate/stage.ts';
 import { attemptsFirst } from './attempts-first.ts';
 import { cutDown } from '../compare.ts';
 import { answersIn, holdsIn, interruptionsIn, isCutShort, keyIn, type RunPart } from './record-people.ts';
-import { inTurn, repliesOf, withoutNoise, type Given } from './record-replies.ts';
+import { inTurn, repliesOf, withoutNoise, type Given, type RecordedPart } from './record-replies.ts';
 import { AsItCame, type Moments } from './record-times.ts';
 import { readReplies } from '../test-file.ts';
 
@@ -32,7 +33,9 @@ export interface StoredRun {
   /** The commands there are. */
   catalogue: Catalogue;
   events: readonly RunEvent[];
-  nested: readonly { under: string; definition: Definition | null; events: readonly RunEvent[] }[];
+  nested: readonly RecordedPart[];
+  /** What its models answered. */
+  turns?: readonly StoredTurn[];
 }
 
 export interface Recorded {
@@ -42,9 +45,9 @@ export interface Recorded {
 }
 
 export async function recordRun(stored: StoredRun): Promise<Recorded> {
-  const { run, definition, library, catalogue, events, nested } = stored;
+  const { run, definition, library, catalogue, events, nested, turns = [] } = stored;
   const unknown: string[] = [];
-  const parts = [{ under: '', definition, events }, ...nested];
+  const parts: RecordedPart[] = [{ under: '', definition, events, turns }, ...nested];
   const given = parts.flatMap((part) =>
     repliesOf(part, part.under === '' ? (run.outputs ?? {}) : outputsIn(part.events), unknown),
   );
