@@ -34,7 +34,12 @@ export class ChaosScript implements Answers {
 
   find(key: string, effect: Effect): ScriptedReply | null {
     this.asked.push(key);
-    return effect.type === 'sentinel' ? null : this.reply(key);
+    if (effect.type === 'sentinel') return null;
+    const reply = this.reply(key);
+    // Here somebody answers what a provider refuses until then.
+    return reply.failure?.code === 'MODEL_REQUEST_REFUSED'
+      ? { ...reply, failure: { code: 'MODEL_SPEND_LIMIT' } }
+      : reply;
   }
 
   interruptionsAt(key: string, when: 'before' | 'during'): Interruption[] {

@@ -8,6 +8,8 @@ const names = ['a', 'b', 'c'] as const;
 const name = fc.constantFrom(...names);
 const outputTo = fc.option(name, { nil: undefined });
 const check = fc.constantFrom('$a', '!$b', '$c.success', '$iteration < 2', '$a == $b', '$list.length > 1');
+/** What models may call; the last of them is quick. */
+const TOOLS = ['code/write', 'code/shell/execute', 'data/list'] as const;
 const template = fc.constantFrom<Json>('$a', 'is $b and $missing', { deep: ['$c', '$list[0]'] }, null, 7);
 const onError = fc.constantFrom('fail' as const, 'skip' as const);
 const retry = fc.option(fc.record({ attempts: fc.integer({ min: 1, max: 3 }), backoffMs: fc.constant(7) }), {
@@ -36,6 +38,17 @@ const leaf: fc.Arbitrary<Step> = fc.oneof(
         present({ type: 'command', command, params: { data }, ...fields }) as Step,
     ),
   fc.record({ data: template }).map((fields): Step => ({ type: 'emit', event: 'happened', ...fields })),
+  fc
+    .record({
+      prompt: fc.constantFrom('Look at $a', 'Is $b more than $missing?'),
+      tools: fc.option(fc.constant([...TOOLS]), { nil: undefined }),
+      parseToolCalls: fc.option(fc.constant(true), { nil: undefined, freq: 2 }),
+      maxTurns: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined, freq: 2 }),
+      outputTo,
+      onError,
+      retry,
+    })
+    .map((fields): Step => present({ type: 'llm', model: 'auto', ...fields }) as Step),
 );
 
 const loop: fc.Arbitrary<LoopConfig> = fc.oneof(
@@ -195,9 +208,37 @@ export function answerFor(seed: number): (key: string) => ScriptedReply {
   return (key) => {
     const hash = hashOf(seed, key);
     const tookMs = 1 + (hash % 5);
+    const turn = turnIn(key);
+    if (turn !== null) return { ...turnOf(turn, hash >>> 4), tookMs };
     if (hash % 12 === 0) return { ok: false, failure: { code: 'REFUSED' }, tookMs };
     return { ok: true, value: values[(hash >>> 4) % values.length] ?? null, tookMs };
   };
+}
+
+/** The number of the turn that a key is of. */
+function turnIn(key: string): number | null {
+  const [, number] = /\/turn\.(\d+)(?:#\d+)?$/.exec(key) ?? [];
+  return number === undefined ? null : Number(number);
+}
+
+const CALLS: Json[] = [
+  [{ name: 'code/write', input: { path: 'a', content: 'b' } }],
+  [
+    { name: 'data/list', input: { collection: 'c' } },
+    { name: 'code/shell/execute', input: { command: 'true' } },
+  ],
+  [{ name: 'no/such-tool' }, { name: 'data/list', input: { collection: 'c' } }],
+  [{ name: 'data/list', invalid: '[1' }],
+];
+/** Of turns that give no answer: what is waited for, and what is not. */
+const REFUSALS = ['MODEL_RATE_LIMITED', 'MODEL_ANSWER_BROKEN', 'MODEL_REQUEST_REFUSED'];
+
+/** A model that calls for a few turns, is refused now and then, and answers. */
+function turnOf(turn: number, hash: number): ScriptedReply {
+  const usage = { tokens: 1 + (hash % 50) };
+  if (hash % 9 === 0) return { ok: false, failure: { code: REFUSALS[(hash >>> 4) % REFUSALS.length] ?? '' } };
+  if (turn < 4 && hash % 9 < 4) return { ok: true, value: { calls: CALLS[(hash >>> 4) % CALLS.length] ?? [] }, usage };
+  return { ok: true, value: values[(hash >>> 4) % values.length] ?? null, usage };
 }
 
 export function hashOf(seed: number, key: string): number {

@@ -10,6 +10,8 @@ import { counted, create, once, shell } from '../harness/definitions.ts';
 import { randomFrom } from '../harness/random.ts';
 
 export const COLLECTION = 'chaos';
+/** Its double answers by the prompt alone, whoever asks, and however often. */
+export const MODEL = 'openai/chaos-model';
 export const EMITTED = 'chaos:happened';
 
 export class Chance {
@@ -112,6 +114,13 @@ export class RandomDefinitions {
       () => shell(`sleep 0.${chance.upTo(3)}; printf even`, { outputTo: 'said' }),
       () => shell(`sleep 0.${chance.upTo(3)}; printf ${row}`, { outputTo: 'said' }),
       () => ({ type: 'approval', message: `Go on with ${row}?`, onError: 'skip' }),
+      () => ({
+        type: 'llm',
+        model: MODEL,
+        prompt: chance.isLess(0.5) ? `Note row ${row}` : `Speak of ${row}`,
+        tools: ['data/create'],
+        outputTo: 'told',
+      }),
       () => ({
         type: 'command',
         command: 'code/read',

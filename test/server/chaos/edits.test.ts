@@ -18,6 +18,8 @@ import type { AnswerReply, AnswerRequest } from '../../../interpreter/questions.
 import type { EditReply, EditRequest, StepList } from '../../../interpreter/edits.ts';
 import { EDIT, QUERIES } from '../../../workflows/messages/messages.ts';
 import { Harness } from '../harness/harness.ts';
+import { Double } from '../../models/wires/double.ts';
+import { answerAll } from './chaos-model.ts';
 import type { WorkerProcess } from '../harness/worker-process.ts';
 import { retold } from './as-scripted.ts';
 import { Chance, COLLECTION, EMITTED, RandomDefinitions } from './chaos-definitions.ts';
@@ -38,12 +40,22 @@ const definitions = new Map(
 );
 
 let harness: Harness;
+let double: Double;
+const environment = (): NodeJS.ProcessEnv => ({
+  OPENAI_API_KEY: 'key-of-a-test',
+  OPENAI_BASE_URL: `${double.url}/v1`,
+});
 const workers: WorkerProcess[] = [];
 beforeAll(async () => {
   harness = await Harness.open();
-  workers.push(...(await Promise.all([harness.startWorker(), harness.startWorker()])));
+  double = await new Double().open();
+  answerAll(double);
+  workers.push(...(await Promise.all([harness.startWorker(environment()), harness.startWorker(environment())])));
 });
-afterAll(() => harness.close());
+afterAll(async () => {
+  await harness.close();
+  await double.close();
+});
 
 /** How often each thing happened. */
 const counts = { kills: 0, pauses: 0, answers: 0, edits: 0, refused: 0 };
@@ -64,7 +76,7 @@ async function openRuns(): Promise<string[]> {
   return runs.filter(({ finishedAt }) => finishedAt === null).map(({ handle }) => handle);
 }
 
-async function answerAll(share: number): Promise<void> {
+async function answerOpen(share: number): Promise<void> {
   const open = (await harness.store.inbox.list({})).filter((item) => item.state === 'open' && chance.isLess(share));
   const answer = (handle: string, request: AnswerRequest): Promise<AnswerReply> =>
     answerRun(harness.client, handle, request);
@@ -99,7 +111,7 @@ async function killWorker(): Promise<void> {
   const index = chance.upTo(workers.length);
   await workers[index]?.kill9();
   counts.kills += 1;
-  workers[index] = await harness.startWorker();
+  workers[index] = await harness.startWorker(environment());
 }
 
 /** Somebody does one thing after another to runs that go on, until all have ended. */
@@ -114,7 +126,7 @@ async function meddle(isOver: () => boolean): Promise<void> {
       () => hold(handle, () => edit(handle)),
       () => edit(handle),
       () => edit(handle),
-      () => answerAll(0.3),
+      () => answerOpen(0.3),
     ])();
   }
 }
@@ -145,7 +157,7 @@ async function untilNothingMoves(): Promise<void> {
   for (let open = await openRuns(); open.length > 0 && Date.now() - moved < stillMs; open = await openRuns()) {
     // A pause that was said to a dead worker is heard by the next one, after its resume.
     await Promise.all(open.map((handle) => heard(harness.say(handle, 'resume'))));
-    await answerAll(1);
+    await answerOpen(1);
     await sleep(500);
     const now = JSON.stringify(
       await Promise.all(open.map(async (handle) => [handle, (await harness.events(handle)).length])),

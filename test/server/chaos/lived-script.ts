@@ -12,9 +12,10 @@
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Edited, RunEvent, StepFinished } from '../../../language/events/run-event.ts';
 import { answersIn, keyIn, type RunPart } from '../../../client/definition-tests/record/record-people.ts';
-import type { Effect } from '../../../interpreter/effect.ts';
+import type { Effect, TurnEffect } from '../../../interpreter/effect.ts';
 import { STARTS_AT } from '../../../interpreter/simulation/run-scenario.ts';
 import type { Answers, Interruption, ScriptedAnswer, ScriptedReply } from '../../../interpreter/simulation/script.ts';
+import { turnOf } from './chaos-model.ts';
 
 /** Between two things that happen: longer than anything that the scripted host does by itself. */
 const apartMs = 1000;
@@ -43,10 +44,19 @@ export class LivedScript implements Answers {
 
   find(key: string, effect: Effect): ScriptedReply | null {
     if (effect.type === 'sentinel') return null;
+    if (effect.type === 'turn') return this.turn(key, effect);
     const tookMs = this.leftUntil(`end ${key}`);
     const failure = this.endOf(key)?.failure;
     if (failure !== undefined) return { ok: false, failure, tookMs };
     return { ok: true, value: effect.type === 'shell' ? { stdout: printedBy(effect.command) } : null, tookMs };
+  }
+
+  /** A turn that calls ends before its calls do; the last one ends the step. */
+  private turn(key: string, { opening, turn }: TurnEffect): ScriptedReply {
+    const value = turnOf(opening.prompt ?? '', turn);
+    const step = key.slice(0, key.lastIndexOf('/'));
+    const isLast = !Array.isArray(value['calls']) || value['calls'].length === 0;
+    return { ok: true, value, tookMs: isLast ? this.leftUntil(`end ${step}`) : 1 };
   }
 
   interruptionsAt(at: string, when: 'before' | 'during'): Interruption[] {
@@ -164,6 +174,6 @@ function editing(at: string, when: 'before' | 'during', { op, path, after, revis
 }
 
 function split(at: string): [under: string, key: string] {
-  const slash = at.lastIndexOf('/');
+  const slash = at.replace(/\/turn\..*$/, '').lastIndexOf('/');
   return slash === -1 ? ['', at] : [at.slice(0, slash), at.slice(slash + 1)];
 }
