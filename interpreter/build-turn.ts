@@ -4,20 +4,12 @@ import type { FailureInfo } from '../language/failure.ts';
 import { isJsonObject, type Json } from '../language/json.ts';
 import { modelTurnsMax } from '../language/limits.ts';
 import type { CommandStep, LlmStep } from '../language/model.ts';
+import { tokensOf } from '../language/models/token-usage.ts';
 import { picturesOf, type FoundPicture } from '../language/models/pictures.ts';
 import { refusalOf } from '../language/permissions.ts';
 import type { TurnRequest } from './contract.ts';
 import { confinementOf, labelOf, secretsOf, strictFailure, withRights } from './build-effect.ts';
-import type {
-  AutoCompact,
-  CallPlace,
-  CommandEffect,
-  Opening,
-  TurnEffect,
-  TurnSettings,
-  TurnUsage,
-  Place,
-} from './effect.ts';
+import type { AutoCompact, CallPlace, CommandEffect, Opening, TurnEffect, TurnSettings, Place } from './effect.ts';
 import type { Strand } from './host.ts';
 import { runningMs, timeoutOf } from './limits.ts';
 import { namesAt, Reader } from './names.ts';
@@ -34,9 +26,6 @@ export function stepTimeLeft(walk: Walk, strand: Strand, step: LlmStep, open: Pi
   const whole = Math.min(timeoutOf(walk, { ...step, timeoutMs: undefined }, strand), step.timeoutMs ?? Infinity);
   return whole - (runningMs(walk) - open.since);
 }
-
-export const tokensOf = ({ input, output, cacheRead, cacheWrite }: TurnUsage): number =>
-  input + output + cacheRead + cacheWrite;
 
 export const turnsMax = ({ maxTurns = modelTurnsMax }: LlmStep): number => maxTurns;
 

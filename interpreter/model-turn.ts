@@ -3,7 +3,8 @@ import type { FailureInfo } from '../language/failure.ts';
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import { flowOf } from './attempts.ts';
 import { askBudget, begin, priceOf, settle } from './budget.ts';
-import { buildTurn, stepTimeLeft, tokensOf, turnsMax } from './build-turn.ts';
+import { plusUsage, tokensOf } from '../language/models/token-usage.ts';
+import { buildTurn, stepTimeLeft, turnsMax } from './build-turn.ts';
 import { wait, type Walking } from './drive.ts';
 import type { Compacted, Reply, TurnOutcome, Usage, Halt } from './effect.ts';
 import { failing, type AtModel } from './model-gate.ts';
@@ -13,7 +14,7 @@ import { checkedAnswer } from './thinking-depth.ts';
 import { takeRest } from './waits.ts';
 import { record } from './walk-state.ts';
 
-const repairsMax = 2;
+export const repairsMax = 2;
 const firstWaitMs = 2000;
 const longestWaitMs = 5 * 60_000;
 
@@ -77,15 +78,7 @@ export function costHere(open: ModelFrame): { tokens: number; usd: number } {
 }
 
 function count(open: ModelFrame, { usage, usd }: TurnOutcome): void {
-  const before = open.usage;
-  open.usage = {
-    input: before.input + usage.input,
-    output: before.output + usage.output,
-    cacheRead: before.cacheRead + usage.cacheRead,
-    cacheWrite: before.cacheWrite + usage.cacheWrite,
-    thinking: before.thinking + usage.thinking,
-    estimated: before.estimated || usage.estimated,
-  };
+  open.usage = plusUsage(open.usage, usage);
   open.usd += usd ?? 0;
 }
 

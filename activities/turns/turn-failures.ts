@@ -1,5 +1,6 @@
 /** From what went wrong at a provider to the failure of a step. */
 import type { JsonObject } from '../../language/json.ts';
+import { tokensOf } from '../../language/models/token-usage.ts';
 import type { FailureCode } from '../failures/failure-codes.ts';
 import { Failure } from '../failures/failures.ts';
 import type { FailureKind, TurnFailure } from '../models/port/turn-failure.ts';
@@ -32,8 +33,7 @@ export function turnFailure(failure: TurnFailure, prices: Prices | null): Failur
   if (requestId !== undefined) details['requestId'] = requestId;
   if ('retryAfterMs' in failure && failure.retryAfterMs !== null) details['retryAfterMs'] = failure.retryAfterMs;
   if (spent !== undefined) {
-    const tokens = spent.input + spent.output + spent.cacheRead + spent.cacheWrite;
-    details['spent'] = { tokens, usd: costOf(spent, prices) ?? 0 };
+    details['spent'] = { tokens: tokensOf(spent), usd: costOf(spent, prices) ?? 0 };
   }
   return new Failure(CODES[kind], message, { details });
 }
