@@ -127,16 +127,9 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
 
 function commandActivity(parts: ActivityParts, nameOf: () => string): Activity {
   return (params: JsonObject, options?: StepOptions) =>
-    guarded(async () => {
-      const command = nameOf();
-      const perform = (): Promise<Json> => runCommand(parts, command, params, options);
-      if (options?.call === undefined) return perform();
-      const { handle } = await ownRun(parts.store);
-      const { activityId: key, attempt } = activityInfo();
-      const { store, registry } = parts;
-      const call = { handle, key, attempt, command, params };
-      return runCall({ store, catalogue: registry.catalogue }, options.call, call, perform);
-    });
+    guarded(async () =>
+      performCommand(parts, { command: nameOf(), params, call: options?.call }, await contextOf(parts, options)),
+    );
 }
 
 /** A model may think for minutes without a word. */
@@ -185,7 +178,7 @@ async function agent(parts: ActivityParts, input: RunInput, request: AgentReques
     },
     call: (effect: CommandEffect) => {
       const isFirst = effect.call?.turn !== answeredBefore || effect.call.tries !== undefined;
-      return callCommand(parts, effect, { ...context, attempt: isFirst ? 1 : attempt });
+      return performCall(parts, effect, { ...context, attempt: isFirst ? 1 : attempt });
     },
     said: ({ made, usd }: ModelFrame) => {
       under.said = { calls: made.length, usd };
@@ -202,28 +195,16 @@ async function agent(parts: ActivityParts, input: RunInput, request: AgentReques
 }
 
 /** A quick call of an agent segment, as the activity of the command performs it. */
-async function callCommand(parts: ActivityParts, effect: CommandEffect, context: CommandContext): Promise<Json> {
-  const { key, timeoutMs, confinement, starts, call } = effect;
-  const secrets = await secretsOf(parts.store, effect.secrets);
-  const { command, params } = effect;
-  const perform = (): Promise<Json> =>
-    performCommand(parts, command, params, {
-      ...context,
-      key,
-      timeoutMs,
-      secrets,
-      ...(confinement === undefined ? {} : { confinement }),
-      ...(starts === undefined ? {} : { starts }),
-    });
-  if (call === undefined) return perform();
-  const { store, registry } = parts;
-  const { attempt, run } = context;
-  return runCall(
-    { store, catalogue: registry.catalogue },
-    call,
-    { handle: run.handle, key, attempt, command, params },
-    perform,
-  );
+async function performCall(parts: ActivityParts, effect: CommandEffect, context: CommandContext): Promise<Json> {
+  const { key, timeoutMs, confinement, starts } = effect;
+  return performCommand(parts, effect, {
+    ...context,
+    key,
+    timeoutMs,
+    secrets: await secretsOf(parts.store, effect.secrets),
+    ...(confinement === undefined ? {} : { confinement }),
+    ...(starts === undefined ? {} : { starts }),
+  });
 }
 
 async function beating<Result>(context: CommandContext, run: () => Promise<Result>, said: () => Json): Promise<Result> {
@@ -235,20 +216,27 @@ async function beating<Result>(context: CommandContext, run: () => Promise<Resul
   }
 }
 
+type KnownContext = CommandContext & { secrets: Secrets };
+
+/** A command of a step, or one that a model called. */
+async function performCommand(
+  parts: ActivityParts,
+  { command, params, call }: Pick<CommandEffect, 'command' | 'params'> & { call?: CommandEffect['call'] | undefined },
+  context: KnownContext,
+): Promise<Json> {
+  const perform = (): Promise<Json> => runCommand(parts, command, params, context);
+  if (call === undefined) return perform();
+  const { store, registry } = parts;
+  const { key, attempt, run } = context;
+  const tried = { handle: run.handle, key, attempt, command, params };
+  return runCall({ store, catalogue: registry.catalogue }, call, tried, perform);
+}
+
 async function runCommand(
   parts: ActivityParts,
   name: string,
   params: JsonObject,
-  options: StepOptions | undefined,
-): Promise<Json> {
-  return performCommand(parts, name, params, await contextOf(parts, options));
-}
-
-async function performCommand(
-  parts: ActivityParts,
-  name: string,
-  params: JsonObject,
-  context: CommandContext & { secrets: Secrets },
+  context: KnownContext,
 ): Promise<Json> {
   const { secrets } = context;
   const run = async (session: OpenSession): Promise<Json> =>
@@ -286,7 +274,7 @@ async function once(
   }
 }
 
-async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<CommandContext & { secrets: Secrets }> {
+async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<KnownContext> {
   const info = activityInfo();
   const { cancellationSignal } = Context.current();
   return {

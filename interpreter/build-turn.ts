@@ -4,20 +4,12 @@ import type { FailureInfo } from '../language/failure.ts';
 import { isJsonObject, type Json } from '../language/json.ts';
 import { modelTimeoutMs, modelTurnsMax } from '../language/limits.ts';
 import type { CommandStep, LlmStep } from '../language/model.ts';
+import { tokensOf } from '../language/models/token-usage.ts';
 import { picturesOf, type FoundPicture } from '../language/models/pictures.ts';
 import { refusalOf } from '../language/permissions.ts';
 import type { TurnRequest } from './contract.ts';
 import { confinementOf, labelOf, secretsOf, strictFailure, withRights } from './build-effect.ts';
-import type {
-  AutoCompact,
-  CallPlace,
-  CommandEffect,
-  Opening,
-  TurnEffect,
-  TurnSettings,
-  TurnUsage,
-  Place,
-} from './effect.ts';
+import type { AutoCompact, CallPlace, CommandEffect, Opening, TurnEffect, TurnSettings, Place } from './effect.ts';
 import type { Strand } from './host.ts';
 import { remainingMs, runningMs } from './limits.ts';
 import { namesAt, Reader } from './names.ts';
@@ -34,9 +26,6 @@ export function stepTimeLeft(walk: Walk, strand: Strand, step: LlmStep, open: Pi
   const whole = Math.min(step.timeoutMs ?? modelTimeoutMs, walk.input.limits.stepTimeoutMs ?? Infinity);
   return Math.min(whole - (runningMs(walk) - open.since), remainingMs(walk, strand) ?? Infinity);
 }
-
-export const tokensOf = ({ input, output, cacheRead, cacheWrite }: TurnUsage): number =>
-  input + output + cacheRead + cacheWrite;
 
 export const turnsMax = ({ maxTurns = modelTurnsMax }: LlmStep): number => maxTurns;
 

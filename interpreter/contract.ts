@@ -50,31 +50,32 @@ export const SEGMENT_MS = 250;
 /** Added to a step's own timeout, so that the step, not the server, notices it first. */
 export const TIMEOUT_MARGIN_MS = 120_000;
 
-export interface SegmentRequest {
+/** What every segment is given of its run. */
+export interface HandedOver {
   strand: Pick<Strand, 'path' | 'passes' | 'frame' | 'own' | 'outer' | 'shield'>;
-  /** Key of the step it begins with: its journal key. */
+  /** Key of the step, or the turn, that it begins with: its journal key. */
   key: string;
   /** Its events have the numbers after it. */
   seq: number;
   /** How many places there are for them, one after the other. */
   places: number;
-  stepsMax: number;
-  tally: Tally | null;
   pausedMs: number;
   extensions: Position['extensions'];
   /** What of the run's budget the segment may use. */
   budget?: RunBudget;
   /** Of a definition that was edited. */
   edited?: EditedStrand;
+}
+
+export interface SegmentRequest extends HandedOver {
+  stepsMax: number;
+  tally: Tally | null;
   /** Journal keys of segments that history already holds. */
   forget: string[];
 }
 
 /** What an agent segment is asked: a model step at the beginning of a turn, and what its walk needs to know. */
-export interface AgentRequest extends Pick<
-  SegmentRequest,
-  'strand' | 'key' | 'seq' | 'places' | 'pausedMs' | 'extensions' | 'budget' | 'edited'
-> {
+export interface AgentRequest extends HandedOver {
   step: LlmStep;
   place: Place;
   open: ModelFrame;

@@ -8,6 +8,7 @@ import type { StepUsage } from '../language/events/run-event.ts';
 import type { Json, JsonObject } from '../language/json.ts';
 import type { Definition, Rule } from '../language/model.ts';
 import type { FoundPicture } from '../language/models/pictures.ts';
+import type { TokenUsage } from '../language/models/token-usage.ts';
 import type { Confinement, Mode } from '../language/permissions.ts';
 
 export type Variables = { [name: string]: Json };
@@ -186,7 +187,7 @@ export interface TurnOutcome {
   value?: Json;
   /** Why the value does not fit the step's schema. */
   fault?: string;
-  usage: TurnUsage;
+  usage: TokenUsage;
   /** US dollars; null where nobody knows the prices. */
   usd: number | null;
   /** `provider/model` that answered. */
@@ -219,15 +220,6 @@ export interface TurnCall {
   input: JsonObject;
   /** The arguments as the model wrote them, where they are no JSON object. */
   invalid?: string;
-}
-
-export interface TurnUsage {
-  input: number;
-  output: number;
-  cacheRead: number;
-  cacheWrite: number;
-  thinking: number;
-  estimated: boolean;
 }
 
 export interface EmitEffect extends EffectFrame {

@@ -12,6 +12,7 @@
  * - M6 Before each turn: has the step's `stopWhen` become true, does the model turn in circles?
  */
 import type { LlmStep } from '../language/model.ts';
+import { NO_USAGE } from '../language/models/token-usage.ts';
 import { flowOf } from './attempts.ts';
 import { askBudget, beginSegment, settleSegment, spend } from './budget.ts';
 import { labelOf } from './build-effect.ts';
@@ -66,7 +67,7 @@ function firstFrame(walk: Walk, { key }: Place): ModelFrame {
     mistakes: 0,
     made: [],
     repairs: 0,
-    usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, thinking: 0, estimated: false },
+    usage: NO_USAGE,
     usd: 0,
   };
 }
@@ -122,8 +123,7 @@ function isAnswer(halt: Halt | null): boolean {
 }
 
 function standAs(open: ModelFrame, after: ModelFrame): void {
-  delete open.restsUntil;
-  delete open.calls;
-  delete open.isMistaken;
+  // What is over (a wait, calls) is absent there.
+  for (const key of Object.keys(open)) if (!Object.hasOwn(after, key)) Reflect.deleteProperty(open, key);
   Object.assign(open, after);
 }

@@ -5,9 +5,10 @@ import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import { textOf } from '../language/expression/scope.ts';
 import { flowOf } from './attempts.ts';
 import { askBudget, begin, priceOf, settle } from './budget.ts';
-import { buildTurn, stepTimeLeft, tokensOf, turnsMax } from './build-turn.ts';
+import { plusUsage, tokensOf, type TokenUsage } from '../language/models/token-usage.ts';
+import { buildTurn, stepTimeLeft, turnsMax } from './build-turn.ts';
 import { wait, type Walking } from './drive.ts';
-import type { Compacted, Reply, TurnOutcome, TurnUsage, Usage, Halt } from './effect.ts';
+import type { Compacted, Reply, TurnOutcome, Usage, Halt } from './effect.ts';
 import { shieldOf } from './host.ts';
 import { failing, type AtModel } from './model-gate.ts';
 import type { ModelFrame } from './position.ts';
@@ -18,7 +19,7 @@ import { checkedAnswer } from './thinking-depth.ts';
 import { takeRest } from './waits.ts';
 import { record } from './walk-state.ts';
 
-const repairsMax = 2;
+export const repairsMax = 2;
 const firstWaitMs = 2000;
 const longestWaitMs = 5 * 60_000;
 
@@ -71,7 +72,7 @@ function usedIn(reply: Reply): Used | null {
   const usd = spent['usd'];
   const { provider = '', model: id = '' } = details ?? {};
   const model = `${textOf(provider)}/${textOf(id)}`;
-  return { usage: usage as unknown as TurnUsage, usd: typeof usd === 'number' ? usd : null, model };
+  return { usage: usage as unknown as TokenUsage, usd: typeof usd === 'number' ? usd : null, model };
 }
 
 const priceSpent = ({ usage, usd }: Used): Partial<Usage> => ({ tokens: tokensOf(usage), usd: usd ?? 0 });
@@ -90,15 +91,7 @@ export function costHere(open: ModelFrame): StepUsage {
 function count(at: AtModel, { usage, usd, model }: Used): void {
   const { open } = at;
   if (usd === null && tokensOf(usage) > 0) countUnpriced(at, model);
-  const before = open.usage;
-  open.usage = {
-    input: before.input + usage.input,
-    output: before.output + usage.output,
-    cacheRead: before.cacheRead + usage.cacheRead,
-    cacheWrite: before.cacheWrite + usage.cacheWrite,
-    thinking: before.thinking + usage.thinking,
-    estimated: before.estimated || usage.estimated,
-  };
+  open.usage = plusUsage(open.usage, usage);
   open.usd += usd ?? 0;
 }
 

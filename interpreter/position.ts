@@ -8,6 +8,7 @@
 import type { FailureInfo } from '../language/failure.ts';
 import type { JsonObject } from '../language/json.ts';
 import type { Step } from '../language/model.ts';
+import type { TokenUsage } from '../language/models/token-usage.ts';
 import type { Question, Settled } from '../language/events/question.ts';
 import type {
   CallAnswer,
@@ -17,7 +18,6 @@ import type {
   Said,
   TurnCall,
   TurnOutcome,
-  TurnUsage,
   Variables,
   Usage,
 } from './effect.ts';
@@ -100,7 +100,7 @@ export interface ModelFrame {
   /** Tokens whose price nobody knows are among what was used. */
   isUnpriced?: true;
   /** Of all turns so far. */
-  usage: TurnUsage;
+  usage: TokenUsage;
   usd: number;
   /** What of this was used, and is counted, in the run that this one was forked from. */
   earlier?: { tokens: number; usd: number };

@@ -8,13 +8,12 @@ import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts
 import { Value } from '../../language/model.ts';
 import { Effort } from '../../language/settings.ts';
 import type { TurnRequest } from '../../interpreter/contract.ts';
-import type { Opening, TurnOutcome, TurnSettings, TurnUsage } from '../../interpreter/effect.ts';
+import type { Opening, TurnOutcome, TurnSettings } from '../../interpreter/effect.ts';
+import { repairsMax } from '../../interpreter/model-turn.ts';
+import { NO_USAGE, plusUsage, tokensOf, type TokenUsage } from '../../language/models/token-usage.ts';
 import { Failure } from '../failures/failures.ts';
 import { shouldRespond } from '../turns/prompts/should-respond.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
-
-/** Answers that do not fit a schema are sent back this often. */
-const repairsMax = 2;
 
 const Text = z.string().min(1);
 const Asking = {
@@ -81,7 +80,7 @@ type Settings = Pick<GenerateParams, 'model' | 'temperature' | 'maxTokens' | 'th
 interface Conversed {
   outcome: TurnOutcome;
   /** Of all turns. */
-  usage: TurnUsage;
+  usage: TokenUsage;
   usd: number;
 }
 
@@ -101,7 +100,7 @@ async function converse(
     ...(thinking === undefined ? {} : { thinking }),
     ...(schema === undefined ? {} : { schema }),
   };
-  let [usage, usd]: [TurnUsage | null, number] = [null, 0];
+  let [usage, usd]: [TokenUsage, number] = [NO_USAGE, 0];
   let fault: string | undefined;
   for (let turn = 1; ; turn += 1) {
     const outcome = await context.ask({
@@ -115,7 +114,7 @@ async function converse(
       prompts,
       ...(turn === 1 ? { opening } : {}),
     });
-    usage = usage === null ? outcome.usage : sum(usage, outcome.usage);
+    usage = plusUsage(usage, outcome.usage);
     usd += outcome.usd ?? 0;
     const spent = { tokens: tokensOf(usage), usd };
     refuse(outcome, spent);
@@ -142,18 +141,6 @@ function refuse({ stopReason, model }: TurnOutcome, spent: JsonObject): void {
       { details: { spent } },
     );
 }
-
-const tokensOf = ({ input, output, cacheRead, cacheWrite }: TurnUsage): number =>
-  input + output + cacheRead + cacheWrite;
-
-const sum = (a: TurnUsage, b: TurnUsage): TurnUsage => ({
-  input: a.input + b.input,
-  output: a.output + b.output,
-  cacheRead: a.cacheRead + b.cacheRead,
-  cacheWrite: a.cacheWrite + b.cacheWrite,
-  thinking: a.thinking + b.thinking,
-  estimated: a.estimated || b.estimated,
-});
 
 const RespondParams = z
   .strictObject({

@@ -6,7 +6,7 @@ import { describeFile } from './local/local.ts';
 import type { Models } from './open-models.ts';
 import { textOf } from './port/message.ts';
 import { TurnError, type TurnFailure } from './port/turn-failure.ts';
-import type { Usage } from './port/usage.ts';
+import type { TokenUsage } from '../../language/models/token-usage.ts';
 import type { PullProgress } from './provider/provider.ts';
 import { failureOf } from './provider/take-turn.ts';
 
@@ -20,7 +20,7 @@ export type Asked =
       reason: string | null;
       notices: string[];
       text: string;
-      usage: Usage;
+      usage: TokenUsage;
       ms: number;
     }
   | Failed;

@@ -1,14 +1,12 @@
 /** The walk of a segment: the interpreter over the one strand that was handed over, with its share of the budget. */
-import type { SegmentRequest } from '../../interpreter/contract.ts';
+import type { HandedOver, SegmentRequest } from '../../interpreter/contract.ts';
 import type { Host, RunInput, Strand } from '../../interpreter/host.ts';
 import { firstPosition, type Position } from '../../interpreter/position.ts';
 import { textFieldsOf } from '../../interpreter/program.ts';
 import { rootStrand } from '../../interpreter/walk.ts';
 import type { Anchor, Walk } from '../../interpreter/walk-state.ts';
 
-/** What is handed over of a run. */
-export type Portion = Pick<SegmentRequest, 'strand' | 'seq' | 'pausedMs' | 'extensions' | 'budget' | 'edited'> &
-  Partial<Pick<SegmentRequest, 'tally'>>;
+type Portion = Omit<HandedOver, 'key' | 'places'> & Partial<Pick<SegmentRequest, 'tally'>>;
 
 export function walkFrom(input: RunInput, request: Portion, host: Host): { walk: Walk; strand: Strand } {
   const limits = { ...input.limits, ...(request.budget === undefined ? {} : { budget: request.budget }) };

@@ -6,7 +6,7 @@ import { isJsonObject, type Json } from '../../language/json.ts';
 import { callResultLengthMax } from '../../language/limits.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { PlacedMessage } from '../../prisma/store/contract/conversation-contract.ts';
-import { shortened } from './compaction/shortened.ts';
+import { shortenedText } from '../../language/models/shortened-text.ts';
 import { resultRow } from './conversation.ts';
 
 export async function keepCallResult(
@@ -29,6 +29,6 @@ export function wordOf(entry: CommandEntry | undefined, value: Json): Json {
 /** The row that the conversation gets. */
 export function callResult({ turn, call, id }: CallPlace, value: Json): PlacedMessage {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  const content = [{ type: 'text' as const, text: shortened(text, callResultLengthMax) }];
+  const content = [{ type: 'text' as const, text: shortenedText(text, callResultLengthMax) }];
   return resultRow(turn, call, { type: 'tool-result', callId: id, content, isError: false });
 }

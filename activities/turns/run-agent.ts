@@ -5,8 +5,8 @@
  *      transaction under the next key of the segment. An attempt that follows a dead one goes on from there.
  * - A2 A turn is claimed and its answer kept before it ends, and a quick call that writes is journaled with
  *      what it wrote, so what was done after A1 is not done twice either.
- * - A3 Between two turns it looks for the word to hand back; it has taken at least one by then, so a run
- *      whose word is told while a segment ends does not tell the next one.
+ * - A3 Between two turns it looks whether the run wants the step back (a pause, a stop, a message for the model).
+ *      It looks after its first turn, never before, so every segment brings the step a turn further.
  */
 import type { AgentRequest } from '../../interpreter/contract.ts';
 import { drive } from '../../interpreter/drive.ts';

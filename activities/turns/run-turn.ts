@@ -200,10 +200,14 @@ async function askModel(
   const { settings } = request;
   const { schema, ...withoutSchema } = options;
   const inText = settings.parseToolCalls === true && tools.length > 0 && !resolved.facts.tools;
+  const besides = besidesOf(request, tools, inText);
   const limits = { wallMs: Math.min(timeoutMs, TURN_LIMITS.wallMs) };
   const send: Send = (told, summaryTokens) => {
     const isSummary = summaryTokens !== undefined;
-    const { turn } = toldWith(readRows(told), isSummary ? { ...request, settings: {} } : request, tools, inText);
+    const turn = {
+      ...withBesides(readRows(told), besides, inText),
+      ...(inText ? {} : toolsOf(tools, isSummary ? {} : settings)),
+    };
     const own = isSummary ? { ...withoutSchema, maxTokens: summaryTokens } : options;
     // A summary is nothing that the model says to anybody.
     const onDelta = isSummary ? {} : { onDelta: (delta: Delta): void => live?.hear(delta) };
@@ -228,7 +232,7 @@ async function askModel(
     ...promptsIn(request),
     ...promptsShown(plan),
     ...contextPrompts,
-    ...toldWith(readRows([]), request, tools, inText).used,
+    ...Object.fromEntries(besides.map(({ prompt }) => [prompt.name, prompt.version])),
   };
   const estimated = estimatedTokens(rows, plan, fixed);
   return { reply, resolved, blocks: withTextCalls(reply, settings, tools), prompts, estimated };
@@ -254,25 +258,23 @@ function toolsOf(tools: Tool[], { isFinal }: TurnSettings): { tools?: Tool[]; to
   return { tools, ...(isFinal === true ? { toolChoice: 'none' as const } : {}) };
 }
 
-/** The conversation with what stands in its system text besides, and the tools where the model has tools. */
-function toldWith(
-  { system, messages }: Conversed,
-  { highlighted = [], settings }: TurnRequest,
-  tools: Tool[],
-  inText: boolean,
-): { turn: Conversed & { tools?: Tool[]; toolChoice?: 'none' }; used: { [name: string]: number } } {
+interface Beside {
+  prompt: { name: string; version: number };
+  text: string;
+}
+
+/** What of ours stands in the system text. */
+function besidesOf({ highlighted = [] }: TurnRequest, tools: Tool[], inText: boolean): Beside[] {
   const names = highlighted.map((name) => (inText ? name : wireName(name)));
-  const besides = [
+  return [
     ...(names.length === 0 ? [] : [{ prompt: highlight, text: highlight.render({ tools: names }) }]),
     ...(inText ? [{ prompt: toolsInText, text: toolsInText.render({ tools }) }] : []),
   ];
+}
+
+function withBesides({ system, messages }: Conversed, besides: readonly Beside[], inText: boolean): Conversed {
   const whole = [...(system === undefined ? [] : [system]), ...besides.map(({ text }) => text)].join('\n\n');
-  const turn = {
-    ...(whole === '' ? {} : { system: whole }),
-    messages: inText ? withoutTools(messages) : messages,
-    ...(inText ? {} : toolsOf(tools, settings)),
-  };
-  return { turn, used: Object.fromEntries(besides.map(({ prompt }) => [prompt.name, prompt.version])) };
+  return { ...(whole === '' ? {} : { system: whole }), messages: inText ? withoutTools(messages) : messages };
 }
 
 function withTextCalls(

@@ -1,18 +1,15 @@
 /** What a request to a model cost, on its way from the answer or the failure to the row of it. */
 import { isJsonObject, type JsonObject } from '../../language/json.ts';
+import { NO_USAGE, tokensOf, type TokenUsage } from '../../language/models/token-usage.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
-import type { Spent, SpendingOf, SpentTokens } from '../../prisma/store/contract/spending-contract.ts';
+import type { Spent, SpendingOf } from '../../prisma/store/contract/spending-contract.ts';
 import { Failure } from '../failures/failures.ts';
-import type { Usage } from '../models/port/usage.ts';
 import { costOf } from '../models/records/cost.ts';
 import type { Prices } from '../models/records/facts.ts';
 
-const NOTHING: SpentTokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, thinking: 0, estimated: false };
-
 /** As the details of a failure have it; `usd` is null where nobody knows the price. */
-export function spentIn(usage: Usage, prices: Prices | null): JsonObject {
-  const tokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
-  return { tokens, usd: costOf(usage, prices), usage: { ...usage } };
+export function spentIn(usage: TokenUsage, prices: Prices | null): JsonObject {
+  return { tokens: tokensOf(usage), usd: costOf(usage, prices), usage: { ...usage } };
 }
 
 /**
@@ -26,8 +23,8 @@ export async function keepFailed(store: Pick<Store, 'spending'>, of: SpendingOf,
   await store.spending.failed(of, {
     model: isKnown ? `${provider}/${model}` : null,
     ...(isJsonObject(spent)
-      ? { tokens: { ...NOTHING, ...(spent['usage'] as unknown as Usage) }, usd: usdOf(spent) }
-      : { tokens: NOTHING, usd: 0 }),
+      ? { tokens: { ...NO_USAGE, ...(spent['usage'] as unknown as TokenUsage) }, usd: usdOf(spent) }
+      : { tokens: NO_USAGE, usd: 0 }),
   });
 }
 

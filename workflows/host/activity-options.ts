@@ -4,7 +4,7 @@
  * the step's timeout; the server's stands a margin behind it, for workers that vanish.
  */
 import { ActivityCancellationType, type ActivityOptions, type LocalActivityOptions } from '@temporalio/workflow';
-import { tokensOf } from '../../interpreter/build-turn.ts';
+import { tokensOf } from '../../language/models/token-usage.ts';
 import { TIMEOUT_MARGIN_MS, type StepOptions } from '../../interpreter/contract.ts';
 import type { AgentAt } from '../../interpreter/host.ts';
 import type { CommandEffect, EmitEffect, ShellEffect, TurnEffect, WatchEffect } from '../../interpreter/effect.ts';

@@ -20,6 +20,7 @@ import {
   SHELL,
   WATCH,
   type AgentRequest,
+  type HandedOver,
   type SegmentRequest,
   type SegmentResult,
 } from '../../interpreter/contract.ts';
@@ -193,28 +194,16 @@ export class TemporalHost extends LocalAnswers implements Host {
 
   async segment(strand: Strand, key: string, budget?: RunBudget): Promise<SegmentReport> {
     const { position, input } = this.walk;
-    // A lost attempt of this task may have committed the segment already, and what arrives meanwhile
-    // (a pause) records events before it. They never take the segment's numbers.
-    const numbers = segmentNumbers(position.seq);
-    const journalKey = this.journalKey(key);
     const request: SegmentRequest = {
-      strand: portionOf(strand),
-      key: journalKey,
-      seq: numbers.from,
-      places: PLACES,
+      ...this.handOver(strand, key, budget),
       stepsMax: this.stepsLeft(),
       tally: strand.path === '' ? position.tally : null,
-      pausedMs: position.pausedMs,
-      extensions: position.extensions,
-      ...(budget === undefined ? {} : { budget }),
-      ...editedStrand(this.walk, strand),
       forget: this.forgettable(),
     };
-    position.seq = numbers.taken;
     this.time.hadEffect();
     try {
       const result = await askLocally<SegmentResult>(this.walk, SEGMENT, [input, request], segmentOptions(key));
-      this.ended.push({ key: journalKey, historyLength: workflowInfo().historyLength });
+      this.ended.push({ key: request.key, historyLength: workflowInfo().historyLength });
       if (this.time.isSpentBySegment(result)) await this.time.rest();
       return result;
     } catch (error) {
@@ -224,36 +213,39 @@ export class TemporalHost extends LocalAnswers implements Host {
   }
 
   async agent(strand: Strand, at: AgentAt, budget?: RunBudget): Promise<AgentReport> {
-    const { position, input } = this.walk;
-    const { step, place, open, key } = at;
-    const numbers = segmentNumbers(position.seq);
-    const journalKey = this.journalKey(key);
+    const { step, place, open } = at;
     const left = leftAround(strand);
     const request: AgentRequest = {
+      ...this.handOver(strand, at.key, budget),
+      step,
+      place,
+      open,
+      ...(left === null ? {} : { leftMs: left }),
+    };
+    const { key } = request;
+    const options = agentOptions({ ...at, key }, labelOf(step), stepTimeLeft(this.walk, strand, step, open));
+    const pending = scheduleActivity<AgentReport>(AGENT, [this.walk.input, request], options);
+    return agentReportOf(at.key, open, this.asLongStep(this.control.agents.during(key, pending)));
+  }
+
+  /** What every segment is given. Its events get numbers of their own. */
+  private handOver(strand: Strand, key: string, budget: RunBudget | undefined): HandedOver {
+    const { position } = this.walk;
+    // A lost attempt of this task may have committed the segment already, and what arrives meanwhile
+    // (a pause) records events before it. They never take the segment's numbers.
+    const numbers = segmentNumbers(position.seq);
+    const handed: HandedOver = {
       strand: portionOf(strand),
-      key: journalKey,
+      key: this.journalKey(key),
       seq: numbers.from,
       places: PLACES,
       pausedMs: position.pausedMs,
       extensions: position.extensions,
       ...(budget === undefined ? {} : { budget }),
       ...editedStrand(this.walk, strand),
-      step,
-      place,
-      open,
-      ...(left === null ? {} : { leftMs: left }),
     };
     position.seq = numbers.taken;
-    const options = agentOptions(
-      { ...at, key: journalKey },
-      labelOf(step),
-      stepTimeLeft(this.walk, strand, step, open),
-    );
-    const pending = this.control.agents.during(
-      journalKey,
-      scheduleActivity<AgentReport>(AGENT, [input, request], options),
-    );
-    return agentReportOf(key, open, this.asLongStep(pending));
+    return handed;
   }
 
   /** A step begins one segment, and another for each time a limit was extended while it was at it. */

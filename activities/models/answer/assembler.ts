@@ -10,7 +10,7 @@
 import type { AnswerBlock, ToolCallBlock } from '../port/message.ts';
 import { TurnError } from '../port/turn-failure.ts';
 import type { Delta, StopReason, TurnReply, TurnRequest } from '../port/turn.ts';
-import type { Usage } from '../port/usage.ts';
+import type { TokenUsage } from '../../../language/models/token-usage.ts';
 import { estimateBlocks, estimateRequest } from '../request/estimate.ts';
 import type { WireNames } from '../request/wire-names.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
@@ -38,7 +38,7 @@ export interface Ending {
   /** As the provider says it, in our words. */
   reason: StopReason;
   /** Null: it did not say. */
-  usage: Omit<Usage, 'estimated'> | null;
+  usage: Omit<TokenUsage, 'estimated'> | null;
   model: string;
   requestId: string | null;
 }
@@ -112,7 +112,7 @@ export class Assembler {
   }
 
   /** What an answer that broke off has cost, about; undefined where nothing came. */
-  spent(): Usage | undefined {
+  spent(): TokenUsage | undefined {
     return this.#drafts.size === 0 ? undefined : this.#estimate();
   }
 
@@ -182,7 +182,7 @@ export class Assembler {
     return { blocks: blocks.filter((block) => block.type !== 'text' || block.text !== ''), isCut };
   }
 
-  #estimate(): Usage {
+  #estimate(): TokenUsage {
     const { blocks } = this.#blocks();
     const input = estimateRequest(this.#parts.request);
     return { input, output: estimateBlocks(blocks), cacheRead: 0, cacheWrite: 0, thinking: 0, estimated: true };

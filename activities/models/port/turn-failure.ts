@@ -1,5 +1,5 @@
 /** Why a turn gave no reply: a closed union. Whether waiting may cure it is `isTransient`. */
-import type { Usage } from './usage.ts';
+import type { TokenUsage } from '../../../language/models/token-usage.ts';
 
 interface Common {
   /** One sentence or two: place, finding, remedy. Holds no key. */
@@ -9,7 +9,7 @@ interface Common {
   status?: number;
   requestId?: string;
   /** Estimated tokens of an answer that broke off: they are paid. */
-  spent?: Usage;
+  spent?: TokenUsage;
 }
 
 /** What can go wrong, without what all failures say. */

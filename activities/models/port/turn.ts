@@ -6,7 +6,7 @@
 import type { JsonObject } from '../../../language/json.ts';
 import type { AnswerBlock, Message } from './message.ts';
 import type { TurnFailure } from './turn-failure.ts';
-import type { Usage } from './usage.ts';
+import type { TokenUsage } from '../../../language/models/token-usage.ts';
 
 export interface Tool {
   /** The command's name; on the wire `/` is written as `_`. */
@@ -78,7 +78,7 @@ export type Omission = (typeof OMISSIONS)[number];
 export interface TurnReply {
   blocks: AnswerBlock[];
   stopReason: StopReason;
-  usage: Usage;
+  usage: TokenUsage;
   /** As the provider named it in the answer. */
   model: string;
   /** `provider/model` as asked: the `author` of the message that this answer becomes. */

@@ -2,7 +2,7 @@
 import { Assembler } from '../answer/assembler.ts';
 import { TurnError, type Finding, type TurnFailure } from '../port/turn-failure.ts';
 import { TURN_LIMITS, type TurnOptions, type TurnRequest, type TurnResult } from '../port/turn.ts';
-import type { Usage } from '../port/usage.ts';
+import type { TokenUsage } from '../../../language/models/token-usage.ts';
 import type { ModelFacts } from '../records/facts.ts';
 import { estimateRequest } from '../request/estimate.ts';
 import { fitRequest } from '../request/fit-request.ts';
@@ -60,7 +60,7 @@ export function failureOf(
   { finding, message, status, requestId }: TurnError,
   provider: string,
   model: string,
-  spent?: Usage,
+  spent?: TokenUsage,
 ): TurnFailure {
   return {
     ...finding,
@@ -74,7 +74,7 @@ export function failureOf(
 }
 
 /** A server that drops the oldest messages does not say so; what it says it has read is then far too little. */
-function checkForgotten(request: TurnRequest, usage: Usage, window: number | null, author: string): void {
+function checkForgotten(request: TurnRequest, usage: TokenUsage, window: number | null, author: string): void {
   if (usage.estimated || window === null) return;
   const sent = estimateRequest(request);
   const read = usage.input + usage.cacheRead + usage.cacheWrite;

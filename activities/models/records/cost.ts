@@ -1,12 +1,12 @@
 /** What a turn costs, by the prices of its model. */
-import type { Usage } from '../port/usage.ts';
+import type { TokenUsage } from '../../../language/models/token-usage.ts';
 import type { Prices } from './facts.ts';
 
 const MILLION = 1_000_000;
 
 /** US dollars; null where nobody knows the prices. A cache without a price of its own costs what input does. */
 export function costOf(
-  usage: Pick<Usage, 'input' | 'output' | 'cacheRead' | 'cacheWrite'>,
+  usage: Pick<TokenUsage, 'input' | 'output' | 'cacheRead' | 'cacheWrite'>,
   prices: Prices | null,
 ): number | null {
   if (prices === null) return null;

@@ -13,7 +13,7 @@ import type {
 } from '../../../prisma/store/contract/conversation-contract.ts';
 import { textOf, type Message } from '../../models/port/message.ts';
 import type { TurnReply, TurnResult } from '../../models/port/turn.ts';
-import { NO_USAGE, plusUsage, type Usage } from '../../models/port/usage.ts';
+import { NO_USAGE, plusUsage, type TokenUsage } from '../../../language/models/token-usage.ts';
 import { costOf } from '../../models/records/cost.ts';
 import type { ResolvedModel } from '../../models/resolve/resolve-model.ts';
 import { leftOut } from '../prompts/left-out.ts';
@@ -69,7 +69,7 @@ export async function whenFull(asking: Asking): Promise<TurnOutcome | null> {
 async function whenOverflown(
   asking: Asking,
   said: { tokens: number | null; window: number | null },
-  wasted: Usage = NO_USAGE,
+  wasted: TokenUsage = NO_USAGE,
 ): Promise<TurnOutcome | null> {
   const { settings, resolved, times, rows, plan } = asking;
   if (settings.autoCompact === false || times >= timesMax) return null;
@@ -83,7 +83,7 @@ async function whenOverflown(
 }
 
 interface Cause extends Pick<Compacted, 'because' | 'before'> {
-  wasted?: Usage;
+  wasted?: TokenUsage;
 }
 
 async function compact(asking: Asking, room: Room, cause: Cause): Promise<TurnOutcome | null> {
@@ -123,7 +123,7 @@ async function compact(asking: Asking, room: Room, cause: Cause): Promise<TurnOu
 interface Made {
   plan: Plan;
   strategy: Compacted['strategy'];
-  usage: Usage;
+  usage: TokenUsage;
   /** Our own prompts that it used, with their versions. */
   prompts: { [name: string]: number };
 }

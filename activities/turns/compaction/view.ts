@@ -6,7 +6,7 @@ import type { PlacedMessage } from '../../../prisma/store/contract/conversation-
 import type { Message, ToolResultBlock } from '../../models/port/message.ts';
 import { textOf } from '../../models/port/message.ts';
 import { clearedResult } from '../prompts/cleared-result.ts';
-import { shortened } from './shortened.ts';
+import { shortenedText } from '../../../language/models/shortened-text.ts';
 
 /** Results that are this short are never left out: the words in their place would be as long. */
 export const shortResultMax = 400;
@@ -64,7 +64,7 @@ function cleared(block: ToolResultBlock): ToolResultBlock {
 
 function cutTo(block: ToolResultBlock, characters: number): ToolResultBlock {
   const content = block.content.map((inner) =>
-    inner.type === 'text' ? { ...inner, text: shortened(inner.text, characters) } : inner,
+    inner.type === 'text' ? { ...inner, text: shortenedText(inner.text, characters) } : inner,
   );
   return { ...block, content };
 }

@@ -1,8 +1,9 @@
 /** Stands in the middle of a result that is too long to be told whole. */
+import { cutWords } from '../../../language/models/shortened-text.ts';
 import type { Prompt } from './prompt.ts';
 
 export const cutResult: Prompt<{ left: number; whole: number }> = {
   name: 'cut-result',
   version: 1,
-  render: ({ left, whole }) => `[… ${left} of ${whole} characters are left out here; ask for less to see them …]`,
+  render: cutWords,
 };

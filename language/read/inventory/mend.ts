@@ -149,8 +149,12 @@ function holderOf(
   return at;
 }
 
-/** Whatever in a dropped value may have been meant as the name of a variable. */
-export function namesIn(value: unknown): string[] {
-  if (typeof value === 'string') return /^\w{1,200}$/.test(value) ? [value] : [];
-  return isObject(value) ? Object.entries(value).flatMap(([key, item]) => [key, ...namesIn(item)]) : [];
+/** Adds whatever in a dropped value may have been meant as the name of a variable. */
+export function addNamesIn(value: unknown, names: string[]): void {
+  if (typeof value === 'string' && /^\w{1,200}$/.test(value)) names.push(value);
+  if (!isObject(value)) return;
+  for (const [key, item] of Object.entries(value)) {
+    names.push(key);
+    addNamesIn(item, names);
+  }
 }

@@ -27,7 +27,7 @@ import { describe, kindOf, valueAt, withoutConsequences } from '../remedies/desc
 import { isPlain, lastKey, type Origins, type Plain } from '../draft/draft.ts';
 import { instead, insteadInTrigger } from '../remedies/instead.ts';
 import { nearest, otherWord, remedyFor } from '../remedies/meant-word.ts';
-import { AS_WRITTEN, mend, namesIn, type Misspelt } from './mend.ts';
+import { addNamesIn, AS_WRITTEN, mend, type Misspelt } from './mend.ts';
 import { narrowed } from '../remedies/union-issue.ts';
 import { stepForText } from '../remedies/text-for-step.ts';
 import { beside, meantReference } from './meant-reference.ts';
@@ -201,7 +201,7 @@ function report(schema: z.ZodType, value: unknown, path: string, found: Found): 
       if (renamed === undefined || issue.path.some((key) => renamed?.has(key))) reportIssue(issue, value, path, found);
     // A reference is the author's own object.
     if (!isPlain(value) || schema === DefinitionRef) break;
-    names.push(...misspelt.flatMap(({ key, at }) => namesIn(valueAt(value, [...at, key]))));
+    for (const { key, at } of misspelt) addNamesIn(valueAt(value, [...at, key]), names);
     mend(value, path, { issues: wrong, misspelt }, found.origins);
     renamed = new Set(misspelt.flatMap(({ meant }) => (meant !== undefined && AS_WRITTEN.has(meant) ? [meant] : [])));
   }

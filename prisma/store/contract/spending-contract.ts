@@ -4,24 +4,13 @@
  * took over does not count twice, and what an attempt cost that was lost with its worker is said to be
  * unknown.
  */
-
-export interface SpentTokens {
-  /** Neither read from a cache nor written to one. */
-  input: number;
-  /** All of the answer, thinking included. */
-  output: number;
-  cacheRead: number;
-  cacheWrite: number;
-  thinking: number;
-  /** Counted from the text, since the provider did not say. */
-  estimated: boolean;
-}
+import type { TokenUsage } from '../../../language/models/token-usage.ts';
 
 /** What one request cost. */
 export interface Spent {
   /** `provider/model`; null where it did not come to one. */
   model: string | null;
-  tokens: SpentTokens;
+  tokens: TokenUsage;
   /** US dollars; null where nobody knows the price. */
   usd: number | null;
 }

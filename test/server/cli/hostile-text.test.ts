@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Definition } from '../../../language/model.ts';
 import { once, shell } from '../harness/definitions.ts';
 import { CLI, Harness, until } from '../harness/harness.ts';
-import { Double } from '../../models/wires/double.ts';
+import { ModelDouble } from '../harness/models/model-double.ts';
 import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
 import { streamed } from '../../models/wires/wire.ts';
 
@@ -23,12 +23,11 @@ const UNSEEN = /[^\P{C}\n\t]|[\p{Zl}\p{Zp}]/u;
 const OUR_COLOURS = new RegExp(`${String.fromCharCode(27)}\\[(?:1|2|22|3[123]|39)m`, 'g');
 
 let harness: Harness;
-let double: Double;
+let double: ModelDouble;
 beforeAll(async () => {
   harness = await Harness.open();
-  double = await new Double().open();
-  for (const path of ['/v1/models', '/props']) double.route(path, { status: 404, pieces: ['{}'] });
-  await harness.startWorker(ofModels());
+  double = await new ModelDouble().open();
+  await harness.startWorker(double.env);
   const { project } = harness;
   const put = (name: string, value: object): void => writeFileSync(join(project, name), JSON.stringify(value));
   put('hostile.json', definition);
@@ -47,11 +46,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await harness.close();
   await double.close();
-});
-
-const ofModels = (): Record<string, string> => ({
-  OPENAI_API_KEY: 'key-of-a-test',
-  OPENAI_BASE_URL: `${double.url}/v1`,
 });
 
 const printed = `printf '%s' "$TEXT"; printf '%s' "$TEXT" >&2`;
@@ -83,7 +77,7 @@ interface Shown {
 async function show(args: readonly string[], env: Record<string, string> = {}): Promise<Shown> {
   const { exitCode, stdout, stderr } = await execa(process.execPath, [CLI, ...args], {
     cwd: harness.project,
-    env: { ...harness.env, ...ofModels(), USER: 'ada', ...env },
+    env: { ...harness.env, ...double.env, USER: 'ada', ...env },
     reject: false,
     timeout: 60_000,
     stripFinalNewline: false,
@@ -206,7 +200,7 @@ test('models: what they are asked, what they answer and call', async () => {
   for (let times = 0; times < 2; times++) double.next(said);
   await walkBoth('models', 'test', model);
   for (const verb of ['test', 'pull', 'add']) await walkBoth('models', verb, HOSTILE);
-  double.route('/v1/models', {
+  double.double.route('/v1/models', {
     pieces: [JSON.stringify({ object: 'list', data: [{ id: HOSTILE, object: 'model' }] })],
   });
   await walkBoth('models', 'list');

@@ -4,36 +4,28 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { once } from '../harness/definitions.ts';
 import { Harness, until } from '../harness/harness.ts';
-import { Double, type Reply } from '../../models/wires/double.ts';
+import { ModelDouble } from '../harness/models/model-double.ts';
+import { answers, calls } from '../harness/models/model-runs.ts';
+import type { Reply } from '../../models/wires/double.ts';
 import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
-import { streamed } from '../../models/wires/wire.ts';
 
 let harness: Harness;
-let double: Double;
+let model: ModelDouble;
 beforeEach(async () => {
   harness = await Harness.open();
-  double = await new Double().open();
-  for (const path of ['/v1/models', '/props']) double.route(path, { status: 404, pieces: ['{}'] });
+  model = await new ModelDouble().open();
   writeFileSync(join(harness.project, 'a.txt'), 'what a says');
 });
 afterEach(async () => {
   await harness.close();
-  await double.close();
+  await model.close();
 });
 
-const environment = (): NodeJS.ProcessEnv => ({ OPENAI_API_KEY: 'key-of-a-test', OPENAI_BASE_URL: `${double.url}/v1` });
-const call = (id: string, name: string, input: object, silentMs = 0): Reply => ({
-  ...streamed(
-    wire,
-    wire.events({ parts: [{ call: { id, name, pieces: [JSON.stringify(input)] } }], reason: wire.reasons.calls }),
-  ),
+const paid = (): number => model.double.asked.filter(({ path }) => path === wire.path).length;
+const kept = (n: number, silentMs = 0): Reply => ({
+  ...calls({ id: String(n), name: 'data_create', input: { collection: 'kept', data: { n } } }),
   silentMs,
 });
-const text = (said: string): Reply =>
-  streamed(wire, wire.events({ parts: [{ text: [said] }], reason: wire.reasons.end }));
-const paid = (): number => double.asked.filter(({ path }) => path === wire.path).length;
-const kept = (n: number, silentMs = 0): Reply =>
-  call(String(n), 'data_create', { collection: 'kept', data: { n } }, silentMs);
 
 const definition = (durability?: 'step') =>
   once(
@@ -64,10 +56,10 @@ const finished = async (handle: string): Promise<string[]> =>
   );
 
 test('ten turns with quick calls are one activity, and the same events as turns of their own', async () => {
-  await harness.startWorker(environment());
+  await harness.startWorker(model.env);
   const traces: string[][] = [];
   for (const durability of [undefined, 'step'] as const) {
-    double.next(...Array.from({ length: 9 }, (_, n) => kept(n)), text('Done.'));
+    model.next(...Array.from({ length: 9 }, (_, n) => kept(n)), answers('Done.'));
     const handle = await harness.start(definition(durability));
     expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { answer: 'Done.' } });
     expect((await activities(handle)).filter((name) => name === 'llm' || name === 'agent')).toEqual(
@@ -82,12 +74,12 @@ test('ten turns with quick calls are one activity, and the same events as turns 
 });
 
 test('a worker that dies in a segment costs the turn under way, and no call is done twice', async () => {
-  double.next(kept(0), kept(1), kept(2), { silentMs: Number.POSITIVE_INFINITY }, kept(3), text('Done.'));
-  const first = await harness.startWorker(environment());
+  model.next(kept(0), kept(1), kept(2), { silentMs: Number.POSITIVE_INFINITY }, kept(3), answers('Done.'));
+  const first = await harness.startWorker(model.env);
   const handle = await harness.start(definition());
   await until(() => paid() === 4);
   await first.kill9();
-  await harness.startWorker(environment());
+  await harness.startWorker(model.env);
   expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { answer: 'Done.' } });
   expect(paid()).toBe(6);
   expect((await harness.rows('kept')).map((row) => row['n'])).toEqual([0, 1, 2, 3]);
@@ -99,14 +91,14 @@ test('a worker that dies in a segment costs the turn under way, and no call is d
 });
 
 test('a pause is heard between two turns, and a long call is the run its own', async () => {
-  double.next(
+  model.next(
     kept(0),
     kept(1, 1500),
-    call('2', 'code_shell_execute', { command: 'echo long' }),
+    calls({ id: '2', name: 'code_shell_execute', input: { command: 'echo long' } }),
     kept(3),
-    text('Done.'),
+    answers('Done.'),
   );
-  await harness.startWorker(environment());
+  await harness.startWorker(model.env);
   const handle = await harness.start(definition());
   await until(() => paid() === 2);
   await harness.say(handle, 'pause');
@@ -124,8 +116,8 @@ test('a pause is heard between two turns, and a long call is the run its own', a
 });
 
 test('a cancelled run ends while a segment waits for the model, and tells what was used', async () => {
-  double.next(kept(0), { silentMs: Number.POSITIVE_INFINITY });
-  await harness.startWorker(environment());
+  model.next(kept(0), { silentMs: Number.POSITIVE_INFINITY });
+  await harness.startWorker(model.env);
   const handle = await harness.start(definition());
   await until(() => paid() === 2);
   await harness.workflow(handle).cancel();
@@ -135,5 +127,5 @@ test('a cancelled run ends while a segment waits for the model, and tells what w
     outcome: 'cancelled',
     usage: { tokens: expect.any(Number) as number },
   });
-  await double.asked.at(-1)?.closed;
+  await model.double.asked.at(-1)?.closed;
 });

@@ -5,27 +5,26 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { JsonObject } from '../../../language/json.ts';
 import { once } from '../harness/definitions.ts';
 import { Harness, until } from '../harness/harness.ts';
-import { Double, type Reply } from '../../models/wires/double.ts';
+import { ModelDouble } from '../harness/models/model-double.ts';
+import type { Reply } from '../../models/wires/double.ts';
 import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
 import { streamed } from '../../models/wires/wire.ts';
 
 let harness: Harness;
-let double: Double;
+let model: ModelDouble;
 beforeEach(async () => {
   harness = await Harness.open();
-  double = await new Double().open();
+  model = await new ModelDouble().open();
   // As vLLM says how large a window it has: a prompt of 2,800 tokens fits beside the answer.
   const models = { object: 'list', data: [{ id: 'some-model', object: 'model', max_model_len: 4000 }] };
-  double.route('/v1/models', { pieces: [JSON.stringify(models)] });
-  double.route('/props', { status: 404, pieces: ['{}'] });
+  model.double.route('/v1/models', { pieces: [JSON.stringify(models)] });
   for (const path of ['a', 'b', 'c']) writeFileSync(join(harness.project, `${path}.txt`), `what ${path} says`);
 });
 afterEach(async () => {
   await harness.close();
-  await double.close();
+  await model.close();
 });
 
-const environment = (): NodeJS.ProcessEnv => ({ OPENAI_API_KEY: 'key-of-a-test', OPENAI_BASE_URL: `${double.url}/v1` });
 const reads = (path: string): Reply => {
   const pieces = [JSON.stringify({ path: `${path}.txt` })];
   const parts = [{ text: [path.repeat(4000)] }, { call: { id: path, name: 'code_read', pieces } }];
@@ -33,10 +32,10 @@ const reads = (path: string): Reply => {
 };
 const text = (said: string): Reply =>
   streamed(wire, wire.events({ parts: [{ text: [said] }], reason: wire.reasons.end, usage: null }));
-const asked = (): JsonObject[] => double.asked.filter(({ path }) => path === wire.path).map(({ body }) => body);
+const asked = (): JsonObject[] => model.double.asked.filter(({ path }) => path === wire.path).map(({ body }) => body);
 
 test.each([undefined, 'step'] as const)('durability %s', async (durability) => {
-  double.next(
+  model.next(
     reads('a'),
     reads('b'),
     reads('c'),
@@ -44,7 +43,7 @@ test.each([undefined, 'step'] as const)('durability %s', async (durability) => {
     { silentMs: Number.POSITIVE_INFINITY },
     text('Done.'),
   );
-  const first = await harness.startWorker(environment());
+  const first = await harness.startWorker(model.env);
   const handle = await harness.start(
     once(
       'long',
@@ -55,7 +54,7 @@ test.each([undefined, 'step'] as const)('durability %s', async (durability) => {
   // Three turns, the summary, and the turn after it, under which the worker dies.
   await until(() => asked().length === 5);
   await first.kill9();
-  await harness.startWorker(environment());
+  await harness.startWorker(model.env);
   expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { answer: 'Done.' } });
   expect(asked()).toHaveLength(6);
   const [, , , forSummary = {}, lost = {}, last = {}] = asked();

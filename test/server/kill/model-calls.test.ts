@@ -41,11 +41,11 @@ const begun = (name: string): string => join(harness.project, `${name}.begun`);
 const lines = (name: string): string => readFileSync(begun(name), 'utf8');
 
 test('what becomes of calls whose worker died is asked, verified, or decided, and never done twice without a word', async () => {
-  model = await new ScriptedModel().open(({ name, turn }) => {
+  model = await new ScriptedModel(({ name, turn }) => {
     const command = `echo begun >> ${name}.begun; test -f ${name}.again && echo finished && exit 0; touch ${name}.again; sleep 30`;
     return turn === 1 ? calls({ id: '1', name: 'code_shell_execute', input: { command } }) : answers('I see.');
-  });
-  const worker = await harness.startWorker(model.environment);
+  }).open();
+  const worker = await harness.startWorker(model.env);
   const verification = { verify: 'code/shell/execute', params: { command: 'test -f verified.begun' } };
   const [asked, verified, repeated] = [
     await harness.start(asking('asked', {})),
@@ -54,7 +54,7 @@ test('what becomes of calls whose worker died is asked, verified, or decided, an
   ];
   await until(() => ['asked', 'verified', 'repeated'].every((name) => existsSync(begun(name))));
   await worker.kill9();
-  await harness.startWorker(model.environment);
+  await harness.startWorker(model.env);
   await isAsked(asked);
   expect(await harness.result(verified)).toMatchObject({ outcome: 'completed' });
   expect(lines('verified')).toBe('begun\n');

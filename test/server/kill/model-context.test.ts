@@ -5,28 +5,23 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Definition } from '../../../language/model.ts';
 import { once } from '../harness/definitions.ts';
 import { Harness, until } from '../harness/harness.ts';
-import { Double, type Reply } from '../../models/wires/double.ts';
+import { ModelDouble } from '../harness/models/model-double.ts';
+import { answers } from '../harness/models/model-runs.ts';
 import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
-import { streamed } from '../../models/wires/wire.ts';
 
 let harness: Harness;
-let double: Double;
+let model: ModelDouble;
 beforeEach(async () => {
   harness = await Harness.open();
-  double = await new Double().open();
-  // What a worker asks about the model is no turn.
-  for (const path of ['/v1/models', '/props']) double.route(path, { status: 404, pieces: ['{}'] });
+  model = await new ModelDouble().open();
 });
 afterEach(async () => {
   await harness.close();
-  await double.close();
+  await model.close();
 });
 
-const environment = (): NodeJS.ProcessEnv => ({ OPENAI_API_KEY: 'key-of-a-test', OPENAI_BASE_URL: `${double.url}/v1` });
-const text = (said: string): Reply =>
-  streamed(wire, wire.events({ parts: [{ text: [said] }], reason: wire.reasons.end }));
 const asked = (): string[] =>
-  double.asked.filter(({ path }) => path === wire.path).map(({ body }) => JSON.stringify(body['messages']));
+  model.double.asked.filter(({ path }) => path === wire.path).map(({ body }) => JSON.stringify(body['messages']));
 const write = (file: string, content: string): void => writeFileSync(join(harness.project, file), content);
 
 test('the context of a pass is collected once, whatever there is when another worker takes the turn', async () => {
@@ -39,13 +34,13 @@ test('the context of a pass is collected once, whatever there is when another wo
     ragSources: ['notes.md', 'memory'],
     loop: { type: 'count', max: 2 },
   };
-  double.next({ silentMs: Number.POSITIVE_INFINITY }, text('First.'), text('Second.'));
-  const first = await harness.startWorker(environment());
+  model.next({ silentMs: Number.POSITIVE_INFINITY }, answers('First.'), answers('Second.'));
+  const first = await harness.startWorker(model.env);
   const handle = await harness.start(definition);
   await until(() => asked().length === 1);
   await first.kill9();
   write('notes.md', 'as the second pass found it');
-  await harness.startWorker(environment());
+  await harness.startWorker(model.env);
   expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { answer: 'Second.' } });
   const [before = '', again = '', second = ''] = asked();
   expect(before).toContain('as the first pass found it');
@@ -61,8 +56,8 @@ test('the context of a pass is collected once, whatever there is when another wo
 
 test('what a model drafts is created and run by its id, and what ai/generate costs counts', async () => {
   const drafted = { name: 'drafted', steps: [{ type: 'emit', event: 'drafted:ran', data: '$iteration' }] };
-  double.next(text(JSON.stringify(drafted)));
-  await harness.startWorker(environment());
+  model.next(answers(JSON.stringify(drafted)));
+  await harness.startWorker(model.env);
   const handle = await harness.start(
     once('drafting', [
       {

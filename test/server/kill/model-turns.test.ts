@@ -6,34 +6,23 @@ import type { TellReply, TellRequest } from '../../../interpreter/telling.ts';
 import { TELL } from '../../../workflows/messages/messages.ts';
 import { once } from '../harness/definitions.ts';
 import { Harness, until } from '../harness/harness.ts';
-import { Double, type Reply } from '../../models/wires/double.ts';
+import { ModelDouble } from '../harness/models/model-double.ts';
+import { answers, calls } from '../harness/models/model-runs.ts';
 import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
-import { streamed } from '../../models/wires/wire.ts';
 
 let harness: Harness;
-let double: Double;
+let model: ModelDouble;
 beforeEach(async () => {
   harness = await Harness.open();
-  double = await new Double().open();
-  // What a worker asks about the model is no turn.
-  for (const path of ['/v1/models', '/props']) double.route(path, { status: 404, pieces: ['{}'] });
+  model = await new ModelDouble().open();
   writeFileSync(join(harness.project, 'a.txt'), 'what a says');
 });
 afterEach(async () => {
   await harness.close();
-  await double.close();
+  await model.close();
 });
 
-const environment = (): NodeJS.ProcessEnv => ({ OPENAI_API_KEY: 'key-of-a-test', OPENAI_BASE_URL: `${double.url}/v1` });
-
-const call = (id: string, name: string, input: object): Reply =>
-  streamed(
-    wire,
-    wire.events({ parts: [{ call: { id, name, pieces: [JSON.stringify(input)] } }], reason: wire.reasons.calls }),
-  );
-const text = (said: string): Reply =>
-  streamed(wire, wire.events({ parts: [{ text: [said] }], reason: wire.reasons.end }));
-const paid = (): number => double.asked.filter(({ path }) => path === wire.path).length;
+const paid = (): number => model.double.asked.filter(({ path }) => path === wire.path).length;
 
 const definition = once('asking', [
   {
@@ -48,26 +37,30 @@ const definition = once('asking', [
 ]);
 
 test('the answer is paid once where the worker dies in a call, and in the turn after it only that turn again', async () => {
-  double.next(
-    call('1', 'code_read', { path: 'a.txt' }),
-    call('2', 'code_shell_execute', { command: 'touch called; sleep 2; echo done > b.txt; echo done' }),
+  model.next(
+    calls({ id: '1', name: 'code_read', input: { path: 'a.txt' } }),
+    calls({
+      id: '2',
+      name: 'code_shell_execute',
+      input: { command: 'touch called; sleep 2; echo done > b.txt; echo done' },
+    }),
     { silentMs: Number.POSITIVE_INFINITY },
-    text('Done.'),
+    answers('Done.'),
   );
-  const first = await harness.startWorker(environment());
+  const first = await harness.startWorker(model.env);
   const handle = await harness.start(definition);
   await until(() => existsSync(join(harness.project, 'called')));
   expect(paid()).toBe(2);
   await first.kill9();
-  const second = await harness.startWorker(environment());
+  const second = await harness.startWorker(model.env);
   await until(() => paid() === 3);
   await second.kill9();
-  await harness.startWorker(environment());
+  await harness.startWorker(model.env);
   const result = await harness.result(handle);
   expect(result).toMatchObject({ outcome: 'completed', outputs: { answer: 'Done.' } });
   // The third turn had not answered when its worker died: it is asked for again, and no other.
   expect(paid()).toBe(4);
-  const last = wire.messages(double.asked.at(-1)?.body ?? {});
+  const last = wire.messages(model.double.asked.at(-1)?.body ?? {});
   expect(last.flatMap(({ results }) => results.map(({ id, isError }) => [id, isError]))).toEqual([
     ['1', false],
     ['2', false],
@@ -92,15 +85,15 @@ test('the answer is paid once where the worker dies in a call, and in the turn a
 });
 
 test('what a provider asks to wait is waited for, over a dead worker, and nobody asks before', async () => {
-  double.next(wire.errors.rateLimited({ 'retry-after': '6' }), text('Hello.'));
-  const first = await harness.startWorker(environment());
+  model.next(wire.errors.rateLimited({ 'retry-after': '6' }), answers('Hello.'));
+  const first = await harness.startWorker(model.env);
   const handle = await harness.start(
     once('waiting', [{ type: 'llm', model: 'openai/some-model', prompt: 'Hi', outputTo: 'answer' }]),
   );
   await until(async () => (await harness.events(handle)).some(({ type }) => type === 'warning'));
   const asked = Date.now();
   await first.kill9();
-  await harness.startWorker(environment());
+  await harness.startWorker(model.env);
   expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { answer: 'Hello.' } });
   expect(Date.now() - asked).toBeGreaterThan(4500);
   expect(paid()).toBe(2);
@@ -109,11 +102,15 @@ test('what a provider asks to wait is waited for, over a dead worker, and nobody
 });
 
 test('what the model was told is said once, over a dead worker', async () => {
-  double.next(
-    call('1', 'code_shell_execute', { command: 'touch begun; until [ -e go ]; do sleep 0.1; done; echo went on' }),
-    text('Done.'),
+  model.next(
+    calls({
+      id: '1',
+      name: 'code_shell_execute',
+      input: { command: 'touch begun; until [ -e go ]; do sleep 0.1; done; echo went on' },
+    }),
+    answers('Done.'),
   );
-  const first = await harness.startWorker(environment());
+  const first = await harness.startWorker(model.env);
   const handle = await harness.start(definition);
   await until(() => existsSync(join(harness.project, 'begun')));
   const request = { id: 'one', text: 'Mind the gap', by: 'ada' };
@@ -121,12 +118,14 @@ test('what the model was told is said once, over a dead worker', async () => {
     harness.workflow(handle).executeUpdate<TellReply, [TellRequest]>(TELL, { args: [request] });
   expect(await tell()).toEqual({ id: 'one', step: 'steps.0@1', already: false });
   await first.kill9();
-  await harness.startWorker(environment());
+  await harness.startWorker(model.env);
   expect(await tell()).toEqual({ id: 'one', step: 'steps.0@1', already: true });
   writeFileSync(join(harness.project, 'go'), '');
   expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { answer: 'Done.' } });
   expect(paid()).toBe(2);
-  const said = wire.messages(double.asked.at(-1)?.body ?? {}).filter(({ texts }) => texts.includes('Mind the gap'));
+  const said = wire
+    .messages(model.double.asked.at(-1)?.body ?? {})
+    .filter(({ texts }) => texts.includes('Mind the gap'));
   expect(said).toHaveLength(1);
   expect((await harness.events(handle)).filter(({ type }) => type === 'told')).toHaveLength(1);
 });

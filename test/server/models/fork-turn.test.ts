@@ -2,13 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { forkRun, type Fork, type ForkRequest } from '../../../client/history/fork-run.ts';
+import type { Fork, ForkRequest } from '../../../client/history/fork-run.ts';
 import type { LlmStep } from '../../../language/model.ts';
 import { buildBundle } from '../../../worker/bundle.ts';
 import { once, shell } from '../harness/definitions.ts';
+import { forkOf } from '../harness/forked.ts';
 import { Harness, until } from '../harness/harness.ts';
-import { beginsToSay, callsTo, ModelDouble, MODEL, says } from '../harness/model-double.ts';
-import { catalogue } from '../../catalogue.ts';
+import { beginsToSay, callsTo, ModelDouble, MODEL, says } from '../harness/models/model-double.ts';
 
 let harness: Harness;
 let model: ModelDouble;
@@ -28,15 +28,8 @@ beforeEach(() => {
   model.double.asked.length = 0;
 });
 
-async function fork(handle: string, at: string, more: Partial<ForkRequest> = {}): Promise<Fork> {
-  const { store, client, taskQueue } = harness;
-  return forkRun(
-    { store, client, catalogue, taskQueue },
-    bundle,
-    { handle, at, ...more },
-    await harness.events(handle),
-  );
-}
+const fork = (handle: string, at: string, more: Partial<ForkRequest> = {}): Promise<Fork> =>
+  forkOf(harness, bundle, { handle, at, ...more });
 
 const asking: LlmStep = {
   type: 'llm',

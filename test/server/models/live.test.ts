@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { once } from '../harness/definitions.ts';
 import { CLI, Harness, until } from '../harness/harness.ts';
-import { beginsToSay, callsTo, ModelDouble, MODEL, says } from '../harness/model-double.ts';
+import { beginsToSay, callsTo, ModelDouble, MODEL, says } from '../harness/models/model-double.ts';
 import type { WorkerProcess } from '../harness/worker-process.ts';
 
 let harness: Harness;

@@ -25,12 +25,12 @@ let worker: WorkerProcess;
 const scripts = new Map<string, Reply[][]>();
 beforeAll(async () => {
   harness = await Harness.open();
-  model = await new ScriptedModel().open(({ name, turn }) => {
+  model = await new ScriptedModel(({ name, turn }) => {
     const turns = scripts.get(name) ?? [];
     const script = turns[turn - 1] ?? turns.at(-1) ?? [];
     return script[(model.paid.get(name)?.[turn - 1] ?? 1) - 1] ?? script.at(-1) ?? answers('There is nothing more.');
-  });
-  worker = await harness.startWorker(model.environment);
+  }).open();
+  worker = await harness.startWorker(model.env);
   writeFileSync(join(harness.project, 'a.txt'), 'what a says');
 });
 afterAll(async () => {

@@ -3,7 +3,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { once } from '../harness/definitions.ts';
 import { Harness, until } from '../harness/harness.ts';
-import { beginsToSay, callsTo, ModelDouble, MODEL } from '../harness/model-double.ts';
+import { beginsToSay, callsTo, ModelDouble, MODEL } from '../harness/models/model-double.ts';
 import { openAiWire } from '../../models/wires/openai-wire.ts';
 
 let harness: Harness;

@@ -8,7 +8,7 @@ import type { LlmStep, Step } from '../../../language/model.ts';
 import { once, shell } from '../harness/definitions.ts';
 import { CLI, Harness, until } from '../harness/harness.ts';
 import { openAiWire } from '../../models/wires/openai-wire.ts';
-import { callsTo, ModelDouble, MODEL, says } from '../harness/model-double.ts';
+import { callsTo, ModelDouble, MODEL, says } from '../harness/models/model-double.ts';
 
 let harness: Harness;
 let model: ModelDouble;

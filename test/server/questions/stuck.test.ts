@@ -4,24 +4,24 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { once } from '../harness/definitions.ts';
 import { Harness, until } from '../harness/harness.ts';
-import { Double, type Reply } from '../../models/wires/double.ts';
+import { ModelDouble } from '../harness/models/model-double.ts';
+import { answers } from '../harness/models/model-runs.ts';
+import type { Reply } from '../../models/wires/double.ts';
 import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
 import { streamed } from '../../models/wires/wire.ts';
 
 let harness: Harness;
-let double: Double;
+let model: ModelDouble;
 beforeAll(async () => {
   harness = await Harness.open();
-  double = await new Double().open();
-  for (const path of ['/v1/models', '/props']) double.route(path, { status: 404, pieces: ['{}'] });
+  model = await new ModelDouble().open();
   writeFileSync(join(harness.project, 'a.txt'), 'what a says');
 });
 afterAll(async () => {
   await harness.close();
-  await double.close();
+  await model.close();
 });
 
-const environment = (): NodeJS.ProcessEnv => ({ OPENAI_API_KEY: 'key-of-a-test', OPENAI_BASE_URL: `${double.url}/v1` });
 const read: Reply = streamed(
   wire,
   wire.events({
@@ -29,13 +29,11 @@ const read: Reply = streamed(
     reason: wire.reasons.calls,
   }),
 );
-const text = (said: string): Reply =>
-  streamed(wire, wire.events({ parts: [{ text: [said] }], reason: wire.reasons.end }));
-const asked = (): (typeof double.asked)[number][] => double.asked.filter(({ path }) => path === wire.path);
+const asked = (): (typeof model.double.asked)[number][] => model.double.asked.filter(({ path }) => path === wire.path);
 
 test('three times the same: the persona is asked, and what it says is told to the model', async () => {
-  double.next(read, read, read, text('Done.'));
-  const first = await harness.startWorker(environment());
+  model.next(read, read, read, answers('Done.'));
+  const first = await harness.startWorker(model.env);
   const handle = await harness.start(
     once(
       'circles',
@@ -47,7 +45,7 @@ test('three times the same: the persona is asked, and what it says is told to th
   await until(async () => (await harness.store.inbox.list({ handle })).some((item) => item.id === id));
   expect(asked()).toHaveLength(3);
   await first.kill9();
-  await harness.startWorker(environment());
+  await harness.startWorker(model.env);
   const inbox = await harness.command('inbox', 'show', handle, id);
   for (const said of ['turns in circles', 'code/read with the same arguments', 'approve|stop|skip|abort'])
     expect(inbox.out).toContain(said);

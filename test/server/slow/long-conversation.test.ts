@@ -24,11 +24,11 @@ beforeAll(async () => {
     const text = `${turn} `.repeat(resultBytes).slice(0, resultBytes);
     writeFileSync(join(harness.project, `${turn}.txt`), text);
   }
-  model = await new ScriptedModel().open(({ name, turn }) =>
+  model = await new ScriptedModel(({ name, turn }) =>
     turn === turns
       ? answers('All of it is read.')
       : calls({ id: `${name}-${turn}`, name: 'code_read', input: { path: `${turn}.txt` } }),
-  );
+  ).open();
 });
 afterAll(async () => {
   await database.close();
@@ -58,7 +58,7 @@ async function histories(handle: string): Promise<number[]> {
 }
 
 test.each(['segment', 'step'] as const)('400 turns, durability %s', async (durability) => {
-  const worker = await harness.startWorker(model.environment);
+  const worker = await harness.startWorker(model.env);
   const empty = await stored();
   const step: LlmStep = {
     type: 'llm',

@@ -3,15 +3,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { forkRun, type Fork, type ForkRequest } from '../../../client/history/fork-run.ts';
+import type { Fork, ForkRequest } from '../../../client/history/fork-run.ts';
 import { inlineBytesMax } from '../../../language/limits.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { RunResult } from '../../../interpreter/outcome.ts';
 import { ANSWER, EDIT } from '../../../workflows/messages/messages.ts';
 import { buildBundle } from '../../../worker/bundle.ts';
 import { counted, create, once, shell } from '../harness/definitions.ts';
+import { forkOf } from '../harness/forked.ts';
 import { Harness, steady, until } from '../harness/harness.ts';
-import { catalogue } from '../../catalogue.ts';
 
 let harness: Harness;
 let bundle: { code: string };
@@ -35,15 +35,8 @@ function done(): string[] {
 
 const note = (text: string): string => `echo ${text} >> log; echo ${text}`;
 
-async function fork(handle: string, at: string, more: Partial<ForkRequest> = {}): Promise<Fork> {
-  const { store, client, taskQueue } = harness;
-  return forkRun(
-    { store, client, catalogue, taskQueue },
-    bundle,
-    { handle, at, ...more },
-    await harness.events(handle),
-  );
-}
+const fork = (handle: string, at: string, more: Partial<ForkRequest> = {}): Promise<Fork> =>
+  forkOf(harness, bundle, { handle, at, ...more });
 
 async function approve(handle: string, id: string): Promise<void> {
   await until(async () =>

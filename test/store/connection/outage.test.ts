@@ -63,7 +63,7 @@ const METHODS: Record<string, (store: Store) => Promise<unknown>> = {
     reading(it, (session) => it.signals.publish(session, { handle: 'h', key: 'k', name: 'n', data: null })),
   'journal.find': (it) => it.journal.find('h', 'k'),
   'journal.latest': (it) => it.journal.latest('h', 'k'),
-  'journal.note': (it) => it.journal.note('h', 'k'),
+  'journal.note': (it) => it.journal.note('h', 'noted'),
   'journal.isBeyond': (it) => it.journal.isBeyond('h', 1),
   'session.read': (it) => reading(it, (session) => session.read('select 1', [])),
   'session.write': (it) => reading(it, (session) => session.write('select 1', [])),

@@ -30,10 +30,10 @@ function callsOf(name: string, turn: number): Call[] {
 }
 
 export const openModel = (): Promise<ScriptedModel> =>
-  new ScriptedModel().open(({ name, turn }) => {
+  new ScriptedModel(({ name, turn }) => {
     const list = callsOf(name, turn);
     return { ...(list.length === 0 ? answers(`${name.slice(0, 3)} is done`) : calls(...list)), silentMs: 60 };
-  });
+  }).open();
 
 export const definition = (name: string): Definition =>
   once('killed', [
@@ -69,7 +69,7 @@ export async function killAt(
   moments: readonly number[],
 ): Promise<{ repeatedTurns: number; repeatedCalls: number }> {
   writeFileSync(join(harness.project, 'a.txt'), 'what a says');
-  const worker = await harness.startWorker(model.environment);
+  const worker = await harness.startWorker(model.env);
   const begun = Date.now();
   const runs = await Promise.all(
     moments
@@ -86,7 +86,7 @@ export async function killAt(
     const kept = await harness.store.conversations.turns(run.handle);
     run.answered = new Set(kept.filter(({ answer }) => answer !== null).map(({ turn }) => turn));
   }
-  const next = await harness.startWorker(model.environment);
+  const next = await harness.startWorker(model.env);
   let repeatedTurns = 0;
   let repeatedCalls = 0;
   for (const run of runs) {
@@ -137,7 +137,7 @@ const undisturbed = 'run-undisturbed';
 /** The run that the others are held against; it pays each turn once, too. */
 export async function runUndisturbed(harness: Harness, model: ScriptedModel): Promise<void> {
   writeFileSync(join(harness.project, 'a.txt'), 'what a says');
-  const worker = await harness.startWorker(model.environment);
+  const worker = await harness.startWorker(model.env);
   const handle = await harness.start(definition(undisturbed));
   expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', outputs: { answer: 'run is done' } });
   await until(async () => (await harness.rows('ends')).length === 1);

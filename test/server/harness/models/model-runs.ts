@@ -2,9 +2,10 @@
  * Runs of a model step whose model is a double at the wire: it answers by what it is asked, so that many runs
  * can ask it at once, and asking the same again gets the same. It counts what is paid, turn by turn.
  */
-import { Double, type Reply } from '../../../models/wires/double.ts';
+import type { Reply } from '../../../models/wires/double.ts';
 import { openAiWire as wire } from '../../../models/wires/openai-wire.ts';
 import { streamed } from '../../../models/wires/wire.ts';
+import { ModelDouble } from './model-double.ts';
 
 export interface Call {
   id: string;
@@ -30,15 +31,18 @@ interface Asked {
   turn: number;
 }
 
-export class ScriptedModel {
-  readonly double = new Double();
+export class ScriptedModel extends ModelDouble {
   /** How often each turn was asked for, by conversation. */
   readonly paid = new Map<string, number[]>();
+  readonly #reply: (asked: Asked) => Reply;
 
-  async open(reply: (asked: Asked) => Reply): Promise<this> {
-    await this.double.open();
-    // What a worker asks about the model is no turn.
-    for (const path of ['/v1/models', '/props']) this.double.route(path, { status: 404, pieces: ['{}'] });
+  constructor(reply: (asked: Asked) => Reply) {
+    super();
+    this.#reply = reply;
+  }
+
+  override async open(): Promise<this> {
+    await super.open();
     this.double.answer(wire.path, (body) => {
       const messages = wire.messages(body);
       const name = (messages.find(({ role }) => role === 'user')?.texts.join('') ?? '').split(' ')[0] ?? '';
@@ -46,16 +50,8 @@ export class ScriptedModel {
       const counts = this.paid.get(name) ?? [];
       counts[turn - 1] = (counts[turn - 1] ?? 0) + 1;
       this.paid.set(name, counts);
-      return reply({ name, turn });
+      return this.#reply({ name, turn });
     });
     return this;
-  }
-
-  close(): Promise<void> {
-    return this.double.close();
-  }
-
-  get environment(): NodeJS.ProcessEnv {
-    return { OPENAI_API_KEY: 'key-of-a-test', OPENAI_BASE_URL: `${this.double.url}/v1` };
   }
 }

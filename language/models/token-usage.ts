@@ -1,5 +1,5 @@
 /** Tokens. What was sent is `input + cacheRead + cacheWrite`. */
-export interface Usage {
+export interface TokenUsage {
   /** Neither read from a cache nor written to one. */
   input: number;
   /** All of the answer, thinking included. */
@@ -12,9 +12,9 @@ export interface Usage {
   estimated: boolean;
 }
 
-export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, thinking: 0, estimated: false };
+export const NO_USAGE: TokenUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, thinking: 0, estimated: false };
 
-export function plusUsage(one: Usage, other: Usage): Usage {
+export function plusUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
   return {
     input: one.input + other.input,
     output: one.output + other.output,
@@ -24,3 +24,11 @@ export function plusUsage(one: Usage, other: Usage): Usage {
     estimated: one.estimated || other.estimated,
   };
 }
+
+/** All that was sent and answered. */
+export const tokensOf = ({
+  input,
+  output,
+  cacheRead,
+  cacheWrite,
+}: Omit<TokenUsage, 'thinking' | 'estimated'>): number => input + output + cacheRead + cacheWrite;

@@ -1,8 +1,8 @@
 /** A model at the wire that answers as a test says, and what a worker needs to ask it. */
-import type { JsonObject } from '../../../language/json.ts';
-import { Double, type Reply } from '../../models/wires/double.ts';
-import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
-import { streamed, type Sent } from '../../models/wires/wire.ts';
+import type { JsonObject } from '../../../../language/json.ts';
+import { Double, type Reply } from '../../../models/wires/double.ts';
+import { openAiWire as wire } from '../../../models/wires/openai-wire.ts';
+import { streamed, type Sent } from '../../../models/wires/wire.ts';
 
 export const MODEL = 'openai/some-model';
 
