@@ -10,6 +10,17 @@ export const COMMAND_BOUNDS = {
   /** Length of a record list, a run list, a log slice. */
   rowsMax: 10_000,
   commitsMax: 1_000,
+  /** Lines that a search finds unless it says otherwise, and at most. */
+  matches: 200,
+  matchesMax: 2_000,
+  /** Characters of a line that was found. */
+  lineLengthMax: 300,
+  /** Larger files are not searched. */
+  searchedBytesMax: 4 * MIB,
+  /** Levels of folders that are shown unless said otherwise, and at most. */
+  depth: 3,
+  depthMax: 20,
+  treeFilesMax: 20_000,
   /** How long the health check waits for a part. */
   healthMs: 5_000,
   /** Latest durations per command that the metrics look at. */

@@ -15,8 +15,6 @@ export const PLANNED: Catalogue = {
   'ai/dataset/create': planned('write'),
   'ai/dataset/list': planned('read'),
   'code/edit': planned('write'),
-  'code/search': planned('read'),
-  'code/tree': planned('read'),
   'code/verify': planned('shell'),
   'code/diagnostics': planned('read'),
   'data/update': planned('write'),

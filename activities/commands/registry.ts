@@ -9,6 +9,7 @@ import { Failure } from '../failures/failures.ts';
 import { toolNameProblems } from '../models/request/wire-names.ts';
 import { BackgroundProcesses } from '../shell/background.ts';
 import { codeCommands } from './code.ts';
+import { searchCommands } from './code-search.ts';
 import { aiCommands } from './ai.ts';
 import type { Command, CommandContext, OtherCommands } from './command.ts';
 import { controlCommands } from './control.ts';
@@ -34,6 +35,7 @@ export interface Registry {
 export function builtInCommands(metrics: Metrics = processMetrics, background = new BackgroundProcesses()): Command[] {
   return [
     ...codeCommands,
+    ...searchCommands,
     ...gitCommands,
     ...shellCommands(background),
     ...dataCommands,

@@ -33,8 +33,8 @@ import { highlight } from './prompts/highlight.ts';
 import type { LiveTurn } from './live/live-turn.ts';
 import { toolsInText } from './prompts/tools-in-text.ts';
 import { keepFailed, spentIn } from './spending.ts';
-import { callsInText } from './text-calls.ts';
-import { toolsFor } from './tools.ts';
+import { callsInText } from './tools/text-calls.ts';
+import { toolsFor } from './tools/tools.ts';
 import { turnFailure } from './turn-failures.ts';
 
 export interface TurnParts {

@@ -3,7 +3,7 @@ import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
 import { WIRE_NAME_LENGTH_MAX } from '../../../activities/models/request/wire-names.ts';
-import { toolsFor } from '../../../activities/turns/tools.ts';
+import { toolsFor } from '../../../activities/turns/tools/tools.ts';
 
 const registry = createRegistry(builtInCommands());
 const tools = toolsFor(registry, registry.names());

@@ -2,11 +2,11 @@
  * Calls that a model without tools of its own writes into its answer. Only the final text is read, only
  * names that the step offers count, and an answer that calls nothing known is an answer.
  */
-import { readJson } from '../../language/expression/json-text.ts';
-import { isJsonObject, type Json } from '../../language/json.ts';
-import type { ToolCallBlock } from '../models/port/message.ts';
-import type { Tool } from '../models/port/turn.ts';
-import { wireNames } from '../models/request/wire-names.ts';
+import { readJson } from '../../../language/expression/json-text.ts';
+import { isJsonObject, type Json } from '../../../language/json.ts';
+import type { ToolCallBlock } from '../../models/port/message.ts';
+import type { Tool } from '../../models/port/turn.ts';
+import { wireNames } from '../../models/request/wire-names.ts';
 
 const callsMax = 50;
 const FORMS = [

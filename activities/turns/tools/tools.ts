@@ -1,10 +1,10 @@
 /** Commands as tools: a name, a sentence, and the JSON Schema of an object. */
 import * as z from 'zod';
-import type { Json, JsonObject } from '../../language/json.ts';
-import { isJsonObject } from '../../language/json.ts';
-import type { Command } from '../commands/command.ts';
-import type { Registry } from '../commands/registry.ts';
-import type { Tool } from '../models/port/turn.ts';
+import type { Json, JsonObject } from '../../../language/json.ts';
+import { isJsonObject } from '../../../language/json.ts';
+import type { Command } from '../../commands/command.ts';
+import type { Registry } from '../../commands/registry.ts';
+import type { Tool } from '../../models/port/turn.ts';
 
 const known = new WeakMap<Command, JsonObject>();
 

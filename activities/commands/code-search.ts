@@ -1,0 +1,138 @@
+/** Finding one's way in the project: lines that match, and which files there are. */
+import * as z from 'zod';
+import { COMMAND_BOUNDS } from './bounds.ts';
+import { type Command, type CommandContext, defineCommand } from './command.ts';
+import { placeOf, readable, ripgrep } from './ripgrep.ts';
+
+const Path = z.string().min(1);
+const Globs = z.union([z.string().min(1), z.array(z.string().min(1))]);
+const Pattern = z.union([
+  z.string().min(1).describe('a regular expression'),
+  z.array(z.string().trim().min(1)).min(1).describe('words, any of which counts, whatever their case'),
+]);
+
+const SearchParams = z.strictObject({
+  pattern: Pattern,
+  glob: Globs.optional().describe('only files like these, for instance "*.ts"; "!" in front leaves them out'),
+  path: Path.optional().describe('a folder or a file of the project'),
+  ignoreCase: z.boolean().optional(),
+  limit: z.number().int().positive().max(COMMAND_BOUNDS.matchesMax).optional(),
+});
+
+const Match = z.strictObject({ path: z.string(), line: z.number(), text: z.string() });
+type Match = z.infer<typeof Match>;
+
+const listed = (globs: string | string[] | undefined): string[] =>
+  globs === undefined ? [] : typeof globs === 'string' ? [globs] : globs;
+
+async function search(
+  { pattern, glob, path = '.', ignoreCase, limit = COMMAND_BOUNDS.matches }: z.infer<typeof SearchParams>,
+  context: CommandContext,
+) {
+  const patterns = typeof pattern === 'string' ? [pattern] : pattern;
+  const ignoresCase = ignoreCase ?? typeof pattern !== 'string';
+  const args = [
+    '--json',
+    `--max-filesize=${COMMAND_BOUNDS.searchedBytesMax}`,
+    ...(typeof pattern === 'string' ? [] : ['--fixed-strings']),
+    ...(ignoresCase ? ['--ignore-case'] : []),
+    ...patterns.map((each) => `--regexp=${each}`),
+  ];
+  const mayRead = readable(context.run.project);
+  const matches: Match[] = [];
+  for await (const line of ripgrep({ args, path, globs: listed(glob) }, context)) {
+    const match = matchIn(line);
+    if (match === undefined || !mayRead(match.path)) continue;
+    if (matches.length === limit) return { matches, truncated: true };
+    matches.push(match);
+  }
+  return { matches, truncated: false };
+}
+
+/** A line of ripgrep's JSON; what is no text (`bytes` in place of `text`) is passed over. */
+function matchIn(line: string): Match | undefined {
+  const { type, data } = JSON.parse(line) as {
+    type: string;
+    data: { path?: { text?: string }; lines?: { text?: string }; line_number?: number };
+  };
+  const [path, text] = [data.path?.text, data.lines?.text];
+  if (type !== 'match' || path === undefined || text === undefined) return undefined;
+  return { path: plain(path), line: data.line_number ?? 0, text: shown(text) };
+}
+
+const plain = (path: string): string => path.replace(/^\.\//, '');
+
+function shown(text: string): string {
+  const line = text.replace(/\r?\n$/, '').replaceAll('\0', '');
+  return line.length > COMMAND_BOUNDS.lineLengthMax ? `${line.slice(0, COMMAND_BOUNDS.lineLengthMax)}…` : line;
+}
+
+const TreeParams = z.strictObject({
+  path: Path.optional().describe('a folder of the project'),
+  depth: z.number().int().positive().max(COMMAND_BOUNDS.depthMax).optional(),
+});
+
+interface Folder {
+  files: string[];
+  folders: Map<string, Folder>;
+  /** Below it, however deep. */
+  count: number;
+}
+
+async function tree({ path = '.', depth = COMMAND_BOUNDS.depth }: z.infer<typeof TreeParams>, context: CommandContext) {
+  const mayRead = readable(context.run.project);
+  const root: Folder = { files: [], folders: new Map(), count: 0 };
+  const { below } = placeOf(context.run.project, path);
+  for await (const line of ripgrep({ args: ['--files'], path }, context)) {
+    const file = plain(line);
+    if (!mayRead(file)) continue;
+    if (root.count === COMMAND_BOUNDS.treeFilesMax)
+      return { structure: drawn(root, depth), files: root.count, truncated: true };
+    place(root, (below === '' ? file : file.slice(below.length + 1)).split('/'));
+  }
+  return { structure: drawn(root, depth), files: root.count, truncated: false };
+}
+
+function place(root: Folder, way: string[]): void {
+  let at = root;
+  at.count += 1;
+  for (const name of way.slice(0, -1)) {
+    const inner = at.folders.get(name) ?? { files: [], folders: new Map(), count: 0 };
+    at.folders.set(name, inner);
+    inner.count += 1;
+    at = inner;
+  }
+  at.files.push(way.at(-1) ?? '');
+}
+
+/** Folders first, two spaces a level; a folder past the depth says how many files it holds. */
+function drawn({ folders, files }: Folder, depth: number, indent = ''): string {
+  const inner = [...folders].map(([name, folder]) =>
+    depth > 1
+      ? `${indent}${name}/\n${drawn(folder, depth - 1, `${indent}  `)}`
+      : `${indent}${name}/ (${folder.count} ${folder.count === 1 ? 'file' : 'files'})\n`,
+  );
+  return [...inner, ...files.map((name) => `${indent}${name}\n`)].join('');
+}
+
+export const searchCommands: Command[] = [
+  defineCommand({
+    name: 'code/search',
+    description: 'Finds the lines of the project that match a regular expression, or that hold any of a list of words.',
+    permission: 'read',
+    speed: 'long',
+    params: SearchParams,
+    result: z.strictObject({ matches: z.array(Match), truncated: z.boolean() }),
+    run: search,
+  }),
+  defineCommand({
+    name: 'code/tree',
+    description: 'Shows which folders and files the project has, without those that git ignores.',
+    permission: 'read',
+    speed: 'long',
+    textField: 'structure',
+    params: TreeParams,
+    result: z.strictObject({ structure: z.string(), files: z.number(), truncated: z.boolean() }),
+    run: tree,
+  }),
+];
