@@ -37,11 +37,11 @@ function example(): Definition {
   return { ...read.definition, steps: read.definition.steps.map(shorter), timeoutMs: 200_000 };
 }
 
-const read = (path: string): Reply =>
+const calls = (name: string, params: object): Reply =>
   streamed(
     wire,
     wire.events({
-      parts: [{ call: { id: path, name: 'code_read', pieces: [JSON.stringify({ path })] } }],
+      parts: [{ call: { id: name, name, pieces: [JSON.stringify(params)] } }],
       reason: wire.reasons.calls,
     }),
   );
@@ -67,9 +67,11 @@ describe('over the scripted wire', () => {
       const isFirstTurn = !wire.messages(body).some(({ role }) => role === 'assistant');
       if (!JSON.stringify(body).includes('What was found so far'))
         return isFirstTurn
-          ? read('src/main.js')
+          ? calls('code_search', { pattern: 'serve' })
           : answer({ answer: 'src/main.js starts what src/server.js serves', complete: false });
-      return isFirstTurn ? read('src/server.js') : answer({ answer: '8123, in src/server.js', complete: true });
+      return isFirstTurn
+        ? calls('code_read', { path: 'src/server.js' })
+        : answer({ answer: '8123, in src/server.js', complete: true });
     });
     const { handle, result, events } = await harness.run(example(), { inputs: { query } });
     expect(result).toMatchObject({
