@@ -2,6 +2,7 @@
  * Today's workflow code replays every recorded history, and what it records on the way is the trace that
  * was recorded with it. Needs no server.
  */
+import { readFileSync } from 'node:fs';
 import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -46,6 +47,17 @@ test('every case has its history, and every history its case', () => {
       .map(({ name }) => name)
       .toSorted(),
   ).toEqual(CASES.map(({ name }) => name).toSorted());
+});
+
+/**
+ * Recorded where tasks were lost on a busy machine (test/server/replay/outlasting.test.ts keeps such histories): the
+ * result of a step began a local activity before the ends of two others came, and a replay is told of all three at once.
+ */
+test('what came apart for the run is told to a replay together, and leads to the same', async () => {
+  const history: unknown = JSON.parse(
+    readFileSync(new URL('told-together/result-and-ends.json', import.meta.url), 'utf8'),
+  );
+  await replay('told-together', [history]);
 });
 
 describe.each(allRecorded())('$name', (recorded: Recorded) => {

@@ -82,8 +82,9 @@ async function askInTask<Result>(
 }
 
 /**
- * What ends in several activations is handed to a replay in one. So one end is taken after the other,
- * each once the run has done what follows from the one before, as it did when they came apart.
+ * What ends in several activations is handed to a replay in one, together with what the task began with.
+ * So one end is taken after the other, each once the run has done what follows from everything before it,
+ * as it did when they came apart.
  */
 function inOrder<Result>(run: UnderWay, result: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
@@ -102,10 +103,9 @@ function take(run: UnderWay, end: () => void): void {
 async function takeEnds(run: UnderWay): Promise<void> {
   run.isTaking = true;
   for (let end = run.ends.shift(); end !== undefined; end = run.ends.shift()) {
+    await CancellationScope.nonCancellable(() => settleActivation());
     end();
     endOne(run);
-    // With none under way there is none to come.
-    if (run.count > 0) await CancellationScope.nonCancellable(() => settleActivation());
   }
   run.isTaking = false;
 }
