@@ -165,10 +165,10 @@ test('turns that follow one another in one activity hear it before the next of t
 
 test('the model of a nested run is told through the run around it', async () => {
   model.next(waits('inner'), says('Done.'));
-  const handle = await harness.start(once('around', [inner('one')]), { handle: 'around' });
+  const handle = await harness.start(once('around', [inner('one')]), { handle: 'told-around' });
   await begins('inner');
   const told = await harness.command('tell', handle, 'Mind the gap', '--json');
-  expect(JSON.parse(told.out)).toMatchObject({ ok: true, handle: 'around/steps.0@1', step: 'steps.0@1' });
+  expect(JSON.parse(told.out)).toMatchObject({ ok: true, handle: 'told-around/steps.0@1', step: 'steps.0@1' });
   letGo('inner');
   expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
   expect(model.last.at(-1)).toMatchObject({ role: 'user', texts: ['Mind the gap'] });
