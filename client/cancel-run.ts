@@ -28,8 +28,13 @@ export interface Cancelled {
 }
 
 /** Returns when the run has ended, when its clean-up asks something, or as it stands after a minute. */
-export async function cancelAndSee(client: CancellingClient, handle: string): Promise<Cancelled> {
+export async function cancelAndSee(
+  client: CancellingClient,
+  handle: string,
+  whenTold?: () => void,
+): Promise<Cancelled> {
   await client.requestCancel(handle);
+  whenTold?.();
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, AbortSignal.timeout(CANCEL_MAX_MS)]);
   const asking = whenAsked(client, handle, signal).finally(() => over.abort());

@@ -82,6 +82,8 @@ export interface CancelOptions {
   force?: boolean;
   /** Who ends it by force; kept with its end. */
   by?: string;
+  /** Called once the run has been told. */
+  whenTold?: () => void;
 }
 
 /** `handle`: the run that was edited. */
@@ -305,7 +307,7 @@ export class SentinelClient {
    * nested in it, no clean-up runs, and what they leave is settled.
    */
   async cancel(handle: string, options: CancelOptions = {}): Promise<Cancelled> {
-    if (options.force !== true) return (await import('./cancel-run.ts')).cancelAndSee(this, handle);
+    if (options.force !== true) return (await import('./cancel-run.ts')).cancelAndSee(this, handle, options.whenTold);
     const store = await this.store();
     await store.ping();
     const [client, { forceCancel }] = await Promise.all([this.#connections.client(), import('./force-cancel.ts')]);

@@ -44,11 +44,11 @@ Examples:
 
 async function cancel(client: SentinelClient, handle: string, { force }: Options, output: Output): Promise<Cancelled> {
   if (force === true) return client.cancel(handle, { force, by: process.env['USER'] ?? 'local' });
-  const patience = setTimeout(
-    () => output.note(`sentinel: ${handle} has been told to end; waiting for its steps and its clean-up`),
-    PATIENCE_MS,
-  );
-  return client.cancel(handle).finally(() => clearTimeout(patience));
+  let patience: NodeJS.Timeout | undefined;
+  const note = (): void =>
+    output.note(`sentinel: ${handle} has been told to end; waiting for its steps and its clean-up`);
+  const whenTold = (): void => void (patience = setTimeout(note, PATIENCE_MS));
+  return client.cancel(handle, { whenTold }).finally(() => clearTimeout(patience));
 }
 
 function tell(handle: string, { report, questions, forced }: Cancelled, output: Output): void {
