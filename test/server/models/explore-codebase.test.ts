@@ -1,41 +1,18 @@
-/** The example that explores a code base: over the scripted wire, and with a small real model. */
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** The example that explores a code base: over the scripted wire (with a small real model: test/server/slow). */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Definition, Step } from '../../../language/model.ts';
 import type { Costs } from '../../../prisma/store/contract/spending-contract.ts';
-import { parseDefinitionText } from '../../../language/read/definition.ts';
-import { catalogue } from '../../catalogue.ts';
-import { root } from '../../project/tree.ts';
 import { Harness } from '../harness/harness.ts';
-import { smallModel } from '../../models/local/small-model.ts';
+import { example, query, writeCodebase } from '../harness/models/codebase.ts';
 import { Double, type Reply } from '../../models/wires/double.ts';
 import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
 import { streamed } from '../../models/wires/wire.ts';
 
-const file = join(root, 'sentinels', 'examples', 'explore-codebase.json');
-const query = 'which port the server listens on';
-
 let harness: Harness;
 beforeEach(async () => {
   harness = await Harness.open();
-  mkdirSync(join(harness.project, 'src'));
-  writeFileSync(join(harness.project, 'src', 'main.js'), "import { serve } from './server.js';\nserve();\n");
-  writeFileSync(join(harness.project, 'src', 'server.js'), 'export const serve = () => listen(8123);\n');
-  execFileSync('git', ['init', '--quiet'], { cwd: harness.project });
-  execFileSync('git', ['add', '--all', 'src'], { cwd: harness.project });
+  writeCodebase(harness.project);
 });
 afterEach(() => harness.close());
-
-const shorter = (step: Step): Step => (step.type === 'llm' ? { ...step, maxTokens: 200 } : step);
-
-/** With more time, and shorter answers: on a busy machine a small model takes its time. */
-function example(): Definition {
-  const read = parseDefinitionText(readFileSync(file, 'utf8'), { catalogue });
-  if (!read.ok) throw new Error(JSON.stringify(read.problems));
-  return { ...read.definition, steps: read.definition.steps.map(shorter), timeoutMs: 200_000 };
-}
 
 const calls = (name: string, params: object): Reply =>
   streamed(
@@ -105,37 +82,5 @@ describe('over the scripted wire', () => {
     const out = 'again.sentinel-test.json';
     expect(await harness.command('test', '--record', handle, '--out', out)).toMatchObject({ code: 0 });
     expect(await harness.command('test', out)).toMatchObject({ code: 0 });
-  });
-});
-
-const small = await smallModel();
-const why = 'path' in small ? '' : ` (skipped: no small model: ${small.missing})`;
-
-describe.skipIf('missing' in small)(`with a small real model${why}`, () => {
-  test('it runs to its end, and what was found has the form that was asked for', async () => {
-    const added = await harness.command('models', 'add', 'path' in small ? small.path : '', '--name', 'small');
-    expect(added).toMatchObject({ code: 0 });
-    await harness.startWorker({
-      OPENAI_API_KEY: '',
-      OPENAI_BASE_URL: '',
-      ANTHROPIC_API_KEY: '',
-      OLLAMA_HOST: '127.0.0.1:9',
-    });
-    const { handle, result } = await harness.run(example(), { inputs: { query } });
-    // A model this small may never say that it is done, or not manage the form: then the run says so.
-    expect(['completed', 'stopped', 'failed']).toContain(result.outcome);
-    expect([undefined, 'MODEL_ANSWER_INVALID']).toContain(result.failure?.code);
-    const transcript = await harness.command('transcript', handle, '--json');
-    const { conversations } = JSON.parse(transcript.out) as { conversations: { turns: { answer: unknown }[] }[] };
-    expect(conversations[0]?.turns[0]?.answer).toMatchObject({ outcome: { model: 'local/small' } });
-    const costs = await harness.command('costs', handle, '--by', 'model', '--json');
-    // It costs nothing, and that is known.
-    expect(JSON.parse(costs.out)).toMatchObject({ total: { usd: 0, unpricedTokens: 0 } });
-    const { findings } = result.outputs;
-    if (findings !== undefined)
-      expect(findings).toMatchObject({
-        answer: expect.any(String) as string,
-        complete: expect.any(Boolean) as boolean,
-      });
   });
 });
