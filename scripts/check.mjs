@@ -6,7 +6,7 @@
 // reason, before the last line, which sums up the whole run.
 //
 //   npm test                     build, types, format, lint, and the tests that a change is held against
-//   npm run soak                 the tests that take long: many random runs, long loops, crowds, chaos
+//   npm run soak                 the tests that take long: many random runs, a local model, long loops, crowds, chaos
 //   npm test -- --only NAME ...  some steps: install, build, types, format, lint, or a vitest project
 //   npm run soak -- --sum        adds the latest `npm test`: the last line is that of both
 //
@@ -27,8 +27,8 @@ const only = argv.includes('--only') ? argv.slice(argv.indexOf('--only') + 1) : 
 const isSoak = argv.includes('--soak');
 const isSum = argv.includes('--sum');
 const projects = isSoak
-  ? ['random', 'slow', 'slow-services', 'chaos']
-  : ['fast', 'alone', 'models', 'store', 'services', 'server', 'kill', 'browser'];
+  ? ['random', 'models', 'slow', 'slow-services', 'chaos']
+  : ['fast', 'alone', 'store', 'services', 'server', 'kill', 'browser'];
 // Chaos makes the same choices each time, so that what CI says is about the change; `npm run chaos` makes others.
 const settings = { chaos: { SENTINEL_CHAOS_SEED: process.env.SENTINEL_CHAOS_SEED ?? '7' } };
 const totals = new Totals();
