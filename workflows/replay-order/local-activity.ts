@@ -13,10 +13,12 @@ import {
   workflowInfo,
   type LocalActivityOptions,
 } from '@temporalio/workflow';
+import { isSideBySide } from '../../interpreter/position.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { settleActivation } from './settle-activation.ts';
 
 interface UnderWay {
+  walk: Walk;
   count: number;
   /** How many were asked of regular activities. */
   late: number;
@@ -45,7 +47,7 @@ export function askLocally<Result>(
   args: unknown[],
   options: LocalActivityOptions,
 ): Promise<Result> {
-  const run = runs.get(walk) ?? { count: 0, late: 0, waiting: [], ends: [], isTaking: false };
+  const run = runs.get(walk) ?? { walk, count: 0, late: 0, waiting: [], ends: [], isTaking: false };
   runs.set(walk, run);
   run.count += 1;
   return askInTask(run, type, args, options);
@@ -103,7 +105,9 @@ function take(run: UnderWay, end: () => void): void {
 async function takeEnds(run: UnderWay): Promise<void> {
   run.isTaking = true;
   for (let end = run.ends.shift(); end !== undefined; end = run.ends.shift()) {
-    await CancellationScope.nonCancellable(() => settleActivation());
+    // Each look costs memory; where there is one line of execution, nothing else leads anywhere.
+    if (run.count > 1 || isSideBySide(run.walk.position))
+      await CancellationScope.nonCancellable(() => settleActivation());
     end();
     endOne(run);
   }
