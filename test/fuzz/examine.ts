@@ -1,6 +1,6 @@
 /**
- * What must hold for every input of the language: no throw, no call over `callMsMax` and what its
- * answer takes to say, nothing inherited read, no data changed, JSON or nothing as the answer, and the same answer twice.
+ * What must hold for every input of the language: no throw, no call over `callMsMax`, nothing
+ * inherited read, no data changed, JSON or nothing as the answer, and the same answer twice.
  */
 import { tryEvaluate } from '../../language/expression/evaluate.ts';
 import { interpolateValue } from '../../language/references/interpolation.ts';
@@ -14,8 +14,6 @@ import { Random } from './random.ts';
 import { catalogue } from '../catalogue.ts';
 
 const callMsMax = 50;
-/** What an answer says costs time to say: two thousand problems are some 300,000 characters. */
-const charactersPerMs = 10_000;
 
 export const KINDS = ['evaluator', 'reader'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -88,16 +86,14 @@ export function examineCall(call: (turn: number) => unknown): string | undefined
     if (first.value.finding !== undefined) return first.value.finding;
     const second = timed(() => call(1));
     // A machine that is busy elsewhere is no hang: the quickest of several calls counts.
-    const text = textOf(first.value.result);
-    const msMax = callMsMax + text.length / charactersPerMs;
     const slow =
-      Math.min(first.ms, second.ms) <= msMax
+      Math.min(first.ms, second.ms) <= callMsMax
         ? 0
         : Math.min(first.ms, second.ms, timed(() => call(0)).ms, timed(() => call(1)).ms, timed(() => call(0)).ms);
-    if (slow > msMax) return `one call took ${Math.round(slow)} ms`;
+    if (slow > callMsMax) return `one call took ${Math.round(slow)} ms`;
     const strange = strangeIn(first.value.result);
     if (strange !== undefined) return strange;
-    return text === textOf(second.value) ? undefined : 'the second answer is another one';
+    return textOf(first.value.result) === textOf(second.value) ? undefined : 'the second answer is another one';
   } catch (error) {
     return `it threw ${error instanceof Error ? (error.stack ?? error.message).slice(0, 500) : String(error)}`;
   }

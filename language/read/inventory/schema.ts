@@ -210,6 +210,7 @@ function report(schema: z.ZodType, value: unknown, path: string, found: Found): 
 
 /** A key that is missing is there, misspelt. */
 function isThereMisspelt({ path }: z.core.$ZodIssue, misspelt: readonly Misspelt[]): boolean {
+  if (misspelt.length === 0) return false;
   const place = path.map(String).join('.');
   return misspelt.some(({ at, meant }) => meant !== undefined && [...at, meant].map(String).join('.') === place);
 }
@@ -222,11 +223,11 @@ const TELLING: Readonly<Record<string, readonly string[]>> = {
 
 /** A loop or a trigger without a type, in another language's words: those tell its type once they are mended. */
 function untypedWord({ path }: z.core.$ZodIssue, value: unknown): UnknownKey | undefined {
+  if (path.length > 2) return undefined;
   const [owner = '', key] = path.map(String);
   const holder = valueAt(value, [owner]);
   const legal = TELLING[owner];
-  if (key !== 'type' || path.length > 2 || legal === undefined || !isPlain(holder) || holder['type'] !== undefined)
-    return undefined;
+  if (key !== 'type' || legal === undefined || !isPlain(holder) || holder['type'] !== undefined) return undefined;
   return Object.keys(holder)
     .map((written) => ({ key: written, at: [owner], meant: nearest(written, legal), legal }))
     .find(({ key: written, meant }) => meant !== undefined && meant !== written);

@@ -10,6 +10,7 @@ import { remedyForValue } from './value-remedy.ts';
 /** What has the wrong type has no size that could be wrong too. */
 export function withoutConsequences(given: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
   const issues = given.flatMap(meantForm);
+  if (!issues.some(isRange)) return issues;
   const wrong = new Set(issues.filter(({ code }) => code === 'invalid_type').map(({ path }) => path.join('.')));
   return issues.filter((issue) => !isRange(issue) || !wrong.has(issue.path.join('.')));
 }
@@ -43,14 +44,13 @@ type Described = Pick<Problem, 'code' | 'message' | 'fix'>;
 /** A key is called what the author called it; one that is missing, what it is called here. */
 export function describe(issue: z.core.$ZodIssue, root: unknown, at: string, catalogue: Catalogue): Described {
   const value = valueAt(root, issue.path);
-  const holder = valueAt(root, issue.path.slice(0, -1));
   const key = issue.path.at(-1);
-  const own = typeof key === 'number' ? at.split('.').slice(-2).join('.') : lastKey(at, String(key));
+  const own = typeof key === 'number' ? lastTwo(at) : lastKey(at, String(key));
   const name = key === undefined ? 'the definition' : `"${value === undefined ? String(key) : own}"`;
   if (value === undefined && issue.code !== 'unrecognized_keys')
     return {
       code: 'MISSING_KEY',
-      message: `${name} is missing; ${wanted(issue)} is needed${elsewise(at, String(key), holder)}`,
+      message: `${name} is missing; ${wanted(issue)} is needed${elsewise(at, String(key), valueAt(root, issue.path.slice(0, -1)))}`,
     };
   const remedy = (): Remedy => remedyForValue(issue.path.map(String), value, catalogue);
   const options = optionsOf(issue);
@@ -58,6 +58,9 @@ export function describe(issue: z.core.$ZodIssue, root: unknown, at: string, cat
   if (isRange(issue)) return { code: 'OUT_OF_RANGE', message: outOfRange(name, issue) };
   return wrongType(`${name} is ${kindOf(value)}; ${wanted(issue)} is needed`, remedy());
 }
+
+/** `rules.71`, of a member of a list. */
+const lastTwo = (path: string): string => path.slice(path.lastIndexOf('.', path.lastIndexOf('.') - 1) + 1);
 
 /** What may be written in place of a key that is missing. */
 function elsewise(at: string, key: string, holder: unknown): string {
