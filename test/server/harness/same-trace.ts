@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, vi } from 'vitest';
+import { visitSteps, type KnownRefs } from '../../../language/explain/visit.ts';
 import type { Definition } from '../../../language/model.ts';
 import { parseDefinition } from '../../../language/read/definition.ts';
 import { runCase, STRAIGHT } from '../../interpreter/harness/run-case.ts';
@@ -18,22 +19,27 @@ import { catalogue } from '../../catalogue.ts';
 
 const folder = fileURLToPath(new URL('../../../sentinels/examples/', import.meta.url));
 
-/** Those whose runs need neither a model nor a repository. */
-const NEED_NOTHING = ['family', 'fan-out', 'hello', 'loops', 'verify-project'];
+/** No host of these tests has a model. */
+function asksModel(definition: Definition, known: KnownRefs): boolean {
+  let asks = false;
+  visitSteps(definition, known, ({ step }) => (asks ||= step.type === 'llm'));
+  return asks;
+}
 
 /** In two turns: what one refers to may be in a file that comes later. */
 function shipped(): Definition[] {
   const texts = readdirSync(folder)
-    .filter((name) => NEED_NOTHING.includes(name.replace(/\.json$/, '')))
+    .filter((name) => !name.endsWith('.sentinel-test.json'))
     .map((name) => ({ name, value: JSON.parse(readFileSync(join(folder, name), 'utf8')) as unknown }));
   const found = new Map<string, Definition>();
+  const known = (ref: string): Definition | undefined => found.get(ref);
   for (let turn = 1; ; turn += 1) {
     for (const { name, value } of texts) {
-      const read = parseDefinition(value, { catalogue, knownRefs: (ref) => found.get(ref) });
+      const read = parseDefinition(value, { catalogue, knownRefs: known });
       if (read.ok) found.set(read.definition.name, read.definition);
       else if (turn > 1) throw new Error(`${name}: ${read.problems[0]?.message ?? ''}`);
     }
-    if (turn > 1) return [...found.values()];
+    if (turn > 1) return [...found.values()].filter((definition) => !asksModel(definition, known));
   }
 }
 

@@ -72,13 +72,14 @@ export async function heard(harness: Harness, handle: string, verb: ControlVerb)
   await harness.say(handle, verb).catch(() => undefined);
 }
 
-/** What was refused to somebody may be heard late, and hold the run: it is told to go on until what is waited for comes. */
-export async function goesOn<Awaited>(harness: Harness, handle: string, awaited: Promise<Awaited>): Promise<Awaited> {
-  const wait = { isOver: false };
-  const over = awaited.finally(() => (wait.isOver = true));
-  while (!wait.isOver) {
-    await heard(harness, handle, 'resume');
-    await Promise.race([over.catch(() => undefined), sleep(500)]);
+/** Says it until it is taken, or the run has ended: what was taken once has to be done. */
+export async function taken(harness: Harness, handle: string, verb: ControlVerb): Promise<void> {
+  for (;;) {
+    const refusal: unknown = await harness.say(handle, verb).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    if (refusal === null || (await harness.store.runs.find(handle))?.outcome !== null) return;
+    await sleep(500);
   }
-  return over;
 }

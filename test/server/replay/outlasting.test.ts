@@ -8,7 +8,7 @@ import { answerRun } from '../../../runs/steer-run.ts';
 import { QUERIES, SIGNALS } from '../../../workflows/messages/messages.ts';
 import { create, once, shell } from '../harness/definitions.ts';
 import { Harness } from '../harness/harness.ts';
-import { goesOn, heard, many, outlast } from './outlasted-runs.ts';
+import { heard, many, outlast, taken } from './outlasted-runs.ts';
 import { notReplayed } from '../harness/replayed.ts';
 
 let harness: Harness;
@@ -30,11 +30,8 @@ test('pauses and resumes said in the first steps', async () => {
     },
   );
   for (const handle of handles) {
-    await goesOn(
-      harness,
-      handle,
-      harness.untilEvent(handle, (event) => event.type === 'asked'),
-    );
+    await taken(harness, handle, 'resume');
+    await harness.untilEvent(handle, (event) => event.type === 'asked');
     const { questions } = await harness.state(handle);
     await answerRun(harness.client, handle, { id: questions[0]?.id ?? '', choice: 'approve', by: 'ada' });
     expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
@@ -78,7 +75,9 @@ test('branches that wait side by side, looked at as the Web UI does, paused and 
       await heard(harness, handle, 'resume');
     },
   );
-  for (const handle of handles)
-    expect(await goesOn(harness, handle, harness.result(handle))).toMatchObject({ outcome: 'completed' });
+  for (const handle of handles) {
+    await taken(harness, handle, 'resume');
+    expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
+  }
   expect(await notReplayed(harness, handles, 0)).toEqual([]);
 });
