@@ -11,6 +11,7 @@ import type { Json, JsonObject } from '../language/json.ts';
 import type { OpenSession, RunContext, Store } from '../prisma/store/contract/contract.ts';
 import { referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
 import { JournalConflict } from '../prisma/store/contract/journal-conflict.ts';
+import type { StepCheckpoints, WritingStep } from './checkpoints/step-checkpoints.ts';
 import { checkForm, digestOf } from './local/answers.ts';
 import type { CommandContext, RunPort } from './commands/command.ts';
 import type { Registry } from './commands/registry.ts';
@@ -46,6 +47,7 @@ import { publishEvent } from './local/publish-event.ts';
 import { secretsOf, unsealedFor, withMaskedFailures, type Secrets } from './confinement/secrets.ts';
 import { maskJson } from '../language/secrets.ts';
 import { findCommand } from '../language/catalogue.ts';
+import { mayWriteFiles } from '../language/permissions.ts';
 import { turnRequest } from '../interpreter/build-turn.ts';
 import type { AgentReport, RunInput } from '../interpreter/host.ts';
 import type { CommandEffect, TurnEffect, TurnOutcome } from '../interpreter/effect.ts';
@@ -53,7 +55,7 @@ import type { ModelFrame } from '../interpreter/position.ts';
 import { handleOf } from '../interpreter/keys.ts';
 import { quickSteps } from './segment/quick-steps.ts';
 import { runSegment } from './segment/run-segment.ts';
-import { runShell } from './shell/run-shell.ts';
+import { runShell, type ShellResult } from './shell/run-shell.ts';
 import { withValueFiles } from './shell/value-files.ts';
 import type { Models } from './models/open-models.ts';
 import { LiveTurn } from './turns/live/live-turn.ts';
@@ -70,6 +72,8 @@ export interface ActivityParts {
   recorded: (handle: string) => Promise<void>;
   /** Null: model steps fail, and say how to get one. */
   models: Models | null;
+  /** Null: steps write without a state of the project before. */
+  checkpoints: StepCheckpoints | null;
 }
 
 type Activity = (...args: never[]) => Promise<unknown>;
@@ -83,20 +87,7 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
     [SHELL]: (request: ShellRequest, options?: StepOptions) =>
       guarded(async () => {
         const context = await contextOf(parts, options);
-        const { files, ...rest } = context.secrets.unsealShell(request);
-        return withMaskedFailures(context.secrets, () =>
-          withValueFiles(files, (values, folder) =>
-            runShell(
-              {
-                ...rest,
-                env: { ...rest.env, ...values },
-                timeoutMs: context.timeoutMs,
-                sandbox: { readable: folder === undefined ? [] : [folder] },
-              },
-              context,
-            ),
-          ),
-        );
+        return checkpointed(parts, context, { what: SHELL, isBackground: false }, () => runLine(request, context));
       }),
     [WATCH]: (request: WatchRequest) => guarded(async () => watchExecution(request, await contextOf(parts))),
     [LLM]: (request: TurnRequest, options?: StepOptions) => guarded(() => askWithin(parts, request, options)),
@@ -123,6 +114,44 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
   // have fails its step. Without it such a step would be tried again for ever.
   activities['default'] = commandActivity(parts, () => activityInfo().activityType);
   return activities;
+}
+
+function runLine(request: ShellRequest, context: KnownContext): Promise<ShellResult> {
+  const { secrets, timeoutMs } = context;
+  const { files, ...rest } = secrets.unsealShell(request);
+  return withMaskedFailures(secrets, () =>
+    withValueFiles(files, (values, folder) => {
+      const sandbox = { readable: folder === undefined ? [] : [folder] };
+      return runShell({ ...rest, env: { ...rest.env, ...values }, timeoutMs, sandbox }, context);
+    }),
+  );
+}
+
+/** Between two looks at the project. */
+async function checkpointed<Result>(
+  { checkpoints }: ActivityParts,
+  context: CommandContext,
+  step: Pick<WritingStep, 'what' | 'isBackground'>,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  if (checkpoints === null || context.confinement?.mode === 'readonly') return run();
+  const { handle, project } = context.run;
+  const { key, attempt } = context;
+  const isTaken = await beating(
+    context,
+    () => checkpoints.begin({ handle, key, project, attempt, ...step }),
+    () => null,
+  );
+  try {
+    return await run();
+  } finally {
+    if (isTaken && !step.isBackground)
+      await beating(
+        context,
+        () => checkpoints.end({ handle, key, project }),
+        () => null,
+      );
+  }
 }
 
 function commandActivity(parts: ActivityParts, nameOf: () => string): Activity {
@@ -246,12 +275,17 @@ async function runCommand(
     });
   const entry = findCommand(parts.registry.catalogue, name);
   if (entry?.speed === 'quick' && entry.permission !== 'read') return once(parts, context, run);
-  const session = parts.store.session();
-  try {
-    return await run(session);
-  } finally {
-    await session.close();
-  }
+  const perform = async (): Promise<Json> => {
+    const session = parts.store.session();
+    try {
+      return await run(session);
+    } finally {
+      await session.close();
+    }
+  };
+  if (!mayWriteFiles(parts.registry.catalogue, name, params)) return perform();
+  const isBackground = name === 'code/shell/execute' && params['wait'] === false;
+  return checkpointed(parts, context, { what: name, isBackground }, perform);
 }
 
 /** A write to our store, its result and its journal row are one transaction: it happens once. */
@@ -290,6 +324,7 @@ async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<K
     now: () => Date.now(),
     heartbeat: (details) => Context.current().heartbeat(details),
     secrets: await secretsOf(parts.store, options?.secrets),
+    ...(parts.checkpoints === null ? {} : { checkpoints: parts.checkpoints }),
     ...(options?.confinement === undefined ? {} : { confinement: options.confinement }),
     ...(options?.starts === undefined ? {} : { starts: options.starts }),
   };

@@ -11,6 +11,8 @@
  * is false.
  */
 import type { Client } from '@temporalio/client';
+import type { StepChanges } from '../activities/checkpoints/changes.ts';
+import type { Undone, UndoRequest } from '../activities/checkpoints/undo.ts';
 import { valueFault, type JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
@@ -41,6 +43,8 @@ import type { TellOptions, ToldModel } from './tell-model.ts';
 import type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
 export type { AnsweredQuestion, AnswerOptions } from './answer-question.ts';
+export type { StepChanges } from '../activities/checkpoints/changes.ts';
+export type { Undone } from '../activities/checkpoints/undo.ts';
 export type { Cancelled } from './cancel-run.ts';
 export type { Forced, ForcedRun } from './force-cancel.ts';
 export { ClientError } from '../runs/client-error.ts';
@@ -210,6 +214,20 @@ export class SentinelClient {
   async incidents(query: IncidentQuery = {}): Promise<Incident[]> {
     if (query.handle !== undefined) await this.find(query.handle);
     return (await this.store()).incidents.find(query);
+  }
+
+  /** What the run, and those nested in it, changed in its project, step by step. Throws `UNDO_REFUSED`. */
+  async changes(handle: string, options: { key?: string; patches?: boolean } = {}): Promise<StepChanges[]> {
+    await this.find(handle);
+    const [store, { changesOfRun }] = await Promise.all([this.store(), import('./undo-run.ts')]);
+    return changesOfRun(store, handle, options);
+  }
+
+  /** Takes back what a run that is not going on changed in its project. Throws `UNDO_REFUSED`. */
+  async undo(handle: string, options: Omit<UndoRequest, 'handle'> = {}): Promise<Undone> {
+    const run = await this.find(handle);
+    const [store, { undoRunOf }] = await Promise.all([this.store(), import('./undo-run.ts')]);
+    return undoRunOf(store, run, options);
   }
 
   /** Waits for the end of the run. */

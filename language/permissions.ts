@@ -65,6 +65,17 @@ export function permissionOf(catalogue: Catalogue, step: Step): Permission | nul
   }
 }
 
+/** Whether a command may change files of the project: it is then done between two states of it. */
+export function mayWriteFiles(
+  catalogue: Catalogue,
+  name: string,
+  params: { readonly [name: string]: unknown } | undefined,
+): boolean {
+  const entry = findCommand(catalogue, name);
+  if (entry === undefined || entry.speed === 'quick' || entry.otherRuns !== undefined) return false;
+  return ['write', 'shell', 'delete'].includes(permissionOfCommand(catalogue, name, params));
+}
+
 /** What a command of a run would do. */
 interface Commanded {
   command: string;

@@ -28,6 +28,7 @@ export type ClientErrorCode =
   | 'FORK_REFUSED'
   | 'HISTORY_MISSING'
   | 'HISTORY_DIVERGES'
+  | 'UNDO_REFUSED'
   | 'SETTINGS'
   | 'SERVICES'
   | 'STORE_UNAVAILABLE'

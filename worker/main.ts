@@ -105,6 +105,7 @@ async function serve(serving: Serving): Promise<void> {
     version,
     models,
     project: config.project?.folder ?? null,
+    checkpoints: config.checkpoints ? config.home : null,
     graceMs: config.graceMs,
     underWay,
     options: {
@@ -113,7 +114,7 @@ async function serve(serving: Serving): Promise<void> {
     },
   });
   const triggers = openTriggers(worker.starting, config, say);
-  const sweeping = keepSwept(worker.starting);
+  const sweeping = keepSwept(worker.starting, config.home);
   let telling: { close(): void } | undefined;
   const stop = (): void => {
     void triggers.close();

@@ -2,6 +2,7 @@
 import { Client } from '@temporalio/client';
 import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
 import { createActivities } from '../activities/activities.ts';
+import { StepCheckpoints } from '../activities/checkpoints/step-checkpoints.ts';
 import type { Command } from '../activities/commands/command.ts';
 import { processMetrics } from '../activities/commands/metrics.ts';
 import { builtInCommands, createRegistry } from '../activities/commands/registry.ts';
@@ -43,6 +44,8 @@ export interface WorkerParts {
   commands?: readonly Command[];
   /** The project whose configuration this worker has; null: none. Absent: nothing is checked. */
   project?: string | null;
+  /** The home in which states of projects are kept, before and after steps that may write; null or absent: none are taken. */
+  checkpoints?: string | null;
   /** Overrides for tests and benchmarks, e.g. `maxCachedWorkflows: 0`. */
   options?: Partial<WorkerOptions>;
 }
@@ -89,7 +92,9 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const dataConverter = { externalStorage: payloadStorage(store) };
   const client = new Client({ connection: parts.connection, namespace, dataConverter });
   const recorder = new RunRecorder(store, refusedRunEnder({ client, store, say }));
-  const background = new BackgroundProcesses();
+  const home = parts.checkpoints ?? null;
+  const checkpoints = home === null ? null : new StepCheckpoints(store.checkpoints, home);
+  const background = new BackgroundProcesses(async (of) => checkpoints?.end(of));
   const registry = createRegistry([...builtInCommands(processMetrics, background), ...(parts.commands ?? [])]);
   const { catalogue } = registry;
   const starting: RunServices = {
@@ -106,6 +111,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     registry,
     runs: runStarter(starting),
     models,
+    checkpoints,
     recorded: (handle) => recorder.written(handle),
   });
   const deployment = await versioning(parts.version ?? null, parts.bundle);

@@ -7,6 +7,7 @@
 import type * as z from 'zod';
 import type { Catalogue, CommandFacts } from '../../language/catalogue.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
+import type { StepCheckpoints } from '../checkpoints/step-checkpoints.ts';
 import type { Secrets } from '../confinement/secrets.ts';
 import type { Confinement } from '../../language/permissions.ts';
 import type { StepOptions, TurnRequest } from '../../interpreter/contract.ts';
@@ -70,6 +71,8 @@ export interface CommandContext {
   /** How the step's processes are held in; absent means not at all. */
   confinement?: Confinement;
   secrets?: Secrets;
+  /** States of the project before and after steps; absent where none are taken. */
+  checkpoints?: StepCheckpoints;
   /** Of a command that starts runs: what they inherit. */
   starts?: StepOptions['starts'];
 }

@@ -23,6 +23,7 @@ import { savingCommands } from './saving.ts';
 import { sentinelCommands } from './sentinel.ts';
 import { stepCommands } from './steps.ts';
 import { shellCommands } from './shell.ts';
+import { undoCommands } from './undo.ts';
 
 export interface Registry {
   /** Its commands, and those that are planned. */
@@ -37,6 +38,7 @@ export function builtInCommands(metrics: Metrics = processMetrics, background = 
     ...codeCommands,
     ...searchCommands,
     ...gitCommands,
+    ...undoCommands,
     ...shellCommands(background),
     ...dataCommands,
     ...sentinelCommands,

@@ -65,6 +65,8 @@ export const FAILURE_CODES = {
   STEP_TIMEOUT: 'A step ran longer than its timeout',
   STEP_UNDER_WAY: 'An edit names a step that is under way',
   STORE_UNAVAILABLE: 'The database does not answer',
+  UNDO_CONFLICT: 'Files that an undo would put back were changed by somebody else',
+  UNDO_REFUSED: 'An undo cannot be done',
   UNKNOWN_COMMAND: 'There is no command with that name',
   UNKNOWN_DEFINITION:
     'A `$ref` names a definition that the run was started without, or a variable one that is not stored',

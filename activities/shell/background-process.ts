@@ -67,6 +67,11 @@ export class BackgroundProcess {
     this.#isOurs = false;
   }
 
+  /** Not once another worker holds it, or nobody wants it. */
+  get isOurs(): boolean {
+    return this.#isOurs;
+  }
+
   /** The port it serves, once it does; null when it ends before, or in time does not. */
   async servedPort(withinMs: number, signal: AbortSignal): Promise<number | null> {
     const until = Date.now() + withinMs;

@@ -30,6 +30,9 @@ export type Started = { executionId: string; pid?: number; port?: number };
 /** Whether Temporal still knows the run as going on; null when it cannot tell. */
 export type AskRun = (handle: string) => Promise<boolean | null>;
 
+/** Told of a process that has ended, when its project is as it left it. */
+export type ProcessEnded = (of: { handle: string; key: string; project: string }) => Promise<void>;
+
 export type BackgroundContext = ShellContext & { store: Store };
 
 /** What is kept of a process, so that any worker can start it: secrets stay tokens. */
@@ -46,6 +49,11 @@ export class BackgroundProcesses {
   #askedAt = Date.now();
   #store: Store | undefined;
   #askRun: AskRun = () => Promise.resolve(null);
+  readonly #ended: ProcessEnded;
+
+  constructor(ended: ProcessEnded = () => Promise.resolve()) {
+    this.#ended = ended;
+  }
 
   /** A worker does this once; without it processes are held, and lost ones are not looked for. */
   open(store: Store, askRun: AskRun): void {
@@ -128,7 +136,11 @@ export class BackgroundProcesses {
     this.#held.set(execution.id, process);
     const steps = this.#steps.get(handle);
     this.#steps.set(handle, (steps ?? new Set()).add(stepMarker(handle, key)));
-    void process.done.then(() => this.#held.delete(execution.id));
+    const { project } = context.run;
+    void process.done.then(() => {
+      this.#held.delete(execution.id);
+      return process.isOurs ? this.#ended({ handle, key, project }) : undefined;
+    });
     if (steps === undefined) void this.#followRun(context.store, handle);
     await context.store.executions.started(execution, child.pid).catch(() => undefined);
     return process;
@@ -177,7 +189,7 @@ export class BackgroundProcesses {
     await this.#askRuns();
     for (const execution of await store.executions.running()) {
       if (this.#closing.signal.aborted || this.#held.has(execution.id) || !(await this.#isLost(execution))) continue;
-      if (execution.hasRunEnded) await bury(store, execution);
+      if (execution.hasRunEnded) await this.#bury(store, execution);
       else await this.#adopt(store, execution);
     }
   }
@@ -214,6 +226,15 @@ export class BackgroundProcesses {
     return Date.now() - since > 2 * SHELL_BOUNDS.keepMs;
   }
 
+  /** Nobody holds it and nobody will start it again. */
+  async #bury(store: Store, execution: RunningExecution): Promise<void> {
+    const { handle, key } = execution;
+    await endStep(handle, key).catch(() => undefined);
+    await store.executions.finish(execution, { exitCode: 137, signal: 'SIGKILL' });
+    const run = await store.runs.context(handle);
+    if (run !== null) await this.#ended({ handle, key, project: run.project });
+  }
+
   async #adopt(store: Store, lost: Holding & { handle: string }): Promise<void> {
     const run = await store.runs.context(lost.handle);
     if (run === null || !(await isFolder(run.project))) return;
@@ -241,12 +262,6 @@ export class BackgroundProcesses {
 
 async function endSteps(markers: ReadonlySet<string>, worker?: string): Promise<void> {
   await endGroups(() => groupsOfSteps([...markers], worker), SHELL_BOUNDS.graceMs);
-}
-
-/** Nobody holds it and nobody will start it again. */
-async function bury(store: Store, execution: RunningExecution): Promise<void> {
-  await endStep(execution.handle, execution.key).catch(() => undefined);
-  await store.executions.finish(execution, { exitCode: 137, signal: 'SIGKILL' });
 }
 
 const startedOf = ({ id, pid }: Pick<Execution, 'id' | 'pid'>): Started => ({

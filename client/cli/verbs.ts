@@ -57,6 +57,16 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     load: () => import('./verbs/incidents.ts'),
   },
   diff: { summary: 'compare two runs step by step', kind: 'looks', load: () => import('./verbs/diff.ts') },
+  changes: {
+    summary: 'show what a run changed in its project, step by step',
+    kind: 'looks',
+    load: () => import('./verbs/changes.ts'),
+  },
+  undo: {
+    summary: 'take back what a run changed in its project',
+    kind: 'acts',
+    load: () => import('./verbs/undo.ts'),
+  },
   fork: { summary: 'start a new run from any step of an old one', kind: 'acts', load: () => import('./verbs/fork.ts') },
   replay: {
     summary: "walk a run's history again and report where it diverges",

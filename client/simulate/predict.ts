@@ -120,6 +120,12 @@ export class Predictions extends Script {
           reply: { ok: true, value: { success: true, exitCode: 0, stdout: '', stderr: '', output: '' } },
         };
       }
+      case 'code/undo':
+        return {
+          ...known(NOTHING_UNDONE),
+          text: `takes back what the run changed${typeof params['key'] === 'string' ? ` from ${params['key']} on` : ''}`,
+          source: 'assumed',
+        };
       case 'data/create':
         return {
           ...known(this.#keep(textOf(collection), params)),
@@ -174,6 +180,8 @@ export class Predictions extends Script {
     );
   }
 }
+
+const NOTHING_UNDONE = { files: [], conflicts: [], left: [], gaps: [] };
 
 const NOTHING_COLLECTED = { text: '', tokens: 0, sources: [], leftOut: [] };
 

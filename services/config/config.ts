@@ -71,6 +71,8 @@ export interface Config {
   version: WorkerVersion | null;
   /** Long steps that the worker works on at once, of each queue; null: as many as Temporal's SDK says. */
   stepsAtOnce: number | null;
+  /** Whether the worker keeps states of projects, before and after steps that may write. */
+  checkpoints: boolean;
   /** From the signal that ends a worker until it has ended; its steps are interrupted a little before. */
   graceMs: number;
   /** Queues this machine's worker serves; the first is where runs start by default. */
@@ -146,6 +148,7 @@ export function readConfig(env: Environment = process.env): Config {
     project: projectOf(settings),
     version: workerVersion(settings),
     stepsAtOnce: settings.SENTINEL_STEPS_AT_ONCE ?? null,
+    checkpoints: settings.SENTINEL_CHECKPOINTS ?? true,
     graceMs: 1000 * (settings.SENTINEL_GRACE_SECONDS ?? GRACE_SECONDS),
     taskQueues: taskQueues(settings.SENTINEL_TASK_QUEUES),
     webUrl: webUrl(settings, embedded),
@@ -215,6 +218,7 @@ export function settingsFingerprint(config: Config): string {
     config.project,
     config.version,
     config.stepsAtOnce,
+    config.checkpoints,
     config.graceMs,
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);

@@ -76,6 +76,8 @@ export const WORKER_SETTINGS = {
     .min(1, 'must be at least 1')
     .max(10_000, 'must be at most 10000')
     .optional(),
+  /** False: steps write without a state of the project before, so nothing can be undone. */
+  SENTINEL_CHECKPOINTS: z.stringbool({ error: 'must be true or false' }).optional(),
   SENTINEL_GRACE_SECONDS: z.coerce
     .number({ error: 'must be a number of seconds' })
     .int('must be a whole number of seconds')

@@ -67,7 +67,7 @@ const laws: Law[] = [
     folder: 'client/',
     // A simulation confines paths as the commands do; a definition is read with the commands there are;
     // `models` asks a model as a turn does; a run that is ended by force leaves
-    // processes that nobody else may be there to end.
+    // processes that nobody else may be there to end; an undo is done where the project lies.
     ours: [
       'client/',
       'language/',
@@ -79,6 +79,7 @@ const laws: Law[] = [
       'runs/',
       'types:activities/',
       'activities/failures/failures.ts',
+      'activities/checkpoints/',
       'activities/confinement/confine.ts',
       'activities/commands/catalogue.ts',
       'activities/models/',

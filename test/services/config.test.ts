@@ -70,6 +70,8 @@ const accepted: [string, Record<string, string>, (config: Config) => unknown, un
   ],
   ['no version', { SENTINEL_DEPLOYMENT: 'x' }, ({ version }) => version, null],
   ['how much at once', { SENTINEL_STEPS_AT_ONCE: '4' }, ({ stepsAtOnce }) => stepsAtOnce, 4],
+  ['no checkpoints', { SENTINEL_CHECKPOINTS: 'false' }, ({ checkpoints }) => checkpoints, false],
+  ['checkpoints unless told otherwise', {}, ({ checkpoints }) => checkpoints, true],
   ['nothing of how much at once', {}, ({ stepsAtOnce }) => stepsAtOnce, null],
   ['a minute to end in', {}, ({ graceMs }) => graceMs, 60_000],
   ['another time to end in', { SENTINEL_GRACE_SECONDS: '5' }, ({ graceMs }) => graceMs, 5_000],

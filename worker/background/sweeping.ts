@@ -1,15 +1,17 @@
 /** Takes away what nothing needs any more: when a worker starts, and while it lives. */
+import { sweepTrees } from '../../activities/checkpoints/sweep-trees.ts';
 import type { RunServices } from '../../runs/start-run.ts';
 import { sweepSchedules } from '../../runs/sweep-schedules.ts';
 
 const everyMs = 3_600_000;
 
-export function keepSwept(parts: Pick<RunServices, 'client' | 'store'>): { end(): void } {
-  const { journal, executions, secrets, webhooks } = parts.store;
+export function keepSwept(parts: Pick<RunServices, 'client' | 'store'>, home: string): { end(): void } {
+  const { journal, executions, secrets, webhooks, checkpoints } = parts.store;
   const sweep = (): void => {
     // What one round could not take away, because the store or Temporal was away, the next one does.
-    for (const part of [journal, executions, secrets, webhooks]) void part.sweep().catch(() => undefined);
+    for (const part of [journal, executions, secrets, webhooks, checkpoints]) void part.sweep().catch(() => undefined);
     void sweepSchedules(parts).catch(() => undefined);
+    void sweepTrees(home).catch(() => undefined);
   };
   sweep();
   const timer = setInterval(sweep, everyMs).unref();

@@ -27,6 +27,7 @@ export function exitCodeOfError(code: ClientErrorCode): number {
       return EXIT.noSuchRun;
     case 'RUN_ENDED':
     case 'RUN_LOST':
+    case 'UNDO_REFUSED':
     case 'FORK_REFUSED':
     case 'HISTORY_MISSING':
     case 'HISTORY_DIVERGES':

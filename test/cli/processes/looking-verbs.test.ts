@@ -21,6 +21,7 @@ const LOOKS: Readonly<Record<string, string>> = {
   costs: 'costs nightly',
   incidents: 'incidents what failed',
   diff: 'diff nightly weekly',
+  changes: 'changes nightly',
   replay: 'replay nightly',
   logs: 'logs nightly --follow',
   follow: 'follow nightly',

@@ -1,0 +1,22 @@
+/** Bounds of checkpoints. */
+export const CHECKPOINT_BOUNDS = {
+  /** A larger file is left out of the states, and said to be. */
+  fileBytesMax: 2 * 1024 * 1024,
+  /** Of a project with more files, or more bytes that are new at once, no state is taken. */
+  filesMax: 50_000,
+  newBytesMax: 512 * 1024 * 1024,
+  /** One look at a project; it is given up after that. */
+  lookMs: 40_000,
+  /** A project that was too large is not looked at again for so long. */
+  givenUpMs: 10 * 60_000,
+  /** A look that met files in the middle of a change is repeated. */
+  tries: 3,
+  /** The end of a step is written while the store is away, in waits that double. */
+  endRetryMs: 100,
+  endRetries: 7,
+  /** Names of large files that a row holds. */
+  largeMax: 500,
+  /** Text of one step's diff. */
+  patchBytesMax: 1024 * 1024,
+  blobsAtOnce: 200,
+} as const;

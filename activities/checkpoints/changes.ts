@@ -1,0 +1,69 @@
+/** What the steps of a run changed in its project, step by step. */
+import type { Checkpoint, Checkpoints } from '../../prisma/store/contract/checkpoint-contract.ts';
+import { ShadowGit } from './shadow-git.ts';
+import { largeBetween, nameWithin } from './stretches.ts';
+import { countChanges, diffTrees, patchOf, type CountedChange } from './tree-diffs.ts';
+import { checkPlace, isMeant, noSuchCheckpoint } from './undo.ts';
+
+export interface StepChanges {
+  /** Behind the keys of the nested runs that lead to the step. */
+  key: string;
+  /** `shell`, the name of a command, or `undo`. */
+  what: string;
+  at: number;
+  /** `changed`; `unknown`: nobody saw it end, or it has not yet; `skipped`: no state was taken, and `why` says why. */
+  state: 'changed' | 'unknown' | 'skipped';
+  why: string | null;
+  isBackground: boolean;
+  files: CountedChange[];
+  /** Changed, and too large to keep. */
+  large: string[];
+  /** A unified diff, where it was asked for. */
+  patch: string | null;
+  isCut: boolean;
+}
+
+export interface ChangesQuery {
+  handle: string;
+  key?: string | undefined;
+  patches: boolean;
+}
+
+/** Steps that could have written and changed nothing are left out. */
+export async function changesOf(rows: Checkpoints, { handle, key, patches }: ChangesQuery): Promise<StepChanges[]> {
+  const all = await rows.ofRun(handle);
+  const meant = key === undefined ? all : all.filter((one) => isMeant(nameWithin(handle, one), key));
+  if (key !== undefined && meant.length === 0)
+    throw noSuchCheckpoint(
+      handle,
+      key,
+      all.map((one) => nameWithin(handle, one)),
+    );
+  const found: StepChanges[] = [];
+  for (const checkpoint of meant) {
+    const changes = await stepChanges(checkpoint, { handle, patches });
+    if (changes.state !== 'changed' || changes.files.length > 0 || changes.large.length > 0) found.push(changes);
+  }
+  return found;
+}
+
+async function stepChanges(
+  checkpoint: Checkpoint,
+  { handle, patches }: { handle: string; patches: boolean },
+): Promise<StepChanges> {
+  const { before, after, what, takenAt: at, isBackground, skipped, place, project } = checkpoint;
+  const known = { key: nameWithin(handle, checkpoint), what, at, isBackground };
+  const none = { why: null, files: [], large: [], patch: null, isCut: false };
+  if (before === null) return { ...known, ...none, state: 'skipped', why: skipped };
+  if (after === null) return { ...known, ...none, state: 'unknown' };
+  const large = largeBetween(before, after);
+  if (before.tree === after.tree) return { ...known, ...none, state: 'changed', large };
+  checkPlace(place, project);
+  const git = ShadowGit.reading(place, project);
+  const pair = { before: before.tree, after: after.tree };
+  const [changed = []] = await diffTrees(git, [pair]);
+  const isKept = new Set(large);
+  const files = (await countChanges(git, pair, changed)).filter(({ path }) => !isKept.has(path));
+  const { text, isCut } = patches ? await patchOf(git, pair) : { text: null, isCut: false };
+  return { ...known, state: 'changed', why: null, files, large, patch: text, isCut };
+}

@@ -1,0 +1,184 @@
+/**
+ * The state of a project as a git tree, one look after the other: what changed since the last look is added to
+ * the index, and nothing else is read.
+ *
+ * Left out: what `.gitignore` names, `.git` wherever it is, homes of Sentinel, `node_modules`, large files (they
+ * are named), and names that are not UTF-8. A repository inside the project is part of it, without its `.git`.
+ */
+import { accessSync, constants, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { lstat } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import type { ProjectState } from '../../prisma/store/contract/checkpoint-contract.ts';
+import { isBelow } from '../confinement/helper-programs.ts';
+import { CHECKPOINT_BOUNDS } from './bounds.ts';
+import { GitTrouble, type ShadowGit, TooLarge } from './shadow-git.ts';
+
+/** Of any case: a project's own `.gitignore` cannot bring these back, because what is said here stands before it. */
+const ALWAYS_LEFT_OUT = ['.[sS][eE][nN][tT][iI][nN][eE][lL]', 'node_modules/'];
+
+/** Files by which a home of another name is known (confinement/protected-places.ts). */
+const HOME_MARKS = /(?:^|\/)(?:postgres\.password|worker-settings\.json|supervisor\.lock)$/;
+
+const dayMs = 86_400_000;
+
+interface Listed {
+  /** In the index, and not as it says. */
+  changed: string[];
+  gone: string[];
+  others: string[];
+}
+
+interface Weighed {
+  add: string[];
+  remove: string[];
+  large: Record<string, string>;
+}
+
+export class ProjectTrees {
+  readonly git: ShadowGit;
+  #tree: string | null = null;
+  #looking: Promise<unknown> = Promise.resolve();
+
+  constructor(git: ShadowGit) {
+    this.git = git;
+  }
+
+  /** Of all looks of this process at the project one at a time. Throws `GitTrouble`. */
+  take(): Promise<ProjectState> {
+    const look = this.#looking.then(() => this.#patiently());
+    this.#looking = look.catch(() => undefined);
+    return look;
+  }
+
+  /** While `work` runs nobody of this process looks. */
+  alone<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = this.#looking.then(work);
+    this.#looking = done.catch(() => undefined);
+    return done;
+  }
+
+  /** Whoever changes files while we look makes git stumble. */
+  async #patiently(): Promise<ProjectState> {
+    for (let tried = 1; ; tried += 1) {
+      try {
+        return await this.#look();
+      } catch (error) {
+        // What the index says may be half of it.
+        this.#tree = null;
+        rmSync(`${this.git.index}.lock`, { force: true });
+        if (!(error instanceof GitTrouble) || error instanceof TooLarge || tried >= CHECKPOINT_BOUNDS.tries)
+          throw error;
+      }
+    }
+  }
+
+  async #look(): Promise<ProjectState> {
+    const listed = await this.#list();
+    if (listed.others.length > CHECKPOINT_BOUNDS.filesMax)
+      throw new TooLarge(`the project has more than ${CHECKPOINT_BOUNDS.filesMax} files that no .gitignore names`);
+    const { add, remove, large } = await weigh(this.git.project, listed);
+    if (remove.length > 0) await this.#update(['--force-remove'], remove);
+    if (add.length > 0) await this.#update(['--add', '--remove', '--replace'], add);
+    if (remove.length > 0 || add.length > 0) this.#tree = null;
+    this.#tree ??= (await this.git.text(['write-tree'])).trim();
+    keepTree(this.git.place, this.#tree);
+    return { tree: this.#tree, large };
+  }
+
+  async #update(how: readonly string[], paths: readonly string[]): Promise<void> {
+    this.#tree = null;
+    await this.git.run(['update-index', ...how, '-z', '--stdin'], { stdin: `${paths.join('\0')}\0` });
+  }
+
+  async #list(): Promise<Listed> {
+    const [known, others] = await Promise.all([
+      this.git.hasIndex ? this.git.run(['diff-files', '-z', '--name-status']) : Buffer.alloc(0),
+      this.#others(this.git.project, this.#homes(), this.git.index),
+    ]);
+    const fields = fieldsOf(known);
+    const pairs = Array.from({ length: fields.length >> 1 }, (_, at) => [fields[2 * at], fields[2 * at + 1]] as const);
+    const named = (wanted: boolean): string[] =>
+      pairs.flatMap(([status, path]) => ((status === 'D') === wanted && path !== undefined ? [path] : []));
+    return { gone: named(true), changed: named(false), others };
+  }
+
+  /** A home that lies in the project under a name of its own. */
+  #homes(): string[] {
+    const own = process.env['SENTINEL_HOME'];
+    const homes = [dirname(dirname(this.git.place)), ...(own === undefined || own === '' ? [] : [own])];
+    return homes
+      .filter((home) => home !== this.git.project && isBelow(home, this.git.project))
+      .map((home) => `/${relative(this.git.project, home).split(sep).join('/')}`);
+  }
+
+  /** What the index does not know. Git stops at a repository inside the project, so that one is asked by itself. */
+  async #others(folder: string, homes: readonly string[], index: string): Promise<string[]> {
+    const out = [...ALWAYS_LEFT_OUT, ...homes.map((home) => home.replaceAll(/[*?[\]\\ ]/g, String.raw`\$&`))];
+    const listed = await this.git.run(
+      ['ls-files', '-z', '--others', '--exclude-per-directory=.gitignore', ...out.map((one) => `--exclude=${one}`)],
+      { workTree: folder, index },
+    );
+    const found = fieldsOf(listed);
+    const marked = found.filter((path) => HOME_MARKS.test(path)).map((path) => path.slice(0, path.lastIndexOf('/') + 1));
+    const kept = found.filter((path) => !marked.some((home) => home !== '' && path.startsWith(home)));
+    const inner = kept.filter((path) => path.endsWith('/'));
+    const plain = kept.filter((path) => !path.endsWith('/'));
+    for (const nested of inner) {
+      const below = await this.#others(join(folder, nested), [], join(this.git.place, 'indexes', 'none'));
+      for (const path of below) plain.push(`${nested}${path}`);
+    }
+    return plain;
+  }
+}
+
+/** A name that is not UTF-8 has no place in a row or an answer. */
+const fieldsOf = (output: Buffer): string[] =>
+  output.toString('utf8').split('\0').filter((field) => field !== '' && !field.includes('\uFFFD'));
+
+/** What goes in, what comes out, and what is too large. */
+async function weigh(project: string, { changed, gone, others }: Listed): Promise<Weighed> {
+  const weighed: Weighed = { add: [], remove: [...gone], large: {} };
+  let [bytes, large] = [0, 0];
+  const known = new Set(changed);
+  for (const path of [...changed, ...others]) {
+    const file = join(project, path);
+    const found = await lstat(file).catch(() => null);
+    if (found === null || !(found.isFile() || found.isSymbolicLink())) continue;
+    if (found.isFile() && found.size > CHECKPOINT_BOUNDS.fileBytesMax) {
+      large += 1;
+      if (large <= CHECKPOINT_BOUNDS.largeMax) weighed.large[path] = `${found.size} ${Math.round(found.mtimeMs)}`;
+      if (known.has(path)) weighed.remove.push(path);
+    } else if (found.isSymbolicLink() || isReadable(file)) {
+      bytes += found.size;
+      weighed.add.push(path);
+    }
+  }
+  if (bytes > CHECKPOINT_BOUNDS.newBytesMax)
+    throw new TooLarge(
+      `the project has more than ${CHECKPOINT_BOUNDS.newBytesMax / 1024 / 1024} MiB that no .gitignore names`,
+    );
+  return weighed;
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A reference by which the tree outlives git's clean-up; its time says when the tree was last taken. */
+export function keepTree(place: string, tree: string): void {
+  const file = join(place, 'refs', 'checkpoints', tree.slice(0, 2), tree.slice(2));
+  const at = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+  if (at !== undefined && Date.now() - at < dayMs) return;
+  if (at === undefined) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, `${tree}\n`);
+  } else {
+    const now = new Date();
+    utimesSync(file, now, now);
+  }
+}

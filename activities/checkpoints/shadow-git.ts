@@ -1,0 +1,177 @@
+/**
+ * A git folder of our own beside a project: its trees are states of the project.
+ *
+ * - S1 The project's own repository is never opened: not its configuration, index, refs or objects.
+ * - S2 Git is told everything by us: no settings of a person or the system, no hooks, no monitor. Files go in
+ *      and come out byte for byte, because our attributes stand before those of the project: no filter, no
+ *      change of line ends.
+ * - S3 Each process has an index of its own, so two workers on one project do not wait for each other.
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, readdirSync, statSync } from 'node:fs';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { gitProgram } from '../confinement/git-repository.ts';
+import { helperEnvironment } from '../confinement/helper-programs.ts';
+import { CHECKPOINT_BOUNDS } from './bounds.ts';
+
+/** Why no state can be taken, as the second half of a sentence; or what git said. */
+export class GitTrouble extends Error {
+  override readonly name: string = 'GitTrouble';
+}
+
+/** Another try would find the same. */
+export class TooLarge extends GitTrouble {
+  override readonly name = 'TooLarge';
+}
+
+export interface GitCall {
+  stdin?: Buffer | string;
+  /** The work tree; the project unless stated. */
+  workTree?: string;
+  index?: string;
+  bytesMax?: number;
+}
+
+const SETTINGS = `[core]
+	repositoryformatversion = 0
+	filemode = true
+	bare = false
+	symlinks = true
+	ignorecase = ${String(process.platform === 'darwin')}
+	precomposeunicode = ${String(process.platform === 'darwin')}
+	autocrlf = false
+	safecrlf = false
+	hooksPath = /dev/null
+	fsmonitor = false
+	attributesFile = /dev/null
+	excludesFile = /dev/null
+	quotePath = false
+	protectNTFS = false
+	protectHFS = false
+	looseCompression = 1
+[gc]
+	auto = 0
+	packRefs = false
+	reflogExpire = never
+[maintenance]
+	auto = false
+`;
+
+/** Before every attribute of the project: content stays as it is. */
+const ATTRIBUTES = '* -text !eol !ident !filter !diff !merge !working-tree-encoding !export-subst\n';
+
+/** The folder of a project in a home of Sentinel. */
+export const placeOf = (home: string, project: string): string => {
+  const digest = createHash('sha256').update(project).digest('hex').slice(0, 16);
+  const name = basename(project).replaceAll(/[^A-Za-z0-9._-]/g, '_').slice(0, 40);
+  return join(home, 'checkpoints', `${digest}-${name}`);
+};
+
+const outputBytesMax = 64 * 1024 * 1024;
+
+export class ShadowGit {
+  readonly place: string;
+  readonly project: string;
+  /** The index of this process. */
+  readonly index: string;
+  readonly #program: string;
+
+  private constructor(place: string, project: string) {
+    this.place = place;
+    this.project = project;
+    this.index = join(place, 'indexes', `${process.pid}-${Date.now().toString(36)}`);
+    this.#program = gitProgram(project);
+  }
+
+  /** `project`: its real path. Makes the folder where it is missing. */
+  static async open(place: string, project: string): Promise<ShadowGit> {
+    const git = new ShadowGit(place, project);
+    for (const folder of ['objects', 'refs', 'info', 'indexes'])
+      await mkdir(join(place, folder), { recursive: true, mode: 0o700 });
+    await chmod(place, 0o700);
+    // Written each time: what is here decides what git does.
+    await writeFile(join(place, 'config'), SETTINGS);
+    await writeFile(join(place, 'info', 'attributes'), ATTRIBUTES);
+    await writeFile(join(place, 'info', 'exclude'), '');
+    await writeFile(join(place, 'HEAD'), 'ref: refs/heads/none\n');
+    git.#startFromNewestIndex();
+    return git;
+  }
+
+  /** Only reads trees that are there. */
+  static reading(place: string, project: string): ShadowGit {
+    return new ShadowGit(place, project);
+  }
+
+  /** An index knows what was seen of each file, so that a file that did not change is not read. */
+  #startFromNewestIndex(): void {
+    const folder = join(this.place, 'indexes');
+    const [newest] = readdirSync(folder)
+      .filter((name) => !name.endsWith('.lock'))
+      .map((name) => ({ path: join(folder, name), at: timeOf(join(folder, name)) }))
+      .toSorted((a, b) => b.at - a.at);
+    if (newest === undefined) return;
+    try {
+      copyFileSync(newest.path, this.index);
+    } catch {
+      // Taken away since it was listed: the first look reads every file.
+    }
+  }
+
+  get hasIndex(): boolean {
+    return existsSync(this.index);
+  }
+
+  async text(args: readonly string[], call: GitCall = {}): Promise<string> {
+    return (await this.run(args, call)).toString('utf8');
+  }
+
+  run(args: readonly string[], call: GitCall = {}): Promise<Buffer> {
+    const { workTree = this.project, index = this.index, bytesMax = outputBytesMax } = call;
+    const env = {
+      ...helperEnvironment(),
+      GIT_DIR: this.place,
+      GIT_WORK_TREE: workTree,
+      GIT_INDEX_FILE: index,
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_ATTR_NOSYSTEM: '1',
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_PAGER: 'cat',
+      GIT_LITERAL_PATHSPECS: '1',
+    };
+    return new Promise((resolve, reject) => {
+      const child = spawn(this.#program, args, { cwd: workTree, env, stdio: ['pipe', 'pipe', 'pipe'] });
+      const out: Buffer[] = [];
+      let bytes = 0;
+      let said = '';
+      let trouble: string | null = null;
+      const end = (why: string): void => {
+        trouble ??= why;
+        child.kill('SIGKILL');
+      };
+      const timer = setTimeout(() => end(`git ${args[0] ?? ''} took too long`), CHECKPOINT_BOUNDS.lookMs);
+      child.stdout.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > bytesMax) end(`git ${args[0] ?? ''} printed more than ${bytesMax} bytes`);
+        else out.push(chunk);
+      });
+      child.stderr.on('data', (chunk: Buffer) => (said = `${said}${chunk.toString('utf8')}`.slice(-2000)));
+      child.once('error', (error) => end(error.message));
+      // Git may end before it has read everything; its exit says why.
+      child.stdin.on('error', () => undefined);
+      child.stdin.end(call.stdin ?? '');
+      child.once('close', (code) => {
+        clearTimeout(timer);
+        if (trouble === null && code !== 0)
+          trouble = `git ${args[0] ?? ''} ended with ${String(code)}: ${said.trim() || 'no message'}`;
+        if (trouble === null) resolve(Buffer.concat(out));
+        else reject(new GitTrouble(trouble));
+      });
+    });
+  }
+}
+
+const timeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;

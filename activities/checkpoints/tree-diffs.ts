@@ -1,0 +1,123 @@
+/** What differs between two trees, file by file, and as a unified diff. */
+import { CHECKPOINT_BOUNDS } from './bounds.ts';
+import type { ShadowGit } from './shadow-git.ts';
+
+/** Null: there is none. */
+export type FileState = { mode: string; blob: string } | null;
+
+export interface FileChange {
+  path: string;
+  before: FileState;
+  after: FileState;
+}
+
+export interface TreePair {
+  before: string;
+  after: string;
+}
+
+const nameOf = ({ before, after }: TreePair): string => `${before} ${after}`;
+
+/** In the order of `pairs`. */
+export async function diffTrees(git: ShadowGit, pairs: readonly TreePair[]): Promise<FileChange[][]> {
+  const unlike = pairs.filter(({ before, after }) => before !== after);
+  if (unlike.length === 0) return pairs.map(() => []);
+  const wanted = [...new Set(unlike.map((pair) => nameOf(pair)))];
+  const output = await git.run(['diff-tree', '--stdin', '-r', '-z', '--raw', '--no-renames', '--no-abbrev'], {
+    stdin: `${wanted.join('\n')}\n`,
+  });
+  const found = readDiffs(output);
+  return pairs.map((pair) => found.get(nameOf(pair)) ?? []);
+}
+
+/** A line with the two trees, and behind it for each file `:mode mode blob blob status`, NUL, path, NUL. */
+function readDiffs(output: Buffer): Map<string, FileChange[]> {
+  const found = new Map<string, FileChange[]>();
+  let changes: FileChange[] = [];
+  for (let at = 0; at < output.length; ) {
+    if (output[at] !== 0x3a) {
+      const end = output.indexOf(0x0a, at);
+      changes = [];
+      found.set(output.toString('latin1', at, end), changes);
+      at = end + 1;
+      continue;
+    }
+    const meta = output.indexOf(0, at);
+    const end = output.indexOf(0, meta + 1);
+    const [modeBefore = '', modeAfter = '', blobBefore = '', blobAfter = ''] = output
+      .toString('latin1', at + 1, meta)
+      .split(' ');
+    changes.push({
+      path: output.toString('utf8', meta + 1, end),
+      before: stateOf(modeBefore, blobBefore),
+      after: stateOf(modeAfter, blobAfter),
+    });
+    at = end + 1;
+  }
+  return found;
+}
+
+const stateOf = (mode: string, blob: string): FileState => (mode === '000000' ? null : { mode, blob });
+
+export const isSame = (a: FileState, b: FileState): boolean =>
+  a === null || b === null ? a === b : a.mode === b.mode && a.blob === b.blob;
+
+export interface CountedChange {
+  path: string;
+  status: 'created' | 'changed' | 'deleted';
+  /** Lines; null where the content is no text. */
+  added: number | null;
+  removed: number | null;
+}
+
+export async function countChanges(
+  git: ShadowGit,
+  pair: TreePair,
+  changes: readonly FileChange[],
+): Promise<CountedChange[]> {
+  if (changes.length === 0) return [];
+  const output = await git.text(['diff-tree', '-r', '-z', '--numstat', '--no-renames', pair.before, pair.after]);
+  const counted = new Map(
+    output
+      .split('\0')
+      .filter(Boolean)
+      .map((line) => {
+        const [added = '', removed = '', ...path] = line.split('\t');
+        return [path.join('\t'), { added: linesOf(added), removed: linesOf(removed) }] as const;
+      }),
+  );
+  return changes.map(({ path, before, after }) => ({
+    path,
+    status: before === null ? 'created' : after === null ? 'deleted' : 'changed',
+    ...(counted.get(path) ?? { added: null, removed: null }),
+  }));
+}
+
+const linesOf = (text: string): number | null => (text === '-' ? null : Number(text));
+
+/** Cut where it is longer than a person reads. */
+export async function patchOf(git: ShadowGit, { before, after }: TreePair): Promise<{ text: string; isCut: boolean }> {
+  if (before === after) return { text: '', isCut: false };
+  const bytes = await git.run(['diff-tree', '-r', '-p', '--no-renames', '--no-ext-diff', '--no-textconv', before, after]);
+  const isCut = bytes.length > CHECKPOINT_BOUNDS.patchBytesMax;
+  return { text: bytes.subarray(0, CHECKPOINT_BOUNDS.patchBytesMax).toString('utf8'), isCut };
+}
+
+/** Contents by blob. */
+export async function readBlobs(git: ShadowGit, blobs: readonly string[]): Promise<Map<string, Buffer>> {
+  const found = new Map<string, Buffer>();
+  if (blobs.length === 0) return found;
+  const output = await git.run(['cat-file', '--batch'], {
+    stdin: `${blobs.join('\n')}\n`,
+    bytesMax: blobs.length * (CHECKPOINT_BOUNDS.fileBytesMax + 100),
+  });
+  for (let at = 0; at < output.length; ) {
+    const end = output.indexOf(0x0a, at);
+    const [blob = '', type, size] = output.toString('latin1', at, end).split(' ');
+    at = end + 1;
+    if (type !== 'blob') continue;
+    found.set(blob, output.subarray(at, at + Number(size)));
+    at += Number(size) + 1;
+  }
+  return found;
+}

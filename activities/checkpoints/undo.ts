@@ -1,0 +1,289 @@
+/**
+ * Takes back what the steps of a run did to the files of its project.
+ *
+ * - D1 Only files that these steps changed are touched, and each only in the state that they left it in. Is one
+ *      of them in another, nothing is restored, unless it is forced.
+ * - D2 Nothing is lost: what is replaced stands in the state before the undo, which is a checkpoint like that of
+ *      a step. What cannot stand there is left as it is, also where it is forced.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as breathe } from 'node:timers/promises';
+import type { Mode } from '../../language/permissions.ts';
+import type {
+  Checkpoint,
+  CheckpointOf,
+  Checkpoints,
+  ProjectState,
+} from '../../prisma/store/contract/checkpoint-contract.ts';
+import { protectionOf } from '../confinement/protected-places.ts';
+import { Failure } from '../failures/failures.ts';
+import { CHECKPOINT_BOUNDS } from './bounds.ts';
+import { removeAt, stateAt, writeAt, type Found } from './files-in-place.ts';
+import { planUndo, type PlannedFile } from './plan-undo.ts';
+import { ProjectTrees } from './project-trees.ts';
+import { ShadowGit } from './shadow-git.ts';
+import { nameWithin, stretchesOf } from './stretches.ts';
+import { isSame, readBlobs, type FileState } from './tree-diffs.ts';
+
+export interface UndoRequest {
+  /** The run; what runs nested in it did is taken back, too. */
+  handle: string;
+  /** From this step on; `steps.2` means all that was done at it. Without it the whole run. */
+  key?: string | undefined;
+  /** This step alone. */
+  only?: boolean | undefined;
+  force?: boolean | undefined;
+  dryRun?: boolean | undefined;
+}
+
+export interface PathFinding {
+  path: string;
+  why: string;
+}
+
+export type Undone = {
+  handle: string;
+  /** Put back, or, where nothing was done, what would be. */
+  files: { path: string; done: 'restored' | 'removed' }[];
+  /** Why nothing was done; with `force` what was done in spite of it. */
+  conflicts: PathFinding[];
+  /** Not touched. */
+  left: PathFinding[];
+  /** Steps of which there is no state before, so that nothing of them is taken back. */
+  gaps: { key: string; why: string }[];
+  /** False: conflicts, or only a look. */
+  done: boolean;
+  /** Key of the checkpoint by which the undo is taken back. */
+  undo: string | null;
+};
+
+interface Place {
+  trees: ProjectTrees;
+  /** The project as it is now, kept. */
+  now: ProjectState;
+  mode?: Mode | undefined;
+}
+
+interface Wanted extends PlannedFile {
+  found: Found;
+}
+
+/** What a person asked for. */
+export async function undoRun(rows: Checkpoints, request: UndoRequest): Promise<Undone> {
+  const all = await rows.ofRun(request.handle);
+  const checkpoints = selected(all, request);
+  const first = checkpoints.find(({ before }) => before !== null);
+  if (first === undefined) return { ...nothing(request.handle), gaps: gapsOf(checkpoints, request.handle) };
+  const { place, project } = first;
+  const trees = await treesAt(place, project);
+  const now = await trees.take();
+  if (request.dryRun === true) return undoSteps(checkpoints, { trees, now }, request);
+  const key = nextKey(all, request.handle);
+  const own = { handle: request.handle, key };
+  const begin = (): Promise<Checkpoint> =>
+    rows.begin({ ...own, what: 'undo', project, place, isBackground: false, before: now, skipped: null });
+  const undone = await undoSteps(checkpoints, { trees, now }, request, begin);
+  if (!undone.done || undone.files.length === 0) return undone;
+  await rows.end(own, await trees.take());
+  return { ...undone, undo: key };
+}
+
+/** What a step of the run asked for; its own state before was taken when it began. */
+export async function undoFromStep(
+  rows: Checkpoints,
+  trees: ProjectTrees,
+  own: CheckpointOf,
+  request: UndoRequest & { mode?: Mode | undefined },
+): Promise<Undone> {
+  const all = await rows.ofRun(request.handle);
+  const mine = all.find(({ handle, key }) => handle === own.handle && key === own.key);
+  if (mine?.before === undefined || mine.before === null)
+    throw refused(`the state of the project could not be taken (${mine?.skipped ?? 'checkpoints are turned off'})`);
+  const earlier = all.filter(({ position }) => position < mine.position);
+  const place = { trees, now: mine.before, mode: request.mode };
+  const undone = await undoSteps(selected(earlier, request), place, request);
+  return { ...undone, undo: undone.done ? own.key : null };
+}
+
+const refused = (finding: string): Failure => new Failure('UNDO_REFUSED', finding);
+
+const nothing = (handle: string): Undone => ({
+  handle,
+  files: [],
+  conflicts: [],
+  left: [],
+  gaps: [],
+  done: true,
+  undo: null,
+});
+
+/** The trees of a place on this host. */
+export async function treesAt(place: string, project: string): Promise<ProjectTrees> {
+  checkPlace(place, project);
+  return new ProjectTrees(await ShadowGit.open(place, project));
+}
+
+export function checkPlace(place: string, project: string): void {
+  if (!existsSync(project))
+    throw refused(`the project ${project} is not on this host; say this on the host of the worker`);
+  if (!existsSync(join(place, 'objects')))
+    throw refused(
+      `the states of the project are not in ${place}; they are kept for 30 days, on the host of the worker that ran the steps`,
+    );
+}
+
+/** Whether a step is meant by a key: that very one, or all that was done at a path. */
+export function isMeant(name: string, key: string): boolean {
+  return name === key || (name.startsWith(key) && /^[@#~./]/.test(name.slice(key.length)));
+}
+
+function selected(all: readonly Checkpoint[], { handle, key, only }: UndoRequest): readonly Checkpoint[] {
+  if (key === undefined) return all;
+  const names = all.map((checkpoint) => nameWithin(handle, checkpoint));
+  const first = names.findIndex((name) => isMeant(name, key));
+  if (first === -1) throw noSuchCheckpoint(handle, key, names);
+  return only === true ? all.filter((_one, index) => isMeant(names[index] ?? '', key)) : all.slice(first);
+}
+
+const namedMax = 12;
+
+export function noSuchCheckpoint(handle: string, key: string, names: readonly string[]): Failure {
+  const some = names.slice(-namedMax).join(', ');
+  const remedy = names.length === 0 ? 'none of its steps could have written' : `those that could have: ${some}`;
+  return refused(`${handle} has no step "${key}" that could have written to the project; ${remedy}`);
+}
+
+function nextKey(all: readonly Checkpoint[], handle: string): string {
+  const numbers = all.flatMap((one) =>
+    one.handle === handle ? [Number(/^undo-(\d+)$/.exec(one.key)?.[1] ?? 0)] : [],
+  );
+  return `undo-${Math.max(0, ...numbers) + 1}`;
+}
+
+const gapsOf = (checkpoints: readonly Checkpoint[], root: string): Undone['gaps'] =>
+  checkpoints.flatMap((checkpoint) =>
+    checkpoint.before === null
+      ? [{ key: nameWithin(root, checkpoint), why: checkpoint.skipped ?? 'no state was taken' }]
+      : [],
+  );
+
+/** `begin`: called before the first file is touched. */
+async function undoSteps(
+  checkpoints: readonly Checkpoint[],
+  { trees, now, mode }: Place,
+  { handle, force, dryRun }: UndoRequest,
+  begin?: () => Promise<unknown>,
+): Promise<Undone> {
+  const { git } = trees;
+  const elsewhere = checkpoints.find(({ before, place }) => before !== null && place !== git.place);
+  if (elsewhere !== undefined)
+    throw refused(
+      `${nameWithin(handle, elsewhere)} ran in another project or with another home of Sentinel (${elsewhere.place}); take back that run, or its steps one by one with --only`,
+    );
+  const stretches = await stretchesOf(git, checkpoints, { root: handle, now });
+  const { files: planned, large } = planUndo(stretches);
+  const left: PathFinding[] = large.map((path) => ({ path, why: `was, or is, too large to keep (${bytesMax})` }));
+  const wanted: Wanted[] = [];
+  const conflicts: PathFinding[] = [];
+  for (const file of planned) {
+    const found = stateAt(git.project, file.path);
+    const why = untouchable(git.project, file, found, mode);
+    const current = found === 'folder' ? null : found;
+    if (why !== null) left.push({ path: file.path, why });
+    else if (!isState(current) || !isSame(current, file.target)) {
+      wanted.push({ ...file, found });
+      const conflict = file.doubt ?? (isState(current) ? conflictOf(current, file.expected) : null);
+      if (conflict !== null) conflicts.push({ path: file.path, why: conflict });
+    }
+  }
+  const isHeld = conflicts.length > 0 && force !== true;
+  const files = wanted.map(({ path, target }) => ({ path, done: target === null ? 'removed' : 'restored' }) as const);
+  const report: Undone = { handle, files, conflicts, left, gaps: gapsOf(checkpoints, handle), done: false, undo: null };
+  if (isHeld || dryRun === true) return report;
+  const kept = conflicts.length === 0 ? wanted : await keptAlready(git, now, wanted, report);
+  if (kept.length > 0) await begin?.();
+  return { ...report, files: await trees.alone(() => putBack(git, kept, report)), done: true };
+}
+
+const bytesMax = `${CHECKPOINT_BOUNDS.fileBytesMax / 1024 / 1024} MiB`;
+
+const isState = (found: Found): found is FileState => found === null || typeof found === 'object';
+
+function untouchable(root: string, { path, target }: PlannedFile, found: Found, mode?: Mode): string | null {
+  if (path.split('/').some((part) => part === '' || part === '.' || part === '..')) return 'leads out of the project';
+  const protection = protectionOf(root, join(root, path));
+  if (protection === 'home') return 'lies in a home of Sentinel';
+  if (protection === 'repository') return 'lies in a git repository, which only git writes';
+  if (protection === 'run-later' && mode === 'sandboxed')
+    return 'is what the command line runs later, and the run is "sandboxed"';
+  if (found === 'large') return `is too large now to be kept (${bytesMax}), so nothing replaces it`;
+  if (found === 'other') return 'is no file';
+  return target === null && found === 'folder' ? 'is a folder now' : null;
+}
+
+function conflictOf(current: FileState, expected: FileState): string | null {
+  if (isSame(current, expected)) return null;
+  if (current === null) return 'it was deleted since';
+  return expected === null ? 'somebody made it since' : 'it was changed since';
+}
+
+/** Of what is forced, only what the state before the undo holds. */
+async function keptAlready(
+  git: ShadowGit,
+  now: ProjectState,
+  wanted: readonly Wanted[],
+  { left }: Undone,
+): Promise<Wanted[]> {
+  const listed = await git.text(['ls-tree', '-r', '-z', '--full-tree', now.tree]);
+  const held = new Map(
+    listed
+      .split('\0')
+      .filter(Boolean)
+      .map((line) => {
+        const [mode = '', , blob = ''] = line.slice(0, line.indexOf('\t')).split(' ');
+        return [line.slice(line.indexOf('\t') + 1), { mode, blob }] as const;
+      }),
+  );
+  return wanted.filter(({ path, found }) => {
+    if (!isState(found) || found === null || isSame(held.get(path) ?? null, found)) return true;
+    left.push({ path, why: 'its present content could not be kept (ignored, or just changed), so nothing replaces it' });
+    return false;
+  });
+}
+
+/** First what goes, the deepest before the folders around it; then what comes. */
+async function putBack(git: ShadowGit, wanted: readonly Wanted[], { left }: Undone): Promise<Undone['files']> {
+  const done: Undone['files'] = [];
+  const gone = wanted.filter(({ target }) => target === null).toReversed();
+  const back = wanted.filter(({ target }) => target !== null);
+  const put = async (file: Wanted, act: () => void, deed: 'restored' | 'removed'): Promise<void> => {
+    if ((done.length + left.length) % 100 === 99) await breathe();
+    try {
+      const found = stateAt(git.project, file.path);
+      const isAsSeen = isState(found) && isState(file.found) ? isSame(found, file.found) : found === file.found;
+      // A folder that was in the way may have gone with the last file in it.
+      if (!isAsSeen && !(file.found === 'folder' && found === null)) throw new Error('it changed during the undo');
+      act();
+      done.push({ path: file.path, done: deed });
+    } catch (error) {
+      left.push({ path: file.path, why: error instanceof Error ? error.message : String(error) });
+    }
+  };
+  for (const file of gone) await put(file, () => removeAt(git.project, file.path), 'removed');
+  for (let at = 0; at < back.length; at += CHECKPOINT_BOUNDS.blobsAtOnce) {
+    const some = back.slice(at, at + CHECKPOINT_BOUNDS.blobsAtOnce);
+    const contents = await readBlobs(git, [...new Set(some.flatMap(({ target }) => target?.blob ?? []))]);
+    for (const file of some)
+      await put(
+        file,
+        () => {
+          const content = contents.get(file.target?.blob ?? '');
+          if (content === undefined || file.target === null) throw new Error('its state before is no longer kept');
+          writeAt(git.project, file.path, { mode: file.target.mode, content });
+        },
+        'restored',
+      );
+  }
+  return done.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}

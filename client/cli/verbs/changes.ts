@@ -1,0 +1,80 @@
+/** `sentinel changes HANDLE [KEY]`. */
+import type { Command } from 'commander';
+import type { StepChanges } from '../../client.ts';
+import type { Paint } from '../../show/paint.ts';
+import { openOutput, type Output } from '../output/output.ts';
+import { withClient } from '../request/with-client.ts';
+
+interface Options {
+  json?: boolean;
+  stat?: boolean;
+}
+
+export function define(command: Command): void {
+  command
+    .description(
+      'Shows what a run, and the runs nested in it, changed in its project: a unified diff for each step that changed something, undos included. Exit code 4 when there is no such run.',
+    )
+    .argument('<handle>', 'the run')
+    .argument('[key]', 'only this step; steps.2 means everything done at that step')
+    .option('--stat', 'name the files, with lines added and removed, and show no diff')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel changes nightly --stat
+  sentinel changes nightly steps.2@1
+  sentinel changes nightly --json    [{key, what, at, state, why, isBackground, files, large, patch, isCut}]`,
+    )
+    .action((handle: string, key: string | undefined, options: Options) => changes(handle, key, options));
+}
+
+async function changes(handle: string, key: string | undefined, options: Options): Promise<void> {
+  const output = openOutput(options);
+  await withClient(output, async (client) => {
+    const patches = options.stat !== true;
+    const found = await client.changes(handle, { patches, ...(key === undefined ? {} : { key }) });
+    output.object(found);
+    for (const step of found) show(output, step);
+    if (found.length === 0) output.line('Nothing was changed.');
+  });
+}
+
+function show(output: Output, step: StepChanges): void {
+  const { paint } = output;
+  const { key, what, at, state, why, isBackground, files, large, patch, isCut } = step;
+  const when = new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+  output.line(
+    [paint.strong(key), what, paint.dim(when), isBackground ? paint.warn('in the background') : '']
+      .filter((word) => word !== '')
+      .join('  '),
+  );
+  if (state === 'skipped') output.line(paint.warn(`  no state was taken: ${why ?? ''}`));
+  if (state === 'unknown') output.line(paint.warn('  it has not ended, or nobody saw it end'));
+  for (const { path, status, added, removed } of files)
+    output.line(`  ${markOf(status, paint)} ${path}  ${paint.dim(added === null ? 'no text' : `+${added} -${removed ?? 0}`)}`);
+  for (const path of large) output.line(`  ${paint.warn('!')} ${path}  ${paint.dim('changed, and too large to keep')}`);
+  for (const line of patch === null ? [] : linesOf(patch)) output.line(coloured(line, paint));
+  if (isCut) output.line(paint.dim('(the diff goes on; --stat names all files)'));
+}
+
+function markOf(status: StepChanges['files'][number]['status'], paint: Paint): string {
+  switch (status) {
+    case 'created':
+      return paint.good('+');
+    case 'deleted':
+      return paint.bad('-');
+    case 'changed':
+      return paint.warn('~');
+    default:
+      return status satisfies never;
+  }
+}
+
+const linesOf = (text: string): string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));
+
+function coloured(line: string, paint: Paint): string {
+  if (/^(?:diff |index |--- |\+\+\+ |old mode|new mode|deleted file|new file)/.test(line)) return paint.dim(line);
+  if (line.startsWith('+')) return paint.good(line);
+  return line.startsWith('-') ? paint.bad(line) : line;
+}

@@ -1,0 +1,68 @@
+/** `sentinel undo HANDLE [KEY]`. */
+import type { Command } from 'commander';
+import type { Undone } from '../../client.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { openOutput, type Output } from '../output/output.ts';
+import { withClient } from '../request/with-client.ts';
+
+interface Options {
+  json?: boolean;
+  only?: boolean;
+  dryRun?: boolean;
+  force?: boolean;
+}
+
+export function define(command: Command): void {
+  command
+    .description(
+      'Puts the files that a run changed back to their state before it, or before one of its steps; runs nested in it included. Other files are not touched. Where somebody else changed one of them meanwhile, nothing is restored: exit code 1, and a list. An undo can be undone by its own key. Exit code 4 when there is no such run.',
+    )
+    .argument('<handle>', 'the run; it has ended, or is held')
+    .argument('[key]', 'take back this step and all that came after it; steps.2 means everything done at that step')
+    .option('--only', 'take back that step alone')
+    .option('--dry-run', 'say what would be done, and do nothing')
+    .option('--force', 'also where somebody else changed a file; its present content is kept, and comes back with an undo of the undo')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel undo nightly --dry-run
+  sentinel undo nightly steps.2@1
+  sentinel undo nightly undo-1           takes the first undo back
+  sentinel undo nightly --json           {handle, files, conflicts, left, gaps, done, undo}`,
+    )
+    .action((handle: string, key: string | undefined, options: Options) => undo(handle, key, options));
+}
+
+async function undo(handle: string, key: string | undefined, options: Options): Promise<void> {
+  const output = openOutput(options);
+  await withClient(output, async (client) => {
+    const { only, dryRun, force } = options;
+    const undone = await client.undo(handle, { key, only, dryRun, force });
+    output.object(undone);
+    show(output, undone, options);
+    const isHeld = undone.conflicts.length > 0 && force !== true;
+    process.exitCode = isHeld || (undone.done && undone.left.length > 0) ? EXIT.failed : EXIT.ok;
+  });
+}
+
+function show(output: Output, undone: Undone, { dryRun, force }: Options): void {
+  const { handle, files, conflicts, left, gaps, done, undo: key } = undone;
+  const { paint } = output;
+  const isHeld = conflicts.length > 0 && force !== true;
+  for (const { path, done: deed } of isHeld ? [] : files)
+    output.line(`${deed === 'removed' ? paint.bad('-') : paint.good('←')} ${path}`);
+  for (const { path, why } of conflicts) output.line(`${paint.warn('≠')} ${path}  ${paint.dim(why)}`);
+  for (const { path, why } of left) output.line(`${paint.warn('!')} ${path}  ${paint.dim(`left as it is: ${why}`)}`);
+  for (const { key: step, why } of gaps) output.line(`${paint.warn('!')} ${step}  ${paint.dim(`no state before: ${why}`)}`);
+  if (isHeld)
+    output.line(
+      `Nothing was restored: ${counted(conflicts.length, 'file')} not as the run left ${conflicts.length === 1 ? 'it' : 'them'}. --force restores all the same, and keeps what is there now.`,
+    );
+  else if (files.length === 0) output.line('There is nothing to take back.');
+  else if (dryRun === true) output.line(`${counted(files.length, 'file')} would be put back.`);
+  else if (done && key !== null)
+    output.line(`${counted(files.length, 'file')} put back. "sentinel undo ${handle} ${key}" takes this back.`);
+}
+
+const counted = (count: number, what: string): string => `${count} ${count === 1 ? what : `${what}s`}`;
