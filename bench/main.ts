@@ -8,6 +8,7 @@ import { type Row, skipped, table } from './report.ts';
 import { activations } from './rows/activations.ts';
 import { agents } from './rows/agents.ts';
 import { bundleRows } from './rows/bundle.ts';
+import { checkpoints } from './rows/checkpoints.ts';
 import { commandLine } from './rows/command-line.ts';
 import { edits } from './rows/edits.ts';
 import { localModel } from './rows/local-model.ts';
@@ -30,6 +31,7 @@ const PARTS: { [name: string]: (world: World, quick: boolean, runs?: number) => 
   'step-loop': stepLoop,
   subscribers,
   edits,
+  checkpoints,
   'command-line': commandLine,
   agents,
   'local-model': localModel,

@@ -81,10 +81,13 @@ export async function undoRun(rows: Checkpoints, request: UndoRequest): Promise<
   if (request.dryRun === true) return undoSteps(checkpoints, { trees, now }, request);
   const key = nextKey(all, request.handle);
   const own = { handle: request.handle, key };
-  const begin = (): Promise<Checkpoint> =>
-    rows.begin({ ...own, what: 'undo', project, place, isBackground: false, before: now, skipped: null });
+  let isBegun = false;
+  const begin = async (): Promise<void> => {
+    await rows.begin({ ...own, what: 'undo', project, place, isBackground: false, before: now, skipped: null });
+    isBegun = true;
+  };
   const undone = await undoSteps(checkpoints, { trees, now }, request, begin);
-  if (!undone.done || undone.files.length === 0) return undone;
+  if (!isBegun) return undone;
   await rows.end(own, await trees.take());
   return { ...undone, undo: key };
 }
@@ -173,7 +176,7 @@ async function undoSteps(
   checkpoints: readonly Checkpoint[],
   { trees, now, mode }: Place,
   { handle, force, dryRun }: UndoRequest,
-  begin?: () => Promise<unknown>,
+  begin?: () => Promise<void>,
 ): Promise<Undone> {
   const { git } = trees;
   const elsewhere = checkpoints.find(({ before, place }) => before !== null && place !== git.place);
