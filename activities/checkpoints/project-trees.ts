@@ -119,7 +119,9 @@ export class ProjectTrees {
       { workTree: folder, index },
     );
     const found = fieldsOf(listed);
-    const marked = found.filter((path) => HOME_MARKS.test(path)).map((path) => path.slice(0, path.lastIndexOf('/') + 1));
+    const marked = found
+      .filter((path) => HOME_MARKS.test(path))
+      .map((path) => path.slice(0, path.lastIndexOf('/') + 1));
     const kept = found.filter((path) => !marked.some((home) => home !== '' && path.startsWith(home)));
     const inner = kept.filter((path) => path.endsWith('/'));
     const plain = kept.filter((path) => !path.endsWith('/'));
@@ -133,7 +135,10 @@ export class ProjectTrees {
 
 /** A name that is not UTF-8 has no place in a row or an answer. */
 const fieldsOf = (output: Buffer): string[] =>
-  output.toString('utf8').split('\0').filter((field) => field !== '' && !field.includes('\uFFFD'));
+  output
+    .toString('utf8')
+    .split('\0')
+    .filter((field) => field !== '' && !field.includes('\uFFFD'));
 
 /** What goes in, what comes out, and what is too large. */
 async function weigh(project: string, { changed, gone, others }: Listed): Promise<Weighed> {

@@ -65,7 +65,9 @@ const ATTRIBUTES = '* -text !eol !ident !filter !diff !merge !working-tree-encod
 /** The folder of a project in a home of Sentinel. */
 export const placeOf = (home: string, project: string): string => {
   const digest = createHash('sha256').update(project).digest('hex').slice(0, 16);
-  const name = basename(project).replaceAll(/[^A-Za-z0-9._-]/g, '_').slice(0, 40);
+  const name = basename(project)
+    .replaceAll(/[^A-Za-z0-9._-]/g, '_')
+    .slice(0, 40);
   return join(home, 'checkpoints', `${digest}-${name}`);
 };
 
@@ -158,7 +160,9 @@ export class ShadowGit {
         if (bytes > bytesMax) end(`git ${args[0] ?? ''} printed more than ${bytesMax} bytes`);
         else out.push(chunk);
       });
-      child.stderr.on('data', (chunk: Buffer) => (said = `${said}${chunk.toString('utf8')}`.slice(-2000)));
+      child.stderr.on('data', (chunk: Buffer) => {
+        said = `${said}${chunk.toString('utf8')}`.slice(-2000);
+      });
       child.once('error', (error) => end(error.message));
       // Git may end before it has read everything; its exit says why.
       child.stdin.on('error', () => undefined);

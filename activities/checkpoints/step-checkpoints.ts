@@ -41,6 +41,7 @@ export class StepCheckpoints {
     const project = realOf(step.project);
     // The step itself says that its project is missing.
     if (project === null) return false;
+    const takenAt = Date.now();
     const known = attempt > 1 ? await this.#rows.find({ handle, key }) : null;
     const taken: Taken = known === null ? await this.#take(project) : { skipped: '' };
     const begun = await this.#rows.begin({
@@ -52,6 +53,7 @@ export class StepCheckpoints {
       isBackground,
       before: 'state' in taken ? taken.state : null,
       skipped: 'skipped' in taken ? taken.skipped : null,
+      takenAt,
     });
     return begun.before !== null;
   }
@@ -61,10 +63,11 @@ export class StepCheckpoints {
     const root = realOf(project);
     const taken = root === null ? null : await this.#take(root);
     if (taken === null || 'skipped' in taken) return;
+    const endedAt = Date.now();
     let waitMs: number = CHECKPOINT_BOUNDS.endRetryMs;
     for (let tried = 0; tried <= CHECKPOINT_BOUNDS.endRetries; tried += 1) {
       try {
-        return await this.#rows.end({ handle, key }, taken.state);
+        return await this.#rows.end({ handle, key }, taken.state, endedAt);
       } catch {
         // What the step did is done. Without its end in the store an undo asks before it takes it back.
         await sleep(waitMs);

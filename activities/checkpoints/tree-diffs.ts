@@ -34,7 +34,7 @@ export async function diffTrees(git: ShadowGit, pairs: readonly TreePair[]): Pro
 function readDiffs(output: Buffer): Map<string, FileChange[]> {
   const found = new Map<string, FileChange[]>();
   let changes: FileChange[] = [];
-  for (let at = 0; at < output.length; ) {
+  for (let at = 0; at < output.length;) {
     if (output[at] !== 0x3a) {
       const end = output.indexOf(0x0a, at);
       changes = [];
@@ -98,7 +98,16 @@ const linesOf = (text: string): number | null => (text === '-' ? null : Number(t
 /** Cut where it is longer than a person reads. */
 export async function patchOf(git: ShadowGit, { before, after }: TreePair): Promise<{ text: string; isCut: boolean }> {
   if (before === after) return { text: '', isCut: false };
-  const bytes = await git.run(['diff-tree', '-r', '-p', '--no-renames', '--no-ext-diff', '--no-textconv', before, after]);
+  const bytes = await git.run([
+    'diff-tree',
+    '-r',
+    '-p',
+    '--no-renames',
+    '--no-ext-diff',
+    '--no-textconv',
+    before,
+    after,
+  ]);
   const isCut = bytes.length > CHECKPOINT_BOUNDS.patchBytesMax;
   return { text: bytes.subarray(0, CHECKPOINT_BOUNDS.patchBytesMax).toString('utf8'), isCut };
 }
@@ -111,7 +120,7 @@ export async function readBlobs(git: ShadowGit, blobs: readonly string[]): Promi
     stdin: `${blobs.join('\n')}\n`,
     bytesMax: blobs.length * (CHECKPOINT_BOUNDS.fileBytesMax + 100),
   });
-  for (let at = 0; at < output.length; ) {
+  for (let at = 0; at < output.length;) {
     const end = output.indexOf(0x0a, at);
     const [blob = '', type, size] = output.toString('latin1', at, end).split(' ');
     at = end + 1;

@@ -37,10 +37,7 @@ export interface UndoRequest {
   dryRun?: boolean | undefined;
 }
 
-export interface PathFinding {
-  path: string;
-  why: string;
-}
+export type PathFinding = { path: string; why: string };
 
 export type Undone = {
   handle: string;
@@ -77,18 +74,28 @@ export async function undoRun(rows: Checkpoints, request: UndoRequest): Promise<
   if (first === undefined) return { ...nothing(request.handle), gaps: gapsOf(checkpoints, request.handle) };
   const { place, project } = first;
   const trees = await treesAt(place, project);
+  const takenAt = Date.now();
   const now = await trees.take();
   if (request.dryRun === true) return undoSteps(checkpoints, { trees, now }, request);
   const key = nextKey(all, request.handle);
   const own = { handle: request.handle, key };
   let isBegun = false;
   const begin = async (): Promise<void> => {
-    await rows.begin({ ...own, what: 'undo', project, place, isBackground: false, before: now, skipped: null });
+    await rows.begin({
+      ...own,
+      what: 'undo',
+      project,
+      place,
+      isBackground: false,
+      before: now,
+      skipped: null,
+      takenAt,
+    });
     isBegun = true;
   };
   const undone = await undoSteps(checkpoints, { trees, now }, request, begin);
   if (!isBegun) return undone;
-  await rows.end(own, await trees.take());
+  await rows.end(own, await trees.take(), Date.now());
   return { ...undone, undo: key };
 }
 
@@ -158,9 +165,7 @@ export function noSuchCheckpoint(handle: string, key: string, names: readonly st
 }
 
 function nextKey(all: readonly Checkpoint[], handle: string): string {
-  const numbers = all.flatMap((one) =>
-    one.handle === handle ? [Number(/^undo-(\d+)$/.exec(one.key)?.[1] ?? 0)] : [],
-  );
+  const numbers = all.flatMap((one) => (one.handle === handle ? [Number(/^undo-(\d+)$/.exec(one.key)?.[1] ?? 0)] : []));
   return `undo-${Math.max(0, ...numbers) + 1}`;
 }
 
@@ -250,7 +255,10 @@ async function keptAlready(
   );
   return wanted.filter(({ path, found }) => {
     if (!isState(found) || found === null || isSame(held.get(path) ?? null, found)) return true;
-    left.push({ path, why: 'its present content could not be kept (ignored, or just changed), so nothing replaces it' });
+    left.push({
+      path,
+      why: 'its present content could not be kept (ignored, or just changed), so nothing replaces it',
+    });
     return false;
   });
 }

@@ -22,7 +22,10 @@ async function project(
   { store }: World,
   { files, turns, atMost }: { files: number; turns: number; atMost: number },
 ): Promise<Row[]> {
-  const [folder, home] = [await mkdtemp(join(tmpdir(), 'bench-project-')), await mkdtemp(join(tmpdir(), 'bench-home-'))];
+  const [folder, home] = [
+    await mkdtemp(join(tmpdir(), 'bench-project-')),
+    await mkdtemp(join(tmpdir(), 'bench-home-')),
+  ];
   try {
     for (let at = 0; at < files; at += 1) {
       const below = join(folder, String(at % 100));

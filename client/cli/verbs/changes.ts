@@ -52,7 +52,9 @@ function show(output: Output, step: StepChanges): void {
   if (state === 'skipped') output.line(paint.warn(`  no state was taken: ${why ?? ''}`));
   if (state === 'unknown') output.line(paint.warn('  it has not ended, or nobody saw it end'));
   for (const { path, status, added, removed } of files)
-    output.line(`  ${markOf(status, paint)} ${path}  ${paint.dim(added === null ? 'no text' : `+${added} -${removed ?? 0}`)}`);
+    output.line(
+      `  ${markOf(status, paint)} ${path}  ${paint.dim(added === null ? 'no text' : `+${added} -${removed ?? 0}`)}`,
+    );
   for (const path of large) output.line(`  ${paint.warn('!')} ${path}  ${paint.dim('changed, and too large to keep')}`);
   for (const line of patch === null ? [] : linesOf(patch)) output.line(coloured(line, paint));
   if (isCut) output.line(paint.dim('(the diff goes on; --stat names all files)'));

@@ -21,7 +21,10 @@ export function define(command: Command): void {
     .argument('[key]', 'take back this step and all that came after it; steps.2 means everything done at that step')
     .option('--only', 'take back that step alone')
     .option('--dry-run', 'say what would be done, and do nothing')
-    .option('--force', 'also where somebody else changed a file; its present content is kept, and comes back with an undo of the undo')
+    .option(
+      '--force',
+      'also where somebody else changed a file; its present content is kept, and comes back with an undo of the undo',
+    )
     .addHelpText(
       'after',
       `
@@ -54,7 +57,8 @@ function show(output: Output, undone: Undone, { dryRun, force }: Options): void 
     output.line(`${deed === 'removed' ? paint.bad('-') : paint.good('←')} ${path}`);
   for (const { path, why } of conflicts) output.line(`${paint.warn('≠')} ${path}  ${paint.dim(why)}`);
   for (const { path, why } of left) output.line(`${paint.warn('!')} ${path}  ${paint.dim(`left as it is: ${why}`)}`);
-  for (const { key: step, why } of gaps) output.line(`${paint.warn('!')} ${step}  ${paint.dim(`no state before: ${why}`)}`);
+  for (const { key: step, why } of gaps)
+    output.line(`${paint.warn('!')} ${step}  ${paint.dim(`no state before: ${why}`)}`);
   if (isHeld)
     output.line(
       `Nothing was restored: ${counted(conflicts.length, 'file')} not as the run left ${conflicts.length === 1 ? 'it' : 'them'}. --force restores all the same, and keeps what is there now.`,

@@ -13,7 +13,7 @@ CREATE TABLE "checkpoints" (
     "after" TEXT,
     "large_after" JSON,
     "skipped" TEXT,
-    "taken_at" TIMESTAMPTZ(3) NOT NULL DEFAULT clock_timestamp(),
+    "taken_at" TIMESTAMPTZ(3) NOT NULL,
     "ended_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "checkpoints_pkey" PRIMARY KEY ("handle", "key")

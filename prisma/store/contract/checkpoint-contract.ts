@@ -33,6 +33,8 @@ export interface NewCheckpoint extends CheckpointOf {
   before: ProjectState | null;
   /** Why there is no state before. */
   skipped: string | null;
+  /** When the look at the state before began, by the clock of the worker's host. */
+  takenAt: number;
 }
 
 export interface Checkpoint extends NewCheckpoint {
@@ -40,14 +42,14 @@ export interface Checkpoint extends NewCheckpoint {
   position: number;
   /** Null while the step is under way, and for good where nobody saw it end. */
   after: ProjectState | null;
-  takenAt: number;
+  /** When the look at the state after had ended, by the same clock. */
   endedAt: number | null;
 }
 
 export interface Checkpoints {
   /** Of an attempt that was lost the first state stays; the end is then still to come. */
   begin(checkpoint: NewCheckpoint): Promise<Checkpoint>;
-  end(of: CheckpointOf, after: ProjectState): Promise<void>;
+  end(of: CheckpointOf, after: ProjectState, endedAt: number): Promise<void>;
   find(of: CheckpointOf): Promise<Checkpoint | null>;
   /** Of the run and all runs nested in it, in the order of taking. */
   ofRun(handle: string): Promise<Checkpoint[]>;

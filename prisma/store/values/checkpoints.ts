@@ -15,12 +15,12 @@ const COLUMNS = `handle, key, position::float8 as position, what, project, place
   taken_at as "takenAt", ended_at as "endedAt"`;
 
 /** The state before a step is that before its first attempt. */
-const BEGIN = `insert into checkpoints (handle, key, what, project, place, is_background, before, large_before, skipped)
-  values ($1, $2, $3, $4, $5, $6, $7, $8::json, $9)
+const BEGIN = `insert into checkpoints (handle, key, what, project, place, is_background, before, large_before, skipped, taken_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8::json, $9, $10)
   on conflict (handle, key) do update set after = null, large_after = null, ended_at = null
   returning ${COLUMNS}`;
 
-const END = `update checkpoints set after = $3, large_after = $4::json, ended_at = clock_timestamp()
+const END = `update checkpoints set after = $3, large_after = $4::json, ended_at = $5
   where handle = $1 and key = $2 and before is not null`;
 
 interface Row extends Omit<Checkpoint, 'before' | 'after' | 'takenAt' | 'endedAt'> {
@@ -52,14 +52,15 @@ export function checkpoints(database: Database): Checkpoints {
     return row === undefined ? null : toCheckpoint(row);
   };
   return {
-    async begin({ handle, key, what, project, place, isBackground, before, skipped }) {
-      const values = [handle, key, what, project, place, isBackground, before?.tree ?? null, jsonOf(before), skipped];
+    async begin({ handle, key, what, project, place, isBackground, before, skipped, takenAt }) {
+      const state = [before?.tree ?? null, jsonOf(before)];
+      const values = [handle, key, what, project, place, isBackground, ...state, skipped, new Date(takenAt)];
       const [row] = await database.query<Row>(BEGIN, values);
       if (row === undefined) throw new Error(`bug: the checkpoint of ${handle} ${key} was written, and has no row`);
       return toCheckpoint(row);
     },
-    async end({ handle, key }, after) {
-      await database.query(END, [handle, key, after.tree, jsonOf(after)]);
+    async end({ handle, key }, after, endedAt) {
+      await database.query(END, [handle, key, after.tree, jsonOf(after), new Date(endedAt)]);
     },
     find: (of) => only(`select ${COLUMNS} from checkpoints where handle = $1 and key = $2`, of),
     async ofRun(handle) {

@@ -44,7 +44,7 @@ test('what a later step put back itself is left alone', () => {
   expect(planned([step('one', { f: ['a', 'b'] }), step('undo-1', { f: ['b', 'a'] })])).toEqual([]);
 });
 
-test('a change between two steps is somebody else\'s', () => {
+test("a change between two steps is somebody else's", () => {
   expect(planned([step('one', { f: ['a', 'b'] }), step('two', { f: ['p', 'c'] })])).toEqual([
     ['f', 'a', 'c', 'somebody else changed it before two'],
   ]);
@@ -54,7 +54,7 @@ test('what changed beside a background process is doubted, but for what steps ac
   const server = step('server', { f: ['a', 'b'], g: ['x', 'y'] }, { isUnsure: true, to: 1_000 });
   expect(planned([server, step('one', { f: ['a', 'b'] })])).toEqual([
     ['f', 'a', 'b', null],
-    ['g', 'x', 'y', 'it changed while server ran in the background, which may be its work or somebody else\'s'],
+    ['g', 'x', 'y', "it changed while server ran in the background, which may be its work or somebody else's"],
   ]);
 });
 

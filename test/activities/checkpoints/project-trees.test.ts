@@ -1,5 +1,15 @@
 /** The state of a project as a tree: what is in it, what is not, and that nothing of the project starts or changes. */
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CHECKPOINT_BOUNDS } from '../../../activities/checkpoints/bounds.ts';
@@ -16,7 +26,7 @@ test('files, modes and links are in; what is ignored, .git, homes and node_modul
     'src/b.ts': 'b',
     'run.sh': '#!/bin/sh',
     '.gitignore': 'ignored\n!.sentinel\n!node_modules\n',
-    'ignored': 'x',
+    ignored: 'x',
     'node_modules/m/index.js': 'x',
     '.sentinel/postgres.password': 'x',
     'other/services/postgres.password': 'x',
@@ -74,7 +84,10 @@ test('content is kept byte for byte, and no filter, hook or monitor of the proje
   const next = await opened.take();
   const [changes = []] = await diffTrees(opened.git, [{ before: first.tree, after: next.tree }]);
   const blobs = changes.flatMap(({ before: was, after: is }) => [was?.blob ?? '', is?.blob ?? '']);
-  expect([...(await readBlobs(opened.git, blobs)).values()].map(String)).toEqual(['one\r\ntwo\r\n', 'one\r\nthree\r\n']);
+  expect([...(await readBlobs(opened.git, blobs)).values()].map(String)).toEqual([
+    'one\r\ntwo\r\n',
+    'one\r\nthree\r\n',
+  ]);
   expect((await patchOf(opened.git, { before: first.tree, after: next.tree })).text).toContain('+three');
   expect(existsSync(started)).toBe(false);
   expect(everything(join(project, '.git'))).toEqual(before);

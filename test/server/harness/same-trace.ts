@@ -19,11 +19,14 @@ import { catalogue } from '../../catalogue.ts';
 
 const folder = fileURLToPath(new URL('../../../sentinels/examples/', import.meta.url));
 
-/** No host of these tests has a model. */
-function asksModel(definition: Definition, known: KnownRefs): boolean {
-  let asks = false;
-  visitSteps(definition, known, ({ step }) => (asks ||= step.type === 'llm'));
-  return asks;
+/** No host of these tests has a model, a remote to push to, or a program that goes on. */
+function needsMore(definition: Definition, known: KnownRefs): boolean {
+  let needs = false;
+  visitSteps(definition, known, ({ step }) => {
+    const starts = step.type === 'command' && ['code/git', 'code/shell/execute'].includes(step.command);
+    needs ||= step.type === 'llm' || starts;
+  });
+  return needs;
 }
 
 /** In two turns: what one refers to may be in a file that comes later. */
@@ -39,7 +42,7 @@ function shipped(): Definition[] {
       if (read.ok) found.set(read.definition.name, read.definition);
       else if (turn > 1) throw new Error(`${name}: ${read.problems[0]?.message ?? ''}`);
     }
-    if (turn > 1) return [...found.values()].filter((definition) => !asksModel(definition, known));
+    if (turn > 1) return [...found.values()].filter((definition) => !needsMore(definition, known));
   }
 }
 

@@ -16,7 +16,9 @@ test('what a lost attempt wrote by half is taken back with what the next one wro
   const first = await harness.startWorker();
   const handle = await harness.start(
     once('half', [
-      shell('echo half > text.txt; test -e begun || { touch begun; sleep 60; }; echo whole > text.txt; rm begun; echo n > new.txt'),
+      shell(
+        'echo half > text.txt; test -e begun || { touch begun; sleep 60; }; echo whole > text.txt; rm begun; echo n > new.txt',
+      ),
     ]),
   );
   await until(() => existsSync(join(harness.project, 'begun')));

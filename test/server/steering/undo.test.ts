@@ -27,7 +27,9 @@ const write = (path: string, content: string) =>
 const put = (path: string, content: string): void => writeFileSync(join(harness.project, path), content);
 const read = (path: string): string => readFileSync(join(harness.project, path), 'utf8');
 const here = (): string[] =>
-  readdirSync(harness.project).filter((name) => name !== '.sentinel' && name !== '.git').toSorted();
+  readdirSync(harness.project)
+    .filter((name) => name !== '.sentinel' && name !== '.git')
+    .toSorted();
 
 async function undo(...args: string[]): Promise<{ code: number; undone: Undone }> {
   const { code, out } = await harness.command('undo', ...args, '--json');
@@ -71,7 +73,9 @@ test('by step, shells and nested runs included; undone, in conflict, and the und
   expect(out).toMatch(/^steps\.2@1 {2}code\/write/m);
   expect(out).toMatch(/^steps\.3@1\/steps\.0@2 {2}shell/m);
   expect(out).not.toContain('steps.1@1');
-  const changes = JSON.parse((await harness.command('changes', 'changing', 'steps.3', '--stat', '--json')).out) as StepChanges[];
+  const changes = JSON.parse(
+    (await harness.command('changes', 'changing', 'steps.3', '--stat', '--json')).out,
+  ) as StepChanges[];
   expect(changes.map(({ key, files, patch }) => ({ key, files, patch }))).toEqual([
     {
       key: 'steps.3@1/steps.0@1',
@@ -206,8 +210,8 @@ test('a worker that is told to keeps no states', async () => {
   await without.startWorker({ SENTINEL_CHECKPOINTS: 'false' });
   const { handle } = await without.run(once('unkept', [shell('echo 1 > one.txt')]));
   expect((await without.command('changes', handle)).out).toBe('Nothing was changed.\n');
-  expect(readdirSync(join(without.project, '.sentinel'), { withFileTypes: true }).map(({ name }) => name)).not.toContain(
-    'checkpoints',
-  );
+  expect(
+    readdirSync(join(without.project, '.sentinel'), { withFileTypes: true }).map(({ name }) => name),
+  ).not.toContain('checkpoints');
   await without.close();
 });
