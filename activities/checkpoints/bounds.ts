@@ -5,8 +5,8 @@ export const CHECKPOINT_BOUNDS = {
   /** Of a project with more files, or more bytes that are new at once, no state is taken. */
   filesMax: 50_000,
   newBytesMax: 512 * 1024 * 1024,
-  /** One look at a project; it is given up after that. */
-  lookMs: 40_000,
+  /** One call of git, a few of which are a look; it is given up after that. */
+  gitMs: 20_000,
   /** A project that was too large is not looked at again for so long. */
   givenUpMs: 10 * 60_000,
   /** A look that met files in the middle of a change is repeated. */

@@ -8,9 +8,9 @@
  * - S3 Each process has an index of its own, so two workers on one project do not wait for each other.
  */
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, readdirSync, statSync } from 'node:fs';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { gitProgram } from '../confinement/git-repository.ts';
 import { helperEnvironment } from '../confinement/helper-programs.ts';
@@ -83,7 +83,7 @@ export class ShadowGit {
   private constructor(place: string, project: string) {
     this.place = place;
     this.project = project;
-    this.index = join(place, 'indexes', `${process.pid}-${Date.now().toString(36)}`);
+    this.index = join(place, 'indexes', `${process.pid}-${randomBytes(4).toString('hex')}`);
     this.#program = gitProgram(project);
   }
 
@@ -122,6 +122,10 @@ export class ShadowGit {
     }
   }
 
+  async forgetIndex(): Promise<void> {
+    await rm(this.index, { force: true });
+  }
+
   get hasIndex(): boolean {
     return existsSync(this.index);
   }
@@ -150,14 +154,19 @@ export class ShadowGit {
       let bytes = 0;
       let said = '';
       let trouble: string | null = null;
+      let isBound = false;
       const end = (why: string): void => {
         trouble ??= why;
         child.kill('SIGKILL');
       };
-      const timer = setTimeout(() => end(`git ${args[0] ?? ''} took too long`), CHECKPOINT_BOUNDS.lookMs);
+      const stop = (why: string): void => {
+        isBound = true;
+        end(why);
+      };
+      const timer = setTimeout(() => stop(`git ${args[0] ?? ''} took longer than ${CHECKPOINT_BOUNDS.gitMs / 1000} s`), CHECKPOINT_BOUNDS.gitMs);
       child.stdout.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes > bytesMax) end(`git ${args[0] ?? ''} printed more than ${bytesMax} bytes`);
+        if (bytes > bytesMax) stop(`git ${args[0] ?? ''} printed more than ${bytesMax} bytes`);
         else out.push(chunk);
       });
       child.stderr.on('data', (chunk: Buffer) => {
@@ -172,7 +181,7 @@ export class ShadowGit {
         if (trouble === null && code !== 0)
           trouble = `git ${args[0] ?? ''} ended with ${String(code)}: ${said.trim() || 'no message'}`;
         if (trouble === null) resolve(Buffer.concat(out));
-        else reject(new GitTrouble(trouble));
+        else reject(isBound ? new TooLarge(trouble) : new GitTrouble(trouble));
       });
     });
   }

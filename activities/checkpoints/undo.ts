@@ -73,30 +73,25 @@ export async function undoRun(rows: Checkpoints, request: UndoRequest): Promise<
   const first = checkpoints.find(({ before }) => before !== null);
   if (first === undefined) return { ...nothing(request.handle), gaps: gapsOf(checkpoints, request.handle) };
   const { place, project } = first;
-  const trees = await treesAt(place, project);
-  const takenAt = Date.now();
-  const now = await trees.take();
-  if (request.dryRun === true) return undoSteps(checkpoints, { trees, now }, request);
-  const key = nextKey(all, request.handle);
-  const own = { handle: request.handle, key };
-  let isBegun = false;
-  const begin = async (): Promise<void> => {
-    await rows.begin({
-      ...own,
-      what: 'undo',
-      project,
-      place,
-      isBackground: false,
-      before: now,
-      skipped: null,
-      takenAt,
+  checkPlace(place, project);
+  const trees = new ProjectTrees(await ShadowGit.open(place, project));
+  try {
+    const takenAt = Date.now();
+    const now = await trees.take();
+    if (request.dryRun === true) return await undoSteps(checkpoints, { trees, now }, request);
+    const own = { handle: request.handle, key: nextKey(all, request.handle) };
+    let isBegun = false;
+    const undone = await undoSteps(checkpoints, { trees, now }, request, async () => {
+      const kept = { what: 'undo', project, place, isBackground: false, before: now, skipped: null, takenAt };
+      await rows.begin({ ...own, ...kept });
+      isBegun = true;
     });
-    isBegun = true;
-  };
-  const undone = await undoSteps(checkpoints, { trees, now }, request, begin);
-  if (!isBegun) return undone;
-  await rows.end(own, await trees.take(), Date.now());
-  return { ...undone, undo: key };
+    if (!isBegun) return undone;
+    await rows.end(own, await trees.take(), Date.now());
+    return { ...undone, undo: own.key };
+  } finally {
+    await trees.git.forgetIndex();
+  }
 }
 
 /** What a step of the run asked for; its own state before was taken when it began. */
@@ -127,12 +122,6 @@ const nothing = (handle: string): Undone => ({
   done: true,
   undo: null,
 });
-
-/** The trees of a place on this host. */
-export async function treesAt(place: string, project: string): Promise<ProjectTrees> {
-  checkPlace(place, project);
-  return new ProjectTrees(await ShadowGit.open(place, project));
-}
 
 export function checkPlace(place: string, project: string): void {
   if (!existsSync(project))
