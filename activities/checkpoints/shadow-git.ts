@@ -163,7 +163,10 @@ export class ShadowGit {
         isBound = true;
         end(why);
       };
-      const timer = setTimeout(() => stop(`git ${args[0] ?? ''} took longer than ${CHECKPOINT_BOUNDS.gitMs / 1000} s`), CHECKPOINT_BOUNDS.gitMs);
+      const timer = setTimeout(
+        () => stop(`git ${args[0] ?? ''} took longer than ${CHECKPOINT_BOUNDS.gitMs / 1000} s`),
+        CHECKPOINT_BOUNDS.gitMs,
+      );
       child.stdout.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
         if (bytes > bytesMax) stop(`git ${args[0] ?? ''} printed more than ${bytesMax} bytes`);
