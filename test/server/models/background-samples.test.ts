@@ -43,7 +43,7 @@ function modelWrites(content: string): void {
 }
 
 const published = (events: readonly RunEvent[]): string[] =>
-  events.flatMap((event) => (event.type === 'step-started' && event.step === 'emit' ? [event.label] : []));
+  events.flatMap((event) => (event.type === 'step-finished' && event.step === 'emit' ? [event.label] : []));
 
 test('build-fix: a build that fails is fixed by a model, shown by changes and taken back by undo', async () => {
   writeFileSync(join(harness.project, 'main.js'), broken);
@@ -91,7 +91,7 @@ test('deploy-pipeline: what is tested and built is pushed and verified, and noth
   git('commit', '-qm', 'first');
   git('remote', 'add', 'origin', remote);
   const verify = 'test "$(git ls-remote origin main | cut -f1)" = "$(git rev-parse HEAD)"';
-  const inputs = { test: 'true', build: 'node --check main.js', verify, branch: 'main' };
+  const inputs = { test: 'true', build: 'exit 1', verify, branch: 'main' };
   const refused = await harness.run(shipped('deploy-pipeline'), { inputs });
   expect(published(refused.events)).toEqual(['deploy:failed']);
   expect(git('ls-remote', 'origin')).toBe('');
