@@ -18,6 +18,12 @@ export async function checkpoints(world: World, quick: boolean): Promise<Row[]> 
   ];
 }
 
+async function timed(act: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await act();
+  return performance.now() - startedAt;
+}
+
 async function project(
   { store }: World,
   { files, turns, atMost }: { files: number; turns: number; atMost: number },
@@ -34,11 +40,6 @@ async function project(
     }
     const own = new StepCheckpoints(store.checkpoints, home);
     const shell = (): Promise<unknown> => execa('/bin/sh', ['-c', 'echo $RANDOM >> 0/0.ts'], { cwd: folder });
-    const timed = async (act: () => Promise<unknown>): Promise<number> => {
-      const startedAt = performance.now();
-      await act();
-      return performance.now() - startedAt;
-    };
     const between = (): Promise<number> =>
       timed(async () => {
         const step = { handle: `bench-${randomUUID()}`, key: 'steps.0@1', project: folder };

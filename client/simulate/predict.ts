@@ -107,19 +107,8 @@ export class Predictions extends Script {
         const deed = isNew ? 'creates' : changed ? 'changes' : 'leaves as it is:';
         return { ...known({ path: textOf(path), bytes, changed }), text: `${deed} ${textOf(path)} (${bytes} bytes)` };
       }
-      case 'code/git': {
-        const paths = Array.isArray(params['paths'])
-          ? params['paths']
-          : params['paths'] === undefined
-            ? []
-            : [params['paths']];
-        for (const one of paths) this.#overlay.check(textOf(one));
-        return {
-          text: `git ${textOf(params['operation'])}`,
-          source: 'assumed',
-          reply: { ok: true, value: { success: true, exitCode: 0, stdout: '', stderr: '', output: '' } },
-        };
-      }
+      case 'code/git':
+        return this.#git(params);
       case 'code/undo':
         return {
           ...known(NOTHING_UNDONE),
@@ -154,6 +143,15 @@ export class Predictions extends Script {
       default:
         return { text: command, source: 'assumed' };
     }
+  }
+
+  #git({ operation, paths = [] }: JsonObject): Predicted {
+    for (const one of Array.isArray(paths) ? paths : [paths]) this.#overlay.check(textOf(one));
+    return {
+      text: `git ${textOf(operation)}`,
+      source: 'assumed',
+      reply: { ok: true, value: { success: true, exitCode: 0, stdout: '', stderr: '', output: '' } },
+    };
   }
 
   #keep(collection: string, { data, id }: JsonObject): JsonObject {

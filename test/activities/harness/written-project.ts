@@ -9,14 +9,14 @@ import { temporaryFolder } from './step-context.ts';
 export interface WrittenProject {
   project: string;
   home: string;
-  write(files: Readonly<Record<string, string | Buffer>>): void;
-  read(path: string): string;
+  write: (files: Readonly<Record<string, string | Buffer>>) => void;
+  read: (path: string) => string;
   /** Names, kinds and contents of everything below a folder, `.sentinel` left out. */
-  everything(folder?: string): string[];
+  everything: (folder?: string) => string[];
   /** The project's own git. */
-  git(...args: string[]): string;
+  git: (...args: string[]) => string;
   /** As another process would look. */
-  trees(): Promise<ProjectTrees>;
+  trees: () => Promise<ProjectTrees>;
 }
 
 export async function writtenProject(files: Readonly<Record<string, string | Buffer>> = {}): Promise<WrittenProject> {
