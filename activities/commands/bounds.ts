@@ -21,6 +21,8 @@ export const COMMAND_BOUNDS = {
   depth: 3,
   depthMax: 20,
   treeFilesMax: 20_000,
+  /** Edits of a file at once. */
+  editsMax: 100,
   /** How long the health check waits for a part. */
   healthMs: 5_000,
   /** Latest durations per command that the metrics look at. */

@@ -14,7 +14,6 @@ export const PLANNED: Catalogue = {
   'sentinel/deploy': handed,
   'ai/dataset/create': planned('write'),
   'ai/dataset/list': planned('read'),
-  'code/edit': planned('write'),
   'code/verify': planned('shell'),
   'code/diagnostics': planned('read'),
   'data/update': planned('write'),

@@ -9,6 +9,7 @@ import { Failure } from '../failures/failures.ts';
 import { toolNameProblems } from '../models/request/wire-names.ts';
 import { BackgroundProcesses } from '../shell/background.ts';
 import { codeCommands } from './code.ts';
+import { editCommands } from './code-edit.ts';
 import { searchCommands } from './code-search.ts';
 import { aiCommands } from './ai.ts';
 import type { Command, CommandContext, OtherCommands } from './command.ts';
@@ -35,6 +36,7 @@ export interface Registry {
 export function builtInCommands(metrics: Metrics = processMetrics, background = new BackgroundProcesses()): Command[] {
   return [
     ...codeCommands,
+    ...editCommands,
     ...searchCommands,
     ...gitCommands,
     ...shellCommands(background),

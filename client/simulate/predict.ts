@@ -4,6 +4,8 @@
  * and a command line is taken to succeed without a word.
  */
 import { isDeepStrictEqual } from 'node:util';
+import type { Edit } from '../../activities/editing/apply-edits.ts';
+import { editFile } from '../../activities/editing/edit-file.ts';
 import { Failure } from '../../activities/failures/failures.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { Effect } from '../../interpreter/effect.ts';
@@ -107,6 +109,11 @@ export class Predictions extends Script {
         const deed = isNew ? 'creates' : changed ? 'changes' : 'leaves as it is:';
         return { ...known({ path: textOf(path), bytes, changed }), text: `${deed} ${textOf(path)} (${bytes} bytes)` };
       }
+      case 'code/edit': {
+        const { after, result } = editFile(this.#overlay.read(textOf(path)), editsIn(params), textOf(path));
+        this.#overlay.write(textOf(path), after);
+        return { ...known(result), text: `edits ${textOf(path)} from line ${result.firstLine}` };
+      }
       case 'code/git': {
         const paths = Array.isArray(params['paths'])
           ? params['paths']
@@ -173,6 +180,17 @@ export class Predictions extends Script {
         wanted.every(([field, value]) => isDeepStrictEqual(record[field], value)),
     );
   }
+}
+
+function editsIn({ edits, old, new: replacement, all }: JsonObject): Edit[] {
+  const one = (edit: JsonObject): Edit => ({
+    old: textOf(edit['old']),
+    new: textOf(edit['new']),
+    all: edit['all'] === true,
+  });
+  return Array.isArray(edits)
+    ? edits.filter(isJsonObject).map(one)
+    : [one({ old: old ?? '', new: replacement ?? '', all: all ?? false })];
 }
 
 const NOTHING_COLLECTED = { text: '', tokens: 0, sources: [], leftOut: [] };

@@ -99,6 +99,13 @@ function journal(database: Database): Store['journal'] {
         [handle, key],
       );
     },
+    async keep(handle, key, value) {
+      await database.query(
+        `insert into journal (handle, key, result) values ($1, $2, $3)
+         on conflict (handle, key) do update set result = excluded.result`,
+        [handle, key, JSON.stringify(value)],
+      );
+    },
     async isBeyond(handle, seq) {
       const rows = await database.query('select 1 from journal where handle = $1 and seq >= $2 limit 1', [handle, seq]);
       return rows.length > 0;

@@ -233,6 +233,8 @@ export interface Store {
     latest(handle: string, prefix: string): Promise<{ key: string; result: Json } | null>;
     /** Notes a word for whoever asks for it; once is enough. */
     note(handle: string, key: string): Promise<void>;
+    /** Keeps a value for whoever asks for it; the latest counts. */
+    keep(handle: string, key: string, value: Json): Promise<void>;
     /** Whether the run has a segment whose events are numbered from `seq` or further on. */
     isBeyond(handle: string, seq: number): Promise<boolean>;
     /** Removes the rows of runs that ended more than a day ago: no attempt of theirs can be alive. */
