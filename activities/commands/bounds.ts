@@ -21,6 +21,9 @@ export const COMMAND_BOUNDS = {
   depth: 3,
   depthMax: 20,
   treeFilesMax: 20_000,
+  /** Files that a language server is asked about, and findings that are told. */
+  diagnosedFilesMax: 500,
+  diagnosticsMax: 500,
   /** Edits of a file at once. */
   editsMax: 100,
   /** How long the health check waits for a part. */

@@ -14,8 +14,6 @@ export const PLANNED: Catalogue = {
   'sentinel/deploy': handed,
   'ai/dataset/create': planned('write'),
   'ai/dataset/list': planned('read'),
-  'code/verify': planned('shell'),
-  'code/diagnostics': planned('read'),
   'data/update': planned('write'),
   'data/delete': planned('delete'),
   'memory/store': planned('write'),

@@ -9,6 +9,7 @@ import { Failure } from '../failures/failures.ts';
 import { toolNameProblems } from '../models/request/wire-names.ts';
 import { BackgroundProcesses } from '../shell/background.ts';
 import { codeCommands } from './code.ts';
+import { diagnosticsCommands } from './code-diagnostics.ts';
 import { editCommands } from './code-edit.ts';
 import { searchCommands } from './code-search.ts';
 import { aiCommands } from './ai.ts';
@@ -24,6 +25,7 @@ import { savingCommands } from './saving.ts';
 import { sentinelCommands } from './sentinel.ts';
 import { stepCommands } from './steps.ts';
 import { shellCommands } from './shell.ts';
+import { verifyCommands } from './code-verify.ts';
 
 export interface Registry {
   /** Its commands, and those that are planned. */
@@ -38,6 +40,8 @@ export function builtInCommands(metrics: Metrics = processMetrics, background = 
     ...codeCommands,
     ...editCommands,
     ...searchCommands,
+    ...verifyCommands,
+    ...diagnosticsCommands,
     ...gitCommands,
     ...shellCommands(background),
     ...dataCommands,
