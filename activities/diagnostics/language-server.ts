@@ -53,6 +53,8 @@ export interface Asked {
 /** What is found in each file, by its path. */
 export async function askServer(asked: Asked, context: ShellContext): Promise<Map<string, Diagnostic[]>> {
   const { server, timeoutMs } = asked;
+  // The short list of variables, in `full` too.
+  const within: ShellContext = { ...context, confinement: { mode: 'readonly', ...context.confinement } };
   const request = {
     command: server.program,
     args: [...server.args],
@@ -60,7 +62,7 @@ export async function askServer(asked: Asked, context: ShellContext): Promise<Ma
     env: { NO_COLOR: '1' },
     sandbox: { readable: [...server.folders] },
   };
-  const talking = await startTalking(request, context);
+  const talking = await startTalking(request, within);
   let said = '';
   talking.stderr.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-DIAGNOSTICS_BOUNDS.stderrLengthMax);
