@@ -6,7 +6,7 @@ import { resolveInside } from '../confinement/confine.ts';
 import { homesLeftOut } from '../confinement/protected-places.ts';
 import { Failure } from '../failures/failures.ts';
 import type { CommandContext } from './command.ts';
-import { confined, git, head, Name, Path, Paths, runGit } from './git-run.ts';
+import { confined, git, gitFailed, head, Name, Path, Paths, runGit } from './git-run.ts';
 
 const Message = z.string().trim().min(1);
 
@@ -228,7 +228,7 @@ async function merge({ branch, message }: ParamsOf<'merge'>, context: CommandCon
   const run = { args: ['merge', ...told, '--end-of-options', branch], isLogged: true, ...(message === undefined ? {} : { stdin: message }) };
   const merged = await runGit(run, context);
   const conflicts = merged.success ? [] : await conflictsIn(context);
-  if (!merged.success && conflicts.length === 0) await git({ args: run.args, ...(message === undefined ? {} : { stdin: message }) }, context);
+  if (!merged.success && conflicts.length === 0) throw gitFailed(run, merged);
   return { operation: 'merge', output: merged.output, merged: merged.success, conflicts, commit: await head(context) };
 }
 

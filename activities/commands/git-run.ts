@@ -57,8 +57,12 @@ const agent = (): Record<string, string> => {
 export async function git(run: GitRun, context: CommandContext): Promise<ShellResult> {
   const result = await runGit(run, context);
   if (result.success) return result;
+  throw gitFailed(run, result);
+}
+
+export function gitFailed(run: GitRun, result: ShellResult): Failure {
   const said = (result.stderr.trim() || result.output.trim()).slice(0, 2000);
-  throw new Failure(
+  return new Failure(
     'GIT_FAILED',
     `git ${run.args[0] ?? ''} ended with ${result.exitCode}: ${said || 'no message'}; repair the repository's state or the step's params`,
     {

@@ -21,7 +21,6 @@ export const PLANNED: Catalogue = {
   'memory/share': planned('write'),
   'inbox/peek': planned('read'),
   'inbox/acknowledge': planned('write'),
-  'collaboration/chat/send': planned('write'),
   'workspace/create': planned('write'),
   'workspace/merge': planned('write'),
   'genome/train': planned('write'),
@@ -35,6 +34,4 @@ export const PLANNED: Catalogue = {
   'genome/dataset-synthesize': planned('write'),
   'genome/train-voice': planned('write'),
   'genome/train-image': planned('write'),
-  screenshot: planned('network'),
-  search_tools: planned('read'),
 };

@@ -13,6 +13,7 @@ import { diagnosticsCommands } from './code-diagnostics.ts';
 import { editCommands } from './code-edit.ts';
 import { searchCommands } from './code-search.ts';
 import { aiCommands } from './ai.ts';
+import { chatCommands } from './chat.ts';
 import type { Command, CommandContext, OtherCommands } from './command.ts';
 import { controlCommands } from './control.ts';
 import { dataCommands } from './data.ts';
@@ -21,6 +22,8 @@ import { healthCommands } from './health.ts';
 import { type Metrics, processMetrics } from './metrics.ts';
 import { PLANNED } from './planned.ts';
 import { ragCommands } from './rag.ts';
+import { screenshotCommands } from './screenshot.ts';
+import { toolCommands } from './search-tools.ts';
 import { savingCommands } from './saving.ts';
 import { sentinelCommands } from './sentinel.ts';
 import { stepCommands } from './steps.ts';
@@ -32,6 +35,7 @@ export interface Registry {
   readonly catalogue: Catalogue;
   find(name: string): Command | undefined;
   names(): string[];
+  all(): readonly Command[];
   run(name: string, params: Json, context: CommandContext): Promise<Json>;
 }
 
@@ -49,6 +53,9 @@ export function builtInCommands(metrics: Metrics = processMetrics, background = 
     ...controlCommands,
     ...stepCommands,
     ...savingCommands,
+    ...chatCommands,
+    ...screenshotCommands,
+    ...toolCommands,
     ...aiCommands,
     ...ragCommands,
     ...healthCommands(metrics),
@@ -65,6 +72,7 @@ export function createRegistry(commands: readonly Command[], metrics: Metrics = 
     catalogue,
     find: (name) => byName.get(name),
     names: () => [...byName.keys()],
+    all: () => [...byName.values()],
     async run(name, params, context) {
       const command = byName.get(name);
       if (command === undefined) throw notFound(catalogue, name);

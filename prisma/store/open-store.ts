@@ -12,6 +12,7 @@ import { incidents } from './runs/incidents.ts';
 import { LazyPrisma } from './connection/prisma-client.ts';
 import { executions } from './logs/executions.ts';
 import { calls } from './values/calls.ts';
+import { chat } from './values/chat.ts';
 import { conversations } from './values/conversations.ts';
 import { records } from './values/records.ts';
 import { runEvents } from './runs/run-events.ts';
@@ -48,6 +49,7 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
     secrets: secrets(database),
     conversations: conversations(database),
     calls: calls(database),
+    chat: chat(database),
     spending: spending(database),
     incidents: incidents(database),
     signals: signals(database, announcer, listener),

@@ -9,6 +9,7 @@ import type { Definition } from '../../../language/model.ts';
 import type { Answer, Choice, Priority, QuestionKind, QuestionState } from '../../../language/events/question.ts';
 import type { RunEvent, RunOutcome, RunStatus, Warning } from '../../../language/events/run-event.ts';
 import type { Calls } from './call-contract.ts';
+import type { Chat } from './chat-contract.ts';
 import type { Conversations } from './conversation-contract.ts';
 import type { Signals } from './event-contract.ts';
 import type { Executions } from './execution-contract.ts';
@@ -221,6 +222,7 @@ export interface Store {
   };
   conversations: Conversations;
   calls: Calls;
+  chat: Chat;
   spending: SpendingStore;
   incidents: Incidents;
   signals: Signals;

@@ -33,6 +33,7 @@ test('Prisma reads every table with all its columns', async () => {
       prisma.call.findMany(),
       prisma.spending.findMany(),
       prisma.incident.findMany(),
+      prisma.chatMessage.findMany(),
     ]);
     expect(found.flat()).toEqual([]);
     expect(await prisma.installation.findMany()).toEqual([{ id: expect.stringMatching(/^[\da-f-]{36}$/) as string }]);
@@ -48,6 +49,7 @@ test('no table is missing from the schema', async () => {
   expect(rows.map((row) => row.name)).toEqual([
     '_prisma_migrations',
     'calls',
+    'chat_messages',
     'conversation_messages',
     'definitions',
     'event_subscriptions',
