@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Edit } from '../../activities/editing/apply-edits.ts';
 import { editFile } from '../../activities/editing/edit-file.ts';
 import { Failure } from '../../activities/failures/failures.ts';
+import { chatEvent } from '../../language/events/chat.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { Effect } from '../../interpreter/effect.ts';
 import { limitAsked } from '../../interpreter/limits.ts';
@@ -150,6 +151,21 @@ export class Predictions extends Script {
         return { text: 'asks a model', source: 'assumed' };
       case 'rag/build':
         return { ...known(NOTHING_COLLECTED), text: 'collects what models are told', source: 'assumed' };
+      case 'code/verify':
+        return { ...known(NOTHING_FAILED), text: 'runs the checks of the project', source: 'assumed' };
+      case 'collaboration/chat/send':
+        return {
+          ...known({
+            room: params['room'] ?? 'general',
+            author: 'the simulation',
+            message: textOf(params['message']),
+            event: chatEvent(textOf(params['room'] ?? 'general')),
+          }),
+          text: `says something in ${textOf(params['room'] ?? 'general')}`,
+          source: 'assumed',
+        };
+      case 'screenshot':
+        return { text: `takes a picture of ${textOf(params['url'])}`, source: 'assumed' };
       case 'health-check':
         return { ...known({ status: 'healthy' }), text: 'asks how the services are', source: 'assumed' };
       default:
@@ -193,6 +209,8 @@ function editsIn({ edits, old, new: replacement, all }: JsonObject): Edit[] {
     : [one({ old: old ?? '', new: replacement ?? '', all: all ?? false })];
 }
 
+/** As a command line, they are taken to succeed. */
+const NOTHING_FAILED = { success: true, checks: [], failures: [], skipped: [], output: '' };
 const NOTHING_COLLECTED = { text: '', tokens: 0, sources: [], leftOut: [] };
 
 const known = (value: Json): Omit<Predicted, 'text'> => ({ source: 'project', reply: { ok: true, value } });
