@@ -10,10 +10,7 @@ import { publishEvent } from '../local/publish-event.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 
-const Room = z
-  .string()
-  .regex(ROOM, `must be a name of ${roomRule}`)
-  .default('general');
+const Room = z.string().regex(ROOM, `must be a name of ${roomRule}`).default('general');
 
 const SendParams = z.strictObject({
   room: Room,

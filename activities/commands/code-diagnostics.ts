@@ -78,7 +78,10 @@ async function ask({ root, files, isPart, timeoutMs }: Asking, context: CommandC
   if (there.length === 0) throw noServer(languages);
   const found: Found[] = [];
   for (const [language, server] of there) {
-    const opened = await openFiles(files.filter((file) => languageOf(file) === language), context);
+    const opened = await openFiles(
+      files.filter((file) => languageOf(file) === language),
+      context,
+    );
     const asked = { server, root, files: opened, timeoutMs: Math.max(1, endsAt - context.now()) };
     for (const [file, diagnostics] of await askServer(asked, context))
       found.push(...diagnostics.map((one) => readDiagnostic(file, one)));

@@ -52,7 +52,12 @@ async function verify(params: Params, context: CommandContext): Promise<Verified
   const looked = whereToLook(params, context.run.project);
   const found = findChecks(looked);
   const checks = params.checks === undefined ? found : found.filter(({ name }) => params.checks?.includes(name));
-  if (checks.length === 0) throw noChecks(params, found.map(({ name }) => name), looked);
+  if (checks.length === 0)
+    throw noChecks(
+      params,
+      found.map(({ name }) => name),
+      looked,
+    );
   const timeoutMs = Math.min(params.timeoutMs ?? context.timeoutMs, context.timeoutMs);
   const { root, folder } = looked;
   return runChecks({ checks, root, folder, runsAll: params.fullTest === true, timeoutMs }, context);
@@ -84,8 +89,7 @@ function noChecks({ checks, testFile }: Params, found: readonly CheckName[], { f
   const place = folder === '' ? 'the project' : `"${folder}"`;
   const wanted = checks === undefined ? '' : ` of ${checks.join(', ')}`;
   const file = testFile === undefined ? '' : ` for "${testFile}"`;
-  const finding =
-    found.length === 0 ? `looked for were ${LOOKED_FOR}` : `there are ${found.join(', ')}`;
+  const finding = found.length === 0 ? `looked for were ${LOOKED_FOR}` : `there are ${found.join(', ')}`;
   return new Failure(
     'NO_CHECKS_FOUND',
     `there are no checks${wanted}${file} in ${place}: ${finding}; name the folder that has them as "path", or use a shell step`,

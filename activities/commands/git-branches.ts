@@ -7,6 +7,7 @@ import { homesLeftOut } from '../confinement/protected-places.ts';
 import { Failure } from '../failures/failures.ts';
 import type { CommandContext } from './command.ts';
 import { confined, git, gitFailed, head, Name, Path, Paths, runGit } from './git-run.ts';
+import { readStatus } from './git-status.ts';
 
 const Message = z.string().trim().min(1);
 
@@ -116,7 +117,13 @@ async function createBranch({ name, from }: ParamsOf<'branch'>, context: Command
   const wanted = await commitOf(from ?? 'HEAD', context);
   const found = context.attempt > 1 ? await commitOf(`refs/heads/${name}`, context) : null;
   if (found === null || found !== wanted)
-    await git({ args: ['branch', '--no-track', '--end-of-options', name, ...(from === undefined ? [] : [from])], isLogged: true }, context);
+    await git(
+      {
+        args: ['branch', '--no-track', '--end-of-options', name, ...(from === undefined ? [] : [from])],
+        isLogged: true,
+      },
+      context,
+    );
   return { operation: 'branch', output: `branch ${name}`, branch: name, commit: wanted };
 }
 
@@ -124,7 +131,10 @@ async function deleteBranch({ name }: ParamsOf<'delete-branch'>, context: Comman
   const commit = await commitOf(`refs/heads/${name}`, context);
   if (commit === null && context.attempt > 1)
     return { operation: 'delete-branch', output: 'deleted by an earlier attempt', branch: name, commit };
-  const { output } = await git({ args: ['branch', '--delete', '--force', '--end-of-options', name], isLogged: true }, context);
+  const { output } = await git(
+    { args: ['branch', '--delete', '--force', '--end-of-options', name], isLogged: true },
+    context,
+  );
   // Where it was, so that a person can make it again.
   return { operation: 'delete-branch', output, branch: name, commit };
 }
@@ -139,17 +149,22 @@ async function switchTo({ branch, create }: ParamsOf<'switch'>, context: Command
 }
 
 async function unstage({ paths }: ParamsOf<'unstage'>, context: CommandContext): Promise<JsonObject> {
-  const { output } = await git({ args: ['restore', '--staged', '--', ...(await confined(paths, context))], isLogged: true }, context);
+  const { output } = await git(
+    { args: ['restore', '--staged', '--', ...(await confined(paths, context))], isLogged: true },
+    context,
+  );
   return { operation: 'unstage', output, paths };
 }
 
 /** What the files hold now is gone. */
 async function restore({ paths, from }: ParamsOf<'restore'>, context: CommandContext): Promise<JsonObject> {
-  for (const path of paths)
-    resolveInside(context.run.project, path, { writes: true, mode: context.confinement?.mode });
+  for (const path of paths) resolveInside(context.run.project, path, { writes: true, mode: context.confinement?.mode });
   const limits = await confined(paths, context);
   const source = from === undefined ? [] : ['--source', from];
-  const { output } = await git({ args: ['restore', ...source, '--worktree', '--', ...limits], isLogged: true }, context);
+  const { output } = await git(
+    { args: ['restore', ...source, '--worktree', '--', ...limits], isLogged: true },
+    context,
+  );
   return { operation: 'restore', output, paths };
 }
 
@@ -224,8 +239,8 @@ async function pull({ remote = 'origin', branch }: ParamsOf<'pull'>, context: Co
 /** Conflicts are a result: the files hold both sides, and a commit ends the merge. */
 async function merge({ branch, message }: ParamsOf<'merge'>, context: CommandContext): Promise<JsonObject> {
   await refuseHomes(branch, context);
-  const told = message === undefined ? ['--no-edit'] : ['--file=-'];
-  const run = { args: ['merge', ...told, '--end-of-options', branch], isLogged: true, ...(message === undefined ? {} : { stdin: message }) };
+  const told = message === undefined ? ['--no-edit'] : ['-m', message];
+  const run = { args: ['merge', ...told, '--end-of-options', branch], isLogged: true };
   const merged = await runGit(run, context);
   const conflicts = merged.success ? [] : await conflictsIn(context);
   if (!merged.success && conflicts.length === 0) throw gitFailed(run, merged);
@@ -233,8 +248,11 @@ async function merge({ branch, message }: ParamsOf<'merge'>, context: CommandCon
 }
 
 async function conflictsIn(context: CommandContext): Promise<string[]> {
-  const { stdout } = await git({ args: ['diff', '--name-only', '--diff-filter=U', '-z'] }, context);
-  return stdout.split('\0').filter(Boolean);
+  const args = ['-c', 'core.quotePath=false', 'status', '--porcelain=v2', '--untracked-files=no'];
+  const { files } = readStatus((await git({ args }, context)).stdout);
+  return files
+    .filter(({ index, workTree }) => `${index}${workTree}`.includes('U') || index === workTree)
+    .map(({ path }) => path);
 }
 
 /** What would write a home of Sentinel is refused: a commit may hold one, as it may hold any file. */
@@ -242,7 +260,17 @@ async function refuseHomes(commit: string, context: CommandContext): Promise<voi
   const from = await head(context);
   if (from === null) return;
   const homes = (await homesLeftOut(context.run.project)).map((path) => path.replace('exclude,', ''));
-  const args = ['diff', '--name-only', '--no-ext-diff', '--no-textconv', '--end-of-options', from, commit, '--', ...homes];
+  const args = [
+    'diff',
+    '--name-only',
+    '--no-ext-diff',
+    '--no-textconv',
+    '--end-of-options',
+    from,
+    commit,
+    '--',
+    ...homes,
+  ];
   const found = await runGit({ args }, context);
   const [first] = found.success ? found.stdout.split('\n') : [];
   if (first !== undefined && first !== '')

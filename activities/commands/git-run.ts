@@ -10,7 +10,9 @@ import { runShell, type ShellResult } from '../shell/run-shell.ts';
 import type { CommandContext } from './command.ts';
 
 /** A dash would make an option of it, a colon git's own path syntax or a transport. */
-export const Name = z.string().regex(/^[^-:+\s][^:\s]*$/, 'must be a plain name: no leading "-" or "+", no ":" and no space');
+export const Name = z
+  .string()
+  .regex(/^[^-:+\s][^:\s]*$/, 'must be a plain name: no leading "-" or "+", no ":" and no space');
 export const Path = z.string().regex(/^[^-:]/, 'must not begin with "-" or ":" (write "./-name" instead)');
 export const Paths = z.union([Path.transform((path) => [path]), z.array(Path).min(1)]);
 

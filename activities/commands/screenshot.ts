@@ -79,7 +79,10 @@ async function taken(page: Page, { width = 1280, height = 800, fullPage = false 
   const isSmall = png.length <= BOUNDS.bytesMax;
   const bytes = isSmall ? png : await page.screenshot({ type: 'jpeg', quality: 70, clip, fullPage });
   if (bytes.length > BOUNDS.bytesMax)
-    throw new Failure('VALUE_TOO_LARGE', `the picture has ${bytes.length} bytes, and models take ${BOUNDS.bytesMax}; make it smaller`);
+    throw new Failure(
+      'VALUE_TOO_LARGE',
+      `the picture has ${bytes.length} bytes, and models take ${BOUNDS.bytesMax}; make it smaller`,
+    );
   return {
     height: seen,
     bytes: bytes.length,
@@ -98,7 +101,9 @@ const PLACES = [
 export function findChromium(project: string, env: NodeJS.ProcessEnv = process.env): string | null {
   const named = env['SENTINEL_CHROMIUM'];
   if (named !== undefined && named !== '') return isAbsolute(named) && existsSync(named) ? named : null;
-  const folders = helperPath(project, env['PATH'] ?? '').split(delimiter).filter(isAbsolute);
+  const folders = helperPath(project, env['PATH'] ?? '')
+    .split(delimiter)
+    .filter(isAbsolute);
   const found = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)));
   return [...found, ...PLACES].find((file) => existsSync(file)) ?? null;
 }

@@ -117,7 +117,10 @@ async function replaceFile(
 }
 
 export const changedMeanwhile = (path: string): Failure =>
-  new Failure('FILE_CHANGED', `file "${path}" was changed by somebody else while this step edited it; look at it again`);
+  new Failure(
+    'FILE_CHANGED',
+    `file "${path}" was changed by somebody else while this step edited it; look at it again`,
+  );
 
 function tooLarge(path: string, bytes: number): Failure {
   return new Failure(

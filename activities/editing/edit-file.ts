@@ -14,11 +14,7 @@ export type EditResult = {
 /** Lines that a diff may differ in. */
 const diffEditsMax = 20_000;
 
-export function editFile(
-  before: Buffer,
-  edits: readonly Edit[],
-  path: string,
-): { after: Buffer; result: EditResult } {
+export function editFile(before: Buffer, edits: readonly Edit[], path: string): { after: Buffer; result: EditResult } {
   const [mark, text] = textOf(before, path);
   const edited = applyEdits(text, edits, path);
   return {

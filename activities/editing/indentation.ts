@@ -33,7 +33,9 @@ export function reindented(text: string, indents: readonly Indents[], fileUnit: 
 function moved(indent: string, known: ReadonlyMap<string, string>, fileUnit: string): string {
   const same = known.get(indent);
   if (same !== undefined) return same;
-  const within = [...known.keys()].filter((given) => indent.startsWith(given)).toSorted((a, b) => b.length - a.length)[0];
+  const within = [...known.keys()]
+    .filter((given) => indent.startsWith(given))
+    .toSorted((a, b) => b.length - a.length)[0];
   if (within === undefined) return outdented(indent, known);
   return `${known.get(within) ?? ''}${converted(indent.slice(within.length), known, fileUnit)}`;
 }
@@ -46,16 +48,23 @@ function outdented(indent: string, known: ReadonlyMap<string, string>): string {
 
 /** What is indented further, in the file's own unit. */
 function converted(rest: string, known: ReadonlyMap<string, string>, fileUnit: string): string {
-  if (rest.startsWith('\t') === fileUnit.startsWith('\t')) return rest;
-  if (rest.startsWith('\t')) return fileUnit.repeat(rest.length);
-  return '\t'.repeat(Math.max(1, Math.round(rest.length / unitOf(known, rest))));
+  if (rest.startsWith('\t')) return fileUnit.startsWith('\t') ? rest : fileUnit.repeat(rest.length);
+  const step = stepOf(known);
+  const unit = step?.found ?? fileUnit;
+  const given = step?.given.length ?? (rest.length % 4 === 0 ? 4 : 2);
+  if (unit.startsWith('\t')) return unit.repeat(Math.max(1, Math.round(rest.length / given)));
+  return step !== null && rest.length % given === 0 ? unit.repeat(rest.length / given) : rest;
 }
 
-/** Spaces of one level, as the passage has them. */
-function unitOf(known: ReadonlyMap<string, string>, rest: string): number {
-  const widths = [...known.keys()].map((given) => given.length).toSorted((a, b) => a - b);
-  const steps = widths.map((width, index) => width - (widths[index - 1] ?? 0)).filter((step) => step > 0);
-  return steps.length > 0 ? Math.min(...steps) : rest.length % 4 === 0 ? 4 : 2;
+/** One level, as the passage was given with it and as the file has it; null where the passage has but one. */
+function stepOf(known: ReadonlyMap<string, string>): Indents | null {
+  const all = [...known].toSorted(([a], [b]) => a.length - b.length);
+  for (const [index, [given, found]] of all.entries()) {
+    const [lessGiven = '', lessFound = ''] = all[index - 1] ?? [];
+    if (index > 0 && given.startsWith(lessGiven) && found.startsWith(lessFound) && found !== lessFound)
+      return { given: given.slice(lessGiven.length), found: found.slice(lessFound.length) };
+  }
+  return null;
 }
 
 /** How a file indents: a tab, or so many spaces. */

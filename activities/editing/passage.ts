@@ -14,9 +14,15 @@ export interface Span {
 /** Every place of the passage, without overlaps, in order. */
 export function findPassage(text: string, passage: string): Span[] {
   const exact = placesOf(text, passage);
-  if (exact.length > 0) return exact;
+  if (exact.length > 0) return exact.map((span) => wholeIndentation(text, passage, span));
   const otherEnds = placesOf(text, passage.includes('\r\n') ? toLineFeeds(passage) : passage.replaceAll('\n', '\r\n'));
   return otherEnds.length > 0 ? otherEnds : tolerantPlaces(text, passage);
+}
+
+/** A passage with less indentation than the file's stands within it as written, and still means the line. */
+function wholeIndentation(text: string, passage: string, span: Span): Span {
+  const start = /^[^\S\n]/.test(passage) ? startOfIndentation(text, span.start) : span.start;
+  return start === span.start ? span : { ...span, start, isTolerant: true };
 }
 
 const toLineFeeds = (text: string): string => text.replaceAll('\r\n', '\n');
@@ -33,7 +39,9 @@ function tolerantPlaces(text: string, passage: string): Span[] {
   const pattern = passage
     .trim()
     .split(/(\s+)/)
-    .map((part, index) => (index % 2 === 0 ? escaped(part) : part.includes('\n') ? String.raw`[^\S\n]*\n\s*` : String.raw`[^\S\n]+`))
+    .map((part, index) =>
+      index % 2 === 0 ? escaped(part) : part.includes('\n') ? String.raw`[^\S\n]*\n\s*` : String.raw`[^\S\n]+`,
+    )
     .join('');
   if (pattern === '') return [];
   const [before, after] = [/^\s*/.exec(passage)?.[0] ?? '', /\s*$/.exec(passage)?.[0] ?? ''];

@@ -122,7 +122,14 @@ export async function startTalking(request: ShellRequest, context: ShellContext)
   const exit = exitOf(child);
   const { pid, stdin, stdout, stderr } = child;
   if (stdin === null) throw new Error('bug: a process that is talked to has no input');
-  return { pid, stdin, stdout, stderr, exit, ...guarded(pid, launch, { memoryMb: context.confinement?.memoryMb, exit }) };
+  return {
+    pid,
+    stdin,
+    stdout,
+    stderr,
+    exit,
+    ...guarded(pid, launch, { memoryMb: context.confinement?.memoryMb, exit }),
+  };
 }
 
 export async function startChild(request: ShellRequest, context: ShellContext): Promise<Child> {

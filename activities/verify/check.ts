@@ -1,20 +1,8 @@
 /** A check of a project: what is run, and how what it prints is read. */
-import type { Parsed } from './parse/finding.ts';
+import type { Parsed, Printed } from './parse/finding.ts';
 
 export const CHECK_NAMES = ['typescript', 'vitest', 'jest', 'node:test', 'npm test', 'pytest', 'cargo', 'go'] as const;
 export type CheckName = (typeof CHECK_NAMES)[number];
-
-/** What a process printed, and where it ran. */
-export interface Printed {
-  stdout: string;
-  stderr: string;
-  output: string;
-  exitCode: number;
-  /** The project. */
-  root: string;
-  /** Where it ran, from the project; empty for the project itself. */
-  folder: string;
-}
 
 export interface Check {
   name: CheckName;
@@ -23,6 +11,8 @@ export interface Check {
   /** A program with its arguments; a line for a shell without `args`. */
   command: string;
   args?: readonly string[];
+  /** What stands for the line where it is long. */
+  called?: string;
   env?: Readonly<Record<string, string>>;
   /** Why it cannot run, with the remedy. */
   missing?: string;

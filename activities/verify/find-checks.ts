@@ -104,12 +104,30 @@ function javascript(looked: Looked): Check[] {
   );
   const script = scriptOf(described);
   const uses = (name: string, configuration: RegExp): boolean =>
-    packages.includes(name) || new RegExp(String.raw`\b${name}\b`).test(script) || namesIn(looked).some((file) => configuration.test(file));
+    packages.includes(name) ||
+    new RegExp(String.raw`\b${name}\b`).test(script) ||
+    namesIn(looked).some((file) => configuration.test(file));
   const only = testFile === undefined ? [] : [testFile];
   if (uses('vitest', /^vitest\.(?:config|workspace)\.[cm]?[jt]s$/))
-    return [{ name: 'vitest', hasTests: true, ...packaged(looked, 'vitest'), args: ['run', '--reporter=json', ...only], parse: parseJest }];
+    return [
+      {
+        name: 'vitest',
+        hasTests: true,
+        ...packaged(looked, 'vitest'),
+        args: ['run', '--reporter=json', ...only],
+        parse: parseJest,
+      },
+    ];
   if (uses('jest', /^jest\.config\.(?:[cm]?[jt]s|json)$/))
-    return [{ name: 'jest', hasTests: true, ...packaged(looked, 'jest'), args: ['--json', '--ci', ...(testFile === undefined ? [] : ['--runTestsByPath', testFile])], parse: parseJest }];
+    return [
+      {
+        name: 'jest',
+        hasTests: true,
+        ...packaged(looked, 'jest'),
+        args: ['--json', '--ci', ...(testFile === undefined ? [] : ['--runTestsByPath', testFile])],
+        parse: parseJest,
+      },
+    ];
   return nodeTests(looked, script);
 }
 
@@ -128,7 +146,9 @@ function nodeTests(looked: Looked, script: string): Check[] {
   if (runner !== null && !script.includes('--test-reporter')) {
     const [before = '', after = ''] = script.split(/ --test\b(?!-)/);
     const line = testFile === undefined ? after : ` ${quoted(testFile)}`;
-    return [{ name: 'node:test', hasTests: true, command: `${before} --test ${reporter}${line}`, parse: parseNodeTest }];
+    return [
+      { name: 'node:test', hasTests: true, command: `${before} --test ${reporter}${line}`, parse: parseNodeTest },
+    ];
   }
   if (script !== '') {
     const args = ['test', '--silent', ...(testFile === undefined ? [] : ['--', testFile])];
@@ -165,22 +185,36 @@ const PYTEST_FILES = ['pytest.ini', 'conftest.py', 'tox.ini', 'setup.cfg', 'pypr
 
 function pytest(looked: Looked): Check[] {
   const { root, folder, testFile } = looked;
-  const isConfigured = has(looked, 'pytest.ini', 'conftest.py') || /^\[tool[.:]pytest/m.test(['pyproject.toml', 'setup.cfg'].map((name) => textOf(looked, name)).join('\n'));
+  const isConfigured =
+    has(looked, 'pytest.ini', 'conftest.py') ||
+    /^\[tool[.:]pytest/m.test(['pyproject.toml', 'setup.cfg'].map((name) => textOf(looked, name)).join('\n'));
   const hasTests = filesIn(looked, /^(?:test_.*|.*_test)\.py$/).length > 0;
   if (!isConfigured && !hasTests && !(has(looked, ...PYTEST_FILES) && has(looked, 'tests'))) return [];
   const own = ['.venv/bin/python', 'venv/bin/python'].find((name) => has(looked, name));
   const host = ['python3', 'python'].find((name) => onPath(name) !== null);
   const program =
-    own === undefined ? (host === undefined ? onHost('python3') : { command: host }) : { command: join(root, folder, own) };
-  const report = ['-o', 'junit_family=xunit1', '--junitxml=/dev/stdout'];
-  const args = ['-m', 'pytest', '-q', '--color=no', ...report, ...(testFile === undefined ? [] : [testFile])];
-  return [{ name: 'pytest', hasTests: true, ...program, args, parse: parsePytest }];
+    own === undefined
+      ? host === undefined
+        ? onHost('python3')
+        : { command: host }
+      : { command: join(root, folder, own) };
+  const called = [program.command, '-m', 'pytest', '-q', ...(testFile === undefined ? [] : [testFile])];
+  const options = '--color=no -o junit_family=xunit1 --junitxml="$report"';
+  // What it prints goes to a socket, which it cannot open as a file.
+  const line = `report=$(mktemp) && { ${called.map(quoted).join(' ')} ${options}; code=$?; cat "$report"; rm -f "$report"; exit $code; }`;
+  return [{ name: 'pytest', hasTests: true, ...program, command: line, called: called.join(' '), parse: parsePytest }];
 }
 
 function cargo(looked: Looked): Check[] {
   if (!has(looked, 'Cargo.toml')) return [];
   const named = /^tests\/(\w[\w-]*)\.rs$/.exec(looked.testFile ?? '')?.[1];
-  const args = ['test', '--no-fail-fast', '--message-format', 'json', ...(named === undefined ? [] : ['--test', named])];
+  const args = [
+    'test',
+    '--no-fail-fast',
+    '--message-format',
+    'json',
+    ...(named === undefined ? [] : ['--test', named]),
+  ];
   return [{ name: 'cargo', hasTests: true, ...onHost('cargo'), args, env: { RUST_BACKTRACE: '0' }, parse: parseCargo }];
 }
 

@@ -115,17 +115,18 @@ async function start(
   );
 }
 
-const shownCommand = ({ command, args }: Check, root: string): string => {
+const shownCommand = ({ command, args, called }: Check, root: string): string => {
+  if (called !== undefined) return called;
   const program = command.startsWith(join(root, '/')) ? command.slice(root.length + 1) : command;
   return [program, ...(args ?? [])].join(' ');
 };
 
 /** It failed, and nothing in what it printed says where. */
 const unread = (shown: string, exitCode: number): Finding => ({
-  message: shown.trim() === '' ? `it ended with ${exitCode} and said nothing` : tailOf(shown.trim(), messageLengthMax / 2),
+  message:
+    shown.trim() === '' ? `it ended with ${exitCode} and said nothing` : tailOf(shown.trim(), messageLengthMax / 2),
 });
 
-const cut = (text: string): string =>
-  text.length > messageLengthMax ? `${text.slice(0, messageLengthMax)}…` : text;
+const cut = (text: string): string => (text.length > messageLengthMax ? `${text.slice(0, messageLengthMax)}…` : text);
 
 const tailOf = (text: string, length: number): string => (text.length > length ? `…${text.slice(-length)}` : text);

@@ -1,6 +1,5 @@
 /** What a script of a project prints, whatever it runs: compiler lines, TAP, and stacks. */
-import type { Printed } from '../check.ts';
-import { frameIn, plainText, projectPath, spotOf, type Finding, type Parsed } from './finding.ts';
+import { type Finding, frameIn, type Parsed, plainText, type Printed, projectPath, spotOf } from './finding.ts';
 
 const COMPILED = /^(\S[^():\n]*)(?:\((\d+),(\d+)\)|:(\d+):(\d+)):? (?:- )?(?:fatal )?error:? ?(.*)$/;
 const NOT_OK = /^( *)not ok \d+ (?:- )?(.*)$/;
@@ -21,6 +20,8 @@ export function parseAnyOutput(printed: Printed): Parsed {
     const test = NOT_OK.exec(row)?.[2] ?? NUMBERED.exec(row)?.[1];
     if (test === undefined || /# (?:todo|skip)\b/i.test(test)) return;
     const block = blockAfter(rows, index + 1);
+    // A test that holds others failed of what they failed of.
+    if (/failureType: '?subtestsFailed/.test(block)) return;
     const place = frameIn(block, printed);
     // A list of names has no stacks: what failed is told below it.
     if (NUMBERED.test(row) && place === undefined) return;

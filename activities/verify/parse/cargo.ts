@@ -1,7 +1,6 @@
 /** `cargo test --message-format json`: the compiler's messages as JSON, the tests as text. */
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
-import type { Printed } from '../check.ts';
-import { projectPath, spotOf, type Finding, type Parsed } from './finding.ts';
+import { type Finding, type Parsed, type Printed, projectPath, spotOf } from './finding.ts';
 
 export function parseCargo(printed: Printed): Parsed {
   const rows = printed.stdout.split('\n');

@@ -1,8 +1,7 @@
 /** `go test -json`: one event a line; what does not build says so among them, or on stderr before Go 1.24. */
 import { posix } from 'node:path';
 import { isJsonObject, type Json } from '../../../language/json.ts';
-import type { Printed } from '../check.ts';
-import { projectPath, spotOf, type Finding, type Parsed } from './finding.ts';
+import { type Finding, type Parsed, type Printed, projectPath, spotOf } from './finding.ts';
 
 interface Event {
   Action: string;

@@ -1,7 +1,6 @@
 /** The JSON that Jest and Vitest report in: files with their tests, each with its messages. */
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
-import type { Printed } from '../check.ts';
-import { frameIn, plainText, projectPath, spotOf, type Finding, type Parsed } from './finding.ts';
+import { type Finding, frameIn, type Parsed, plainText, type Printed, projectPath, spotOf } from './finding.ts';
 
 export function parseJest(printed: Printed): Parsed {
   const report = reportIn(printed.stdout);

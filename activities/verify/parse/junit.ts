@@ -1,7 +1,6 @@
 /** JUnit's XML, as pytest and Node's test runner write it. */
 import { XMLParser } from 'fast-xml-parser';
-import type { Printed } from '../check.ts';
-import { frameIn, projectPath, spotOf, type Finding, type Parsed, type Spot } from './finding.ts';
+import { type Finding, frameIn, type Parsed, type Printed, projectPath, type Spot, spotOf } from './finding.ts';
 
 interface Case {
   name: string;
@@ -63,7 +62,11 @@ export function parseNodeTest(printed: Printed): Parsed {
     faults.map(({ message, text }): Finding => {
       const cause = text.slice(Math.max(0, text.indexOf('cause: ')));
       const where = frameIn(cause, printed) ?? frameIn(text, printed);
-      return { ...(where ?? spotOf(file === undefined ? undefined : projectPath(file, printed))), ...said(message, text), test: name };
+      return {
+        ...(where ?? spotOf(file === undefined ? undefined : projectPath(file, printed))),
+        ...said(message, text),
+        test: name,
+      };
     }),
   );
   return { findings, shown: shownCases(read.cases, printed.stderr) };

@@ -1,6 +1,5 @@
 /** `tsc --pretty false`: one line a finding, what is indented below it belongs to it. */
-import type { Printed } from '../check.ts';
-import { projectPath, spotOf, type Finding, type Parsed } from './finding.ts';
+import { type Finding, type Parsed, type Printed, projectPath, spotOf } from './finding.ts';
 
 const PLACED = /^(.+?)\((\d+),(\d+)\): error (TS\d+: .*)$/;
 const UNPLACED = /^error (TS\d+: .*)$/;

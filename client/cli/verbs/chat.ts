@@ -17,7 +17,9 @@ interface Options {
 
 export function define(command: Command): void {
   command
-    .description('Shows the rooms in which runs and people say something, the messages of one, or says something there.')
+    .description(
+      'Shows the rooms in which runs and people say something, the messages of one, or says something there.',
+    )
     .argument('[room]', 'such as general; without it, all rooms with the latest message of each')
     .option('--send <text>', 'says it in the room; runs that watch chat:ROOM:message hear it')
     .option('--limit <n>', 'the latest so many', wholeNumber('--limit', { min: 1, max: 1000 }), 50)
@@ -36,8 +38,7 @@ Examples:
 async function chat(room: string | undefined, options: Options): Promise<void> {
   const output = openOutput(options);
   const { send, limit, by = process.env['USER'] ?? 'local' } = options;
-  if (room !== undefined && !ROOM.test(room))
-    throw usage(`"${room}" is no room: its name has ${roomRule}.`);
+  if (room !== undefined && !ROOM.test(room)) throw usage(`"${room}" is no room: its name has ${roomRule}.`);
   if (send !== undefined && room === undefined) throw usage('--send needs a room: sentinel chat general --send "…".');
   if (send !== undefined && (send.trim() === '' || send.length > chatLengthMax))
     throw usage(`--send has 1 to ${chatLengthMax} characters.`);

@@ -16,13 +16,23 @@ beforeEach(() => {
 let steps = 0;
 
 /** A step of its own, committed, or given up. */
-async function run(name: string, params: JsonObject = {}, over: { key?: string; givesUp?: boolean } = {}): Promise<Json> {
+async function run(
+  name: string,
+  params: JsonObject = {},
+  over: { key?: string; givesUp?: boolean } = {},
+): Promise<Json> {
   const session = opened.store.session();
   steps += 1;
   const key = over.key ?? `steps.${steps}@1`;
   try {
-    const result = await registry.run(`collaboration/chat/${name}`, params, { ...context, store: opened.store, session, key });
-    if (over.givesUp !== true) await session.commit({ handle: context.run.handle, key: `${key} ${steps}`, result, events: [] });
+    const result = await registry.run(`collaboration/chat/${name}`, params, {
+      ...context,
+      store: opened.store,
+      session,
+      key,
+    });
+    if (over.givesUp !== true)
+      await session.commit({ handle: context.run.handle, key: `${key} ${steps}`, result, events: [] });
     return result;
   } finally {
     await session.close();
@@ -51,11 +61,16 @@ it('says something in a room once, with an event, and reads it', async () => {
     ],
     text: 'tester: First.\ntester: Second,\nwith a line more.',
   });
-  expect(await run('read', { room, after: read.messages[0]?.seq ?? 0 })).toMatchObject({ messages: [{ message: expect.stringContaining('Second') as string }] });
+  expect(await run('read', { room, after: read.messages[0]?.seq ?? 0 })).toMatchObject({
+    messages: [{ message: expect.stringContaining('Second') as string }],
+  });
   expect(await run('read', { room, limit: 1 })).toMatchObject({ text: expect.stringContaining('Second') as string });
   expect(await events()).toEqual([
     { name: 'chat:reviews:message', data: { room, message: 'First.', author: 'tester', handle: context.run.handle } },
-    { name: 'chat:reviews:message', data: expect.objectContaining({ message: 'Second,\nwith a line more.' }) as JsonObject },
+    {
+      name: 'chat:reviews:message',
+      data: expect.objectContaining({ message: 'Second,\nwith a line more.' }) as JsonObject,
+    },
   ]);
 });
 
@@ -70,9 +85,12 @@ it('lists rooms, the one with the newest message first', async () => {
   expect(await run('read', { room: 'empty' })).toEqual({ room: 'empty', messages: [], text: '' });
 });
 
-it.each([{ room: 'a:b', message: 'x' }, { room: '*', message: 'x' }, { room: '', message: 'x' }, { message: ' ' }, { message: 'x'.repeat(100_001) }])(
-  'refuses a message that is none (%#)',
-  async (params) => {
-    await expect(run('send', params)).rejects.toMatchObject({ code: 'COMMAND_PARAMS_INVALID' });
-  },
-);
+it.each([
+  { room: 'a:b', message: 'x' },
+  { room: '*', message: 'x' },
+  { room: '', message: 'x' },
+  { message: ' ' },
+  { message: 'x'.repeat(100_001) },
+])('refuses a message that is none (%#)', async (params) => {
+  await expect(run('send', params)).rejects.toMatchObject({ code: 'COMMAND_PARAMS_INVALID' });
+});

@@ -6,13 +6,14 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { CommandContext } from '../../../activities/commands/command.ts';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
-import { livingGroups } from '../../../activities/shell/process/process-table.ts';
+import { groupsOfStep } from '../../../activities/shell/process/orphans.ts';
 import { root } from '../../project/tree.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
 const registry = createRegistry(builtInCommands());
 let project: string;
+let context: CommandContext;
 
 async function write(files: Record<string, string>): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
@@ -23,6 +24,7 @@ async function write(files: Record<string, string>): Promise<void> {
 
 beforeEach(async () => {
   project = await temporaryFolder();
+  context = commandContext(project);
   await write({
     'tsconfig.json': JSON.stringify({ compilerOptions: { strict: true, types: [] }, include: ['src'] }),
     'src/a.ts': 'export const one: number = 1;\n',
@@ -32,7 +34,7 @@ beforeEach(async () => {
 });
 
 const run = (params: JsonObject = {}, over: Partial<CommandContext> = {}): Promise<Json> =>
-  registry.run('code/diagnostics', params, commandContext(project, over));
+  registry.run('code/diagnostics', params, { ...context, ...over });
 
 const wrong = {
   file: 'src/deep/b.ts',
@@ -45,7 +47,6 @@ const wrong = {
 
 describe('code/diagnostics', () => {
   it('finds what is wrong in the sources of the project, in a folder, or in a file', async () => {
-    const groups = (await livingGroups()).size;
     for (const params of [{}, { path: 'src/deep' }, { path: 'src/deep/b.ts' }])
       expect(await run(params)).toMatchObject({
         diagnostics: [wrong],
@@ -55,15 +56,23 @@ describe('code/diagnostics', () => {
         truncated: false,
         text: "src/deep/b.ts:3:14 error 2322: Type 'number' is not assignable to type 'string'.",
       });
-    expect(await run({ path: 'src/a.ts' })).toMatchObject({ diagnostics: [], errors: 0, files: 1, text: 'no findings' });
-    expect((await livingGroups()).size).toBeLessThanOrEqual(groups);
+    expect(await run({ path: 'src/a.ts' })).toMatchObject({
+      diagnostics: [],
+      errors: 0,
+      files: 1,
+      text: 'no findings',
+    });
+    expect(await groupsOfStep(context.run.handle, context.key)).toEqual([]);
   });
 
   it('starts no program of the project in a readonly run', async () => {
     const began = join(project, 'began');
     await mkdir(join(project, 'node_modules/typescript'), { recursive: true });
     await mkdir(join(project, 'node_modules/.bin'), { recursive: true });
-    await writeFile(join(project, 'node_modules/typescript/package.json'), JSON.stringify({ name: 'typescript', version: '5.0.0' }));
+    await writeFile(
+      join(project, 'node_modules/typescript/package.json'),
+      JSON.stringify({ name: 'typescript', version: '5.0.0' }),
+    );
     const program = join(project, 'node_modules/.bin/typescript-language-server');
     await writeFile(program, `#!/bin/sh\ntouch ${began}\n`);
     await chmod(program, 0o755);

@@ -32,7 +32,11 @@ beforeEach(async () => {
   project = await temporaryFolder();
   context = commandContext(project, { store: opened.store });
   await git('init', '--quiet', '--initial-branch=main');
-  for (const [name, value] of Object.entries({ 'user.name': 'Tester', 'user.email': 'tester@example.org', 'commit.gpgsign': 'false' }))
+  for (const [name, value] of Object.entries({
+    'user.name': 'Tester',
+    'user.email': 'tester@example.org',
+    'commit.gpgsign': 'false',
+  }))
     await git('config', name, value);
   await write('a.txt', 'one\n');
   await commit('first');
@@ -43,11 +47,20 @@ describe('commits and branches', () => {
     await write('a.txt', 'two\n');
     await write('b.txt', 'b\n');
     await commit('second');
-    expect(await run({ operation: 'show' })).toMatchObject({ output: expect.stringMatching(/second[^]*-one\n\+two/) as string });
-    expect(await run({ operation: 'show', paths: 'b.txt' })).toMatchObject({ output: expect.not.stringContaining('+two') as string });
-    expect(await run({ operation: 'show', commit: 'HEAD~1', file: 'a.txt' })).toMatchObject({ output: 'one\n', file: 'a.txt' });
+    expect(await run({ operation: 'show' })).toMatchObject({
+      output: expect.stringMatching(/second[^]*-one\n\+two/) as string,
+    });
+    expect(await run({ operation: 'show', paths: 'b.txt' })).toMatchObject({
+      output: expect.not.stringContaining('+two') as string,
+    });
+    expect(await run({ operation: 'show', commit: 'HEAD~1', file: 'a.txt' })).toMatchObject({
+      output: 'one\n',
+      file: 'a.txt',
+    });
     for (const mode of ['readonly', 'sandboxed'] as const)
-      expect(await run({ operation: 'show', commit: 'HEAD~1', file: './a.txt' }, { confinement: { mode } })).toMatchObject({ output: 'one\n' });
+      expect(
+        await run({ operation: 'show', commit: 'HEAD~1', file: './a.txt' }, { confinement: { mode } }),
+      ).toMatchObject({ output: 'one\n' });
   });
 
   it('makes, lists, switches and deletes branches, once', async () => {
@@ -75,7 +88,10 @@ describe('commits and branches', () => {
     await git('switch', '--quiet', 'main');
     await write('c.txt', 'c\n');
     await commit('c');
-    expect(await run({ operation: 'merge', branch: 'topic', message: 'both' })).toMatchObject({ merged: true, conflicts: [] });
+    expect(await run({ operation: 'merge', branch: 'topic', message: 'both' })).toMatchObject({
+      merged: true,
+      conflicts: [],
+    });
     expect(await git('log', '-1', '--format=%s')).toBe('both');
     await git('switch', '--quiet', 'topic');
     await write('a.txt', 'topic\n');
@@ -109,11 +125,15 @@ describe('the work tree', () => {
     await write('new.txt', 'new\n');
     await run({ operation: 'stash', untracked: true }, { key: 'steps.2@1' });
     expect(existsSync(join(project, 'new.txt'))).toBe(false);
-    expect(await run({ operation: 'stashes' })).toMatchObject({ stashes: [{}, { message: expect.stringContaining('later') as string }] });
+    expect(await run({ operation: 'stashes' })).toMatchObject({
+      stashes: [{}, { message: expect.stringContaining('later') as string }],
+    });
     const unstash = { operation: 'unstash' };
     const taken = await run(unstash, { key: 'steps.3@1' });
     expect(await read('new.txt')).toBe('new\n');
-    expect(await run(unstash, { key: 'steps.3@1', attempt: 2 })).toMatchObject({ commit: (taken as { commit: string }).commit });
+    expect(await run(unstash, { key: 'steps.3@1', attempt: 2 })).toMatchObject({
+      commit: (taken as { commit: string }).commit,
+    });
     expect(await read('a.txt')).toBe('one\n');
     await run(unstash, { key: 'steps.4@1' });
     expect(await read('a.txt')).toBe('two\n');
@@ -128,11 +148,18 @@ it('fetches and pulls what goes forwards', async () => {
   const other = await temporaryFolder();
   await execa('git', ['clone', '--quiet', remote, other]);
   await writeFile(join(other, 'a.txt'), 'theirs\n');
-  await execa('git', ['-c', 'user.name=O', '-c', 'user.email=o@example.org', 'commit', '--quiet', '--all', '--message=theirs'], { cwd: other });
+  await execa(
+    'git',
+    ['-c', 'user.name=O', '-c', 'user.email=o@example.org', 'commit', '--quiet', '--all', '--message=theirs'],
+    { cwd: other },
+  );
   await execa('git', ['push', '--quiet'], { cwd: other });
   await run({ operation: 'fetch' });
   expect(await git('log', '-1', '--format=%s', 'origin/main')).toBe('theirs');
-  expect(await run({ operation: 'pull' })).toMatchObject({ branch: 'main', commit: await git('rev-parse', 'origin/main') });
+  expect(await run({ operation: 'pull' })).toMatchObject({
+    branch: 'main',
+    commit: await git('rev-parse', 'origin/main'),
+  });
   expect(await read('a.txt')).toBe('theirs\n');
 });
 
@@ -145,7 +172,9 @@ it('writes no home of Sentinel that a commit holds', async () => {
   await git('switch', '--quiet', 'main');
   for (const operation of ['switch', 'merge'])
     await expect(run({ operation, branch: 'bad' })).rejects.toMatchObject({ code: 'PATH_PROTECTED' });
-  await expect(run({ operation: 'restore', paths: '.sentinel', from: 'bad' })).rejects.toMatchObject({ code: 'PATH_PROTECTED' });
+  await expect(run({ operation: 'restore', paths: '.sentinel', from: 'bad' })).rejects.toMatchObject({
+    code: 'PATH_PROTECTED',
+  });
   expect(existsSync(join(project, '.sentinel'))).toBe(false);
 });
 
@@ -163,6 +192,13 @@ it.each([
 it('states what each operation may do', () => {
   const classOf = (operation: string): string => permissionOfCommand(registry.catalogue, 'code/git', { operation });
   expect(['show', 'branches', 'stashes'].map(classOf)).toEqual(['read', 'read', 'read']);
-  expect(['branch', 'switch', 'unstage', 'stash', 'unstash', 'merge'].map(classOf)).toEqual(Array.from({ length: 6 }, () => 'write'));
-  expect(['restore', 'delete-branch', 'fetch', 'pull'].map(classOf)).toEqual(['delete', 'delete', 'network', 'network']);
+  expect(['branch', 'switch', 'unstage', 'stash', 'unstash', 'merge'].map(classOf)).toEqual(
+    Array.from({ length: 6 }, () => 'write'),
+  );
+  expect(['restore', 'delete-branch', 'fetch', 'pull'].map(classOf)).toEqual([
+    'delete',
+    'delete',
+    'network',
+    'network',
+  ]);
 });

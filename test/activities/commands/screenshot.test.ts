@@ -11,8 +11,10 @@ import { refusalOf } from '../../../language/permissions.ts';
 import { commandContext } from '../harness/command-context.ts';
 
 const registry = createRegistry(builtInCommands());
+/** What a run could have put there is no browser of the host. */
+const PROJECT = '/nonexistent/project';
 const run = (params: JsonObject, over: Partial<CommandContext> = {}): Promise<Json> =>
-  registry.run('screenshot', params, commandContext('/', over));
+  registry.run('screenshot', params, commandContext(PROJECT, over));
 
 let server: Server;
 let url: string;
@@ -30,7 +32,7 @@ afterAll(() => {
   server.close();
 });
 
-describe.runIf(findChromium('/') !== null)('with a browser', () => {
+describe.runIf(findChromium(PROJECT) !== null)('with a browser', () => {
   it('takes a picture of what is seen, or of all of the page', async () => {
     const seen = await run({ url, width: 320, height: 240 });
     expect(seen).toMatchObject({ url, title: 'Home', status: 200, width: 320, height: 240, mediaType: 'image/png' });
@@ -42,7 +44,7 @@ describe.runIf(findChromium('/') !== null)('with a browser', () => {
     await expect(run({ url: 'http://127.0.0.1:9/' })).rejects.toMatchObject({ code: 'SCREENSHOT_FAILED' });
     await expect(run({ url: `${url}slow` }, { timeoutMs: 2000 })).rejects.toMatchObject({ code: 'SCREENSHOT_FAILED' });
     const signal = AbortSignal.timeout(1500);
-    await expect(run({ url: `${url}slow` }, { signal })).rejects.toBe(signal.reason);
+    await expect(run({ url: `${url}slow` }, { signal })).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 });
 
@@ -54,11 +56,14 @@ it.each(['file:///etc/passwd', 'data:text/html,x', 'chrome://version', 'javascri
 );
 
 it('says what to install where there is no browser', async () => {
-  expect(findChromium('/', { PATH: '/nonexistent' })).toBeNull();
-  expect(findChromium('/', { SENTINEL_CHROMIUM: 'relative', PATH: process.env['PATH'] })).toBeNull();
+  expect(findChromium(PROJECT, { PATH: '/nonexistent' })).toBeNull();
+  expect(findChromium(PROJECT, { SENTINEL_CHROMIUM: 'relative', PATH: process.env['PATH'] })).toBeNull();
   process.env['SENTINEL_CHROMIUM'] = '/nonexistent/chromium';
   try {
-    await expect(run({ url })).rejects.toMatchObject({ code: 'BROWSER_MISSING', message: expect.stringContaining('install') as string });
+    await expect(run({ url })).rejects.toMatchObject({
+      code: 'BROWSER_MISSING',
+      message: expect.stringContaining('install') as string,
+    });
   } finally {
     delete process.env['SENTINEL_CHROMIUM'];
   }

@@ -14,11 +14,15 @@ interface Found {
 }
 
 const find = async (params: JsonObject, confinement?: Confinement): Promise<Found> =>
-  (await registry.run('search_tools', params, commandContext('/', confinement === undefined ? {} : { confinement }))) as unknown as Found;
+  (await registry.run(
+    'search_tools',
+    params,
+    commandContext('/', confinement === undefined ? {} : { confinement }),
+  )) as unknown as Found;
 
 it.each([
   ['edit a file', 'code/edit'],
-  ['run the tests', 'code/verify'],
+  ['checks types and tests', 'code/verify'],
   ['search lines by regular expression', 'code/search'],
   ['picture of a page', 'screenshot'],
   ['say something in a room', 'collaboration/chat/send'],

@@ -2,10 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Printed } from '../../../activities/verify/check.ts';
 import { parseAnyOutput } from '../../../activities/verify/parse/any-output.ts';
 import { parseCargo } from '../../../activities/verify/parse/cargo.ts';
-import type { Finding, Parsed } from '../../../activities/verify/parse/finding.ts';
+import type { Finding, Parsed, Printed } from '../../../activities/verify/parse/finding.ts';
 import { parseGo } from '../../../activities/verify/parse/go.ts';
 import { parseJest } from '../../../activities/verify/parse/jest.ts';
 import { parseNodeTest, parsePytest } from '../../../activities/verify/parse/junit.ts';
@@ -48,8 +47,17 @@ describe('recorded output', () => {
 
   it.each(samples)('$name', ({ sample }) => {
     const [stdout, stderr] = [sample.stdout ?? [], sample.stderr ?? []].map((lines) => lines.join('\n'));
-    const printed = { stdout: stdout ?? '', stderr: stderr ?? '', output: `${stdout ?? ''}\n${stderr ?? ''}`, exitCode: 1 };
-    const { findings, shown } = PARSERS[sample.parser]?.({ ...printed, root: sample.root, folder: sample.folder ?? '' }) ?? {
+    const printed = {
+      stdout: stdout ?? '',
+      stderr: stderr ?? '',
+      output: `${stdout ?? ''}\n${stderr ?? ''}`,
+      exitCode: 1,
+    };
+    const { findings, shown } = PARSERS[sample.parser]?.({
+      ...printed,
+      root: sample.root,
+      folder: sample.folder ?? '',
+    }) ?? {
       findings: [],
     };
     const cut = findings.map((finding, index) => ({

@@ -83,7 +83,9 @@ test('a model that edits badly is not let go on for ever: its owner is asked', a
     return calls({ id: 'edit', name: 'code_edit', input: { path: SOURCE, old, new: 'return 0; return nothing' } });
   }).open();
   await harness.startWorker(model.env);
-  const handle = await harness.start(example({ loop: { ...shippedExample('build-fix-loop').loop, maxIterations: 2 } as Definition['loop'] }));
+  const handle = await harness.start(
+    example({ loop: { ...shippedExample('build-fix-loop').loop, maxIterations: 2 } as Definition['loop'] }),
+  );
   await harness.untilEvent(handle, ({ type }) => type === 'asked');
   const { questions } = await harness.state(handle);
   expect(questions).toMatchObject([{ kind: 'limit', choices: expect.arrayContaining(['extend', 'stop']) as string[] }]);

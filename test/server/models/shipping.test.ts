@@ -23,7 +23,10 @@ function writeTested(expected: number): string {
   git(remote, 'init', '--quiet', '--bare');
   write('.gitignore', '.sentinel\n');
   write('package.json', JSON.stringify({ name: 'sample', type: 'module', scripts: { test: 'node --test' } }));
-  write('add.test.js', `import { test } from 'node:test';\nimport assert from 'node:assert';\ntest('adds', () => assert.equal(1 + 1, ${expected}));\n`);
+  write(
+    'add.test.js',
+    `import { test } from 'node:test';\nimport assert from 'node:assert';\ntest('adds', () => assert.equal(1 + 1, ${expected}));\n`,
+  );
   commitAll(harness.project);
   git(harness.project, 'remote', 'add', 'origin', remote);
   return remote;
@@ -35,7 +38,10 @@ test('what passes its checks is pushed, and the event says so', async () => {
   const { result, events } = await harness.run(shippedExample('ship-it'));
   expect(result).toMatchObject({
     outcome: 'completed',
-    outputs: { testResult: { success: true, checks: [{ name: 'node:test', exitCode: 0 }] }, pushResult: { remote: 'origin' } },
+    outputs: {
+      testResult: { success: true, checks: [{ name: 'node:test', exitCode: 0 }] },
+      pushResult: { remote: 'origin' },
+    },
   });
   expect(git(remote, 'log', '--format=%s', 'main')).toBe('as it was\n');
   expect(events).toContainEqual(expect.objectContaining({ type: 'emitted', event: 'sentinel:deployed' }));
@@ -46,7 +52,10 @@ test('what fails is not pushed, and the event says what failed', async () => {
   await harness.startWorker();
   const { result } = await harness.run(shippedExample('ship-it'));
   const failure = { check: 'node:test', file: 'add.test.js', line: 3, test: 'adds' };
-  expect(result).toMatchObject({ outcome: 'completed', outputs: { testResult: { success: false, failures: [failure] } } });
+  expect(result).toMatchObject({
+    outcome: 'completed',
+    outputs: { testResult: { success: false, failures: [failure] } },
+  });
   expect(git(remote, 'for-each-ref')).toBe('');
 });
 

@@ -25,7 +25,8 @@ test.each(PACKAGES)('$name is mended', async (wanted) => {
   const { right, wrong } = await putFault(project, wanted);
   commitAll(project);
   const model = await new ScriptedModel(({ turn }) => {
-    if (turn === 1) return calls({ id: 'search', name: 'code_search', input: { pattern: [wrong.trim()], glob: '*.py' } });
+    if (turn === 1)
+      return calls({ id: 'search', name: 'code_search', input: { pattern: [wrong.trim()], glob: '*.py' } });
     // The line as it was found, without its indentation.
     const edit = { path: wanted.source, old: wrong.trim(), new: right.trim() };
     return turn === 2 ? calls({ id: 'edit', name: 'code_edit', input: edit }) : answers('The line was wrong.');

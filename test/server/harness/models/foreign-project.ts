@@ -26,7 +26,18 @@ export const PACKAGES: readonly Package[] = [
 export async function unpack({ name, version }: Package, into: string): Promise<string | null> {
   const folder = mkdtempSync(join(tmpdir(), 'sentinel-package-'));
   try {
-    const args = ['-m', 'pip', 'download', '--quiet', '--no-deps', '--no-binary', ':all:', '--dest', folder, `${name}==${version}`];
+    const args = [
+      '-m',
+      'pip',
+      'download',
+      '--quiet',
+      '--no-deps',
+      '--no-binary',
+      ':all:',
+      '--dest',
+      folder,
+      `${name}==${version}`,
+    ];
     const { exitCode } = await execa('python3', args, { reject: false, timeout: 120_000 });
     const [archive] = readdirSync(folder);
     if (exitCode !== 0 || archive === undefined) return null;
@@ -42,7 +53,12 @@ export const buildOf = ({ tests }: Package): string =>
 
 export async function passes(project: string, wanted: Package): Promise<boolean> {
   const env = { PYTHONDONTWRITEBYTECODE: '1' };
-  const { exitCode } = await execa('sh', ['-c', buildOf(wanted)], { cwd: project, reject: false, timeout: 120_000, env });
+  const { exitCode } = await execa('sh', ['-c', buildOf(wanted)], {
+    cwd: project,
+    reject: false,
+    timeout: 120_000,
+    env,
+  });
   return exitCode === 0;
 }
 
