@@ -241,18 +241,19 @@ async function merge({ branch, message }: ParamsOf<'merge'>, context: CommandCon
   await refuseHomes(branch, context);
   const told = message === undefined ? ['--no-edit'] : ['-m', message];
   const run = { args: ['merge', ...told, '--end-of-options', branch], isLogged: true };
+  const isUnderWay = context.attempt === 1 && (await conflictsIn(context)).length > 0;
   const merged = await runGit(run, context);
-  const conflicts = merged.success ? [] : await conflictsIn(context);
+  const conflicts = merged.success || isUnderWay ? [] : await conflictsIn(context);
   if (!merged.success && conflicts.length === 0) throw gitFailed(run, merged);
   return { operation: 'merge', output: merged.output, merged: merged.success, conflicts, commit: await head(context) };
 }
 
+const UNMERGED = /U|^AA$|^DD$/;
+
 async function conflictsIn(context: CommandContext): Promise<string[]> {
   const args = ['-c', 'core.quotePath=false', 'status', '--porcelain=v2', '--untracked-files=no'];
   const { files } = readStatus((await git({ args }, context)).stdout);
-  return files
-    .filter(({ index, workTree }) => `${index}${workTree}`.includes('U') || index === workTree)
-    .map(({ path }) => path);
+  return files.filter(({ index, workTree }) => UNMERGED.test(`${index}${workTree}`)).map(({ path }) => path);
 }
 
 /** What would write a home of Sentinel is refused: a commit may hold one, as it may hold any file. */
