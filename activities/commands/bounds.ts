@@ -21,6 +21,15 @@ export const COMMAND_BOUNDS = {
   depth: 3,
   depthMax: 20,
   treeFilesMax: 20_000,
+  /** Files that a language server is asked about, and findings that are told. */
+  diagnosedFilesMax: 500,
+  diagnosticsMax: 500,
+  /** Edits of a file at once. */
+  editsMax: 100,
+  /** Messages of a room that are read at once. */
+  chatMessagesMax: 1_000,
+  /** Commands that a search for them finds. */
+  toolsMax: 50,
   /** How long the health check waits for a part. */
   healthMs: 5_000,
   /** Latest durations per command that the metrics look at. */

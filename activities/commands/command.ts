@@ -48,6 +48,8 @@ export interface RunPort {
 /** The other commands there are, for one that stands on them. */
 export interface OtherCommands {
   catalogue: Catalogue;
+  /** Those that are built. */
+  all(): readonly Command[];
   /** Runs one within the same step. */
   run(name: string, params: JsonObject, context: CommandContext): Promise<Json>;
 }

@@ -6,21 +6,11 @@
  */
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
-import { Failure } from '../failures/failures.ts';
-import { SHELL_BOUNDS } from '../shell/process/bounds.ts';
-import { runShell, type ShellResult } from '../shell/run-shell.ts';
-import { homesLeftOut } from '../confinement/protected-places.ts';
-import { findRepository, gitProgram, withReadOnlyView, withSafeConfiguration } from '../confinement/git-repository.ts';
-import type { SandboxRequest } from '../confinement/sandbox.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
+import { BRANCH_OPERATIONS, runBranchOperation, type BranchParams } from './git-branches.ts';
+import { confined, git, head, Name, Paths, runGit, submodules } from './git-run.ts';
 import { readStatus } from './git-status.ts';
-import { resolveInside } from '../confinement/confine.ts';
-
-/** A dash would make an option of it, a colon git's own path syntax or a transport. */
-const Name = z.string().regex(/^[^-:+\s][^:\s]*$/, 'must be a plain name: no leading "-" or "+", no ":" and no space');
-const Path = z.string().regex(/^[^-:]/, 'must not begin with "-" or ":" (write "./-name" instead)');
-const Paths = z.union([Path.transform((path) => [path]), z.array(Path).min(1)]);
 
 const Params = z.discriminatedUnion('operation', [
   z.strictObject({ operation: z.literal('add'), paths: Paths }),
@@ -38,72 +28,10 @@ const Params = z.discriminatedUnion('operation', [
   }),
   z.strictObject({ operation: z.literal('push'), remote: Name.optional(), branch: Name.optional() }),
   z.strictObject({ operation: z.literal('status'), paths: Paths.optional() }),
+  ...BRANCH_OPERATIONS,
 ]);
 type Params = z.infer<typeof Params>;
 type ParamsOf<Operation extends Params['operation']> = Extract<Params, { operation: Operation }>;
-
-const ENVIRONMENT = { GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0', GIT_PAGER: 'cat', LC_ALL: 'C' };
-
-interface GitRun {
-  args: string[];
-  stdin?: string;
-  /** One process of a step writes the step's log: the one that does what the step asks for. */
-  isLogged?: boolean;
-}
-
-function runGit({ args, stdin, isLogged = false }: GitRun, context: CommandContext): Promise<ShellResult> {
-  const { project } = context.run;
-  const mode = context.confinement?.mode;
-  const run = (command: string, env: Record<string, string>, sandbox?: SandboxRequest): Promise<ShellResult> =>
-    runShell(
-      {
-        command,
-        args: ['--no-pager', '-c', 'color.ui=false', '-c', 'safe.bareRepository=explicit', ...args],
-        env: { ...ENVIRONMENT, ...env },
-        timeoutMs: context.timeoutMs,
-        captureBytes: SHELL_BOUNDS.captureBytesMax,
-        isLogged,
-        ...(stdin === undefined ? {} : { stdin }),
-        ...(sandbox === undefined ? {} : { sandbox }),
-      },
-      context,
-    );
-  if (mode === undefined) return run('git', agent());
-  const repository = findRepository(project, mode);
-  const program = gitProgram(project);
-  return mode === 'readonly'
-    ? withReadOnlyView(repository, (variables) => run(program, variables))
-    : withSafeConfiguration(repository, (variables, written) => run(program, variables, { repository: written }));
-}
-
-/** Where remotes are reached by ssh; its name looks like a secret's. */
-const agent = (): Record<string, string> => {
-  const socket = process.env['SSH_AUTH_SOCK'];
-  return socket === undefined ? {} : { SSH_AUTH_SOCK: socket };
-};
-
-async function git(run: GitRun, context: CommandContext): Promise<ShellResult> {
-  const result = await runGit(run, context);
-  if (result.success) return result;
-  const said = (result.stderr.trim() || result.output.trim()).slice(0, 2000);
-  throw new Failure(
-    'GIT_FAILED',
-    `git ${run.args[0] ?? ''} ended with ${result.exitCode}: ${said || 'no message'}; repair the repository's state or the step's params`,
-    {
-      details: { exitCode: result.exitCode, stderr: result.stderr.slice(-SHELL_BOUNDS.failureTailBytes) },
-    },
-  );
-}
-
-/** Paths as git takes them, without what is in a home of Sentinel. */
-async function confined(paths: readonly string[], context: CommandContext): Promise<string[]> {
-  for (const path of paths) resolveInside(context.run.project, path);
-  return [...paths, ...(await homesLeftOut(context.run.project))];
-}
-
-/** In a submodule git would ask the submodule's own configuration. */
-const submodules = (context: CommandContext): string[] =>
-  context.confinement?.mode === undefined ? [] : ['--ignore-submodules=all'];
 
 async function add({ paths }: ParamsOf<'add'>, context: CommandContext): Promise<JsonObject> {
   const { output } = await git({ args: ['add', '--', ...(await confined(paths, context))], isLogged: true }, context);
@@ -123,11 +51,6 @@ async function nothingToCommit(message: string, context: CommandContext): Promis
   const committed = context.attempt > 1 && last.success && last.stdout.trim() === message.trim();
   const output = committed ? 'committed by an earlier attempt' : 'nothing to commit';
   return { operation: 'commit', output, committed, commit: await head(context) };
-}
-
-async function head(context: CommandContext): Promise<string | null> {
-  const result = await runGit({ args: ['rev-parse', '--verify', '--quiet', 'HEAD'] }, context);
-  return result.success ? result.stdout.trim() : null;
 }
 
 async function diff({ base, staged, paths }: ParamsOf<'diff'>, context: CommandContext): Promise<JsonObject> {
@@ -214,7 +137,7 @@ function runOperation(params: Params, context: CommandContext): Promise<JsonObje
     case 'status':
       return status(params, context);
     default:
-      return params satisfies never;
+      return runBranchOperation(params satisfies BranchParams, context);
   }
 }
 
@@ -224,9 +147,21 @@ export const gitCommands: Command[] = [
   defineCommand({
     name: 'code/git',
     description:
-      'Runs a git operation in the project: status, diff, log, add, commit and others, each with fields of its own.',
+      'Runs a git operation in the project: status, diff, log, show, add, commit, switch, restore and others, each with fields of its own.',
     permission: 'write',
-    operations: { diff: 'read', log: 'read', status: 'read', push: 'network' },
+    operations: {
+      diff: 'read',
+      log: 'read',
+      status: 'read',
+      show: 'read',
+      branches: 'read',
+      stashes: 'read',
+      restore: 'delete',
+      'delete-branch': 'delete',
+      push: 'network',
+      fetch: 'network',
+      pull: 'network',
+    },
     speed: 'long',
     textField: 'output',
     textParams: ['message'],

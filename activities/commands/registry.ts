@@ -9,8 +9,11 @@ import { Failure } from '../failures/failures.ts';
 import { toolNameProblems } from '../models/request/wire-names.ts';
 import { BackgroundProcesses } from '../shell/background.ts';
 import { codeCommands } from './code.ts';
+import { diagnosticsCommands } from './code-diagnostics.ts';
+import { editCommands } from './code-edit.ts';
 import { searchCommands } from './code-search.ts';
 import { aiCommands } from './ai.ts';
+import { chatCommands } from './chat.ts';
 import type { Command, CommandContext, OtherCommands } from './command.ts';
 import { controlCommands } from './control.ts';
 import { dataCommands } from './data.ts';
@@ -19,24 +22,31 @@ import { healthCommands } from './health.ts';
 import { type Metrics, processMetrics } from './metrics.ts';
 import { PLANNED } from './planned.ts';
 import { ragCommands } from './rag.ts';
+import { screenshotCommands } from './screenshot.ts';
+import { toolCommands } from './search-tools.ts';
 import { savingCommands } from './saving.ts';
 import { sentinelCommands } from './sentinel.ts';
 import { stepCommands } from './steps.ts';
 import { shellCommands } from './shell.ts';
 import { undoCommands } from './undo.ts';
+import { verifyCommands } from './code-verify.ts';
 
 export interface Registry {
   /** Its commands, and those that are planned. */
   readonly catalogue: Catalogue;
   find(name: string): Command | undefined;
   names(): string[];
+  all(): readonly Command[];
   run(name: string, params: Json, context: CommandContext): Promise<Json>;
 }
 
 export function builtInCommands(metrics: Metrics = processMetrics, background = new BackgroundProcesses()): Command[] {
   return [
     ...codeCommands,
+    ...editCommands,
     ...searchCommands,
+    ...verifyCommands,
+    ...diagnosticsCommands,
     ...gitCommands,
     ...undoCommands,
     ...shellCommands(background),
@@ -45,6 +55,9 @@ export function builtInCommands(metrics: Metrics = processMetrics, background = 
     ...controlCommands,
     ...stepCommands,
     ...savingCommands,
+    ...chatCommands,
+    ...screenshotCommands,
+    ...toolCommands,
     ...aiCommands,
     ...ragCommands,
     ...healthCommands(metrics),
@@ -61,6 +74,7 @@ export function createRegistry(commands: readonly Command[], metrics: Metrics = 
     catalogue,
     find: (name) => byName.get(name),
     names: () => [...byName.keys()],
+    all: () => [...byName.values()],
     async run(name, params, context) {
       const command = byName.get(name);
       if (command === undefined) throw notFound(catalogue, name);

@@ -2,8 +2,10 @@
  * One process of a step, from what the step asks for to its exit: in the folder it names, with the
  * environment it may have, held in as its run's mode says. It leads a group of its own.
  */
+import type { ChildProcess } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { constants } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import type { Json } from '../../language/json.ts';
@@ -77,7 +79,7 @@ export interface Child {
   release(): void;
 }
 
-export async function startChild(request: ShellRequest, context: ShellContext): Promise<Child> {
+async function launchOf(request: ShellRequest, context: ShellContext): Promise<Launch> {
   const cwd = await findFolder(request.cwd ?? '.', context);
   const [file, args] =
     request.args === undefined ? ['/bin/sh', ['-c', request.command]] : [request.command, request.args];
@@ -86,23 +88,56 @@ export async function startChild(request: ShellRequest, context: ShellContext): 
   const markers = markersOf({ step: stepMarker(handle, context.key), worker: await workerMarker() });
   const env = childEnvironment(process.env, request.env ?? {}, { mode, markers });
   checkSizes(request.args === undefined ? [request.command] : [request.command, ...request.args], env);
-  const launch = await confined(
+  return confined(
     { file, args, cwd, env },
     { project, how: context.confinement, markers, mark: markOf(stepMarker(handle, context.key)), ...request.sandbox },
   );
-  const child = spawn(launch, request.stdin);
-  if (child instanceof Error || child.pid === undefined) {
-    const cause = child instanceof Error ? child : (await child).cause;
-    const reason = cause instanceof Error ? cause.message : 'for no stated reason';
-    throw new Failure(
-      'SHELL_NOT_STARTED',
-      `"${quoted(request, context)}" could not be started (${reason}); check the program's name, PATH and permissions`,
-      { cause },
-    );
-  }
-  const exit = new Promise<Exit>((resolve) => {
+}
+
+const notStarted = (cause: unknown, request: ShellRequest, context: ShellContext): Failure =>
+  new Failure(
+    'SHELL_NOT_STARTED',
+    `"${quoted(request, context)}" could not be started (${cause instanceof Error ? cause.message : 'for no stated reason'}); check the program's name, PATH and permissions`,
+    { cause },
+  );
+
+const exitOf = (child: ChildProcess): Promise<Exit> =>
+  new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
+
+/** A process of a step that is talked to: what it says goes to nobody else, and to no log. */
+export interface Talking extends Pick<Child, 'pid' | 'exit' | 'breach' | 'lateBreach'> {
+  stdin: Writable;
+  stdout: Readable;
+  stderr: Readable;
+}
+
+export async function startTalking(request: ShellRequest, context: ShellContext): Promise<Talking> {
+  const launch = await launchOf(request, context);
+  const child = spawn(launch, 'pipe');
+  if (child instanceof Error || child.pid === undefined)
+    throw notStarted(child instanceof Error ? child : (await child).cause, request, context);
+  child.catch(() => undefined);
+  const exit = exitOf(child);
+  const { pid, stdin, stdout, stderr } = child;
+  if (stdin === null) throw new Error('bug: a process that is talked to has no input');
+  return {
+    pid,
+    stdin,
+    stdout,
+    stderr,
+    exit,
+    ...guarded(pid, launch, { memoryMb: context.confinement?.memoryMb, exit }),
+  };
+}
+
+export async function startChild(request: ShellRequest, context: ShellContext): Promise<Child> {
+  const launch = await launchOf(request, context);
+  const child = spawn(launch, request.stdin === undefined ? 'ignore' : Buffer.from(request.stdin));
+  if (child instanceof Error || child.pid === undefined)
+    throw notStarted(child instanceof Error ? child : (await child).cause, request, context);
+  const exit = exitOf(child);
   // Execa's own promise waits for the pipes, which a background child may hold open for ever.
   const closed = child.then(
     () => undefined,
@@ -154,9 +189,8 @@ function guarded(
 }
 
 /** What a process cannot take at all (a NUL in an argument) is thrown at once; it comes back as the error it is. */
-function spawn({ file, args, cwd, env, options }: Launch, input: string | undefined) {
+function spawn({ file, args, cwd, env, options }: Launch, stdin: 'ignore' | 'pipe' | Buffer) {
   const fixed = { extendEnv: false, detached: true, cleanup: false, buffer: false, reject: false } as const;
-  const stdin = input === undefined ? 'ignore' : Buffer.from(input);
   try {
     return execa(file, args, {
       ...fixed,

@@ -15,6 +15,9 @@ const MEDIA: { readonly [extension: string]: ImageBlock['mediaType'] } = {
   '.webp': 'image/webp',
 };
 
+export const isImageType = (mediaType: string): mediaType is ImageBlock['mediaType'] =>
+  Object.values(MEDIA).some((known) => known === mediaType);
+
 /** Null: the text only looked like a path to a picture. */
 export async function imageOf(project: string, found: FoundPicture): Promise<ImageBlock | null> {
   if (typeof found === 'string') return imageAt(project, found);

@@ -78,6 +78,11 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   pause: { summary: 'hold a run before its next step', kind: 'acts', load: () => import('./verbs/pause.ts') },
   resume: { summary: 'let a held run go on', kind: 'acts', load: () => import('./verbs/resume.ts') },
   inbox: { summary: 'show what runs ask', kind: 'looks', load: () => import('./verbs/inbox.ts') },
+  chat: {
+    summary: 'show what runs and people say in rooms, or say something there',
+    kind: 'looks',
+    load: () => import('./verbs/chat.ts'),
+  },
   answer: { summary: 'answer what a run asks', kind: 'acts', load: () => import('./verbs/answer.ts') },
   tell: {
     summary: 'tell the model of a step under way something',

@@ -36,9 +36,9 @@ export class Overlay {
     return bytes;
   }
 
-  write(path: string, content: string): { bytes: number; changed: boolean; isNew: boolean } {
+  write(path: string, content: string | Buffer): { bytes: number; changed: boolean; isNew: boolean } {
     const file = resolveInside(this.#project, path, { writes: true });
-    const bytes = Buffer.from(content, 'utf8');
+    const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
     const before = this.#written.get(file) ?? onDisk(file, path);
     this.#written.set(file, bytes);
     return { bytes: bytes.length, changed: before?.equals(bytes) !== true, isNew: before === null };

@@ -4,7 +4,10 @@
  * and a command line is taken to succeed without a word.
  */
 import { isDeepStrictEqual } from 'node:util';
+import type { Edit } from '../../activities/editing/apply-edits.ts';
+import { editFile } from '../../activities/editing/edit-file.ts';
 import { Failure } from '../../activities/failures/failures.ts';
+import { chatEvent } from '../../language/events/chat.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { Effect } from '../../interpreter/effect.ts';
 import { limitAsked } from '../../interpreter/limits.ts';
@@ -107,6 +110,11 @@ export class Predictions extends Script {
         const deed = isNew ? 'creates' : changed ? 'changes' : 'leaves as it is:';
         return { ...known({ path: textOf(path), bytes, changed }), text: `${deed} ${textOf(path)} (${bytes} bytes)` };
       }
+      case 'code/edit': {
+        const { after, result } = editFile(this.#overlay.read(textOf(path)), editsIn(params), textOf(path));
+        this.#overlay.write(textOf(path), after);
+        return { ...known(result), text: `edits ${textOf(path)} from line ${result.firstLine}` };
+      }
       case 'code/git':
         return this.#git(params);
       case 'code/undo':
@@ -138,6 +146,21 @@ export class Predictions extends Script {
         return { text: 'asks a model', source: 'assumed' };
       case 'rag/build':
         return { ...known(NOTHING_COLLECTED), text: 'collects what models are told', source: 'assumed' };
+      case 'code/verify':
+        return { ...known(NOTHING_FAILED), text: 'runs the checks of the project', source: 'assumed' };
+      case 'collaboration/chat/send':
+        return {
+          ...known({
+            room: params['room'] ?? 'general',
+            author: 'the simulation',
+            message: textOf(params['message']),
+            event: chatEvent(textOf(params['room'] ?? 'general')),
+          }),
+          text: `says something in ${textOf(params['room'] ?? 'general')}`,
+          source: 'assumed',
+        };
+      case 'screenshot':
+        return { text: `takes a picture of ${textOf(params['url'])}`, source: 'assumed' };
       case 'health-check':
         return { ...known({ status: 'healthy' }), text: 'asks how the services are', source: 'assumed' };
       default:
@@ -181,6 +204,19 @@ export class Predictions extends Script {
 
 const NOTHING_UNDONE = { files: [], conflicts: [], left: [], gaps: [] };
 
+function editsIn({ edits, old, new: replacement, all }: JsonObject): Edit[] {
+  const one = (edit: JsonObject): Edit => ({
+    old: textOf(edit['old']),
+    new: textOf(edit['new']),
+    all: edit['all'] === true,
+  });
+  return Array.isArray(edits)
+    ? edits.filter(isJsonObject).map(one)
+    : [one({ old: old ?? '', new: replacement ?? '', all: all ?? false })];
+}
+
+/** As a command line, they are taken to succeed. */
+const NOTHING_FAILED = { success: true, checks: [], failures: [], skipped: [], output: '' };
 const NOTHING_COLLECTED = { text: '', tokens: 0, sources: [], leftOut: [] };
 
 const known = (value: Json): Omit<Predicted, 'text'> => ({ source: 'project', reply: { ok: true, value } });

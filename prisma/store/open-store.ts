@@ -13,6 +13,7 @@ import { LazyPrisma } from './connection/prisma-client.ts';
 import { executions } from './logs/executions.ts';
 import { calls } from './values/calls.ts';
 import { checkpoints } from './values/checkpoints.ts';
+import { chat } from './values/chat.ts';
 import { conversations } from './values/conversations.ts';
 import { records } from './values/records.ts';
 import { runEvents } from './runs/run-events.ts';
@@ -50,6 +51,7 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
     conversations: conversations(database),
     calls: calls(database),
     checkpoints: checkpoints(database),
+    chat: chat(database),
     spending: spending(database),
     incidents: incidents(database),
     signals: signals(database, announcer, listener),
@@ -99,6 +101,13 @@ function journal(database: Database): Store['journal'] {
       await database.query(
         `insert into journal (handle, key, result) values ($1, $2, 'true') on conflict (handle, key) do nothing`,
         [handle, key],
+      );
+    },
+    async keep(handle, key, value) {
+      await database.query(
+        `insert into journal (handle, key, result) values ($1, $2, $3)
+         on conflict (handle, key) do update set result = excluded.result`,
+        [handle, key, JSON.stringify(value)],
       );
     },
     async isBeyond(handle, seq) {

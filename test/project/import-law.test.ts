@@ -65,7 +65,7 @@ const laws: Law[] = [
   },
   {
     folder: 'client/',
-    // A simulation confines paths as the commands do; a definition is read with the commands there are;
+    // A simulation confines paths and edits files as the commands do; a definition is read with the commands there are;
     // `models` asks a model as a turn does; a run that is ended by force leaves
     // processes that nobody else may be there to end; an undo is done where the project lies.
     ours: [
@@ -81,6 +81,7 @@ const laws: Law[] = [
       'activities/failures/failures.ts',
       'activities/checkpoints/',
       'activities/confinement/confine.ts',
+      'activities/editing/',
       'activities/commands/catalogue.ts',
       'activities/models/',
       'activities/shell/process/run-orphans.ts',

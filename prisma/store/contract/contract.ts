@@ -10,6 +10,7 @@ import type { Answer, Choice, Priority, QuestionKind, QuestionState } from '../.
 import type { RunEvent, RunOutcome, RunStatus, Warning } from '../../../language/events/run-event.ts';
 import type { Calls } from './call-contract.ts';
 import type { Checkpoints } from './checkpoint-contract.ts';
+import type { Chat } from './chat-contract.ts';
 import type { Conversations } from './conversation-contract.ts';
 import type { Signals } from './event-contract.ts';
 import type { Executions } from './execution-contract.ts';
@@ -223,6 +224,7 @@ export interface Store {
   conversations: Conversations;
   calls: Calls;
   checkpoints: Checkpoints;
+  chat: Chat;
   spending: SpendingStore;
   incidents: Incidents;
   signals: Signals;
@@ -235,6 +237,8 @@ export interface Store {
     latest(handle: string, prefix: string): Promise<{ key: string; result: Json } | null>;
     /** Notes a word for whoever asks for it; once is enough. */
     note(handle: string, key: string): Promise<void>;
+    /** Keeps a value for whoever asks for it; the latest counts. */
+    keep(handle: string, key: string, value: Json): Promise<void>;
     /** Whether the run has a segment whose events are numbered from `seq` or further on. */
     isBeyond(handle: string, seq: number): Promise<boolean>;
     /** Removes the rows of runs that ended more than a day ago: no attempt of theirs can be alive. */

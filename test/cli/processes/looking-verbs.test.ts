@@ -26,6 +26,7 @@ const LOOKS: Readonly<Record<string, string>> = {
   logs: 'logs nightly --follow',
   follow: 'follow nightly',
   inbox: 'inbox --clear',
+  chat: 'chat general --send hello',
   doctor: 'doctor',
 };
 const IN_GROUPS = [

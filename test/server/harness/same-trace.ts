@@ -105,6 +105,7 @@ const known = (name: string): Definition | undefined => library.get(name);
 const replies: { [pattern: string]: ScriptedReply } = {
   'steps.2.branches.1.0@1': { ok: true, tookMs: 60_000 },
   'code/read': { ok: false, failure: { code: 'FILE_NOT_FOUND' } },
+  'code/verify': { ok: false, failure: { code: 'NO_CHECKS_FOUND' } },
   'health-check': { ok: true, value: { status: 'healthy' } },
 };
 

@@ -34,6 +34,7 @@ test('Prisma reads every table with all its columns', async () => {
       prisma.spending.findMany(),
       prisma.incident.findMany(),
       prisma.checkpoint.findMany(),
+      prisma.chatMessage.findMany(),
     ]);
     expect(found.flat()).toEqual([]);
     expect(await prisma.installation.findMany()).toEqual([{ id: expect.stringMatching(/^[\da-f-]{36}$/) as string }]);
@@ -50,6 +51,7 @@ test('no table is missing from the schema', async () => {
     '_prisma_migrations',
     'calls',
     'checkpoints',
+    'chat_messages',
     'conversation_messages',
     'definitions',
     'event_subscriptions',

@@ -1,0 +1,112 @@
+/** `code/verify`: the checks that a project has, run as a shell step runs its line, and what they found, place by place. */
+import { statSync } from 'node:fs';
+import { dirname, relative, sep } from 'node:path';
+import * as z from 'zod';
+import { shellTimeoutMs } from '../../language/limits.ts';
+import { resolveInside } from '../confinement/confine.ts';
+import { Failure } from '../failures/failures.ts';
+import { CHECK_NAMES, type CheckName } from '../verify/check.ts';
+import { findChecks, LOOKED_FOR, type Looked } from '../verify/find-checks.ts';
+import { runChecks, type Verified } from '../verify/run-checks.ts';
+import { type Command, type CommandContext, defineCommand } from './command.ts';
+
+const Name = z.enum(CHECK_NAMES);
+const Path = z.string().regex(/^[^-]/, 'must not be empty or begin with "-"');
+
+const Params = z.strictObject({
+  fullTest: z.boolean().optional().describe('true: goes on after a check that failed'),
+  path: Path.optional().describe('a folder of the project that has checks of its own, or a test file'),
+  testFile: Path.optional().describe('only the tests of this file'),
+  checks: z.array(Name).min(1).optional().describe('only these'),
+  timeoutMs: z.number().int().positive().optional(),
+});
+type Params = z.infer<typeof Params>;
+
+const Result: z.ZodType<Verified> = z.strictObject({
+  success: z.boolean(),
+  checks: z.array(
+    z.strictObject({
+      name: Name,
+      command: z.string(),
+      exitCode: z.number(),
+      success: z.boolean(),
+      durationMs: z.number(),
+    }),
+  ),
+  failures: z.array(
+    z.strictObject({
+      check: Name,
+      file: z.string().exactOptional(),
+      line: z.number().exactOptional(),
+      column: z.number().exactOptional(),
+      message: z.string(),
+      test: z.string().exactOptional(),
+    }),
+  ),
+  skipped: z.array(Name),
+  output: z.string(),
+  truncated: z.boolean().exactOptional(),
+});
+
+async function verify(params: Params, context: CommandContext): Promise<Verified> {
+  const looked = whereToLook(params, context.run.project);
+  const found = findChecks(looked);
+  const checks = params.checks === undefined ? found : found.filter(({ name }) => params.checks?.includes(name));
+  if (checks.length === 0)
+    throw noChecks(
+      params,
+      found.map(({ name }) => name),
+      looked,
+    );
+  const timeoutMs = Math.min(params.timeoutMs ?? context.timeoutMs, context.timeoutMs);
+  const { root, folder } = looked;
+  return runChecks({ checks, root, folder, runsAll: params.fullTest === true, timeoutMs }, context);
+}
+
+/** A test file is looked up from the project, or from the folder that is named beside it. */
+function whereToLook({ path = '.', testFile }: Params, project: string): Looked {
+  const root = resolveInside(project, '.');
+  const named = resolveInside(project, path);
+  const found = statSync(named, { throwIfNoEntry: false });
+  if (found === undefined) throw missing(path);
+  const file = testFile ?? (found.isFile() ? path : undefined);
+  const base = found.isFile() ? root : named;
+  if (file === undefined) return { root, folder: way(root, base) };
+  const place = [resolveInside(project, file), resolveInside(project, `${way(root, base) || '.'}/${file}`)].find(
+    (one) => statSync(one, { throwIfNoEntry: false })?.isFile() === true,
+  );
+  if (place === undefined) throw missing(file);
+  const from = relative(base, place).startsWith('..') ? dirname(place) : base;
+  return { root, folder: way(root, from), testFile: way(from, place) };
+}
+
+const way = (from: string, to: string): string => relative(from, to).split(sep).join('/');
+
+const missing = (path: string): Failure =>
+  new Failure('FILE_NOT_FOUND', `"${path}" does not exist in the project; name a folder or a test file that does`);
+
+function noChecks({ checks, testFile }: Params, found: readonly CheckName[], { folder }: Looked): Failure {
+  const place = folder === '' ? 'the project' : `"${folder}"`;
+  const wanted = checks === undefined ? '' : ` of ${checks.join(', ')}`;
+  const file = testFile === undefined ? '' : ` for "${testFile}"`;
+  const finding = found.length === 0 ? `looked for were ${LOOKED_FOR}` : `there are ${found.join(', ')}`;
+  return new Failure(
+    'NO_CHECKS_FOUND',
+    `there are no checks${wanted}${file} in ${place}: ${finding}; name the folder that has them as "path", or use a shell step`,
+  );
+}
+
+export const verifyCommands: Command[] = [
+  defineCommand({
+    name: 'code/verify',
+    description:
+      'Runs the checks that the project has (types and tests) and lists what failed, with file, line and message.',
+    permission: 'shell',
+    speed: 'long',
+    timeoutMs: shellTimeoutMs,
+    textField: 'output',
+    params: Params,
+    result: Result,
+    run: verify,
+  }),
+];

@@ -1,0 +1,282 @@
+/** What `code/git` does with branches, commits and the work tree beside the everyday operations of git.ts. */
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import type { JsonObject } from '../../language/json.ts';
+import { resolveInside } from '../confinement/confine.ts';
+import { homesLeftOut } from '../confinement/protected-places.ts';
+import { Failure } from '../failures/failures.ts';
+import type { CommandContext } from './command.ts';
+import { confined, git, gitFailed, head, Name, Path, Paths, runGit } from './git-run.ts';
+import { readStatus } from './git-status.ts';
+
+const Message = z.string().trim().min(1);
+
+export const BRANCH_OPERATIONS = [
+  z.strictObject({
+    operation: z.literal('show'),
+    commit: Name.optional(),
+    paths: Paths.optional(),
+    file: Path.optional().describe('its content in that commit'),
+  }),
+  z.strictObject({ operation: z.literal('branches') }),
+  z.strictObject({ operation: z.literal('branch'), name: Name, from: Name.optional() }),
+  z.strictObject({ operation: z.literal('delete-branch'), name: Name }),
+  z.strictObject({ operation: z.literal('switch'), branch: Name, create: z.boolean().optional() }),
+  z.strictObject({ operation: z.literal('unstage'), paths: Paths }),
+  z.strictObject({ operation: z.literal('restore'), paths: Paths, from: Name.optional() }),
+  z.strictObject({ operation: z.literal('stash'), message: Message.optional(), untracked: z.boolean().optional() }),
+  z.strictObject({ operation: z.literal('unstash') }),
+  z.strictObject({ operation: z.literal('stashes') }),
+  z.strictObject({ operation: z.literal('fetch'), remote: Name.optional() }),
+  z.strictObject({ operation: z.literal('pull'), remote: Name.optional(), branch: Name.optional() }),
+  z.strictObject({ operation: z.literal('merge'), branch: Name, message: Message.optional() }),
+] as const;
+
+export type BranchParams = z.infer<(typeof BRANCH_OPERATIONS)[number]>;
+type ParamsOf<Operation extends BranchParams['operation']> = Extract<BranchParams, { operation: Operation }>;
+
+export function runBranchOperation(params: BranchParams, context: CommandContext): Promise<JsonObject> {
+  switch (params.operation) {
+    case 'show':
+      return params.file === undefined ? showCommit(params, context) : showFile(params.file, params, context);
+    case 'branches':
+      return branches(context);
+    case 'branch':
+      return createBranch(params, context);
+    case 'delete-branch':
+      return deleteBranch(params, context);
+    case 'switch':
+      return switchTo(params, context);
+    case 'unstage':
+      return unstage(params, context);
+    case 'restore':
+      return restore(params, context);
+    case 'stash':
+      return stash(params, context);
+    case 'unstash':
+      return unstash(context);
+    case 'stashes':
+      return stashes(context);
+    case 'fetch':
+      return fetch(params, context);
+    case 'pull':
+      return pull(params, context);
+    case 'merge':
+      return merge(params, context);
+    default:
+      return params satisfies never;
+  }
+}
+
+async function showCommit({ commit = 'HEAD', paths }: ParamsOf<'show'>, context: CommandContext): Promise<JsonObject> {
+  const options = ['show', '--no-ext-diff', '--no-textconv', '--no-show-signature', '--end-of-options', commit, '--'];
+  const limits = await confined(paths ?? [], context);
+  const { stdout, truncated } = await git({ args: [...options, ...limits] }, context);
+  return { operation: 'show', output: stdout, commit, ...(truncated === true ? { truncated } : {}) };
+}
+
+/** A file as a commit has it, by its path from the project. */
+async function showFile(
+  file: string,
+  { commit = 'HEAD' }: ParamsOf<'show'>,
+  context: CommandContext,
+): Promise<JsonObject> {
+  resolveInside(context.run.project, file);
+  const plain = file.replace(/^(?:\.\/)+/, '');
+  const args = ['show', '--no-textconv', '--end-of-options', `${commit}:./${plain}`];
+  const { stdout, truncated } = await git({ args }, context);
+  return { operation: 'show', output: stdout, commit, file, ...(truncated === true ? { truncated } : {}) };
+}
+
+async function branches(context: CommandContext): Promise<JsonObject> {
+  const format = '--format=%(HEAD)%09%(refname:short)%09%(objectname)%09%(upstream:short)';
+  const { stdout } = await git({ args: ['for-each-ref', format, 'refs/heads'] }, context);
+  const list = stdout.split('\n').filter(Boolean).map(readBranch);
+  const current = list.find(({ isCurrent }) => isCurrent)?.name ?? null;
+  return {
+    operation: 'branches',
+    output: list.map(({ name, isCurrent }) => `${isCurrent ? '*' : ' '} ${name}`).join('\n'),
+    current,
+    branches: list.map(({ name, commit, upstream }) => ({ name, commit, upstream })),
+  };
+}
+
+function readBranch(line: string) {
+  const [mark = '', name = '', commit = '', upstream = ''] = line.split('\t');
+  return { isCurrent: mark === '*', name, commit, upstream: upstream === '' ? null : upstream };
+}
+
+async function commitOf(name: string, context: CommandContext): Promise<string | null> {
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
+  const found = await runGit({ args }, context);
+  return found.success ? found.stdout.trim() : null;
+}
+
+/** One that is there already, at the same commit, was made by an attempt before. */
+async function createBranch({ name, from }: ParamsOf<'branch'>, context: CommandContext): Promise<JsonObject> {
+  const wanted = await commitOf(from ?? 'HEAD', context);
+  const found = context.attempt > 1 ? await commitOf(`refs/heads/${name}`, context) : null;
+  if (found === null || found !== wanted)
+    await git(
+      {
+        args: ['branch', '--no-track', '--end-of-options', name, ...(from === undefined ? [] : [from])],
+        isLogged: true,
+      },
+      context,
+    );
+  return { operation: 'branch', output: `branch ${name}`, branch: name, commit: wanted };
+}
+
+async function deleteBranch({ name }: ParamsOf<'delete-branch'>, context: CommandContext): Promise<JsonObject> {
+  const commit = await commitOf(`refs/heads/${name}`, context);
+  if (commit === null && context.attempt > 1)
+    return { operation: 'delete-branch', output: 'deleted by an earlier attempt', branch: name, commit };
+  const { output } = await git(
+    { args: ['branch', '--delete', '--force', '--end-of-options', name], isLogged: true },
+    context,
+  );
+  // Where it was, so that a person can make it again.
+  return { operation: 'delete-branch', output, branch: name, commit };
+}
+
+async function switchTo({ branch, create }: ParamsOf<'switch'>, context: CommandContext): Promise<JsonObject> {
+  const isThere = context.attempt > 1 && (await commitOf(`refs/heads/${branch}`, context)) !== null;
+  const makes = create === true && !isThere;
+  if (!makes) await refuseHomes(branch, context);
+  const args = ['switch', '--no-guess', ...(makes ? ['--create', branch] : ['--end-of-options', branch])];
+  const { output } = await git({ args, isLogged: true }, context);
+  return { operation: 'switch', output, branch, commit: await head(context) };
+}
+
+async function unstage({ paths }: ParamsOf<'unstage'>, context: CommandContext): Promise<JsonObject> {
+  const { output } = await git(
+    { args: ['restore', '--staged', '--', ...(await confined(paths, context))], isLogged: true },
+    context,
+  );
+  return { operation: 'unstage', output, paths };
+}
+
+/** What the files hold now is gone. */
+async function restore({ paths, from }: ParamsOf<'restore'>, context: CommandContext): Promise<JsonObject> {
+  for (const path of paths) resolveInside(context.run.project, path, { writes: true, mode: context.confinement?.mode });
+  const limits = await confined(paths, context);
+  const source = from === undefined ? [] : ['--source', from];
+  const { output } = await git(
+    { args: ['restore', ...source, '--worktree', '--', ...limits], isLogged: true },
+    context,
+  );
+  return { operation: 'restore', output, paths };
+}
+
+const STASH = 'refs/stash';
+
+/** A stash of an attempt before is known by its name. */
+async function stash({ message, untracked }: ParamsOf<'stash'>, context: CommandContext): Promise<JsonObject> {
+  const digest = createHash('sha256').update(`${context.run.handle}:${context.key}`).digest('hex').slice(0, 12);
+  const name = `${message ?? 'sentinel'} [${digest}]`;
+  const latest = await runGit({ args: ['log', '-1', '--walk-reflogs', '--format=%gs', STASH] }, context);
+  const isDone = context.attempt > 1 && latest.success && latest.stdout.trim().endsWith(name);
+  const before = await commitOf(STASH, context);
+  if (!isDone) {
+    const options = ['stash', 'push', ...(untracked === true ? ['--include-untracked'] : []), `--message=${name}`];
+    await git({ args: [...options, '--', '.', ...(await homesLeftOut(context.run.project))], isLogged: true }, context);
+  }
+  const commit = await commitOf(STASH, context);
+  const stashed = isDone || commit !== before;
+  return { operation: 'stash', output: stashed ? name : 'nothing to stash', stashed, commit };
+}
+
+interface Unstashing {
+  commit: string;
+}
+
+/** Which one is taken is noted before, so that an attempt after a crash does not take the next one. */
+async function unstash(context: CommandContext): Promise<JsonObject> {
+  const { journal } = context.store;
+  const noteKey = `unstash ${context.key}`;
+  const noted =
+    context.attempt > 1 ? ((await journal.find(context.run.handle, noteKey)) as unknown as Unstashing | null) : null;
+  const commit = await commitOf(STASH, context);
+  if (noted !== null && noted.commit !== commit)
+    return { operation: 'unstash', output: 'taken by an earlier attempt', commit: noted.commit };
+  if (commit === null) throw new Failure('GIT_FAILED', 'there is no stash to take; "stash" makes one');
+  await refuseHomes(STASH, context);
+  await journal.keep(context.run.handle, noteKey, { commit });
+  const { output } = await git({ args: ['stash', 'pop', '--quiet'], isLogged: true }, context);
+  return { operation: 'unstash', output, commit };
+}
+
+async function stashes(context: CommandContext): Promise<JsonObject> {
+  if ((await commitOf(STASH, context)) === null) return { operation: 'stashes', output: '', stashes: [] };
+  const args = ['log', '--walk-reflogs', '--format=%H%x09%gs', STASH];
+  const { stdout } = await git({ args }, context);
+  const list = stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => {
+      const [commit = '', message = ''] = line.split('\t');
+      return { commit, message };
+    });
+  return { operation: 'stashes', output: list.map(({ message }) => message).join('\n'), stashes: list };
+}
+
+async function fetch({ remote = 'origin' }: ParamsOf<'fetch'>, context: CommandContext): Promise<JsonObject> {
+  const args = ['fetch', '--no-recurse-submodules', '--end-of-options', remote];
+  const { output } = await git({ args, isLogged: true }, context);
+  return { operation: 'fetch', output, remote };
+}
+
+/** Only forwards: what both sides have changed is for `merge`. */
+async function pull({ remote = 'origin', branch }: ParamsOf<'pull'>, context: CommandContext): Promise<JsonObject> {
+  const named = branch ?? (await git({ args: ['branch', '--show-current'] }, context)).stdout.trim();
+  if (named === '') throw new Failure('GIT_FAILED', 'HEAD is at no branch, so there is none to pull; name a "branch"');
+  await git({ args: ['fetch', '--no-recurse-submodules', '--end-of-options', remote, named] }, context);
+  await refuseHomes('FETCH_HEAD', context);
+  const { output } = await git({ args: ['merge', '--ff-only', 'FETCH_HEAD'], isLogged: true }, context);
+  return { operation: 'pull', output, remote, branch: named, commit: await head(context) };
+}
+
+/** Conflicts are a result: the files hold both sides, and a commit ends the merge. */
+async function merge({ branch, message }: ParamsOf<'merge'>, context: CommandContext): Promise<JsonObject> {
+  await refuseHomes(branch, context);
+  const told = message === undefined ? ['--no-edit'] : ['-m', message];
+  const run = { args: ['merge', ...told, '--end-of-options', branch], isLogged: true };
+  const isUnderWay = context.attempt === 1 && (await conflictsIn(context)).length > 0;
+  const merged = await runGit(run, context);
+  const conflicts = merged.success || isUnderWay ? [] : await conflictsIn(context);
+  if (!merged.success && conflicts.length === 0) throw gitFailed(run, merged);
+  return { operation: 'merge', output: merged.output, merged: merged.success, conflicts, commit: await head(context) };
+}
+
+const UNMERGED = /U|^AA$|^DD$/;
+
+async function conflictsIn(context: CommandContext): Promise<string[]> {
+  const args = ['-c', 'core.quotePath=false', 'status', '--porcelain=v2', '--untracked-files=no'];
+  const { files } = readStatus((await git({ args }, context)).stdout);
+  return files.filter(({ index, workTree }) => UNMERGED.test(`${index}${workTree}`)).map(({ path }) => path);
+}
+
+/** What would write a home of Sentinel is refused: a commit may hold one, as it may hold any file. */
+async function refuseHomes(commit: string, context: CommandContext): Promise<void> {
+  const from = await head(context);
+  if (from === null) return;
+  const homes = (await homesLeftOut(context.run.project)).map((path) => path.replace('exclude,', ''));
+  const args = [
+    'diff',
+    '--name-only',
+    '--no-ext-diff',
+    '--no-textconv',
+    '--end-of-options',
+    from,
+    commit,
+    '--',
+    ...homes,
+  ];
+  const found = await runGit({ args }, context);
+  const [first] = found.success ? found.stdout.split('\n') : [];
+  if (first !== undefined && first !== '')
+    throw new Failure(
+      'PATH_PROTECTED',
+      `"${commit}" would change ${first} in a home of Sentinel, which no command writes; take it out of the commit`,
+    );
+}

@@ -1,0 +1,90 @@
+/** How `code/git` runs git: in the run's project, held in as the run's mode says, with values that are never options. */
+import * as z from 'zod';
+import { resolveInside } from '../confinement/confine.ts';
+import { findRepository, gitProgram, withReadOnlyView, withSafeConfiguration } from '../confinement/git-repository.ts';
+import { homesLeftOut } from '../confinement/protected-places.ts';
+import type { SandboxRequest } from '../confinement/sandbox.ts';
+import { Failure } from '../failures/failures.ts';
+import { SHELL_BOUNDS } from '../shell/process/bounds.ts';
+import { runShell, type ShellResult } from '../shell/run-shell.ts';
+import type { CommandContext } from './command.ts';
+
+/** A dash would make an option of it, a colon git's own path syntax or a transport. */
+export const Name = z
+  .string()
+  .regex(/^[^-:+\s][^:\s]*$/, 'must be a plain name: no leading "-" or "+", no ":" and no space');
+export const Path = z.string().regex(/^[^-:]/, 'must not begin with "-" or ":" (write "./-name" instead)');
+export const Paths = z.union([Path.transform((path) => [path]), z.array(Path).min(1)]);
+
+const ENVIRONMENT = { GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0', GIT_PAGER: 'cat', LC_ALL: 'C' };
+
+export interface GitRun {
+  args: string[];
+  stdin?: string;
+  /** One process of a step writes the step's log: the one that does what the step asks for. */
+  isLogged?: boolean;
+}
+
+export function runGit({ args, stdin, isLogged = false }: GitRun, context: CommandContext): Promise<ShellResult> {
+  const { project } = context.run;
+  const mode = context.confinement?.mode;
+  const run = (command: string, env: Record<string, string>, sandbox?: SandboxRequest): Promise<ShellResult> =>
+    runShell(
+      {
+        command,
+        args: ['--no-pager', '-c', 'color.ui=false', '-c', 'safe.bareRepository=explicit', ...args],
+        env: { ...ENVIRONMENT, ...env },
+        timeoutMs: context.timeoutMs,
+        captureBytes: SHELL_BOUNDS.captureBytesMax,
+        isLogged,
+        ...(stdin === undefined ? {} : { stdin }),
+        ...(sandbox === undefined ? {} : { sandbox }),
+      },
+      context,
+    );
+  if (mode === undefined) return run('git', agent());
+  const repository = findRepository(project, mode);
+  const program = gitProgram(project);
+  return mode === 'readonly'
+    ? withReadOnlyView(repository, (variables) => run(program, variables))
+    : withSafeConfiguration(repository, (variables, written) => run(program, variables, { repository: written }));
+}
+
+/** Where remotes are reached by ssh; its name looks like a secret's. */
+const agent = (): Record<string, string> => {
+  const socket = process.env['SSH_AUTH_SOCK'];
+  return socket === undefined ? {} : { SSH_AUTH_SOCK: socket };
+};
+
+export async function git(run: GitRun, context: CommandContext): Promise<ShellResult> {
+  const result = await runGit(run, context);
+  if (result.success) return result;
+  throw gitFailed(run, result);
+}
+
+export function gitFailed(run: GitRun, result: ShellResult): Failure {
+  const said = (result.stderr.trim() || result.output.trim()).slice(0, 2000);
+  return new Failure(
+    'GIT_FAILED',
+    `git ${run.args[0] ?? ''} ended with ${result.exitCode}: ${said || 'no message'}; repair the repository's state or the step's params`,
+    {
+      details: { exitCode: result.exitCode, stderr: result.stderr.slice(-SHELL_BOUNDS.failureTailBytes) },
+    },
+  );
+}
+
+/** Paths as git takes them, without what is in a home of Sentinel. */
+export async function confined(paths: readonly string[], context: CommandContext): Promise<string[]> {
+  for (const path of paths) resolveInside(context.run.project, path);
+  return [...paths, ...(await homesLeftOut(context.run.project))];
+}
+
+/** In a submodule git would ask the submodule's own configuration. */
+export const submodules = (context: CommandContext): string[] =>
+  context.confinement?.mode === undefined ? [] : ['--ignore-submodules=all'];
+
+/** Where HEAD is; null before the first commit. */
+export async function head(context: CommandContext): Promise<string | null> {
+  const result = await runGit({ args: ['rev-parse', '--verify', '--quiet', 'HEAD'] }, context);
+  return result.success ? result.stdout.trim() : null;
+}

@@ -1,0 +1,97 @@
+/** `sentinel chat [ROOM]`: what runs and people say in rooms, and a word of one's own. */
+import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
+import { chatEvent, chatLengthMax, ROOM, roomRule } from '../../../language/events/chat.ts';
+import type { ChatMessage } from '../../../prisma/store/contract/chat-contract.ts';
+import type { SentinelClient } from '../../client.ts';
+import { openOutput, type Output } from '../output/output.ts';
+import { usage, wholeNumber } from '../request/usage.ts';
+import { withClient } from '../request/with-client.ts';
+
+interface Options {
+  json?: boolean;
+  send?: string;
+  limit: number;
+  by?: string;
+}
+
+export function define(command: Command): void {
+  command
+    .description(
+      'Shows the rooms in which runs and people say something, the messages of one, or says something there.',
+    )
+    .argument('[room]', 'such as general; without it, all rooms with the latest message of each')
+    .option('--send <text>', 'says it in the room; runs that watch chat:ROOM:message hear it')
+    .option('--limit <n>', 'the latest so many', wholeNumber('--limit', { min: 1, max: 1000 }), 50)
+    .option('--by <persona>', 'who says it (default: the user)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel chat
+  sentinel chat general --limit 10 --json    [{seq, room, author, handle, message, at}]
+  sentinel chat general --send "Ship it."`,
+    )
+    .action((room: string | undefined, options: Options) => chat(room, options));
+}
+
+async function chat(room: string | undefined, options: Options): Promise<void> {
+  const output = openOutput(options);
+  const { send, limit, by = process.env['USER'] ?? 'local' } = options;
+  if (room !== undefined && !ROOM.test(room)) throw usage(`"${room}" is no room: its name has ${roomRule}.`);
+  if (send !== undefined && room === undefined) throw usage('--send needs a room: sentinel chat general --send "…".');
+  if (send !== undefined && (send.trim() === '' || send.length > chatLengthMax))
+    throw usage(`--send has 1 to ${chatLengthMax} characters.`);
+  await withClient(output, async (client) => {
+    if (room === undefined) return showRooms(output, client);
+    if (send !== undefined) return say(output, client, { room, message: send, author: by });
+    const messages = await within(client, (session, store) => store.chat.read(session, { room, limit }));
+    output.object(messages);
+    for (const message of messages) show(output, message);
+    if (messages.length === 0) output.line(`Nothing was said in ${room} yet.`);
+  });
+}
+
+type Store = Awaited<ReturnType<SentinelClient['store']>>;
+
+async function within<Result>(
+  client: SentinelClient,
+  ask: (session: ReturnType<Store['session']>, store: Store) => Promise<Result>,
+): Promise<Result> {
+  const store = await client.store();
+  const session = store.session();
+  try {
+    return await ask(session, store);
+  } finally {
+    await session.close();
+  }
+}
+
+async function showRooms(output: Output, client: SentinelClient): Promise<void> {
+  const rooms = await within(client, (session, store) => store.chat.rooms(session));
+  output.object(rooms);
+  for (const { room, messages, latest } of rooms) {
+    output.line(`${output.paint.strong(room)}  ${messages} ${messages === 1 ? 'message' : 'messages'}`);
+    show(output, latest);
+  }
+  if (rooms.length === 0) output.line('Nothing was said in any room yet.');
+}
+
+async function say(
+  output: Output,
+  client: SentinelClient,
+  { room, message, author }: { room: string; message: string; author: string },
+): Promise<void> {
+  const id = randomUUID();
+  const store = await client.store();
+  await store.chat.post({ room, author, handle: null, key: id, message });
+  const said = await client.emit(chatEvent(room), { id, data: { room, message, author, handle: null } });
+  output.object({ ok: true, room, author, message, event: said?.name ?? null });
+  output.line(`said in ${room}.`);
+}
+
+function show(output: Output, { author, message, at }: ChatMessage): void {
+  const when = new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+  output.line(`${output.paint.strong(author)}  ${output.paint.dim(when)}`);
+  for (const line of message.split('\n')) output.line(`  ${line}`);
+}

@@ -1,0 +1,47 @@
+/** Rooms in which runs and people say something to whoever reads. */
+import type { Session } from './session-contract.ts';
+
+export interface ChatMessage {
+  /** The order of saying. */
+  seq: number;
+  room: string;
+  /** The persona of the run, or the person. */
+  author: string;
+  /** The run that said it; null for a person. */
+  handle: string | null;
+  message: string;
+  at: number;
+}
+
+export interface NewChatMessage {
+  room: string;
+  author: string;
+  /** Of the run and the step; from outside of runs null and an id. */
+  handle: string | null;
+  key: string;
+  message: string;
+}
+
+export interface ChatQuery {
+  room: string;
+  /** The latest so many, in order. */
+  limit: number;
+  /** Only what was said after this one. */
+  after?: number;
+}
+
+export interface ChatRoom {
+  room: string;
+  messages: number;
+  latest: ChatMessage;
+}
+
+export interface Chat {
+  /** Under the same handle and key once. */
+  say(session: Session, message: NewChatMessage): Promise<void>;
+  read(session: Session, query: ChatQuery): Promise<ChatMessage[]>;
+  /** The one with the newest message first. */
+  rooms(session: Session): Promise<ChatRoom[]>;
+  /** From outside of runs, at once. */
+  post(message: NewChatMessage): Promise<void>;
+}

@@ -1,0 +1,75 @@
+/** What is read of each tool's output: recorded samples, as data (test/cases/checks). */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseAnyOutput } from '../../../activities/verify/parse/any-output.ts';
+import { parseCargo } from '../../../activities/verify/parse/cargo.ts';
+import type { Finding, Parsed, Printed } from '../../../activities/verify/parse/finding.ts';
+import { parseGo } from '../../../activities/verify/parse/go.ts';
+import { parseJest } from '../../../activities/verify/parse/jest.ts';
+import { parseNodeTest, parsePytest } from '../../../activities/verify/parse/junit.ts';
+import { parseTypeScript } from '../../../activities/verify/parse/typescript.ts';
+
+const folder = join(import.meta.dirname, '..', '..', 'cases', 'checks');
+
+interface Sample {
+  /** Which tool printed it, in which version. */
+  tool: string;
+  parser: string;
+  root: string;
+  folder?: string;
+  stdout?: string[];
+  stderr?: string[];
+  /** Messages are held against their beginnings. */
+  findings: Finding[];
+  shown?: string;
+}
+
+const PARSERS: { readonly [parser: string]: (printed: Printed) => Parsed } = {
+  typescript: parseTypeScript,
+  jest: parseJest,
+  'node:test': parseNodeTest,
+  pytest: parsePytest,
+  cargo: parseCargo,
+  go: (printed) => parseGo(printed, 'example.com/m'),
+  any: parseAnyOutput,
+};
+
+const samples = readdirSync(folder).map((name) => ({
+  name,
+  sample: JSON.parse(readFileSync(join(folder, name), 'utf8')) as Sample,
+}));
+
+describe('recorded output', () => {
+  it('is there for every parser', () => {
+    expect(new Set(samples.map(({ sample }) => sample.parser))).toEqual(new Set(Object.keys(PARSERS)));
+  });
+
+  it.each(samples)('$name', ({ sample }) => {
+    const [stdout, stderr] = [sample.stdout ?? [], sample.stderr ?? []].map((lines) => lines.join('\n'));
+    const printed = {
+      stdout: stdout ?? '',
+      stderr: stderr ?? '',
+      output: `${stdout ?? ''}\n${stderr ?? ''}`,
+      exitCode: 1,
+    };
+    const { findings, shown } = PARSERS[sample.parser]?.({
+      ...printed,
+      root: sample.root,
+      folder: sample.folder ?? '',
+    }) ?? {
+      findings: [],
+    };
+    const cut = findings.map((finding, index) => ({
+      ...finding,
+      message: finding.message.slice(0, sample.findings[index]?.message.length),
+    }));
+    expect(cut).toEqual(sample.findings);
+    if (sample.shown !== undefined) expect(shown).toContain(sample.shown);
+  });
+
+  it.each(Object.entries(PARSERS))('%s finds nothing in what it does not know', (_name, parse) => {
+    for (const stdout of ['', '{', '<?xml', '{"testResults": 1}\n', 'not ok', '---- a stdout ----'])
+      expect(parse({ stdout, stderr: '', output: stdout, exitCode: 1, root: '/p', folder: '' }).findings).toEqual([]);
+  });
+});

@@ -1,0 +1,85 @@
+/** The examples that review what was pushed, and push what passes, on real repositories. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { commitAll, git, shippedExample } from '../harness/models/broken-project.ts';
+import { root } from '../../project/tree.ts';
+import { Harness, until } from '../harness/harness.ts';
+import { answers, ScriptedModel } from '../harness/models/model-runs.ts';
+
+let harness: Harness;
+beforeEach(async () => {
+  harness = await Harness.open();
+});
+afterEach(() => harness.close());
+
+const write = (path: string, text: string): void => writeFileSync(join(harness.project, path), text);
+
+/** A project with a test of Node's runner, and a repository that it is pushed to. */
+function writeTested(expected: number): string {
+  const remote = mkdtempSync(join(tmpdir(), 'sentinel-remote-'));
+  onTestFinished(() => rmSync(remote, { recursive: true, force: true }));
+  git(remote, 'init', '--quiet', '--bare');
+  write('.gitignore', '.sentinel\n');
+  write('package.json', JSON.stringify({ name: 'sample', type: 'module', scripts: { test: 'node --test' } }));
+  write(
+    'add.test.js',
+    `import { test } from 'node:test';\nimport assert from 'node:assert';\ntest('adds', () => assert.equal(1 + 1, ${expected}));\n`,
+  );
+  commitAll(harness.project);
+  git(harness.project, 'remote', 'add', 'origin', remote);
+  return remote;
+}
+
+test('what passes its checks is pushed, and the event says so', async () => {
+  const remote = writeTested(2);
+  await harness.startWorker();
+  const { result, events } = await harness.run(shippedExample('ship-it'));
+  expect(result).toMatchObject({
+    outcome: 'completed',
+    outputs: {
+      testResult: { success: true, checks: [{ name: 'node:test', exitCode: 0 }] },
+      pushResult: { remote: 'origin' },
+    },
+  });
+  expect(git(remote, 'log', '--format=%s', 'main')).toBe('as it was\n');
+  expect(events).toContainEqual(expect.objectContaining({ type: 'emitted', event: 'sentinel:deployed' }));
+});
+
+test('what fails is not pushed, and the event says what failed', async () => {
+  const remote = writeTested(3);
+  await harness.startWorker();
+  const { result } = await harness.run(shippedExample('ship-it'));
+  const failure = { check: 'node:test', file: 'add.test.js', line: 3, test: 'adds' };
+  expect(result).toMatchObject({
+    outcome: 'completed',
+    outputs: { testResult: { success: false, failures: [failure] } },
+  });
+  expect(git(remote, 'for-each-ref')).toBe('');
+});
+
+test('a push is reviewed, and the review is in the room', async () => {
+  write('.gitignore', '.sentinel\n');
+  write('a.txt', 'one\n');
+  commitAll(harness.project);
+  write('a.txt', 'two\n');
+  git(harness.project, 'commit', '--quiet', '--all', '--message=two');
+  const model = await new ScriptedModel(() => answers('Two is one too many.')).open();
+  onTestFinished(() => model.close());
+  await harness.startWorker(model.env);
+  const file = join(root, 'sentinels', 'examples', 'code-review.json');
+  const added = await harness.command('trigger', 'add', file, '--json');
+  expect(added).toMatchObject({ code: 0 });
+  expect(await harness.command('emit', 'git:push', '--data', '{"branch": "main"}')).toMatchObject({ code: 0 });
+  const room = async (): Promise<unknown[]> =>
+    JSON.parse((await harness.command('chat', 'general', '--json')).out) as unknown[];
+  await until(async () => (await room()).length > 0);
+  expect(await room()).toMatchObject([{ room: 'general', author: 'ada', message: 'Two is one too many.' }]);
+  const sent = JSON.stringify(model.double.asked.map(({ body }) => body));
+  for (const line of ['-one', '+two']) expect(sent).toContain(line);
+  // A person answers, and sees all of it.
+  expect(await harness.command('chat', 'general', '--send', 'Thanks.')).toMatchObject({ code: 0 });
+  expect(await room()).toMatchObject([{ author: 'ada' }, { author: 'ada', handle: null, message: 'Thanks.' }]);
+  expect((await harness.command('chat')).out).toMatch(/^general {2}2 messages\n/);
+});
