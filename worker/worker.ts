@@ -4,7 +4,7 @@ import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundleO
 import { createActivities } from '../activities/activities.ts';
 import type { Command } from '../activities/commands/command.ts';
 import { processMetrics } from '../activities/commands/metrics.ts';
-import { builtInCommands, createRegistry } from '../activities/commands/registry.ts';
+import { builtInCommands, createRegistry, type ChangingCommands } from '../activities/commands/registry.ts';
 import type { Models } from '../activities/models/open-models.ts';
 import { BackgroundProcesses } from '../activities/shell/background.ts';
 import { runStarter, type RunServices } from '../runs/start-run.ts';
@@ -41,6 +41,8 @@ export interface WorkerParts {
   models?: Models;
   /** Commands beside the built-in ones. */
   commands?: readonly Command[];
+  /** Those that may change while it runs. */
+  changing?: ChangingCommands;
   /** The project whose configuration this worker has; null: none. Absent: nothing is checked. */
   project?: string | null;
   /** Overrides for tests and benchmarks, e.g. `maxCachedWorkflows: 0`. */
@@ -90,12 +92,14 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const client = new Client({ connection: parts.connection, namespace, dataConverter });
   const recorder = new RunRecorder(store, refusedRunEnder({ client, store, say }));
   const background = new BackgroundProcesses();
-  const registry = createRegistry([...builtInCommands(processMetrics, background), ...(parts.commands ?? [])]);
-  const { catalogue } = registry;
+  const commands = [...builtInCommands(processMetrics, background), ...(parts.commands ?? [])];
+  const registry = createRegistry(commands, processMetrics, parts.changing);
   const starting: RunServices = {
     store,
     client,
-    catalogue,
+    get catalogue() {
+      return registry.catalogue;
+    },
     taskQueue: parts.taskQueues[0] ?? '',
     isEager: true,
     ...(parts.project === undefined ? {} : { workerProject: parts.project }),

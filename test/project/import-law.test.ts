@@ -66,7 +66,7 @@ const laws: Law[] = [
   {
     folder: 'client/',
     // A simulation confines paths as the commands do; a definition is read with the commands there are;
-    // `models` asks a model as a turn does; a run that is ended by force leaves
+    // `models` asks a model as a turn does, and `mcp` a server as a command does; a run that is ended by force leaves
     // processes that nobody else may be there to end.
     ours: [
       'client/',
@@ -82,6 +82,8 @@ const laws: Law[] = [
       'activities/confinement/confine.ts',
       'activities/commands/catalogue.ts',
       'activities/models/',
+      'activities/mcp/',
+      'activities/shell/process/step-mark.ts',
       'activities/shell/process/run-orphans.ts',
     ],
   },
