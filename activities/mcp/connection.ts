@@ -3,6 +3,7 @@
  * holds it closes it.
  */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {
   CallToolResultSchema,
   ErrorCode,
@@ -32,6 +33,8 @@ interface Open {
   said(): string;
   /** Its tools, and when they were listed; null: not yet, or they have changed since. */
   listed: { at: number; tools: McpTool[] } | null;
+  /** How often it said that its tools have changed. */
+  changes: number;
   isClosed: boolean;
 }
 
@@ -50,34 +53,23 @@ export class McpConnection {
 
   /** What the server has now, or had a moment ago. */
   async tools(limits: CallLimits): Promise<McpTool[]> {
-    const open = await this.#open(limits);
-    const { listed } = open;
-    if (listed !== null && performance.now() - listed.at < listedForMs) return listed.tools;
-    try {
+    return this.#ask(limits, 'did not list its tools', async (open) => {
+      const { listed } = open;
+      if (listed !== null && performance.now() - listed.at < listedForMs) return listed.tools;
+      const { changes } = open;
       const tools = await listTools(open.client, limits);
-      open.listed = { at: performance.now(), tools };
+      if (changes === open.changes) open.listed = { at: performance.now(), tools };
       return tools;
-    } catch (error) {
-      if (isGone(error)) this.#drop(open);
-      throw this.#failure(error, limits, open, 'did not list its tools');
-    }
+    });
   }
 
   async call(tool: string, args: JsonObject, limits: CallLimits): Promise<CallToolResult> {
-    const open = await this.#open(limits);
     const { signal } = limits;
     const timeout = timerOf(limits);
-    try {
-      const result = await open.client.callTool({ name: tool, arguments: args }, CallToolResultSchema, {
-        signal,
-        timeout,
-        maxTotalTimeout: timeout,
-      });
-      return result as CallToolResult;
-    } catch (error) {
-      if (isGone(error)) this.#drop(open);
-      throw this.#failure(error, limits, open, `went away during "${tool}"`);
-    }
+    return this.#ask(limits, `went away during "${tool}"`, async ({ client }) => {
+      const options = { signal, timeout, maxTotalTimeout: timeout };
+      return (await client.callTool({ name: tool, arguments: args }, CallToolResultSchema, options)) as CallToolResult;
+    });
   }
 
   async close(): Promise<void> {
@@ -86,22 +78,48 @@ export class McpConnection {
     await open?.client.close().catch(() => undefined);
   }
 
-  #open(limits: CallLimits): Promise<Open> {
-    if (this.#isEnded) throw new Failure('MCP_UNREACHABLE', `the MCP server "${this.name}" has ended with its worker`);
-    this.#opening ??= this.#connect(limits).catch((error: unknown) => {
-      this.#opening = undefined;
-      throw error;
-    });
-    return this.#opening;
+  async #ask<Answer>(limits: CallLimits, finding: string, ask: (open: Open) => Promise<Answer>): Promise<Answer> {
+    for (let isFirst = true; ; isFirst = false) {
+      const open = await this.#open(limits);
+      try {
+        return await ask(open);
+      } catch (error) {
+        if (!limits.signal.aborted && isGone(error)) this.#drop(open);
+        // A server that was started again knows nothing of the session before, and has done nothing.
+        if (isFirst && error instanceof StreamableHTTPError && error.code === 404) continue;
+        throw this.#failure(error, limits, open, finding);
+      }
+    }
+  }
+
+  /** One connection for all who ask at the same time; another where that one was lost. */
+  async #open(limits: CallLimits): Promise<Open> {
+    for (;;) {
+      if (this.#isEnded)
+        throw new Failure('MCP_UNREACHABLE', `the MCP server "${this.name}" has ended with its worker`);
+      this.#opening ??= this.#connect(limits);
+      const opening = this.#opening;
+      const open = await opening.catch((error: unknown) => {
+        this.#forget(opening);
+        throw error;
+      });
+      if (!open.isClosed) return open;
+      this.#forget(opening);
+    }
+  }
+
+  #forget(opening: Promise<Open>): void {
+    if (this.#opening === opening) this.#opening = undefined;
   }
 
   async #connect(limits: CallLimits): Promise<Open> {
     const { transport, said } = openTransport(this.#settings, this.#project);
     const client = new Client({ name: 'sentinel', version: '0.1.0' });
-    const open: Open = { client, said, listed: null, isClosed: false };
+    const open: Open = { client, said, listed: null, changes: 0, isClosed: false };
     client.onclose = () => this.#drop(open);
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
       open.listed = null;
+      open.changes += 1;
     });
     try {
       // Others may wait for the same connection: the signal of one step does not end it.
@@ -116,7 +134,6 @@ export class McpConnection {
   #drop(open: Open): void {
     if (open.isClosed) return;
     open.isClosed = true;
-    this.#opening = undefined;
     void open.client.close().catch(() => undefined);
   }
 
@@ -147,11 +164,9 @@ export class McpConnection {
 
 const timerOf = ({ timeoutMs }: CallLimits): number => Math.min(timeoutMs, timerMax);
 
-/** A server that was started again knows nothing of the session before. */
+/** Whether there is nobody to ask any more. */
 const isGone = (error: unknown): boolean =>
-  error instanceof McpError ? error.code === (ErrorCode.ConnectionClosed as number) : !isRefusal(error);
-
-const isRefusal = (error: unknown): boolean => error instanceof Failure;
+  error instanceof McpError ? error.code === (ErrorCode.ConnectionClosed as number) : !(error instanceof Failure);
 
 async function listTools(client: Client, limits: CallLimits): Promise<McpTool[]> {
   const tools: McpTool[] = [];

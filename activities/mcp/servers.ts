@@ -7,7 +7,7 @@
  * - A2 What a definition is read with, and what models are told of a tool, is what was accepted, and never
  *      what a server says now.
  */
-import type { JsonObject } from '../../language/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
 import { schemaFaults, type SchemaFaults } from '../../language/params/schema-faults.ts';
 import { type Command, type CommandContext, defineCommand } from '../commands/command.ts';
@@ -41,14 +41,17 @@ export class McpServers {
   command({ command, server, tool, entry }: OfferedTool): Command {
     const { name, description, inputSchema } = tool;
     const check = schemaFaults(inputSchema);
-    return defineCommand<JsonObject, JsonObject>({
+    return defineCommand({
       name: command,
       description: description ?? `Calls "${name}" of the MCP server "${server}".`,
       ...entry,
-      params: Value as never,
+      params: Value,
       parameters: { ...inputSchema },
-      result: Value as never,
-      run: (params, context) => beating(context, () => this.#call({ command, server, name, check }, params, context)),
+      result: Value,
+      run: (params, context) =>
+        beating(context, () =>
+          this.#call({ command, server, name, check }, isJsonObject(params) ? params : {}, context),
+        ),
     });
   }
 
@@ -60,7 +63,7 @@ export class McpServers {
     { command, server, name, check }: { command: string; server: string; name: string; check: SchemaFaults },
     params: JsonObject,
     context: CommandContext,
-  ): Promise<JsonObject> {
+  ): Promise<Json> {
     const faults = check(params);
     if (faults.length > 0) {
       const said = faults.map(({ path, message }) => `${['params', ...path].join('.')} ${message}`).join('; ');
@@ -71,7 +74,7 @@ export class McpServers {
     const { signal, timeoutMs } = context;
     const limits = { signal, timeoutMs };
     await this.#refuseChanged(connection, limits);
-    return callValue(command, await connection.call(name, params, limits)) as JsonObject;
+    return callValue(command, await connection.call(name, params, limits));
   }
 
   async #refuseChanged(connection: McpConnection, limits: CallLimits): Promise<void> {

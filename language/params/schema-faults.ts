@@ -7,7 +7,7 @@ import type { ParamFault } from './param-check.ts';
 
 const options: Options = { allErrors: true, strict: false, logger: false, validateFormats: false };
 
-/** Faults of any parameters; or why the schema cannot be read. */
+/** What a schema finds in parameters. */
 export type SchemaFaults = (params: JsonObject) => readonly ParamFault[];
 
 /** Throws where the schema is none. */
@@ -16,7 +16,7 @@ export function schemaFaults({ $schema, $id: _id, ...schema }: JsonObject): Sche
   return (params) => (validate(params) ? [] : (validate.errors ?? []).map(faultOf));
 }
 
-function ajvFor(draft: string): Ajv {
+function ajvFor(draft: string): Pick<Ajv, 'compile'> {
   if (/draft-0[4-7]/.test(draft)) return new Ajv(options);
   return draft.includes('2019-09') ? new Ajv2019(options) : new Ajv2020(options);
 }

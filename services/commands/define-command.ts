@@ -56,19 +56,12 @@ export function defineCommand<Params extends z.ZodType, Result extends z.ZodType
 export class CommandFailure extends Error {
   /** Capitals, digits and `_`. */
   readonly code: string;
-  /** Whether the same may go well another time. */
-  readonly retryable: boolean;
   readonly details: Record<string, unknown> | undefined;
 
-  constructor(
-    code: string,
-    message: string,
-    options: { retryable?: boolean; details?: Record<string, unknown>; cause?: unknown } = {},
-  ) {
+  constructor(code: string, message: string, options: { details?: Record<string, unknown>; cause?: unknown } = {}) {
     super(message, { cause: options.cause });
     this.name = 'CommandFailure';
     this.code = code;
-    this.retryable = options.retryable ?? false;
     this.details = options.details;
   }
 }

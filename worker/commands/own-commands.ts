@@ -99,7 +99,6 @@ function failureOf(name: string, error: unknown): Failure {
   // Codes of Sentinel's own mean what they mean.
   const isOwn = CODE.test(error.code) && !Object.hasOwn(FAILURE_CODES, error.code);
   return new Failure(isOwn ? error.code : 'ACTIVITY_FAILED', message, {
-    retryable: error.retryable,
     ...detailsOf(error),
     cause: error,
   });

@@ -40,6 +40,7 @@ export async function openProject(
   const { notices } = projectCommands(builtInCatalogue(), { path: file.path, config, accepted: accepted() });
   for (const text of [`loaded ${file.path}`, ...notices]) say(text);
   const commands = ownCommands(config.commands);
+  if (commands.length > 0) outliveRejections(say);
   if (Object.keys(config.mcpServers).length === 0) return { config, commands, close: async () => undefined };
   const servers = new McpServers({
     servers: config.mcpServers,
@@ -48,6 +49,14 @@ export async function openProject(
     accepted: (server) => accepted()[server] ?? null,
   });
   return { config, commands, changing: acceptedCommands(config, accepted, servers), close: () => servers.close() };
+}
+
+/** Code of a project may leave a promise behind that is rejected when its step has long ended: the others go on. */
+function outliveRejections(say: Say): void {
+  process.on('unhandledRejection', (reason) => {
+    const text = reason instanceof Error ? (reason.stack ?? reason.message) : String(reason);
+    say(`a promise that nobody waited for was rejected: ${text}`);
+  });
 }
 
 /** The commands of the tools that are accepted now: another worker need not be started for them. */

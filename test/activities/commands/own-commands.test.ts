@@ -74,7 +74,7 @@ test.each<[string, (...args: never[]) => unknown, object]>([
     () => {
       throw new Error('no luck');
     },
-    { code: 'ACTIVITY_FAILED', message: 'own/it: no luck', retryable: false },
+    { code: 'ACTIVITY_FAILED', message: 'own/it: no luck' },
   ],
   [
     'a word',
@@ -87,9 +87,9 @@ test.each<[string, (...args: never[]) => unknown, object]>([
   [
     'a failure of its own',
     () => {
-      throw new CommandFailure('TRACKER_CLOSED', 'come back', { retryable: true, details: { at: 7 } });
+      throw new CommandFailure('TRACKER_CLOSED', 'come back', { details: { at: 7 } });
     },
-    { code: 'TRACKER_CLOSED', message: 'own/it: come back', retryable: true, details: { at: 7 } },
+    { code: 'TRACKER_CLOSED', message: 'own/it: come back', details: { at: 7 } },
   ],
   [
     'a code of Sentinel',
