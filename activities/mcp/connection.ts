@@ -2,6 +2,7 @@
  * One MCP server, connected to when it is first needed, and again where the connection was lost. Whoever
  * holds it closes it.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {
@@ -30,7 +31,7 @@ export interface CallLimits {
 
 interface Open {
   client: Client;
-  said(): string;
+  said: () => string;
   /** Its tools, and when they were listed; null: not yet, or they have changed since. */
   listed: { at: number; tools: McpTool[] } | null;
   /** How often it said that its tools have changed. */
@@ -97,14 +98,32 @@ export class McpConnection {
     for (;;) {
       if (this.#isEnded)
         throw new Failure('MCP_UNREACHABLE', `the MCP server "${this.name}" has ended with its worker`);
-      this.#opening ??= this.#connect(limits);
+      this.#opening ??= this.#begin();
       const opening = this.#opening;
-      const open = await opening.catch((error: unknown) => {
-        this.#forget(opening);
-        throw error;
-      });
+      const open = await this.#within(limits, opening);
       if (!open.isClosed) return open;
       this.#forget(opening);
+    }
+  }
+
+  #begin(): Promise<Open> {
+    const opening = this.#connect();
+    opening.catch(() => this.#forget(opening));
+    return opening;
+  }
+
+  /** The others wait on where one has no more time. */
+  async #within(limits: CallLimits, opening: Promise<Open>): Promise<Open> {
+    const { signal, timeoutMs } = limits;
+    const left = new AbortController();
+    const late = sleep(timerOf(limits), undefined, { signal: AbortSignal.any([signal, left.signal]) }).then(
+      () => Promise.reject(this.#late(timeoutMs)),
+      () => (left.signal.aborted ? opening : Promise.reject(signal.reason as Error)),
+    );
+    try {
+      return await Promise.race([opening, late]);
+    } finally {
+      left.abort();
     }
   }
 
@@ -112,22 +131,21 @@ export class McpConnection {
     if (this.#opening === opening) this.#opening = undefined;
   }
 
-  async #connect(limits: CallLimits): Promise<Open> {
+  async #connect(): Promise<Open> {
     const { transport, said } = openTransport(this.#settings, this.#project);
     const client = new Client({ name: 'sentinel', version: '0.1.0' });
     const open: Open = { client, said, listed: null, changes: 0, isClosed: false };
-    client.onclose = () => this.#drop(open);
+    Object.assign(client, { onclose: () => this.#drop(open) });
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
       open.listed = null;
       open.changes += 1;
     });
     try {
-      // Others may wait for the same connection: the signal of one step does not end it.
-      await client.connect(transport, { timeout: Math.min(connectMs, timerOf(limits)) });
+      await client.connect(transport, { timeout: connectMs });
       return open;
     } catch (error) {
       await client.close().catch(() => undefined);
-      throw this.#failure(error, limits, open, 'cannot be reached');
+      throw this.#unreachable(error, open, 'cannot be reached');
     }
   }
 
@@ -139,17 +157,21 @@ export class McpConnection {
 
   #failure(error: unknown, { signal, timeoutMs }: CallLimits, open: Open, finding: string): unknown {
     if (signal.aborted) return signal.reason;
-    if (error instanceof Failure) return error;
-    const said = error instanceof Error ? error.message : String(error);
-    if (error instanceof McpError && error.code === (ErrorCode.RequestTimeout as number))
-      return new Failure('STEP_TIMEOUT', `the MCP server "${this.name}" took longer than ${timeoutMs} ms`);
-    if (error instanceof McpError && !isGone(error))
-      return new Failure('MCP_TOOL_FAILED', this.#masked(`the MCP server "${this.name}" refused: ${said}`));
+    if (!(error instanceof McpError) || isGone(error)) return this.#unreachable(error, open, finding);
+    if (error.code === (ErrorCode.RequestTimeout as number)) return this.#late(timeoutMs);
+    return new Failure('MCP_TOOL_FAILED', this.#masked(`the MCP server "${this.name}" refused: ${error.message}`));
+  }
+
+  #late(timeoutMs: number): Failure {
+    return new Failure('STEP_TIMEOUT', `the MCP server "${this.name}" took longer than ${timeoutMs} ms`);
+  }
+
+  #unreachable(error: unknown, open: Open, finding: string): Failure {
     const words = open.said();
     const quoted = words === '' ? '' : `; it said: ${words}`;
-    return new Failure('MCP_UNREACHABLE', this.#masked(`the MCP server "${this.name}" ${finding} (${said})${quoted}`), {
-      retryable: true,
-    });
+    const said = error instanceof Error ? error.message : String(error);
+    const message = `the MCP server "${this.name}" ${finding} (${said})${quoted}`;
+    return new Failure('MCP_UNREACHABLE', this.#masked(message), { retryable: true });
   }
 
   /** What its settings hold is nothing for the run's events. */
@@ -166,7 +188,7 @@ const timerOf = ({ timeoutMs }: CallLimits): number => Math.min(timeoutMs, timer
 
 /** Whether there is nobody to ask any more. */
 const isGone = (error: unknown): boolean =>
-  error instanceof McpError ? error.code === (ErrorCode.ConnectionClosed as number) : !(error instanceof Failure);
+  !(error instanceof McpError) || error.code === (ErrorCode.ConnectionClosed as number);
 
 async function listTools(client: Client, limits: CallLimits): Promise<McpTool[]> {
   const tools: McpTool[] = [];

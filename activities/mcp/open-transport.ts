@@ -17,7 +17,7 @@ const messageBytesMax = 32 * 1024 * 1024;
 export interface OpenTransport {
   transport: Transport;
   /** The end of what its process said on stderr. */
-  said(): string;
+  said: () => string;
 }
 
 export function openTransport(settings: ServerSettings, project: string): OpenTransport {
@@ -25,7 +25,7 @@ export function openTransport(settings: ServerSettings, project: string): OpenTr
     const transport = new StreamableHTTPClientTransport(new URL(settings.url), {
       requestInit: { headers: { ...settings.headers } },
     });
-    return { transport: transport as Transport, said: () => '' };
+    return { transport: transport, said: () => '' };
   }
   const { command, args, env, cwd = '.' } = settings;
   const transport = new StdioClientTransport({

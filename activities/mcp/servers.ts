@@ -92,9 +92,10 @@ export const notAccepted = (server: string, why: string): Failure =>
     `the tools of the MCP server "${server}" are not those that a person accepted (${why}): "sentinel mcp list" shows them, and "sentinel mcp accept ${server}" accepts them`,
   );
 
+const named = (tools: readonly McpTool[]): Map<string, string> =>
+  new Map(tools.map((tool) => [tool.name, JSON.stringify(tool)]));
+
 function changeText(before: readonly McpTool[], after: readonly McpTool[]): string {
-  const named = (tools: readonly McpTool[]): Map<string, string> =>
-    new Map(tools.map((tool) => [tool.name, JSON.stringify(tool)]));
   const [old, now] = [named(before), named(after)];
   const parts = [
     ['new', [...now.keys()].filter((name) => !old.has(name))],
@@ -107,8 +108,8 @@ function changeText(before: readonly McpTool[], after: readonly McpTool[]): stri
     .join('; ');
 }
 
-async function beating<Result>({ heartbeat }: CommandContext, run: () => Promise<Result>): Promise<Result> {
-  const beat = setInterval(() => heartbeat(), beatMs);
+async function beating<Result>(context: CommandContext, run: () => Promise<Result>): Promise<Result> {
+  const beat = setInterval(() => context.heartbeat(), beatMs);
   try {
     return await run();
   } finally {

@@ -6,7 +6,6 @@
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import * as z from 'zod';
 import { CHOICES, type Choice } from '../../language/events/question.ts';
-import type { Json } from '../../language/json.ts';
 import { ClientError } from '../client.ts';
 import { callerOf } from './serve-runs.ts';
 import type { Served } from './served.ts';
@@ -52,7 +51,7 @@ export function addAnswering(server: McpServer, { client, allowApprove }: Served
           by: callerOf(server),
           ...(id === undefined ? {} : { id }),
           ...(note === undefined ? {} : { note }),
-          ...(data === undefined ? {} : { data: data as Json }),
+          ...(data === undefined ? {} : { data: data }),
           ...(digest === undefined ? {} : { digest }),
         }),
       );

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import * as z from 'zod';
 import { hasErrors } from '../../language/problems.ts';
-import type { Json } from '../../language/json.ts';
 import { findDefinition } from '../cli/request/find-definition.ts';
 import { handleFor } from '../cli/request/run-request.ts';
 import { ClientError, type SentinelClient } from '../client.ts';
@@ -50,7 +49,7 @@ function addStarting(server: McpServer, served: Served): void {
       const started = await client.start(definition.definition, {
         project,
         persona,
-        inputs: inputs as { [input: string]: Json },
+        inputs: inputs,
         known: definition.known,
         ...(asked === undefined ? {} : { handle: handleFor(asked) }),
       });

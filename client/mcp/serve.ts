@@ -19,9 +19,7 @@ export async function serve(served: Served, transport: Transport): Promise<void>
   addRuns(server, served);
   addAnswering(server, served);
   addResources(server, served);
-  const gone = new Promise<void>((resolve) => {
-    server.server.onclose = resolve;
-  });
+  const gone = new Promise<void>((resolve) => void Object.assign(server.server, { onclose: resolve }));
   await server.connect(transport);
   await gone;
 }

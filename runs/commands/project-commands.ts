@@ -118,7 +118,7 @@ const mcpEntry = (permission: CommandEntry['permission'], timeoutMs: number | un
 
 function schemaProblem({ inputSchema }: McpTool): string | null {
   try {
-    schemaFaults(inputSchema as JsonObject);
+    schemaFaults(inputSchema);
     return null;
   } catch (error) {
     return `its parameters are no JSON Schema (${error instanceof Error ? error.message : String(error)})`;
@@ -129,6 +129,6 @@ function paramCheck(own: readonly OwnCommand[], tools: readonly McpCommand[]): P
   const checks = new Map<string, (params: JsonObject) => ReturnType<ParamCheck>>();
   for (const { name, params } of own) checks.set(name, (given) => zodFaults(params, given));
   for (const { command, tool } of tools)
-    checks.set(command, (given) => schemaFaults(tool.inputSchema as JsonObject)(given));
+    checks.set(command, (given) => schemaFaults(tool.inputSchema)(given));
   return (command, params) => checks.get(command)?.(params) ?? [];
 }

@@ -48,16 +48,16 @@ export const OwnCommand = z
     result: Schema,
     run: z.custom<Run>((value) => typeof value === 'function', 'must be a function'),
   })
-  .superRefine(({ speed, permission, timeoutMs = 0 }, { addIssue }) => {
+  .superRefine(({ speed, permission, timeoutMs = 0 }, context) => {
     if (speed !== 'quick') return;
     if (permission !== 'read')
-      addIssue({
+      context.addIssue({
         code: 'custom',
         path: ['speed'],
         message: `only a command with the permission "read" can be quick, and this one has "${permission}"`,
       });
     if (timeoutMs > QUICK_MS_MAX)
-      addIssue({
+      context.addIssue({
         code: 'custom',
         path: ['timeoutMs'],
         message: `a quick command takes at most ${QUICK_MS_MAX} ms; make it "long"`,

@@ -7,7 +7,7 @@
  *      longer than a moment.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import * as z from 'zod';
+import type * as z from 'zod';
 import { type Command, type CommandContext, defineCommand } from '../../activities/commands/command.ts';
 import { FAILURE_CODES } from '../../activities/failures/failure-codes.ts';
 import { Failure } from '../../activities/failures/failures.ts';

@@ -4,14 +4,8 @@ import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
 import type { ChangingCommands } from '../../activities/commands/registry.ts';
 import type { Failure } from '../../activities/failures/failures.ts';
 import { McpServers, notAccepted } from '../../activities/mcp/servers.ts';
-import type { OfferedTool } from '../../activities/mcp/settings.ts';
 import { mcpTools, projectCommands } from '../../runs/commands/project-commands.ts';
-import {
-  acceptedReader,
-  toolsDigest,
-  type AcceptedServers,
-  type McpTool,
-} from '../../services/config/accepted-tools.ts';
+import { acceptedReader, toolsDigest, type AcceptedServers } from '../../services/config/accepted-tools.ts';
 import type { Config } from '../../services/config/config.ts';
 import { loadProjectConfig, NO_PROJECT_CONFIG, type ProjectConfig } from '../../services/config/project-config.ts';
 import { configFileOf } from '../../services/config/project-file.ts';
@@ -45,7 +39,7 @@ export async function openProject(
   const servers = new McpServers({
     servers: config.mcpServers,
     project: project.folder,
-    digestOf: (tools) => toolsDigest(tools as McpTool[]),
+    digestOf: (tools) => toolsDigest(tools),
     accepted: (server) => accepted()[server] ?? null,
   });
   return { config, commands, changing: acceptedCommands(config, accepted, servers), close: () => servers.close() };
@@ -71,7 +65,7 @@ function acceptedCommands(
       const of = accepted();
       if (known?.of !== of) {
         const { tools } = mcpTools(builtInCatalogue(), { config, accepted: of });
-        known = { of, list: tools.map((tool) => servers.command(tool as OfferedTool)) };
+        known = { of, list: tools.map((tool) => servers.command(tool)) };
       }
       return known.list;
     },

@@ -19,7 +19,7 @@ export function checkParams(sites: Sites, origins: Origins, check: ParamCheck | 
         code,
         severity: 'error',
         path: origins.locate(step, path, ['params', ...at]),
-        message: `"${command}": ${what} ${/^is /.test(message) ? message : `does not fit: ${message}`}`,
+        message: `"${command}": ${what} ${message.startsWith('is ') ? message : `does not fit: ${message}`}`,
       };
     });
   });

@@ -40,7 +40,7 @@ const running = (run: (...args: never[]) => unknown, rest: object = {}): object 
 
 test('it gets its parameters as its schema reads them, and where it is; its result is what its schema knows', async () => {
   const context = commandContext(tmpdir());
-  expect(await perform({ ...echo, name: 'own/it' }, { text: 'ab' })).toEqual({
+  expect(await perform({ ...echo, name: 'own/it' }, { text: 'ab' }, context)).toEqual({
     value: { text: 'abab', key: `${context.run.handle}/${context.key}`, project: tmpdir(), attempt: 1 },
   });
   expect(await perform({ ...echo, name: 'own/it' }, { text: 7, other: 1 })).toMatchObject({
@@ -168,14 +168,15 @@ test.each([
     new Promise((resolve) => signal.addEventListener('abort', () => resolve(end())));
   const reason = new Error('cancelled');
   setTimeout(() => over.abort(reason), 50);
-  const came = await perform(running(ends as never), {}, { signal: over.signal });
+  const came = await perform(running(ends), {}, { signal: over.signal });
   if (outcome === 'cancelled') expect(came).toBe(reason);
   else expect(came).toEqual(outcome);
 });
 
+const waits = (): Promise<string> => new Promise((resolve) => setTimeout(() => resolve('done'), 2500));
+
 test('while it works the server hears that it is alive', async () => {
   let beats = 0;
-  const waits = (): Promise<string> => new Promise((resolve) => setTimeout(() => resolve('done'), 2500));
   expect(await perform(running(waits), {}, { heartbeat: () => (beats += 1) })).toEqual({ value: 'done' });
   expect(beats).toBeGreaterThan(0);
 });

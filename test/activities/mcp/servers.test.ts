@@ -12,13 +12,7 @@ import { toolsFor } from '../../../activities/turns/tools/tools.ts';
 import type { Json } from '../../../language/json.ts';
 import { mcpTools } from '../../../runs/commands/project-commands.ts';
 import { McpServers as Settings } from '../../../services/commands/mcp-settings.ts';
-import {
-  acceptedIn,
-  acceptedReader,
-  acceptTools,
-  toolsDigest,
-  type McpTool,
-} from '../../../services/config/accepted-tools.ts';
+import { acceptedIn, acceptedReader, acceptTools, toolsDigest } from '../../../services/config/accepted-tools.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { openHttpTracker, Tracker, type HttpTracker } from './tracker.ts';
 
@@ -48,12 +42,12 @@ beforeEach(async () => {
   servers = new McpServers({
     servers: settings,
     project,
-    digestOf: (tools) => toolsDigest(tools as McpTool[]),
+    digestOf: (tools) => toolsDigest(tools),
     accepted: (server) => accepted()[server] ?? null,
   });
   const { tools } = mcpTools({}, { config: { commands: [], mcpServers: settings }, accepted: accepted() });
   registry = createRegistry(
-    tools.map((tool) => servers.command(tool as Parameters<McpServers['command']>[0])),
+    tools.map((tool) => servers.command(tool)),
     processMetrics,
   );
 });
@@ -67,7 +61,7 @@ afterEach(async () => {
 async function accept(server: string): Promise<void> {
   const connection = new McpConnection(server, settings[server] as ServerSettings, project);
   const tools = await connection.tools({ signal: new AbortController().signal, timeoutMs: 20_000 });
-  acceptTools(home, { project, server, tools: tools as McpTool[], by: 'ada' });
+  acceptTools(home, { project, server, tools: tools, by: 'ada' });
   await connection.close();
 }
 

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import * as z from 'zod';
 
 export const PROGRAM = join(import.meta.dirname, 'tracker-server.mjs');
@@ -57,7 +56,7 @@ export async function openHttpTracker(): Promise<HttpTracker> {
       }));
       const transport = new StreamableHTTPServerTransport({});
       response.on('close', () => void mcp.close());
-      await mcp.connect(transport as Transport);
+      await mcp.connect(transport);
       await transport.handleRequest(request, response, await bodyOf(request));
     })();
   });

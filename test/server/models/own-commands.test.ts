@@ -19,7 +19,7 @@ beforeAll(async () => {
   tracker = new Tracker(harness.project);
   writeFileSync(join(harness.project, 'greeting.ts'), "export const greeting: string = 'hello';\n");
   writeConfig();
-  expect(await harness.command('mcp', 'accept', 'tracker')).toMatchObject({ code: 0 });
+  expect(await harness.command('mcp', 'accept', 'tracker')).toMatchObject({ code: 0, err: expect.stringContaining('') as string });
   await harness.startWorker({ ...model.env, SENTINEL_PROJECT: harness.project });
   client = new SentinelClient({ env: harness.env, startsServices: false });
 });
@@ -203,7 +203,7 @@ test('a server that changed is held, in runs that began before, too, until it is
     {
       ...command('mcp/tracker/ticket', { id: 'T3' }, 'ticket'),
       retry: { attempts: 30, backoffMs: 500, factor: 1 },
-    } as Step,
+    },
   ]);
   const handle = await start(ask);
   await harness.untilEvent(handle, (event) => JSON.stringify(event).includes('MCP_NOT_ACCEPTED'));
@@ -227,7 +227,7 @@ test('a run cannot accept for itself', async () => {
       params: { path: '.sentinel/mcp.json', content: '{}' },
       onError: 'skip',
       outputTo: 'written',
-    } as Step,
+    },
   ];
   const handle = await start(once('accepts', steps));
   const { outputs } = await harness.result(handle);
