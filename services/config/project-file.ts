@@ -46,7 +46,8 @@ function importedFile(from: string, written: string): string[] {
   const path = join(dirname(from), written);
   // A TypeScript file may be imported by the name that it is compiled to.
   const places = [...ENDINGS.map((ending) => `${path}${ending}`), path.replace(/\.([cm]?)js$/, '.$1ts')];
-  return places.filter((place) => statSync(place, { throwIfNoEntry: false })?.isFile() === true).slice(0, 1);
+  const found = places.find((place) => existsSync(place) && statSync(place).isFile());
+  return found === undefined ? [] : [found];
 }
 
 /** The environment as services get it that are started for a project: its configuration is the worker's. */

@@ -180,7 +180,7 @@ export default { mcpServers: { tracker: { command: 'no-such-program', tools: { t
 });
 
 test('what the file imports from the project takes part in what a worker has', () => {
-  const path = project("import { a } from './lib/a.js';\nexport default {};");
+  const path = project("import { a } from './lib/a.js';\nimport { c } from './lib/c.ts';\nexport default {};");
   mkdirSync(join(path, 'lib'));
   const write = (name: string, text: string): string | undefined => {
     writeFileSync(join(path, 'lib', name), text);
@@ -189,7 +189,8 @@ test('what the file imports from the project takes part in what a worker has', (
   const first = write('a.ts', "export { b as a } from './b';");
   const second = write('b.ts', 'export const b = 1;');
   const third = write('b.ts', 'export const b = 2;');
-  const fourth = write('unrelated.ts', 'export const c = 2;');
-  expect(new Set([first, second, third]).size).toBe(3);
-  expect(fourth).toBe(third);
+  const fourth = write('c.ts', 'export const c = 2;');
+  const fifth = write('unrelated.ts', 'export const d = 2;');
+  expect(new Set([first, second, third, fourth]).size).toBe(4);
+  expect(fifth).toBe(fourth);
 });

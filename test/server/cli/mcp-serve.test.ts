@@ -19,8 +19,21 @@ beforeAll(async () => {
   save('ask', [{ type: 'approval', message: 'Ship it?', outputTo: 'verdict' }]);
   save('act', [shell('echo acted > acted.txt')], { safety: { requireApproval: ['shell'] } });
   save('wait', [shell('sleep 60')]);
+  save('own', [{ type: 'command', command: 'own/shout', params: { text: 'hello' }, outputTo: 'shouted' }]);
+  writeFileSync(
+    join(harness.project, 'sentinel.config.ts'),
+    `import { defineCommand, z } from 'sentinel/commands';
+export default {
+  commands: [
+    defineCommand({
+      name: 'own/shout', permission: 'read', speed: 'quick', params: z.strictObject({ text: z.string() }), result: z.string(),
+      run: ({ text }) => text.toUpperCase(),
+    }),
+  ],
+};`,
+  );
   save('broken', [{ type: 'command', command: 'no/such' }]);
-  await harness.startWorker();
+  await harness.startWorker({ SENTINEL_PROJECT: harness.project });
   [careful, trusting] = await Promise.all([connect('an editor'), connect('another', '--allow-approve')]);
 });
 afterAll(async () => {
@@ -105,6 +118,11 @@ test('it starts a saved sentinel, shows how it stands, its trace and its logs', 
   expect((await value(careful, 'run_trace', { handle }))['trace']).toContain('steps.0@1');
   expect((await value(careful, 'run_logs', { handle }))['lines']).toEqual(['hello ada', 'again']);
   expect((await value(careful, 'list_runs'))['runs']).toMatchObject([{ handle: 'greeting', persona: 'ada' }]);
+});
+
+test("a sentinel that uses a command of the project's own is started, too", async () => {
+  await value(careful, 'run_sentinel', { name: 'own', handle: 'shouting' });
+  expect(await harness.result('shouting')).toMatchObject({ outcome: 'completed', outputs: { shouted: 'HELLO' } });
 });
 
 test('what is not saved, has problems, or has its handle taken is not started', async () => {

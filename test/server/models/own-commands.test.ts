@@ -19,7 +19,7 @@ beforeAll(async () => {
   tracker = new Tracker(harness.project);
   writeFileSync(join(harness.project, 'greeting.ts'), "export const greeting: string = 'hello';\n");
   writeConfig();
-  expect(await harness.command('mcp', 'accept', 'tracker')).toMatchObject({ code: 0, err: expect.stringContaining('') as string });
+  expect(await harness.command('mcp', 'accept', 'tracker')).toMatchObject({ code: 0 });
   await harness.startWorker({ ...model.env, SENTINEL_PROJECT: harness.project });
   client = new SentinelClient({ env: harness.env, startsServices: false });
 });
@@ -83,7 +83,7 @@ const asked = (rest: Partial<Definition>): Definition =>
     'own',
     [
       command('own/greet', { name: 'ada' }, 'greeting'),
-      command('own/append', { line: '$greeting' }, 'appended'),
+      command('own/append', { line: 'said: $greeting' }, 'appended'),
       command('mcp/tracker/ticket', { id: 'T1' }, 'ticket'),
       {
         type: 'llm',
@@ -127,17 +127,17 @@ test.each([
     outcome: 'completed',
     outputs: {
       greeting: { text: 'hello ada' },
-      appended: { line: 'hello ada', key: `${handle}/steps.1@1` },
+      appended: { line: 'said: hello ada', key: `${handle}/steps.1@1` },
       ticket: { id: 'T1', title: 'Title of T1' },
       answer: 'All done.',
     },
   });
-  expect(readFileSync(join(harness.project, 'lines.txt'), 'utf8')).toBe('hello ada\nfrom the model\n');
+  expect(readFileSync(join(harness.project, 'lines.txt'), 'utf8')).toBe('said: hello ada\nfrom the model\n');
   const [first] = model.turns;
   expect(first?.['tools']).toMatchObject([
-    { function: { name: 'own_greet', description: 'Greets somebody.' } },
-    { function: { name: 'own_append', parameters: { required: ['line'] } } },
     { function: { name: 'mcp_tracker_ticket', description: 'Reads a ticket.', parameters: { required: ['id'] } } },
+    { function: { name: 'own_append', parameters: { required: ['line'] } } },
+    { function: { name: 'own_greet', description: 'Greets somebody.' } },
   ]);
   const said = JSON.stringify(model.turns.at(-1));
   for (const text of ['hello bob', 'from the model', 'Title of T2', 'there is nobody']) expect(said).toContain(text);
@@ -174,13 +174,10 @@ test('what one throws is a failure of its step, and the worker goes on', async (
     }
 });
 
-test('the command line reads, starts and shows a definition with them', async () => {
+test('the command line reads a definition with them', async () => {
   const file = join(harness.project, 'greet.json');
   writeFileSync(file, JSON.stringify(once('greet', [command('own/greet', { name: 'eve' }, 'greeting')])));
   expect(await harness.command('validate', file)).toMatchObject({ code: 0 });
-  const { code, out } = await harness.command('run', file, '--json');
-  expect(code).toBe(0);
-  expect(out).toContain('hello eve');
   writeFileSync(
     file,
     JSON.stringify(once('greet', [{ type: 'command', command: 'own/greet', params: { nam: 'eve' } }])),
