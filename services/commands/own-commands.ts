@@ -6,6 +6,9 @@ import type { CommandContext } from './define-command.ts';
 export const QUICK_MS_MAX = 5_000;
 const timeoutMsMax = 30 * 24 * 3600 * 1000;
 
+/** What stands there means something by its first part: tools of servers, runs, and values that stay sealed. */
+const RESERVED = /^(?:mcp|sentinel|data|ai|rag)\//;
+
 const isSchema = (value: unknown): value is z.ZodType => typeof value === 'object' && value !== null && '_zod' in value;
 const Schema = z.custom<z.ZodType>(isSchema, 'must be a schema of zod 4; "z" of sentinel/commands makes one');
 
@@ -35,7 +38,10 @@ export const OwnCommand = z
         /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/,
         'a command is named by letters, digits, _ and -, in parts with / between them',
       )
-      .refine((name) => !name.startsWith('mcp/'), 'names that begin with mcp/ are those of tools of MCP servers'),
+      .refine(
+        (name) => !RESERVED.test(name),
+        'names that begin with mcp/, sentinel/, data/, ai/ or rag/ are kept for Sentinel itself',
+      ),
     description: z.string().min(1).optional(),
     permission: z.enum(['read', 'write', 'shell', 'delete', 'network']),
     speed: z.enum(['quick', 'long']).default('long'),

@@ -66,6 +66,7 @@ test.each([
   ["name: 'code_read'", /commands\.0\.name: commands "code\/read" and "code_read" are both the tool "code_read"/],
   ["name: 'a b'", /commands\.0\.name: a command is named by letters/],
   ["name: 'mcp/x/y'", /commands\.0\.name: names that begin with mcp\//],
+  ["name: 'data/mine'", /commands\.0\.name: names that begin with mcp\/, sentinel\/, data\//],
   [`name: '${'x'.repeat(65)}'`, /commands\.0\.name: command "x{65}" has 65 characters/],
   ["speed: 'quick', permission: 'write'", /commands\.0\.speed: only a command with the permission "read" can be quick/],
   ["speed: 'quick', timeoutMs: 60000", /commands\.0\.timeoutMs: a quick command takes at most 5000 ms/],
