@@ -13,6 +13,7 @@
 import type { Client } from '@temporalio/client';
 import type { StepChanges } from '../activities/checkpoints/changes.ts';
 import type { Undone, UndoRequest } from '../activities/checkpoints/undo.ts';
+import type { Catalogue } from '../language/catalogue.ts';
 import { valueFault, type JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
@@ -104,7 +105,10 @@ export class SentinelClient {
 
   /** Starts a run of a definition that has been read (`parseDefinition`). */
   async start(definition: Definition, options: StartOptions): Promise<Started> {
-    const [parts, { startRun }] = await Promise.all([this.parts(options.host), import('../runs/start-run.ts')]);
+    const [parts, { startRun }] = await Promise.all([
+      this.parts(options.host, options.project),
+      import('../runs/start-run.ts'),
+    ]);
     const { project, inputs = {}, persona = 'local', handle, known, continueEvery } = options;
     const started = await startRun(parts, {
       definition,
@@ -345,24 +349,34 @@ export class SentinelClient {
     await cancelRun(client, handle);
   }
 
-  /** What schedules and triggers are made with (schedules.ts, triggers.ts); everything is up after this, where it may be started. */
-  async parts(host?: string): Promise<RunServices> {
+  /** What schedules and triggers are made with (schedules.ts, triggers.ts); everything is up after this, where it may be started. `project`: whose commands there are; absent, the built-in ones alone. */
+  async parts(host?: string, project?: string): Promise<RunServices> {
     await this.#connections.ensure();
-    const [store, client, { builtInCatalogue }] = await Promise.all([
+    const [store, client, catalogue] = await Promise.all([
       this.#connections.store(),
       this.#connections.client(),
-      import('../activities/commands/catalogue.ts'),
+      this.catalogue(project),
     ]);
     const { taskQueues, temporal } = this.#connections.config;
     const workerProject = await this.#connections.workerProject();
     return {
       store,
       client,
-      catalogue: builtInCatalogue(),
+      catalogue,
       taskQueue: host === undefined ? taskQueues[0] : `sentinel@${host}`,
       workerProject,
       isElsewhere: host !== undefined || temporal.isExternal,
     };
+  }
+
+  /** The commands that runs of a project have. */
+  async catalogue(project?: string): Promise<Catalogue> {
+    const [{ builtInCatalogue }, { openProjectCommands }] = await Promise.all([
+      import('../activities/commands/catalogue.ts'),
+      import('../runs/commands/open-project.ts'),
+    ]);
+    if (project === undefined) return builtInCatalogue();
+    return (await openProjectCommands(builtInCatalogue(), project, this.#connections.config.home)).catalogue;
   }
 
   webUrl(handle: string): string | null {

@@ -6,6 +6,7 @@ import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { builtInCatalogue } from '../activities/commands/catalogue.ts';
 import type { Catalogue } from '../language/catalogue.ts';
+import type { ParamCheck } from '../language/params/param-check.ts';
 import { definitionBytesMax } from '../language/limits.ts';
 import type { Definition } from '../language/model.ts';
 import type { Problem } from '../language/problems.ts';
@@ -27,16 +28,30 @@ export interface DefinitionRead {
 
 export type Known = (name: string) => Definition | undefined;
 
-/** What a definition may name: commands, and definitions, with what keeps one of a name from being one. */
-export interface Named {
+/** The commands there are, and what is known of their parameters. */
+export interface Commands {
   catalogue: Catalogue;
+  params?: ParamCheck;
+}
+
+/** What a definition may name: commands, and definitions, with what keeps one of a name from being one. */
+export interface Named extends Commands {
   known: Known;
   refused: RefusedRefs;
 }
 
-export function readDefinitionFile(file: string, { catalogue, known, refused }: Named): DefinitionRead {
-  return readWith(file, { catalogue, knownRefs: known, refusedRefs: refused });
+export function readDefinitionFile(file: string, { catalogue, params, known, refused }: Named): DefinitionRead {
+  return readWith(file, { ...commandsOf({ catalogue, params }), knownRefs: known, refusedRefs: refused });
 }
+
+/** As the options of reading a definition. */
+export const commandsOf = ({
+  catalogue,
+  params,
+}: {
+  catalogue: Catalogue;
+  params?: ParamCheck | undefined;
+}): Commands => (params === undefined ? { catalogue } : { catalogue, params });
 
 function readWith(file: string, options: ReadOptions): DefinitionRead {
   const read = readText(file);
@@ -54,13 +69,15 @@ function readWith(file: string, options: ReadOptions): DefinitionRead {
 /** Definitions that files hold, by name. `folders` are searched in order, below them too where `deep`. */
 export class DefinitionFiles implements Named {
   readonly catalogue: Catalogue;
+  readonly params?: ParamCheck;
   readonly #folders: readonly { path: string; deep: boolean }[];
   readonly #found = new Map<string, string | null>();
   readonly #names = new Map<string, string | null>();
   readonly #read = new Map<string, DefinitionRead>();
 
-  constructor(catalogue: Catalogue, folders: readonly { path: string; deep: boolean }[]) {
+  constructor({ catalogue, params }: Commands, folders: readonly { path: string; deep: boolean }[]) {
     this.catalogue = catalogue;
+    if (params !== undefined) this.params = params;
     this.#folders = folders;
   }
 
@@ -92,7 +109,7 @@ export class DefinitionFiles implements Named {
   }
 
   #readOnce(file: string): DefinitionRead {
-    const read = this.#read.get(file) ?? readLeniently(file, this.catalogue);
+    const read = this.#read.get(file) ?? readLeniently(file, commandsOf(this));
     this.#read.set(file, read);
     return read;
   }
@@ -117,14 +134,16 @@ export class DefinitionFiles implements Named {
   }
 }
 
+const builtIn = (): Commands => ({ catalogue: builtInCatalogue() });
+
 /** The folder a file lies in, and the definitions that come with this package. */
-export function filesAround(file: string, packageRoot = ownRoot): DefinitionFiles {
-  return new DefinitionFiles(builtInCatalogue(), [{ path: dirname(file), deep: false }, definitionsOf(packageRoot)]);
+export function filesAround(file: string, commands: Commands = builtIn(), packageRoot = ownRoot): DefinitionFiles {
+  return new DefinitionFiles(commands, [{ path: dirname(file), deep: false }, definitionsOf(packageRoot)]);
 }
 
 /** A project's own definitions, and those that come with this package. */
-export function filesOfProject(project: string): DefinitionFiles {
-  return new DefinitionFiles(builtInCatalogue(), [definitionsOf(project), definitionsOf(ownRoot)]);
+export function filesOfProject(project: string, commands: Commands = builtIn()): DefinitionFiles {
+  return new DefinitionFiles(commands, [definitionsOf(project), definitionsOf(ownRoot)]);
 }
 
 function definitionsOf(root: string): { path: string; deep: boolean } {
@@ -169,8 +188,8 @@ function nameIn(file: string): string | null {
 const anything: Known = (name) => ({ name, steps: [], loop: { type: 'once' } });
 
 /** What a referenced definition itself refers to, and whether its loops are bounded, is checked by whoever follows the references. */
-function readLeniently(file: string, catalogue: Catalogue): DefinitionRead {
-  return readWith(file, { catalogue, knownRefs: anything, isBounded: true });
+function readLeniently(file: string, commands: Commands): DefinitionRead {
+  return readWith(file, { ...commands, knownRefs: anything, isBounded: true });
 }
 
 function readText(file: string): { text: string } | { problem: Problem } {

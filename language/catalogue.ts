@@ -31,6 +31,8 @@ export interface CommandFacts {
   takesShellLine?: true;
   /** What it does to runs outside this one, which the mode of this one does not reach. */
   otherRuns?: 'starts' | 'edits' | 'controls' | 'defines';
+  /** Its code runs beside the sandbox and not in it: a "sandboxed" run has only those that read. */
+  unconfined?: true;
   /** It asks a model: `usage` of its result, or of its failure, counts against the run's budget. */
   asksModel?: true;
 }

@@ -4,8 +4,8 @@
  * events, approvals, models, nested runs) has none, and its inner steps have their own.
  *
  * - full: everything.
- * - sandboxed: processes see the project alone and no network; commands that need the network, or
- *   that start a run outside this one, are refused.
+ * - sandboxed: processes see the project alone and no network; commands that need the network, that
+ *   start a run outside this one, or whose code the sandbox does not hold in, are refused.
  * - readonly: only what reads. A shell line may do anything, so it is refused as well.
  */
 import { findCommand, type Catalogue, type Permission } from './catalogue.ts';
@@ -119,6 +119,9 @@ export function refusalOf(
   if (mode === undefined || mode === 'full' || permission === null || permission === 'read') return null;
   if (mode === 'readonly') return `needs the permission "${permission}", and the run is "readonly"`;
   if (permission === 'network') return 'needs the network, and the run is "sandboxed"';
-  const otherRuns = command === undefined ? undefined : findCommand(catalogue, command)?.otherRuns;
+  const entry = command === undefined ? undefined : findCommand(catalogue, command);
+  if (entry?.unconfined === true)
+    return `runs outside the sandbox with the permission "${permission}", and the run is "sandboxed"`;
+  const otherRuns = entry?.otherRuns;
   return otherRuns === undefined ? null : OUTSIDE_SANDBOX[otherRuns];
 }

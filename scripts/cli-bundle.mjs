@@ -41,6 +41,7 @@ export const bundleCli = (outdir, plugins = []) =>
       '@anthropic-ai/sdk',
       'openai',
       'ollama',
+      '@modelcontextprotocol/sdk',
     ],
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",

@@ -17,6 +17,7 @@ import {
   readConfig,
   type WorkerVersion,
 } from '../services/config/config.ts';
+import { openProject } from './commands/project-parts.ts';
 import { openModels } from './models.ts';
 import { settleCurrent } from './current-version.ts';
 import { endNow, tellOfSteps } from './ending.ts';
@@ -94,7 +95,8 @@ async function serve(serving: Serving): Promise<void> {
   await abortable(signal, sweepOrphans());
   const bundle = await abortable(signal, loadBundle(config.packageRoot));
   // Opening starts nothing: providers connect, and a local model loads, with their first turn.
-  const models = await openModels(config);
+  const project = await openProject(config, say);
+  const models = openModels(config, project.config.models);
   const cached = process.env['SENTINEL_MAX_CACHED_WORKFLOWS'];
   const worker = await startWorker({
     store,
@@ -104,6 +106,8 @@ async function serve(serving: Serving): Promise<void> {
     bundle,
     version,
     models,
+    commands: project.commands,
+    ...(project.changing === undefined ? {} : { changing: project.changing }),
     project: config.project?.folder ?? null,
     checkpoints: config.checkpoints ? config.home : null,
     graceMs: config.graceMs,
@@ -129,7 +133,7 @@ async function serve(serving: Serving): Promise<void> {
   } finally {
     telling?.close();
     sweeping.end();
-    await Promise.all([triggers.close(), models.close()]);
+    await Promise.all([triggers.close(), models.close(), project.close()]);
   }
 }
 

@@ -5,7 +5,7 @@ import { createActivities } from '../activities/activities.ts';
 import { StepCheckpoints } from '../activities/checkpoints/step-checkpoints.ts';
 import type { Command } from '../activities/commands/command.ts';
 import { processMetrics } from '../activities/commands/metrics.ts';
-import { builtInCommands, createRegistry } from '../activities/commands/registry.ts';
+import { builtInCommands, createRegistry, type ChangingCommands } from '../activities/commands/registry.ts';
 import type { Models } from '../activities/models/open-models.ts';
 import { BackgroundProcesses } from '../activities/shell/background.ts';
 import { runStarter, type RunServices } from '../runs/start-run.ts';
@@ -42,6 +42,8 @@ export interface WorkerParts {
   models?: Models;
   /** Commands beside the built-in ones. */
   commands?: readonly Command[];
+  /** Those that may change while it runs. */
+  changing?: ChangingCommands;
   /** The project whose configuration this worker has; null: none. Absent: nothing is checked. */
   project?: string | null;
   /** The home in which states of projects are kept, before and after steps that may write; null or absent: none are taken. */
@@ -95,12 +97,14 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const home = parts.checkpoints ?? null;
   const checkpoints = home === null ? null : new StepCheckpoints(store.checkpoints, home);
   const background = new BackgroundProcesses(async (of) => checkpoints?.end(of));
-  const registry = createRegistry([...builtInCommands(processMetrics, background), ...(parts.commands ?? [])]);
-  const { catalogue } = registry;
+  const commands = [...builtInCommands(processMetrics, background), ...(parts.commands ?? [])];
+  const registry = createRegistry(commands, processMetrics, parts.changing);
   const starting: RunServices = {
     store,
     client,
-    catalogue,
+    get catalogue() {
+      return registry.catalogue;
+    },
     taskQueue: parts.taskQueues[0] ?? '',
     isEager: true,
     ...(parts.project === undefined ? {} : { workerProject: parts.project }),

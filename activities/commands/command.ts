@@ -84,6 +84,8 @@ export interface Command<Params = unknown, Result extends Json = Json> extends C
   /** One sentence, for models that may call it. */
   description?: string;
   params: z.ZodType<Params>;
+  /** They as JSON Schema, where `params` does not say it: the code holds them against it. */
+  parameters?: JsonObject;
   result: z.ZodType<Result>;
   run(params: Params, context: CommandContext, others: OtherCommands): Promise<Result>;
 }

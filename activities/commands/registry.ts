@@ -6,7 +6,7 @@ import type * as z from 'zod';
 import { findCommand, type Catalogue, type CommandFacts } from '../../language/catalogue.ts';
 import { depthFault, valueFault, type Json, type ValueFault } from '../../language/json.ts';
 import { Failure } from '../failures/failures.ts';
-import { toolNameProblems } from '../models/request/wire-names.ts';
+import { toolNameProblems } from '../../language/models/tool-names.ts';
 import { BackgroundProcesses } from '../shell/background.ts';
 import { codeCommands } from './code.ts';
 import { diagnosticsCommands } from './code-diagnostics.ts';
@@ -64,20 +64,38 @@ export function builtInCommands(metrics: Metrics = processMetrics, background = 
   ];
 }
 
-export function createRegistry(commands: readonly Command[], metrics: Metrics = processMetrics): Registry {
-  const byName = new Map(commands.map((command) => [command.name, command]));
-  const catalogue = catalogueOf(commands);
-  // Each may be offered to a model as a tool.
-  const [misnamed] = toolNameProblems(Object.keys(catalogue));
-  if (misnamed !== undefined) throw new Error(misnamed);
+/** Commands that may come and go while a worker runs. */
+export interface ChangingCommands {
+  /** The same array for as long as they are the same. */
+  list(): readonly Command[];
+  /** Why there is none of a name, where that is known. */
+  missing(name: string): Failure | null;
+}
+
+const NONE: readonly Command[] = [];
+
+export function createRegistry(
+  commands: readonly Command[],
+  metrics: Metrics = processMetrics,
+  changing?: ChangingCommands,
+): Registry {
+  let at = indexOf(commands, changing?.list() ?? NONE);
+  const now = (): Index => {
+    const list = changing?.list() ?? NONE;
+    if (list !== at.changing) at = indexOf(commands, list);
+    return at;
+  };
   const registry: Registry = {
-    catalogue,
-    find: (name) => byName.get(name),
-    names: () => [...byName.keys()],
-    all: () => [...byName.values()],
+    get catalogue() {
+      return now().catalogue;
+    },
+    find: (name) => now().byName.get(name),
+    names: () => [...now().byName.keys()],
+    all: () => [...now().byName.values()],
     async run(name, params, context) {
+      const { byName, catalogue } = now();
       const command = byName.get(name);
-      if (command === undefined) throw notFound(catalogue, name);
+      if (command === undefined) throw changing?.missing(name) ?? notFound(catalogue, name);
       const startedAt = performance.now();
       let isError = true;
       try {
@@ -90,6 +108,21 @@ export function createRegistry(commands: readonly Command[], metrics: Metrics = 
     },
   };
   return registry;
+}
+
+interface Index {
+  changing: readonly Command[];
+  byName: Map<string, Command>;
+  catalogue: Catalogue;
+}
+
+function indexOf(fixed: readonly Command[], changing: readonly Command[]): Index {
+  const commands = [...fixed, ...changing];
+  const catalogue = catalogueOf(commands);
+  // Each may be offered to a model as a tool.
+  const [misnamed] = toolNameProblems(Object.keys(catalogue));
+  if (misnamed !== undefined) throw new Error(misnamed);
+  return { changing, byName: new Map(commands.map((command) => [command.name, command])), catalogue };
 }
 
 /** A command that is built is planned no longer, whoever built it. */
@@ -109,6 +142,7 @@ const FACTS: { [Fact in keyof CommandFacts]-?: true } = {
   programParams: true,
   takesShellLine: true,
   otherRuns: true,
+  unconfined: true,
   asksModel: true,
 };
 

@@ -22,7 +22,7 @@ import { TurnError } from '../models/port/turn-failure.ts';
 import { EFFORTS, TURN_LIMITS, type Delta, type Effort, type Tool, type TurnReply } from '../models/port/turn.ts';
 import { failureOf } from '../models/provider/take-turn.ts';
 import { costOf } from '../models/records/cost.ts';
-import { wireName } from '../models/request/wire-names.ts';
+import { wireName } from '../../language/models/tool-names.ts';
 import { NO_MODEL, type ResolvedModel } from '../models/resolve/resolve-model.ts';
 import { withContext } from './with-context.ts';
 import { askingFor, estimatedTokens, fixedTokens, promptsShown, type Send } from './compaction/asking.ts';

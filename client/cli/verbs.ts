@@ -97,6 +97,11 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     kind: 'group',
     load: () => import('./verbs/models.ts'),
   },
+  mcp: {
+    summary: 'use the tools of MCP servers, and serve Sentinel as one',
+    kind: 'group',
+    load: () => import('./verbs/mcp.ts'),
+  },
   schedule: { summary: 'start runs on a clock', kind: 'group', load: () => import('./verbs/schedule.ts') },
   trigger: { summary: 'let events start runs', kind: 'group', load: () => import('./verbs/trigger.ts') },
   emit: { summary: 'publish an event', kind: 'acts', load: () => import('./verbs/emit.ts') },

@@ -10,7 +10,7 @@ import type { Catalogue } from '../../language/catalogue.ts';
 import { runScenario, type Outcome, type Scenario } from '../../interpreter/simulation/run-scenario.ts';
 import { Script } from '../../interpreter/simulation/script.ts';
 import { libraryOf } from '../../runs/library.ts';
-import { readDefinitionFile, type Known, type Named } from '../read-definition.ts';
+import { commandsOf, readDefinitionFile, type Known, type Named } from '../read-definition.ts';
 import { stage } from '../simulate/stage.ts';
 import { compareProblems, compareRun, type Difference } from './compare.ts';
 import { mistakesOf, type TestCase } from './test-file.ts';
@@ -117,13 +117,13 @@ export function subjectOf(test: TestCase, testFile: string, around: Named): Subj
   };
   if (typeof definition === 'object')
     return {
-      ...readValue(definition, { catalogue, knownRefs: known, refusedRefs: refused }),
+      ...readValue(definition, { ...commandsOf(around), knownRefs: known, refusedRefs: refused }),
       known,
       catalogue,
       file: null,
     };
   const file = fileNamed(definition, testFile);
-  const { definition: found, problems } = readDefinitionFile(file, { catalogue, known, refused });
+  const { definition: found, problems } = readDefinitionFile(file, { ...commandsOf(around), known, refused });
   return { definition: found, problems, known, catalogue, file };
 }
 
@@ -187,5 +187,5 @@ function readLibrary(
 ): Pick<Subject, 'definition' | 'problems'> {
   const anything: Known = (name) =>
     Object.hasOwn(library, name) ? { name, steps: [], loop: { type: 'once' } } : around.known(name);
-  return readValue(value, { catalogue: around.catalogue, knownRefs: anything, isBounded: true });
+  return readValue(value, { ...commandsOf(around), knownRefs: anything, isBounded: true });
 }

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync, type Dirent } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { depthFault } from '../../language/json.ts';
-import { filesAround, type DefinitionFiles } from '../read-definition.ts';
+import { filesAround, type Commands, type DefinitionFiles } from '../read-definition.ts';
 import { runTestCase, subjectOf, type CaseReport } from './run-case.ts';
 import { readCases, type TestCase } from './test-file.ts';
 
@@ -64,7 +64,8 @@ function testsIn(folder: string, deep: boolean): string[] {
   });
 }
 
-export async function runTestFile(file: string): Promise<FileReport> {
+/** `commands`: those there are; absent, the built-in ones. */
+export async function runTestFile(file: string, commands?: Commands): Promise<FileReport> {
   const nothing: FileReport = { file, mistakes: [], cases: [], reads: [file] };
   let value: unknown;
   try {
@@ -79,7 +80,7 @@ export async function runTestFile(file: string): Promise<FileReport> {
   if (fault !== null) return { ...nothing, mistakes: [`${fault.code}: ${fault.message}`] };
   const read = readCases(value, basename(file, SUFFIX));
   if ('mistakes' in read) return { ...nothing, mistakes: read.mistakes };
-  const around = filesAround(resolve(file));
+  const around = filesAround(resolve(file), commands);
   return { ...nothing, ...(await runCases(read.cases, file, around)) };
 }
 

@@ -3,6 +3,7 @@
  * out. Never throws, and refuses what is too large or too deep before anything recurses over it.
  */
 import type { Catalogue } from '../catalogue.ts';
+import type { ParamCheck } from '../params/param-check.ts';
 import type { Definition } from '../model.ts';
 import { definitionBytesMax } from '../limits.ts';
 import { hasErrors, type Problem } from '../problems.ts';
@@ -15,6 +16,7 @@ import { checkFlow } from './checks/flow.ts';
 import { checkHanded } from './checks/handed.ts';
 import { checkLabels } from './checks/labels.ts';
 import { checkNesting, type KnownRefs, type RefusedRefs } from './checks/nesting.ts';
+import { checkParams } from './checks/params.ts';
 import { checkReferences } from './checks/references.ts';
 import { checkResults } from './checks/results.ts';
 import { checkSettings } from './checks/settings.ts';
@@ -37,6 +39,8 @@ export type ReadResult =
 export interface ReadOptions {
   /** The commands there are. */
   catalogue: Catalogue;
+  /** What is known of the parameters of commands. */
+  params?: ParamCheck;
   /** Finds a stored definition for `$ref`; without it no `$ref` resolves. */
   knownRefs?: KnownRefs;
   /** What is wrong with a definition that is there and that `knownRefs` does not give for it. */
@@ -94,6 +98,7 @@ export function parseDefinition(value: unknown, options: ReadOptions): ReadResul
   problems.push(
     ...badExpressions,
     ...checkSteps(sites, origins, catalogue),
+    ...checkParams(sites, origins, options.params),
     ...checkStepDetails(sites, origins),
     ...checkSettings(sites, origins),
     ...checkEvents(sites, origins),

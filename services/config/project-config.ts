@@ -1,8 +1,10 @@
 /**
- * `sentinel.config.ts` (or `.js`, `.mjs`) in the root of a project: what its models and the defaults of
- * the command line are. It is code, so it is loaded only by who works for that project, and said.
+ * `sentinel.config.ts` (or `.js`, `.mjs`) in the root of a project: what its models, its own
+ * commands, its MCP servers and the defaults of the command line are. It is code, so it is loaded only by who works for that project, and said.
  */
 import * as z from 'zod';
+import { McpServers } from '../commands/mcp-settings.ts';
+import { OwnCommand } from '../commands/own-commands.ts';
 import { ConfigError } from './config-error.ts';
 import type { ConfigFile } from './project-file.ts';
 
@@ -59,6 +61,8 @@ export const ProjectConfig = z.strictObject({
       windows: z.record(model, z.number().int().min(256)).default({}),
     })
     .prefault({}),
+  commands: z.array(OwnCommand).default([]),
+  mcpServers: McpServers.default({}),
   defaults: z.strictObject({ persona: z.string().min(1).optional(), host: z.string().min(1).optional() }).default({}),
 });
 export type ProjectConfig = z.infer<typeof ProjectConfig>;
@@ -67,8 +71,9 @@ export const NO_PROJECT_CONFIG: ProjectConfig = ProjectConfig.parse({});
 
 /** Runs the file's code. Throws `ConfigError`, which names the file and the field. */
 export async function loadProjectConfig({ path }: ConfigFile): Promise<ProjectConfig> {
-  const { createJiti } = await import('jiti');
-  const jiti = createJiti(path, { moduleCache: false, fsCache: false });
+  const [{ createJiti }, commands] = await Promise.all([import('jiti'), import('../commands/for-projects.ts')]);
+  const virtualModules = { 'sentinel/commands': commands };
+  const jiti = createJiti(path, { moduleCache: false, fsCache: false, virtualModules });
   const given: unknown = await jiti.import(path, { default: true }).catch((error: unknown) => {
     throw new ConfigError(`${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`);
   });

@@ -66,7 +66,7 @@ const laws: Law[] = [
   {
     folder: 'client/',
     // A simulation confines paths and edits files as the commands do; a definition is read with the commands there are;
-    // `models` asks a model as a turn does; a run that is ended by force leaves
+    // `models` asks a model as a turn does, and `mcp` a server as a command does; a run that is ended by force leaves
     // processes that nobody else may be there to end; an undo is done where the project lies.
     ours: [
       'client/',
@@ -84,6 +84,8 @@ const laws: Law[] = [
       'activities/editing/',
       'activities/commands/catalogue.ts',
       'activities/models/',
+      'activities/mcp/',
+      'activities/shell/process/step-mark.ts',
       'activities/shell/process/run-orphans.ts',
     ],
   },

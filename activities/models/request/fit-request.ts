@@ -7,7 +7,7 @@ import { TurnError } from '../port/turn-failure.ts';
 import type { Omission, TurnRequest } from '../port/turn.ts';
 import { estimateRequest } from './estimate.ts';
 import { mendMessages } from './mend-messages.ts';
-import { toolNameProblems } from './wire-names.ts';
+import { toolNameProblems } from '../../../language/models/tool-names.ts';
 
 export interface FittedRequest {
   request: TurnRequest;

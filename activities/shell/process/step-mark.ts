@@ -24,6 +24,9 @@ export async function groupsMarked(marks: readonly number[]): Promise<number[]> 
   return entries.filter((_entry, index) => marks.includes(found[index] ?? 0)).map(({ group }) => group);
 }
 
+/** Whether this process was started by a step of a run. */
+export const isWithinStep = async (): Promise<boolean> => isLinux && (await markOn(process.pid)) >= 2 ** 40;
+
 /** Ids of the processes there are now: whoever knows them looks only at those that come later. */
 export const processIdsNow = (): ReadonlySet<string> =>
   isLinux ? new Set(readdirSync('/proc').filter((name) => /^\d+$/.test(name))) : new Set();

@@ -52,9 +52,9 @@ export async function readRequest(
 ): Promise<DefinitionRequest | null> {
   const project = projectFolder(options.project);
   const inputs = readInputs(options.inputFile, options.input);
-  const { config } = await projectConfig(project, output);
+  const { config, commands } = await projectConfig(project, output);
   const { findDefinition } = await import('./find-definition.ts');
-  const { definition, problems, known } = await findDefinition(given, project, client);
+  const { definition, problems, known } = await findDefinition(given, project, commands, client);
   for (const line of problemLines(problems, output.paint)) output.note(line);
   if (definition === null || hasErrors(problems)) {
     const message = `${given} has problems; nothing was started.`;

@@ -9,9 +9,11 @@ import type { Definition } from '../../../language/model.ts';
 import { parseDefinition } from '../../../language/read/definition.ts';
 import { ClientError, type SentinelClient } from '../../client.ts';
 import {
+  commandsOf,
   filesAround,
   filesOfProject,
   readDefinitionFile,
+  type Commands,
   type DefinitionFiles,
   type DefinitionRead,
   type Known,
@@ -26,15 +28,19 @@ export interface FoundDefinition extends DefinitionRead {
   known: Known;
 }
 
-export async function findDefinition(given: string, project: string, client: SentinelClient): Promise<FoundDefinition> {
-  const files = filesOfProject(project);
+export async function findDefinition(
+  given: string,
+  project: string,
+  commands: Commands,
+  client: SentinelClient,
+): Promise<FoundDefinition> {
+  const files = filesOfProject(project, commands);
   const isPath = given.endsWith('.json') || given.includes('/') || existsSync(given);
   const file = isPath ? resolve(given) : files.find(given);
   if (file !== null) {
-    const around = filesAround(file);
-    const { catalogue } = around;
+    const around = filesAround(file, commands);
     return resolveReferences(
-      (known) => readDefinitionFile(file, { catalogue, known, refused: around.refused }),
+      (known) => readDefinitionFile(file, { ...commandsOf(commands), known, refused: around.refused }),
       around,
       client,
     );
@@ -50,15 +56,15 @@ export async function findDefinition(given: string, project: string, client: Sen
     );
   }
   return resolveReferences(
-    (known) => readStored(stored.definition, { catalogue: files.catalogue, known, refused: files.refused }),
+    (known) => readStored(stored.definition, { ...commandsOf(commands), known, refused: files.refused }),
     files,
     client,
   );
 }
 
-function readStored(definition: Definition, { catalogue, known, refused }: Named): DefinitionRead {
+function readStored(definition: Definition, { known, refused, ...commands }: Named): DefinitionRead {
   const { problems, inferred, ...rest } = parseDefinition(definition, {
-    catalogue,
+    ...commands,
     knownRefs: known,
     refusedRefs: refused,
   });

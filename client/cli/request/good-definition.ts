@@ -5,6 +5,7 @@ import type { Definition } from '../../../language/model.ts';
 import { hasErrors } from '../../../language/problems.ts';
 import { filesAround, readDefinitionFile, type Known } from '../../read-definition.ts';
 import type { Output } from '../output/output.ts';
+import { commandsIn } from './project-config.ts';
 import { problemLines } from '../output/problem-lines.ts';
 
 export interface GoodDefinition {
@@ -14,9 +15,13 @@ export interface GoodDefinition {
 }
 
 /** Null when the file holds none; then the problems have been told, with --json as `{ok: false, problems}`. */
-export async function readGoodDefinition(file: string, output: Output): Promise<GoodDefinition | null> {
+export async function readGoodDefinition(
+  file: string,
+  output: Output,
+  project = process.cwd(),
+): Promise<GoodDefinition | null> {
   const path = resolve(file);
-  const around = filesAround(path);
+  const around = filesAround(path, await commandsIn(project, output));
   const { definition, problems } = readDefinitionFile(path, around);
   if (definition !== null && !hasErrors(problems))
     return { definition, known: around.known, catalogue: around.catalogue };

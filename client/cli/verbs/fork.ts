@@ -85,11 +85,11 @@ async function start(
   { detach }: Options,
   output: Output,
 ): Promise<number> {
-  await client.find(request.handle);
+  const { project } = await client.find(request.handle);
   const [{ forkRun }, { ownBundle }, parts] = await Promise.all([
     import('../../history/fork-run.ts'),
     import('../../history/bundle.ts'),
-    client.parts(),
+    client.parts(undefined, project),
   ]);
   const { handle, of, at } = await forkRun(parts, await ownBundle(), request, await client.events(request.handle));
   const isItsTurn = ['/turn.', '#'].some((mark) => request.at.startsWith(`${at}${mark}`));

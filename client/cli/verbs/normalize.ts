@@ -25,12 +25,13 @@ Examples:
 }
 
 async function normalize(file: string, output: Output): Promise<number> {
-  const [{ filesAround, readDefinitionFile }, { inOrder }] = await Promise.all([
+  const [{ filesAround, readDefinitionFile }, { inOrder }, { commandsIn }] = await Promise.all([
     import('../../read-definition.ts'),
     import('../../../language/read/key-order.ts'),
+    import('../request/project-config.ts'),
   ]);
   const path = resolve(file);
-  const { definition, ...rest } = readDefinitionFile(path, filesAround(path));
+  const { definition, ...rest } = readDefinitionFile(path, filesAround(path, await commandsIn(process.cwd(), output)));
   const { problems, inferred } = rest;
   const canonical = definition === null ? null : inOrder(definition);
   output.object({ ok: canonical !== null, ...(canonical === null ? {} : { definition: canonical }), ...rest });

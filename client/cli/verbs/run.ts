@@ -66,9 +66,15 @@ async function run(given: string, options: Options): Promise<number> {
   const inputs = readInputs(options.inputFile, options.input);
   const handle = options.id === undefined ? {} : { handle: handleFor(options.id) };
   const { findDefinition } = await import('../request/find-definition.ts');
-  const { config, env } = await projectConfig(project, output);
+  const { config, commands, env } = await projectConfig(project, output);
   const start = async (client: SentinelClient): Promise<number> => {
-    const { definition, problems, inferred, known, persona: owner } = await findDefinition(given, project, client);
+    const {
+      definition,
+      problems,
+      inferred,
+      known,
+      persona: owner,
+    } = await findDefinition(given, project, commands, client);
     if (definition === null) return refuse(given, problems, inferred, output);
     for (const line of problemLines(problems, output.paint)) output.note(line);
     const { persona: usual, host: usualHost } = config?.defaults ?? {};

@@ -115,7 +115,7 @@ async function create(given: string, options: CreateOptions): Promise<number> {
     const [{ createSchedule }, { scheduleIdOf }, parts] = await Promise.all([
       import('../../../runs/schedules.ts'),
       import('../../triggers/triggers.ts'),
-      client.parts(request.host),
+      client.parts(request.host, request.project),
     ]);
     const report = await createSchedule(parts, {
       ...request,

@@ -62,7 +62,7 @@ async function show(file: string, options: Options): Promise<number> {
     import('../request/good-definition.ts'),
     import('../../simulate/simulate.ts'),
   ]);
-  const good = await readGoodDefinition(file, output);
+  const good = await readGoodDefinition(file, output, project);
   if (good === null) return EXIT.usage;
   const persona = options.persona ?? process.env['USER'] ?? 'local';
   const report = await simulate({ ...good, inputs, replies, project, persona });

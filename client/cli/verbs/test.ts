@@ -1,6 +1,7 @@
 /** `sentinel test [FILE…]`: needs no services, except to record a run. */
 import type { Command } from 'commander';
 import type { FileReport } from '../../definition-tests/run-suite.ts';
+import type { Commands } from '../../read-definition.ts';
 import type { Paint } from '../../show/paint.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
@@ -56,17 +57,19 @@ async function runAll(paths: readonly string[], options: Options, output: Output
     throw usage(
       'There is no *.sentinel-test.json file here, below the folders that were given, or in sentinels/; write one beside a definition.',
     );
+  const { commandsIn } = await import('../request/project-config.ts');
+  const commands = await commandsIn(process.cwd(), output);
   const reports: FileReport[] = [];
   for (const file of files) {
-    const report = await runTestFile(file);
-    reports.push(options.update === true ? await updated(report, output) : report);
+    const report = await runTestFile(file, commands);
+    reports.push(options.update === true ? await updated(report, commands, output) : report);
   }
   await show(reports, output);
   if (options.junit !== undefined) await writeJunit(options.junit, reports);
   return reports;
 }
 
-async function updated(report: FileReport, output: Output): Promise<FileReport> {
+async function updated(report: FileReport, commands: Commands, output: Output): Promise<FileReport> {
   const [{ updateFile }, { runTestFile }] = await Promise.all([
     import('../../definition-tests/update.ts'),
     import('../../definition-tests/run-suite.ts'),
@@ -74,7 +77,7 @@ async function updated(report: FileReport, output: Output): Promise<FileReport> 
   const changed = report.mistakes.length > 0 ? 0 : updateFile(report);
   if (changed === 0) return report;
   output.note(`sentinel: ${report.file}: ${changed} ${changed === 1 ? 'case' : 'cases'} rewritten`);
-  return runTestFile(report.file);
+  return runTestFile(report.file, commands);
 }
 
 async function writeJunit(path: string, reports: readonly FileReport[]): Promise<void> {

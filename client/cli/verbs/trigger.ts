@@ -86,7 +86,7 @@ async function add(given: string, options: AddOptions): Promise<number> {
     if (request === null) return EXIT.usage;
     const [{ addTrigger }, parts] = await Promise.all([
       import('../../triggers/triggers.ts'),
-      client.parts(request.host),
+      client.parts(request.host, request.project),
     ]);
     const registered = await addTrigger(parts, {
       ...request,

@@ -6,6 +6,8 @@ import type { Paint } from '../../show/paint.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { problemLines } from '../output/problem-lines.ts';
+import type { Commands } from '../../read-definition.ts';
+import { projectFolder } from '../request/run-request.ts';
 import { usage } from '../request/usage.ts';
 
 interface FileReport {
@@ -23,6 +25,7 @@ export function define(command: Command): void {
       'Checks definitions and reports all problems at once. Exit code 0 when there is no error, 2 otherwise.',
     )
     .argument('<file...>', 'definitions: JSON files; of several, tests and schemas are left out')
+    .option('--project <dir>', 'the folder whose sentinel.config says which commands there are besides', '.')
     .addHelpText(
       'after',
       `
@@ -30,13 +33,15 @@ Examples:
   sentinel validate sentinels/build.json
   sentinel validate --json sentinels/*.json`,
     )
-    .action(async (files: string[], { json }: { json?: boolean }) => {
-      process.exitCode = await validate(files, openOutput({ json }));
+    .action(async (files: string[], { json, project }: { json?: boolean; project: string }) => {
+      process.exitCode = await validate(files, projectFolder(project), openOutput({ json }));
     });
 }
 
-async function validate(files: readonly string[], output: Output): Promise<number> {
-  const reports = await Promise.all(files.map(checkFile));
+async function validate(files: readonly string[], project: string, output: Output): Promise<number> {
+  const { commandsIn } = await import('../request/project-config.ts');
+  const commands = await commandsIn(project, output);
+  const reports = await Promise.all(files.map((file) => checkFile(file, commands)));
   const ok = reports.every((report) => report.ok);
   const [only] = reports;
   if (only !== undefined && reports.every(({ skipped }) => skipped !== undefined)) {
@@ -53,12 +58,12 @@ async function validate(files: readonly string[], output: Output): Promise<numbe
   return ok ? EXIT.ok : EXIT.usage;
 }
 
-async function checkFile(file: string): Promise<FileReport> {
+async function checkFile(file: string, commands: Commands): Promise<FileReport> {
   const { filesAround, otherThan, readDefinitionFile } = await import('../../read-definition.ts');
   const skipped = otherThan(file);
   if (skipped !== null) return { file, ok: true, problems: [], inferred: [], skipped };
   const path = resolve(file);
-  const { definition, problems, inferred } = readDefinitionFile(path, filesAround(path));
+  const { definition, problems, inferred } = readDefinitionFile(path, filesAround(path, commands));
   return { file, ok: definition !== null, problems, inferred };
 }
 

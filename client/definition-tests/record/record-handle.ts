@@ -1,5 +1,4 @@
 /** What the store holds of a run that ended, made into a test case. */
-import { builtInCatalogue } from '../../../activities/commands/catalogue.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { SentinelClient } from '../../client.ts';
 import { ClientError } from '../../../runs/client-error.ts';
@@ -37,7 +36,7 @@ export async function recordHandle(client: SentinelClient, handle: string): Prom
   );
   const library = libraryOf(definition, (name) => stored.get(name));
   const events = await client.events(handle);
-  const catalogue = builtInCatalogue();
+  const catalogue = await client.catalogue(run.project);
   const below = await nestedEvents(client, handle, events);
   const around = new Map([['', events], ...below]);
   const known = (name: string): Definition | undefined => library[name];

@@ -2,7 +2,7 @@
 import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import { WIRE_NAME_LENGTH_MAX } from '../../../activities/models/request/wire-names.ts';
+import { WIRE_NAME_LENGTH_MAX } from '../../../language/models/tool-names.ts';
 import { toolsFor } from '../../../activities/turns/tools/tools.ts';
 
 const registry = createRegistry(builtInCommands());

@@ -86,15 +86,15 @@ const READERS: [string, Read][] = [
   [
     'validate and simulate',
     (name) => {
-      const around = filesAround(fileOf(name), folder);
+      const around = filesAround(fileOf(name), { catalogue }, folder);
       return Promise.resolve(readDefinitionFile(fileOf(name), around));
     },
   ],
-  ['run', (name) => findDefinition(fileOf(name), folder, nothingStored)],
+  ['run', (name) => findDefinition(fileOf(name), folder, { catalogue }, nothingStored)],
   [
     'a test file',
     (name) => {
-      const around = filesAround(fileOf(name), folder);
+      const around = filesAround(fileOf(name), { catalogue }, folder);
       return Promise.resolve(subjectOf(caseOf({}), join(folder, `${name}.sentinel-test.json`), around));
     },
   ],
@@ -168,12 +168,14 @@ describe.each(READERS)('%s', (_where, read) => {
 
 test.each(['retrier', 'inner-retrier'])('%s alone stays refused', async (name) => {
   expect(
-    errorsOf((await findDefinition(fileOf(name), folder, nothingStored)).problems).map(({ code }) => code),
+    errorsOf((await findDefinition(fileOf(name), folder, { catalogue }, nothingStored)).problems).map(
+      ({ code }) => code,
+    ),
   ).toEqual(['UNBOUNDED_LOOP']);
 });
 
 test('a case walks through the referenced loop', async () => {
-  const around = filesAround(fileOf('boss'), folder);
+  const around = filesAround(fileOf('boss'), { catalogue }, folder);
   const given = caseOf({ replies: { 'npm test': { exitCode: 0 } }, expect: { outcome: 'completed' } });
   expect(await runTestCase(given, subjectOf(given, join(folder, 'boss.sentinel-test.json'), around))).toMatchObject({
     ok: true,

@@ -1,0 +1,44 @@
+/**
+ * The way to an MCP server. A process of one gets a fixed small environment: where programs are found, who
+ * the user is and where at home, and the variables that its settings state. No variable of a run reaches it,
+ * and its words on stderr are kept for the message of a failure.
+ */
+import { resolve } from 'node:path';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { helperEnvironment, helperPath } from '../confinement/helper-programs.ts';
+import type { ServerSettings } from './settings.ts';
+
+const saidMax = 2_000;
+/** One message of a server; a larger one ends the connection. */
+const messageBytesMax = 32 * 1024 * 1024;
+
+export interface OpenTransport {
+  transport: Transport;
+  /** The end of what its process said on stderr. */
+  said: () => string;
+}
+
+export function openTransport(settings: ServerSettings, project: string): OpenTransport {
+  if ('url' in settings) {
+    const transport = new StreamableHTTPClientTransport(new URL(settings.url), {
+      requestInit: { headers: { ...settings.headers } },
+    });
+    return { transport: transport, said: () => '' };
+  }
+  const { command, args, env, cwd = '.' } = settings;
+  const transport = new StdioClientTransport({
+    command,
+    args: [...args],
+    env: { ...helperEnvironment(helperPath(project)), ...env },
+    cwd: resolve(project, cwd),
+    stderr: 'pipe',
+    maxBufferSize: messageBytesMax,
+  });
+  let text = '';
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    text = `${text}${chunk.toString('utf8')}`.slice(-saidMax);
+  });
+  return { transport, said: () => text.trim() };
+}

@@ -1,0 +1,192 @@
+/** `sentinel mcp list|accept|serve`: the MCP servers of a project, and Sentinel as one. */
+import type { Command } from 'commander';
+import type { ServerReport } from '../../mcp/inspect-servers.ts';
+import type { ToolChange } from '../../mcp/tool-changes.ts';
+import type { Paint } from '../../show/paint.ts';
+import { ClientError } from '../../../runs/client-error.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import { openOutput, type Output } from '../output/output.ts';
+import { defineGroup } from '../request/group.ts';
+import { projectFolder } from '../request/run-request.ts';
+import { nearestOf, usage } from '../request/usage.ts';
+import type { Inspected } from '../../mcp/inspect-servers.ts';
+
+interface Options {
+  json?: boolean;
+  project: string;
+}
+
+export function define(group: Command): void {
+  group
+    .description(
+      'Shows the MCP servers that sentinel.config names, accepts their tools, and serves Sentinel itself to the agent of an editor.',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel mcp list
+  sentinel mcp accept tracker
+  sentinel mcp serve`,
+    );
+  defineGroup(group, {
+    list: { summary: 'show what servers have, beside what was accepted', kind: 'looks', define: defineList },
+    accept: { summary: 'accept the tools that a server has now', kind: 'looks', define: defineAccept },
+    serve: { summary: 'serve sentinels and runs as MCP tools, on stdio', kind: 'acts', define: defineServe },
+  });
+}
+
+const projectOption = (command: Command): Command =>
+  command.option('--project <dir>', 'the folder whose sentinel.config names them', '.');
+
+function defineList(command: Command): void {
+  projectOption(command)
+    .description(
+      'Starts each server for a moment and shows its tools: accepted, new, or held because they are others than were accepted, and how. Exit code 1 when one is held, new or cannot be reached.',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel mcp list
+  sentinel mcp list --json    [{server, state, tools, changes: [{tool, change, diff}], accepted}]`,
+    )
+    .action(async (_options: unknown, self: Command) => {
+      process.exitCode = await list(self.optsWithGlobals<Options>());
+    });
+}
+
+async function list(options: Options): Promise<number> {
+  const output = openOutput(options);
+  const at = await serversOf(options, output);
+  const { inspectServer } = await import('../../mcp/inspect-servers.ts');
+  const reports = await Promise.all(Object.keys(at.servers).map((server) => inspectServer(at, server)));
+  output.object(reports);
+  if (reports.length === 0) output.line('No MCP servers are configured ("mcpServers" in sentinel.config).');
+  for (const report of reports) for (const line of reportLines(report, output.paint)) output.line(line);
+  return reports.every(({ state }) => state === 'accepted') ? EXIT.ok : EXIT.failed;
+}
+
+function reportLines({ server, state, tools, changes, accepted, message }: ServerReport, paint: Paint): string[] {
+  const name = paint.strong(server);
+  switch (state) {
+    case 'unreachable':
+      return [`${paint.bad('✖')} ${name}  ${message ?? 'cannot be reached'}`];
+    case 'accepted':
+      return [`${paint.good('✔')} ${name}  ${tools.join(', ')}  ${paint.dim(`accepted by ${accepted?.by ?? ''}`)}`];
+    case 'new':
+    case 'held': {
+      const what = state === 'new' ? 'never accepted' : 'held: its tools are not those that were accepted';
+      return [
+        `${paint.warn('⚠')} ${name}  ${what}; "sentinel mcp accept ${server}" accepts them`,
+        ...changeLines(changes, paint),
+      ];
+    }
+    default:
+      return state satisfies never;
+  }
+}
+
+const MARKS = { new: '+', gone: '-', changed: '~' };
+
+function changeLines(changes: readonly ToolChange[], paint: Paint): string[] {
+  return changes.flatMap(({ tool, change, diff }) => [
+    `  ${MARKS[change]} ${paint.strong(tool)}  ${change}`,
+    ...diff.map(
+      (line) => `      ${line.startsWith('+') ? paint.good(line) : line.startsWith('-') ? paint.bad(line) : line}`,
+    ),
+  ]);
+}
+
+function defineAccept(command: Command): void {
+  projectOption(command)
+    .description(
+      'Accepts the names, descriptions and schemas of the tools that a server has now: they are commands from then on, and the server is held when they change. Exit code 1 when it cannot be reached, or inside a step of a run.',
+    )
+    .argument('<server>', 'as sentinel.config names it')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel mcp accept tracker
+  sentinel mcp accept tracker --json    {ok, server, tools, changes}`,
+    )
+    .action(async (server: string, _options: unknown, self: Command) => {
+      await accept(server, self.optsWithGlobals<Options>());
+    });
+}
+
+async function accept(server: string, options: Options): Promise<void> {
+  const output = openOutput(options);
+  const { isWithinStep } = await import('../../../activities/shell/process/step-mark.ts');
+  if (await isWithinStep())
+    throw new ClientError(
+      'ANSWER_REFUSED',
+      'A run does not accept tools for itself: a person runs "sentinel mcp accept".',
+    );
+  const at = await serversOf(options, output);
+  if (!Object.hasOwn(at.servers, server)) {
+    const names = Object.keys(at.servers);
+    const near = nearestOf(server, names, (name) => `write "${name}", or `);
+    throw usage(`sentinel.config names no MCP server "${server}"; ${near}see "sentinel mcp list".`);
+  }
+  const { acceptServer } = await import('../../mcp/inspect-servers.ts');
+  const { tools, changes } = await acceptServer(at, server, process.env['USER'] ?? 'local').catch((error: unknown) => {
+    throw new ClientError('SERVICES', error instanceof Error ? `${error.message}.` : String(error));
+  });
+  output.object({ ok: true, server, tools: tools.map(({ name }) => name), changes });
+  for (const line of changeLines(changes, output.paint)) output.line(line);
+  const commands = tools.map(({ name }) => `mcp/${server}/${name}`).join(', ');
+  output.line(`${output.paint.good('✔')} accepted: ${commands === '' ? 'it has no tools' : commands}`);
+}
+
+async function serversOf({ project: folder }: Options, output: Output): Promise<Inspected> {
+  const project = projectFolder(folder);
+  const [{ projectConfig }, { readConfig }] = await Promise.all([
+    import('../request/project-config.ts'),
+    import('../../../services/config/config.ts'),
+  ]);
+  const { config } = await projectConfig(project, output);
+  return { home: readConfig().home, project, servers: config?.mcpServers ?? {} };
+}
+
+function defineServe(command: Command): void {
+  command
+    .description(
+      'Serves saved sentinels, runs, the inbox and answers as MCP tools and resources on stdin and stdout, until its reader goes. Answers are signed mcp:PROGRAM; those that let a run act are refused unless --allow-approve is given.',
+    )
+    .option('--project <dir>', 'the folder that runs work in', '.')
+    .option('--persona <id>', 'who the runs belong to (default: the user)')
+    .option('--allow-approve', 'take "approve", "edit", "retry" and "extend" as answers, too')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel mcp serve
+  sentinel mcp serve --project ~/work/site --allow-approve`,
+    )
+    .action(async (_options: unknown, self: Command) => {
+      await serveOn(self.optsWithGlobals<Options & { persona?: string; allowApprove?: boolean }>());
+    });
+}
+
+async function serveOn(options: Options & { persona?: string; allowApprove?: boolean }): Promise<void> {
+  // What it says of itself goes to stderr: stdout is the protocol's.
+  const output = openOutput({ json: false });
+  const project = projectFolder(options.project);
+  const [{ projectConfig }, { withClient }, { serve }, { StdioServerTransport }] = await Promise.all([
+    import('../request/project-config.ts'),
+    import('../request/with-client.ts'),
+    import('../../mcp/serve.ts'),
+    import('@modelcontextprotocol/sdk/server/stdio.js'),
+  ]);
+  const { config, env } = await projectConfig(project, output);
+  const persona = options.persona ?? config?.defaults.persona ?? process.env['USER'] ?? 'local';
+  const transport = new StdioServerTransport();
+  process.stdin.once('end', () => void transport.close());
+  await withClient(
+    output,
+    (client) => serve({ client, project, persona, allowApprove: options.allowApprove === true }, transport),
+    env,
+  );
+}

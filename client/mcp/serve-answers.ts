@@ -1,0 +1,66 @@
+/**
+ * Reading and answering what runs ask. An answer is signed with the name of the program that gave it, never a
+ * person's; and one that lets a run act is refused, unless the server was started to allow it: a run whose
+ * agent sits at the other end would approve for itself.
+ */
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import * as z from 'zod';
+import { CHOICES, type Choice } from '../../language/events/question.ts';
+import { ClientError } from '../client.ts';
+import { callerOf } from './serve-runs.ts';
+import type { Served } from './served.ts';
+import { said } from './tool-result.ts';
+
+/** After these the run does what it asked about, or more than it was allowed. */
+const ACTING: ReadonlySet<Choice> = new Set(['approve', 'edit', 'retry', 'extend']);
+
+export function addAnswering(server: McpServer, { client, allowApprove }: Served): void {
+  server.registerTool(
+    'inbox',
+    {
+      description: 'What runs ask: each question with its run, its id, and the choices there are.',
+      inputSchema: {
+        handle: z.string().optional().describe('Only what this run asks, and those nested in it.'),
+        all: z.boolean().default(false).describe('Settled questions, too.'),
+      },
+      annotations: { readOnlyHint: true },
+    },
+    async ({ handle, all }) =>
+      said({ items: await client.inbox({ all, ...(handle === undefined ? {} : { handle }) }) }),
+  );
+  server.registerTool(
+    'answer',
+    {
+      description: allowApprove
+        ? 'Answers what a run asks.'
+        : 'Answers what a run asks: rejects, skips, stops or aborts. Approving, editing, retrying and extending are left to a person, who does it with "sentinel answer".',
+      inputSchema: {
+        handle: z.string().min(1),
+        id: z.string().optional().describe('The question; may be left out where one is open.'),
+        choice: z.enum(CHOICES as [Choice, ...Choice[]]),
+        note: z.string().optional().describe('Why, kept with the answer.'),
+        data: z.json().optional(),
+        digest: z.string().optional().describe('Of the question that was seen.'),
+      },
+    },
+    async ({ handle, id, choice, note, data, digest }) => {
+      if (ACTING.has(choice) && !allowApprove) throw refused(handle, id, choice);
+      return said(
+        await client.answer(handle, {
+          choice,
+          by: callerOf(server),
+          ...(id === undefined ? {} : { id }),
+          ...(note === undefined ? {} : { note }),
+          ...(data === undefined ? {} : { data: data }),
+          ...(digest === undefined ? {} : { digest }),
+        }),
+      );
+    },
+  );
+}
+
+const refused = (handle: string, id: string | undefined, choice: Choice): ClientError =>
+  new ClientError(
+    'ANSWER_REFUSED',
+    `"${choice}" lets a run act, which is a person's to say: "sentinel answer ${handle}${id === undefined ? '' : ` ${id}`} ${choice}". A server started with --allow-approve takes it.`,
+  );

@@ -1,0 +1,67 @@
+/** Definitions, runs and the inbox as resources, which an editor can put into a conversation. */
+import { ResourceTemplate, type McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import type { ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
+import { ClientError } from '../client.ts';
+import { filesOfProject } from '../read-definition.ts';
+import { logsOf, traceOf } from './serve-runs.ts';
+import type { Served } from './served.ts';
+import { shown } from './tool-result.ts';
+
+const runsListed = 50;
+const linesShown = 1000;
+
+const json = (uri: URL, value: unknown): ReadResourceResult => ({
+  contents: [{ uri: uri.href, mimeType: 'application/json', text: JSON.stringify(value, null, 2) }],
+});
+const text = (uri: URL, written: string): ReadResourceResult => ({
+  contents: [{ uri: uri.href, mimeType: 'text/plain', text: shown(written) }],
+});
+
+const one = (value: string | string[] | undefined): string =>
+  decodeURIComponent((Array.isArray(value) ? value[0] : value) ?? '');
+
+export function addResources(server: McpServer, { client, project }: Served): void {
+  server.registerResource(
+    'inbox',
+    'sentinel://inbox',
+    { description: 'What runs ask.', mimeType: 'application/json' },
+    async (uri) => json(uri, await client.inbox()),
+  );
+  server.registerResource(
+    'definition',
+    new ResourceTemplate('sentinel://definitions/{name}', { list: undefined }),
+    { description: 'A saved sentinel in its canonical form.', mimeType: 'application/json' },
+    async (uri, { name }) => {
+      const wanted = one(name);
+      const found = filesOfProject(project).known(wanted) ?? (await client.storeIfUp())?.definitions.find(wanted);
+      const definition = await found;
+      if (definition === undefined || definition === null)
+        throw new ClientError('DEFINITION_NOT_FOUND', `There is no saved sentinel "${wanted}".`);
+      return json(uri, 'definition' in definition ? definition.definition : definition);
+    },
+  );
+  const runs = async (): Promise<{ resources: { uri: string; name: string }[] }> => ({
+    resources: (await client.list({ limit: runsListed })).map(({ handle, name }) => ({
+      uri: `sentinel://runs/${encodeURIComponent(handle)}`,
+      name: `${name} ${handle}`,
+    })),
+  });
+  server.registerResource(
+    'run',
+    new ResourceTemplate('sentinel://runs/{handle}', { list: runs }),
+    { description: 'How a run stands.', mimeType: 'application/json' },
+    async (uri, { handle }) => json(uri, await client.status(one(handle))),
+  );
+  server.registerResource(
+    'trace',
+    new ResourceTemplate('sentinel://runs/{handle}/trace', { list: undefined }),
+    { description: 'The steps of a run as a tree.', mimeType: 'text/plain' },
+    async (uri, { handle }) => text(uri, await traceOf(client, one(handle))),
+  );
+  server.registerResource(
+    'logs',
+    new ResourceTemplate('sentinel://runs/{handle}/logs', { list: undefined }),
+    { description: 'The last lines that the steps of a run printed.', mimeType: 'text/plain' },
+    async (uri, { handle }) => text(uri, (await logsOf(client, one(handle), linesShown)).join('\n')),
+  );
+}

@@ -1,0 +1,167 @@
+/** The tools that start runs, show them and steer them. */
+import { existsSync } from 'node:fs';
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import * as z from 'zod';
+import { hasErrors } from '../../language/problems.ts';
+import { findDefinition } from '../cli/request/find-definition.ts';
+import { handleFor } from '../cli/request/run-request.ts';
+import { ClientError, type SentinelClient } from '../client.ts';
+import { nestedEvents } from '../follow/nested-events.ts';
+import { filesOfProject } from '../read-definition.ts';
+import { traceLines } from '../show/trace.ts';
+import { openProjectCommands } from '../../runs/commands/open-project.ts';
+import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
+import { readConfig } from '../../services/config/config.ts';
+import type { Served } from './served.ts';
+import { said } from './tool-result.ts';
+
+const handle = z.string().min(1).describe('The handle of a run.');
+const looks = { readOnlyHint: true };
+
+export function addRuns(server: McpServer, served: Served): void {
+  addStarting(server, served);
+  addLooking(server, served);
+  addSteering(server, served);
+}
+
+function addStarting(server: McpServer, served: Served): void {
+  const { client, project, persona } = served;
+  server.registerTool(
+    'list_sentinels',
+    {
+      description: 'Lists the saved sentinels by name, those of the project and those that are stored.',
+      annotations: looks,
+    },
+    async () => said({ sentinels: await savedSentinels(served) }),
+  );
+  server.registerTool(
+    'run_sentinel',
+    {
+      description: 'Starts a saved sentinel and returns the handle of the run, which goes on by itself.',
+      inputSchema: {
+        name: z.string().min(1).describe('As list_sentinels names it.'),
+        inputs: z.record(z.string(), z.json()).optional(),
+        handle: z.string().optional().describe('A handle of its own; another run may not have it.'),
+      },
+    },
+    async ({ name, inputs = {}, handle: asked }) => {
+      const definition = await savedDefinition(served, name);
+      const started = await client.start(definition.definition, {
+        project,
+        persona,
+        inputs: inputs,
+        known: definition.known,
+        ...(asked === undefined ? {} : { handle: handleFor(asked) }),
+      });
+      return said(started);
+    },
+  );
+}
+
+async function savedDefinition({ client, project }: Served, name: string) {
+  // A name, and no path: what is not saved is not started from here.
+  if (/[/\\]/.test(name) || name.endsWith('.json') || existsSync(name))
+    throw new ClientError('USAGE', `"${name}" is not the name of a saved sentinel; list_sentinels names them.`);
+  const commands = await openProjectCommands(builtInCatalogue(), project, readConfig().home);
+  const { definition, problems, known } = await findDefinition(name, project, commands, client);
+  if (definition === null || hasErrors(problems)) {
+    const errors = problems.filter(({ severity }) => severity === 'error');
+    const text = errors.map(({ path, message }) => `${path}: ${message}`).join('; ');
+    throw new ClientError('DEFINITION_INVALID', `"${name}" has problems, and nothing was started: ${text}.`);
+  }
+  return { definition, known };
+}
+
+async function savedSentinels({ client, project }: Served): Promise<{ name: string; description: string | null }[]> {
+  const files = filesOfProject(project);
+  const stored = (await (await client.storeIfUp())?.definitions.list()) ?? [];
+  const names = [...new Set([...files.names(), ...stored.map(({ name }) => name)])].toSorted();
+  return names.flatMap((name) => {
+    const definition = files.known(name) ?? stored.find((one) => one.name === name)?.definition;
+    return definition === undefined ? [] : [{ name, description: definition.description ?? null }];
+  });
+}
+
+function addLooking(server: McpServer, { client }: Served): void {
+  server.registerTool(
+    'list_runs',
+    {
+      description: 'Lists runs, newest first.',
+      inputSchema: {
+        status: z.enum(['running', 'paused', 'completed', 'failed', 'cancelled']).optional(),
+        limit: z.number().int().min(1).max(500).default(20),
+      },
+      annotations: looks,
+    },
+    async ({ status, limit }) =>
+      said({ runs: await client.list({ limit, ...(status === undefined ? {} : { status }) }) }),
+  );
+  server.registerTool(
+    'run_status',
+    { description: 'How a run stands, and what it gave.', inputSchema: { handle }, annotations: looks },
+    async ({ handle: run }) => said(await client.status(run)),
+  );
+  server.registerTool(
+    'run_trace',
+    { description: 'The steps of a run as a tree.', inputSchema: { handle }, annotations: looks },
+    async ({ handle: run }) => {
+      const trace = await traceOf(client, run);
+      return said({ handle: run, trace }, trace);
+    },
+  );
+  server.registerTool(
+    'run_logs',
+    {
+      description: 'What the steps of a run printed, and what models said: the last lines.',
+      inputSchema: { handle, lines: z.number().int().min(1).max(5000).default(200) },
+      annotations: looks,
+    },
+    async ({ handle: run, lines }) => {
+      const logs = await logsOf(client, run, lines);
+      return said({ handle: run, lines: logs }, logs.join('\n'));
+    },
+  );
+}
+
+export async function traceOf(client: SentinelClient, run: string): Promise<string> {
+  await client.find(run);
+  const events = await client.events(run);
+  return traceLines(events, { nested: await nestedEvents(client, run, events) }).join('\n');
+}
+
+export async function logsOf(client: SentinelClient, run: string, lines: number): Promise<string[]> {
+  await client.find(run);
+  return (await client.store()).logs.tail(run, 'combined', lines);
+}
+
+function addSteering(server: McpServer, { client }: Served): void {
+  server.registerTool(
+    'steer_run',
+    {
+      description:
+        'Holds a run before its next step (pause), lets it go on (resume), ends it after the steps under way (stop), or interrupts them (cancel).',
+      inputSchema: { handle, how: z.enum(['pause', 'resume', 'stop', 'cancel']) },
+    },
+    async ({ handle: run, how }) => {
+      if (how === 'cancel') await client.requestCancel(run);
+      else if (how === 'pause') await client.pause(run, `${callerOf(server)} paused it`);
+      else await client[how](run);
+      return said(await client.status(run));
+    },
+  );
+  server.registerTool(
+    'tell_model',
+    {
+      description: 'Tells the model of a step that is under way something, before its next turn.',
+      inputSchema: { handle, text: z.string().min(1), step: z.string().optional() },
+    },
+    async ({ handle: run, text, step }) =>
+      said(await client.tell(run, text, { by: callerOf(server), ...(step === undefined ? {} : { step }) })),
+  );
+}
+
+/** Who is at the other end, as answers and words are signed: it is no person. */
+export function callerOf(server: McpServer): string {
+  const name = server.server.getClientVersion()?.name ?? 'unknown';
+  return `mcp:${name.replaceAll(/[^\w.-]+/g, '-').slice(0, 60)}`;
+}

@@ -1,0 +1,134 @@
+/**
+ * The commands of a project beside the built-in ones: its own, and the tools of its MCP servers that were
+ * accepted. What a run has to know of them is a value (language/catalogue.ts); their schemas are for whoever
+ * reads a definition, and for the worker that performs them.
+ */
+import type { Catalogue, CommandEntry } from '../../language/catalogue.ts';
+import type { JsonObject } from '../../language/json.ts';
+import { toolNameProblems } from '../../language/models/tool-names.ts';
+import type { ParamCheck } from '../../language/params/param-check.ts';
+import { schemaFaults } from '../../language/params/schema-faults.ts';
+import { zodFaults } from '../../language/params/zod-faults.ts';
+import type { OwnCommand } from '../../services/commands/own-commands.ts';
+import type { AcceptedServers, McpTool } from '../../services/config/accepted-tools.ts';
+import { ConfigError } from '../../services/config/config-error.ts';
+import type { ProjectConfig } from '../../services/config/project-config.ts';
+
+export interface ProjectCommands {
+  /** The built-in ones included. */
+  catalogue: Catalogue;
+  params?: ParamCheck;
+  /** What whoever reads definitions should know, as sentences. */
+  notices: string[];
+}
+
+export interface ConfiguredProject {
+  /** Of its `sentinel.config`. */
+  path: string;
+  config: Pick<ProjectConfig, 'commands' | 'mcpServers'>;
+  accepted: AcceptedServers;
+}
+
+/** Throws `ConfigError` where a command's name cannot be. */
+export function projectCommands(builtIn: Catalogue, project: ConfiguredProject): ProjectCommands {
+  const { config, accepted } = project;
+  checkNames(builtIn, project);
+  const { tools, notices } = mcpTools(builtIn, project);
+  const entries = [
+    ...config.commands.map((command) => [command.name, ownEntry(command)] as const),
+    ...tools.map(({ command, entry }) => [command, entry] as const),
+  ];
+  return {
+    catalogue: { ...builtIn, ...Object.fromEntries(entries) },
+    params: paramCheck(config.commands, tools),
+    notices: [
+      ...Object.keys(config.mcpServers)
+        .filter((server) => !Object.hasOwn(accepted, server))
+        .map((server) => `${neverAccepted(server)}; look at them with "sentinel mcp list"`),
+      ...notices,
+    ],
+  };
+}
+
+export const neverAccepted = (server: string): string =>
+  `the tools of the MCP server "${server}" have not been accepted: "sentinel mcp accept ${server}" does`;
+
+/** Its code runs in the worker. */
+export function ownEntry({ permission, speed, timeoutMs, textField }: OwnCommand): CommandEntry {
+  return {
+    permission,
+    speed,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(textField === undefined ? {} : { textField }),
+    unconfined: true,
+  };
+}
+
+function checkNames(builtIn: Catalogue, { path, config }: ConfiguredProject): void {
+  const names = config.commands.map(({ name }) => name);
+  const faults = names.flatMap((name, index) => {
+    const at = `commands.${index}.name`;
+    if (Object.hasOwn(builtIn, name)) return [`${at}: "${name}" is a command of Sentinel itself; choose another name`];
+    if (names.indexOf(name) < index) return [`${at}: "${name}" is there already; choose another name`];
+    const others = [...Object.keys(builtIn), ...names.slice(0, index)];
+    return toolNameProblems([...others, name]).map((fault) => `${at}: ${fault}`);
+  });
+  if (faults.length > 0) throw new ConfigError(`${path}: ${faults.join('; ')}.`);
+}
+
+export interface McpCommand {
+  command: string;
+  server: string;
+  tool: McpTool;
+  entry: CommandEntry;
+}
+
+/** The tools of configured servers as they were accepted; those that cannot be commands are told of. */
+export function mcpTools(
+  builtIn: Catalogue,
+  { config, accepted }: Pick<ConfiguredProject, 'config' | 'accepted'>,
+): { tools: McpCommand[]; notices: string[] } {
+  const taken = [...Object.keys(builtIn), ...config.commands.map(({ name }) => name)];
+  const tools: McpCommand[] = [];
+  const notices: string[] = [];
+  for (const [server, settings] of Object.entries(config.mcpServers)) {
+    for (const tool of accepted[server]?.tools ?? []) {
+      const command = `mcp/${server}/${tool.name}`;
+      const fault = taken.includes(command)
+        ? `there are two commands "${command}"`
+        : (toolNameProblems([...taken, command])[0] ?? schemaProblem(tool));
+      if (fault === null) {
+        taken.push(command);
+        const own = Object.hasOwn(settings.tools, tool.name) ? settings.tools[tool.name] : undefined;
+        const permission = own?.permission ?? settings.permission;
+        tools.push({ command, server, tool, entry: mcpEntry(permission, settings.timeoutMs) });
+      } else notices.push(`the tool "${tool.name}" of the MCP server "${server}" is left out: ${fault}`);
+    }
+  }
+  return { tools, notices };
+}
+
+const mcpEntry = (permission: CommandEntry['permission'], timeoutMs: number | undefined): CommandEntry => ({
+  permission,
+  speed: 'long',
+  ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  textField: 'text',
+  unconfined: true,
+});
+
+function schemaProblem({ inputSchema }: McpTool): string | null {
+  try {
+    schemaFaults(inputSchema);
+    return null;
+  } catch (error) {
+    return `its parameters are no JSON Schema (${error instanceof Error ? error.message : String(error)})`;
+  }
+}
+
+function paramCheck(own: readonly OwnCommand[], tools: readonly McpCommand[]): ParamCheck {
+  const checks = new Map<string, (params: JsonObject) => ReturnType<ParamCheck>>();
+  for (const { name, params } of own) checks.set(name, (given) => zodFaults(params, given));
+  for (const { command, tool } of tools)
+    checks.set(command, (given) => schemaFaults(tool.inputSchema)(given));
+  return (command, params) => checks.get(command)?.(params) ?? [];
+}

@@ -1,0 +1,72 @@
+/** What `commands` of a `sentinel.config` may say, each refusal in words that name the field. */
+import * as z from 'zod';
+import type { CommandContext } from './define-command.ts';
+
+/** Quick steps share an activity, which others wait for. */
+export const QUICK_MS_MAX = 5_000;
+const timeoutMsMax = 30 * 24 * 3600 * 1000;
+
+/** What stands there means something by its first part: tools of servers, runs, and values that stay sealed. */
+const RESERVED = /^(?:mcp|sentinel|data|ai|rag)\//;
+
+const isSchema = (value: unknown): value is z.ZodType => typeof value === 'object' && value !== null && '_zod' in value;
+const Schema = z.custom<z.ZodType>(isSchema, 'must be a schema of zod 4; "z" of sentinel/commands makes one');
+
+/** Its parameters as models are told of them; throws where zod cannot say. */
+export const parametersOf = (params: z.ZodType): Record<string, unknown> =>
+  z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' });
+
+function takesObject(params: z.ZodType): boolean {
+  try {
+    const { type, anyOf, oneOf } = parametersOf(params);
+    const forms = anyOf ?? oneOf;
+    return (
+      type === 'object' || (Array.isArray(forms) && forms.every((form: { type?: string }) => form.type === 'object'))
+    );
+  } catch {
+    return false;
+  }
+}
+
+type Run = (params: unknown, context: CommandContext) => unknown;
+
+export const OwnCommand = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(
+        /^[A-Za-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*$/,
+        'a command is named by letters, digits, _ and -, in parts with / between them',
+      )
+      .refine(
+        (name) => !RESERVED.test(name),
+        'names that begin with mcp/, sentinel/, data/, ai/ or rag/ are kept for Sentinel itself',
+      ),
+    description: z.string().min(1).optional(),
+    permission: z.enum(['read', 'write', 'shell', 'delete', 'network']),
+    speed: z.enum(['quick', 'long']).default('long'),
+    timeoutMs: z.number().int().min(1).max(timeoutMsMax).optional(),
+    textField: z.string().min(1).optional(),
+    params: Schema.refine(
+      (params) => !isSchema(params) || takesObject(params),
+      'must be the schema of an object, because a step gives parameters by name',
+    ),
+    result: Schema,
+    run: z.custom<Run>((value) => typeof value === 'function', 'must be a function'),
+  })
+  .superRefine(({ speed, permission, timeoutMs = 0 }, context) => {
+    if (speed !== 'quick') return;
+    if (permission !== 'read')
+      context.addIssue({
+        code: 'custom',
+        path: ['speed'],
+        message: `only a command with the permission "read" can be quick, and this one has "${permission}"`,
+      });
+    if (timeoutMs > QUICK_MS_MAX)
+      context.addIssue({
+        code: 'custom',
+        path: ['timeoutMs'],
+        message: `a quick command takes at most ${QUICK_MS_MAX} ms; make it "long"`,
+      });
+  });
+export type OwnCommand = z.infer<typeof OwnCommand>;

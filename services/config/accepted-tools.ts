@@ -1,0 +1,87 @@
+/**
+ * The tools of MCP servers that a person has accepted, by project and server. They are kept in the home,
+ * which no command of a run reads or writes: a run cannot accept for itself.
+ */
+import { mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { contentHash } from '../../prisma/store/values/content-hash.ts';
+import { ConfigError } from './config-error.ts';
+import { writeAtomically } from './home-files.ts';
+
+const Schema = z.record(z.string(), z.json());
+const Tool = z.strictObject({
+  name: z.string(),
+  description: z.string().optional(),
+  inputSchema: Schema,
+  outputSchema: Schema.optional(),
+});
+export type McpTool = z.infer<typeof Tool>;
+
+const Accepted = z.strictObject({ digest: z.string(), tools: z.array(Tool), by: z.string(), at: z.string() });
+export type AcceptedTools = z.infer<typeof Accepted>;
+
+export interface AcceptedServers {
+  readonly [server: string]: AcceptedTools;
+}
+
+const Kept = z.record(z.string(), z.record(z.string(), Accepted));
+
+const fileIn = (home: string): string => join(home, 'mcp.json');
+
+/** All that is held against what was accepted; the order in which a server lists its tools does not count. */
+export const toolsDigest = (tools: readonly McpTool[]): string =>
+  contentHash(tools.toSorted((a, b) => (a.name < b.name ? -1 : 1)));
+
+export function acceptedIn(home: string, project: string): AcceptedServers {
+  return readKept(home)[realOf(project)] ?? {};
+}
+
+/** Reads the file again when it was written. */
+export function acceptedReader(home: string, project: string): () => AcceptedServers {
+  let known: { stamp: string; accepted: AcceptedServers } | null = null;
+  return () => {
+    const found = statSync(fileIn(home), { throwIfNoEntry: false });
+    const stamp = found === undefined ? '' : `${found.ino} ${found.mtimeMs} ${found.size}`;
+    if (known?.stamp !== stamp) known = { stamp, accepted: acceptedIn(home, project) };
+    return known.accepted;
+  };
+}
+
+export function acceptTools(
+  home: string,
+  { project, server, tools, by }: { project: string; server: string; tools: readonly McpTool[]; by: string },
+): AcceptedTools {
+  const kept = readKept(home);
+  const accepted = { digest: toolsDigest(tools), tools: [...tools], by, at: new Date().toISOString() };
+  const key = realOf(project);
+  mkdirSync(home, { recursive: true });
+  const all = { ...kept, [key]: { ...kept[key], [server]: accepted } };
+  writeAtomically(fileIn(home), `${JSON.stringify(all, null, 2)}\n`);
+  return accepted;
+}
+
+function readKept(home: string): z.infer<typeof Kept> {
+  let text: string;
+  try {
+    text = readFileSync(fileIn(home), 'utf8');
+  } catch {
+    // Nothing was accepted yet.
+    return {};
+  }
+  try {
+    return Kept.parse(JSON.parse(text));
+  } catch {
+    throw new ConfigError(
+      `${fileIn(home)} cannot be read: take it away, and accept the tools of the MCP servers again ("sentinel mcp accept SERVER").`,
+    );
+  }
+}
+
+function realOf(project: string): string {
+  try {
+    return realpathSync(project);
+  } catch {
+    return project;
+  }
+}

@@ -1,0 +1,79 @@
+/** What a worker has of its project's `sentinel.config`: its models, its commands, and the tools of its MCP servers. */
+import type { Command } from '../../activities/commands/command.ts';
+import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
+import type { ChangingCommands } from '../../activities/commands/registry.ts';
+import type { Failure } from '../../activities/failures/failures.ts';
+import { McpServers, notAccepted } from '../../activities/mcp/servers.ts';
+import { mcpTools, projectCommands } from '../../runs/commands/project-commands.ts';
+import { acceptedReader, toolsDigest, type AcceptedServers } from '../../services/config/accepted-tools.ts';
+import type { Config } from '../../services/config/config.ts';
+import { loadProjectConfig, NO_PROJECT_CONFIG, type ProjectConfig } from '../../services/config/project-config.ts';
+import { configFileOf } from '../../services/config/project-file.ts';
+import { ownCommands } from './own-commands.ts';
+
+export interface ProjectParts {
+  config: ProjectConfig;
+  commands: Command[];
+  /** Absent: no MCP servers are configured. */
+  changing?: ChangingCommands;
+  close(): Promise<void>;
+}
+
+type Say = (text: string) => void;
+
+/** Throws `ConfigError` where the file cannot be used. Starts no server. */
+export async function openProject(
+  { home, project }: Pick<Config, 'home' | 'project'>,
+  say: Say,
+): Promise<ProjectParts> {
+  const file = project === null ? null : configFileOf(project.folder);
+  if (project === null || file === null)
+    return { config: NO_PROJECT_CONFIG, commands: [], close: async () => undefined };
+  const config = await loadProjectConfig(file);
+  const accepted = acceptedReader(home, project.folder);
+  const { notices } = projectCommands(builtInCatalogue(), { path: file.path, config, accepted: accepted() });
+  for (const text of [`loaded ${file.path}`, ...notices]) say(text);
+  const commands = ownCommands(config.commands);
+  if (commands.length > 0) outliveRejections(say);
+  if (Object.keys(config.mcpServers).length === 0) return { config, commands, close: async () => undefined };
+  const servers = new McpServers({
+    servers: config.mcpServers,
+    project: project.folder,
+    digestOf: (tools) => toolsDigest(tools),
+    accepted: (server) => accepted()[server] ?? null,
+  });
+  return { config, commands, changing: acceptedCommands(config, accepted, servers), close: () => servers.close() };
+}
+
+/** Code of a project may leave a promise behind that is rejected when its step has long ended: the others go on. */
+function outliveRejections(say: Say): void {
+  process.on('unhandledRejection', (reason) => {
+    const text = reason instanceof Error ? (reason.stack ?? reason.message) : String(reason);
+    say(`a promise that nobody waited for was rejected: ${text}`);
+  });
+}
+
+/** The commands of the tools that are accepted now: another worker need not be started for them. */
+function acceptedCommands(
+  config: ProjectConfig,
+  accepted: () => AcceptedServers,
+  servers: McpServers,
+): ChangingCommands {
+  let known: { of: AcceptedServers; list: readonly Command[] } | null = null;
+  return {
+    list() {
+      const of = accepted();
+      if (known?.of !== of) {
+        const { tools } = mcpTools(builtInCatalogue(), { config, accepted: of });
+        known = { of, list: tools.map((tool) => servers.command(tool)) };
+      }
+      return known.list;
+    },
+    missing(name): Failure | null {
+      const [family, server = ''] = name.split('/');
+      if (family !== 'mcp' || !Object.hasOwn(config.mcpServers, server)) return null;
+      const why = Object.hasOwn(accepted(), server) ? `there is no "${name}" among them` : 'they never were';
+      return notAccepted(server, why);
+    },
+  };
+}
