@@ -18,8 +18,11 @@ import {
   type WorkerVersion,
 } from '../services/config/config.ts';
 import { openModels } from './models.ts';
+import { Notifier } from './notifications/notifier.ts';
+import { loadProject } from './project.ts';
 import { settleCurrent } from './current-version.ts';
 import { endNow, tellOfSteps } from './ending.ts';
+import type { NotifyConfig } from '../services/config/limits-config.ts';
 import { keepSwept } from './background/sweeping.ts';
 import { StepsUnderWay } from './steps-under-way.ts';
 import { openTriggers } from './triggers/open-triggers.ts';
@@ -93,8 +96,9 @@ async function serve(serving: Serving): Promise<void> {
   const { config, version, store, connection, underWay, signal } = serving;
   await abortable(signal, sweepOrphans());
   const bundle = await abortable(signal, loadBundle(config.packageRoot));
-  // Opening starts nothing: providers connect, and a local model loads, with their first turn.
-  const models = await openModels(config);
+  const settings = await loadProject(config);
+  // Providers connect, and a local model loads, with their first turn.
+  const models = openModels(config, settings);
   const cached = process.env['SENTINEL_MAX_CACHED_WORKFLOWS'];
   const worker = await startWorker({
     store,
@@ -104,6 +108,7 @@ async function serve(serving: Serving): Promise<void> {
     bundle,
     version,
     models,
+    limits: settings.limits,
     project: config.project?.folder ?? null,
     graceMs: config.graceMs,
     underWay,
@@ -114,9 +119,11 @@ async function serve(serving: Serving): Promise<void> {
   });
   const triggers = openTriggers(worker.starting, config, say);
   const sweeping = keepSwept(worker.starting);
+  const notifier = openNotifier(config, store, settings.notify);
   let telling: { close(): void } | undefined;
   const stop = (): void => {
     void triggers.close();
+    void notifier?.close();
     void worker.shutdown().catch(() => undefined);
     telling = tellOfSteps(underWay, config.graceMs);
   };
@@ -128,8 +135,15 @@ async function serve(serving: Serving): Promise<void> {
   } finally {
     telling?.close();
     sweeping.end();
-    await Promise.all([triggers.close(), models.close()]);
+    await Promise.all([triggers.close(), models.close(), notifier?.close()]);
   }
+}
+
+/** Null where nobody is to be told. */
+function openNotifier({ project }: Config, store: Store, targets: NotifyConfig): Notifier | null {
+  return project === null || targets.length === 0
+    ? null
+    : new Notifier({ store, project: project.folder, targets, say });
 }
 
 async function sayReady({ config, version, takeOver, connection, signal }: Serving): Promise<void> {

@@ -1,19 +1,13 @@
-/** The models of this worker: by its environment, and by the configuration of its project. */
+/** The models of this worker: by its environment, and by the configuration of its project. Opening starts nothing. */
 import { join } from 'node:path';
 import { Models } from '../activities/models/open-models.ts';
 import type { Config } from '../services/config/config.ts';
 import { modelRegistry } from '../services/config/home-files.ts';
-import { loadProjectConfig, NO_PROJECT_CONFIG } from '../services/config/project-config.ts';
-import { configFileOf } from '../services/config/project-file.ts';
-import { say } from './say.ts';
+import type { ProjectConfig } from '../services/config/project-config.ts';
 
-export async function openModels(config: Config): Promise<Models> {
-  const { home, packageRoot, models: env, project } = config;
-  const file = project === null ? null : configFileOf(project.folder);
-  const { models: settings } = file === null ? NO_PROJECT_CONFIG : await loadProjectConfig(file);
-  if (file !== null) say(`loaded ${file.path}`);
+export function openModels({ home, packageRoot, models: env, project }: Config, settings: ProjectConfig): Models {
   return new Models({
-    settings,
+    settings: settings.models,
     env,
     registry: modelRegistry(home),
     program: { path: join(packageRoot, 'dist', 'activities', 'models', 'local', 'model-process.js') },

@@ -5,6 +5,7 @@ import { createActivities } from '../activities/activities.ts';
 import type { Command } from '../activities/commands/command.ts';
 import { processMetrics } from '../activities/commands/metrics.ts';
 import { builtInCommands, createRegistry } from '../activities/commands/registry.ts';
+import { Limiter, type LimitSettings } from '../activities/limits/limiter.ts';
 import type { Models } from '../activities/models/open-models.ts';
 import { BackgroundProcesses } from '../activities/shell/background.ts';
 import { runStarter, type RunServices } from '../runs/start-run.ts';
@@ -39,6 +40,8 @@ export interface WorkerParts {
   underWay?: StepsUnderWay;
   /** Absent: none are configured. */
   models?: Models;
+  /** Rate limits and circuit breakers; absent: none. */
+  limits?: LimitSettings;
   /** Commands beside the built-in ones. */
   commands?: readonly Command[];
   /** The project whose configuration this worker has; null: none. Absent: nothing is checked. */
@@ -106,6 +109,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     registry,
     runs: runStarter(starting),
     models,
+    ...(parts.limits === undefined ? {} : { limiter: new Limiter(parts.limits, store.limits) }),
     recorded: (handle) => recorder.written(handle),
   });
   const deployment = await versioning(parts.version ?? null, parts.bundle);

@@ -19,7 +19,7 @@ import * as z from 'zod';
 import { Failure } from '../failures/failures.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
-import { resolveInside } from '../confinement/confine.ts';
+import { accessOf, resolveInside } from '../confinement/confine.ts';
 
 const readAll = promisify(readDescriptor) as (descriptor: number) => Promise<Buffer>;
 
@@ -30,7 +30,7 @@ async function read(
   { path, encoding = 'utf8' }: { path: string; encoding?: Encoding | undefined },
   context: CommandContext,
 ) {
-  const bytes = await readBounded(resolveInside(context.run.project, path), path);
+  const bytes = await readBounded(resolveInside(context.run.project, path, accessOf(context)), path);
   // Postgres and JSON hold text without NUL; a file with one is not text.
   if (encoding === 'utf8' && bytes.includes(0)) {
     throw new Failure(
@@ -81,7 +81,7 @@ function checkOpened(descriptor: number, place: string, path: string): void {
 async function write({ path, content }: { path: string; content: string }, context: CommandContext) {
   const bytes = Buffer.from(content, 'utf8');
   if (bytes.length > COMMAND_BOUNDS.valueBytesMax) throw tooLarge(path, bytes.length);
-  const file = resolveInside(context.run.project, path, { writes: true, mode: context.confinement?.mode });
+  const file = resolveInside(context.run.project, path, accessOf(context, { writes: true }));
   try {
     await mkdir(dirname(file), { recursive: true });
     const folder = openSync(dirname(file), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);

@@ -10,7 +10,7 @@ import type { Json, JsonObject } from '../../language/json.ts';
 import type { Secrets } from '../confinement/secrets.ts';
 import type { Confinement } from '../../language/permissions.ts';
 import type { StepOptions, TurnRequest } from '../../interpreter/contract.ts';
-import type { Inheritance, TurnOutcome } from '../../interpreter/effect.ts';
+import type { Inheritance, Reach, TurnOutcome } from '../../interpreter/effect.ts';
 import type { Handed, Library } from '../../language/read/started-program.ts';
 import type { EditReply, EditRequest, StepList } from '../../interpreter/edits.ts';
 import type { RunContext, Session, Store } from '../../prisma/store/contract/contract.ts';
@@ -70,6 +70,8 @@ export interface CommandContext {
   /** How the step's processes are held in; absent means not at all. */
   confinement?: Confinement;
   secrets?: Secrets;
+  /** What of the protected the step may reach. */
+  reach?: Reach;
   /** Of a command that starts runs: what they inherit. */
   starts?: StepOptions['starts'];
 }

@@ -9,13 +9,13 @@ import type { JsonObject } from '../../language/json.ts';
 import { Failure } from '../failures/failures.ts';
 import { SHELL_BOUNDS } from '../shell/process/bounds.ts';
 import { runShell, type ShellResult } from '../shell/run-shell.ts';
-import { homesLeftOut } from '../confinement/protected-places.ts';
+import { homesLeftOut, SECRETS_LEFT_OUT } from '../confinement/protected-places.ts';
 import { findRepository, gitProgram, withReadOnlyView, withSafeConfiguration } from '../confinement/git-repository.ts';
 import type { SandboxRequest } from '../confinement/sandbox.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 import { readStatus } from './git-status.ts';
-import { resolveInside } from '../confinement/confine.ts';
+import { accessOf, resolveInside } from '../confinement/confine.ts';
 
 /** A dash would make an option of it, a colon git's own path syntax or a transport. */
 const Name = z.string().regex(/^[^-:+\s][^:\s]*$/, 'must be a plain name: no leading "-" or "+", no ":" and no space');
@@ -97,8 +97,9 @@ async function git(run: GitRun, context: CommandContext): Promise<ShellResult> {
 
 /** Paths as git takes them, without what is in a home of Sentinel. */
 async function confined(paths: readonly string[], context: CommandContext): Promise<string[]> {
-  for (const path of paths) resolveInside(context.run.project, path);
-  return [...paths, ...(await homesLeftOut(context.run.project))];
+  for (const path of paths) resolveInside(context.run.project, path, accessOf(context));
+  const secrets = context.confinement?.byModel === true ? SECRETS_LEFT_OUT : [];
+  return [...paths, ...(await homesLeftOut(context.run.project)), ...secrets];
 }
 
 /** In a submodule git would ask the submodule's own configuration. */

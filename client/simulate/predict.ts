@@ -4,6 +4,7 @@
  * and a command line is taken to succeed without a word.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { accessOf } from '../../activities/confinement/confine.ts';
 import { Failure } from '../../activities/failures/failures.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { Effect } from '../../interpreter/effect.ts';
@@ -87,15 +88,16 @@ export class Predictions extends Script {
 
   #assume(effect: Effect): Predicted {
     if (effect.type === 'command') return this.#command(effect);
-    if (effect.type === 'shell' && effect.cwd !== undefined) this.#overlay.check(effect.cwd);
+    if (effect.type === 'shell' && effect.cwd !== undefined) this.#overlay.check(effect.cwd, accessOf(effect));
     return { text: doing(effect), source: 'assumed' };
   }
 
-  #command({ command, params }: Commanded): Predicted {
+  #command({ command, params, ...asking }: Commanded): Predicted {
     const { path, content, collection } = params;
+    const access = accessOf(asking);
     switch (command) {
       case 'code/read': {
-        const bytes = this.#overlay.read(textOf(path));
+        const bytes = this.#overlay.read(textOf(path), access);
         const encoding = params['encoding'] === 'base64' ? 'base64' : 'utf8';
         return {
           ...known({ path: textOf(path), content: bytes.toString(encoding), bytes: bytes.length }),
@@ -103,7 +105,7 @@ export class Predictions extends Script {
         };
       }
       case 'code/write': {
-        const { bytes, changed, isNew } = this.#overlay.write(textOf(path), textOf(content));
+        const { bytes, changed, isNew } = this.#overlay.write(textOf(path), textOf(content), access);
         const deed = isNew ? 'creates' : changed ? 'changes' : 'leaves as it is:';
         return { ...known({ path: textOf(path), bytes, changed }), text: `${deed} ${textOf(path)} (${bytes} bytes)` };
       }
@@ -113,7 +115,7 @@ export class Predictions extends Script {
           : params['paths'] === undefined
             ? []
             : [params['paths']];
-        for (const one of paths) this.#overlay.check(textOf(one));
+        for (const one of paths) this.#overlay.check(textOf(one), access);
         return {
           text: `git ${textOf(params['operation'])}`,
           source: 'assumed',

@@ -3,6 +3,7 @@
  * the command line are. It is code, so it is loaded only by who works for that project, and said.
  */
 import * as z from 'zod';
+import { LimitsConfig, NotifyConfig } from './limits-config.ts';
 import { ConfigError } from './config-error.ts';
 import type { ConfigFile } from './project-file.ts';
 
@@ -59,6 +60,8 @@ export const ProjectConfig = z.strictObject({
       windows: z.record(model, z.number().int().min(256)).default({}),
     })
     .prefault({}),
+  limits: LimitsConfig.prefault({}),
+  notify: NotifyConfig.default([]),
   defaults: z.strictObject({ persona: z.string().min(1).optional(), host: z.string().min(1).optional() }).default({}),
 });
 export type ProjectConfig = z.infer<typeof ProjectConfig>;

@@ -33,6 +33,10 @@ test('Prisma reads every table with all its columns', async () => {
       prisma.call.findMany(),
       prisma.spending.findMany(),
       prisma.incident.findMany(),
+      prisma.permit.findMany(),
+      prisma.circuit.findMany(),
+      prisma.notice.findMany(),
+      prisma.delivery.findMany(),
     ]);
     expect(found.flat()).toEqual([]);
     expect(await prisma.installation.findMany()).toEqual([{ id: expect.stringMatching(/^[\da-f-]{36}$/) as string }]);
@@ -48,8 +52,10 @@ test('no table is missing from the schema', async () => {
   expect(rows.map((row) => row.name)).toEqual([
     '_prisma_migrations',
     'calls',
+    'circuits',
     'conversation_messages',
     'definitions',
+    'deliveries',
     'event_subscriptions',
     'execution_lines',
     'executions',
@@ -59,7 +65,9 @@ test('no table is missing from the schema', async () => {
     'journal',
     'log_chunks',
     'messages',
+    'notices',
     'payloads',
+    'permits',
     'published_events',
     'records',
     'run_events',
