@@ -94,7 +94,7 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
       guarded(async () => {
         const context = await contextOf(parts, options);
         const { files, ...rest } = context.secrets.unsealShell(request);
-        return withMaskedFailures(context.secrets, () =>
+        const ended = await withMaskedFailures(context.secrets, () =>
           withValueFiles(files, (values, folder) =>
             runShell(
               {
@@ -107,6 +107,7 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
             ),
           ),
         );
+        return maskJson(ended, context.secrets.results);
       }),
     [WATCH]: (request: WatchRequest) => guarded(async () => watchExecution(request, await contextOf(parts))),
     [LLM]: (request: TurnRequest, options?: StepOptions) => guarded(() => askWithin(parts, request, options)),

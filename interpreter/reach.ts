@@ -37,7 +37,9 @@ export function secretsNamed({ system = '', messages = [], prompt = '' }: LlmSte
   return [...new Set([...told.matchAll(ENV)].map(([, name = '']) => name))];
 }
 
-function shown({ files = [], env = [], tools }: Reach | { tools: undefined }): { reach?: Reach } {
+function shown({ files = [], env = [], tools }: Pick<Reach, 'files' | 'env'> & { tools: Reach['tools'] | undefined }): {
+  reach?: Reach;
+} {
   const reach: Reach = {
     ...(files.length === 0 ? {} : { files }),
     ...(env.length === 0 ? {} : { env }),

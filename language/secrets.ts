@@ -55,7 +55,7 @@ function addressSpelling(value: string): string {
 }
 
 export function maskText(text: string, masks: readonly Mask[]): string {
-  const isLong = text.includes('\n');
+  const isLong = text.includes('\n') || text.includes(String.raw`\n`);
   return masks.reduce((rest, { text: value, shown, wrapped }) => {
     const masked = rest.includes(value) ? rest.replaceAll(value, () => shown) : rest;
     return isLong && wrapped !== undefined ? masked.replaceAll(wrapped, () => shown) : masked;

@@ -98,10 +98,10 @@ function linesOf(value: string): string[] {
     : lines.filter((line) => line.length >= 2 * encodedLengthMin && !line.startsWith('-----'));
 }
 
-/** Programs that encode break their lines. */
+/** Programs that encode break their lines; in JSON a line end is two characters. */
 function wrapping(text: string, shown: string): Mask {
   const characters = [...text].map((character) => character.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
-  return { text, shown, wrapped: new RegExp(characters.join('(?:\\r?\\n)?'), 'g') };
+  return { text, shown, wrapped: new RegExp(characters.join(String.raw`(?:\r?\n|(?:\\r)?\\n)?`), 'g') };
 }
 
 /**

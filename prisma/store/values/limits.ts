@@ -78,7 +78,8 @@ async function permit(client: PoolClient, { subject, id }: Use, rate: Rate, unde
     [subject, id],
   );
   const waitMs = own === undefined ? await placed(client, { subject, id }, perMinute) : Number(own.wait);
-  if (waitMs > 0) return { ok: false, waitMs: Math.ceil(waitMs), because: 'perMinute' };
+  // The column holds whole milliseconds, rounded.
+  if (waitMs >= 1) return { ok: false, waitMs: Math.ceil(waitMs), because: 'perMinute' };
   if (concurrent !== undefined) {
     const [busy] = await queryOn<{ count: number }>(
       client,

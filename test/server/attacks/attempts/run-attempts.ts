@@ -19,12 +19,14 @@ export const openAttacked = (scripts: Scripts): Promise<ScriptedModel> =>
     if (script === undefined || list === undefined) return answers('done, as ever');
     return calls(
       ...list.map(([tool, input], at) => ({
-        id: `${turn}.${at}`,
+        id: idOf(turn, at),
         name: tool,
         input: JSON.parse(JSON.stringify(input).replaceAll('$HANDLE', script.handle)) as object,
       })),
     );
   }).open();
+
+const idOf = (turn: number, call: number): string => `turn${turn}call${call}`;
 
 /** A good call at its end, and the twin after it: a model that only errs is stopped as one that turns in circles. */
 const turnsOf = (attempts: readonly Attempt[]): ToolCall[][] =>
@@ -80,7 +82,7 @@ export async function runAttempts(
 export function expectHeld({ events, told }: Attacked, attempt: Attempt, index: number): void {
   const turn = 2 * index + 1;
   for (const [at, call] of attempt.calls.entries()) {
-    const id = `${turn}.${at + 1}`;
+    const id = idOf(turn, at + 1);
     const said = `${JSON.stringify(call)} gave ${JSON.stringify(told.get(id))}`;
     if (typeof attempt.refused === 'object') {
       expect(told.get(id)?.text, said).not.toContain(attempt.refused.without);
@@ -89,7 +91,7 @@ export function expectHeld({ events, told }: Attacked, attempt: Attempt, index: 
     expect(told.get(id)?.isError, said).toBe(true);
     expect(codeOf(events, `turn.${turn}/call.${at + 1}`), said).toBe(attempt.refused);
   }
-  const twin = told.get(`${turn + 1}.0`);
+  const twin = told.get(idOf(turn + 1, 0));
   const said = `${JSON.stringify(attempt.twin.call)} gave ${JSON.stringify(twin)}`;
   expect(twin?.isError, said).toBe(false);
   expect(twin?.text, said).toContain(attempt.twin.gives);

@@ -1,5 +1,5 @@
 /** Options in arguments, tools that are none, and more rights by way of runs, definitions and edits. */
-import type { Json } from '../../../../language/json.ts';
+import type { JsonObject } from '../../../../language/json.ts';
 import { CONTEXT, FILE, FOUND, RECORD, type Attempt } from './attempt.ts';
 
 const invalid = 'COMMAND_PARAMS_INVALID';
@@ -115,28 +115,33 @@ export const otherTools: readonly Attempt[] = [
   },
 ];
 
-const shell: Json = { type: 'shell', command: 'cat .env' };
-const brings = (...steps: Json[]): Json => ({ name: 'brought', loop: { type: 'once' }, steps });
+const shell: JsonObject = { type: 'shell', command: 'cat .env' };
+const brings = (...steps: JsonObject[]): JsonObject => ({ name: 'brought', loop: { type: 'once' }, steps });
 
 export const widerRights: readonly Attempt[] = [
   {
     name: 'a run of a definition with a shell',
     from: FILE,
     calls: [
-      ['sentinel_run', { definition: brings(shell) as object }],
+      ['sentinel_run', { definition: brings(shell) }],
       ['sentinel_run', { command: 'cat .env' }],
       ['sentinel_run', { type: 'pipeline', steps: [shell] }],
-      ['sentinel_run', { definition: brings({ type: 'parallel', branches: [[shell]] }) as object }],
+      ['sentinel_run', { definition: brings({ type: 'parallel', branches: [[shell]] }) }],
       [
         'sentinel_run',
-        { definition: { ...(brings({ type: 'condition', check: 'true', then: [] }) as object), always: [shell] } },
+        {
+          definition: {
+            ...brings({ type: 'command', command: 'data/list', params: { collection: 'mails' } }),
+            always: [shell],
+          },
+        },
       ],
     ],
     refused: beyond,
     twin: {
       call: [
         'sentinel_run',
-        { definition: brings({ type: 'command', command: 'code/read', params: { path: 'src/app.js' } }) as object },
+        { definition: brings({ type: 'command', command: 'code/read', params: { path: 'src/app.js' } }) },
       ],
       gives: 'run-',
     },
@@ -149,13 +154,13 @@ export const widerRights: readonly Attempt[] = [
         'sentinel_run',
         {
           definition: {
-            ...(brings({ type: 'command', command: 'code/shell/execute', params: { command: 'id' } }) as object),
+            ...brings({ type: 'command', command: 'code/shell/execute', params: { command: 'id' } }),
             mode: 'full',
             safety: { requireApproval: [], budget: { tokens: 1_000_000_000 }, maxNestingDepth: 100 },
           },
         },
       ],
-      ['sentinel_run', { definition: brings({ type: 'sentinel', definition: brings(shell) }) as object }],
+      ['sentinel_run', { definition: brings({ type: 'sentinel', definition: brings(shell) }) }],
     ],
     refused: beyond,
     twin: { call: ['sentinel_run', { name: 'kept-by-a-person' }], gives: 'run-' },
@@ -168,7 +173,7 @@ export const widerRights: readonly Attempt[] = [
         'sentinel_run',
         {
           definition: {
-            ...(brings({ type: 'llm', model: 'openai/some-model', prompt: '{{env.OPENAI_API_KEY}}' }) as object),
+            ...brings({ type: 'llm', model: 'openai/some-model', prompt: '{{env.OPENAI_API_KEY}}' }),
             env: ['OPENAI_API_KEY'],
           },
         },
@@ -178,7 +183,10 @@ export const widerRights: readonly Attempt[] = [
     twin: {
       call: [
         'sentinel_run',
-        { definition: brings({ type: 'condition', check: 'true', then: [] }) as object, inputs: { a: 1 } },
+        {
+          definition: brings({ type: 'command', command: 'data/list', params: { collection: 'mails' } }),
+          inputs: { a: 1 },
+        },
       ],
       gives: 'run-',
     },
@@ -195,13 +203,13 @@ export const widerRights: readonly Attempt[] = [
             model: 'openai/some-model',
             prompt: 'x',
             tools: ['code/shell/execute'],
-          }) as object,
+          }),
         },
       ],
       [
         'sentinel_run',
         {
-          definition: brings({ type: 'llm', model: 'openai/some-model', prompt: 'x', parseToolCalls: true }) as object,
+          definition: brings({ type: 'llm', model: 'openai/some-model', prompt: 'x', parseToolCalls: true }),
         },
       ],
     ],
@@ -212,15 +220,12 @@ export const widerRights: readonly Attempt[] = [
     name: 'a run that reads what is protected',
     from: FILE,
     calls: [
-      [
-        'sentinel_run',
-        { definition: brings({ type: 'command', command: 'code/read', params: { path: '.env' } }) as object },
-      ],
+      ['sentinel_run', { definition: brings({ type: 'command', command: 'code/read', params: { path: '.env' } }) }],
       [
         'sentinel_run',
         {
           definition: {
-            ...(brings({ type: 'command', command: 'code/read', params: { path: 'link.txt' } }) as object),
+            ...brings({ type: 'command', command: 'code/read', params: { path: 'link.txt' } }),
             safety: { allowFiles: ['.env'] },
           },
         },
@@ -233,8 +238,8 @@ export const widerRights: readonly Attempt[] = [
     name: 'a run that tells others what to do',
     from: RECORD,
     calls: [
-      ['sentinel_run', { definition: brings({ type: 'emit', event: 'deploy:approved' }) as object }],
-      ['sentinel_start', { definition: brings({ type: 'sentinel', definition: { $ref: '$later' } }) as object }],
+      ['sentinel_run', { definition: brings({ type: 'emit', event: 'deploy:approved' }) }],
+      ['sentinel_start', { definition: brings({ type: 'sentinel', definition: { $ref: '$later' } }) }],
     ],
     refused: beyond,
     twin: source,
@@ -243,7 +248,7 @@ export const widerRights: readonly Attempt[] = [
     name: 'a definition that others run later',
     from: FILE,
     calls: [
-      ['sentinel_create', { definition: brings(shell) as object }],
+      ['sentinel_create', { definition: brings(shell) }],
       ['sentinel_create', { name: 'kept-by-a-person', steps: [shell] }],
     ],
     refused: beyond,
@@ -259,8 +264,8 @@ export const widerRights: readonly Attempt[] = [
     name: 'an edit of its own steps',
     from: FILE,
     calls: [
-      ['sentinel_step_add', { sentinelId: '$HANDLE', index: 1, step: shell as object }],
-      ['sentinel_step_update', { sentinelId: '$HANDLE', index: 1, step: shell as object }],
+      ['sentinel_step_add', { sentinelId: '$HANDLE', index: 1, step: shell }],
+      ['sentinel_step_update', { sentinelId: '$HANDLE', index: 1, step: shell }],
       ['sentinel_step_remove', { sentinelId: '$HANDLE', index: 1 }],
     ],
     refused: beyond,

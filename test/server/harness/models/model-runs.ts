@@ -64,5 +64,6 @@ export class ScriptedModel extends ModelDouble {
 
 function nameIn(body: JsonObject): string {
   const first = wire.messages(body).find(({ role }) => role === 'user');
-  return (first?.texts.join('') ?? '').split(' ')[0] ?? '';
+  // What is known stands before the prompt.
+  return (first?.texts.at(-1) ?? '').split(' ')[0] ?? '';
 }
