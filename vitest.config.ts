@@ -48,6 +48,8 @@ const timed = [
 const unhurried = {
   services: ['test/services/{looking,ending,webhook-port,supervisor}.test.ts'],
   server: [
+    'test/server/attacks/model-attempts.test.ts',
+    'test/server/limits/limits.test.ts',
     'test/server/cli/{hostile-text,record-extended,run-under-way}.test.ts',
     'test/server/events/watching.test.ts',
     'test/server/kill/{services,approval-anywhere,asked-first,asked-in-a-lost-task,one-branch}.test.ts',

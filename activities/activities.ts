@@ -44,7 +44,14 @@ import { readGivenDefinition } from './local/nested-definition.ts';
 import type { GivenDefinition } from '../language/read/nested-definition.ts';
 import { readStarted, referring, type Handed } from '../language/read/started-program.ts';
 import { publishEvent } from './local/publish-event.ts';
-import { secretsOf, unsealedFor, withMaskedFailures, type Secrets } from './confinement/secrets.ts';
+import {
+  masksOfTurn,
+  secretsOf,
+  secretsOfCall,
+  unsealedFor,
+  withMaskedFailures,
+  type Secrets,
+} from './confinement/secrets.ts';
 import { maskJson } from '../language/secrets.ts';
 import { findCommand } from '../language/catalogue.ts';
 import { mayWriteFiles } from '../language/permissions.ts';
@@ -58,6 +65,7 @@ import { runSegment } from './segment/run-segment.ts';
 import { runShell, type ShellResult } from './shell/run-shell.ts';
 import { withValueFiles } from './shell/value-files.ts';
 import type { Models } from './models/open-models.ts';
+import { useOf, type Limiter } from './limits/limiter.ts';
 import { LiveTurn } from './turns/live/live-turn.ts';
 import { runAgent } from './turns/run-agent.ts';
 import { runCall } from './turns/run-call.ts';
@@ -74,13 +82,15 @@ export interface ActivityParts {
   models: Models | null;
   /** Null: steps write without a state of the project before. */
   checkpoints: StepCheckpoints | null;
+  /** Absent: nothing is limited. */
+  limiter?: Limiter;
 }
 
 type Activity = (...args: never[]) => Promise<unknown>;
 
 export function createActivities(parts: ActivityParts): Record<string, Activity> {
   const { store, registry, runs, recorded } = parts;
-  const quick = quickSteps(store, registry, runs);
+  const quick = quickSteps({ store, registry, runs, limiter: parts.limiter });
   const activities: Record<string, Activity> = {
     [SEGMENT]: (input: RunInput, request: SegmentRequest): Promise<SegmentResult> =>
       runSegment({ store, quick, recorded }, input, request, activityInfo().attempt),
@@ -116,15 +126,16 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
   return activities;
 }
 
-function runLine(request: ShellRequest, context: KnownContext): Promise<ShellResult> {
+async function runLine(request: ShellRequest, context: KnownContext): Promise<ShellResult> {
   const { secrets, timeoutMs } = context;
   const { files, ...rest } = secrets.unsealShell(request);
-  return withMaskedFailures(secrets, () =>
+  const ended = await withMaskedFailures(secrets, () =>
     withValueFiles(files, (values, folder) => {
       const sandbox = { readable: folder === undefined ? [] : [folder] };
       return runShell({ ...rest, env: { ...rest.env, ...values }, timeoutMs, sandbox }, context);
     }),
   );
+  return maskJson(ended, secrets.results);
 }
 
 /** Between two looks at the project. */
@@ -166,12 +177,22 @@ const beatMs = 2000;
 
 async function askWithin(parts: ActivityParts, request: TurnRequest, options?: StepOptions): Promise<TurnOutcome> {
   const context = await contextOf(parts, options);
-  const { run, key, attempt, timeoutMs, signal, secrets } = context;
+  const { run, key, attempt, timeoutMs, signal, secrets, reach } = context;
   const { turn: number, tokensBefore: tokensSoFar = 0 } = request;
   const live = liveTurn(parts, context, key, secrets);
   return beating(
     context,
-    () => live.during(runTurn(parts, request, { run, attempt: `${key} ${attempt}`, timeoutMs, signal, live })),
+    () =>
+      live.during(
+        runTurn(parts, request, {
+          run,
+          attempt: `${key} ${attempt}`,
+          timeoutMs,
+          signal,
+          live,
+          masks: masksOfTurn(secrets, reach?.env),
+        }),
+      ),
     () => ({ turn: number, tokensSoFar, ...live.progress }),
   );
 }
@@ -197,12 +218,14 @@ async function agent(parts: ActivityParts, input: RunInput, request: AgentReques
     signal,
     turn: async (effect: TurnEffect): Promise<Json> => {
       const { key, timeoutMs, turn: number, tokensBefore: tokensSoFar } = effect;
-      const live = liveTurn(parts, context, key, await secretsOf(parts.store, effect.secrets));
+      const secrets = await secretsOf(parts.store, effect.secrets);
+      const live = liveTurn(parts, context, key, secrets);
       under.turn = { turn: number, tokensSoFar, live };
       const known = (): void => {
         answeredBefore = number;
       };
-      const place = { run, attempt: `${key} ${attempt}`, timeoutMs, signal, known, live };
+      const masks = masksOfTurn(secrets, effect.reach?.env);
+      const place = { run, attempt: `${key} ${attempt}`, timeoutMs, signal, known, live, masks };
       return (await live.during(runTurn(parts, turnRequest(effect), place))) as unknown as Json;
     },
     call: (effect: CommandEffect) => {
@@ -225,13 +248,14 @@ async function agent(parts: ActivityParts, input: RunInput, request: AgentReques
 
 /** A quick call of an agent segment, as the activity of the command performs it. */
 async function performCall(parts: ActivityParts, effect: CommandEffect, context: CommandContext): Promise<Json> {
-  const { key, timeoutMs, confinement, starts } = effect;
+  const { key, timeoutMs, confinement, reach, starts } = effect;
   return performCommand(parts, effect, {
     ...context,
     key,
     timeoutMs,
     secrets: await secretsOf(parts.store, effect.secrets),
     ...(confinement === undefined ? {} : { confinement }),
+    ...(reach === undefined ? {} : { reach }),
     ...(starts === undefined ? {} : { starts }),
   });
 }
@@ -247,15 +271,24 @@ async function beating<Result>(context: CommandContext, run: () => Promise<Resul
 
 type KnownContext = CommandContext & { secrets: Secrets };
 
-/** A command of a step, or one that a model called. */
-async function performCommand(
+/** A command of a step, or one that a model called, when it is its turn: nothing of it has happened before. */
+function performCommand(parts: ActivityParts, asked: Commanded, context: KnownContext): Promise<Json> {
+  const { run, key, timeoutMs, signal } = context;
+  const work = (): Promise<Json> => performAtOnce(parts, asked, context);
+  return parts.limiter?.tool(asked.command, { id: useOf(run.handle, key), timeoutMs, signal }, work) ?? work();
+}
+
+type Commanded = Pick<CommandEffect, 'command' | 'params'> & { call?: CommandEffect['call'] | undefined };
+
+async function performAtOnce(
   parts: ActivityParts,
-  { command, params, call }: Pick<CommandEffect, 'command' | 'params'> & { call?: CommandEffect['call'] | undefined },
+  { command, params, call }: Commanded,
   context: KnownContext,
 ): Promise<Json> {
-  const perform = (): Promise<Json> => runCommand(parts, command, params, context);
-  if (call === undefined) return perform();
+  if (call === undefined) return runCommand(parts, command, params, context);
   const { store, registry } = parts;
+  const called = { ...context, secrets: secretsOfCall(context.secrets, context.reach?.env) };
+  const perform = (): Promise<Json> => runCommand(parts, command, params, called);
   const { key, attempt, run } = context;
   const tried = { handle: run.handle, key, attempt, command, params };
   return runCall({ store, catalogue: registry.catalogue }, call, tried, perform);
@@ -318,7 +351,7 @@ async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<K
     store: parts.store,
     session: parts.store.session(),
     runs: parts.runs,
-    ask: (request) => askWithin(parts, request),
+    ask: (request) => askWithin(parts, request, options),
     signal: cancellationSignal,
     timeoutMs: info.startToCloseTimeoutMs - TIMEOUT_MARGIN_MS,
     now: () => Date.now(),
@@ -326,6 +359,7 @@ async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<K
     secrets: await secretsOf(parts.store, options?.secrets),
     ...(parts.checkpoints === null ? {} : { checkpoints: parts.checkpoints }),
     ...(options?.confinement === undefined ? {} : { confinement: options.confinement }),
+    ...(options?.reach === undefined ? {} : { reach: options.reach }),
     ...(options?.starts === undefined ? {} : { starts: options.starts }),
   };
 }

@@ -10,6 +10,7 @@ import { wait, type Walking } from './drive.ts';
 import { effectOf, isQuick, labelOf, refusedAction, type Built, visible } from './build-effect.ts';
 import { shieldOf, type Strand, type RunInput } from './host.ts';
 import type { Effect, Flow, Reply, Ending, Place } from './effect.ts';
+import { heldBackIn } from './held-back.ts';
 import { finish } from './results.ts';
 import { record, type Walk } from './walk-state.ts';
 import { holdAtLimit, holdMeanwhile, limitReached, pausesAt, timeoutOf, type Limit, remainingMs } from './limits.ts';
@@ -55,6 +56,12 @@ export function* walkAction(
       return finish(walk, strand, decided, place, startedAt, { failure: acted.failure }, action.label);
     }
     const { effect, reply, ended } = acted;
+    const heldBack = heldBackIn(reply);
+    if (heldBack !== null) {
+      // Another key follows, as after an attempt.
+      const again = { ...place, attemptsLeft: 1 };
+      return ended ?? finish(walk, strand, step, again, startedAt, { failure: heldBack }, effect.label);
+    }
     const flow = finish(walk, strand, step, place, startedAt, { ...endingOf(reply), ...costOf(reply) }, effect.label);
     if (ended) return ended;
     if (reply.ok && reply.stoppedBy !== undefined) return (yield* cutShort(walk, strand, reply.stoppedBy)) ?? flow;

@@ -19,10 +19,13 @@ import { stepKey } from './keys.ts';
 import { record, type Walk } from './walk-state.ts';
 import { remainingMs, runningMs } from './limits.ts';
 import { askedIn, openIn, type BlockFrame, type FailedFrame, type OpenFrame, type RestingFrame } from './position.ts';
+import { isHeldBack, waitForTurn } from './held-back.ts';
 import { takeRest } from './waits.ts';
 import { stepPath } from './edited-paths.ts';
 
 export const AGAIN = 'again';
+/** No attempt is used up: nothing of it has happened. */
+export const AFRESH = 'afresh';
 /** The definition was edited while the step waited to begin: what stands there is read anew. */
 export const ANEW = 'anew';
 
@@ -30,7 +33,8 @@ export const ANEW = 'anew';
 function placeOf(walk: Walk, step: Step, block: string, passes: readonly number[], frame: BlockFrame): Place {
   const marked = stepPath(walk, block, frame);
   const retry = retryOf(step);
-  const attemptsLeft = retry === null ? 0 : retry.attempts - (frame.attempt ?? 1);
+  const { attempt = 1, waits = 0 } = frame;
+  const attemptsLeft = retry === null ? 0 : retry.attempts - (attempt - waits);
   return { path: marked, passes, key: stepKey(marked, passes), attemptsLeft };
 }
 
@@ -52,8 +56,9 @@ export function* walkAttempts(
       frame.step = failed;
     }
     const next = yield* afterFailure(walk, strand, step, place, frame, failed);
-    if (next !== AGAIN) return next;
+    if (next !== AGAIN && next !== AFRESH) return next;
     delete frame.step;
+    if (next === AFRESH) frame.waits = (frame.waits ?? 0) + 1;
     frame.attempt = (frame.attempt ?? 1) + 1;
   }
 }
@@ -73,12 +78,18 @@ function* afterFailure(
   place: Place,
   frame: BlockFrame,
   failed: FailedFrame | RestingFrame,
-): Walking<Flow | typeof AGAIN> {
+): Walking<Flow | typeof AGAIN | typeof AFRESH> {
   const { failure } = failed;
+  if (isHeldBack(failure)) {
+    const resting: RestingFrame = { ...failed, type: 'resting' };
+    frame.step = resting;
+    const gate = yield* waitForTurn(walk, strand, place.key, failure, resting);
+    return gate === 'go' ? AFRESH : flowOf(gate);
+  }
   if (isAbort(failure)) return { kind: 'failed', failure };
   const retry = retryOf(step);
   if (retry !== null && (place.attemptsLeft ?? 0) > 0 && !isPermanent(failure)) {
-    const backoff = Math.max(backoffMs(retry, frame.attempt ?? 1), askedToWaitMs(failure));
+    const backoff = Math.max(backoffMs(retry, (frame.attempt ?? 1) - (frame.waits ?? 0)), askedToWaitMs(failure));
     const resting: RestingFrame = { ...failed, type: 'resting' };
     frame.step = resting;
     const ms = Math.min(backoff, remainingMs(walk, strand) ?? backoff);

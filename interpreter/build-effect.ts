@@ -18,9 +18,10 @@ import type {
 import { textOf } from '../language/expression/scope.ts';
 import type { Strand } from './host.ts';
 import type { CommandEffect, Effect, RunLimits, Variables, Place } from './effect.ts';
-import { limitsLeft, rightsOf, timeoutOf } from './limits.ts';
+import { limitsLeft, timeoutOf } from './limits.ts';
 import { namesAt, paramsOf, Reader } from './names.ts';
 import { isTimed } from './outcome.ts';
+import { inheritanceOf, reachOf } from './reach.ts';
 import { previewOf } from '../language/events/preview.ts';
 import { reservedEventFault } from '../language/events/reserved-events.ts';
 import { withoutResults } from './results.ts';
@@ -176,10 +177,13 @@ export const secretsOf = ({ input: { env } }: Walk): { secrets?: { [name: string
 
 /** Quick commands start no process. */
 export function confinementOf(walk: Walk, step: Step): { confinement?: Confinement } {
-  const { mode, memoryMb } = walk.input.limits;
-  const isFull = mode === undefined;
-  if (isQuick(step, walk.input.catalogue) || (isFull && memoryMb === undefined)) return {};
-  return { confinement: { ...(isFull ? {} : { mode }), ...(memoryMb === undefined ? {} : { memoryMb }) } };
+  const { mode, memoryMb, brought } = walk.input.limits;
+  const byModel = brought === undefined ? {} : { byModel: true as const };
+  const processes = isQuick(step, walk.input.catalogue)
+    ? {}
+    : { ...(mode === undefined ? {} : { mode }), ...(memoryMb === undefined ? {} : { memoryMb }) };
+  const confinement: Confinement = { ...processes, ...byModel };
+  return Object.keys(confinement).length === 0 ? {} : { confinement };
 }
 
 export function strictFailure(key: string, unresolved: readonly string[]): FailureInfo {
@@ -244,14 +248,14 @@ function shellEffect(step: ShellStep, reader: Reader, frame: EffectFrame): Effec
 
 function commandEffect(walk: Walk, step: CommandStep, reader: Reader, frame: EffectFrame): Effect | FailureInfo {
   const { command } = step;
-  return withRights(walk, { type: 'command', command, params: paramsOf(walk.input, step, reader), ...frame });
+  const params = paramsOf(walk.input, step, reader);
+  return withRights(walk, { type: 'command', command, params, ...frame, ...reachOf(walk, step) });
 }
 
 /** One that starts a run hands on what that run inherits. */
 export function withRights(walk: Walk, effect: CommandEffect): CommandEffect | FailureInfo {
   if (entryOf(walk.input.catalogue, effect.command).otherRuns !== 'starts') return effect;
-  const { depth, limits } = walk.input;
-  return nestedTooDeep(walk, effect.key) ?? { ...effect, starts: { depth: depth + 1, limits: rightsOf(limits) } };
+  return nestedTooDeep(walk, effect.key) ?? { ...effect, starts: inheritanceOf(walk, effect) };
 }
 
 function nestedTooDeep({ input: { depth, limits } }: Walk, key: string): FailureInfo | null {

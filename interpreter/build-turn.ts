@@ -1,12 +1,11 @@
 /** From a model step and the names in scope to the turn, and the calls, that the host is asked for. */
-import { entryOf, findCommand, toolsOf } from '../language/catalogue.ts';
+import { findCommand } from '../language/catalogue.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import { isJsonObject, type Json } from '../language/json.ts';
 import { modelTimeoutMs, modelTurnsMax } from '../language/limits.ts';
 import type { CommandStep, LlmStep } from '../language/model.ts';
 import { tokensOf } from '../language/models/token-usage.ts';
 import { picturesOf, type FoundPicture } from '../language/models/pictures.ts';
-import { refusalOf } from '../language/permissions.ts';
 import type { TurnRequest } from './contract.ts';
 import { confinementOf, labelOf, secretsOf, strictFailure, withRights } from './build-effect.ts';
 import type { AutoCompact, CallPlace, CommandEffect, Opening, TurnEffect, TurnSettings, Place } from './effect.ts';
@@ -15,6 +14,8 @@ import { remainingMs, runningMs } from './limits.ts';
 import { namesAt, Reader } from './names.ts';
 import { contextOf } from './opening-context.ts';
 import type { ModelFrame } from './position.ts';
+import { offered } from './offered.ts';
+import { reachOfCall, secretsNamed } from './reach.ts';
 import { effortOf } from './thinking-depth.ts';
 import { ToldTexts } from './told-texts.ts';
 import type { Walk } from './walk-state.ts';
@@ -65,6 +66,7 @@ export function buildTurn(walk: Walk, strand: Strand, step: LlmStep, place: Plac
     ...(open.compaction === undefined ? {} : { compaction: open.compaction }),
     tokensBefore: tokensOf(open.usage),
     ...secretsOf(walk),
+    ...(walk.input.env === undefined ? {} : { reach: { env: secretsNamed(step) } }),
   };
   return { effect, unresolved };
 }
@@ -137,19 +139,6 @@ function toolsFor(walk: Walk, step: LlmStep): Pick<TurnEffect, 'tools' | 'highli
   return { tools, ...(highlighted.length === 0 ? {} : { highlighted }) };
 }
 
-/** The commands of the step that are built and that the run's mode lets it use at all. */
-export function offered(walk: Walk, step: LlmStep): string[] {
-  const { catalogue, limits } = walk.input;
-  return toolsOf(step, catalogue).filter((command) => {
-    const entry = entryOf(catalogue, command);
-    const classes = new Set([entry.permission, ...Object.values(entry.operations ?? {})]);
-    return (
-      entry.planned !== true &&
-      [...classes].some((permission) => refusalOf(catalogue, limits.mode, { permission, command }) === null)
-    );
-  });
-}
-
 /** Why the model may not call this, in words for the model; null where it may. */
 export function misuseOf(walk: Walk, step: LlmStep, call: { name: string; invalid?: string }): string | null {
   const tools = offered(walk, step);
@@ -167,7 +156,7 @@ export function misuseOf(walk: Walk, step: LlmStep, call: { name: string; invali
 export function callEffect(
   walk: Walk,
   step: CommandStep,
-  at: { place: Place; timeoutMs: number; call: CallPlace },
+  at: { place: Place; timeoutMs: number; call: CallPlace; asking: LlmStep },
 ): CommandEffect | FailureInfo {
   return withRights(walk, {
     type: 'command',
@@ -177,7 +166,8 @@ export function callEffect(
     label: step.command,
     timeoutMs: at.timeoutMs,
     call: at.call,
-    ...confinementOf(walk, step),
+    confinement: { ...confinementOf(walk, step).confinement, byModel: true },
     ...secretsOf(walk),
+    ...reachOfCall(walk, at.asking, step.command),
   });
 }

@@ -20,6 +20,7 @@ import { aborted, notify } from './escalation.ts';
 import type { Strand } from './host.ts';
 import { timeoutOf } from './limits.ts';
 import type { AtModel } from './model-gate.ts';
+import { reachOf } from './reach.ts';
 import { namesAt, paramsOf, Reader } from './names.ts';
 import type { CallFrame, Doubt } from './position.ts';
 import { ruleFor } from './program.ts';
@@ -129,6 +130,7 @@ function verification(
     timeoutMs: timeoutOf(walk, step, strand),
     ...confinementOf(walk, step),
     ...secretsOf(walk),
+    ...reachOf(walk, step),
   });
 }
 

@@ -10,7 +10,7 @@ import type { Confinement } from '../language/permissions.ts';
 import type { CheckedStep } from './edits.ts';
 import type { AgentReport, RunInput, SegmentReport, Strand } from './host.ts';
 import type { Definition, LlmStep } from '../language/model.ts';
-import type { CallPlace, Inheritance, Opening, RunBudget, TurnEffect, TurnOutcome, Place } from './effect.ts';
+import type { CallPlace, Inheritance, Opening, Reach, RunBudget, TurnEffect, TurnOutcome, Place } from './effect.ts';
 import type { ModelFrame, Position, Tally } from './position.ts';
 import type { EditedStrand } from './edited-paths.ts';
 
@@ -104,6 +104,7 @@ export interface StepOptions {
   secrets?: { [name: string]: string };
   /** Of a command that starts a run: what that run inherits, and what names in its definition mean. */
   starts?: Inheritance & { library?: { [name: string]: Definition } };
+  reach?: Reach;
   /** A model called the command: its result goes to that conversation, and word of it comes back. */
   call?: CallPlace;
 }

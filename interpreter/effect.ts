@@ -25,6 +25,16 @@ export type Reply = (
   { ok: true; value: Json; stoppedBy?: string } | { ok: false; failure: FailureInfo } | { ok: false; cancelled: true }
 ) & { usage?: Partial<Usage> };
 
+/** What of the protected an action may reach; absent: none, and a program that it brings may do all that the run may. */
+export interface Reach {
+  /** Protected files that the definition names. */
+  files?: string[];
+  /** Of a model: secrets, by name, that the definition puts into its prompt. */
+  env?: string[];
+  /** Of a model: what it may call. A program that it brings does no more. */
+  tools?: string[];
+}
+
 interface EffectFrame {
   /** Step path and pass: activity id, idempotency key, label. */
   key: string;
@@ -32,6 +42,7 @@ interface EffectFrame {
   timeoutMs: number;
   /** How its processes are held in; absent means not at all. */
   confinement?: Confinement;
+  reach?: Reach;
   /** The environment variables that the run may read, as it holds them. */
   secrets?: { [name: string]: string };
   /** The most it may cost beyond the step itself; reserved before it is asked for. */
@@ -283,6 +294,10 @@ export interface RunLimits {
   mode?: Exclude<Mode, 'full'>;
   /** Memory of each step's processes together. */
   memoryMb?: number;
+  /** Protected files that models may reach. */
+  files?: string[];
+  /** A model started it. `tools`: what the model may call, where the definition is the model's own. */
+  brought?: { tools?: string[] };
   budget?: RunBudget;
 }
 

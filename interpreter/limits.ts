@@ -44,6 +44,8 @@ export function limitsOf(definition: Definition, inherited: RunLimits | null): R
       memoryMb: smallest(safety?.maxMemoryMb, inherited?.memoryMb) ?? undefined,
       budget: budgetOf(definition, inherited?.budget),
       requireApproval: approvalsOf(definition, inherited),
+      files: filesOf(definition, inherited),
+      brought: inherited?.brought,
     }),
   };
 }
@@ -52,6 +54,13 @@ export function limitsOf(definition: Definition, inherited: RunLimits | null): R
 function approvalsOf({ safety }: Definition, inherited: RunLimits | null): RunLimits['requireApproval'] {
   const classes = [...new Set([...(inherited?.requireApproval ?? []), ...(safety?.requireApproval ?? [])])];
   return classes.length === 0 ? undefined : classes;
+}
+
+/** Of the protected files that a definition names, a nested run reaches those that the run around it reaches too. */
+function filesOf({ safety }: Definition, inherited: RunLimits | null): RunLimits['files'] {
+  const own = safety?.allowFiles ?? [];
+  const files = inherited === null ? own : own.filter((file) => inherited.files?.includes(file) === true);
+  return files.length === 0 ? undefined : files;
 }
 
 function modeOf(definition: Definition, inherited: RunLimits | null): RunLimits['mode'] {
@@ -136,13 +145,14 @@ export function limitsLeft(walk: Walk, timeoutMs: number | undefined, strand: St
 }
 
 /** What a run inherits that a command starts, and that nobody waits for: what it may do, but not how long or how often. */
-export function rightsOf({ stepTimeoutMs, nestingDepth, requireApproval, mode, memoryMb }: RunLimits): RunLimits {
+export function rightsOf(limits: RunLimits): RunLimits {
+  const { stepTimeoutMs, nestingDepth, requireApproval, mode, memoryMb, files, brought } = limits;
   return {
     maxIterations: null,
     timeoutMs: null,
     stepTimeoutMs,
     nestingDepth,
-    ...withoutUndefined({ requireApproval, mode, memoryMb }),
+    ...withoutUndefined({ requireApproval, mode, memoryMb, files, brought }),
   };
 }
 

@@ -13,6 +13,8 @@ import { timeoutOf } from './limits.ts';
 import { failing, passGate, type AtModel } from './model-gate.ts';
 import { keepMarks, noteMark } from './model-stuck.ts';
 import type { CallFrame, ModelFrame } from './position.ts';
+import { flowOf } from './attempts.ts';
+import { heldBackIn, waitForTurn } from './held-back.ts';
 import { finish } from './results.ts';
 import { actionOf } from './shown-action.ts';
 import { record } from './walk-state.ts';
@@ -144,10 +146,17 @@ function* tryCall(at: AtModel, call: CallFrame, index: number): Walking<Halt | n
     ...(tries === undefined ? {} : { tries }),
   };
   const effect =
-    asked === null ? callEffect(walk, called, { place: here, timeoutMs, call: belongs }) : { ...asked, timeoutMs };
+    asked === null
+      ? callEffect(walk, called, { place: here, timeoutMs, call: belongs, asking: step })
+      : { ...asked, timeoutMs };
   const acted =
     'code' in effect ? { failure: effect, skip: false } : yield* act(walk, strand, called, here, call.block, effect);
   if ('flow' in acted) return acted;
+  const heldBack = 'reply' in acted ? heldBackIn(acted.reply) : null;
+  if (heldBack !== null) {
+    const gate = yield* waitForTurn(walk, strand, here.key, heldBack, open);
+    return gate === 'go' ? null : { flow: flowOf(gate) };
+  }
   const ending = 'failure' in acted ? { failure: acted.failure } : endingOf(acted.reply);
   finish(walk, strand, called, here, startedAt, ending, name);
   if ('cancelled' in ending) return { flow: { kind: 'cancelled' } };

@@ -31,6 +31,8 @@ export interface BlockFrame {
   keySegment?: string;
   /** Attempt of the step at `at`, from the second on; each has keys of its own (keys.ts). */
   attempt?: number;
+  /** As many of these were no attempts: a rate limit held the step back. */
+  waits?: number;
   /** What a persona changed of the step's action. */
   edit?: JsonObject;
   /** What is under way at the step; absent until it has begun something that outlasts one turn of the walk. */
@@ -317,6 +319,7 @@ export function askedIn({ step }: BlockFrame): AskedFrame | undefined {
 export function leaveStep(frame: BlockFrame): void {
   delete frame.keySegment;
   delete frame.attempt;
+  delete frame.waits;
   delete frame.edit;
   delete frame.step;
 }

@@ -38,6 +38,7 @@ const PERMANENT: ReadonlySet<string> = new Set([
   'EVENT_RESERVED',
   'EXECUTION_NOT_FOUND',
   'APPROVAL_REJECTED',
+  'RIGHTS_EXCEEDED',
   'RUN_ABORTED',
 ]);
 

@@ -18,6 +18,8 @@ export interface Confinement {
   mode?: Exclude<Mode, 'full'>;
   /** Of its processes together. */
   memoryMb?: number;
+  /** A model asks for it, or a program that a model brought. */
+  byModel?: true;
 }
 
 const strictness: readonly Mode[] = ['full', 'sandboxed', 'readonly'];

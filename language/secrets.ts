@@ -22,11 +22,17 @@ export function looksSecret(name: string): boolean {
 
 const TOKEN = /sealed_\w+?_[0-9a-f]{32}/g;
 
+/** A value without tokens: each as the name of its variable. */
+export const maskTokens = <Value extends Json | object>(value: Value): Value =>
+  changed(value, (text) => text.replaceAll(/sealed_(\w+?)_[0-9a-f]{32}/g, '[env $1]')) as Value;
+
 export const isToken = (value: string): boolean => value.replace(TOKEN, '') === '' && value !== '';
 
 export interface Mask {
   text: string;
   shown: string;
+  /** The text with line ends anywhere in it. */
+  wrapped?: RegExp;
 }
 
 /** What is looked for in text: the value as it is, and as JSON and addresses spell it. Longest first. */
@@ -49,10 +55,11 @@ function addressSpelling(value: string): string {
 }
 
 export function maskText(text: string, masks: readonly Mask[]): string {
-  return masks.reduce(
-    (rest, mask) => (rest.includes(mask.text) ? rest.replaceAll(mask.text, () => mask.shown) : rest),
-    text,
-  );
+  const isLong = text.includes('\n') || text.includes(String.raw`\n`);
+  return masks.reduce((rest, { text: value, shown, wrapped }) => {
+    const masked = rest.includes(value) ? rest.replaceAll(value, () => shown) : rest;
+    return isLong && wrapped !== undefined ? masked.replaceAll(wrapped, () => shown) : masked;
+  }, text);
 }
 
 export function maskJson<Value extends Json | object>(value: Value, masks: readonly Mask[]): Value {

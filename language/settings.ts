@@ -69,6 +69,8 @@ export const Safety = z.strictObject({
   maxNestingDepth: z.number().int().positive().optional(),
   onTimeout: z.enum(['stop', 'pause']).optional(),
   requireApproval: z.array(z.enum(['write', 'shell', 'delete', 'network'])).optional(),
+  /** Protected files that models may reach all the same: paths, without patterns. */
+  allowFiles: z.array(z.string().min(1)).optional(),
   budget: Budget.optional(),
 });
 export type Safety = z.infer<typeof Safety>;

@@ -11,6 +11,7 @@ import { entriesFor, type Catalogue } from '../language/catalogue.ts';
 import { reservedHandleFault } from '../language/events/reserved-events.ts';
 import { faultOfValues, type JsonObject, type ValueFault } from '../language/json.ts';
 import type { Definition, Step } from '../language/model.ts';
+import { beyondTools } from '../language/rights/brought-program.ts';
 import { readStarted, referring } from '../language/read/started-program.ts';
 import { unboundedReference } from '../language/read/checks/referred-bounds.ts';
 import type { RunOrigin } from '../language/events/run-event.ts';
@@ -216,6 +217,13 @@ export function runStarter(parts: RunServices): RunPort {
       const stored = library ?? Object.fromEntries(await referredDefinitions(parts.store, referring(handed)));
       const read = readStarted(handed, parts.catalogue, stored);
       if ('fault' in read) throw new Failure('RUN_NOT_STARTED', read.fault);
+      const { tools } = request.inherited.limits.brought ?? {};
+      const beyond = tools === undefined ? null : beyondTools(read.definition, parts.catalogue, tools);
+      if (beyond !== null)
+        throw new Failure(
+          'RIGHTS_EXCEEDED',
+          `the definition "${read.definition.name}" does more than the model that brings it: ${beyond}`,
+        );
       const fault = faultOfInputs(request.inputs);
       if (fault !== null) throw new Failure(fault.code, fault.message);
       return startRun(parts, { ...request, ...read });

@@ -15,6 +15,7 @@ import { runToEnd } from './processes/run-to-end.ts';
 import { ATTRIBUTE_NAMES, describe, missingSearchAttributes } from './temporal/search-attributes.ts';
 import { readServicesState, type ServicesState } from './config/services-state.ts';
 import { webhookState } from './webhook-state.ts';
+import { inspectRows } from './inspect-rows.ts';
 import { findPresentTemporal, onPath } from './temporal/temporal-binary.ts';
 
 const ANSWER_MAX_MS = 3000;
@@ -64,6 +65,7 @@ async function inspectRunning(config: Config, state: ServicesState | null, env: 
     inspectWorker(config, state),
     inspectWebhooks(env),
     inspectWebUi(config, state),
+    inspectRows(config.database.url),
   ]);
   return answers.flat();
 }

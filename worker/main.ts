@@ -19,8 +19,10 @@ import {
 } from '../services/config/config.ts';
 import { openProject } from './commands/project-parts.ts';
 import { openModels } from './models.ts';
+import { Notifier } from './notifications/notifier.ts';
 import { settleCurrent } from './current-version.ts';
 import { endNow, tellOfSteps } from './ending.ts';
+import type { NotifyConfig } from '../services/config/limits-config.ts';
 import { keepSwept } from './background/sweeping.ts';
 import { StepsUnderWay } from './steps-under-way.ts';
 import { openTriggers } from './triggers/open-triggers.ts';
@@ -108,6 +110,7 @@ async function serve(serving: Serving): Promise<void> {
     models,
     commands: project.commands,
     ...(project.changing === undefined ? {} : { changing: project.changing }),
+    limits: project.config.limits,
     project: config.project?.folder ?? null,
     checkpoints: config.checkpoints ? config.home : null,
     graceMs: config.graceMs,
@@ -119,9 +122,11 @@ async function serve(serving: Serving): Promise<void> {
   });
   const triggers = openTriggers(worker.starting, config, say);
   const sweeping = keepSwept(worker.starting, config.home);
+  const notifier = openNotifier(config, store, project.config.notify);
   let telling: { close(): void } | undefined;
   const stop = (): void => {
     void triggers.close();
+    void notifier?.close();
     void worker.shutdown().catch(() => undefined);
     telling = tellOfSteps(underWay, config.graceMs);
   };
@@ -133,8 +138,15 @@ async function serve(serving: Serving): Promise<void> {
   } finally {
     telling?.close();
     sweeping.end();
-    await Promise.all([triggers.close(), models.close(), project.close()]);
+    await Promise.all([triggers.close(), models.close(), project.close(), notifier?.close()]);
   }
+}
+
+/** Null where nobody is to be told. */
+function openNotifier({ project }: Config, store: Store, targets: NotifyConfig): Notifier | null {
+  return project === null || targets.length === 0
+    ? null
+    : new Notifier({ store, project: project.folder, targets, say });
 }
 
 async function sayReady({ config, version, takeOver, connection, signal }: Serving): Promise<void> {

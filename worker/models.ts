@@ -1,4 +1,4 @@
-/** The models of this worker: by its environment, and by the configuration of its project. */
+/** The models of this worker: by its environment, and by the configuration of its project. Opening starts nothing. */
 import { join } from 'node:path';
 import { Models } from '../activities/models/open-models.ts';
 import type { Config } from '../services/config/config.ts';

@@ -6,6 +6,7 @@ import { StepCheckpoints } from '../activities/checkpoints/step-checkpoints.ts';
 import type { Command } from '../activities/commands/command.ts';
 import { processMetrics } from '../activities/commands/metrics.ts';
 import { builtInCommands, createRegistry, type ChangingCommands } from '../activities/commands/registry.ts';
+import { Limiter, type LimitSettings } from '../activities/limits/limiter.ts';
 import type { Models } from '../activities/models/open-models.ts';
 import { BackgroundProcesses } from '../activities/shell/background.ts';
 import { runStarter, type RunServices } from '../runs/start-run.ts';
@@ -40,6 +41,8 @@ export interface WorkerParts {
   underWay?: StepsUnderWay;
   /** Absent: none are configured. */
   models?: Models;
+  /** Rate limits and circuit breakers; absent: none. */
+  limits?: LimitSettings;
   /** Commands beside the built-in ones. */
   commands?: readonly Command[];
   /** Those that may change while it runs. */
@@ -116,6 +119,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     runs: runStarter(starting),
     models,
     checkpoints,
+    ...(parts.limits === undefined ? {} : { limiter: new Limiter(parts.limits, store.limits) }),
     recorded: (handle) => recorder.written(handle),
   });
   const deployment = await versioning(parts.version ?? null, parts.bundle);

@@ -38,7 +38,7 @@ async function search(
     ...(ignoresCase ? ['--ignore-case'] : []),
     ...patterns.map((each) => `--regexp=${each}`),
   ];
-  const mayRead = readable(context.run.project);
+  const mayRead = readable(context);
   const matches: Match[] = [];
   for await (const line of ripgrep({ args, path, globs: listed(glob) }, context)) {
     const match = matchIn(line);
@@ -80,9 +80,9 @@ interface Folder {
 }
 
 async function tree({ path = '.', depth = COMMAND_BOUNDS.depth }: z.infer<typeof TreeParams>, context: CommandContext) {
-  const mayRead = readable(context.run.project);
+  const mayRead = readable(context);
   const root: Folder = { files: [], folders: new Map(), count: 0 };
-  const { below } = placeOf(context.run.project, path);
+  const { below } = placeOf(context, path);
   for await (const line of ripgrep({ args: ['--files'], path }, context)) {
     const file = plain(line);
     if (!mayRead(file)) continue;

@@ -11,7 +11,7 @@ import type { StepCheckpoints } from '../checkpoints/step-checkpoints.ts';
 import type { Secrets } from '../confinement/secrets.ts';
 import type { Confinement } from '../../language/permissions.ts';
 import type { StepOptions, TurnRequest } from '../../interpreter/contract.ts';
-import type { Inheritance, TurnOutcome } from '../../interpreter/effect.ts';
+import type { Inheritance, Reach, TurnOutcome } from '../../interpreter/effect.ts';
 import type { Handed, Library } from '../../language/read/started-program.ts';
 import type { EditReply, EditRequest, StepList } from '../../interpreter/edits.ts';
 import type { RunContext, Session, Store } from '../../prisma/store/contract/contract.ts';
@@ -75,6 +75,8 @@ export interface CommandContext {
   secrets?: Secrets;
   /** States of the project before and after steps; absent where none are taken. */
   checkpoints?: StepCheckpoints;
+  /** What of the protected the step may reach. */
+  reach?: Reach;
   /** Of a command that starts runs: what they inherit. */
   starts?: StepOptions['starts'];
 }

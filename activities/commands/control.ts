@@ -7,6 +7,7 @@ import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';
 import { Failure } from '../failures/failures.ts';
+import { refuseResume } from './brought.ts';
 import { type Command, type CommandContext, defineCommand, type RunVerb, type Told } from './command.ts';
 
 const Id = z.string().min(1);
@@ -23,6 +24,7 @@ const Result = z.strictObject({
 async function tell(verb: RunVerb, given: z.infer<typeof WithReason>, context: CommandContext): Promise<JsonObject> {
   const { run, key, runs, store } = context;
   const handle = given.handle ?? given.sentinelId ?? run.handle;
+  if (verb === 'resume') refuseResume(handle, context);
   const found = await store.runs.find(handle);
   if (found === null)
     throw new Failure('RUN_NOT_FOUND', `there is no run "${handle}"; sentinel/list names the runs there are`);

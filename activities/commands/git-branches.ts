@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
-import { resolveInside } from '../confinement/confine.ts';
+import { accessOf, resolveInside } from '../confinement/confine.ts';
 import { homesLeftOut } from '../confinement/protected-places.ts';
 import { Failure } from '../failures/failures.ts';
 import type { CommandContext } from './command.ts';
@@ -81,7 +81,7 @@ async function showFile(
   { commit = 'HEAD' }: ParamsOf<'show'>,
   context: CommandContext,
 ): Promise<JsonObject> {
-  resolveInside(context.run.project, file);
+  resolveInside(context.run.project, file, accessOf(context));
   const plain = file.replace(/^(?:\.\/)+/, '');
   const args = ['show', '--no-textconv', '--end-of-options', `${commit}:./${plain}`];
   const { stdout, truncated } = await git({ args }, context);
@@ -158,7 +158,7 @@ async function unstage({ paths }: ParamsOf<'unstage'>, context: CommandContext):
 
 /** What the files hold now is gone. */
 async function restore({ paths, from }: ParamsOf<'restore'>, context: CommandContext): Promise<JsonObject> {
-  for (const path of paths) resolveInside(context.run.project, path, { writes: true, mode: context.confinement?.mode });
+  for (const path of paths) resolveInside(context.run.project, path, accessOf(context, { writes: true }));
   const limits = await confined(paths, context);
   const source = from === undefined ? [] : ['--source', from];
   const { output } = await git(

@@ -1,8 +1,8 @@
 /** How `code/git` runs git: in the run's project, held in as the run's mode says, with values that are never options. */
 import * as z from 'zod';
-import { resolveInside } from '../confinement/confine.ts';
+import { accessOf, resolveInside } from '../confinement/confine.ts';
 import { findRepository, gitProgram, withReadOnlyView, withSafeConfiguration } from '../confinement/git-repository.ts';
-import { homesLeftOut } from '../confinement/protected-places.ts';
+import { homesLeftOut, SECRETS_LEFT_OUT } from '../confinement/protected-places.ts';
 import type { SandboxRequest } from '../confinement/sandbox.ts';
 import { Failure } from '../failures/failures.ts';
 import { SHELL_BOUNDS } from '../shell/process/bounds.ts';
@@ -75,8 +75,9 @@ export function gitFailed(run: GitRun, result: ShellResult): Failure {
 
 /** Paths as git takes them, without what is in a home of Sentinel. */
 export async function confined(paths: readonly string[], context: CommandContext): Promise<string[]> {
-  for (const path of paths) resolveInside(context.run.project, path);
-  return [...paths, ...(await homesLeftOut(context.run.project))];
+  for (const path of paths) resolveInside(context.run.project, path, accessOf(context));
+  const secrets = context.confinement?.byModel === true ? SECRETS_LEFT_OUT : [];
+  return [...paths, ...(await homesLeftOut(context.run.project)), ...secrets];
 }
 
 /** In a submodule git would ask the submodule's own configuration. */

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { execa } from 'execa';
-import { resolveInside } from '../confinement/confine.ts';
+import { accessOf, resolveInside } from '../confinement/confine.ts';
 import { findHelper, helperEnvironment, helperPath } from '../confinement/helper-programs.ts';
 import { Failure } from '../failures/failures.ts';
 import type { CommandContext } from './command.ts';
@@ -24,7 +24,7 @@ export interface Search {
 /** The lines that it prints, until the caller has seen enough; ripgrep ends with the caller. */
 export async function* ripgrep({ args, path, globs = [] }: Search, context: CommandContext): AsyncGenerator<string> {
   const { project } = context.run;
-  const { root, below } = placeOf(project, path);
+  const { root, below } = placeOf(context, path);
   const child = execa(
     await programFor(project),
     [...BASE, ...globs.map((glob) => `--glob=${glob}`), ...args, ...(below === '' ? ['./'] : [`./${below}`])],
@@ -55,8 +55,9 @@ export async function* ripgrep({ args, path, globs = [] }: Search, context: Comm
 }
 
 /** Where a path leads, from the root of the project; empty for the root. */
-export function placeOf(project: string, path: string): { root: string; below: string } {
-  const [root, place] = [resolveInside(project, '.'), resolveInside(project, path)];
+export function placeOf(context: CommandContext, path: string): { root: string; below: string } {
+  const { project } = context.run;
+  const [root, place] = [resolveInside(project, '.'), resolveInside(project, path, accessOf(context))];
   if (!existsSync(place))
     throw new Failure('FILE_NOT_FOUND', `"${path}" does not exist in the project; name a folder or a file that does`);
   return { root, below: relative(root, place) };
@@ -72,20 +73,20 @@ function refuse(said: string): void {
 }
 
 /** Which of the files found a run may read: asked once a file. */
-export function readable(project: string): (path: string) => boolean {
+export function readable(context: CommandContext): (path: string) => boolean {
   const known = new Map<string, boolean>();
   return (path) => {
     const before = known.get(path);
     if (before !== undefined) return before;
-    const may = mayRead(project, path);
+    const may = mayRead(context, path);
     known.set(path, may);
     return may;
   };
 }
 
-function mayRead(project: string, path: string): boolean {
+function mayRead(context: CommandContext, path: string): boolean {
   try {
-    resolveInside(project, path);
+    resolveInside(context.run.project, path, accessOf(context));
     return true;
   } catch (error) {
     if (error instanceof Failure) return false;

@@ -8,6 +8,7 @@ import { readStarted, referring, type Handed } from '../../language/read/started
 import { referredDefinitions } from '../../prisma/store/values/referred-definitions.ts';
 import { Failure } from '../failures/failures.ts';
 import { type Command, type CommandContext, defineCommand, type OtherCommands } from './command.ts';
+import { refuseBeyond } from './brought.ts';
 
 const Fields = z.record(z.string(), Value);
 const Params = z.union(
@@ -25,6 +26,7 @@ async function create(params: Params, context: CommandContext, others: OtherComm
   const stored = await referredDefinitions(context.store, referring(handed));
   const read = readStarted(handed, others.catalogue, Object.fromEntries(stored));
   if ('fault' in read) throw new Failure('DEFINITION_INVALID', read.fault);
+  refuseBeyond(read.definition, others.catalogue, context);
   const { hash, name, version } = await context.store.definitions.save(read.definition);
   return { id: hash, name, version };
 }

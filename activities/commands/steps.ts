@@ -8,6 +8,7 @@ import { Value } from '../../language/model.ts';
 import type { EditRequest } from '../../interpreter/edits.ts';
 import { Failure } from '../failures/failures.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
+import { refuseEdit } from './brought.ts';
 
 const Fields = z.record(z.string(), Value);
 const Row = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value));
@@ -25,6 +26,7 @@ const pathOf = ({ index }: Pick<Where, 'index'>): string => (typeof index === 'n
 type Change = Pick<EditRequest, 'op' | 'revision'> & { step?: JsonObject };
 
 async function edit(context: CommandContext, where: Where, change: Change): Promise<JsonObject> {
+  refuseEdit(context);
   const { run, key, runs } = context;
   const { note } = where;
   const request: EditRequest = {

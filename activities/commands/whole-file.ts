@@ -16,15 +16,15 @@ import {
 import { chmod, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { resolveInside } from '../confinement/confine.ts';
+import { accessOf, resolveInside } from '../confinement/confine.ts';
 import { Failure } from '../failures/failures.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import type { CommandContext } from './command.ts';
 
 const readAll = promisify(readDescriptor) as (descriptor: number) => Promise<Buffer>;
 
-export const readWhole = (path: string, { run }: Pick<CommandContext, 'run'>): Promise<Buffer> =>
-  readBounded(resolveInside(run.project, path), path);
+export const readWhole = (path: string, context: CommandContext): Promise<Buffer> =>
+  readBounded(resolveInside(context.run.project, path, accessOf(context)), path);
 
 /**
  * Blocking up to `blockingBytes`: a small file is read in microseconds, a tenth of what the trips to
@@ -64,8 +64,8 @@ function checkOpened(descriptor: number, place: string, path: string): void {
 }
 
 /** The file itself; refuses what a run may not write. */
-export const checkWritable = (path: string, { run, confinement }: CommandContext): string =>
-  resolveInside(run.project, path, { writes: true, mode: confinement?.mode });
+export const checkWritable = (path: string, context: CommandContext): string =>
+  resolveInside(context.run.project, path, accessOf(context, { writes: true }));
 
 /** Whether it had to be changed. `expected`: what it must still hold. */
 export async function writeWhole(

@@ -7,7 +7,8 @@
  */
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import type { Mode } from '../../language/permissions.ts';
+import type { Reach } from '../../interpreter/effect.ts';
+import type { Confinement, Mode } from '../../language/permissions.ts';
 import { Failure } from '../failures/failures.ts';
 import { type Protection, protectionOf } from './protected-places.ts';
 
@@ -30,10 +31,24 @@ function rootOf(project: string): string {
   return root;
 }
 
-/** What a path is wanted for, and in which mode. */
+/** What a path is wanted for, in which mode, and by whom. */
 export interface Access {
   writes?: boolean;
   mode?: Mode | undefined;
+  byModel?: boolean | undefined;
+  /** Protected files, and folders of them, that the definition names. */
+  files?: readonly string[] | undefined;
+}
+
+/** Whose step it is, and what its definition names. */
+interface Asking {
+  confinement?: Confinement;
+  reach?: Reach;
+}
+
+/** Of a command's context. */
+export function accessOf({ confinement, reach }: Asking, { writes = false } = {}): Access {
+  return { writes, mode: confinement?.mode, byModel: confinement?.byModel === true, files: reach?.files };
 }
 
 /** The absolute, real path of `path`, which need not exist; refuses what lies outside the project, and what is protected in it. */
@@ -48,23 +63,44 @@ export function resolveInside(project: string, path: string, access: Access = {}
   if (!isInside(root, wanted)) throw outside(path, 'leads out of the project');
   const real = realpathOfDeepest(wanted, path);
   if (!isInside(root, real)) throw outside(path, 'leads out of the project through a symbolic link');
-  const protection = protectionOf(root, real);
-  if (protection !== null && isRefused(protection, access))
-    throw new Failure('PATH_PROTECTED', refusals[protection](path));
+  // A link is protected by what it is called, and by what it leads to.
+  const refused = [protectionOf(root, real), protectionOf(root, wanted)].find(
+    (protection) => protection !== null && isRefused(protection, access) && !isAllowed(root, real, protection, access),
+  );
+  if (refused) throw new Failure('PATH_PROTECTED', refusals[refused](path));
   return real;
 }
 
-function isRefused(protection: Protection, { writes = false, mode }: Access): boolean {
-  if (protection === 'home') return true;
-  return writes && (protection === 'repository' || mode === 'sandboxed');
+function isRefused(protection: Protection, { writes = false, mode, byModel = false }: Access): boolean {
+  switch (protection) {
+    case 'home':
+    case 'secrets':
+      return true;
+    case 'repository':
+      return writes || byModel;
+    case 'run-later':
+      return writes && (byModel || mode === 'sandboxed');
+    default:
+      return protection satisfies never;
+  }
+}
+
+/** What the definition names, or what lies in a folder that it names. Nobody reaches a home, nor writes a repository. */
+function isAllowed(root: string, real: string, protection: Protection, access: Access): boolean {
+  const { files = [], writes = false, mode } = access;
+  if (protection === 'home' || (protection === 'repository' && writes)) return false;
+  if (protection === 'run-later' && mode === 'sandboxed') return false;
+  return files.some((file) => isInside(join(root, file), real) || isInside(resolve(root, file), real));
 }
 
 const refusals: Record<Protection, (path: string) => string> = {
   home: (path) => `path "${path}" leads into a home of Sentinel, which no command reads or writes; name another`,
   repository: (path) =>
-    `path "${path}" leads into a git repository, which only git writes; use code/git, or name another`,
+    `path "${path}" leads into a git repository, which only git writes, and no model reads; use code/git, or name another`,
+  secrets: (path) =>
+    `path "${path}" is a file that holds secrets by its name, and the definition does not name it; name another, or name it in "safety.allowFiles"`,
   'run-later': (path) =>
-    `path "${path}" is what the command line runs later, and the run is "sandboxed"; name another, or relax "mode"`,
+    `path "${path}" is what the command line runs later, which no model and no "sandboxed" run writes; name another`,
 };
 
 function isInside(root: string, path: string): boolean {

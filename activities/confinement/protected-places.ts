@@ -8,22 +8,21 @@
  * - P3 `sentinels/` and `sentinel.config.*`: the command line runs them later. A sandboxed step finds them
  *      read-only, and so does `code/write` there; where there is none, a step that makes one is ended, and
  *      what it made is set aside. So it is with a `.sentinel` of the project, which would be taken for a home.
+ * - P4 Files that hold secrets by their names (`.env`, keys, credentials): no command reads or writes one that
+ *      the definition does not name.
+ *
+ * A model reaches less than a definition does: of P2 and P3 it reads nothing of a repository and writes neither,
+ * whatever the mode. What `safety.allowFiles` names it may reach, but for homes.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, realpathSync, watch } from 'node:fs';
 import { lstat, readdir, rename } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
+import { isSecretFile, plainName, SECRET_GLOBS } from '../../language/rights/secret-files.ts';
 
 /** Files by which the home of another installation is known, whatever its name. */
 const HOME_MARKS = ['postgres.password', 'worker-settings.json', 'supervisor.lock'];
 const RUN_LATER = ['sentinels', 'sentinel.config.ts', 'sentinel.config.js', 'sentinel.config.mjs'];
-
-/** Names that one file system or another takes for the same: case, and characters that nobody sees. */
-const plainName = (name: string): string =>
-  name
-    .normalize('NFKC')
-    .replaceAll(/[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF]/g, '')
-    .toLowerCase();
 
 const isHome = (folder: string): boolean =>
   isNamedHome(folder) || HOME_MARKS.some((mark) => existsSync(join(folder, mark)));
@@ -33,7 +32,7 @@ function isNamedHome(folder: string): boolean {
   return plainName(basename(folder)) === '.sentinel' || (own !== undefined && own !== '' && folder === realOf(own));
 }
 
-export type Protection = 'home' | 'repository' | 'run-later';
+export type Protection = 'home' | 'repository' | 'secrets' | 'run-later';
 
 /** Why a real path inside a real root is out of reach; null where it is not. */
 export function protectionOf(root: string, real: string): Protection | null {
@@ -45,6 +44,7 @@ export function protectionOf(root: string, real: string): Protection | null {
   }
   const names = parts.map(plainName);
   if (names.includes('.git')) return 'repository';
+  if (isSecretFile(parts)) return 'secrets';
   return RUN_LATER.includes(names[0] ?? '') ? 'run-later' : null;
 }
 
@@ -55,9 +55,14 @@ export async function homesLeftOut(project: string): Promise<string[]> {
   return [':(exclude,glob,icase)**/.sentinel/**', ...homes.map((home) => `:(exclude,literal)${relative(root, home)}`)];
 }
 
+/** The same for files with secrets, where a model asks. */
+export const SECRETS_LEFT_OUT: readonly string[] = SECRET_GLOBS.map((glob) => `:(exclude,glob,icase)${glob}`);
+
 export interface ProtectedPlaces {
   homes: string[];
   repositories: string[];
+  /** Files with secrets. */
+  secrets: string[];
   runLater: string[];
   /** Where the command line would look for what it runs, and nothing is yet. */
   missing: string[];
@@ -83,6 +88,7 @@ export function findProtectedPlaces(root: string): Promise<ProtectedPlaces> {
 async function search(root: string): Promise<ProtectedPlaces> {
   const homes: string[] = [];
   const repositories: string[] = [];
+  const secrets: string[] = [];
   const waiting = [{ folder: root, depth: 0 }];
   let seen = 0;
   for (let next = waiting.shift(); next !== undefined && seen < foldersMax; next = waiting.shift()) {
@@ -96,8 +102,9 @@ async function search(root: string): Promise<ProtectedPlaces> {
     for (const entry of entries) {
       const path = join(folder, entry.name);
       if (plainName(entry.name) === '.git' && !entry.isSymbolicLink()) repositories.push(path);
-      else if (!entry.isDirectory()) continue;
-      else if (depth < depthMax && entry.name !== 'node_modules') waiting.push({ folder: path, depth: depth + 1 });
+      else if (!entry.isDirectory()) {
+        if (entry.isFile() && isSecretFile(relative(root, path).split(sep))) secrets.push(path);
+      } else if (depth < depthMax && entry.name !== 'node_modules') waiting.push({ folder: path, depth: depth + 1 });
     }
   }
   const laters = RUN_LATER.map((name) => join(root, name));
@@ -106,6 +113,7 @@ async function search(root: string): Promise<ProtectedPlaces> {
   return {
     homes,
     repositories,
+    secrets,
     runLater: laters.filter((_path, index) => there[index]),
     missing: [...laters.filter((_path, index) => !there[index]), ...((await isThere(own)) ? [] : [own])],
   };

@@ -39,6 +39,8 @@ export interface SandboxRequest {
   markers?: Record<string, string>;
   /** A repository of the project that git itself is to write, with the configuration that it may have. */
   repository?: { folder: string; config: string };
+  /** Its files with secrets, and what its repositories reach remotes with, are empty, but for those of these names. */
+  withoutSecrets?: { but: readonly string[] };
 }
 
 export type SandboxFinding =
@@ -127,7 +129,7 @@ export async function sandboxed(launch: Launch, project: string, request: Sandbo
     '--bind',
     root,
     root,
-    ...projectMounts(root, places, request.repository),
+    ...projectMounts(root, places, request),
     '--remount-ro',
     '/',
     '--chdir',
@@ -152,8 +154,8 @@ export async function sandboxed(launch: Launch, project: string, request: Sandbo
 /** What is in the project, and is not the step's: homes are not there, what runs later is read-only. */
 function projectMounts(
   root: string,
-  { homes, repositories, runLater }: ProtectedPlaces,
-  repository: SandboxRequest['repository'],
+  { homes, repositories, secrets, runLater }: ProtectedPlaces,
+  { repository, withoutSecrets }: SandboxRequest,
 ): string[] {
   const readOnly = [...repositories, ...runLater].filter((path) => path !== repository?.folder);
   const link = [join(root, '.git'), ...readOnly].find(
@@ -167,8 +169,21 @@ function projectMounts(
   return [
     ...homes.flatMap((home) => ['--tmpfs', home]),
     ...readOnly.flatMap((path) => ['--ro-bind', path, path]),
+    ...hiddenFiles(root, [...secrets, ...configurationsIn(repositories)], withoutSecrets),
     ...(repository === undefined ? [] : ['--ro-bind', repository.config, join(repository.folder, 'config')]),
   ];
+}
+
+/** They hold what remotes are reached with. */
+const configurationsIn = (repositories: readonly string[]): string[] =>
+  repositories.map((repository) => join(repository, 'config')).filter((path) => existsSync(path));
+
+function hiddenFiles(root: string, secrets: readonly string[], without: SandboxRequest['withoutSecrets']): string[] {
+  if (without === undefined) return [];
+  const named = without.but.map((file) => join(root, file));
+  return secrets
+    .filter((file) => !named.some((place) => isBelow(file, place)))
+    .flatMap((file) => ['--ro-bind', '/dev/null', file]);
 }
 
 /** Homes of Sentinel in what is visible outside the project: this worker's, and those of other installations. */

@@ -76,10 +76,32 @@ function withSpellings(masks: readonly Mask[], secret: { [name: string]: string 
   const quoted = Object.entries(secret).flatMap(([name, value]): Mask[] =>
     value.includes("'") ? [{ text: inSingleQuotes(value), shown: `[env ${name}]` }] : [],
   );
-  const encoded = Object.entries(secret)
-    .filter(([, value]) => value.length >= 8)
-    .flatMap(([name, value]) => inBase64(value).map((text): Mask => ({ text, shown: `[env ${name}]` })));
+  const long = Object.entries(secret).filter(([, value]) => value.length >= encodedLengthMin);
+  const encoded = long.flatMap(([name, value]) =>
+    [...inBase64(value), ...inHex(value), ...linesOf(value)].map((text) => wrapping(text, `[env ${name}]`)),
+  );
   return [...masks, ...quoted, ...encoded].toSorted((a, b) => b.text.length - a.text.length);
+}
+
+const encodedLengthMin = 8;
+
+const inHex = (value: string): string[] => {
+  const hex = Buffer.from(value).toString('hex');
+  return hex === hex.toUpperCase() ? [hex] : [hex, hex.toUpperCase()];
+};
+
+/** A key of several lines is shown line by line by what searches or numbers them. */
+function linesOf(value: string): string[] {
+  const lines = value.split(/\r?\n/).map((line) => line.trim());
+  return lines.length === 1
+    ? []
+    : lines.filter((line) => line.length >= 2 * encodedLengthMin && !line.startsWith('-----'));
+}
+
+/** Programs that encode break their lines; in JSON a line end is two characters. */
+function wrapping(text: string, shown: string): Mask {
+  const characters = [...text].map((character) => character.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
+  return { text, shown, wrapped: new RegExp(characters.join(String.raw`(?:\r?\n|(?:\\r)?\\n)?`), 'g') };
 }
 
 /**
@@ -93,6 +115,42 @@ function inBase64(value: string): string[] {
     return (['base64', 'base64url'] as const).map((alphabet) => bytes.toString(alphabet).slice(...own));
   });
   return [...new Set(spellings)];
+}
+
+/**
+ * What a model calls. A secret is put in only where the definition names it in the model's prompt: nobody else
+ * could have told the model its token, and what comes back does not either.
+ */
+export function secretsOfCall(secrets: Secrets, named: readonly string[] = []): Secrets {
+  const kept = Object.fromEntries(Object.entries(secrets.env).filter(([name]) => named.includes(name)));
+  const hidden = new Map(Object.entries(secrets.env).flatMap(([name, token]) => (name in kept ? [] : [[token, name]])));
+  const isHidden = (text: string): boolean => [...hidden.keys()].some((token) => text.includes(token));
+  const unsealOnly = <Value extends Json | object>(value: Value): Value =>
+    changed(value, (text) => (isHidden(text) ? text : secrets.unseal(text))) as Value;
+  return {
+    ...secrets,
+    results: [
+      ...secrets.results.map((mask) => {
+        const name = hidden.get(mask.shown);
+        return name === undefined ? mask : { ...mask, shown: `[env ${name}]` };
+      }),
+      ...[...hidden]
+        .filter(([token]) => isToken(token))
+        .map(([token, name]) => ({ text: token, shown: `[env ${name}]` })),
+    ],
+    unseal: unsealOnly,
+  };
+}
+
+/** What no request to a model may hold: values of secrets in any of their spellings, and tokens that no prompt names. */
+export function masksOfTurn({ env, results }: Secrets, named: readonly string[] = []): Mask[] {
+  const tokens = Object.entries(env).filter(([name, value]) => isToken(value) && !named.includes(name));
+  const nameOf = new Map(Object.entries(env).map(([name, token]) => [token, name]));
+  const values = results.map((mask) => {
+    const name = nameOf.get(mask.shown);
+    return name === undefined ? mask : { ...mask, shown: `[env ${name}]` };
+  });
+  return [...values, ...tokens.map(([name, token]) => ({ text: token, shown: `[env ${name}]` }))];
 }
 
 /** A failure may quote what it failed on. */

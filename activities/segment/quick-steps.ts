@@ -2,6 +2,8 @@
 import type { CommandContext, RunPort } from '../commands/command.ts';
 import type { Registry } from '../commands/registry.ts';
 import type { Session, Store } from '../../prisma/store/contract/contract.ts';
+import type { Json } from '../../language/json.ts';
+import { useOf, type Limiter } from '../limits/limiter.ts';
 import type { RunInput } from '../../interpreter/host.ts';
 import type { Effect, Reply } from '../../interpreter/effect.ts';
 import { publishEvent } from '../local/publish-event.ts';
@@ -12,7 +14,14 @@ export interface QuickSteps {
   perform(input: RunInput, session: Session, effect: Effect): Promise<Reply>;
 }
 
-export function quickSteps(store: Store, registry: Registry, runs: RunPort): QuickSteps {
+export interface QuickParts {
+  store: Store;
+  registry: Registry;
+  runs: RunPort;
+  limiter: Limiter | undefined;
+}
+
+export function quickSteps({ store, registry, runs, limiter }: QuickParts): QuickSteps {
   return {
     async perform(input, session, effect) {
       switch (effect.type) {
@@ -20,7 +29,10 @@ export function quickSteps(store: Store, registry: Registry, runs: RunPort): Qui
           const secrets = await secretsOf(store, input.env);
           const params = unsealedFor(effect.command, effect.params, secrets);
           const context = contextOf(store, runs, input, session, effect);
-          const value = await withMaskedFailures(secrets, () => registry.run(effect.command, params, context));
+          const work = (): Promise<Json> =>
+            withMaskedFailures(secrets, () => registry.run(effect.command, params, context));
+          const use = { id: useOf(input.handle, effect.key), timeoutMs: effect.timeoutMs, signal: never };
+          const value = await (limiter?.tool(effect.command, use, work) ?? work());
           return { ok: true, value: maskJson(value, secrets.results) };
         }
         case 'emit':
@@ -59,6 +71,8 @@ function contextOf(store: Store, runs: RunPort, input: RunInput, session: Sessio
     timeoutMs: effect.timeoutMs,
     now: () => Date.now(),
     heartbeat: () => undefined,
+    ...(effect.confinement === undefined ? {} : { confinement: effect.confinement }),
+    ...(effect.reach === undefined ? {} : { reach: effect.reach }),
   };
 }
 

@@ -9,10 +9,11 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import type { Json } from '../../language/json.ts';
+import type { Reach } from '../../interpreter/effect.ts';
 import type { Confinement } from '../../language/permissions.ts';
 import { maskText } from '../../language/secrets.ts';
 import type { RunContext, Store } from '../../prisma/store/contract/contract.ts';
-import { resolveInside } from '../confinement/confine.ts';
+import { accessOf, resolveInside } from '../confinement/confine.ts';
 import { guardPlaces } from '../confinement/protected-places.ts';
 import type { Launch, SandboxRequest } from '../confinement/sandbox.ts';
 import type { Secrets } from '../confinement/secrets.ts';
@@ -58,6 +59,7 @@ export interface ShellContext {
   now(): number;
   /** How the step's processes are held in; absent means not at all. */
   confinement?: Confinement;
+  reach?: Reach;
   secrets?: Secrets;
 }
 
@@ -90,7 +92,14 @@ async function launchOf(request: ShellRequest, context: ShellContext): Promise<L
   checkSizes(request.args === undefined ? [request.command] : [request.command, ...request.args], env);
   return confined(
     { file, args, cwd, env },
-    { project, how: context.confinement, markers, mark: markOf(stepMarker(handle, context.key)), ...request.sandbox },
+    {
+      project,
+      how: context.confinement,
+      markers,
+      mark: markOf(stepMarker(handle, context.key)),
+      ...(context.confinement?.byModel === true ? { withoutSecrets: { but: context.reach?.files ?? [] } } : {}),
+      ...request.sandbox,
+    },
   );
 }
 
@@ -204,7 +213,7 @@ function spawn({ file, args, cwd, env, options }: Launch, stdin: 'ignore' | 'pip
 }
 
 async function findFolder(path: string, context: ShellContext): Promise<string> {
-  const cwd = resolveInside(context.run.project, path);
+  const cwd = resolveInside(context.run.project, path, accessOf(context));
   const found = await stat(cwd).catch(() => null);
   if (found?.isDirectory() === true) return cwd;
   throw new Failure(

@@ -5,6 +5,7 @@
 import { formFault } from '../../language/form.ts';
 import { isJsonObject, type JsonObject } from '../../language/json.ts';
 import { valueBytesMax } from '../../language/limits.ts';
+import type { Mask } from '../../language/secrets.ts';
 import { replyValue } from '../../language/models/reply-value.ts';
 import type { TurnRequest } from '../../interpreter/contract.ts';
 import type { TurnCall, TurnOutcome, TurnSettings } from '../../interpreter/effect.ts';
@@ -16,10 +17,19 @@ import type {
 } from '../../prisma/store/contract/conversation-contract.ts';
 import type { Registry } from '../commands/registry.ts';
 import { Failure } from '../failures/failures.ts';
+import { useOf, type Limiter } from '../limits/limiter.ts';
 import type { Models } from '../models/open-models.ts';
 import { callsOf, textOf, type AnswerBlock, type Message, type ToolCallBlock } from '../models/port/message.ts';
 import { TurnError } from '../models/port/turn-failure.ts';
-import { EFFORTS, TURN_LIMITS, type Delta, type Effort, type Tool, type TurnReply } from '../models/port/turn.ts';
+import {
+  EFFORTS,
+  TURN_LIMITS,
+  type Delta,
+  type Effort,
+  type Tool,
+  type TurnReply,
+  type TurnResult,
+} from '../models/port/turn.ts';
 import { failureOf } from '../models/provider/take-turn.ts';
 import { costOf } from '../models/records/cost.ts';
 import { wireName } from '../../language/models/tool-names.ts';
@@ -29,6 +39,7 @@ import { askingFor, estimatedTokens, fixedTokens, promptsShown, type Send } from
 import { planAt, whenFull, whenTooLong } from './compaction/compactor.ts';
 import { shown, type Plan } from './compaction/view.ts';
 import { hasOpening, promptsIn, readRows, saidBefore, withoutTools, type Conversed } from './conversation.ts';
+import { maskConversed } from './mask-conversed.ts';
 import { highlight } from './prompts/highlight.ts';
 import type { LiveTurn } from './live/live-turn.ts';
 import { toolsInText } from './prompts/tools-in-text.ts';
@@ -42,6 +53,8 @@ export interface TurnParts {
   registry: Pick<Registry, 'find'>;
   /** Null: none are configured. */
   models: Pick<Models, 'resolve' | 'turn'> | null;
+  /** Absent: nothing is limited. */
+  limiter?: Limiter;
 }
 
 export interface TurnPlace {
@@ -52,6 +65,8 @@ export interface TurnPlace {
   known?: () => void;
   timeoutMs: number;
   signal: AbortSignal;
+  /** What nothing that is sent may hold. */
+  masks?: readonly Mask[];
   /** Hears what the model says while it does. */
   live?: Pick<LiveTurn, 'isLater' | 'begin' | 'hear' | 'end'>;
 }
@@ -192,9 +207,9 @@ interface Asked extends Said {
 
 /** One request; or, where the conversation is too long for it, what was made of the conversation. */
 async function askModel(
-  { store }: TurnParts,
+  { store, limiter }: TurnParts,
   request: TurnRequest,
-  { run, attempt, timeoutMs, live }: TurnPlace,
+  { run, attempt, timeoutMs, live, masks = [] }: TurnPlace,
   { rows, plan, prompts: contextPrompts, models, resolved, tools, options, signal }: Asked,
 ): Promise<Answered | { compacted: TurnOutcome }> {
   const { settings } = request;
@@ -205,13 +220,16 @@ async function askModel(
   const send: Send = (told, summaryTokens) => {
     const isSummary = summaryTokens !== undefined;
     const turn = {
-      ...withBesides(readRows(told), besides, inText),
+      ...maskConversed(withBesides(readRows(told), besides, inText), masks),
       ...(inText ? {} : toolsOf(tools, isSummary ? {} : settings)),
     };
     const own = isSummary ? { ...withoutSchema, maxTokens: summaryTokens } : options;
     // A summary is nothing that the model says to anybody.
     const onDelta = isSummary ? {} : { onDelta: (delta: Delta): void => live?.hear(delta) };
-    return models.turn(resolved, { ...turn, ...own, cache: '5m' }, { signal, limits, ...onDelta });
+    const ask = (): Promise<TurnResult> =>
+      models.turn(resolved, { ...turn, ...own, cache: '5m' }, { signal, limits, ...onDelta });
+    const use = { id: useOf(run.handle, `${request.conversation}/turn.${request.turn}`), timeoutMs, signal };
+    return limiter?.provider(resolved.provider.provider.name, use, ask) ?? ask();
   };
   const fixed = fixedTokens(tools, { inText, ...(schema === undefined ? {} : { schema }) });
   const asking = await askingFor(

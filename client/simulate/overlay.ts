@@ -5,7 +5,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { relative } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
-import { resolveInside } from '../../activities/confinement/confine.ts';
+import { type Access, resolveInside } from '../../activities/confinement/confine.ts';
 import { Failure } from '../../activities/failures/failures.ts';
 import { valueBytesMax } from '../../language/limits.ts';
 
@@ -25,8 +25,8 @@ export class Overlay {
   }
 
   /** Throws `Failure`, with the codes of `code/read`. */
-  read(path: string): Buffer {
-    const file = resolveInside(this.#project, path);
+  read(path: string, access: Access): Buffer {
+    const file = resolveInside(this.#project, path, access);
     const bytes = this.#written.get(file) ?? onDisk(file, path);
     if (bytes === null)
       throw new Failure(
@@ -36,8 +36,8 @@ export class Overlay {
     return bytes;
   }
 
-  write(path: string, content: string | Buffer): { bytes: number; changed: boolean; isNew: boolean } {
-    const file = resolveInside(this.#project, path, { writes: true });
+  write(path: string, content: string | Buffer, access: Access): { bytes: number; changed: boolean; isNew: boolean } {
+    const file = resolveInside(this.#project, path, { ...access, writes: true });
     const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
     const before = this.#written.get(file) ?? onDisk(file, path);
     this.#written.set(file, bytes);
@@ -45,8 +45,8 @@ export class Overlay {
   }
 
   /** Throws where the path leads out of the project. */
-  check(path: string): void {
-    resolveInside(this.#project, path);
+  check(path: string, access: Access): void {
+    resolveInside(this.#project, path, access);
   }
 
   /** What the project's files would be at the end against what they are. */

@@ -6,6 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Edit } from '../../activities/editing/apply-edits.ts';
 import { editFile } from '../../activities/editing/edit-file.ts';
+import { type Access, accessOf } from '../../activities/confinement/confine.ts';
 import { Failure } from '../../activities/failures/failures.ts';
 import { chatEvent } from '../../language/events/chat.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
@@ -90,15 +91,16 @@ export class Predictions extends Script {
 
   #assume(effect: Effect): Predicted {
     if (effect.type === 'command') return this.#command(effect);
-    if (effect.type === 'shell' && effect.cwd !== undefined) this.#overlay.check(effect.cwd);
+    if (effect.type === 'shell' && effect.cwd !== undefined) this.#overlay.check(effect.cwd, accessOf(effect));
     return { text: doing(effect), source: 'assumed' };
   }
 
-  #command({ command, params }: Commanded): Predicted {
+  #command({ command, params, ...asking }: Commanded): Predicted {
     const { path, content, collection } = params;
+    const access = accessOf(asking);
     switch (command) {
       case 'code/read': {
-        const bytes = this.#overlay.read(textOf(path));
+        const bytes = this.#overlay.read(textOf(path), access);
         const encoding = params['encoding'] === 'base64' ? 'base64' : 'utf8';
         return {
           ...known({ path: textOf(path), content: bytes.toString(encoding), bytes: bytes.length }),
@@ -106,17 +108,18 @@ export class Predictions extends Script {
         };
       }
       case 'code/write': {
-        const { bytes, changed, isNew } = this.#overlay.write(textOf(path), textOf(content));
+        const { bytes, changed, isNew } = this.#overlay.write(textOf(path), textOf(content), access);
         const deed = isNew ? 'creates' : changed ? 'changes' : 'leaves as it is:';
         return { ...known({ path: textOf(path), bytes, changed }), text: `${deed} ${textOf(path)} (${bytes} bytes)` };
       }
       case 'code/edit': {
-        const { after, result } = editFile(this.#overlay.read(textOf(path)), editsIn(params), textOf(path));
-        this.#overlay.write(textOf(path), after);
+        const before = this.#overlay.read(textOf(path), access);
+        const { after, result } = editFile(before, editsIn(params), textOf(path));
+        this.#overlay.write(textOf(path), after, access);
         return { ...known(result), text: `edits ${textOf(path)} from line ${result.firstLine}` };
       }
       case 'code/git':
-        return this.#git(params);
+        return this.#git(params, access);
       case 'code/undo':
         return {
           ...known(NOTHING_UNDONE),
@@ -168,8 +171,8 @@ export class Predictions extends Script {
     }
   }
 
-  #git({ operation, paths = [] }: JsonObject): Predicted {
-    for (const one of Array.isArray(paths) ? paths : [paths]) this.#overlay.check(textOf(one));
+  #git({ operation, paths = [] }: JsonObject, access: Access): Predicted {
+    for (const one of Array.isArray(paths) ? paths : [paths]) this.#overlay.check(textOf(one), access);
     return {
       text: `git ${textOf(operation)}`,
       source: 'assumed',

@@ -197,6 +197,7 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     maxNestingDepth: 'How deep sentinels may be nested; 8 when absent.',
     onTimeout: 'At a bound: "stop" the run (the default), or "pause" it until somebody extends the bound.',
     requireApproval: 'Kinds of steps that ask before they act.',
+    allowFiles: 'Protected files, such as ".env.test", that models of the run may reach all the same.',
     budget: 'What the run may spend, with all runs nested in it.',
   },
   Budget: {

@@ -9,6 +9,8 @@ import { definitions } from './values/definitions.ts';
 import { logs } from './logs/logs.ts';
 import { inbox } from './runs/inbox.ts';
 import { incidents } from './runs/incidents.ts';
+import { limits } from './values/limits.ts';
+import { notifications } from './events/notifications.ts';
 import { LazyPrisma } from './connection/prisma-client.ts';
 import { executions } from './logs/executions.ts';
 import { calls } from './values/calls.ts';
@@ -54,6 +56,8 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
     chat: chat(database),
     spending: spending(database),
     incidents: incidents(database),
+    limits: limits(database),
+    notifications: notifications(database),
     signals: signals(database, announcer, listener),
     executions: executions(database, announcer, listener),
     triggers: triggers(database, announcer, listener),

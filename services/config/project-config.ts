@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import { McpServers } from '../commands/mcp-settings.ts';
 import { OwnCommand } from '../commands/own-commands.ts';
+import { LimitsConfig, NotifyConfig } from './limits-config.ts';
 import { ConfigError } from './config-error.ts';
 import type { ConfigFile } from './project-file.ts';
 
@@ -63,6 +64,8 @@ export const ProjectConfig = z.strictObject({
     .prefault({}),
   commands: z.array(OwnCommand).default([]),
   mcpServers: McpServers.default({}),
+  limits: LimitsConfig.prefault({}),
+  notify: NotifyConfig.default([]),
   defaults: z.strictObject({ persona: z.string().min(1).optional(), host: z.string().min(1).optional() }).default({}),
 });
 export type ProjectConfig = z.infer<typeof ProjectConfig>;

@@ -32,18 +32,11 @@ function longOptions(activityId: string, timeoutMs: number): ActivityOptions {
 }
 
 export function stepOptions(effect: ActivityEffect): [StepOptions] | [] {
-  const { confinement, secrets } = effect;
+  const { confinement, secrets, reach } = effect;
   const starts = startsOf(effect);
   const call = effect.type === 'command' ? effect.call : undefined;
-  if (confinement === undefined && secrets === undefined && starts === undefined && call === undefined) return [];
-  return [
-    {
-      ...(confinement === undefined ? {} : { confinement }),
-      ...(secrets === undefined ? {} : { secrets }),
-      ...(starts === undefined ? {} : { starts }),
-      ...(call === undefined ? {} : { call }),
-    },
-  ];
+  const said = Object.entries({ confinement, secrets, reach, starts, call }).filter(([, value]) => value !== undefined);
+  return said.length === 0 ? [] : [Object.fromEntries(said) as StepOptions];
 }
 
 function startsOf(effect: ActivityEffect): StepOptions['starts'] {

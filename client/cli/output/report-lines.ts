@@ -43,7 +43,7 @@ export function reportLines(report: RunReport & { name?: string }, paint: Paint)
   if (reason !== undefined) lines.push(`  held: ${oneLine(reason)}`);
   for (const wait of waits)
     lines.push(
-      `  waiting for ${paint.warn(wait.for)} until ${clockText(new Date(wait.until), new Date())} (${wait.step})`,
+      `  waiting for ${paint.warn(wait.for)} until ${clockText(new Date(wait.until), new Date())}${limitIn(wait.why)} (${wait.step})`,
     );
   for (const { by, text, step } of told)
     lines.push(`  told by ${by}: ${shorten(oneLine(text))} (${step}, before its next turn)`);
@@ -54,6 +54,12 @@ export function reportLines(report: RunReport & { name?: string }, paint: Paint)
   if (status === 'failed') lines.push(`  logs: sentinel logs ${handle}`);
   if (webUrl !== null) lines.push(`  web: ${webUrl}`);
   return lines;
+}
+
+/** Whoever set a limit wants to know of it here; what a provider says stands in the warning. */
+function limitIn(why: string): string {
+  const limit = /: (limit of \d+ (?:a minute|at once))/.exec(why)?.[1];
+  return limit === undefined ? '' : `: ${limit}`;
 }
 
 const shownMax = 120;

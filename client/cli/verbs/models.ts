@@ -3,6 +3,8 @@ import type { Command } from 'commander';
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { ShownModel, ShownProvider } from '../../../activities/models/inventory.ts';
+import type { CircuitState } from '../../../prisma/store/contract/limit-contract.ts';
+import { circuitWords } from '../../../services/circuit-words.ts';
 import type { Prices } from '../../../activities/models/records/facts.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
@@ -49,7 +51,7 @@ for a million tokens in and out.
 
 Examples:
   sentinel models list
-  sentinel models list --json    [{name, kind, health, models: [{name, sizeBytes, window, allocated, facts}]}]`,
+  sentinel models list --json    [{name, kind, health, circuit, models: [{name, sizeBytes, window, allocated, facts}]}]`,
     )
     .action(async (_options: unknown, self: Command) => {
       const output = openOutput(self.optsWithGlobals<Options>());
@@ -57,18 +59,36 @@ Examples:
         import('../request/open-models.ts'),
         import('../../../activities/models/inventory.ts'),
       ]);
-      const shown = await withModels(output, ({ directory }) => inventory(directory, new AbortController().signal));
+      const [listed, circuits] = await Promise.all([
+        withModels(output, ({ directory }) => inventory(directory, new AbortController().signal)),
+        providerCircuits(),
+      ]);
+      const shown = listed.map((provider) => ({ ...provider, circuit: circuits.get(provider.name) ?? null }));
       output.object(shown);
       showProviders(shown, output);
       process.exitCode = shown.some(({ models }) => models.length > 0) ? EXIT.ok : EXIT.failed;
     });
 }
 
-function showProviders(shown: readonly ShownProvider[], output: Output): void {
+type Shown = ShownProvider & { circuit: CircuitState | null };
+
+/** Of the providers that failed lately, by name. */
+async function providerCircuits(): Promise<Map<string, CircuitState>> {
+  const [{ readConfig }, { circuitStates }] = await Promise.all([
+    import('../../../services/config/config.ts'),
+    import('../../../services/inspect-rows.ts'),
+  ]);
+  const found = await circuitStates(readConfig().database.url);
+  return new Map(found.map((circuit) => [circuit.subject.replace(/^provider:/, ''), circuit]));
+}
+
+function showProviders(shown: readonly Shown[], output: Output): void {
   const { good, bad, strong } = output.paint;
-  for (const { name, health, models } of shown) {
+  for (const { name, health, models, circuit } of shown) {
     const state = health.ok ? `${models.length} models, answered in ${health.ms} ms` : health.message;
     output.line(`${health.ok ? good('✔') : bad('✖')} ${strong(name)}  ${state}`);
+    if (circuit !== null && circuit.state !== 'closed')
+      output.line(output.paint.warn(`⚠ ${name} is ${circuitWords(circuit)}`));
   }
   const rows = shown.flatMap(({ models }) => models.map((model) => rowOf(model)));
   if (rows.length > 0) output.line();

@@ -15,6 +15,7 @@ import type { Conversations } from './conversation-contract.ts';
 import type { Signals } from './event-contract.ts';
 import type { Executions } from './execution-contract.ts';
 import type { Incidents } from './incident-contract.ts';
+import type { LimitStore, NotificationStore } from './limit-contract.ts';
 import type { OpenSession, Session } from './session-contract.ts';
 import type { Subscription } from './subscription.ts';
 import type { SpendingStore } from './spending-contract.ts';
@@ -227,6 +228,8 @@ export interface Store {
   chat: Chat;
   spending: SpendingStore;
   incidents: Incidents;
+  limits: LimitStore;
+  notifications: NotificationStore;
   signals: Signals;
   executions: Executions;
   triggers: TriggerStore;

@@ -108,6 +108,8 @@ const isKnown = ({ code, message }: { code: string; message: string }, before: r
 function failedStep(event: StepFinished, before: readonly Found[]): Found | null {
   const { seq, key, at, failure, step, outcome, action, label } = event;
   const isEcho = HOLDING.has(step);
+  // It waits for its turn.
+  if (failure?.code === 'RATE_LIMITED') return null;
   if (failure === undefined || (isEcho && isKnown(failure, before))) return null;
   return {
     seq,

@@ -35,6 +35,10 @@ test('Prisma reads every table with all its columns', async () => {
       prisma.incident.findMany(),
       prisma.checkpoint.findMany(),
       prisma.chatMessage.findMany(),
+      prisma.permit.findMany(),
+      prisma.circuit.findMany(),
+      prisma.notice.findMany(),
+      prisma.delivery.findMany(),
     ]);
     expect(found.flat()).toEqual([]);
     expect(await prisma.installation.findMany()).toEqual([{ id: expect.stringMatching(/^[\da-f-]{36}$/) as string }]);
@@ -52,8 +56,10 @@ test('no table is missing from the schema', async () => {
     'calls',
     'checkpoints',
     'chat_messages',
+    'circuits',
     'conversation_messages',
     'definitions',
+    'deliveries',
     'event_subscriptions',
     'execution_lines',
     'executions',
@@ -63,7 +69,9 @@ test('no table is missing from the schema', async () => {
     'journal',
     'log_chunks',
     'messages',
+    'notices',
     'payloads',
+    'permits',
     'published_events',
     'records',
     'run_events',

@@ -2,6 +2,7 @@
  * Runs of a model step whose model is a double at the wire: it answers by what it is asked, so that many runs
  * can ask it at once, and asking the same again gets the same. It counts what is paid, turn by turn.
  */
+import type { JsonObject } from '../../../../language/json.ts';
 import type { Reply } from '../../../models/wires/double.ts';
 import { openAiWire as wire } from '../../../models/wires/openai-wire.ts';
 import { streamed } from '../../../models/wires/wire.ts';
@@ -45,7 +46,7 @@ export class ScriptedModel extends ModelDouble {
     await super.open();
     this.double.answer(wire.path, (body) => {
       const messages = wire.messages(body);
-      const name = (messages.find(({ role }) => role === 'user')?.texts.join('') ?? '').split(' ')[0] ?? '';
+      const name = nameIn(body);
       const turn = messages.filter(({ role }) => role === 'assistant').length + 1;
       const counts = this.paid.get(name) ?? [];
       counts[turn - 1] = (counts[turn - 1] ?? 0) + 1;
@@ -54,4 +55,15 @@ export class ScriptedModel extends ModelDouble {
     });
     return this;
   }
+
+  /** Bodies of the requests of one conversation. */
+  turnsOf(name: string): JsonObject[] {
+    return this.turns.filter((body) => nameIn(body) === name);
+  }
+}
+
+function nameIn(body: JsonObject): string {
+  const first = wire.messages(body).find(({ role }) => role === 'user');
+  // What is known stands before the prompt.
+  return (first?.texts.at(-1) ?? '').split(' ')[0] ?? '';
 }

@@ -1,0 +1,34 @@
+/** What a model may do with runs and definitions: no more through them than by itself, and nothing to its own run. */
+import type { Catalogue } from '../../language/catalogue.ts';
+import type { Definition } from '../../language/model.ts';
+import { beyondTools } from '../../language/rights/brought-program.ts';
+import { Failure } from '../failures/failures.ts';
+import type { CommandContext } from './command.ts';
+
+/** A definition that a model brings. */
+export function refuseBeyond(
+  definition: Definition,
+  catalogue: Catalogue,
+  { reach, confinement }: Pick<CommandContext, 'reach' | 'confinement'>,
+): void {
+  if (confinement?.byModel !== true || reach?.tools === undefined) return;
+  const beyond = beyondTools(definition, catalogue, reach.tools);
+  if (beyond !== null)
+    throw exceeds(`the definition "${definition.name}" does more than the model that brings it: ${beyond}`);
+}
+
+/** Edits are the definition's, and a person's. */
+export function refuseEdit({ confinement }: Pick<CommandContext, 'confinement'>): void {
+  if (confinement?.byModel === true)
+    throw exceeds('no model edits the steps of a run; make the edit a step of the definition');
+}
+
+/** A run that is held waits for a person's word; no model of the same run gives it. */
+export function refuseResume(handle: string, { run, confinement }: Pick<CommandContext, 'confinement' | 'run'>): void {
+  if (confinement?.byModel === true && outermost(handle) === outermost(run.handle))
+    throw exceeds(`${handle} is held for a person, and a model of the same run does not let it go on`);
+}
+
+const outermost = (handle: string): string => handle.split('/')[0] ?? '';
+
+const exceeds = (finding: string): Failure => new Failure('RIGHTS_EXCEEDED', finding);

@@ -1,0 +1,59 @@
+/**
+ * What of the protected an action may reach: of a step, the files that its definition names; of a call of a model,
+ * those that `safety.allowFiles` names, and the secrets that the step's prompt names. What a model has started
+ * reaches no more than the model.
+ */
+import { entryOf } from '../language/catalogue.ts';
+import type { CommandStep, LlmStep } from '../language/model.ts';
+import { secretFilesIn } from '../language/rights/secret-files.ts';
+import { handedIn } from '../language/read/started-program.ts';
+import type { CommandEffect, Inheritance, Reach, RunLimits } from './effect.ts';
+import { rightsOf } from './limits.ts';
+import { offered } from './offered.ts';
+import type { Walk } from './walk-state.ts';
+
+/** Of a command step, as it is written. */
+export function reachOf({ input: { limits } }: Walk, step: CommandStep): { reach?: Reach } {
+  const named = limits.brought === undefined ? secretFilesIn(step.params) : [];
+  return shown({ files: [...(limits.files ?? []), ...named], tools: limits.brought?.tools });
+}
+
+/** Of a call of a model. */
+export function reachOfCall(walk: Walk, step: LlmStep, command: string): { reach?: Reach } {
+  const { catalogue, limits } = walk.input;
+  const bringsProgram = entryOf(catalogue, command).otherRuns !== undefined;
+  return shown({
+    files: limits.files ?? [],
+    env: secretsNamed(step),
+    tools: bringsProgram ? offered(walk, step) : undefined,
+  });
+}
+
+const ENV = /\benv\.([A-Za-z_]\w*)/g;
+
+/** Variables that stand in what the definition tells the model, by name. */
+export function secretsNamed({ system = '', messages = [], prompt = '' }: LlmStep): string[] {
+  const told = [system, prompt, ...messages.map(({ content }) => content)].join('\n');
+  return [...new Set([...told.matchAll(ENV)].map(([, name = '']) => name))];
+}
+
+function shown({ files = [], env = [], tools }: Pick<Reach, 'files' | 'env'> & { tools: Reach['tools'] | undefined }): {
+  reach?: Reach;
+} {
+  const reach: Reach = {
+    ...(files.length === 0 ? {} : { files }),
+    ...(env.length === 0 ? {} : { env }),
+    ...(tools === undefined ? {} : { tools }),
+  };
+  return Object.keys(reach).length === 0 ? {} : { reach };
+}
+
+/** What a run inherits that a command starts. One that a model brings is held to what the model may call. */
+export function inheritanceOf({ input: { depth, limits } }: Walk, { call, params, reach }: CommandEffect): Inheritance {
+  const rights = rightsOf(limits);
+  if (call === undefined) return { depth: depth + 1, limits: rights };
+  const handed = handedIn(params);
+  const isOwn = handed !== null && !('name' in handed) && reach?.tools !== undefined;
+  const brought: RunLimits['brought'] = isOwn ? { tools: reach.tools ?? [] } : (limits.brought ?? {});
+  return { depth: depth + 1, limits: { ...rights, brought } };
+}

@@ -1,0 +1,65 @@
+/** What the database says that somebody should know of: what is left alone for its failures, and whom nobody could tell. */
+import { openStore } from '../prisma/store/open-store.ts';
+import type { CircuitState } from '../prisma/store/contract/limit-contract.ts';
+import { circuitWords } from './circuit-words.ts';
+import type { DoctorEntry } from './inspect-services.ts';
+
+/** Empty where the database does not answer, or has not the tables of this version. */
+export async function circuitStates(url: string | null): Promise<CircuitState[]> {
+  return (await asked(url, ({ limits }) => limits.circuits())) ?? [];
+}
+
+/** An entry for each circuit that is not closed; one for messages that were given up, where there are any. */
+export async function inspectRows(url: string | null): Promise<DoctorEntry[]> {
+  const circuits = (await circuitStates(url)).filter(({ state }) => state !== 'closed');
+  const givenUp = await asked(url, ({ notifications }) => notifications.givenUp());
+  return [...circuits.map(entryOf), ...(givenUp === null || givenUp.count === 0 ? [] : [givenUpEntry(givenUp)])];
+}
+
+function entryOf(circuit: CircuitState): DoctorEntry {
+  return {
+    name: circuit.subject.replace(':', ' '),
+    // Runs wait for it, or say so.
+    ok: true,
+    found: circuitWords(circuit),
+    where: null,
+    version: null,
+    remedy: 'See what it failed of; "limits.breaker" of sentinel.config says when it is left alone, and for how long.',
+  };
+}
+
+function givenUpEntry({
+  count,
+  finding,
+  url,
+}: {
+  count: number;
+  finding: string | null;
+  url: string | null;
+}): DoctorEntry {
+  const { origin } = new URL(url ?? 'http://unknown');
+  return {
+    name: 'notifications',
+    ok: false,
+    found: `${count} of the last week could not be sent within a day; the last to ${origin}: ${finding ?? ''}`,
+    where: null,
+    version: null,
+    remedy:
+      'Correct "notify" of sentinel.config, or what receives there; "sentinel inbox" and "incidents" show what was not told.',
+  };
+}
+
+async function asked<Result>(
+  url: string | null,
+  ask: (store: ReturnType<typeof openStore>) => Promise<Result>,
+): Promise<Result | null> {
+  if (url === null) return null;
+  const store = openStore({ url, poolSize: 1 });
+  try {
+    return await ask(store);
+  } catch {
+    return null;
+  } finally {
+    await store.close().catch(() => undefined);
+  }
+}

@@ -1,0 +1,67 @@
+/** What a notification says of an event of a run: one JSON object. Secrets are masked as in the event itself. */
+import { createHash } from 'node:crypto';
+import type { Json, JsonObject } from '../../language/json.ts';
+import type { RunEvent } from '../../language/events/run-event.ts';
+import { maskTokens } from '../../language/secrets.ts';
+import type { Run } from '../../prisma/store/contract/contract.ts';
+import type { NewDelivery, Notice } from '../../prisma/store/contract/limit-contract.ts';
+
+const SHOWN_MAX = 16_000;
+
+/** Null where the event says nothing that is worth a message. */
+export function deliveryOf(run: Run, notice: Notice, event: RunEvent, url: string): NewDelivery | null {
+  const said = saidBy(event, run.handle);
+  if (said === null) return null;
+  // The same event to the same address is one message, whoever makes it.
+  const id = createHash('sha256').update(`${run.handle}\n${notice.seq}\n${url}`).digest('hex').slice(0, 32);
+  const body: JsonObject = {
+    id,
+    event: notice.kind,
+    at: new Date(notice.at).toISOString(),
+    handle: run.handle,
+    name: run.name,
+    project: run.project,
+    persona: run.persona,
+    ...said,
+  };
+  const masked = maskTokens(body);
+  return { id, handle: run.handle, event: notice.kind, url, body: JSON.stringify(masked) };
+}
+
+function saidBy(event: RunEvent, handle: string): JsonObject | null {
+  switch (event.type) {
+    case 'asked': {
+      const { id, kind, message, choices, priority, show, expiresAt, digest } = event.question;
+      return {
+        message,
+        step: event.key,
+        question: {
+          id,
+          kind,
+          choices: [...choices],
+          priority,
+          expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+          digest,
+          show: bounded(show),
+        },
+        answer: choices.map((choice) => `sentinel answer ${handle} ${id} ${choice}`),
+      };
+    }
+    case 'warning':
+      return { message: event.message, step: event.key, code: event.code };
+    case 'run-finished': {
+      const { failure, limit, outcome } = event;
+      return {
+        message:
+          failure?.message ?? `the run ended as ${outcome}${limit === undefined ? '' : ` at its limit ${limit}`}`,
+        ...(failure === undefined ? {} : { code: failure.code }),
+        ...(limit === undefined ? {} : { limit }),
+      };
+    }
+    default:
+      return null;
+  }
+}
+
+/** What is too long for a message is looked up where the run is. */
+const bounded = (value: Json): Json => (JSON.stringify(value).length <= SHOWN_MAX ? value : null);
