@@ -56,6 +56,7 @@ import { runSegment } from './segment/run-segment.ts';
 import { runShell } from './shell/run-shell.ts';
 import { withValueFiles } from './shell/value-files.ts';
 import type { Models } from './models/open-models.ts';
+import type { Shelf } from './turns/cassettes/shelf.ts';
 import { LiveTurn } from './turns/live/live-turn.ts';
 import { runAgent } from './turns/run-agent.ts';
 import { runCall } from './turns/run-call.ts';
@@ -70,6 +71,7 @@ export interface ActivityParts {
   recorded: (handle: string) => Promise<void>;
   /** Null: model steps fail, and say how to get one. */
   models: Models | null;
+  shelf: Shelf;
 }
 
 type Activity = (...args: never[]) => Promise<unknown>;
@@ -142,7 +144,7 @@ async function askWithin(parts: ActivityParts, request: TurnRequest, options?: S
   const live = liveTurn(parts, context, key, secrets);
   return beating(
     context,
-    () => live.during(runTurn(parts, request, { run, attempt: `${key} ${attempt}`, timeoutMs, signal, live })),
+    () => live.during(runTurn(parts, request, { run, asker: key, attempt: `${key} ${attempt}`, timeoutMs, signal, live })),
     () => ({ turn: number, tokensSoFar, ...live.progress }),
   );
 }
@@ -173,7 +175,7 @@ async function agent(parts: ActivityParts, input: RunInput, request: AgentReques
       const known = (): void => {
         answeredBefore = number;
       };
-      const place = { run, attempt: `${key} ${attempt}`, timeoutMs, signal, known, live };
+      const place = { run, asker: key, attempt: `${key} ${attempt}`, timeoutMs, signal, known, live };
       return (await live.during(runTurn(parts, turnRequest(effect), place))) as unknown as Json;
     },
     call: (effect: CommandEffect) => {

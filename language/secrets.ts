@@ -24,6 +24,10 @@ const TOKEN = /sealed_\w+?_[0-9a-f]{32}/g;
 
 export const isToken = (value: string): boolean => value.replace(TOKEN, '') === '' && value !== '';
 
+/** What people read in the place of tokens. */
+export const withoutTokens = (text: string): string =>
+  text.includes('sealed_') ? text.replaceAll(TOKEN, (token) => `[env ${token.slice('sealed_'.length, -33)}]`) : text;
+
 export interface Mask {
   text: string;
   shown: string;

@@ -6,6 +6,7 @@ import type { Command } from '../activities/commands/command.ts';
 import { processMetrics } from '../activities/commands/metrics.ts';
 import { builtInCommands, createRegistry } from '../activities/commands/registry.ts';
 import type { Models } from '../activities/models/open-models.ts';
+import { Shelf } from '../activities/turns/cassettes/shelf.ts';
 import { BackgroundProcesses } from '../activities/shell/background.ts';
 import { runStarter, type RunServices } from '../runs/start-run.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
@@ -106,6 +107,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     registry,
     runs: runStarter(starting),
     models,
+    shelf: new Shelf(store),
     recorded: (handle) => recorder.written(handle),
   });
   const deployment = await versioning(parts.version ?? null, parts.bundle);

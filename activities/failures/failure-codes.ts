@@ -6,6 +6,7 @@ export const FAILURE_CODES = {
   CALL_OUTCOME_UNKNOWN: 'Nobody knows whether a call of a model was done',
   CALL_REPEATED: 'A call of a model was done again',
   CANCELLED_BY_FORCE: 'A run was ended by force, without its clean-up',
+  CASSETTE_MISS: 'A cassette does not hold what a replay asks',
   CHILD_FAILED: 'A nested sentinel failed',
   CLEAN_UP_FAILED: 'A clean-up failed after something else had ended already',
   COMMAND_NOT_BUILT: 'The command is part of the format but not built yet',

@@ -79,6 +79,7 @@ class Conversation {
       },
       {
         run: { handle: this.handle, project: this.project },
+        asker: 'steps.0@1/turn',
         attempt: 'one',
         timeoutMs: 60_000,
         signal: new AbortController().signal,
