@@ -1,0 +1,210 @@
+/** Runs that are recorded over the scripted wire and replayed without it: the same events, and nobody is asked. */
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../../language/json.ts';
+import type { Definition, Step } from '../../../language/model.ts';
+import { create, once, shell } from '../harness/definitions.ts';
+import { Harness, type Said } from '../harness/harness.ts';
+import { callsTo, MODEL, ModelDouble, says } from '../harness/models/model-double.ts';
+import type { WorkerProcess } from '../harness/worker-process.ts';
+
+let harness: Harness;
+let model: ModelDouble;
+let worker: WorkerProcess;
+beforeAll(async () => {
+  harness = await Harness.open();
+  model = await new ModelDouble().open();
+  worker = await harness.startWorker(model.env);
+  writeFileSync(join(harness.project, 'a.txt'), 'what a says');
+});
+afterAll(async () => {
+  await harness.close();
+  await model.close();
+});
+
+function write(definition: Definition): string {
+  const file = `${definition.name}.json`;
+  writeFileSync(join(harness.project, file), JSON.stringify(definition));
+  return file;
+}
+
+interface Ran extends Said {
+  report: JsonObject;
+  events: JsonObject[];
+}
+
+async function run(...args: string[]): Promise<Ran> {
+  const said = await harness.command('run', ...args, '--json');
+  const lines = said.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as JsonObject);
+  return { ...said, report: lines.at(-1) ?? {}, events: lines.slice(0, -1).filter(({ type }) => type !== 'said') };
+}
+
+/** Without what time and the run's own name decide. */
+const VARYING = new Set(['at', 'durationMs', 'webUrl', 'until', 'seq', 'definitionHash']);
+function steady(value: unknown, handle: string, project: string): Json {
+  const text = JSON.stringify(value, (name, field: unknown) => (VARYING.has(name) ? undefined : field));
+  return JSON.parse(
+    text.replaceAll(handle, 'HANDLE').replaceAll(project, 'PROJECT').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME'),
+  ) as Json;
+}
+const eventsOf = ({ events, report }: Ran, project = harness.project): Json =>
+  steady(events, String(report['handle']), project);
+
+const look: Step = {
+  type: 'llm',
+  model: MODEL,
+  prompt: 'Look at a.txt in $PROJECT_ROOT',
+  tools: ['code/read', 'code/shell/execute'],
+  outputTo: 'answer',
+};
+const nested = once('inner', [{ type: 'llm', model: MODEL, prompt: 'Say it again: $answer', outputTo: 'again' }]);
+const whole = once('recorded', [
+  look,
+  shell('echo "$ANSWER" && pwd', { env: { ANSWER: '$answer' }, outputTo: 'printed' }),
+  { type: 'sentinel', definition: nested, outputTo: 'below' },
+  { type: 'command', command: 'ai/generate', params: { model: MODEL, prompt: 'And a third time' }, outputTo: 'third' },
+  create('ends', { answer: '$answer', third: '$third.text' }),
+]);
+
+/** A call that reads, one whose result differs each time it is made, an overload in between, and answers. */
+function scriptWhole(): void {
+  model.next(
+    callsTo('one', 'code_read', { path: join(harness.project, 'a.txt') }),
+    callsTo('two', 'code_shell_execute', { command: 'pwd; date +%s > /dev/null' }),
+    { status: 503, headers: { 'content-type': 'application/json', 'retry-after': '0' }, pieces: ['{"error":{"message":"busy"}}'] },
+    says('a says ', 'what it says'),
+    says('again'),
+    says('third'),
+  );
+}
+
+test('a recorded run replays without a network, event by event, here and in another folder', async () => {
+  const file = write(whole);
+  scriptWhole();
+  const recorded = await run(file, '--record', 'whole.cassette.json');
+  expect(recorded.report, recorded.err).toMatchObject({ outcome: 'completed', outputs: { answer: 'a says what it says' } });
+  const cassette = readFileSync(join(harness.project, 'whole.cassette.json'), 'utf8');
+  expect(cassette).not.toContain(harness.project);
+  expect(cassette).not.toContain(String(recorded.report['handle']));
+  expect(JSON.parse(cassette)).toMatchObject({ requests: { length: 6 } });
+
+  // Nothing answers any more: neither the provider nor a worker that knows of one.
+  await worker.kill9();
+  const asked = model.double.asked.length;
+  worker = await harness.startWorker({ OPENAI_API_KEY: '', OPENAI_BASE_URL: '' });
+  const replayed = await run(file, '--replay', 'whole.cassette.json');
+  expect(replayed.report, replayed.err).toMatchObject({ outcome: 'completed' });
+  expect(eventsOf(replayed)).toEqual(eventsOf(recorded));
+  expect(steady(replayed.report['outputs'], String(replayed.report['handle']), harness.project)).toEqual(
+    steady(recorded.report['outputs'], String(recorded.report['handle']), harness.project),
+  );
+
+  const other = mkdtempSync(join(tmpdir(), 'sentinel-elsewhere-'));
+  mkdirSync(join(other, 'sentinels'));
+  writeFileSync(join(other, 'a.txt'), 'what a says');
+  const elsewhere = await run(file, '--project', other, '--replay', 'whole.cassette.json');
+  expect(elsewhere.report, elsewhere.err).toMatchObject({ outcome: 'completed' });
+  expect(eventsOf(elsewhere, other)).toEqual(eventsOf(recorded));
+  expect(model.double.asked).toHaveLength(asked);
+
+  // Nobody was paid, and the transcript is the same.
+  const costs = await harness.command('costs', String(replayed.report['handle']), '--json');
+  expect(JSON.parse(costs.out)).toMatchObject({ total: { requests: 0, usd: 0 } });
+  const transcript = async ({ report }: Ran): Promise<string[]> =>
+    (await harness.command('transcript', String(report['handle']), '--markdown')).out.split('\n').filter((line) => !line.startsWith('#'));
+  expect(await transcript(replayed)).toEqual(await transcript(recorded));
+
+  // Of a run that was not started with --record, too; and of a replay the cassette is the same.
+  const again = await harness.command('cassette', String(replayed.report['handle']));
+  expect(again.code).toBe(0);
+  expect(again.out).toBe(cassette);
+});
+
+test('what the cassette does not hold fails its step, and shows the nearest request', async () => {
+  const file = write({ ...whole, name: 'changed', steps: [{ ...look, prompt: 'Look at b.txt in $PROJECT_ROOT' }] });
+  const asked = model.double.asked.length;
+  const { code, report } = await run(file, '--replay', 'whole.cassette.json');
+  expect(code).toBe(1);
+  expect(report).toMatchObject({ outcome: 'failed', failure: { code: 'CASSETTE_MISS' } });
+  const { message } = report['failure'] as { message: string };
+  expect(message).toContain('turn 1 of steps.0@1');
+  expect(message).toContain('-user: Look at a.txt in ⟦project⟧');
+  expect(message).toContain('+user: Look at b.txt in ⟦project⟧');
+  expect(message).toContain('--record');
+  expect(model.double.asked).toHaveLength(asked);
+});
+
+test('a request is answered as often as it was recorded, and no more', async () => {
+  const ask = { type: 'llm', model: MODEL, prompt: 'How often?', outputTo: 'answer' } as const;
+  await worker.kill9();
+  worker = await harness.startWorker(model.env);
+  model.next(says('once'), says('twice'));
+  const two = write(once('two', [ask, create('often', { said: '$answer' }), { ...ask, outputTo: 'second' }]));
+  expect((await run(two, '--record', 'two.cassette.json')).report).toMatchObject({ outputs: { answer: 'once', second: 'twice' } });
+  expect((await run(two, '--replay', 'two.cassette.json')).report).toMatchObject({ outputs: { answer: 'once', second: 'twice' } });
+  const three = write(once('three', [ask, { ...ask, outputTo: 'second' }, { ...ask, outputTo: 'third' }]));
+  const { report } = await run(three, '--replay', 'two.cassette.json');
+  expect(report).toMatchObject({ outcome: 'failed', failure: { code: 'CASSETTE_MISS' } });
+  expect((report['failure'] as { message: string }).message).toMatch(/turn 1 of steps\.2@1 2 times, and it is asked once more/);
+});
+
+test('a cassette that cannot be used is refused before anything starts, and so are options that do not go together', async () => {
+  writeFileSync(join(harness.project, 'broken.json'), JSON.stringify({ sentinelCassette: 1, run: {}, requests: [] }));
+  for (const [args, finding] of [
+    [['recorded.json', '--replay', 'nothing.json'], 'cannot be read'],
+    [['recorded.json', '--replay', 'broken.json'], 'run.name: '],
+    [['recorded.json', '--replay', 'whole.cassette.json', '--record', 'x.json'], 'cannot go together'],
+    [['recorded.json', '--record', 'x.json', '--detach'], 'leave out --detach'],
+  ] as const) {
+    const { code, err, out } = await harness.command('run', ...args);
+    expect({ code, out }, err).toEqual({ code: 2, out: '' });
+    expect(err).toContain(finding);
+  }
+  expect((await harness.command('cassette', 'no-such-run')).code).toBe(4);
+});
+
+test('conversations are written as samples, by how their runs and steps ended', async () => {
+  const lines = async (...args: string[]): Promise<{ [name: string]: JsonObject | Json[] }[]> => {
+    const { code, out, err } = await harness.command('samples', ...args);
+    expect(code, err).toBe(0);
+    return out
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as { [name: string]: JsonObject | Json[] });
+  };
+  const recorded = await lines('--name', 'recorded', '--outcome', 'completed');
+  const [first] = recorded;
+  expect(first).toMatchObject({
+    messages: [
+      { role: 'user' },
+      { role: 'assistant', content: null, tool_calls: [{ function: { name: 'code_read' } }] },
+      { role: 'tool', tool_call_id: 'one' },
+      { role: 'assistant' },
+      { role: 'tool', tool_call_id: 'two' },
+      { role: 'assistant', content: 'a says what it says' },
+    ],
+    metadata: { name: 'recorded', key: 'steps.0@1', model: MODEL, outcome: 'completed', stepOutcome: 'ok', turns: 3 },
+  });
+  expect((first?.['tools'] as JsonObject[]).map((tool) => (tool['function'] as JsonObject)['name'])).toEqual([
+    'code_read',
+    'code_shell_execute',
+  ]);
+  expect(await lines('--outcome', 'failed', '--name', 'recorded')).toEqual([]);
+  const handle = String((first?.['metadata'] as JsonObject)['handle']);
+  const keys = (await lines(handle)).map(({ metadata }) => [(metadata as JsonObject)['name'], (metadata as JsonObject)['key']]);
+  expect(keys).toEqual([
+    ['recorded', 'steps.0@1'],
+    ['recorded', 'steps.3@1'],
+    ['inner', 'steps.0@1'],
+  ]);
+  const written = await harness.command('samples', handle, '-o', 'samples.jsonl', '--json');
+  expect(JSON.parse(written.out)).toEqual({ file: 'samples.jsonl', samples: 3, runs: 2 });
+  expect(readFileSync(join(harness.project, 'samples.jsonl'), 'utf8').trim().split('\n')).toHaveLength(3);
+  expect((await harness.command('samples', 'no-such-run')).code).toBe(4);
+  expect((await harness.command('samples', '--outcome', 'well')).code).toBe(2);
+});
