@@ -1,7 +1,13 @@
 /** Cassettes of runs: made of what the store kept of their requests, and of those of the runs below them. */
 import { cassetteText, type CassetteEntry } from '../../activities/models/cassette/cassette.ts';
 import { entryOf } from '../../activities/models/cassette/record-cassette.ts';
-import type { SentinelClient } from '../client.ts';
+import type { Run, Store } from '../../prisma/store/contract/contract.ts';
+
+/** What a client is for this. */
+export interface RunFinder {
+  find(handle: string): Promise<Pick<Run, 'handle' | 'name' | 'definitionHash' | 'project'>>;
+  store(): Promise<Pick<Store, 'cassettes'>>;
+}
 
 export interface RecordedCassette {
   text: string;
@@ -13,7 +19,7 @@ export interface RecordedCassette {
  * name. Throws `RUN_NOT_FOUND`.
  */
 export async function recordCassette(
-  client: Pick<SentinelClient, 'find' | 'store'>,
+  client: RunFinder,
   handles: readonly string[],
 ): Promise<RecordedCassette> {
   const runs = await Promise.all(handles.map((handle) => client.find(handle)));

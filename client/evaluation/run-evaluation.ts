@@ -5,7 +5,7 @@
 import { isJsonObject, type JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
-import type { StoredEvaluation } from '../../prisma/store/evaluations/evaluations.ts';
+import type { StoredEvaluation } from '../../prisma/store/evaluations/evaluation-contract.ts';
 import { ClientError, type SentinelClient, type StartOptions } from '../client.ts';
 import type { Known } from '../read-definition.ts';
 import { checkRun } from './checks.ts';
@@ -111,13 +111,19 @@ async function all(
   return results;
 }
 
+/** Under a name of its own: the store keeps the newest definition of each name. */
+const variantOf = (definition: Definition, model: string): Definition => ({
+  ...withModel(definition, model),
+  name: `${definition.name} [${model}]`,
+});
+
 async function runCase(
   client: SentinelClient,
   { definition, known, start, cassette }: EvaluationRequest,
   { input, model, repeat, handle }: Planned,
 ): Promise<CaseResult> {
   try {
-    await client.start(model === null ? definition : withModel(definition, model), {
+    await client.start(model === null ? definition : variantOf(definition, model), {
       ...start,
       inputs: input.input,
       handle,

@@ -50,7 +50,8 @@ export class Player implements Answerers {
       });
     }
     const at = this.#at();
-    const same = entries.filter(({ request, model }) => request.model === asked && model !== null);
+    const text = new Placeholders(this.#names()).request(asked);
+    const same = entries.filter(({ request, model }) => request.model === text && model !== null);
     const model = (same.find((entry) => isAt(entry, at)) ?? same[0])?.model ?? null;
     if (model === null) throw this.#miss({ asked, model: null, settings }, messages);
     return { model, turn: (request, options) => this.#turn({ asked, model, settings: {} }, request, options) };

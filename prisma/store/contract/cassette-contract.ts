@@ -3,16 +3,7 @@
  * models answer from a cassette: which, and which of its entries each request of theirs has taken.
  */
 import type { JsonObject } from '../../../language/json.ts';
-import type { ConversationOf } from './conversation-contract.ts';
-
-/** One request, and what came of it. */
-export interface AskedRequest {
-  /** What stands beside the messages: the model that was asked for and the one it was, system, tools, settings. */
-  head: JsonObject;
-  messages: readonly JsonObject[];
-  /** A reply or a failure. */
-  outcome: JsonObject;
-}
+import type { AskedRequest, ConversationOf } from './conversation-contract.ts';
 
 export interface RequestOf extends ConversationOf {
   turn: number;

@@ -11,7 +11,7 @@ import type { RunEvent, RunOutcome, RunStatus, Warning } from '../../../language
 import type { Calls } from './call-contract.ts';
 import type { Cassettes } from './cassette-contract.ts';
 import type { Conversations } from './conversation-contract.ts';
-import type { Evaluations } from '../evaluations/evaluations.ts';
+import type { Evaluations } from '../evaluations/evaluation-contract.ts';
 import type { Signals } from './event-contract.ts';
 import type { Executions } from './execution-contract.ts';
 import type { Incidents } from './incident-contract.ts';

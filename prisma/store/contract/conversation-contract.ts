@@ -3,7 +3,6 @@
  * made them. Everything is written once for its place and stays, so that any attempt may write it again.
  */
 import type { JsonObject } from '../../../language/json.ts';
-import type { AskedRequest } from './cassette-contract.ts';
 import type { Spent } from './spending-contract.ts';
 
 /** Which conversation: the run, and the key of its step (`steps.2@1`). */
@@ -46,6 +45,15 @@ export interface ConversationPart extends ConversationOf {
   before: Pick<PlacedMessage, 'turn' | 'part'>;
   /** Turns up to this one. */
   turns: number;
+}
+
+/** One request, and what came of it. */
+export interface AskedRequest {
+  /** What stands beside the messages: the model that was asked for and the one it was, system, tools, settings. */
+  head: JsonObject;
+  messages: readonly JsonObject[];
+  /** A reply or a failure. */
+  outcome: JsonObject;
 }
 
 /** What an answer took. */

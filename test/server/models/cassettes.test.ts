@@ -44,16 +44,25 @@ async function run(...args: string[]): Promise<Ran> {
   return { ...said, report: lines.at(-1) ?? {}, events: lines.slice(0, -1).filter(({ type }) => type !== 'said') };
 }
 
-/** Without what time and the run's own name decide. */
+/** Without what time and the run's own name decide, those of each run together. */
 const VARYING = new Set(['at', 'durationMs', 'webUrl', 'until', 'seq', 'definitionHash']);
 function steady(value: unknown, handle: string, project: string): Json {
   const text = JSON.stringify(value, (name, field: unknown) => (VARYING.has(name) ? undefined : field));
   return JSON.parse(
-    text.replaceAll(handle, 'HANDLE').replaceAll(project, 'PROJECT').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME'),
+    text
+      .replaceAll(handle, 'HANDLE')
+      .replaceAll(project, 'PROJECT')
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+      .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32,}/g, 'ID')
+      .replaceAll(/(\\"(?:durationMs|createdAt)\\":)\d+/g, '$10'),
   ) as Json;
 }
 const eventsOf = ({ events, report }: Ran, project = harness.project): Json =>
-  steady(events, String(report['handle']), project);
+  steady(
+    events.toSorted((a, b) => (String(a['handle']) < String(b['handle']) ? -1 : a['handle'] === b['handle'] ? 0 : 1)),
+    String(report['handle']),
+    project,
+  );
 
 const look: Step = {
   type: 'llm',
