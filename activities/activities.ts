@@ -144,7 +144,8 @@ async function askWithin(parts: ActivityParts, request: TurnRequest, options?: S
   const live = liveTurn(parts, context, key, secrets);
   return beating(
     context,
-    () => live.during(runTurn(parts, request, { run, asker: key, attempt: `${key} ${attempt}`, timeoutMs, signal, live })),
+    () =>
+      live.during(runTurn(parts, request, { run, asker: key, attempt: `${key} ${attempt}`, timeoutMs, signal, live })),
     () => ({ turn: number, tokensSoFar, ...live.progress }),
   );
 }

@@ -84,9 +84,7 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
   const plan = await planAt(conversations, of, request.compaction);
   const { run, asker } = place;
   const recorder = new Recorder(
-    replay === null
-      ? ownModels(parts)
-      : new Player(parts.store.cassettes, replay, { ...of, turn, asker, run }),
+    replay === null ? ownModels(parts) : new Player(parts.store.cassettes, replay, { ...of, turn, asker, run }),
   );
   const taken = await paid(parts, request, { ...place, isAgain, recorder, isPaid }, { rows, plan });
   void place.live?.end();
@@ -115,9 +113,7 @@ async function unopened(conversations: Conversations, of: ConversationOf, reques
 }
 
 const ownModels = ({ models }: TurnParts): Answerers =>
-  models === null
-    ? { find: () => Promise.reject(new Failure('MODEL_NOT_FOUND', NO_MODEL)) }
-    : liveModels(models);
+  models === null ? { find: () => Promise.reject(new Failure('MODEL_NOT_FOUND', NO_MODEL)) } : liveModels(models);
 
 const outcomeIn = (answer: JsonObject): TurnOutcome => answer['outcome'] as unknown as TurnOutcome;
 

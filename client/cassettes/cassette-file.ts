@@ -23,7 +23,11 @@ export function readCassetteFile(file: string): { text: string; cassette: Casset
   const more = problems.length > PROBLEMS_MAX ? [`and ${problems.length - PROBLEMS_MAX} more`] : [];
   throw new ClientError(
     'USAGE',
-    [`The cassette ${file} cannot be used; record it again, or mend it:`, ...problems.slice(0, PROBLEMS_MAX), ...more].join('\n'),
+    [
+      `The cassette ${file} cannot be used; record it again, or mend it:`,
+      ...problems.slice(0, PROBLEMS_MAX),
+      ...more,
+    ].join('\n'),
     { details: { file, problems } },
   );
 }

@@ -18,10 +18,7 @@ export interface RecordedCassette {
  * Of several runs, as an evaluation has them, the requests of one after those of the other; the first gives its
  * name. Throws `RUN_NOT_FOUND`.
  */
-export async function recordCassette(
-  client: RunFinder,
-  handles: readonly string[],
-): Promise<RecordedCassette> {
+export async function recordCassette(client: RunFinder, handles: readonly string[]): Promise<RecordedCassette> {
   const runs = await Promise.all(handles.map((handle) => client.find(handle)));
   const { cassettes } = await client.store();
   const entries: CassetteEntry[] = [];

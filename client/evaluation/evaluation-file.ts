@@ -71,16 +71,22 @@ export function readEvaluation(text: string): EvaluationRead {
     return { ok: false, problems: [`it is no JSON: ${error instanceof Error ? error.message : String(error)}`] };
   }
   const read = EvaluationFile.safeParse(value);
-  if (!read.success) return { ok: false, problems: read.error.issues.flatMap((issue) => problemsOf(issue, [])) };
+  if (!read.success)
+    return { ok: false, problems: read.error.issues.flatMap((issue) => problemsOf(issue as Issue, [])) };
   const { inputs, models = [null], repeat = 1, concurrency = 2, replay = null, checks = [], definition } = read.data;
   const named = inputs.map((one, index) => ({
     name: one.name ?? `input ${index + 1}`,
     input: one.input ?? {},
-    checks: [...checks, ...(one.checks ?? [])].map((check) => (typeof check === 'string' ? { name: check, check } : check)),
+    checks: [...checks, ...(one.checks ?? [])].map((check) =>
+      typeof check === 'string' ? { name: check, check } : check,
+    ),
     outcome: one.outcome ?? ('completed' as const),
   }));
   const problems = [
-    ...twice(named.map(({ name }) => name)).map((name) => `inputs: two of them have the name "${name}"; the comparison with the last evaluation needs one for each`),
+    ...twice(named.map(({ name }) => name)).map(
+      (name) =>
+        `inputs: two of them have the name "${name}"; the comparison with the last evaluation needs one for each`,
+    ),
     ...twice(models.map((model) => model ?? '')).map((model) => `models: "${model}" stands there twice`),
     ...named.flatMap(({ input }, index) => {
       const fault = faultOfValues(input, (name) => `inputs[${index}].input.${name}`);
@@ -101,21 +107,24 @@ const twice = (names: readonly string[]): string[] => [
 interface Issue {
   path: PropertyKey[];
   message: string;
+  /** Of a union: what is wrong with each of its forms. */
   errors?: Issue[][];
 }
 
 /** Of a union, what is wrong with the form that the value comes nearest to. */
-function problemsOf({ path, message, errors }: z.core.$ZodIssue | Issue, around: readonly PropertyKey[]): string[] {
+function problemsOf({ path, message, errors = [] }: Issue, around: readonly PropertyKey[]): string[] {
   const whole = [...around, ...path];
-  const forms = (errors ?? []) as Issue[][];
-  const meant = forms.find((issues) => !issues.some((issue) => issue.path.length === 0 && /expected/i.test(issue.message)));
+  const meant = errors.find(
+    (issues) => !issues.some((issue) => issue.path.length === 0 && /expected/i.test(issue.message)),
+  );
   if (meant !== undefined) return meant.flatMap((issue) => problemsOf(issue, whole));
   return [`${placeOf(whole)}: ${message}`];
 }
 
 function placeOf(path: readonly PropertyKey[]): string {
   const text = path.reduce<string>(
-    (before, part) => (typeof part === 'number' ? `${before}[${part}]` : `${before}${before === '' ? '' : '.'}${String(part)}`),
+    (before, part) =>
+      typeof part === 'number' ? `${before}[${part}]` : `${before}${before === '' ? '' : '.'}${String(part)}`,
     '',
   );
   return text === '' ? 'the file' : text;

@@ -66,7 +66,12 @@ export function summarize(cases: CaseResult[]): EvaluationResult {
   const names = [...new Set(cases.map(({ model }) => model))];
   return {
     cases,
-    models: names.map((model) => summaryOf(model, cases.filter((one) => one.model === model))),
+    models: names.map((model) =>
+      summaryOf(
+        model,
+        cases.filter((one) => one.model === model),
+      ),
+    ),
     between: names.flatMap((one, index) => names.slice(index + 1).map((other) => betweenModels(cases, one, other))),
   };
 }
@@ -95,7 +100,8 @@ function summaryOf(model: string | null, cases: readonly CaseResult[]): ModelSum
   };
 }
 
-const idOf = ({ name, repeat }: Pick<CaseResult, 'name' | 'repeat'>): string => (repeat === 1 ? name : `${name} (${repeat})`);
+const idOf = ({ name, repeat }: Pick<CaseResult, 'name' | 'repeat'>): string =>
+  repeat === 1 ? name : `${name} (${repeat})`;
 
 function betweenModels(cases: readonly CaseResult[], one: string | null, other: string | null): Between {
   const passedBy = (model: string | null): Set<string> =>

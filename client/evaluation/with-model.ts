@@ -38,7 +38,7 @@ function inStep(step: Step, model: string): Step {
       const { then, else: otherwise, always } = step;
       return {
         ...step,
-        then: inBlock(then, model),
+        ...(then === undefined ? {} : { then: inBlock(then, model) }),
         ...(otherwise === undefined ? {} : { else: inBlock(otherwise, model) }),
         ...(always === undefined ? {} : { always: inBlock(always, model) }),
       };

@@ -41,13 +41,13 @@ export function chatMessages(message: JsonObject): ChatMessage[] {
 
 function assistantMessage(blocks: readonly JsonObject[]): ChatMessage {
   const text = joined(blocks);
-  const calls = blocks.filter(({ type }) => type === 'tool-call').map(
-    ({ id, name, input, invalid }): ChatCall => ({
+  const calls = blocks
+    .filter(({ type }) => type === 'tool-call')
+    .map(({ id, name, input, invalid }): ChatCall => ({
       id: textOf(id),
       type: 'function',
       function: { name: wireName(textOf(name)), arguments: textOf(invalid ?? input) },
-    }),
-  );
+    }));
   return {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,

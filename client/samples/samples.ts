@@ -33,9 +33,7 @@ export interface Sample {
   };
 }
 
-type Parts = Pick<Store, 'runs' | 'events' | 'conversations' | 'cassettes'>;
-
-export async function* samplesOf(store: Parts, { stepOutcomes, ...query }: SampleQuery): AsyncGenerator<Sample> {
+export async function* samplesOf(store: Store, { stepOutcomes, ...query }: SampleQuery): AsyncGenerator<Sample> {
   for await (const run of store.runs.asked(query)) {
     const ended = await stepsEnded(store, run.handle);
     for (const transcript of await transcriptsOf(store, run.handle, undefined)) {
@@ -49,7 +47,7 @@ export async function* samplesOf(store: Parts, { stepOutcomes, ...query }: Sampl
   }
 }
 
-async function stepsEnded(store: Parts, handle: string): Promise<Map<string, StepOutcome>> {
+async function stepsEnded(store: Store, handle: string): Promise<Map<string, StepOutcome>> {
   const ended = new Map<string, StepOutcome>();
   for await (const event of everyEvent(store, handle)) note(ended, event);
   return ended;
@@ -59,7 +57,12 @@ function note(ended: Map<string, StepOutcome>, event: RunEvent): void {
   if (event.type === 'step-finished') ended.set(event.key, event.outcome);
 }
 
-function sampleOf(run: Run, { key, messages, turns }: Transcript, stepOutcome: StepOutcome | null, head: JsonObject | null): Sample {
+function sampleOf(
+  run: Run,
+  { key, messages, turns }: Transcript,
+  stepOutcome: StepOutcome | null,
+  head: JsonObject | null,
+): Sample {
   const settings = isJsonObject(head?.['settings']) ? head['settings'] : {};
   const tools = Array.isArray(settings['tools']) ? settings['tools'].filter(isJsonObject).map(chatTool) : [];
   const outcomes = turns.flatMap(({ answer }) => (isJsonObject(answer?.['outcome']) ? [answer['outcome']] : []));

@@ -37,7 +37,10 @@ const Model = z.looseObject({
   notices: z.array(z.string()),
 });
 
-const Message = z.looseObject({ role: z.enum(['user', 'assistant']), blocks: z.array(z.looseObject({ type: z.string() })) });
+const Message = z.looseObject({
+  role: z.enum(['user', 'assistant']),
+  blocks: z.array(z.looseObject({ type: z.string() })),
+});
 
 const Usage = z.looseObject({
   input: z.number(),
@@ -75,7 +78,10 @@ const Entry = z.strictObject({
 });
 
 const File = z.strictObject({
-  sentinelCassette: z.literal(CASSETTE_VERSION, `must be ${CASSETTE_VERSION}, which is the version of cassettes that this version reads`),
+  sentinelCassette: z.literal(
+    CASSETTE_VERSION,
+    `must be ${CASSETTE_VERSION}, which is the version of cassettes that this version reads`,
+  ),
   run: z.strictObject({ name: z.string(), definitionHash: z.string() }),
   models: z.array(Model),
   tools: z.array(z.array(Row)),
@@ -100,8 +106,10 @@ export function readCassette(text: string): CassetteRead {
 }
 
 const placeOf = (path: readonly PropertyKey[]): string =>
-  path.reduce<string>((text, part) => (typeof part === 'number' ? `${text}[${part}]` : `${text}${text === '' ? '' : '.'}${String(part)}`), '') ||
-  'the file';
+  path.reduce<string>(
+    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : `${text}${text === '' ? '' : '.'}${String(part)}`),
+    '',
+  ) || 'the file';
 
 function wholeEntries({ run, models, tools, requests }: CassetteFile): CassetteRead {
   const problems: string[] = [];
@@ -112,7 +120,9 @@ function wholeEntries({ run, models, tools, requests }: CassetteFile): CassetteR
     const earlier = continues === undefined ? undefined : entries[continues.entry]?.request.messages;
     const before = earlier?.slice(0, continues?.messages) ?? [];
     if (continues !== undefined && before.length !== continues.messages)
-      problems.push(`${place}.request.continues: there is no earlier request ${continues.entry} with ${continues.messages} messages`);
+      problems.push(
+        `${place}.request.continues: there is no earlier request ${continues.entry} with ${continues.messages} messages`,
+      );
     const model = one.model === null ? null : models[one.model];
     if (model === undefined) problems.push(`${place}.model: there is no models[${one.model}]`);
     if (list !== undefined && tools[list] === undefined)
@@ -126,7 +136,9 @@ function wholeEntries({ run, models, tools, requests }: CassetteFile): CassetteR
     } as unknown as RequestForm;
     const found = digestOf(request);
     if (problems.length === 0 && found !== one.digest)
-      problems.push(`${place}.digest: the request was changed since it was recorded (its digest is ${found}); record again`);
+      problems.push(
+        `${place}.digest: the request was changed since it was recorded (its digest is ${found}); record again`,
+      );
     const outcome = one.reply === undefined ? { failure: one.failure } : { reply: one.reply };
     entries.push({
       digest: one.digest,
@@ -190,7 +202,11 @@ function sharedWith(
   const entry = before.findLastIndex(({ at: { run, key } }) => run === at.run && key === at.key);
   const earlier = before[entry]?.request.messages ?? [];
   let same = 0;
-  while (same < earlier.length && same < messages.length && JSON.stringify(earlier[same]) === JSON.stringify(messages[same]))
+  while (
+    same < earlier.length &&
+    same < messages.length &&
+    JSON.stringify(earlier[same]) === JSON.stringify(messages[same])
+  )
     same += 1;
   return same === 0 ? null : { entry, messages: same };
 }

@@ -31,7 +31,9 @@ function messageLines({ role, blocks }: JsonObject): string[] {
         return [`${textOf(role)} calls: ${textOf(block['name'])} ${textOf(block['invalid'] ?? block['input'])}`];
       case 'tool-result': {
         const content = Array.isArray(block['content']) ? block['content'].filter(isJsonObject) : [];
-        return content.flatMap((inner) => said(block['isError'] === true ? 'failed' : 'result', textOf(inner['text'] ?? inner)));
+        return content.flatMap((inner) =>
+          said(block['isError'] === true ? 'failed' : 'result', textOf(inner['text'] ?? inner)),
+        );
       }
       default:
         return [`${textOf(role)}: ${JSON.stringify(block)}`];
@@ -63,7 +65,11 @@ export interface Nearest {
 }
 
 /** Of those that are as like it, one of the same step goes before the others. Null where nothing is recorded. */
-export function nearestTo(request: RequestForm, at: CassetteEntry['at'], entries: readonly CassetteEntry[]): Nearest | null {
+export function nearestTo(
+  request: RequestForm,
+  at: CassetteEntry['at'],
+  entries: readonly CassetteEntry[],
+): Nearest | null {
   const asked = requestLines(request);
   const scored = entries.map((entry, index) => {
     const isSamePlace = entry.at.run === at.run && entry.at.key === at.key && entry.at.turn === at.turn;
@@ -76,11 +82,18 @@ export function nearestTo(request: RequestForm, at: CassetteEntry['at'], entries
 }
 
 function differenceOf(recorded: RequestForm, asked: RequestForm): string[] {
-  const texts = [recorded, asked].map((form) => `${requestLines(form).map(shortened).join('\n')}\n`) as [string, string];
+  const texts = [recorded, asked].map((form) => `${requestLines(form).map(shortened).join('\n')}\n`) as [
+    string,
+    string,
+  ];
   const { hunks } = structuredPatch('recorded', 'asked', ...texts, '', '', { context: 1 });
   const lines = hunks.flatMap(({ lines: changed }) => changed);
-  if (lines.length === 0) return ['(they differ in what is not shown here: descriptions of tools, or the rest of a long line)'];
-  return lines.length <= LINES_MAX ? lines : [...lines.slice(0, LINES_MAX), `(and ${lines.length - LINES_MAX} more lines)`];
+  if (lines.length === 0)
+    return ['(they differ in what is not shown here: descriptions of tools, or the rest of a long line)'];
+  return lines.length <= LINES_MAX
+    ? lines
+    : [...lines.slice(0, LINES_MAX), `(and ${lines.length - LINES_MAX} more lines)`];
 }
 
-const shortened = (line: string): string => (line.length <= LINE_LENGTH_MAX ? line : `${line.slice(0, LINE_LENGTH_MAX)}…`);
+const shortened = (line: string): string =>
+  line.length <= LINE_LENGTH_MAX ? line : `${line.slice(0, LINE_LENGTH_MAX)}…`;

@@ -6,7 +6,10 @@ import { Placeholders, type RunNames } from './placeholders.ts';
 import { digestOf, formOf, readAsked } from './request-form.ts';
 
 /** Where a request was made, said without the run's handle. */
-export function placeOf(root: string, { handle, conversation, turn }: Pick<StoredRequest, 'handle' | 'conversation' | 'turn'>): CassetteEntry['at'] {
+export function placeOf(
+  root: string,
+  { handle, conversation, turn }: Pick<StoredRequest, 'handle' | 'conversation' | 'turn'>,
+): CassetteEntry['at'] {
   // A run that a command started is named as its root is not; two of them are told apart by what they ask.
   const run = handle === root ? '' : handle.startsWith(`${root}/`) ? handle.slice(root.length + 1) : '(started)';
   const compaction = readCompactionKey(conversation);

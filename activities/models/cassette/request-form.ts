@@ -43,8 +43,7 @@ function plainMessage({ role, blocks }: JsonObject): JsonObject {
 
 function plainBlock(block: Json): Json {
   if (typeof block !== 'object' || block === null || Array.isArray(block)) return block;
-  if (block['type'] === 'image')
-    return { ...block, data: `sha256:${contentHash({ data: block['data'] ?? null })}` };
+  if (block['type'] === 'image') return { ...block, data: `sha256:${contentHash({ data: block['data'] ?? null })}` };
   const { content } = block;
   return Array.isArray(content) ? { ...block, content: content.map(plainBlock) } : block;
 }

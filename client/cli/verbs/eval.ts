@@ -43,10 +43,11 @@ export function define(command: Command): void {
     )
     .argument('<file>', 'a JSON file: {definition, inputs, checks, models, …}')
     .option('--project <dir>', 'the folder the runs work in', '.')
-    .option('--model <model>', 'instead of the models of the file (repeatable)', (given: string, all: string[] = []) => [
-      ...all,
-      given,
-    ])
+    .option(
+      '--model <model>',
+      'instead of the models of the file (repeatable)',
+      (given: string, all: string[] = []) => [...all, given],
+    )
     .option('--repeat <n>', 'how often each input is run', wholeNumber('--repeat', { min: 1, max: 1000 }))
     .option('--concurrency <n>', 'runs at a time (default: 2)', wholeNumber('--concurrency', { min: 1, max: 64 }))
     .option('--min-pass <share>', 'the share of cases that every model has to pass, from 0 to 1', share, 1)
@@ -84,7 +85,8 @@ async function evaluate(given: string, options: Options): Promise<number> {
       const found = await definitionOf(given, evaluation, project, client);
       for (const line of problemLines(found.problems, output.paint)) output.note(line);
       const { definition } = found;
-      if (definition === null || hasErrors(found.problems)) return refuse(evaluation.definition, found.problems, output);
+      if (definition === null || hasErrors(found.problems))
+        return refuse(evaluation.definition, found.problems, output);
       const persona = options.persona ?? found.persona ?? config?.defaults.persona ?? process.env['USER'] ?? 'local';
       const host = options.host ?? config?.defaults.host;
       const { runEvaluation } = await import('../../evaluation/run-evaluation.ts');
@@ -111,13 +113,19 @@ async function evaluationIn(file: string, { model, repeat, concurrency }: Option
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw usage(`${file} cannot be read (${error instanceof Error ? error.message : String(error)}); give the file of an evaluation.`);
+    throw usage(
+      `${file} cannot be read (${error instanceof Error ? error.message : String(error)}); give the file of an evaluation.`,
+    );
   }
   const read = readEvaluation(text);
   if (!read.ok)
-    throw new ClientError('USAGE', [`${file} is no evaluation that can be run; docs/evaluation.md describes one:`, ...read.problems].join('\n'), {
-      details: { file, problems: read.problems },
-    });
+    throw new ClientError(
+      'USAGE',
+      [`${file} is no evaluation that can be run; docs/evaluation.md describes one:`, ...read.problems].join('\n'),
+      {
+        details: { file, problems: read.problems },
+      },
+    );
   return {
     ...read.evaluation,
     ...(model === undefined ? {} : { models: [...new Set(model)] }),
@@ -128,7 +136,8 @@ async function evaluationIn(file: string, { model, repeat, concurrency }: Option
 
 /** What stands in the file is said from the file's folder. */
 async function cassetteOf(file: string, { replay }: Evaluation, options: Options): Promise<string | undefined> {
-  const given = options.replay ?? (replay === null || options.record !== undefined ? null : resolve(dirname(file), replay));
+  const given =
+    options.replay ?? (replay === null || options.record !== undefined ? null : resolve(dirname(file), replay));
   if (given === null) return undefined;
   const { readCassetteFile } = await import('../../cassettes/cassette-file.ts');
   return readCassetteFile(given).text;
@@ -150,13 +159,22 @@ function refuse(name: string, problems: Parameters<typeof problemLines>[0], outp
 function tellingTo(output: Output): Pick<EvaluationRequest, 'onBegin' | 'onCase'> {
   return {
     onBegin: ({ id, runs, isResumed }) =>
-      output.note(`sentinel: evaluation ${id}${isResumed ? ', which was interrupted, goes on' : ''}: ${runs} ${runs === 1 ? 'run' : 'runs'}`),
+      output.note(
+        `sentinel: evaluation ${id}${isResumed ? ', which was interrupted, goes on' : ''}: ${runs} ${runs === 1 ? 'run' : 'runs'}`,
+      ),
     onCase: ({ name, model, passed }, done, runs) =>
-      output.note(`sentinel: ${done}/${runs} ${passed ? 'passed' : 'failed'}  ${[name, model ?? ''].filter(Boolean).join('  ')}`),
+      output.note(
+        `sentinel: ${done}/${runs} ${passed ? 'passed' : 'failed'}  ${[name, model ?? ''].filter(Boolean).join('  ')}`,
+      ),
   };
 }
 
-async function recordAll(client: SentinelClient, { cases }: { cases: readonly CaseResult[] }, file: string, output: Output): Promise<void> {
+async function recordAll(
+  client: SentinelClient,
+  { cases }: { cases: readonly CaseResult[] },
+  file: string,
+  output: Output,
+): Promise<void> {
   const [{ recordCassette }, { writeWhole }] = await Promise.all([
     import('../../cassettes/recorded-cassette.ts'),
     import('../../cassettes/cassette-file.ts'),

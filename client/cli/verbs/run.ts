@@ -44,7 +44,10 @@ export function define(command: Command): void {
     .option('--detach', 'print the handle and return')
     .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME')
     .option('--record <file>', 'when the run has ended, write what models were asked and answered to a cassette')
-    .option('--replay <file>', 'ask no model: answer from a cassette; what it does not hold fails its step (CASSETTE_MISS)')
+    .option(
+      '--replay <file>',
+      'ask no model: answer from a cassette; what it does not hold fails its step (CASSETTE_MISS)',
+    )
     .addOption(
       new Option('--continue-every <n>')
         .argParser(wholeNumber('--continue-every', { min: 1, max: 1_000_000 }))
@@ -107,7 +110,9 @@ function refuseTogether({ record: recorded, replay, detach }: Options): void {
   if (recorded !== undefined && replay !== undefined)
     throw usage('--record and --replay cannot go together: a replay asks no model that could be recorded.');
   if (recorded !== undefined && detach === true)
-    throw usage('--record writes its file when the run has ended: leave out --detach, or use "sentinel cassette" then.');
+    throw usage(
+      '--record writes its file when the run has ended: leave out --detach, or use "sentinel cassette" then.',
+    );
 }
 
 async function cassetteIn(file: string): Promise<string> {
@@ -118,7 +123,9 @@ async function cassetteIn(file: string): Promise<string> {
 /** Nothing is written of a run that goes on. */
 async function record(client: SentinelClient, handle: string, file: string, output: Output): Promise<void> {
   if ((await client.find(handle)).finishedAt === null) {
-    output.note(`sentinel: ${file} was not written, since the run goes on; "sentinel cassette ${handle} -o ${file}" writes it.`);
+    output.note(
+      `sentinel: ${file} was not written, since the run goes on; "sentinel cassette ${handle} -o ${file}" writes it.`,
+    );
     return;
   }
   const [{ writeWhole }, { recordCassette }] = await Promise.all([

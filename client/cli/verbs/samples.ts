@@ -32,15 +32,28 @@ export function define(command: Command): void {
       'Writes conversations with models as training samples: JSON Lines, one conversation a line, {messages, tools, metadata}. Without a handle those of all runs. Exit code 4 when there is no such run.',
     )
     .argument('[handles...]', 'runs, with those nested in them')
-    .option('--outcome <list>', `only runs that ended so: ${RUN_OUTCOMES.join(', ')}`, listOf('--outcome', RUN_OUTCOMES))
+    .option(
+      '--outcome <list>',
+      `only runs that ended so: ${RUN_OUTCOMES.join(', ')}`,
+      listOf('--outcome', RUN_OUTCOMES),
+    )
     .option(
       '--step-outcome <list>',
       `only steps that ended so: ${STEP_OUTCOMES.join(', ')}`,
       listOf('--step-outcome', STEP_OUTCOMES),
     )
     .option('--name <name>', 'only runs of the definition of this name')
-    .option('--since <when>', 'runs started from then on: a date, a time, or how long ago (90m, 12h, 7d)', momentOf('--since'))
-    .option('--format <format>', 'chat: messages and tools as chat completions have them', oneOf('--format', ['chat']), 'chat')
+    .option(
+      '--since <when>',
+      'runs started from then on: a date, a time, or how long ago (90m, 12h, 7d)',
+      momentOf('--since'),
+    )
+    .option(
+      '--format <format>',
+      'chat: messages and tools as chat completions have them',
+      oneOf('--format', ['chat']),
+      'chat',
+    )
     .option('-o, --output <file>', 'the file to write (default: stdout)')
     .addHelpText(
       'after',
@@ -91,7 +104,9 @@ async function toFile(file: string, found: AsyncGenerator<Sample>, output: Outpu
     rmSync(made, { force: true });
     throw error;
   }
-  output.line(`${output.paint.good('✔')} ${file}  ${count} ${count === 1 ? 'sample' : 'samples'} of ${runs.size} ${runs.size === 1 ? 'run' : 'runs'}`);
+  output.line(
+    `${output.paint.good('✔')} ${file}  ${count} ${count === 1 ? 'sample' : 'samples'} of ${runs.size} ${runs.size === 1 ? 'run' : 'runs'}`,
+  );
   output.object({ file, samples: count, runs: runs.size });
 }
 

@@ -65,10 +65,7 @@ const ASKED = `select ${COLUMNS} from runs r
     and ($5::timestamptz is null or (started_at, r.handle) > ($5::timestamptz, $6::text))
   order by started_at, r.handle limit ${PAGE}`;
 
-async function* askedRuns(
-  database: Database,
-  { handles, outcomes, name, since }: AskedRuns,
-): AsyncGenerator<Run> {
+async function* askedRuns(database: Database, { handles, outcomes, name, since }: AskedRuns): AsyncGenerator<Run> {
   let last: Row | undefined;
   for (;;) {
     const rows: Row[] = await database.query<Row>(ASKED, [

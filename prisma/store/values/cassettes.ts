@@ -13,7 +13,9 @@ export function cassettes(database: Database): Cassettes {
   return {
     async keep(of, requests) {
       if (requests.length === 0) return;
-      await database.transaction((client) => keepRequests((text, values) => queryOn(client, text, values), of, requests));
+      await database.transaction((client) =>
+        keepRequests((text, values) => queryOn(client, text, values), of, requests),
+      );
     },
     requests: (handle) => requestsBelow(database, handle),
     async head({ handle, conversation }) {

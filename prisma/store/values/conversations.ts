@@ -85,8 +85,7 @@ export function conversations(database: Database): Conversations {
         if (spent !== null) await settleSpending(query, { ...of, turn, attempt }, 'answered', spent);
         if (kept !== null) return kept;
         await addWith(query, of, [{ turn, part: 0, message }]);
-        if (asked.requests.length > 0)
-          await keepRequests(query, { ...of, turn, asker: asked.asker }, asked.requests);
+        if (asked.requests.length > 0) await keepRequests(query, { ...of, turn, asker: asked.asker }, asked.requests);
         return answer;
       }),
     async find({ handle, conversation }, turn) {

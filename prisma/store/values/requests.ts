@@ -75,7 +75,11 @@ export async function keepRequests(
     await query(
       `insert into request_messages (hash, before, message)
        select * from unnest($1::text[], $2::text[], $3::text[]) on conflict (hash) do nothing`,
-      [links, links.map((hash) => written.links.get(hash)?.before), links.map((hash) => written.links.get(hash)?.message)],
+      [
+        links,
+        links.map((hash) => written.links.get(hash)?.before),
+        links.map((hash) => written.links.get(hash)?.message),
+      ],
     );
   await query('delete from model_requests where handle = $1 and conversation = $2 and turn = $3 and asker = $4', [
     handle,

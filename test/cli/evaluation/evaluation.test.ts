@@ -20,7 +20,10 @@ describe('the file', () => {
       JSON.stringify({
         definition: 'review.json',
         checks: ['$answer === "x"'],
-        inputs: [{ input: { a: 1 } }, { name: 'two', checks: [{ name: 'cheap', check: '$usd < 1' }], outcome: 'failed' }],
+        inputs: [
+          { input: { a: 1 } },
+          { name: 'two', checks: [{ name: 'cheap', check: '$usd < 1' }], outcome: 'failed' },
+        ],
       }),
     );
     expect(read).toEqual({
@@ -56,14 +59,26 @@ describe('the file', () => {
     ['no JSON', '{', /^it is no JSON/],
     ['no inputs', { definition: 'a', inputs: [] }, /^inputs: /],
     ['a word that is not known', { definition: 'a', inputs: [{}], model: 'x' }, /^the file: .*"model"/],
-    ['a check that cannot be read', { definition: 'a', inputs: [{ checks: ['$a ==='] }] }, /^inputs\[0\]\.checks\[0\]: is no expression/],
+    [
+      'a check that cannot be read',
+      { definition: 'a', inputs: [{ checks: ['$a ==='] }] },
+      /^inputs\[0\]\.checks\[0\]: is no expression/,
+    ],
     [
       'a named check that cannot be read',
       { definition: 'a', inputs: [{}], checks: [{ name: 'x', check: '$a ===' }] },
       /^checks\[0\]\.check: is no expression/,
     ],
-    ['an input that is no object', { definition: 'a', inputs: [{ input: [] }] }, /^inputs\[0\]\.input: must be an object/],
-    ['the same name twice', { definition: 'a', inputs: [{ name: 'x' }, { name: 'x' }] }, /^inputs: two of them have the name "x"/],
+    [
+      'an input that is no object',
+      { definition: 'a', inputs: [{ input: [] }] },
+      /^inputs\[0\]\.input: must be an object/,
+    ],
+    [
+      'the same name twice',
+      { definition: 'a', inputs: [{ name: 'x' }, { name: 'x' }] },
+      /^inputs: two of them have the name "x"/,
+    ],
     ['the same model twice', { definition: 'a', inputs: [{}], models: ['m', 'm'] }, /^models: "m" stands there twice/],
     ['too many runs', { definition: 'a', inputs: Array(20).fill({}), repeat: 1000 }, /make 20000 runs/],
   ])('%s is said with its place', (_, value, problem) => {
@@ -87,9 +102,18 @@ test('checks see the variables of the run, how it ended, and what it cost', () =
     outcome,
     checks: checks.map((check) => ({ name: check, check })),
   });
-  const passed = ['$answer === $input.wanted', '$result.answer === "x"', '$tokens > 100 && $usd < 1', '$outputs.list.length === 2'];
+  const passed = [
+    '$answer === $input.wanted',
+    '$result.answer === "x"',
+    '$tokens > 100 && $usd < 1',
+    '$outputs.list.length === 2',
+  ];
   expect(checkRun(input(passed), ended).map((one) => one.passed)).toEqual([true, true, true, true, true]);
-  expect(checkRun(input(['$answer === "y"', '$nothing.there']), ended).map((one) => one.passed)).toEqual([true, false, false]);
+  expect(checkRun(input(['$answer === "y"', '$nothing.there']), ended).map((one) => one.passed)).toEqual([
+    true,
+    false,
+    false,
+  ]);
   const [outcome] = checkRun(input([], 'failed'), ended);
   expect(outcome).toEqual({ name: 'outcome', passed: false, fault: 'it ended completed, not failed' });
   const failed = { ...ended, outcome: 'failed', failure: { code: 'X', message: 'it broke' } };
@@ -173,7 +197,16 @@ test('results are summed by model and check, and models are held against each ot
     result('b', 'one', false),
     result('b', 'two', true),
   ]);
-  expect(models[0]).toMatchObject({ model: 'a', cases: 2, passed: 1, rate: 0.5, tokens: 200, usd: 0.5, p50Ms: 1000, p95Ms: 3000 });
+  expect(models[0]).toMatchObject({
+    model: 'a',
+    cases: 2,
+    passed: 1,
+    rate: 0.5,
+    tokens: 200,
+    usd: 0.5,
+    p50Ms: 1000,
+    p95Ms: 3000,
+  });
   expect(models[0]?.checks).toEqual([
     { name: 'outcome', cases: 2, passed: 2 },
     { name: '$ok', cases: 2, passed: 1 },
@@ -182,8 +215,18 @@ test('results are summed by model and check, and models are held against each ot
 });
 
 test('two evaluations are compared by the cases that both have', () => {
-  const before = [result('a', 'one', true), result('a', 'two', false), result('a', 'gone', true), result('a', 'four', false)];
-  const now = [result('a', 'one', false), result('a', 'two', true), result('a', 'new', true), result('a', 'four', true)];
+  const before = [
+    result('a', 'one', true),
+    result('a', 'two', false),
+    result('a', 'gone', true),
+    result('a', 'four', false),
+  ];
+  const now = [
+    result('a', 'one', false),
+    result('a', 'two', true),
+    result('a', 'new', true),
+    result('a', 'four', true),
+  ];
   const compared = compare(now, { id: 'before', finishedAt: 0, cases: before });
   expect(compared).toEqual({
     id: 'before',
@@ -200,6 +243,8 @@ test('two evaluations are compared by the cases that both have', () => {
     '  + two (a), four (a)',
     '  - one (a)',
   ]);
-  expect(comparedLines(compare(before, { id: 'x', finishedAt: 0, cases: before }), PLAIN).join()).toContain('no case changed');
+  expect(comparedLines(compare(before, { id: 'x', finishedAt: 0, cases: before }), PLAIN).join()).toContain(
+    'no case changed',
+  );
   expect(comparedLines(null, PLAIN)).toEqual([]);
 });

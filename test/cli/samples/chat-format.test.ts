@@ -25,7 +25,9 @@ test('messages are said as chat completions have them, calls as functions, and t
     },
     {
       role: 'user',
-      blocks: [{ type: 'tool-result', callId: 'one', content: [{ type: 'text', text: 'what a says' }], isError: false }],
+      blocks: [
+        { type: 'tool-result', callId: 'one', content: [{ type: 'text', text: 'what a says' }], isError: false },
+      ],
     },
     { role: 'user', blocks: [{ type: 'text', text: 'Go on.' }], prompt: 'told' },
     { role: 'assistant', author: 'openai/some-model', blocks: [{ type: 'text', text: 'Done.' }] },

@@ -72,7 +72,11 @@ describe('the digest of a request', () => {
 
   test.each<[string, JsonObject[], JsonObject]>([
     ['a word of a message', [user('Hello!')], {}],
-    ['which id is meant', [user('11111111-2222-4333-8444-555555555555'), user('11111111-2222-4333-8444-555555555555')], {}],
+    [
+      'which id is meant',
+      [user('11111111-2222-4333-8444-555555555555'), user('11111111-2222-4333-8444-555555555555')],
+      {},
+    ],
     ['a setting', [user('Hello?')], { temperature: 0.5 }],
     ['the system text', [user('Hello?')], { system: 'Be long.' }],
     ['a tool', [user('Hello?')], { tools: [{ name: 'code/read', description: 'Reads.', parameters: {} }] }],
@@ -154,7 +158,10 @@ describe('the file', () => {
     const { requests } = JSON.parse(text) as { requests: { at: unknown; request: { continues?: unknown } }[] };
     expect(requests.map(({ at, request }) => [at, request.continues])).toEqual([
       [{ run: '', key: 'steps.0@1', turn: 1 }, undefined],
-      [{ run: '', key: 'steps.0@1', turn: 2 }, { entry: 0, messages: 1 }],
+      [
+        { run: '', key: 'steps.0@1', turn: 2 },
+        { entry: 0, messages: 1 },
+      ],
       [{ run: 'steps.1@1', key: 'steps.0@1', turn: 1 }, undefined],
     ]);
   });
@@ -221,5 +228,4 @@ describe('the nearest request', () => {
     expect(nearestTo(long, entry.at, [entry])?.difference.at(-1)).toMatch(/^\(and \d+ more lines\)$/);
     expect(nearestTo(long, entry.at, [])).toBeNull();
   });
-
 });

@@ -21,7 +21,7 @@ beforeAll(async () => {
   model = await new ModelDouble().open();
   model.double.answer(wire.path, (body) => {
     const [, number = ''] = /number (\d)/.exec(JSON.stringify(body)) ?? [];
-    const known = knows[String(body['model'])] ?? [];
+    const known = knows[typeof body['model'] === 'string' ? body['model'] : ''] ?? [];
     return { ...answers(known.includes(number) ? `it is ${number}` : 'no idea'), silentMs };
   });
   await harness.startWorker(model.env);
@@ -44,7 +44,9 @@ const evaluation = {
   inputs: ['1', '2', '3', '4', '5', '6'].map((number) => ({ name: `number ${number}`, input: { number } })),
 };
 
-async function evaluate(...args: string[]): Promise<{ code: number; err: string; outcome: EvaluationOutcome & { ok: boolean } }> {
+async function evaluate(
+  ...args: string[]
+): Promise<{ code: number; err: string; outcome: EvaluationOutcome & { ok: boolean } }> {
   const { code, out, err } = await harness.command('eval', ...args, '--json');
   return { code, err, outcome: JSON.parse(out) as EvaluationOutcome & { ok: boolean } };
 }
@@ -56,7 +58,15 @@ test('six inputs are run with two models, summed, and compared with the last tim
   expect(code, err).toBe(1);
   expect(outcome).toMatchObject({ ok: false, isResumed: false, compared: null });
   expect(outcome.models).toMatchObject([
-    { model: 'openai/big', cases: 6, passed: 5, checks: [{ name: 'outcome', passed: 6 }, { name: 'right', passed: 5 }] },
+    {
+      model: 'openai/big',
+      cases: 6,
+      passed: 5,
+      checks: [
+        { name: 'outcome', passed: 6 },
+        { name: 'right', passed: 5 },
+      ],
+    },
     { model: 'openai/small', cases: 6, passed: 3 },
   ]);
   expect(outcome.models[0]?.low).toBeCloseTo(0.4365, 3);
@@ -72,7 +82,14 @@ test('six inputs are run with two models, summed, and compared with the last tim
   expect(asked()).toBe(12);
 
   knows['big'] = ['1', '2', '3', '4', '6'];
-  const { code: enough, out } = await harness.command('eval', 'ask.eval.json', '--model', 'openai/big', '--min-pass', '0.8');
+  const { code: enough, out } = await harness.command(
+    'eval',
+    'ask.eval.json',
+    '--model',
+    'openai/big',
+    '--min-pass',
+    '0.8',
+  );
   expect(enough).toBe(0);
   expect(out).toContain('5/6');
   expect(out).toContain('83.3 %');
@@ -105,13 +122,17 @@ test('it is recorded and replayed without a model', async () => {
   const before = asked();
   const replayed = await evaluate('ask.eval.json', '--replay', 'ask.cassette.json');
   expect(asked()).toBe(before);
-  const passed = ({ outcome }: { outcome: EvaluationOutcome }): unknown => outcome.cases.map(({ name, model: one, passed: is }) => [name, one, is]);
+  const passed = ({ outcome }: { outcome: EvaluationOutcome }): unknown =>
+    outcome.cases.map(({ name, model: one, passed: is }) => [name, one, is]);
   expect(passed(replayed)).toEqual(passed(recorded));
   expect(replayed.outcome.compared).toMatchObject({ nowPassed: [], nowFailed: [], cases: 12 });
 });
 
 test('a run that asks somebody is cancelled, and its case has failed', async () => {
-  writeFileSync(join(harness.project, 'asks.json'), JSON.stringify(once('asks', [{ type: 'approval', message: 'Go on?' }])));
+  writeFileSync(
+    join(harness.project, 'asks.json'),
+    JSON.stringify(once('asks', [{ type: 'approval', message: 'Go on?' }])),
+  );
   const file = { definition: './asks.json', inputs: [{ name: 'only' }] };
   writeFileSync(join(harness.project, 'asks.eval.json'), JSON.stringify(file));
   const { code, outcome } = await evaluate('asks.eval.json');
@@ -129,7 +150,9 @@ test('what is wrong is said with its place, and nothing starts', async () => {
     return err;
   };
   expect(await refused('{')).toContain('it is no JSON');
-  expect(await refused({ definition: './ask.json', inputs: [{ checks: ['$a ==='] }] })).toContain('inputs[0].checks[0]: is no expression');
+  expect(await refused({ definition: './ask.json', inputs: [{ checks: ['$a ==='] }] })).toContain(
+    'inputs[0].checks[0]: is no expression',
+  );
   expect(await refused({ definition: './nothing.json', inputs: [{}] })).toContain('nothing.json');
   expect(await refused({ definition: './ask.json', inputs: [{}] }, '--min-pass', '90')).toContain('--min-pass is "90"');
   expect((await harness.command('eval', 'no-such-file.json')).code).toBe(2);

@@ -17,7 +17,11 @@ beforeAll(async () => {
   model = await new ScriptedModel(({ turn }) =>
     turn === TURNS
       ? answers('done')
-      : calls({ id: `call-${turn}`, name: 'code_shell_execute', input: { command: `echo ${turn} >> turns.log; sleep 0.2` } }),
+      : calls({
+          id: `call-${turn}`,
+          name: 'code_shell_execute',
+          input: { command: `echo ${turn} >> turns.log; sleep 0.2` },
+        }),
   ).open();
 });
 afterAll(async () => {
@@ -81,7 +85,11 @@ test('kill -9 in a replay: the same answers, each given once, and no request', a
     const turns = await store.conversations.turns(of);
     return Promise.all(
       turns.map(async ({ conversation, turn }) =>
-        JSON.stringify((await store.conversations.read({ handle: of, conversation })).find((row) => row.turn === turn && row.part === 0)?.message),
+        JSON.stringify(
+          (await store.conversations.read({ handle: of, conversation })).find(
+            (row) => row.turn === turn && row.part === 0,
+          )?.message,
+        ),
       ),
     );
   };
@@ -97,7 +105,12 @@ async function claimed(root: string): Promise<{ given: number }[]> {
   const database = new pg.Client(harness.databaseUrl);
   await database.connect();
   try {
-    return (await database.query<{ given: number }>('select count(*)::integer as given from replayed_requests where root = $1', [root])).rows;
+    return (
+      await database.query<{ given: number }>(
+        'select count(*)::integer as given from replayed_requests where root = $1',
+        [root],
+      )
+    ).rows;
   } finally {
     await database.end();
   }

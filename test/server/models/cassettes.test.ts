@@ -31,9 +31,12 @@ function write(definition: Definition): string {
 }
 
 interface Ran extends Said {
+  handle: string;
   report: JsonObject;
   events: JsonObject[];
 }
+
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
 async function run(...args: string[]): Promise<Ran> {
   const said = await harness.command('run', ...args, '--json');
@@ -41,7 +44,13 @@ async function run(...args: string[]): Promise<Ran> {
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as JsonObject);
-  return { ...said, report: lines.at(-1) ?? {}, events: lines.slice(0, -1).filter(({ type }) => type !== 'said') };
+  const report = lines.at(-1) ?? {};
+  return {
+    ...said,
+    handle: textOf(report['handle']),
+    report,
+    events: lines.slice(0, -1).filter(({ type }) => type !== 'said'),
+  };
 }
 
 /** Without what time and the run's own name decide, those of each run together. */
@@ -57,10 +66,10 @@ function steady(value: unknown, handle: string, project: string): Json {
       .replaceAll(/(\\"(?:durationMs|createdAt)\\":)\d+/g, '$10'),
   ) as Json;
 }
-const eventsOf = ({ events, report }: Ran, project = harness.project): Json =>
+const eventsOf = ({ events, handle }: Ran, project = harness.project): Json =>
   steady(
-    events.toSorted((a, b) => (String(a['handle']) < String(b['handle']) ? -1 : a['handle'] === b['handle'] ? 0 : 1)),
-    String(report['handle']),
+    events.toSorted((a, b) => (textOf(a['handle']) < textOf(b['handle']) ? -1 : a['handle'] === b['handle'] ? 0 : 1)),
+    handle,
     project,
   );
 
@@ -85,7 +94,11 @@ function scriptWhole(): void {
   model.next(
     callsTo('one', 'code_read', { path: join(harness.project, 'a.txt') }),
     callsTo('two', 'code_shell_execute', { command: 'pwd; date +%s > /dev/null' }),
-    { status: 503, headers: { 'content-type': 'application/json', 'retry-after': '0' }, pieces: ['{"error":{"message":"busy"}}'] },
+    {
+      status: 503,
+      headers: { 'content-type': 'application/json', 'retry-after': '0' },
+      pieces: ['{"error":{"message":"busy"}}'],
+    },
     says('a says ', 'what it says'),
     says('again'),
     says('third'),
@@ -96,10 +109,13 @@ test('a recorded run replays without a network, event by event, here and in anot
   const file = write(whole);
   scriptWhole();
   const recorded = await run(file, '--record', 'whole.cassette.json');
-  expect(recorded.report, recorded.err).toMatchObject({ outcome: 'completed', outputs: { answer: 'a says what it says' } });
+  expect(recorded.report, recorded.err).toMatchObject({
+    outcome: 'completed',
+    outputs: { answer: 'a says what it says' },
+  });
   const cassette = readFileSync(join(harness.project, 'whole.cassette.json'), 'utf8');
   expect(cassette).not.toContain(harness.project);
-  expect(cassette).not.toContain(String(recorded.report['handle']));
+  expect(cassette).not.toContain(recorded.handle);
   expect(JSON.parse(cassette)).toMatchObject({ requests: { length: 6 } });
 
   // Nothing answers any more: neither the provider nor a worker that knows of one.
@@ -109,8 +125,8 @@ test('a recorded run replays without a network, event by event, here and in anot
   const replayed = await run(file, '--replay', 'whole.cassette.json');
   expect(replayed.report, replayed.err).toMatchObject({ outcome: 'completed' });
   expect(eventsOf(replayed)).toEqual(eventsOf(recorded));
-  expect(steady(replayed.report['outputs'], String(replayed.report['handle']), harness.project)).toEqual(
-    steady(recorded.report['outputs'], String(recorded.report['handle']), harness.project),
+  expect(steady(replayed.report['outputs'], replayed.handle, harness.project)).toEqual(
+    steady(recorded.report['outputs'], recorded.handle, harness.project),
   );
 
   const other = mkdtempSync(join(tmpdir(), 'sentinel-elsewhere-'));
@@ -122,14 +138,14 @@ test('a recorded run replays without a network, event by event, here and in anot
   expect(model.double.asked).toHaveLength(asked);
 
   // Nobody was paid, and the transcript is the same.
-  const costs = await harness.command('costs', String(replayed.report['handle']), '--json');
+  const costs = await harness.command('costs', replayed.handle, '--json');
   expect(JSON.parse(costs.out)).toMatchObject({ total: { requests: 0, usd: 0 } });
-  const transcript = async ({ report }: Ran): Promise<string[]> =>
-    (await harness.command('transcript', String(report['handle']), '--markdown')).out.split('\n').filter((line) => !line.startsWith('#'));
+  const transcript = async ({ handle }: Ran): Promise<string[]> =>
+    (await harness.command('transcript', handle, '--markdown')).out.split('\n').filter((line) => !line.startsWith('#'));
   expect(await transcript(replayed)).toEqual(await transcript(recorded));
 
   // Of a run that was not started with --record, too; and of a replay the cassette is the same.
-  const again = await harness.command('cassette', String(replayed.report['handle']));
+  const again = await harness.command('cassette', replayed.handle);
   expect(again.code).toBe(0);
   expect(again.out).toBe(cassette);
 });
@@ -154,12 +170,18 @@ test('a request is answered as often as it was recorded, and no more', async () 
   worker = await harness.startWorker(model.env);
   model.next(says('once'), says('twice'));
   const two = write(once('two', [ask, create('often', { said: '$answer' }), { ...ask, outputTo: 'second' }]));
-  expect((await run(two, '--record', 'two.cassette.json')).report).toMatchObject({ outputs: { answer: 'once', second: 'twice' } });
-  expect((await run(two, '--replay', 'two.cassette.json')).report).toMatchObject({ outputs: { answer: 'once', second: 'twice' } });
+  expect((await run(two, '--record', 'two.cassette.json')).report).toMatchObject({
+    outputs: { answer: 'once', second: 'twice' },
+  });
+  expect((await run(two, '--replay', 'two.cassette.json')).report).toMatchObject({
+    outputs: { answer: 'once', second: 'twice' },
+  });
   const three = write(once('three', [ask, { ...ask, outputTo: 'second' }, { ...ask, outputTo: 'third' }]));
   const { report } = await run(three, '--replay', 'two.cassette.json');
   expect(report).toMatchObject({ outcome: 'failed', failure: { code: 'CASSETTE_MISS' } });
-  expect((report['failure'] as { message: string }).message).toMatch(/turn 1 of steps\.2@1 2 times, and it is asked once more/);
+  expect((report['failure'] as { message: string }).message).toMatch(
+    /turn 1 of steps\.2@1 2 times, and it is asked once more/,
+  );
 });
 
 test('a cassette that cannot be used is refused before anything starts, and so are options that do not go together', async () => {
@@ -204,8 +226,11 @@ test('conversations are written as samples, by how their runs and steps ended', 
     'code_shell_execute',
   ]);
   expect(await lines('--outcome', 'failed', '--name', 'recorded')).toEqual([]);
-  const handle = String((first?.['metadata'] as JsonObject)['handle']);
-  const keys = (await lines(handle)).map(({ metadata }) => [(metadata as JsonObject)['name'], (metadata as JsonObject)['key']]);
+  const handle = textOf((first?.['metadata'] as JsonObject)['handle']);
+  const keys = (await lines(handle)).map(({ metadata }) => [
+    (metadata as JsonObject)['name'],
+    (metadata as JsonObject)['key'],
+  ]);
   expect(keys).toEqual([
     ['recorded', 'steps.0@1'],
     ['recorded', 'steps.3@1'],
