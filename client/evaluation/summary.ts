@@ -115,12 +115,13 @@ function betweenModels(cases: readonly CaseResult[], one: string | null, other: 
   };
 }
 
+const keyOf = ({ model, name, repeat }: CaseName): string => JSON.stringify([model, name, repeat]);
+
 /** Cases are the same where model, name and repetition are. */
 export function compare(
   now: readonly CaseResult[],
   before: { id: string; finishedAt: number; cases: readonly CaseResult[] },
 ): Comparison {
-  const keyOf = ({ model, name, repeat }: CaseName): string => JSON.stringify([model, name, repeat]);
   const was = new Map(before.cases.map((one) => [keyOf(one), one.passed]));
   const both = now.filter((one) => was.has(keyOf(one)));
   const changedTo = (passed: boolean): CaseName[] =>

@@ -43,11 +43,10 @@ export function define(command: Command): void {
     )
     .argument('<file>', 'a JSON file: {definition, inputs, checks, models, …}')
     .option('--project <dir>', 'the folder the runs work in', '.')
-    .option(
-      '--model <model>',
-      'instead of the models of the file (repeatable)',
-      (given: string, all: string[] = []) => [...all, given],
-    )
+    .option('--model <model>', 'instead of the models of the file (repeatable)', (given: string, all?: string[]) => [
+      ...(all ?? []),
+      given,
+    ])
     .option('--repeat <n>', 'how often each input is run', wholeNumber('--repeat', { min: 1, max: 1000 }))
     .option('--concurrency <n>', 'runs at a time (default: 2)', wholeNumber('--concurrency', { min: 1, max: 64 }))
     .option('--min-pass <share>', 'the share of cases that every model has to pass, from 0 to 1', share, 1)

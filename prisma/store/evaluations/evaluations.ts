@@ -1,6 +1,5 @@
 /** Evaluations that were begun, and what came of those that ended. */
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '../../../language/json.ts';
 import type { Database } from '../connection/database.ts';
 import type { Evaluations, StoredEvaluation } from './evaluation-contract.ts';
 

@@ -80,10 +80,21 @@ describe('the file', () => {
       /^inputs: two of them have the name "x"/,
     ],
     ['the same model twice', { definition: 'a', inputs: [{}], models: ['m', 'm'] }, /^models: "m" stands there twice/],
-    ['too many runs', { definition: 'a', inputs: Array(20).fill({}), repeat: 1000 }, /make 20000 runs/],
+    [
+      'too many runs',
+      { definition: 'a', inputs: Array.from({ length: 20 }, () => ({})), repeat: 1000 },
+      /make 20000 runs/,
+    ],
   ])('%s is said with its place', (_, value, problem) => {
     expect(problemsOf(value)).toEqual([expect.stringMatching(problem)]);
   });
+});
+
+const input = (checks: string[], outcome: 'completed' | 'failed' = 'completed') => ({
+  name: 'one',
+  input: { wanted: 'x' },
+  outcome,
+  checks: checks.map((check) => ({ name: check, check })),
 });
 
 test('checks see the variables of the run, how it ended, and what it cost', () => {
@@ -96,12 +107,6 @@ test('checks see the variables of the run, how it ended, and what it cost', () =
     tokens: 110,
     usd: 0.5,
   };
-  const input = (checks: string[], outcome: 'completed' | 'failed' = 'completed') => ({
-    name: 'one',
-    input: { wanted: 'x' },
-    outcome,
-    checks: checks.map((check) => ({ name: check, check })),
-  });
   const passed = [
     '$answer === $input.wanted',
     '$result.answer === "x"',
@@ -120,8 +125,9 @@ test('checks see the variables of the run, how it ended, and what it cost', () =
   expect(checkRun(input([]), failed)[0]?.fault).toBe('it ended failed, not completed: it broke');
 });
 
+const llm = (model?: string) => ({ type: 'llm' as const, prompt: 'x', ...(model === undefined ? {} : { model }) });
+
 test("a model takes the place of auto and of nothing, wherever a step asks one, and never of a step's own", () => {
-  const llm = (model?: string) => ({ type: 'llm' as const, prompt: 'x', ...(model === undefined ? {} : { model }) });
   const definition: Definition = {
     name: 'all',
     loop: { type: 'once' },

@@ -8,7 +8,7 @@ import { Placeholders } from '../../../activities/models/cassette/placeholders.t
 import { entryOf } from '../../../activities/models/cassette/record-cassette.ts';
 import { formOf, type RequestForm, type RequestHead } from '../../../activities/models/cassette/request-form.ts';
 
-const ada = { project: '/home/ada/shop', root: '4d6f1c0e-8c55-4a06-b1ac-0d5f0a3f1111' };
+const ada = { project: '/srv/ada/shop', root: '4d6f1c0e-8c55-4a06-b1ac-0d5f0a3f1111' };
 const ben = { project: '/srv/builds/shop-2', root: '77777777-8c55-4a06-b1ac-0d5f0a3f2222' };
 
 const user = (text: string): JsonObject => ({ role: 'user', blocks: [{ type: 'text', text }] });
@@ -50,10 +50,15 @@ const stored = (root: string, messages: JsonObject[], more: Partial<StoredReques
   ...more,
 });
 
-describe('the digest of a request', () => {
-  const digest = (messages: JsonObject[], at = ada, more: JsonObject = {}): string =>
-    entryOf({ ...stored(at.root, messages), head: head(more) }, at).digest;
+const digest = (messages: JsonObject[], at = ada, more: JsonObject = {}): string =>
+  entryOf({ ...stored(at.root, messages), head: head(more) }, at).digest;
 
+const picture = (data: string): JsonObject => ({
+  role: 'user',
+  blocks: [{ type: 'image', mediaType: 'image/png', data }],
+});
+
+describe('the digest of a request', () => {
   test('is the same in another project, under another handle, with other ids and times', () => {
     const said = ({ project, root }: typeof ada, id: string, at: string, ms: number): JsonObject[] => [
       user(`Look at ${project}/src of ${root}/steps.2@1`),
@@ -91,10 +96,6 @@ describe('the digest of a request', () => {
   });
 
   test('tells a picture by its content, and the file does not hold it', () => {
-    const picture = (data: string): JsonObject => ({
-      role: 'user',
-      blocks: [{ type: 'image', mediaType: 'image/png', data }],
-    });
     expect(digest([picture('aaaa')])).not.toBe(digest([picture('bbbb')]));
     expect(JSON.stringify(entryOf(stored(ada.root, [picture('aaaa')]), ada).request)).not.toContain('aaaa');
   });
@@ -107,9 +108,10 @@ describe('the digest of a request', () => {
   });
 });
 
+const token = (digit: string): string => `sealed_API_KEY_${digit.repeat(32)}`;
+
 test('a recorded answer names what the run that replays it has: its project, its ids, its secrets', () => {
   const id = { ada: '11111111-2222-4333-8444-555555555555', ben: 'aaaaaaaa-2222-4333-8444-555555555555' };
-  const token = (digit: string): string => `sealed_API_KEY_${digit.repeat(32)}`;
   const recorded = new Placeholders(ada);
   recorded.request([user(`${id.ada} ${token('a')}`)]);
   const kept = recorded.answer({
@@ -197,10 +199,11 @@ describe('the file', () => {
   });
 });
 
+const asked = (messages: JsonObject[], more: JsonObject = {}): RequestForm =>
+  formOf(head(more) as unknown as RequestHead, messages);
+
 describe('the nearest request', () => {
   const entries = conversation();
-  const asked = (messages: JsonObject[], more: JsonObject = {}): RequestForm =>
-    formOf(head(more) as unknown as RequestHead, messages);
 
   test('is shown by what is different, a line for each', () => {
     const tools = { tools: [{ name: 'code/read', description: 'Reads.', parameters: { type: 'object' } }] };

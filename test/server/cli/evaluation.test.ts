@@ -117,13 +117,14 @@ test('one that is interrupted goes on: what has run is not run again', async () 
   expect((await evaluate('ask.eval.json', '--fresh')).outcome.isResumed).toBe(false);
 });
 
+const passed = ({ outcome }: { outcome: EvaluationOutcome }): unknown =>
+  outcome.cases.map(({ name, model: one, passed: is }) => [name, one, is]);
+
 test('it is recorded and replayed without a model', async () => {
   const recorded = await evaluate('ask.eval.json', '--record', 'ask.cassette.json');
   const before = asked();
   const replayed = await evaluate('ask.eval.json', '--replay', 'ask.cassette.json');
   expect(asked()).toBe(before);
-  const passed = ({ outcome }: { outcome: EvaluationOutcome }): unknown =>
-    outcome.cases.map(({ name, model: one, passed: is }) => [name, one, is]);
   expect(passed(replayed)).toEqual(passed(recorded));
   expect(replayed.outcome.compared).toMatchObject({ nowPassed: [], nowFailed: [], cases: 12 });
 });

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Sample } from '../../../client/samples/samples.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Definition, Step } from '../../../language/model.ts';
 import { create, once, shell } from '../harness/definitions.ts';
@@ -129,7 +130,7 @@ test('a recorded run replays without a network, event by event, here and in anot
     steady(recorded.report['outputs'], recorded.handle, harness.project),
   );
 
-  const other = mkdtempSync(join(tmpdir(), 'sentinel-elsewhere-'));
+  const other = mkdtempSync(join(tmpdir(), 'sentinel-another-'));
   mkdirSync(join(other, 'sentinels'));
   writeFileSync(join(other, 'a.txt'), 'what a says');
   const elsewhere = await run(file, '--project', other, '--replay', 'whole.cassette.json');
@@ -170,7 +171,8 @@ test('a request is answered as often as it was recorded, and no more', async () 
   worker = await harness.startWorker(model.env);
   model.next(says('once'), says('twice'));
   const two = write(once('two', [ask, create('often', { said: '$answer' }), { ...ask, outputTo: 'second' }]));
-  expect((await run(two, '--record', 'two.cassette.json')).report).toMatchObject({
+  const recorded = await run(two, '--record', 'two.cassette.json');
+  expect(recorded.report, JSON.stringify(recorded.report)).toMatchObject({
     outputs: { answer: 'once', second: 'twice' },
   });
   expect((await run(two, '--replay', 'two.cassette.json')).report).toMatchObject({
@@ -200,13 +202,13 @@ test('a cassette that cannot be used is refused before anything starts, and so a
 });
 
 test('conversations are written as samples, by how their runs and steps ended', async () => {
-  const lines = async (...args: string[]): Promise<{ [name: string]: JsonObject | Json[] }[]> => {
+  const lines = async (...args: string[]): Promise<Sample[]> => {
     const { code, out, err } = await harness.command('samples', ...args);
     expect(code, err).toBe(0);
     return out
       .split('\n')
       .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as { [name: string]: JsonObject | Json[] });
+      .map((line) => JSON.parse(line) as Sample);
   };
   const recorded = await lines('--name', 'recorded', '--outcome', 'completed');
   const [first] = recorded;
@@ -221,16 +223,10 @@ test('conversations are written as samples, by how their runs and steps ended', 
     ],
     metadata: { name: 'recorded', key: 'steps.0@1', model: MODEL, outcome: 'completed', stepOutcome: 'ok', turns: 3 },
   });
-  expect((first?.['tools'] as JsonObject[]).map((tool) => (tool['function'] as JsonObject)['name'])).toEqual([
-    'code_read',
-    'code_shell_execute',
-  ]);
+  expect(first?.tools?.map((tool) => tool.function.name)).toEqual(['code_read', 'code_shell_execute']);
   expect(await lines('--outcome', 'failed', '--name', 'recorded')).toEqual([]);
-  const handle = textOf((first?.['metadata'] as JsonObject)['handle']);
-  const keys = (await lines(handle)).map(({ metadata }) => [
-    (metadata as JsonObject)['name'],
-    (metadata as JsonObject)['key'],
-  ]);
+  const handle = first?.metadata.handle ?? '';
+  const keys = (await lines(handle)).map(({ metadata: { name, key } }) => [name, key]);
   expect(keys).toEqual([
     ['recorded', 'steps.0@1'],
     ['recorded', 'steps.3@1'],

@@ -63,14 +63,15 @@ test('what another attempt asked under the same key takes the place of what the 
   ]);
 });
 
+const taken = (attempt: string, text: string) => ({
+  attempt,
+  spent: null,
+  asked: { asker: 'turn.1', requests: [request([text])] },
+});
+
 test('an answer and the requests that it took are kept together, of the attempt that counts', async () => {
   const { conversations } = opened.store;
   const of = { handle: 'answered', conversation: 'steps.0@1' };
-  const taken = (attempt: string, text: string) => ({
-    attempt,
-    spent: null,
-    asked: { asker: 'turn.1', requests: [request([text])] },
-  });
   await conversations.claim(of, 1, 'one', { isRequest: false });
   await conversations.answer(of, 1, { by: 'one' }, said('one'), taken('one', 'asked by one'));
   await conversations.answer(of, 1, { by: 'two' }, said('two'), taken('two', 'asked by two'));
