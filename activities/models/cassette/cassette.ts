@@ -102,7 +102,8 @@ export function readCassette(text: string): CassetteRead {
   const read = File.safeParse(value);
   if (!read.success)
     return { ok: false, problems: read.error.issues.map(({ path, message }) => `${placeOf(path)}: ${message}`) };
-  return wholeEntries(read.data);
+  // As it was parsed: a copy by zod would have its fields in another order.
+  return wholeEntries(value as CassetteFile);
 }
 
 const placeOf = (path: readonly PropertyKey[]): string =>

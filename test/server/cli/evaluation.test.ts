@@ -24,7 +24,8 @@ beforeAll(async () => {
     const known = knows[typeof body['model'] === 'string' ? body['model'] : ''] ?? [];
     return { ...answers(known.includes(number) ? `it is ${number}` : 'no idea'), silentMs };
   });
-  await harness.startWorker(model.env);
+  harness.variables = model.env;
+  await harness.startWorker();
   writeFileSync(
     join(harness.project, 'ask.json'),
     JSON.stringify(once('ask', [{ type: 'llm', prompt: 'What is number $number?', outputTo: 'answer' }])),
