@@ -212,8 +212,8 @@ test('conversations are written as samples, by how their runs and steps ended', 
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as Sample);
   };
-  const recorded = await lines('--name', 'recorded', '--outcome', 'completed');
-  const [first] = recorded;
+  const found = await lines('--name', 'recorded', '--outcome', 'completed');
+  const [first] = found;
   expect(first).toMatchObject({
     messages: [
       { role: 'user' },
