@@ -66,6 +66,7 @@ import { runShell, type ShellResult } from './shell/run-shell.ts';
 import { withValueFiles } from './shell/value-files.ts';
 import type { Models } from './models/open-models.ts';
 import { useOf, type Limiter } from './limits/limiter.ts';
+import type { Shelf } from './turns/cassettes/shelf.ts';
 import { LiveTurn } from './turns/live/live-turn.ts';
 import { runAgent } from './turns/run-agent.ts';
 import { runCall } from './turns/run-call.ts';
@@ -84,6 +85,7 @@ export interface ActivityParts {
   checkpoints: StepCheckpoints | null;
   /** Absent: nothing is limited. */
   limiter?: Limiter;
+  shelf: Shelf;
 }
 
 type Activity = (...args: never[]) => Promise<unknown>;
@@ -186,6 +188,7 @@ async function askWithin(parts: ActivityParts, request: TurnRequest, options?: S
       live.during(
         runTurn(parts, request, {
           run,
+          asker: key,
           attempt: `${key} ${attempt}`,
           timeoutMs,
           signal,
@@ -225,7 +228,7 @@ async function agent(parts: ActivityParts, input: RunInput, request: AgentReques
         answeredBefore = number;
       };
       const masks = masksOfTurn(secrets, effect.reach?.env);
-      const place = { run, attempt: `${key} ${attempt}`, timeoutMs, signal, known, live, masks };
+      const place = { run, asker: key, attempt: `${key} ${attempt}`, timeoutMs, signal, known, live, masks };
       return (await live.during(runTurn(parts, turnRequest(effect), place))) as unknown as Json;
     },
     call: (effect: CommandEffect) => {

@@ -26,6 +26,7 @@ import type { ControlVerb, RunState } from '../workflows/messages/messages.ts';
 import type { AnsweredQuestion, AnswerOptions } from './answer-question.ts';
 import type { Cancelled } from './cancel-run.ts';
 import { ClientError, refuseFault } from '../runs/client-error.ts';
+import { putCassette } from './cassettes/stored-cassette.ts';
 import { runAt } from './lookup/run-at.ts';
 import { Connections, type ConnectOptions } from './connect.ts';
 import {
@@ -38,6 +39,7 @@ import {
 import { waitForLoss } from './follow/lost-run.ts';
 import { noSuchRun } from './lookup/no-such-run.ts';
 import { reportOf, reportWithoutRow, saidOf, webUrlOf, type RunReport } from './lookup/run-report.ts';
+import { samplesOf, type Sample, type SampleQuery } from './samples/samples.ts';
 import { transcriptsOf, type Transcript } from './lookup/transcripts.ts';
 import type { RunServices } from '../runs/start-run.ts';
 import type { TellOptions, ToldModel } from './tell-model.ts';
@@ -67,6 +69,8 @@ export interface StartOptions {
   /** Definitions that `$ref`s may name, besides the stored ones. */
   known?: (name: string) => Definition | undefined;
   continueEvery?: number;
+  /** The text of a cassette: no model is asked, what it holds is answered. */
+  cassette?: string;
 }
 
 export interface Started {
@@ -110,6 +114,7 @@ export class SentinelClient {
       import('../runs/start-run.ts'),
     ]);
     const { project, inputs = {}, persona = 'local', handle, known, continueEvery } = options;
+    const cassette = options.cassette === undefined ? undefined : await putCassette(parts.store, options.cassette);
     const started = await startRun(parts, {
       definition,
       inputs,
@@ -118,6 +123,7 @@ export class SentinelClient {
       ...(handle === undefined ? {} : { handle }),
       ...(known === undefined ? {} : { known }),
       ...(continueEvery === undefined ? {} : { continueEvery }),
+      ...(cassette === undefined ? {} : { cassette }),
     });
     if (!started.isNew) {
       throw new ClientError(
@@ -206,6 +212,12 @@ export class SentinelClient {
   async transcripts(handle: string, key?: string): Promise<Transcript[]> {
     await this.find(handle);
     return transcriptsOf(await this.store(), handle, key);
+  }
+
+  /** Conversations as training samples, run by run. Throws `RUN_NOT_FOUND`. */
+  async *samples(query: SampleQuery = {}): AsyncGenerator<Sample> {
+    for (const handle of query.handles ?? []) await this.find(handle);
+    yield* samplesOf(await this.store(), query);
   }
 
   /** What models cost, in sums. Throws `RUN_NOT_FOUND`. */

@@ -28,6 +28,10 @@ export const maskTokens = <Value extends Json | object>(value: Value): Value =>
 
 export const isToken = (value: string): boolean => value.replace(TOKEN, '') === '' && value !== '';
 
+/** What people read in the place of tokens. */
+export const withoutTokens = (text: string): string =>
+  text.includes('sealed_') ? text.replaceAll(TOKEN, (token) => `[env ${token.slice('sealed_'.length, -33)}]`) : text;
+
 export interface Mask {
   text: string;
   shown: string;

@@ -66,6 +66,10 @@ export interface StartRequest {
   inherited?: Inheritance;
   /** All that `$ref`s mean; without it they are looked up. */
   library?: { [name: string]: Definition };
+  /** Its models, and those of runs below it, answer from this cassette, by its hash in the payloads. */
+  cassette?: string;
+  /** The run whose step starts it with a command. */
+  by?: string;
 }
 
 export interface StartedRun {
@@ -101,7 +105,7 @@ export async function startRun(parts: RunServices, request: StartRequest): Promi
   // A row without events may be all that is left of a start that died on its way: then this is the start.
   if (!isNew && (await store.events.after(handle, -1, 1)).length > 0) return { handle, workflowId, isNew };
   try {
-    await keepBefore(store, handle, request);
+    await keepBefore(store, handle, request, isNew);
     const env = await sealEnvironment(store, handle, environmentFor(definition, library));
     await client.workflow.start(WORKFLOW_TYPE, {
       workflowId,
@@ -140,9 +144,13 @@ export async function startRun(parts: RunServices, request: StartRequest): Promi
 async function keepBefore(
   store: Store,
   handle: string,
-  { definition, conversations = [] }: StartRequest,
+  { definition, conversations = [], cassette, by }: StartRequest,
+  isNew: boolean,
 ): Promise<void> {
   await store.definitions.save(definition);
+  // What a start that died had said of it does not count.
+  if (cassette !== undefined || !isNew) await store.cassettes.replay(handle, cassette ?? null);
+  if (by !== undefined) await store.cassettes.startedBy(handle, by);
   for (const part of conversations) await store.conversations.copy(part, handle);
 }
 

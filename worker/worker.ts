@@ -8,6 +8,7 @@ import { processMetrics } from '../activities/commands/metrics.ts';
 import { builtInCommands, createRegistry, type ChangingCommands } from '../activities/commands/registry.ts';
 import { Limiter, type LimitSettings } from '../activities/limits/limiter.ts';
 import type { Models } from '../activities/models/open-models.ts';
+import { Shelf } from '../activities/turns/cassettes/shelf.ts';
 import { BackgroundProcesses } from '../activities/shell/background.ts';
 import { runStarter, type RunServices } from '../runs/start-run.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
@@ -120,6 +121,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     models,
     checkpoints,
     ...(parts.limits === undefined ? {} : { limiter: new Limiter(parts.limits, store.limits) }),
+    shelf: new Shelf(store),
     recorded: (handle) => recorder.written(handle),
   });
   const deployment = await versioning(parts.version ?? null, parts.bundle);

@@ -37,6 +37,8 @@ export interface RunPort {
     persona: string;
     handle: string;
     inherited: Inheritance;
+    /** The run whose step starts it. */
+    by: string;
   }): Promise<{ handle: string; workflowId: string }>;
   steps(handle: string): Promise<StepList>;
   /** The same id edits once. */

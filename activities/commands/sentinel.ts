@@ -48,6 +48,7 @@ async function start(params: RunParams, context: CommandContext): Promise<JsonOb
     persona: run.persona,
     handle,
     inherited,
+    by: run.handle,
   });
   return { handle: started.handle, workflowId: started.workflowId };
 }

@@ -7,6 +7,7 @@ export const FAILURE_CODES = {
   CALL_OUTCOME_UNKNOWN: 'Nobody knows whether a call of a model was done',
   CALL_REPEATED: 'A call of a model was done again',
   CANCELLED_BY_FORCE: 'A run was ended by force, without its clean-up',
+  CASSETTE_MISS: 'A cassette does not hold what a replay asks',
   CHILD_FAILED: 'A nested sentinel failed',
   CIRCUIT_OPEN: 'A tool is left alone after several failures in a row',
   CLEAN_UP_FAILED: 'A clean-up failed after something else had ended already',

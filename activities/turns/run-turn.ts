@@ -33,7 +33,11 @@ import {
 import { failureOf } from '../models/provider/take-turn.ts';
 import { costOf } from '../models/records/cost.ts';
 import { wireName } from '../../language/models/tool-names.ts';
-import { NO_MODEL, type ResolvedModel } from '../models/resolve/resolve-model.ts';
+import { NO_MODEL } from '../models/resolve/resolve-model.ts';
+import { liveModels, type Answerers, type AnsweringModel, type Found } from './cassettes/answering.ts';
+import { Player } from './cassettes/player.ts';
+import { Recorder } from './cassettes/recorder.ts';
+import type { Shelf } from './cassettes/shelf.ts';
 import { withContext } from './with-context.ts';
 import { askingFor, estimatedTokens, fixedTokens, promptsShown, type Send } from './compaction/asking.ts';
 import { planAt, whenFull, whenTooLong } from './compaction/compactor.ts';
@@ -49,17 +53,20 @@ import { toolsFor } from './tools/tools.ts';
 import { turnFailure } from './turn-failures.ts';
 
 export interface TurnParts {
-  store: Pick<Store, 'conversations' | 'spending'>;
+  store: Pick<Store, 'conversations' | 'spending' | 'cassettes'>;
   registry: Pick<Registry, 'find'>;
   /** Null: none are configured. */
   models: Pick<Models, 'resolve' | 'turn'> | null;
   /** Absent: nothing is limited. */
   limiter?: Limiter;
+  /** Says whether a run answers from a cassette. Absent: none does. */
+  shelf?: Pick<Shelf, 'of'>;
 }
 
 export interface TurnPlace {
   run: Pick<RunContext, 'handle' | 'project'>;
-  /** Who asks: an attempt of the activity. */
+  /** The key of who asks, and which attempt of the activity that is. */
+  asker: string;
   attempt: string;
   /** Told where the turn had its answer already. */
   known?: () => void;
@@ -71,8 +78,8 @@ export interface TurnPlace {
   live?: Pick<LiveTurn, 'isLater' | 'begin' | 'hear' | 'end'>;
 }
 
-/** `isAgain`: somebody asked for the turn before. */
-type AskPlace = TurnPlace & { isAgain: boolean };
+/** `isAgain`: somebody asked for the turn before. `recorder`: answers, and remembers it. `isPaid`: a model is asked. */
+type AskPlace = TurnPlace & { isAgain: boolean; recorder: Recorder; isPaid: boolean };
 
 export async function runTurn(parts: TurnParts, request: TurnRequest, place: TurnPlace): Promise<TurnOutcome> {
   const { conversations } = parts.store;
@@ -80,7 +87,9 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
   const of = { handle: place.run.handle, conversation };
   // What was asked for before may have been heard in part.
   const isAgain = place.live?.isLater === true && (await conversations.wasAsked(of, turn));
-  const before = await conversations.claim(of, turn, place.attempt);
+  const replay = (await parts.shelf?.of(of.handle)) ?? null;
+  const isPaid = replay === null;
+  const before = await conversations.claim(of, turn, place.attempt, { isRequest: isPaid });
   if (before !== null) {
     place.known?.();
     return outcomeIn(before);
@@ -88,7 +97,11 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
   await conversations.add(of, await saidBefore(await unopened(conversations, of, request), place.run.project));
   const rows = await conversations.read(of, turn);
   const plan = await planAt(conversations, of, request.compaction);
-  const taken = await paid(parts, request, { ...place, isAgain }, { rows, plan });
+  const { run, asker } = place;
+  const recorder = new Recorder(
+    replay === null ? ownModels(parts) : new Player(parts.store.cassettes, replay, { ...of, turn, asker, run }),
+  );
+  const taken = await paid(parts, request, { ...place, isAgain, recorder, isPaid }, { rows, plan });
   void place.live?.end();
   if ('compacted' in taken) return taken.compacted;
   const { asked, outcome } = taken;
@@ -98,7 +111,11 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
     turn,
     { outcome: outcome as unknown as JsonObject, ...recordOf(asked) },
     message as unknown as JsonObject,
-    { attempt: place.attempt, model: outcome.model, tokens: outcome.usage, usd: outcome.usd },
+    {
+      attempt: place.attempt,
+      spent: isPaid ? { model: outcome.model, tokens: outcome.usage, usd: outcome.usd } : null,
+      asked: { asker, requests: recorder.requests },
+    },
   );
   return outcomeIn(kept);
 }
@@ -110,11 +127,14 @@ async function unopened(conversations: Conversations, of: ConversationOf, reques
   return rest;
 }
 
+const ownModels = ({ models }: TurnParts): Answerers =>
+  models === null ? { find: () => Promise.reject(new Failure('MODEL_NOT_FOUND', NO_MODEL)) } : liveModels(models);
+
 const outcomeIn = (answer: JsonObject): TurnOutcome => answer['outcome'] as unknown as TurnOutcome;
 
 interface Answered {
   reply: TurnReply;
-  resolved: ResolvedModel;
+  model: AnsweringModel;
   /** With the calls that stand in the text. */
   blocks: AnswerBlock[];
   prompts: { [name: string]: number };
@@ -149,7 +169,9 @@ async function paid(
     await parts.store.spending.withdraw(of);
     return asked;
   } catch (error) {
-    await keepFailed(parts.store, of, error);
+    if (place.isPaid) await keepFailed(parts.store, of, error);
+    if (error instanceof Failure)
+      await parts.store.cassettes.keep({ ...of, asker: place.asker }, place.recorder.requests);
     throw error;
   }
 }
@@ -160,17 +182,15 @@ async function ask(
   place: AskPlace,
   said: Said,
 ): Promise<Answered | { compacted: TurnOutcome }> {
-  const { models } = parts;
-  if (models === null) throw new Failure('MODEL_NOT_FOUND', NO_MODEL);
   const { settings } = request;
   const tools = toolsFor(parts.registry, request.tools);
   const options = optionsOf(settings);
   const timeout = AbortSignal.timeout(Math.min(place.timeoutMs, 2 ** 31 - 1));
   const signal = AbortSignal.any([place.signal, timeout]);
-  let resolved: ResolvedModel | undefined;
+  let found: Found | undefined;
   try {
     const { messages } = readRows(shown(said.rows, said.plan));
-    resolved = await models.resolve(
+    found = await place.recorder.find(
       request.model,
       // Where calls are read out of the text, a model need not have tools of its own.
       { messages, ...options, ...(settings.parseToolCalls === true ? {} : { tools }) },
@@ -178,11 +198,11 @@ async function ask(
     );
     const { rows, prompts } = await withContext(parts.store.conversations, request, place.run.handle, {
       rows: said.rows,
-      facts: resolved.facts,
+      facts: found.model.facts,
       tools,
     });
-    place.live?.begin(resolved.name, place.isAgain);
-    return await askModel(parts, request, place, { ...said, rows, prompts, models, resolved, tools, options, signal });
+    place.live?.begin(found.model.name, place.isAgain);
+    return await askModel(parts, request, place, { ...said, rows, prompts, found, tools, options, signal });
   } catch (error) {
     if (place.signal.aborted) throw place.signal.reason;
     if (timeout.aborted)
@@ -191,15 +211,14 @@ async function ask(
         `${request.model} had not answered within the step's time; raise timeoutMs, or ask for less`,
       );
     if (!(error instanceof TurnError)) throw error;
-    throw turnFailure(failureOf(error, resolved?.provider.provider.name ?? '', request.model), null);
+    throw turnFailure(failureOf(error, found?.model.provider ?? '', request.model), null);
   }
 }
 
 interface Asked extends Said {
   /** Of the context, with their versions. */
   prompts: { [name: string]: number };
-  models: Pick<Models, 'turn'>;
-  resolved: ResolvedModel;
+  found: Found;
   tools: Tool[];
   options: ReturnType<typeof optionsOf>;
   signal: AbortSignal;
@@ -209,12 +228,14 @@ interface Asked extends Said {
 async function askModel(
   { store, limiter }: TurnParts,
   request: TurnRequest,
-  { run, attempt, timeoutMs, live, masks = [] }: TurnPlace,
-  { rows, plan, prompts: contextPrompts, models, resolved, tools, options, signal }: Asked,
+  { run, attempt, asker, timeoutMs, live, masks = [], recorder, isPaid }: AskPlace,
+  { rows, plan, prompts: contextPrompts, found, tools, options, signal }: Asked,
 ): Promise<Answered | { compacted: TurnOutcome }> {
   const { settings } = request;
+  const { model } = found;
+  const { facts } = model;
   const { schema, ...withoutSchema } = options;
-  const inText = settings.parseToolCalls === true && tools.length > 0 && !resolved.facts.tools;
+  const inText = settings.parseToolCalls === true && tools.length > 0 && !facts.tools;
   const besides = besidesOf(request, tools, inText);
   const limits = { wallMs: Math.min(timeoutMs, TURN_LIMITS.wallMs) };
   const send: Send = (told, summaryTokens) => {
@@ -226,24 +247,24 @@ async function askModel(
     const own = isSummary ? { ...withoutSchema, maxTokens: summaryTokens } : options;
     // A summary is nothing that the model says to anybody.
     const onDelta = isSummary ? {} : { onDelta: (delta: Delta): void => live?.hear(delta) };
-    const ask = (): Promise<TurnResult> =>
-      models.turn(resolved, { ...turn, ...own, cache: '5m' }, { signal, limits, ...onDelta });
+    const ask = (): Promise<TurnResult> => found.turn({ ...turn, ...own, cache: '5m' }, { signal, limits, ...onDelta });
+    if (!isPaid || limiter === undefined) return ask();
     const use = { id: useOf(run.handle, `${request.conversation}/turn.${request.turn}`), timeoutMs, signal };
-    return limiter?.provider(resolved.provider.provider.name, use, ask) ?? ask();
+    return limiter.provider(model.provider, use, ask);
   };
   const fixed = fixedTokens(tools, { inText, ...(schema === undefined ? {} : { schema }) });
   const asking = await askingFor(
     store.conversations,
     request,
-    { handle: run.handle, attempt },
-    { rows, plan, resolved, fixed, send, thrown: (failure) => turnFailure(failure, resolved.facts.prices) },
+    { handle: run.handle, attempt, asked: { asker, requests: recorder.requests }, isPaid },
+    { rows, plan, model, fixed, send, thrown: (failure) => turnFailure(failure, facts.prices) },
   );
   const early = await whenFull(asking);
   if (early !== null) return { compacted: early };
   const result = await send(shown(rows, plan));
   const late = await whenTooLong(asking, result);
   if (late !== null) return { compacted: late };
-  if (!result.ok) throw turnFailure(result.failure, resolved.facts.prices);
+  if (!result.ok) throw turnFailure(result.failure, facts.prices);
   const { reply } = result;
   const prompts = {
     ...request.prompts,
@@ -253,7 +274,7 @@ async function askModel(
     ...Object.fromEntries(besides.map(({ prompt }) => [prompt.name, prompt.version])),
   };
   const estimated = estimatedTokens(rows, plan, fixed);
-  return { reply, resolved, blocks: withTextCalls(reply, settings, tools), prompts, estimated };
+  return { reply, model, blocks: withTextCalls(reply, settings, tools), prompts, estimated };
 }
 
 function optionsOf({ temperature, maxTokens, thinking, schema }: TurnSettings): {
@@ -306,9 +327,9 @@ function withTextCalls(
   return [...blocks, ...callsInText(textOf(blocks), tools)];
 }
 
-function outcomeOf({ reply, resolved, blocks }: Answered, { schema, keepsText }: TurnSettings): TurnOutcome {
+function outcomeOf({ reply, model, blocks }: Answered, { schema, keepsText }: TurnSettings): TurnOutcome {
   const { usage, stopReason, author } = reply;
-  const { reason, notices, facts } = resolved;
+  const { reason, notices, facts } = model;
   const calls = callsOf({ role: 'assistant', blocks, author }).map(callOf);
   return {
     stopReason: calls.length > 0 ? 'tool-calls' : stopReason,
@@ -317,10 +338,10 @@ function outcomeOf({ reply, resolved, blocks }: Answered, { schema, keepsText }:
       ? keepsText === true
         ? { text: textOf(blocks) }
         : {}
-      : finalOf(textOf(blocks), schema, detailsOf(reply, resolved))),
+      : finalOf(textOf(blocks), schema, detailsOf(reply, model))),
     usage,
     usd: costOf(usage, facts.prices),
-    model: resolved.name,
+    model: model.name,
     ...(reason === null ? {} : { reason }),
     ...(notices.length === 0 ? {} : { notices }),
   };
@@ -334,8 +355,8 @@ const callOf = ({ id, name, input, invalid }: ToolCallBlock): TurnCall => ({
 });
 
 /** Of an answer that was paid for and cannot be used. */
-function detailsOf({ usage }: TurnReply, { provider, model, facts }: ResolvedModel): JsonObject {
-  return { provider: provider.provider.name, model, spent: spentIn(usage, facts.prices) };
+function detailsOf({ usage }: TurnReply, { provider, model, facts }: AnsweringModel): JsonObject {
+  return { provider, model, spent: spentIn(usage, facts.prices) };
 }
 
 function finalOf(

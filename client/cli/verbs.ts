@@ -42,6 +42,11 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     load: () => import('./verbs/simulate.ts'),
   },
   run: { summary: 'start a run and follow it to its end', kind: 'acts', load: () => import('./verbs/run.ts') },
+  eval: {
+    summary: 'run a definition over a list of inputs, and check what comes of each',
+    kind: 'acts',
+    load: () => import('./verbs/eval.ts'),
+  },
   status: { summary: 'show how a run stands', kind: 'looks', load: () => import('./verbs/status.ts') },
   list: { summary: 'list runs, newest first', kind: 'looks', load: () => import('./verbs/list.ts') },
   trace: { summary: 'show the steps of a run as a tree', kind: 'looks', load: () => import('./verbs/trace.ts') },
@@ -49,6 +54,16 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     summary: 'show what a run said to models, and their answers',
     kind: 'looks',
     load: () => import('./verbs/transcript.ts'),
+  },
+  cassette: {
+    summary: 'write what a run asked models and was answered to a file, for a replay',
+    kind: 'looks',
+    load: () => import('./verbs/cassette.ts'),
+  },
+  samples: {
+    summary: 'write conversations with models as training samples',
+    kind: 'looks',
+    load: () => import('./verbs/samples.ts'),
   },
   costs: { summary: 'sum what models cost', kind: 'looks', load: () => import('./verbs/costs.ts') },
   incidents: {

@@ -74,6 +74,7 @@ export async function forkRun(
   const definition = edited ?? start.definition;
   if (edited !== undefined) adopt(position, start.definition, edited, [...new Set([at, request.at])]);
   for (const [name, value] of Object.entries(set)) setVariableAt(position, pathOf(at), name, value);
+  const replayed = await parts.store.cassettes.replayed(of);
   const isElsewhere = parts.isElsewhere === true || taskQueue !== parts.taskQueue;
   const started = await startRun(
     { ...parts, taskQueue, isElsewhere },
@@ -88,6 +89,7 @@ export async function forkRun(
       from: position,
       conversations: conversationsIn(position, of),
       ...(as === undefined ? {} : { handle: as }),
+      ...(replayed === null ? {} : { cassette: replayed.cassette }),
       ...(start.continueEvery === undefined ? {} : { continueEvery: start.continueEvery }),
     },
   );

@@ -5,6 +5,8 @@
 import type { Json } from '../../language/json.ts';
 import type { Store } from './contract/contract.ts';
 import { Database } from './connection/database.ts';
+import { cassettes } from './values/cassettes.ts';
+import { evaluations } from './evaluations/evaluations.ts';
 import { definitions } from './values/definitions.ts';
 import { logs } from './logs/logs.ts';
 import { inbox } from './runs/inbox.ts';
@@ -51,6 +53,8 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
     records,
     secrets: secrets(database),
     conversations: conversations(database),
+    cassettes: cassettes(database),
+    evaluations: evaluations(database),
     calls: calls(database),
     checkpoints: checkpoints(database),
     chat: chat(database),

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../language/json.ts';
 import type { TurnFailure } from '../../models/port/turn-failure.ts';
 import type { Tool, TurnReply, TurnResult } from '../../models/port/turn.ts';
 import { estimateRequest, estimateText } from '../../models/request/estimate.ts';
-import type { ResolvedModel } from '../../models/resolve/resolve-model.ts';
+import type { AnsweringModel } from '../cassettes/answering.ts';
 import type { Asking } from './compactor.ts';
 import { tokensOf } from './plan.ts';
 import { shown, type Plan } from './view.ts';
@@ -19,7 +19,7 @@ export type Send = (rows: readonly PlacedMessage[], summaryTokens?: number) => P
 interface Shown {
   rows: readonly PlacedMessage[];
   plan: Plan;
-  resolved: ResolvedModel;
+  model: AnsweringModel;
   /** Tokens of what stands beside the messages. */
   fixed: number;
   send: Send;
@@ -30,8 +30,8 @@ interface Shown {
 export async function askingFor(
   conversations: Conversations,
   { conversation, turn, compaction, settings }: TurnRequest,
-  { handle, attempt }: { handle: string; attempt: string },
-  { rows, plan, resolved, fixed, send, thrown }: Shown,
+  { handle, ...asker }: { handle: string } & Pick<Asking, 'attempt' | 'asked' | 'isPaid'>,
+  { rows, plan, model, fixed, send, thrown }: Shown,
 ): Promise<Asking> {
   const of = { handle, conversation };
   const last = turn === 1 ? null : await conversations.find(of, turn - 1);
@@ -39,13 +39,13 @@ export async function askingFor(
     conversations,
     of,
     turn,
-    attempt,
+    ...asker,
     rows,
     plan,
     times: compaction?.turn === turn ? compaction.number : 0,
     measure: { fixed, scale: scaleOf(last) },
     settings,
-    resolved,
+    model,
     summarize: async (said, tokens) => summaryIn(await send(said, tokens), thrown),
   };
 }

@@ -7,6 +7,7 @@ import type { AutoCompact, Compacted, TurnOutcome } from '../../../interpreter/e
 import type { JsonObject } from '../../../language/json.ts';
 import { compactionKey } from '../../../language/models/compaction-key.ts';
 import type {
+  AnswerTaken,
   ConversationOf,
   Conversations,
   PlacedMessage,
@@ -15,7 +16,7 @@ import { textOf, type Message } from '../../models/port/message.ts';
 import type { TurnReply, TurnResult } from '../../models/port/turn.ts';
 import { NO_USAGE, plusUsage, type TokenUsage } from '../../../language/models/token-usage.ts';
 import { costOf } from '../../models/records/cost.ts';
-import type { ResolvedModel } from '../../models/resolve/resolve-model.ts';
+import type { AnsweringModel } from '../cassettes/answering.ts';
 import { leftOut } from '../prompts/left-out.ts';
 import { summarized } from '../prompts/summarized.ts';
 import { summary } from '../prompts/summary.ts';
@@ -34,13 +35,17 @@ export interface Asking {
   of: ConversationOf;
   turn: number;
   attempt: string;
+  /** The requests of the turn so far, and the key under which it is asked for. */
+  asked: AnswerTaken['asked'];
+  /** False where what is said was recorded. */
+  isPaid: boolean;
   rows: readonly PlacedMessage[];
   /** What is shown now, and how many compactions led to it before this turn. */
   plan: Plan;
   times: number;
   measure: Measure;
   settings: { maxTokens?: number; autoCompact?: AutoCompact | false };
-  resolved: ResolvedModel;
+  model: AnsweringModel;
   /** One request with what stands beside the messages of this turn. Null where the model has no summary to give. */
   summarize(rows: readonly PlacedMessage[], maxTokens: number): Promise<TurnReply | null>;
 }
@@ -57,10 +62,10 @@ export async function whenTooLong(asking: Asking, result: TurnResult): Promise<T
 
 /** What it came to, in place of the turn; null where the turn is to be taken as it is. */
 export async function whenFull(asking: Asking): Promise<TurnOutcome | null> {
-  const { settings, resolved, times } = asking;
-  const { window } = resolved.facts;
+  const { settings, model, times } = asking;
+  const { window } = model.facts;
   if (settings.autoCompact === false || window === null || times > 0) return null;
-  const room = roomOf(window, resolved.facts, settings);
+  const room = roomOf(window, model.facts, settings);
   const before = tokensOf(shown(asking.rows, asking.plan), asking.measure);
   return before <= room.prompt ? null : await compact(asking, room, { because: 'full', before });
 }
@@ -71,14 +76,14 @@ async function whenOverflown(
   said: { tokens: number | null; window: number | null },
   wasted: TokenUsage = NO_USAGE,
 ): Promise<TurnOutcome | null> {
-  const { settings, resolved, times, rows, plan } = asking;
+  const { settings, model, times, rows, plan } = asking;
   if (settings.autoCompact === false || times >= timesMax) return null;
   const estimated = tokensOf(shown(rows, plan), asking.measure);
-  const window = said.window ?? resolved.facts.window;
+  const window = said.window ?? model.facts.window;
   // Whatever was estimated, it was more than there is room for.
   const before = Math.max(said.tokens ?? 0, estimated, window ?? 0);
   const measure = { ...asking.measure, scale: asking.measure.scale * (before / Math.max(1, estimated)) };
-  const room = roomOf(window ?? Math.floor(before * 0.7), resolved.facts, settings);
+  const room = roomOf(window ?? Math.floor(before * 0.7), model.facts, settings);
   return compact({ ...asking, measure }, { ...room, window }, { because: 'overflow', before, wasted });
 }
 
@@ -96,7 +101,7 @@ async function compact(asking: Asking, room: Room, cause: Cause): Promise<TurnOu
   if (planned === null) return null;
   const made = planned.strategy === 'results' ? nothingInstead(planned) : await inPlaceOfTurns(asking, planned, room);
   const after = tokensOf(shown(rows, made.plan), measure);
-  const { name, facts } = asking.resolved;
+  const { name, facts } = asking.model;
   const usage = plusUsage(made.usage, cause.wasted ?? NO_USAGE);
   const outcome: TurnOutcome = {
     stopReason: 'compacted',
@@ -115,8 +120,8 @@ async function compact(asking: Asking, room: Room, cause: Cause): Promise<TurnOu
   };
   const answer = { outcome, plan: made.plan, prompts: made.prompts } as unknown as JsonObject;
   const message = { role: 'user', blocks: [{ type: 'text', text: made.plan.instead ?? '' }] };
-  const spent = { attempt, model: name, tokens: usage, usd: outcome.usd };
-  const first = await conversations.answer(of, 1, answer, message, spent);
+  const spent = asking.isPaid ? { model: name, tokens: usage, usd: outcome.usd } : null;
+  const first = await conversations.answer(of, 1, answer, message, { attempt, spent, asked: asking.asked });
   return first['outcome'] as unknown as TurnOutcome;
 }
 

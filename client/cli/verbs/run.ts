@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { handleFor, projectFolder, readInputs } from '../request/run-request.ts';
-import { wholeNumber } from '../request/usage.ts';
+import { usage, wholeNumber } from '../request/usage.ts';
 import { watchRun } from '../output/watch-run.ts';
 import { projectConfig } from '../request/project-config.ts';
 import { withClient } from '../request/with-client.ts';
@@ -20,6 +20,8 @@ interface Options {
   detach?: boolean;
   host?: string;
   continueEvery?: number;
+  record?: string;
+  replay?: string;
 }
 
 export function define(command: Command): void {
@@ -41,6 +43,11 @@ export function define(command: Command): void {
     .option('--id <handle>', 'the handle of the run (default: a new one)')
     .option('--detach', 'print the handle and return')
     .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME')
+    .option('--record <file>', 'when the run has ended, write what models were asked and answered to a cassette')
+    .option(
+      '--replay <file>',
+      'ask no model: answer from a cassette; what it does not hold fails its step (CASSETTE_MISS)',
+    )
     .addOption(
       new Option('--continue-every <n>')
         .argParser(wholeNumber('--continue-every', { min: 1, max: 1_000_000 }))
@@ -53,6 +60,8 @@ Examples:
   sentinel run sentinels/examples/verify-project.json --project .
   sentinel run hello --input name=Ada
   sentinel run nightly.json --id nightly --detach
+  sentinel run review.json --record review.cassette.json
+  sentinel run review.json --replay review.cassette.json
   sentinel run build.json --json    an event a line, then {handle, status, outcome, outputs, iterations, durationMs, webUrl}`,
     )
     .action(async (definition: string, options: Options) => {
@@ -64,6 +73,8 @@ async function run(given: string, options: Options): Promise<number> {
   const output = openOutput({ ...options, streams: true });
   const project = projectFolder(options.project);
   const inputs = readInputs(options.inputFile, options.input);
+  refuseTogether(options);
+  const cassette = options.replay === undefined ? {} : { cassette: await cassetteIn(options.replay) };
   const handle = options.id === undefined ? {} : { handle: handleFor(options.id) };
   const { findDefinition } = await import('../request/find-definition.ts');
   const { config, commands, env } = await projectConfig(project, output);
@@ -85,15 +96,51 @@ async function run(given: string, options: Options): Promise<number> {
       persona,
       known,
       ...handle,
+      ...cassette,
       ...(host === undefined ? {} : { host }),
       ...(continueEvery === undefined ? {} : { continueEvery }),
     });
-    if (options.detach !== true) return watchRun(client, started.handle, output);
+    if (options.detach !== true) {
+      const exitCode = await watchRun(client, started.handle, output);
+      if (options.record !== undefined) await record(client, started.handle, options.record, output);
+      return exitCode;
+    }
     output.object(await client.status(started.handle));
     output.line(started.handle);
     return EXIT.ok;
   };
   return withClient(output, start, env);
+}
+
+function refuseTogether({ record: recorded, replay, detach }: Options): void {
+  if (recorded !== undefined && replay !== undefined)
+    throw usage('--record and --replay cannot go together: a replay asks no model that could be recorded.');
+  if (recorded !== undefined && detach === true)
+    throw usage(
+      '--record writes its file when the run has ended: leave out --detach, or use "sentinel cassette" then.',
+    );
+}
+
+async function cassetteIn(file: string): Promise<string> {
+  const { readCassetteFile } = await import('../../cassettes/cassette-file.ts');
+  return readCassetteFile(file).text;
+}
+
+/** Nothing is written of a run that goes on. */
+async function record(client: SentinelClient, handle: string, file: string, output: Output): Promise<void> {
+  if ((await client.find(handle)).finishedAt === null) {
+    output.note(
+      `sentinel: ${file} was not written, since the run goes on; "sentinel cassette ${handle} -o ${file}" writes it.`,
+    );
+    return;
+  }
+  const [{ writeWhole }, { recordCassette }] = await Promise.all([
+    import('../../cassettes/cassette-file.ts'),
+    import('../../cassettes/recorded-cassette.ts'),
+  ]);
+  const { text, requests } = await recordCassette(client, [handle]);
+  writeWhole(file, text, '--record');
+  output.note(`sentinel: ${file} holds ${requests} ${requests === 1 ? 'request' : 'requests'}`);
 }
 
 function refuse(

@@ -11,7 +11,9 @@ import type { RunEvent, RunOutcome, RunStatus, Warning } from '../../../language
 import type { Calls } from './call-contract.ts';
 import type { Checkpoints } from './checkpoint-contract.ts';
 import type { Chat } from './chat-contract.ts';
+import type { Cassettes } from './cassette-contract.ts';
 import type { Conversations } from './conversation-contract.ts';
+import type { Evaluations } from '../evaluations/evaluation-contract.ts';
 import type { Signals } from './event-contract.ts';
 import type { Executions } from './execution-contract.ts';
 import type { Incidents } from './incident-contract.ts';
@@ -51,6 +53,16 @@ export interface Run extends NewRun {
   outputs: { [name: string]: Json } | null;
   iterations: number;
   finishedAt: number | null;
+}
+
+/** Which runs; all where nothing is said. */
+export interface AskedRuns {
+  /** These, and the runs nested in them. */
+  handles?: readonly string[];
+  outcomes?: readonly RunOutcome[];
+  name?: string;
+  /** Started from then on, in milliseconds since the epoch. */
+  since?: number;
 }
 
 /** What an activity needs to know of its run; cached, because it never changes. */
@@ -132,6 +144,8 @@ export interface Store {
     discard(handle: string): Promise<void>;
     find(handle: string): Promise<Run | null>;
     list(query: { status?: RunStatus; limit?: number; persona?: string }): Promise<Run[]>;
+    /** Runs that have asked models, the oldest first, page by page. */
+    asked(query: AskedRuns): AsyncGenerator<Run>;
     /** Handles of the runs that steps of this one started, or one of its steps, in the order they began. */
     nested(handle: string, key?: string): Promise<string[]>;
     /** Handles of the runs below this one, at any depth, that have not ended. */
@@ -223,6 +237,8 @@ export interface Store {
     sweep(): Promise<void>;
   };
   conversations: Conversations;
+  cassettes: Cassettes;
+  evaluations: Evaluations;
   calls: Calls;
   checkpoints: Checkpoints;
   chat: Chat;

@@ -47,6 +47,24 @@ export interface ConversationPart extends ConversationOf {
   turns: number;
 }
 
+/** One request, and what came of it. */
+export interface AskedRequest {
+  /** What stands beside the messages: the model that was asked for and the one it was, system, tools, settings. */
+  head: JsonObject;
+  messages: readonly JsonObject[];
+  /** A reply or a failure. */
+  outcome: JsonObject;
+}
+
+/** What an answer took. */
+export interface AnswerTaken {
+  attempt: string;
+  /** Null where no model was asked: the answer is a recorded one. */
+  spent: Spent | null;
+  /** The requests, and the key under which they were made. */
+  asked: { asker: string; requests: readonly AskedRequest[] };
+}
+
 export interface Conversations {
   /** A place that is taken keeps what it has. */
   add(of: ConversationOf, messages: readonly PlacedMessage[]): Promise<void>;
@@ -60,15 +78,15 @@ export interface Conversations {
    */
   claim(of: ConversationOf, turn: number, attempt: string, how?: { isRequest: boolean }): Promise<JsonObject | null>;
   /**
-   * Keeps the answer, its message and what it cost together, and returns the answer that counts: the first
-   * one. Any other was paid for, too.
+   * Keeps the answer, its message, what it cost and the requests that it took together, and returns the answer
+   * that counts: the first one. Any other was paid for, too.
    */
   answer(
     of: ConversationOf,
     turn: number,
     answer: JsonObject,
     message: JsonObject,
-    spent: Spent & { attempt: string },
+    taken: AnswerTaken,
   ): Promise<JsonObject>;
   /** The answer of a turn, where it has one. */
   find(of: ConversationOf, turn: number): Promise<JsonObject | null>;

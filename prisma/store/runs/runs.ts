@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { FailureInfo } from '../../../language/failure.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
-import type { Run, RunContext, Store } from '../contract/contract.ts';
+import type { AskedRuns, Run, RunContext, Store } from '../contract/contract.ts';
 import type { Database } from '../connection/database.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
 import type { LazyPrisma } from '../connection/prisma-client.ts';
@@ -54,6 +54,34 @@ function toRun(row: Row): Run {
   };
 }
 
+const PAGE = 100;
+
+const ASKED = `select ${COLUMNS} from runs r
+  where exists (select 1 from turns t where t.handle = r.handle)
+    and ($1::text[] is null or exists (select 1 from unnest($1::text[]) as given(handle)
+      where r.handle = given.handle or starts_with(r.handle, given.handle || '/')))
+    and ($2::text[] is null or outcome = any($2::text[])) and ($3::text is null or name = $3)
+    and ($4::timestamptz is null or started_at >= $4)
+    and ($5::timestamptz is null or (started_at, r.handle) > ($5::timestamptz, $6::text))
+  order by started_at, r.handle limit ${PAGE}`;
+
+async function* askedRuns(database: Database, { handles, outcomes, name, since }: AskedRuns): AsyncGenerator<Run> {
+  let last: Row | undefined;
+  for (;;) {
+    const rows: Row[] = await database.query<Row>(ASKED, [
+      handles ?? null,
+      outcomes ?? null,
+      name ?? null,
+      since === undefined ? null : new Date(since),
+      last?.startedAt ?? null,
+      last?.handle ?? null,
+    ]);
+    for (const row of rows) yield toRun(row);
+    last = rows.at(-1);
+    if (rows.length < PAGE) return;
+  }
+}
+
 export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
   const known = contexts(database);
   return {
@@ -84,6 +112,7 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
         'delete from runs where handle = $1 and not exists (select 1 from run_events where handle = $1)',
         [handle],
       );
+      await database.query('delete from replays where root = $1', [handle]);
     },
 
     async find(handle) {
@@ -100,6 +129,8 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
       });
       return rows.map(toRun);
     },
+
+    asked: (query) => askedRuns(database, query),
 
     nested: (handle, key) => nestedIn(database, handle, key),
 

@@ -10,6 +10,7 @@ import {
 } from '../contract/conversation-contract.ts';
 import type { SpendingOf } from '../contract/spending-contract.ts';
 import { queryOn, type Database } from '../connection/database.ts';
+import { keepRequests } from './requests.ts';
 import { settleSpending } from './spending.ts';
 
 type Query = (text: string, values: readonly unknown[]) => Promise<unknown>;
@@ -76,17 +77,15 @@ export function conversations(database: Database): Conversations {
       return rows.length > 0;
     },
     claim: (of, turn, attempt, how) => claimTurn(database, { ...of, turn, attempt }, how?.isRequest ?? true),
-    answer: (of, turn, answer, message, { attempt, ...spent }) =>
+    answer: (of, turn, answer, message, { attempt, spent, asked }) =>
       database.transaction(async (client) => {
+        const query = <Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> =>
+          queryOn<Row>(client, text, values);
         const kept = await keepAnswer(client, of, turn, answer);
-        await settleSpending(
-          (text, values) => queryOn(client, text, values),
-          { ...of, turn, attempt },
-          'answered',
-          spent,
-        );
+        if (spent !== null) await settleSpending(query, { ...of, turn, attempt }, 'answered', spent);
         if (kept !== null) return kept;
-        await addWith((text, values) => queryOn(client, text, values), of, [{ turn, part: 0, message }]);
+        await addWith(query, of, [{ turn, part: 0, message }]);
+        if (asked.requests.length > 0) await keepRequests(query, { ...of, turn, asker: asked.asker }, asked.requests);
         return answer;
       }),
     async find({ handle, conversation }, turn) {
@@ -136,6 +135,16 @@ async function copy(
        select $3, conversation, turn, attempt, begun_at, answered_at, answer, coalesce(copied_of, handle) from turns
        where ${OF_CONVERSATION} and (conversation <> $2 or turn <= $4::integer) and answer is not null
        on conflict (handle, conversation, turn) do nothing`,
+      [handle, conversation, to, turns],
+    );
+    await queryOn(
+      client,
+      `insert into model_requests (handle, conversation, turn, asker, head, messages, outcome)
+       select $3, conversation, turn, asker, head, messages, outcome from model_requests
+       where ${OF_CONVERSATION} and (conversation <> $2 or turn <= $4::integer) and not exists (
+         select 1 from model_requests kept where kept.handle = $3 and kept.conversation = model_requests.conversation
+           and kept.turn = model_requests.turn and kept.asker = model_requests.asker)
+       order by position`,
       [handle, conversation, to, turns],
     );
   });

@@ -20,7 +20,7 @@ function run(name: string, params: JsonObject, over: Partial<CommandContext> = {
   steps += 1;
   const context = commandContext('/', { store: opened.store, key: `steps.${steps}@1`, ...over });
   const { key, signal } = context;
-  const place = { run: context.run, attempt: key, timeoutMs: 60_000, signal };
+  const place = { run: context.run, asker: key, attempt: key, timeoutMs: 60_000, signal };
   const parts = { store: opened.store, registry, models: asking.models() };
   return registry.run(name, params, { ...context, ask: (request) => runTurn(parts, request, place) });
 }

@@ -88,6 +88,7 @@ class Conversation {
       },
       {
         run: { handle: this.handle, project: '/' },
+        asker: 'steps.0@1/turn',
         attempt: 'one',
         timeoutMs: 60_000,
         signal: new AbortController().signal,

@@ -45,6 +45,7 @@ async function ask({ handle, opening, models, project = '/', request = {} }: Ask
     },
     {
       run: { handle: run, project },
+      asker: 'steps.0@1/turn',
       attempt: 'one',
       timeoutMs: 60_000,
       signal: new AbortController().signal,

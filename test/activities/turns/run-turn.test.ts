@@ -79,6 +79,7 @@ class Conversation {
       },
       {
         run: { handle: this.handle, project: this.project },
+        asker: 'steps.0@1/turn',
         attempt: 'one',
         timeoutMs: 60_000,
         signal: new AbortController().signal,
@@ -294,6 +295,7 @@ test('without any model a step says in three lines how to get one', async () => 
   };
   const at = {
     run: { handle: 'none', project: '/' },
+    asker: 'steps.0@1/turn',
     attempt: 'one',
     timeoutMs: 60_000,
     signal: new AbortController().signal,

@@ -18,6 +18,8 @@ const LOOKS: Readonly<Record<string, string>> = {
   list: 'list',
   trace: 'trace nightly',
   transcript: 'transcript nightly',
+  cassette: 'cassette nightly',
+  samples: 'samples nightly',
   costs: 'costs nightly',
   incidents: 'incidents what failed',
   diff: 'diff nightly weekly',

@@ -140,6 +140,7 @@ test('nothing of it is started: a run, a run of a command, a trigger, a schedule
       project: request.project,
       persona: request.persona,
       handle: 'never',
+      by: 'another',
       inherited: {
         depth: 1,
         limits: { maxIterations: null, timeoutMs: null, stepTimeoutMs: null, nestingDepth: null },

@@ -62,6 +62,8 @@ export class Harness {
   /** The project of every run. */
   readonly project: string;
   private readonly addresses: Addresses;
+  /** Variables of whatever is started here, a worker that the command line brings up among it. */
+  variables: Record<string, string> = {};
   private readonly workers: WorkerProcess[] = [];
 
   private constructor(addresses: Addresses, databaseUrl: string, connection: Connection) {
@@ -100,6 +102,7 @@ export class Harness {
       DATABASE_URL: this.databaseUrl,
       SENTINEL_TASK_QUEUES: this.taskQueue,
       SENTINEL_HOME: this.home,
+      ...this.variables,
     };
   }
 

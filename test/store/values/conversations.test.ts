@@ -10,9 +10,12 @@ const opened = useStore();
 const said = (text: string): JsonObject => ({ role: 'user', blocks: [{ type: 'text', text }] });
 const spent = {
   attempt: 'one',
-  model: 'openai/some-model',
-  tokens: { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, thinking: 0, estimated: false },
-  usd: 0.5,
+  spent: {
+    model: 'openai/some-model',
+    tokens: { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, thinking: 0, estimated: false },
+    usd: 0.5,
+  },
+  asked: { asker: 'one', requests: [] },
 };
 const answered = (text: string): JsonObject => ({ role: 'assistant', blocks: [{ type: 'text', text }] });
 

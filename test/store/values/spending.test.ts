@@ -1,5 +1,6 @@
 /** What models cost: a row a request, summed in one query, with what is not known beside the sum. */
 import { beforeAll, expect, test } from 'vitest';
+import type { AnswerTaken } from '../../../prisma/store/contract/conversation-contract.ts';
 import type { CostGroup, Spent } from '../../../prisma/store/contract/spending-contract.ts';
 import { useStore } from '../harness/opened.ts';
 
@@ -25,6 +26,12 @@ async function run(handle: string, name: string, persona = 'ada'): Promise<void>
   expect(created).toBe(true);
 }
 
+const taken = (attempt: string, cost: Spent): AnswerTaken => ({
+  attempt,
+  spent: cost,
+  asked: { asker: attempt, requests: [] },
+});
+
 async function answered(
   handle: string,
   conversation: string,
@@ -34,7 +41,7 @@ async function answered(
 ): Promise<void> {
   const of = { handle, conversation };
   await opened.store.conversations.claim(of, turn, attempt);
-  await opened.store.conversations.answer(of, turn, {}, { role: 'assistant', blocks: [] }, { attempt, ...cost });
+  await opened.store.conversations.answer(of, turn, {}, { role: 'assistant', blocks: [] }, taken(attempt, cost));
 }
 
 beforeAll(async () => {
@@ -134,7 +141,7 @@ test('an answer that came too late was paid for, too', async () => {
     1,
     {},
     { role: 'assistant', blocks: [] },
-    { attempt: 'two', ...spent('a/big', 1, 1, 0.5) },
+    taken('two', spent('a/big', 1, 1, 0.5)),
   );
   expect((await opened.store.spending.sum({ handle: 'twice', by: 'model' })).total).toMatchObject({
     requests: 2,

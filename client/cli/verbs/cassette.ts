@@ -1,0 +1,42 @@
+/** `sentinel cassette HANDLE`. */
+import type { Command } from 'commander';
+import { openOutput } from '../output/output.ts';
+import { withClient } from '../request/with-client.ts';
+
+interface Options {
+  json?: boolean;
+  output?: string;
+}
+
+export function define(command: Command): void {
+  command
+    .description(
+      'Writes what a run, and the runs below it, asked models and were answered to a cassette, from which "run --replay" answers without a model. Exit code 4 when there is no such run.',
+    )
+    .argument('<handle>', 'the run')
+    .option('-o, --output <file>', 'the file to write (default: stdout)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel cassette nightly -o nightly.cassette.json
+  sentinel run nightly.json --replay nightly.cassette.json
+  sentinel cassette nightly -o nightly.cassette.json --json    {handle, file, requests}`,
+    )
+    .action(async (handle: string, options: Options) => {
+      const output = openOutput(options);
+      const { output: file } = options;
+      await withClient(output, async (client) => {
+        const { recordCassette } = await import('../../cassettes/recorded-cassette.ts');
+        const { text, requests } = await recordCassette(client, [handle]);
+        if (file === undefined) {
+          output.raw(text.trimEnd());
+          return;
+        }
+        const { writeWhole } = await import('../../cassettes/cassette-file.ts');
+        writeWhole(file, text, '--output');
+        output.line(`${output.paint.good('✔')} ${file}  ${requests} ${requests === 1 ? 'request' : 'requests'}`);
+        output.object({ handle, file, requests });
+      });
+    });
+}

@@ -1,0 +1,121 @@
+/** `sentinel samples [HANDLE…]`. */
+import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import type { Command } from 'commander';
+import type { RunOutcome, StepOutcome } from '../../../language/events/run-event.ts';
+import type { Sample, SampleQuery } from '../../samples/samples.ts';
+import { openOutput, type Output } from '../output/output.ts';
+import { momentOf } from '../request/moment.ts';
+import { oneOf, usage } from '../request/usage.ts';
+import { withClient } from '../request/with-client.ts';
+
+const RUN_OUTCOMES = ['completed', 'failed', 'stopped', 'cancelled'] as const satisfies readonly RunOutcome[];
+const STEP_OUTCOMES = ['ok', 'failed', 'retried', 'skipped', 'cancelled'] as const satisfies readonly StepOutcome[];
+
+interface Options {
+  json?: boolean;
+  outcome?: RunOutcome[];
+  stepOutcome?: StepOutcome[];
+  name?: string;
+  since?: number;
+  format: string;
+  output?: string;
+}
+
+const listOf =
+  <Choice extends string>(option: string, choices: readonly Choice[]) =>
+  (text: string): Choice[] =>
+    text.split(',').map((one) => oneOf(option, choices)(one.trim()));
+
+export function define(command: Command): void {
+  command
+    .description(
+      'Writes conversations with models as training samples: JSON Lines, one conversation a line, {messages, tools, metadata}. Without a handle those of all runs. Exit code 4 when there is no such run.',
+    )
+    .argument('[handles...]', 'runs, with those nested in them')
+    .option(
+      '--outcome <list>',
+      `only runs that ended so: ${RUN_OUTCOMES.join(', ')}`,
+      listOf('--outcome', RUN_OUTCOMES),
+    )
+    .option(
+      '--step-outcome <list>',
+      `only steps that ended so: ${STEP_OUTCOMES.join(', ')}`,
+      listOf('--step-outcome', STEP_OUTCOMES),
+    )
+    .option('--name <name>', 'only runs of the definition of this name')
+    .option(
+      '--since <when>',
+      'runs started from then on: a date, a time, or how long ago (90m, 12h, 7d)',
+      momentOf('--since'),
+    )
+    .option(
+      '--format <format>',
+      'chat: messages and tools as chat completions have them',
+      oneOf('--format', ['chat']),
+      'chat',
+    )
+    .option('-o, --output <file>', 'the file to write (default: stdout)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel samples --outcome completed --name review -o review.jsonl
+  sentinel samples nightly --step-outcome ok
+  sentinel samples --since 7d -o week.jsonl --json    {file, samples, runs}`,
+    )
+    .action((handles: string[], options: Options) => samples(handles, options));
+}
+
+async function samples(handles: string[], options: Options): Promise<void> {
+  const output = openOutput(options);
+  const { outcome, stepOutcome, name, since, output: file } = options;
+  const query: SampleQuery = {
+    ...(handles.length === 0 ? {} : { handles }),
+    ...(outcome === undefined ? {} : { outcomes: outcome }),
+    ...(stepOutcome === undefined ? {} : { stepOutcomes: stepOutcome }),
+    ...(name === undefined ? {} : { name }),
+    ...(since === undefined ? {} : { since }),
+  };
+  await withClient(output, async (client) => {
+    const found = client.samples(query);
+    if (file === undefined) for await (const sample of found) output.raw(JSON.stringify(sample));
+    else await toFile(file, found, output);
+  });
+}
+
+/** Whoever reads the file meanwhile sees the old one or the new one. */
+async function toFile(file: string, found: AsyncGenerator<Sample>, output: Output): Promise<void> {
+  const made = `${file}.${process.pid}.tmp`;
+  const runs = new Set<string>();
+  let count = 0;
+  try {
+    const open = opened(made, file);
+    try {
+      for await (const sample of found) {
+        writeSync(open, `${JSON.stringify(sample)}\n`);
+        runs.add(sample.metadata.handle);
+        count += 1;
+      }
+    } finally {
+      closeSync(open);
+    }
+    renameSync(made, file);
+  } catch (error) {
+    rmSync(made, { force: true });
+    throw error;
+  }
+  output.line(
+    `${output.paint.good('✔')} ${file}  ${count} ${count === 1 ? 'sample' : 'samples'} of ${runs.size} ${runs.size === 1 ? 'run' : 'runs'}`,
+  );
+  output.object({ file, samples: count, runs: runs.size });
+}
+
+function opened(made: string, file: string): number {
+  try {
+    return openSync(made, 'w');
+  } catch (error) {
+    throw usage(
+      `--output ${file} cannot be written (${error instanceof Error ? error.message : String(error)}); give a file in a folder that exists.`,
+    );
+  }
+}

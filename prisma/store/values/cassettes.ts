@@ -1,0 +1,74 @@
+/** Recorded requests, and the runs whose models answer from recorded ones. */
+import type { JsonObject } from '../../../language/json.ts';
+import type { Cassettes, Replayed } from '../contract/cassette-contract.ts';
+import { queryOn, type Database } from '../connection/database.ts';
+import { keepRequests, requestsBelow } from './requests.ts';
+
+/** Of a run nested in another, the run it is nested in has the first part of its handle. */
+const outermost = (handle: string): string => handle.split('/')[0] ?? handle;
+
+const ROOT = `coalesce((select root from run_roots where handle = $1), $1)`;
+
+export function cassettes(database: Database): Cassettes {
+  return {
+    async keep(of, requests) {
+      if (requests.length === 0) return;
+      await database.transaction((client) =>
+        keepRequests((text, values) => queryOn(client, text, values), of, requests),
+      );
+    },
+    requests: (handle) => requestsBelow(database, handle),
+    async head({ handle, conversation }) {
+      const [row] = await database.query<{ head: JsonObject }>(
+        `select h.message as head from model_requests r join messages h on h.hash = r.head
+         where r.handle = $1 and r.conversation = $2 order by r.position desc limit 1`,
+        [handle, conversation],
+      );
+      return row?.head ?? null;
+    },
+    async replay(handle, cassette) {
+      if (cassette === null) await database.query('delete from replays where root = $1', [handle]);
+      else
+        await database.query(
+          'insert into replays (root, cassette) values ($1, $2) on conflict (root) do update set cassette = excluded.cassette',
+          [handle, cassette],
+        );
+    },
+    async replayed(handle) {
+      const [row] = await database.query<Replayed>(`select root, cassette from replays where root = ${ROOT}`, [
+        outermost(handle),
+      ]);
+      return row ?? null;
+    },
+    async startedBy(handle, by) {
+      await database.query(
+        `insert into run_roots (handle, root)
+         select $2, coalesce((select root from run_roots where handle = $1), $1) on conflict (handle) do nothing`,
+        [outermost(by), handle],
+      );
+    },
+    async claim(root, claimant, entries) {
+      const had = await claimed(database, root, claimant);
+      if (had !== null) return had;
+      for (const entry of entries) {
+        // Taken by another, or the claimant's other attempt has one meanwhile: the next look tells.
+        const [got] = await database.query<{ entry: number }>(
+          `insert into replayed_requests (root, entry, claimant) values ($1, $2, $3) on conflict do nothing returning entry`,
+          [root, entry, claimant],
+        );
+        if (got !== undefined) return got.entry;
+        const meanwhile = await claimed(database, root, claimant);
+        if (meanwhile !== null) return meanwhile;
+      }
+      return null;
+    },
+  };
+}
+
+async function claimed(database: Database, root: string, claimant: string): Promise<number | null> {
+  const [row] = await database.query<{ entry: number }>(
+    'select entry from replayed_requests where root = $1 and claimant = $2',
+    [root, claimant],
+  );
+  return row?.entry ?? null;
+}
