@@ -48,7 +48,7 @@ const timed = [
 const unhurried = {
   services: ['test/services/{looking,ending,webhook-port,supervisor}.test.ts'],
   server: [
-    'test/server/cli/{hostile-text,record-extended,run-under-way}.test.ts',
+    'test/server/cli/{hostile-text,mcp-serve,record-extended,run-under-way}.test.ts',
     'test/server/events/watching.test.ts',
     'test/server/kill/{services,approval-anywhere,asked-first,asked-in-a-lost-task,one-branch}.test.ts',
     'test/server/kill/{agent-segments,compaction,model-calls,model-context}.test.ts',
