@@ -14,6 +14,7 @@ import { type Command, type CommandContext, defineCommand } from '../commands/co
 import { Failure } from '../failures/failures.ts';
 import { callValue } from './call-value.ts';
 import { McpConnection, type CallLimits } from './connection.ts';
+import { notAccepted } from './not-accepted.ts';
 import type { McpTool, OfferedTool, ServerSettings } from './settings.ts';
 
 const beatMs = 2_000;
@@ -85,12 +86,6 @@ export class McpServers {
     throw notAccepted(name, accepted === null ? 'they never were' : changeText(accepted.tools, tools));
   }
 }
-
-export const notAccepted = (server: string, why: string): Failure =>
-  new Failure(
-    'MCP_NOT_ACCEPTED',
-    `the tools of the MCP server "${server}" are not those that a person accepted (${why}): "sentinel mcp list" shows them, and "sentinel mcp accept ${server}" accepts them`,
-  );
 
 const named = (tools: readonly McpTool[]): Map<string, string> =>
   new Map(tools.map((tool) => [tool.name, JSON.stringify(tool)]));

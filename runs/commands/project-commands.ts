@@ -128,7 +128,6 @@ function schemaProblem({ inputSchema }: McpTool): string | null {
 function paramCheck(own: readonly OwnCommand[], tools: readonly McpCommand[]): ParamCheck {
   const checks = new Map<string, (params: JsonObject) => ReturnType<ParamCheck>>();
   for (const { name, params } of own) checks.set(name, (given) => zodFaults(params, given));
-  for (const { command, tool } of tools)
-    checks.set(command, (given) => schemaFaults(tool.inputSchema)(given));
+  for (const { command, tool } of tools) checks.set(command, (given) => schemaFaults(tool.inputSchema)(given));
   return (command, params) => checks.get(command)?.(params) ?? [];
 }

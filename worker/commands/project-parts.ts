@@ -3,7 +3,8 @@ import type { Command } from '../../activities/commands/command.ts';
 import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
 import type { ChangingCommands } from '../../activities/commands/registry.ts';
 import type { Failure } from '../../activities/failures/failures.ts';
-import { McpServers, notAccepted } from '../../activities/mcp/servers.ts';
+import type { McpServers } from '../../activities/mcp/servers.ts';
+import { notAccepted } from '../../activities/mcp/not-accepted.ts';
 import { mcpTools, projectCommands } from '../../runs/commands/project-commands.ts';
 import { acceptedReader, toolsDigest, type AcceptedServers } from '../../services/config/accepted-tools.ts';
 import type { Config } from '../../services/config/config.ts';
@@ -36,6 +37,8 @@ export async function openProject(
   const commands = ownCommands(config.commands);
   if (commands.length > 0) outliveRejections(say);
   if (Object.keys(config.mcpServers).length === 0) return { config, commands, close: async () => undefined };
+  // Its library takes a moment to load, which a project without such servers need not wait for.
+  const { McpServers } = await import('../../activities/mcp/servers.ts');
   const servers = new McpServers({
     servers: config.mcpServers,
     project: project.folder,

@@ -118,12 +118,7 @@ Examples:
 
 async function accept(server: string, options: Options): Promise<void> {
   const output = openOutput(options);
-  const { isWithinStep } = await import('../../../activities/shell/process/step-mark.ts');
-  if (await isWithinStep())
-    throw new ClientError(
-      'ANSWER_REFUSED',
-      'A run does not accept tools for itself: a person runs "sentinel mcp accept".',
-    );
+  await refuseWithinStep('A run does not accept tools for itself: a person runs "sentinel mcp accept".');
   const at = await serversOf(options, output);
   if (!Object.hasOwn(at.servers, server)) {
     const names = Object.keys(at.servers);
@@ -138,6 +133,12 @@ async function accept(server: string, options: Options): Promise<void> {
   for (const line of changeLines(changes, output.paint)) output.line(line);
   const commands = tools.map(({ name }) => `mcp/${server}/${name}`).join(', ');
   output.line(`${output.paint.good('✔')} accepted: ${commands === '' ? 'it has no tools' : commands}`);
+}
+
+/** What a person decides, a process that a run started does not. */
+async function refuseWithinStep(message: string): Promise<void> {
+  const { isWithinStep } = await import('../../../activities/shell/process/step-mark.ts');
+  if (await isWithinStep()) throw new ClientError('ANSWER_REFUSED', message);
 }
 
 async function serversOf({ project: folder }: Options, output: Output): Promise<Inspected> {
@@ -174,6 +175,8 @@ async function serveOn(options: Options & { persona?: string; allowApprove?: boo
   // What it says of itself goes to stderr: stdout is the protocol's.
   const output = openOutput({ json: false });
   const project = projectFolder(options.project);
+  if (options.allowApprove === true)
+    await refuseWithinStep('A run does not approve for itself: a person starts the server with --allow-approve.');
   const [{ projectConfig }, { withClient }, { serve }, { StdioServerTransport }] = await Promise.all([
     import('../request/project-config.ts'),
     import('../request/with-client.ts'),

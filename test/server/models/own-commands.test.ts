@@ -219,6 +219,11 @@ test('a run cannot accept for itself', async () => {
   const steps: Step[] = [
     { type: 'shell', command: `${process.execPath} ${program} mcp accept tracker`, outputTo: 'said' },
     {
+      type: 'shell',
+      command: `${process.execPath} ${program} mcp serve --allow-approve < /dev/null`,
+      outputTo: 'served',
+    },
+    {
       type: 'command',
       command: 'code/write',
       params: { path: '.sentinel/mcp.json', content: '{}' },
@@ -231,6 +236,10 @@ test('a run cannot accept for itself', async () => {
   expect(outputs['said']).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining('A run does not accept') as string,
+  });
+  expect(outputs['served']).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('A run does not approve for itself') as string,
   });
   expect(existsSync(join(harness.project, '.sentinel', 'mcp.json'))).toBe(true);
   expect(readFileSync(join(harness.project, '.sentinel', 'mcp.json'), 'utf8')).toBe(kept);
