@@ -46,10 +46,6 @@ async function saying<Result>(run: () => Promise<Result>): Promise<Result> {
     return await run();
   } catch (error) {
     if (error instanceof Failure) throw new ClientError('UNDO_REFUSED', `${error.message}.`, { cause: error });
-    if (error instanceof Error && error.name === 'GitTrouble')
-      throw new ClientError('UNDO_REFUSED', `The states of the project cannot be read: ${error.message}.`, {
-        cause: error,
-      });
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import type { Checkpoint, Checkpoints } from '../../prisma/store/contract/checkp
 import { ShadowGit } from './shadow-git.ts';
 import { largeBetween, nameWithin } from './stretches.ts';
 import { countChanges, diffTrees, patchOf, type CountedChange } from './tree-diffs.ts';
-import { checkPlace, isMeant, noSuchCheckpoint } from './undo.ts';
+import { checkPlace, isMeant, noSuchCheckpoint, orRefused } from './undo.ts';
 
 export interface StepChanges {
   /** Behind the keys of the nested runs that lead to the step. */
@@ -41,7 +41,7 @@ export async function changesOf(rows: Checkpoints, { handle, key, patches }: Cha
     );
   const found: StepChanges[] = [];
   for (const checkpoint of meant) {
-    const changes = await stepChanges(checkpoint, { handle, patches });
+    const changes = await orRefused(() => stepChanges(checkpoint, { handle, patches }));
     if (changes.state !== 'changed' || changes.files.length > 0 || changes.large.length > 0) found.push(changes);
   }
   return found;

@@ -68,6 +68,8 @@ export class ProjectTrees {
         rmSync(`${this.git.index}.lock`, { force: true });
         if (!(error instanceof GitTrouble) || error instanceof TooLarge || tried >= CHECKPOINT_BOUNDS.tries)
           throw error;
+        // An index that cannot be read is made anew from every file.
+        if (tried === CHECKPOINT_BOUNDS.tries - 1) await this.git.forgetIndex();
       }
     }
   }

@@ -95,6 +95,8 @@ export class StepCheckpoints {
       return { state: await trees.take() };
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
+      // Somebody may have taken the folder away: the next step makes it anew.
+      this.#trees.delete(project);
       if (error instanceof TooLarge)
         this.#givenUp.set(project, { until: Date.now() + CHECKPOINT_BOUNDS.givenUpMs, why });
       return { skipped: why };

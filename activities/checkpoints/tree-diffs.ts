@@ -1,6 +1,6 @@
 /** What differs between two trees, file by file, and as a unified diff. */
 import { CHECKPOINT_BOUNDS } from './bounds.ts';
-import type { ShadowGit } from './shadow-git.ts';
+import { GitTrouble, type ShadowGit } from './shadow-git.ts';
 
 /** Null: there is none. */
 export type FileState = { mode: string; blob: string } | null;
@@ -27,6 +27,9 @@ export async function diffTrees(git: ShadowGit, pairs: readonly TreePair[]): Pro
     stdin: `${wanted.join('\n')}\n`,
   });
   const found = readDiffs(output);
+  // Git says so on stderr alone, and goes on with the next pair.
+  const missing = wanted.find((pair) => !found.has(pair));
+  if (missing !== undefined) throw new GitTrouble(`git has no longer both of ${missing}`);
   return pairs.map((pair) => found.get(nameOf(pair)) ?? []);
 }
 

@@ -22,7 +22,7 @@ import { CHECKPOINT_BOUNDS } from './bounds.ts';
 import { removeAt, stateAt, writeAt, type Found } from './files-in-place.ts';
 import { planUndo, type PlannedFile } from './plan-undo.ts';
 import { ProjectTrees } from './project-trees.ts';
-import { ShadowGit } from './shadow-git.ts';
+import { GitTrouble, ShadowGit } from './shadow-git.ts';
 import { nameWithin, stretchesOf } from './stretches.ts';
 import { isSame, readBlobs, type FileState } from './tree-diffs.ts';
 
@@ -66,8 +66,21 @@ interface Wanted extends PlannedFile {
   found: Found;
 }
 
+/** What git cannot read no attempt can. */
+export async function orRefused<Result>(run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof GitTrouble)) throw error;
+    throw new Failure('UNDO_REFUSED', `the states of the project cannot be used (${error.message})`, { cause: error });
+  }
+}
+
 /** What a person asked for. */
-export async function undoRun(rows: Checkpoints, request: UndoRequest): Promise<Undone> {
+export const undoRun = (rows: Checkpoints, request: UndoRequest): Promise<Undone> =>
+  orRefused(() => undoAsPerson(rows, request));
+
+async function undoAsPerson(rows: Checkpoints, request: UndoRequest): Promise<Undone> {
   const all = await rows.ofRun(request.handle);
   const checkpoints = selected(all, request);
   const first = checkpoints.find(({ before }) => before !== null);
@@ -107,7 +120,7 @@ export async function undoFromStep(
     throw refused(`the state of the project could not be taken (${mine?.skipped ?? 'checkpoints are turned off'})`);
   const earlier = all.filter(({ position }) => position < mine.position);
   const place = { trees, now: mine.before, mode: request.mode };
-  const undone = await undoSteps(selected(earlier, request), place, request);
+  const undone = await orRefused(() => undoSteps(selected(earlier, request), place, request));
   return { ...undone, undo: undone.done ? own.key : null };
 }
 

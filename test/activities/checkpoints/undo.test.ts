@@ -1,11 +1,11 @@
 /** What steps changed is shown and taken back; what somebody else changed stays. */
-import { chmodSync, mkdirSync, readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CHECKPOINT_BOUNDS } from '../../../activities/checkpoints/bounds.ts';
 import { changesOf } from '../../../activities/checkpoints/changes.ts';
 import { StepCheckpoints, type WritingStep } from '../../../activities/checkpoints/step-checkpoints.ts';
-import { undoRun, type Undone, type UndoRequest } from '../../../activities/checkpoints/undo.ts';
+import { undoFromStep, undoRun, type Undone, type UndoRequest } from '../../../activities/checkpoints/undo.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 import { writtenProject, type WrittenProject } from '../harness/written-project.ts';
@@ -254,4 +254,41 @@ test('without the states on this host it is refused', async () => {
   await run.step('steps.0@1', () => run.write({ 'a.txt': '1' }));
   rmSync(join(run.home, 'checkpoints'), { recursive: true });
   await expect(run.undo()).rejects.toThrow('are not in');
+});
+
+test('states that git cannot read are refused, and a worker whose folder was taken away begins anew', async () => {
+  const run = await openRun({ 'a.txt': '0' });
+  await run.step('steps.0@1', () => run.write({ 'a.txt': '1' }));
+  const [place = ''] = readdirSync(join(run.home, 'checkpoints'));
+  const folder = join(run.home, 'checkpoints', place);
+  for (const name of readdirSync(join(folder, 'objects'))) rmSync(join(folder, 'objects', name), { recursive: true });
+  await expect(run.undo()).rejects.toThrow('cannot be used');
+  rmSync(folder, { recursive: true });
+  await run.step('steps.1@1', () => run.write({ 'a.txt': '2' }));
+  await run.step('steps.2@1', () => run.write({ 'a.txt': '3' }));
+  expect((await run.undo({ key: 'steps.2@1' })).files).toEqual([{ path: 'a.txt', done: 'restored' }]);
+  expect(run.read('a.txt')).toBe('2');
+});
+
+test('an index that cannot be read is made anew', async () => {
+  const run = await openRun({ 'a.txt': '0', 'b.txt': '0' });
+  await run.step('steps.0@1', () => run.write({ 'a.txt': '1' }));
+  const trees = await run.checkpoints.treesOf(run.project);
+  writeFileSync(trees.git.index, 'no index');
+  await run.step('steps.1@1', () => run.write({ 'b.txt': '1' }));
+  expect(await run.stat()).toEqual(['steps.0@1 changed a.txt 1 1', 'steps.1@1 changed b.txt 1 1']);
+});
+
+test('a sandboxed run does not put back what the command line runs later', async () => {
+  const run = await openRun({ 'sentinels/nightly.json': '{}' });
+  await run.step('steps.0@1', () => run.write({ 'sentinels/nightly.json': '{"steps": []}', 'a.txt': '1' }));
+  await run.begin('steps.1@1');
+  const own = { handle: `undone-${runs}`, key: 'steps.1@1' };
+  const trees = await run.checkpoints.treesOf(run.project);
+  const request = { handle: own.handle, mode: 'sandboxed' as const };
+  const undone = await undoFromStep(opened.store.checkpoints, trees, own, request);
+  expect(undone.files).toEqual([{ path: 'a.txt', done: 'removed' }]);
+  expect(undone.left).toEqual([
+    { path: 'sentinels/nightly.json', why: expect.stringContaining('sandboxed') as string },
+  ]);
 });
