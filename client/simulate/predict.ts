@@ -151,25 +151,10 @@ export class Predictions extends Script {
         return { text: 'asks a model', source: 'assumed' };
       case 'rag/build':
         return { ...known(NOTHING_COLLECTED), text: 'collects what models are told', source: 'assumed' };
-      case 'code/verify':
-        return { ...known(NOTHING_FAILED), text: 'runs the checks of the project', source: 'assumed' };
-      case 'collaboration/chat/send':
-        return {
-          ...known({
-            room: params['room'] ?? 'general',
-            author: 'the simulation',
-            message: textOf(params['message']),
-            event: chatEvent(textOf(params['room'] ?? 'general')),
-          }),
-          text: `says something in ${textOf(params['room'] ?? 'general')}`,
-          source: 'assumed',
-        };
-      case 'screenshot':
-        return { text: `takes a picture of ${textOf(params['url'])}`, source: 'assumed' };
       case 'health-check':
         return { ...known({ status: 'healthy' }), text: 'asks how the services are', source: 'assumed' };
       default:
-        return { text: command, source: 'assumed' };
+        return supposed(command, params);
     }
   }
 
@@ -195,6 +180,23 @@ export class Predictions extends Script {
         record['collection'] === collection &&
         wanted.every(([field, value]) => isDeepStrictEqual(record[field], value)),
     );
+  }
+}
+
+/** Of what would reach further than the project's files and records. */
+function supposed(command: string, params: JsonObject): Predicted {
+  const room = textOf(params['room'] ?? 'general');
+  switch (command) {
+    case 'code/verify':
+      return { ...known(NOTHING_FAILED), text: 'runs the checks of the project', source: 'assumed' };
+    case 'collaboration/chat/send': {
+      const said = { room, author: 'the simulation', message: textOf(params['message']), event: chatEvent(room) };
+      return { ...known(said), text: `says something in ${room}`, source: 'assumed' };
+    }
+    case 'screenshot':
+      return { text: `takes a picture of ${textOf(params['url'])}`, source: 'assumed' };
+    default:
+      return { text: command, source: 'assumed' };
   }
 }
 

@@ -6,7 +6,7 @@ import { execa } from 'execa';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CommandContext } from '../../../activities/commands/command.ts';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import type { Json, JsonObject } from '../../../language/json.ts';
+import type { JsonObject } from '../../../language/json.ts';
 import type { Verified } from '../../../activities/verify/run-checks.ts';
 import { root } from '../../project/tree.ts';
 import { commandContext } from '../harness/command-context.ts';
@@ -27,7 +27,7 @@ async function write(files: Record<string, string | object>): Promise<void> {
 
 const withPackages = (): Promise<void> => symlink(join(root, 'node_modules'), join(project, 'node_modules'));
 const verify = async (params: JsonObject = {}, over: Partial<CommandContext> = {}): Promise<Verified> =>
-  (await registry.run('code/verify', params as Json, commandContext(project, over))) as unknown as Verified;
+  (await registry.run('code/verify', params, commandContext(project, over))) as unknown as Verified;
 const hasTool = (name: string): boolean =>
   (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)));
 
