@@ -37,9 +37,7 @@ type ParamsOf<Operation extends BranchParams['operation']> = Extract<BranchParam
 
 const NAMES: ReadonlySet<string> = new Set(BRANCH_OPERATIONS.map(({ shape }) => shape.operation.value));
 
-export const isBranchOperation = <Other extends { operation: string }>(
-  params: BranchParams | Other,
-): params is BranchParams => NAMES.has(params.operation);
+export const isBranchOperation = (params: { operation: string }): params is BranchParams => NAMES.has(params.operation);
 
 export function runBranchOperation(params: BranchParams, context: CommandContext): Promise<JsonObject> {
   switch (params.operation) {

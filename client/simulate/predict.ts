@@ -146,11 +146,6 @@ export class Predictions extends Script {
           text: `reads ${textOf(collection)} as this simulation left it`,
           source: 'assumed',
         };
-      case 'ai/generate':
-      case 'ai/should-respond':
-        return { text: 'asks a model', source: 'assumed' };
-      case 'rag/build':
-        return { ...known(NOTHING_COLLECTED), text: 'collects what models are told', source: 'assumed' };
       case 'health-check':
         return { ...known({ status: 'healthy' }), text: 'asks how the services are', source: 'assumed' };
       default:
@@ -187,6 +182,11 @@ export class Predictions extends Script {
 function supposed(command: string, params: JsonObject): Predicted {
   const room = textOf(params['room'] ?? 'general');
   switch (command) {
+    case 'ai/generate':
+    case 'ai/should-respond':
+      return { text: 'asks a model', source: 'assumed' };
+    case 'rag/build':
+      return { ...known(NOTHING_COLLECTED), text: 'collects what models are told', source: 'assumed' };
     case 'code/verify':
       return { ...known(NOTHING_FAILED), text: 'runs the checks of the project', source: 'assumed' };
     case 'collaboration/chat/send': {
@@ -200,16 +200,14 @@ function supposed(command: string, params: JsonObject): Predicted {
   }
 }
 
-function editsIn({ edits, old, new: replacement, all }: JsonObject): Edit[] {
-  const one = (edit: JsonObject): Edit => ({
-    old: textOf(edit['old']),
-    new: textOf(edit['new']),
-    all: edit['all'] === true,
-  });
-  return Array.isArray(edits)
-    ? edits.filter(isJsonObject).map(one)
-    : [one({ old: old ?? '', new: replacement ?? '', all: all ?? false })];
-}
+const editIn = (edit: JsonObject): Edit => ({
+  old: textOf(edit['old']),
+  new: textOf(edit['new']),
+  all: edit['all'] === true,
+});
+
+const editsIn = (params: JsonObject): Edit[] =>
+  Array.isArray(params['edits']) ? params['edits'].filter(isJsonObject).map(editIn) : [editIn(params)];
 
 /** As a command line, they are taken to succeed. */
 const NOTHING_FAILED = { success: true, checks: [], failures: [], skipped: [], output: '' };

@@ -172,6 +172,13 @@ describe('other languages', () => {
   });
 });
 
+/** One that has ended and that nobody asked about is a zombie. */
+const isRunning = async (): Promise<boolean> => {
+  const pid = await readFile(join(project, 'pid'), 'utf8');
+  const { stdout } = await execa('ps', ['-o', 'stat=', '-p', pid], { reject: false });
+  return !/^(?:Z|$)/.test(stdout.trim());
+};
+
 describe('what cannot be run', () => {
   it('a project without checks says what was looked for', async () => {
     await write({ 'package.json': { scripts: { test: 'echo "Error: no test specified" && exit 1' } } });
@@ -202,12 +209,6 @@ describe('what cannot be run', () => {
       'package.json': { scripts: { test: 'node wait.js' } },
       'wait.js': "require('node:fs').writeFileSync('pid', String(process.pid));\nsetTimeout(() => {}, 60000);\n",
     });
-    /** One that has ended and that nobody asked about is a zombie. */
-    const isRunning = async (): Promise<boolean> => {
-      const pid = await readFile(join(project, 'pid'), 'utf8');
-      const { stdout } = await execa('ps', ['-o', 'stat=', '-p', pid], { reject: false });
-      return !/^(?:Z|$)/.test(stdout.trim());
-    };
     await expect(verify({ timeoutMs: 3000 })).rejects.toMatchObject({ code: 'STEP_TIMEOUT' });
     expect(await isRunning()).toBe(false);
     const signal = AbortSignal.timeout(3000);

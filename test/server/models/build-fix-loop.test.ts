@@ -28,6 +28,8 @@ const example = (rest: Partial<Definition> = {}): Definition => ({
 
 const source = (): string => readFileSync(join(harness.project, SOURCE), 'utf8');
 const subjects = (): string[] => git(harness.project, 'log', '--format=%s').trim().split('\n');
+/** Of the one conversation that there is. */
+const paid = (): number[] => [...model.paid.values()].flat();
 const asked = (): string => JSON.stringify(model.double.asked.map(({ body }) => body));
 
 const LAST = 'sum + priceOf(item), 0);\n}\n';
@@ -56,10 +58,9 @@ test('a worker that is killed twice in between does nothing twice', async () => 
   const slow = 4000;
   model = await new ScriptedModel(({ turn }) =>
     turn === 1
-      ? { ...calls(mend), silentMs: (model.paid.get('The')?.[0] ?? 0) > 1 ? 0 : slow }
-      : { ...answers('Done.'), silentMs: (model.paid.get('The')?.[1] ?? 0) > 1 ? 0 : slow },
+      ? { ...calls(mend), silentMs: (paid()[0] ?? 0) > 1 ? 0 : slow }
+      : { ...answers('Done.'), silentMs: (paid()[1] ?? 0) > 1 ? 0 : slow },
   ).open();
-  const paid = (): number[] => model.paid.get('The') ?? [];
   listModel(model);
   const first = await harness.startWorker(model.env);
   const handle = await harness.start(example());
@@ -92,7 +93,9 @@ test('a model that edits badly is not let go on for ever: its owner is asked', a
   );
   await harness.untilEvent(handle, ({ type }) => type === 'asked');
   const { questions } = await harness.state(handle);
-  expect(questions).toMatchObject([{ kind: 'limit', choices: expect.arrayContaining(['extend', 'stop']) as string[] }]);
+  expect(questions).toMatchObject([
+    { kind: 'timeout', choices: expect.arrayContaining(['extend', 'stop']) as string[] },
+  ]);
   const [question] = questions;
   const answer = { id: question?.id ?? '', choice: 'stop', by: 'tester' };
   await harness.workflow(handle).executeUpdate(ANSWER, { args: [answer] });

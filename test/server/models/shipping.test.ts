@@ -44,7 +44,9 @@ test('what passes its checks is pushed, and the event says so', async () => {
     },
   });
   expect(git(remote, 'log', '--format=%s', 'main')).toBe('as it was\n');
-  expect(events).toContainEqual(expect.objectContaining({ type: 'emitted', event: 'sentinel:deployed' }));
+  expect(events).toContainEqual(
+    expect.objectContaining({ type: 'step-finished', label: 'sentinel:deployed', outcome: 'ok' }),
+  );
 });
 
 test('what fails is not pushed, and the event says what failed', async () => {
@@ -75,7 +77,7 @@ test('a push is reviewed, and the review is in the room', async () => {
   expect(await harness.command('emit', 'git:push', '--data', '{"branch": "main"}')).toMatchObject({ code: 0 });
   const room = async (): Promise<unknown[]> =>
     JSON.parse((await harness.command('chat', 'general', '--json')).out) as unknown[];
-  await until(async () => (await room()).length > 0);
+  await until(async () => (await room()).length > 0, 120_000);
   expect(await room()).toMatchObject([{ room: 'general', author: 'ada', message: 'Two is one too many.' }]);
   const sent = JSON.stringify(model.double.asked.map(({ body }) => body));
   for (const line of ['-one', '+two']) expect(sent).toContain(line);
