@@ -37,8 +37,8 @@ const Params = z
     const isOne = old !== undefined && replacement !== undefined;
     if (edits === undefined ? !isOne : (old ?? replacement ?? all) !== undefined)
       context.addIssue('must hold "old" and "new", or "edits"');
-    for (const edit of editsOf(params))
-      if (edit.old === edit.new) context.addIssue('"old" and "new" are the same, so there is nothing to edit');
+    for (const { old: passage, new: instead } of editsOf(params))
+      if (passage === instead) context.addIssue('"old" and "new" are the same, so there is nothing to edit');
   });
 type Params = z.infer<typeof Params>;
 

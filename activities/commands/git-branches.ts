@@ -35,6 +35,10 @@ export const BRANCH_OPERATIONS = [
 export type BranchParams = z.infer<(typeof BRANCH_OPERATIONS)[number]>;
 type ParamsOf<Operation extends BranchParams['operation']> = Extract<BranchParams, { operation: Operation }>;
 
+const NAMES: ReadonlySet<string> = new Set(BRANCH_OPERATIONS.map(({ shape }) => shape.operation.value));
+
+export const isBranchOperation = (params: { operation: string }): params is BranchParams => NAMES.has(params.operation);
+
 export function runBranchOperation(params: BranchParams, context: CommandContext): Promise<JsonObject> {
   switch (params.operation) {
     case 'show':

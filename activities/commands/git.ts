@@ -8,7 +8,7 @@ import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
-import { BRANCH_OPERATIONS, runBranchOperation, type BranchParams } from './git-branches.ts';
+import { BRANCH_OPERATIONS, isBranchOperation, runBranchOperation } from './git-branches.ts';
 import { confined, git, head, Name, Paths, runGit, submodules } from './git-run.ts';
 import { readStatus } from './git-status.ts';
 
@@ -123,6 +123,7 @@ async function status({ paths }: ParamsOf<'status'>, context: CommandContext): P
 }
 
 function runOperation(params: Params, context: CommandContext): Promise<JsonObject> {
+  if (isBranchOperation(params)) return runBranchOperation(params, context);
   switch (params.operation) {
     case 'add':
       return add(params, context);
@@ -137,7 +138,7 @@ function runOperation(params: Params, context: CommandContext): Promise<JsonObje
     case 'status':
       return status(params, context);
     default:
-      return runBranchOperation(params satisfies BranchParams, context);
+      return params satisfies never;
   }
 }
 

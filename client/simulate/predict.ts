@@ -144,30 +144,10 @@ export class Predictions extends Script {
           text: `reads ${textOf(collection)} as this simulation left it`,
           source: 'assumed',
         };
-      case 'ai/generate':
-      case 'ai/should-respond':
-        return { text: 'asks a model', source: 'assumed' };
-      case 'rag/build':
-        return { ...known(NOTHING_COLLECTED), text: 'collects what models are told', source: 'assumed' };
-      case 'code/verify':
-        return { ...known(NOTHING_FAILED), text: 'runs the checks of the project', source: 'assumed' };
-      case 'collaboration/chat/send':
-        return {
-          ...known({
-            room: params['room'] ?? 'general',
-            author: 'the simulation',
-            message: textOf(params['message']),
-            event: chatEvent(textOf(params['room'] ?? 'general')),
-          }),
-          text: `says something in ${textOf(params['room'] ?? 'general')}`,
-          source: 'assumed',
-        };
-      case 'screenshot':
-        return { text: `takes a picture of ${textOf(params['url'])}`, source: 'assumed' };
       case 'health-check':
         return { ...known({ status: 'healthy' }), text: 'asks how the services are', source: 'assumed' };
       default:
-        return { text: command, source: 'assumed' };
+        return supposed(command, params);
     }
   }
 
@@ -207,16 +187,36 @@ export class Predictions extends Script {
 
 const NOTHING_UNDONE = { files: [], conflicts: [], left: [], gaps: [] };
 
-function editsIn({ edits, old, new: replacement, all }: JsonObject): Edit[] {
-  const one = (edit: JsonObject): Edit => ({
-    old: textOf(edit['old']),
-    new: textOf(edit['new']),
-    all: edit['all'] === true,
-  });
-  return Array.isArray(edits)
-    ? edits.filter(isJsonObject).map(one)
-    : [one({ old: old ?? '', new: replacement ?? '', all: all ?? false })];
+/** Of what would reach further than the project's files and records. */
+function supposed(command: string, params: JsonObject): Predicted {
+  const room = textOf(params['room'] ?? 'general');
+  switch (command) {
+    case 'ai/generate':
+    case 'ai/should-respond':
+      return { text: 'asks a model', source: 'assumed' };
+    case 'rag/build':
+      return { ...known(NOTHING_COLLECTED), text: 'collects what models are told', source: 'assumed' };
+    case 'code/verify':
+      return { ...known(NOTHING_FAILED), text: 'runs the checks of the project', source: 'assumed' };
+    case 'collaboration/chat/send': {
+      const said = { room, author: 'the simulation', message: textOf(params['message']), event: chatEvent(room) };
+      return { ...known(said), text: `says something in ${room}`, source: 'assumed' };
+    }
+    case 'screenshot':
+      return { text: `takes a picture of ${textOf(params['url'])}`, source: 'assumed' };
+    default:
+      return { text: command, source: 'assumed' };
+  }
 }
+
+const editIn = (edit: JsonObject): Edit => ({
+  old: textOf(edit['old']),
+  new: textOf(edit['new']),
+  all: edit['all'] === true,
+});
+
+const editsIn = (params: JsonObject): Edit[] =>
+  Array.isArray(params['edits']) ? params['edits'].filter(isJsonObject).map(editIn) : [editIn(params)];
 
 /** As a command line, they are taken to succeed. */
 const NOTHING_FAILED = { success: true, checks: [], failures: [], skipped: [], output: '' };

@@ -7,8 +7,8 @@ export function parseJest(printed: Printed): Parsed {
   if (report === null) return { findings: [] };
   const files = listIn(report['testResults']);
   const findings = files.flatMap((file) => findingsIn(file, printed));
-  const [failed, all] = [report['numFailedTests'], report['numTotalTests']];
-  const said = `${String(failed)} of ${String(all)} tests failed, in ${files.length} files`;
+  const [failed, all] = [Number(report['numFailedTests']), Number(report['numTotalTests'])];
+  const said = `${failed} of ${all} tests failed, in ${files.length} files`;
   return { findings, shown: [said, ...findings.map(shownFinding), plainText(printed.stderr).trim()].join('\n').trim() };
 }
 

@@ -6,7 +6,7 @@ import { execa } from 'execa';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CommandContext } from '../../../activities/commands/command.ts';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
-import type { Json, JsonObject } from '../../../language/json.ts';
+import type { JsonObject } from '../../../language/json.ts';
 import type { Verified } from '../../../activities/verify/run-checks.ts';
 import { root } from '../../project/tree.ts';
 import { commandContext } from '../harness/command-context.ts';
@@ -27,7 +27,7 @@ async function write(files: Record<string, string | object>): Promise<void> {
 
 const withPackages = (): Promise<void> => symlink(join(root, 'node_modules'), join(project, 'node_modules'));
 const verify = async (params: JsonObject = {}, over: Partial<CommandContext> = {}): Promise<Verified> =>
-  (await registry.run('code/verify', params as Json, commandContext(project, over))) as unknown as Verified;
+  (await registry.run('code/verify', params, commandContext(project, over))) as unknown as Verified;
 const hasTool = (name: string): boolean =>
   (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)));
 
@@ -172,6 +172,13 @@ describe('other languages', () => {
   });
 });
 
+/** One that has ended and that nobody asked about is a zombie. */
+const isRunning = async (): Promise<boolean> => {
+  const pid = await readFile(join(project, 'pid'), 'utf8');
+  const { stdout } = await execa('ps', ['-o', 'stat=', '-p', pid], { reject: false });
+  return !/^(?:Z|$)/.test(stdout.trim());
+};
+
 describe('what cannot be run', () => {
   it('a project without checks says what was looked for', async () => {
     await write({ 'package.json': { scripts: { test: 'echo "Error: no test specified" && exit 1' } } });
@@ -202,12 +209,6 @@ describe('what cannot be run', () => {
       'package.json': { scripts: { test: 'node wait.js' } },
       'wait.js': "require('node:fs').writeFileSync('pid', String(process.pid));\nsetTimeout(() => {}, 60000);\n",
     });
-    /** One that has ended and that nobody asked about is a zombie. */
-    const isRunning = async (): Promise<boolean> => {
-      const pid = await readFile(join(project, 'pid'), 'utf8');
-      const { stdout } = await execa('ps', ['-o', 'stat=', '-p', pid], { reject: false });
-      return !/^(?:Z|$)/.test(stdout.trim());
-    };
     await expect(verify({ timeoutMs: 3000 })).rejects.toMatchObject({ code: 'STEP_TIMEOUT' });
     expect(await isRunning()).toBe(false);
     const signal = AbortSignal.timeout(3000);

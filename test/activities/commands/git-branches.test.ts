@@ -189,8 +189,9 @@ it.each([
   await expect(run(params)).rejects.toMatchObject({ code: 'COMMAND_PARAMS_INVALID' });
 });
 
+const classOf = (operation: string): string => permissionOfCommand(registry.catalogue, 'code/git', { operation });
+
 it('states what each operation may do', () => {
-  const classOf = (operation: string): string => permissionOfCommand(registry.catalogue, 'code/git', { operation });
   expect(['show', 'branches', 'stashes'].map(classOf)).toEqual(['read', 'read', 'read']);
   expect(['branch', 'switch', 'unstage', 'stash', 'unstash', 'merge'].map(classOf)).toEqual(
     Array.from({ length: 6 }, () => 'write'),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Definition } from '../../../language/model.ts';
 import { ANSWER } from '../../../workflows/messages/messages.ts';
-import { git, shippedExample, SOURCE, writeBrokenProject } from '../harness/models/broken-project.ts';
+import { git, listModel, shippedExample, SOURCE, writeBrokenProject } from '../harness/models/broken-project.ts';
 import { Harness, until } from '../harness/harness.ts';
 import { answers, calls, ScriptedModel } from '../harness/models/model-runs.ts';
 
@@ -28,6 +28,8 @@ const example = (rest: Partial<Definition> = {}): Definition => ({
 
 const source = (): string => readFileSync(join(harness.project, SOURCE), 'utf8');
 const subjects = (): string[] => git(harness.project, 'log', '--format=%s').trim().split('\n');
+/** Of the one conversation that there is. */
+const paid = (): number[] => [...model.paid.values()].flat();
 const asked = (): string => JSON.stringify(model.double.asked.map(({ body }) => body));
 
 const LAST = 'sum + priceOf(item), 0);\n}\n';
@@ -40,13 +42,14 @@ test('a broken project is mended by edits of the model, builds, and is committed
     if (turn === 1) return calls({ id: 'read', name: 'code_read', input: { path: SOURCE } });
     return turn === 2 ? calls(mend) : answers('priceOf was not there.');
   }).open();
+  listModel(model);
   await harness.startWorker(model.env);
   const { result, events } = await harness.run(example());
   expect(result).toMatchObject({ outcome: 'completed', iterations: 2, outputs: { fix: 'priceOf was not there.' } });
   expect(source().split(ADDED)).toHaveLength(2);
   expect(subjects()).toEqual(['Build passes', 'as it was']);
   // It is told what the build complained of, and where.
-  expect(asked()).toContain("src/total.ts(7,50): error TS2304: Cannot find name 'priceOf'");
+  expect(asked()).toContain("src/total.ts(7,44): error TS2304: Cannot find name 'priceOf'");
   const lines = events.flatMap((event) => (event.type === 'step-finished' ? [`${event.key} ${event.outcome}`] : []));
   expect(lines).toContain('steps.3.else.0@1/turn.2/call.0 ok');
 });
@@ -55,10 +58,10 @@ test('a worker that is killed twice in between does nothing twice', async () => 
   const slow = 4000;
   model = await new ScriptedModel(({ turn }) =>
     turn === 1
-      ? { ...calls(mend), silentMs: (model.paid.get('The')?.[0] ?? 0) > 1 ? 0 : slow }
-      : { ...answers('Done.'), silentMs: (model.paid.get('The')?.[1] ?? 0) > 1 ? 0 : slow },
+      ? { ...calls(mend), silentMs: (paid()[0] ?? 0) > 1 ? 0 : slow }
+      : { ...answers('Done.'), silentMs: (paid()[1] ?? 0) > 1 ? 0 : slow },
   ).open();
-  const paid = (): number[] => model.paid.get('The') ?? [];
+  listModel(model);
   const first = await harness.startWorker(model.env);
   const handle = await harness.start(example());
   await until(() => paid()[0] === 1, 120_000);
@@ -67,6 +70,7 @@ test('a worker that is killed twice in between does nothing twice', async () => 
   // The edit is made, and its outcome kept: the next turn has been asked for.
   await until(() => paid()[1] === 1, 120_000);
   await second.kill9();
+  listModel(model);
   await harness.startWorker(model.env);
   expect(await harness.result(handle)).toMatchObject({ outcome: 'completed', iterations: 2 });
   expect(source().split(ADDED)).toHaveLength(2);
@@ -82,13 +86,16 @@ test('a model that edits badly is not let go on for ever: its owner is asked', a
     const old = source().includes('return 0;') ? 'return 0;' : 'return items';
     return calls({ id: 'edit', name: 'code_edit', input: { path: SOURCE, old, new: 'return 0; return nothing' } });
   }).open();
+  listModel(model);
   await harness.startWorker(model.env);
   const handle = await harness.start(
     example({ loop: { ...shippedExample('build-fix-loop').loop, maxIterations: 2 } as Definition['loop'] }),
   );
   await harness.untilEvent(handle, ({ type }) => type === 'asked');
   const { questions } = await harness.state(handle);
-  expect(questions).toMatchObject([{ kind: 'limit', choices: expect.arrayContaining(['extend', 'stop']) as string[] }]);
+  expect(questions).toMatchObject([
+    { kind: 'timeout', choices: expect.arrayContaining(['extend', 'stop']) as string[] },
+  ]);
   const [question] = questions;
   const answer = { id: question?.id ?? '', choice: 'stop', by: 'tester' };
   await harness.workflow(handle).executeUpdate(ANSWER, { args: [answer] });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { commitAll, git, shippedExample } from '../harness/models/broken-project.ts';
+import { commitAll, git, listModel, shippedExample } from '../harness/models/broken-project.ts';
 import { root } from '../../project/tree.ts';
 import { Harness, until } from '../harness/harness.ts';
 import { answers, ScriptedModel } from '../harness/models/model-runs.ts';
@@ -39,12 +39,14 @@ test('what passes its checks is pushed, and the event says so', async () => {
   expect(result).toMatchObject({
     outcome: 'completed',
     outputs: {
-      testResult: { success: true, checks: [{ name: 'node:test', exitCode: 0 }] },
+      testResult: { success: true, testResult: { checks: [{ name: 'node:test', exitCode: 0 }] } },
       pushResult: { remote: 'origin' },
     },
   });
   expect(git(remote, 'log', '--format=%s', 'main')).toBe('as it was\n');
-  expect(events).toContainEqual(expect.objectContaining({ type: 'emitted', event: 'sentinel:deployed' }));
+  expect(events).toContainEqual(
+    expect.objectContaining({ type: 'step-finished', label: 'sentinel:deployed', outcome: 'ok' }),
+  );
 });
 
 test('what fails is not pushed, and the event says what failed', async () => {
@@ -54,7 +56,7 @@ test('what fails is not pushed, and the event says what failed', async () => {
   const failure = { check: 'node:test', file: 'add.test.js', line: 3, test: 'adds' };
   expect(result).toMatchObject({
     outcome: 'completed',
-    outputs: { testResult: { success: false, failures: [failure] } },
+    outputs: { testResult: { success: false, testResult: { failures: [failure] } } },
   });
   expect(git(remote, 'for-each-ref')).toBe('');
 });
@@ -67,6 +69,7 @@ test('a push is reviewed, and the review is in the room', async () => {
   git(harness.project, 'commit', '--quiet', '--all', '--message=two');
   const model = await new ScriptedModel(() => answers('Two is one too many.')).open();
   onTestFinished(() => model.close());
+  listModel(model);
   await harness.startWorker(model.env);
   const file = join(root, 'sentinels', 'examples', 'code-review.json');
   const added = await harness.command('trigger', 'add', file, '--json');
@@ -74,7 +77,7 @@ test('a push is reviewed, and the review is in the room', async () => {
   expect(await harness.command('emit', 'git:push', '--data', '{"branch": "main"}')).toMatchObject({ code: 0 });
   const room = async (): Promise<unknown[]> =>
     JSON.parse((await harness.command('chat', 'general', '--json')).out) as unknown[];
-  await until(async () => (await room()).length > 0);
+  await until(async () => (await room()).length > 0, 120_000);
   expect(await room()).toMatchObject([{ room: 'general', author: 'ada', message: 'Two is one too many.' }]);
   const sent = JSON.stringify(model.double.asked.map(({ body }) => body));
   for (const line of ['-one', '+two']) expect(sent).toContain(line);

@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Harness } from '../harness/harness.ts';
-import { commitAll, git, shippedExample } from '../harness/models/broken-project.ts';
+import { commitAll, git, listModel, shippedExample } from '../harness/models/broken-project.ts';
 import { buildOf, PACKAGES, passes, putFault, unpack } from '../harness/models/foreign-project.ts';
 import { answers, calls, ScriptedModel } from '../harness/models/model-runs.ts';
 
@@ -32,6 +32,7 @@ test.each(PACKAGES)('$name is mended', async (wanted) => {
     return turn === 2 ? calls({ id: 'edit', name: 'code_edit', input: edit }) : answers('The line was wrong.');
   }).open();
   try {
+    listModel(model);
     await harness.startWorker({ ...model.env, PYTHONDONTWRITEBYTECODE: '1' });
     const example = { ...shippedExample('build-fix-loop'), timeoutMs: 600_000 };
     const { result } = await harness.run(example, { inputs: { command: buildOf(wanted) } });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Definition } from '../../../../language/model.ts';
 import { parseDefinitionText } from '../../../../language/read/definition.ts';
 import { catalogue } from '../../../catalogue.ts';
+import type { ModelDouble } from './model-double.ts';
 import { root } from '../../../project/tree.ts';
 
 export function shippedExample(name: string): Definition {
@@ -12,6 +13,12 @@ export function shippedExample(name: string): Definition {
   const read = parseDefinitionText(text, { catalogue });
   if (!read.ok) throw new Error(JSON.stringify(read.problems));
   return read.definition;
+}
+
+/** A model that `auto` finds. */
+export function listModel({ double }: ModelDouble): void {
+  const data = [{ id: 'some-model' }];
+  double.route('/v1/models', { status: 200, pieces: [JSON.stringify({ object: 'list', data })] });
 }
 
 export const SOURCE = 'src/total.ts';
