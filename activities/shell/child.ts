@@ -88,16 +88,11 @@ export async function startChild(request: ShellRequest, context: ShellContext): 
   const markers = markersOf({ step: stepMarker(handle, context.key), worker: await workerMarker() });
   const env = childEnvironment(process.env, request.env ?? {}, { mode, markers });
   checkSizes(request.args === undefined ? [request.command] : [request.command, ...request.args], env);
+  const mark = markOf(stepMarker(handle, context.key));
+  const shown = { ...hidingFrom(context), ...request.sandbox };
   const launch = await confined(
     { file, args, cwd, env },
-    {
-      project,
-      how: context.confinement,
-      markers,
-      mark: markOf(stepMarker(handle, context.key)),
-      ...(context.confinement?.byModel === true ? { withoutSecrets: { but: context.reach?.files ?? [] } } : {}),
-      ...request.sandbox,
-    },
+    { project, how: context.confinement, markers, mark, ...shown },
   );
   const child = spawn(launch, request.stdin);
   if (child instanceof Error || child.pid === undefined) {
@@ -177,6 +172,9 @@ function spawn({ file, args, cwd, env, options }: Launch, input: string | undefi
     return error instanceof Error ? error : new Error(String(error));
   }
 }
+
+const hidingFrom = ({ confinement, reach }: ShellContext): Pick<SandboxRequest, 'withoutSecrets'> =>
+  confinement?.byModel === true ? { withoutSecrets: { but: reach?.files ?? [] } } : {};
 
 async function findFolder(path: string, context: ShellContext): Promise<string> {
   const cwd = resolveInside(context.run.project, path, accessOf(context));

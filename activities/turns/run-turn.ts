@@ -226,10 +226,10 @@ async function askModel(
     const own = isSummary ? { ...withoutSchema, maxTokens: summaryTokens } : options;
     // A summary is nothing that the model says to anybody.
     const onDelta = isSummary ? {} : { onDelta: (delta: Delta): void => live?.hear(delta) };
-    const ask = (): Promise<TurnResult> =>
+    const sent = (): Promise<TurnResult> =>
       models.turn(resolved, { ...turn, ...own, cache: '5m' }, { signal, limits, ...onDelta });
     const use = { id: useOf(run.handle, `${request.conversation}/turn.${request.turn}`), timeoutMs, signal };
-    return limiter?.provider(resolved.provider.provider.name, use, ask) ?? ask();
+    return limiter?.provider(resolved.provider.provider.name, use, sent) ?? sent();
   };
   const fixed = fixedTokens(tools, { inText, ...(schema === undefined ? {} : { schema }) });
   const asking = await askingFor(
