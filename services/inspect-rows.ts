@@ -2,7 +2,7 @@
 import { openStore } from '../prisma/store/open-store.ts';
 import type { CircuitState } from '../prisma/store/contract/limit-contract.ts';
 import { circuitWords } from './circuit-words.ts';
-import type { DoctorEntry } from './inspect-services.ts';
+import type { DoctorEntry } from './doctor-entry.ts';
 
 /** Empty where the database does not answer, or has not the tables of this version. */
 export async function circuitStates(url: string | null): Promise<CircuitState[]> {

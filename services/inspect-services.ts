@@ -15,23 +15,14 @@ import { runToEnd } from './processes/run-to-end.ts';
 import { ATTRIBUTE_NAMES, describe, missingSearchAttributes } from './temporal/search-attributes.ts';
 import { readServicesState, type ServicesState } from './config/services-state.ts';
 import { webhookState } from './webhook-state.ts';
+import type { DoctorEntry } from './doctor-entry.ts';
 import { inspectRows } from './inspect-rows.ts';
 import { findPresentTemporal, onPath } from './temporal/temporal-binary.ts';
 
 const ANSWER_MAX_MS = 3000;
 const NODE_MIN = [20, 19] as const;
 
-export interface DoctorEntry {
-  name: string;
-  ok: boolean;
-  /** What was found, in a few words. */
-  found: string;
-  where: string | null;
-  version: string | null;
-  port?: number;
-  /** What to do; there whenever `ok` is false. */
-  remedy?: string;
-}
+export type { DoctorEntry } from './doctor-entry.ts';
 
 export interface DoctorReport {
   ok: boolean;

@@ -100,7 +100,7 @@ function linesOf(value: string): string[] {
 
 /** Programs that encode break their lines; in JSON a line end is two characters. */
 function wrapping(text: string, shown: string): Mask {
-  const characters = [...text].map((character) => character.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
+  const characters = Array.from(text, (character) => character.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
   return { text, shown, wrapped: new RegExp(characters.join(String.raw`(?:\r?\n|(?:\\r)?\\n)?`), 'g') };
 }
 

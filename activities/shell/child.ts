@@ -90,16 +90,11 @@ async function launchOf(request: ShellRequest, context: ShellContext): Promise<L
   const markers = markersOf({ step: stepMarker(handle, context.key), worker: await workerMarker() });
   const env = childEnvironment(process.env, request.env ?? {}, { mode, markers });
   checkSizes(request.args === undefined ? [request.command] : [request.command, ...request.args], env);
+  const mark = markOf(stepMarker(handle, context.key));
+  const shown = { ...hidingFrom(context), ...request.sandbox };
   return confined(
     { file, args, cwd, env },
-    {
-      project,
-      how: context.confinement,
-      markers,
-      mark: markOf(stepMarker(handle, context.key)),
-      ...(context.confinement?.byModel === true ? { withoutSecrets: { but: context.reach?.files ?? [] } } : {}),
-      ...request.sandbox,
-    },
+    { project, how: context.confinement, markers, mark, ...shown },
   );
 }
 
@@ -211,6 +206,9 @@ function spawn({ file, args, cwd, env, options }: Launch, stdin: 'ignore' | 'pip
     return error instanceof Error ? error : new Error(String(error));
   }
 }
+
+const hidingFrom = ({ confinement, reach }: ShellContext): Pick<SandboxRequest, 'withoutSecrets'> =>
+  confinement?.byModel === true ? { withoutSecrets: { but: reach?.files ?? [] } } : {};
 
 async function findFolder(path: string, context: ShellContext): Promise<string> {
   const cwd = resolveInside(context.run.project, path, accessOf(context));

@@ -1,7 +1,7 @@
 /** What a notification says of an event of a run: one JSON object. Secrets are masked as in the event itself. */
 import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '../../language/json.ts';
-import type { RunEvent } from '../../language/events/run-event.ts';
+import type { Asked, RunEvent } from '../../language/events/run-event.ts';
 import { maskTokens } from '../../language/secrets.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';
 import type { NewDelivery, Notice } from '../../prisma/store/contract/limit-contract.ts';
@@ -29,38 +29,26 @@ export function deliveryOf(run: Run, notice: Notice, event: RunEvent, url: strin
 }
 
 function saidBy(event: RunEvent, handle: string): JsonObject | null {
-  switch (event.type) {
-    case 'asked': {
-      const { id, kind, message, choices, priority, show, expiresAt, digest } = event.question;
-      return {
-        message,
-        step: event.key,
-        question: {
-          id,
-          kind,
-          choices: [...choices],
-          priority,
-          expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(),
-          digest,
-          show: bounded(show),
-        },
-        answer: choices.map((choice) => `sentinel answer ${handle} ${id} ${choice}`),
-      };
-    }
-    case 'warning':
-      return { message: event.message, step: event.key, code: event.code };
-    case 'run-finished': {
-      const { failure, limit, outcome } = event;
-      return {
-        message:
-          failure?.message ?? `the run ended as ${outcome}${limit === undefined ? '' : ` at its limit ${limit}`}`,
-        ...(failure === undefined ? {} : { code: failure.code }),
-        ...(limit === undefined ? {} : { limit }),
-      };
-    }
-    default:
-      return null;
-  }
+  if (event.type === 'asked') return questionOf(event, handle);
+  if (event.type === 'warning') return { message: event.message, step: event.key, code: event.code };
+  if (event.type !== 'run-finished') return null;
+  const { failure, limit, outcome } = event;
+  return {
+    message: failure?.message ?? `the run ended as ${outcome}${limit === undefined ? '' : ` at its limit ${limit}`}`,
+    ...(failure === undefined ? {} : { code: failure.code }),
+    ...(limit === undefined ? {} : { limit }),
+  };
+}
+
+function questionOf({ key, question }: Asked, handle: string): JsonObject {
+  const { id, kind, message, choices, priority, show, expiresAt, digest } = question;
+  const until = expiresAt === null ? null : new Date(expiresAt).toISOString();
+  return {
+    message,
+    step: key,
+    question: { id, kind, choices: [...choices], priority, expiresAt: until, digest, show: bounded(show) },
+    answer: choices.map((choice) => `sentinel answer ${handle} ${id} ${choice}`),
+  };
 }
 
 /** What is too long for a message is looked up where the run is. */

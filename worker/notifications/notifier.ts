@@ -75,11 +75,11 @@ export class Notifier {
   }
 
   async #send(delivery: Delivery, signal: AbortSignal): Promise<void> {
-    const { store, say } = this.#parts;
+    const { store } = this.#parts;
     const finding = await this.#post(delivery, signal);
     if (finding === null) return store.notifications.sent(delivery.id);
     const isLate = Date.now() - delivery.madeAt > GIVEN_UP_AFTER_MS;
-    if (isLate) say(`gave up telling ${addressOf(delivery.url)} of ${delivery.handle}: ${finding}`);
+    if (isLate) this.#parts.say(`gave up telling ${addressOf(delivery.url)} of ${delivery.handle}: ${finding}`);
     const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(delivery.attempts - 1, 20));
     await store.notifications.failed(delivery.id, finding, isLate ? null : wait);
   }

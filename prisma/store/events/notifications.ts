@@ -11,17 +11,11 @@ const FINDING_MAX = 500;
 
 /** Null where nobody wants to be told. */
 export function noticeOf(event: RunEvent): NoticeKind | null {
-  switch (event.type) {
-    case 'asked':
-      return event.question.id.endsWith(':stuck') ? 'stuck' : 'asked';
-    case 'warning':
-      return event.code === 'MODEL_STUCK' ? 'stuck' : null;
-    case 'run-finished':
-      if (event.outcome === 'failed') return 'failed';
-      return event.outcome === 'stopped' && event.limit !== 'stop' ? 'stopped' : null;
-    default:
-      return null;
-  }
+  if (event.type === 'asked') return event.question.id.endsWith(':stuck') ? 'stuck' : 'asked';
+  if (event.type === 'warning') return event.code === 'MODEL_STUCK' ? 'stuck' : null;
+  if (event.type !== 'run-finished') return null;
+  if (event.outcome === 'failed') return 'failed';
+  return event.outcome === 'stopped' && event.limit !== 'stop' ? 'stopped' : null;
 }
 
 /** The end of a nested run is told by the run around it. */

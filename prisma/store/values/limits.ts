@@ -74,10 +74,10 @@ async function permit(client: PoolClient, { subject, id }: Use, rate: Rate, unde
   const { perMinute, concurrent } = rate;
   const [own] = await queryOn<{ wait: number }>(
     client,
-    'select extract(epoch from at - clock_timestamp()) * 1000 as wait from permits where subject = $1 and id = $2',
+    'select (extract(epoch from at - clock_timestamp()) * 1000)::float8 as wait from permits where subject = $1 and id = $2',
     [subject, id],
   );
-  const waitMs = own === undefined ? await placed(client, { subject, id }, perMinute) : Number(own.wait);
+  const waitMs = own === undefined ? await placed(client, { subject, id }, perMinute) : own.wait;
   // The column holds whole milliseconds, rounded.
   if (waitMs >= 1) return { ok: false, waitMs: Math.ceil(waitMs), because: 'perMinute' };
   if (concurrent !== undefined) {
@@ -106,20 +106,20 @@ async function placed(client: PoolClient, { subject, id }: Use, perMinute: numbe
        select $1, $2, greatest(clock_timestamp(), coalesce((
          select at + ${MINUTE} from permits where subject = $1 order by at desc offset $3 limit case when $4 then 1 else 0 end
        ), clock_timestamp()))
-     returning extract(epoch from at - clock_timestamp()) * 1000 as wait`,
+     returning (extract(epoch from at - clock_timestamp()) * 1000)::float8 as wait`,
     [subject, id, (perMinute ?? 1) - 1, perMinute !== undefined],
   );
-  return Number(row?.wait ?? 0);
+  return row?.wait ?? 0;
 }
 
 async function pass(database: Database, subject: string, restMs: number): ReturnType<LimitStore['pass']> {
   const [row] = await database.query<{ wait: number; finding: string }>(
-    `select extract(epoch from open_until - now()) * 1000 as wait, finding from circuits
+    `select (extract(epoch from open_until - now()) * 1000)::float8 as wait, finding from circuits
      where subject = $1 and open_until is not null`,
     [subject],
   );
   if (row === undefined) return { ok: true, probe: false };
-  if (Number(row.wait) > 0) return { ok: false, waitMs: Math.ceil(Number(row.wait)), finding: row.finding };
+  if (row.wait > 0) return { ok: false, waitMs: Math.ceil(row.wait), finding: row.finding };
   const probes = await database.query(
     `update circuits set probe_until = now() + $2 * interval '1 ms'
      where subject = $1 and open_until <= now() and (probe_until is null or probe_until <= now()) returning 1`,

@@ -133,7 +133,7 @@ test('a model that was not given a secret by name uses none, whatever token it m
   const { result } = await harness.run(asking('guesses', 'Copy it: {{printed.output}}'), { handle: 'wire-guesses' });
   expect(result).toMatchObject({ outcome: 'completed' });
   expect(readFileSync(join(harness.project, 'copied.txt'), 'utf8')).not.toContain(TOKEN);
-  expect(everything('guesses')).not.toContain([...TOKEN].toReversed().join(''));
+  expect(everything('guesses')).not.toContain(Array.from(TOKEN).toReversed().join(''));
   expectNowhere('guesses');
 });
 

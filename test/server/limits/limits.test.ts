@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Definition, Step } from '../../../language/model.ts';
+import type { Step } from '../../../language/model.ts';
 import type { Warning } from '../../../language/events/run-event.ts';
 import { once } from '../harness/definitions.ts';
 import { Harness, until } from '../harness/harness.ts';
@@ -90,9 +90,9 @@ test('a quick step in a segment hands the wait to its run', async () => {
 
 test('after failures in a row a provider is left alone, and turns wait for it', async () => {
   isAway = true;
-  const asking = (name: string): Definition =>
-    once(name, [{ type: 'llm', model: 'openai/some-model', prompt: `${name} Say it`, outputTo: 'answer' }]);
-  const first = await harness.start(asking('alone'));
+  const first = await harness.start(
+    once('alone', [{ type: 'llm', model: 'openai/some-model', prompt: 'alone Say it', outputTo: 'answer' }]),
+  );
   await until(async () => (await harness.store.limits.circuits()).some(({ state }) => state !== 'closed'));
   await until(async () =>
     (await waitsOf(first)).some(({ message }) => message.includes('openai is left alone after 2 failures')),
@@ -127,7 +127,7 @@ test('after failures in a row a tool is refused at once, and works again after i
   expect(codes).toEqual(['STEP_TIMEOUT', 'STEP_TIMEOUT', 'CIRCUIT_OPEN']);
   // Its retry waits until it is tried again.
   const { result } = await harness.run(
-    once('recovers', [{ ...quick, retry: { attempts: 5, backoffMs: 10 }, outputTo: 'said' } as Step]),
+    once('recovers', [{ ...quick, retry: { attempts: 5, backoffMs: 10 }, outputTo: 'said' }]),
   );
   expect(result).toMatchObject({ outcome: 'completed', outputs: { said: { stdout: 'hi\n' } } });
 });

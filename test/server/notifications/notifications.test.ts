@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verify } from '../../../worker/triggers/signature.ts';
-import type { Definition, Step } from '../../../language/model.ts';
+import type { Definition } from '../../../language/model.ts';
 import { once, shell } from '../harness/definitions.ts';
 import { Harness, until } from '../harness/harness.ts';
 import type { WorkerProcess } from '../harness/worker-process.ts';
@@ -58,7 +58,7 @@ const ofRun = (handle: string): Got[] => taken().filter((one) => bodyOf(one)['ha
 
 test('a failure is told once its receiver takes it, though the worker dies in between, signed and under one id', async () => {
   process.env['PAY_TOKEN'] = 'a-token-that-nobody-sees';
-  const failing: Definition = once('failing', [shell('true', { cwd: 'no-such-folder-{{env.PAY_TOKEN}}' }) as Step], {
+  const failing: Definition = once('failing', [shell('true', { cwd: 'no-such-folder-{{env.PAY_TOKEN}}' })], {
     env: ['PAY_TOKEN'],
   });
   const { handle, result } = await harness.run(failing);

@@ -69,33 +69,31 @@ test('many that ask together get as many as there are, and no two the same place
 const breaker = { failures: 3, windowMs: 60_000, restMs: 300 };
 
 test('after so many failures in a row nothing is asked, then one finds out', async () => {
-  const { pass, settle } = limits();
-  for (let n = 0; n < 2; n += 1) await settle('provider:a', breaker, 'no answer');
-  expect(await pass('provider:a', breaker.restMs)).toEqual({ ok: true, probe: false });
-  await settle('provider:a', breaker, 'no answer');
-  expect(await pass('provider:a', breaker.restMs)).toMatchObject({ ok: false, finding: 'no answer' });
+  for (let n = 0; n < 2; n += 1) await limits().settle('provider:a', breaker, 'no answer');
+  expect(await limits().pass('provider:a', breaker.restMs)).toEqual({ ok: true, probe: false });
+  await limits().settle('provider:a', breaker, 'no answer');
+  expect(await limits().pass('provider:a', breaker.restMs)).toMatchObject({ ok: false, finding: 'no answer' });
   expect(await limits().circuits()).toMatchObject([{ subject: 'provider:a', state: 'open', failures: 3 }]);
   await sleep(350);
   expect(await limits().circuits()).toMatchObject([{ state: 'half-open' }]);
-  expect(await pass('provider:a', breaker.restMs)).toEqual({ ok: true, probe: true });
+  expect(await limits().pass('provider:a', breaker.restMs)).toEqual({ ok: true, probe: true });
   // While it finds out, nobody else asks.
-  expect(await pass('provider:a', breaker.restMs)).toMatchObject({ ok: false });
-  await settle('provider:a', breaker, 'still none');
-  expect(await pass('provider:a', breaker.restMs)).toMatchObject({ ok: false, finding: 'still none' });
+  expect(await limits().pass('provider:a', breaker.restMs)).toMatchObject({ ok: false });
+  await limits().settle('provider:a', breaker, 'still none');
+  expect(await limits().pass('provider:a', breaker.restMs)).toMatchObject({ ok: false, finding: 'still none' });
   await sleep(350);
-  expect(await pass('provider:a', breaker.restMs)).toEqual({ ok: true, probe: true });
-  await settle('provider:a', breaker, null);
-  expect(await pass('provider:a', breaker.restMs)).toEqual({ ok: true, probe: false });
+  expect(await limits().pass('provider:a', breaker.restMs)).toEqual({ ok: true, probe: true });
+  await limits().settle('provider:a', breaker, null);
+  expect(await limits().pass('provider:a', breaker.restMs)).toEqual({ ok: true, probe: false });
   expect(await limits().circuits()).toEqual([]);
 });
 
 test('a success between them, or too long a time, begins the count anew', async () => {
-  const { pass, settle } = limits();
-  for (const finding of ['one', 'two', null, 'three', 'four']) await settle('provider:b', breaker, finding);
-  expect(await pass('provider:b', 300)).toMatchObject({ ok: true });
+  for (const finding of ['one', 'two', null, 'three', 'four']) await limits().settle('provider:b', breaker, finding);
+  expect(await limits().pass('provider:b', 300)).toMatchObject({ ok: true });
   const short = { ...breaker, windowMs: 50 };
-  for (const finding of ['one', 'two']) await settle('provider:c', short, finding);
+  for (const finding of ['one', 'two']) await limits().settle('provider:c', short, finding);
   await sleep(80);
-  await settle('provider:c', short, 'three');
-  expect(await pass('provider:c', 300)).toMatchObject({ ok: true });
+  await limits().settle('provider:c', short, 'three');
+  expect(await limits().pass('provider:c', 300)).toMatchObject({ ok: true });
 });

