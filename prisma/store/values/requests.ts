@@ -41,15 +41,25 @@ function chainIn(written: Written, messages: readonly JsonObject[]): string | nu
 }
 
 /** In the same order as every other writer, so that two which write the same cannot block each other. */
-const inOrder = (hashes: Iterable<string>): string[] => [...hashes].toSorted((a, b) => (a < b ? -1 : 1));
+const inOrder = (hashes: readonly string[]): string[] => hashes.toSorted((a, b) => (a < b ? -1 : 1));
 
-const ABSENT = (table: string): string =>
-  `select asked.hash from unnest($1::text[]) as asked(hash) where not exists (select 1 from ${table} t where t.hash = asked.hash)`;
+const ABSENT = `select 'texts' as kind, hash from unnest($1::text[]) as t(hash)
+    where not exists (select 1 from messages m where m.hash = t.hash)
+  union all select 'links', hash from unnest($2::text[]) as t(hash)
+    where not exists (select 1 from request_messages l where l.hash = t.hash)`;
 
-async function absent(query: Query, table: string, hashes: Iterable<string>): Promise<string[]> {
-  const rows = await query<{ hash: string }>(ABSENT(table), [[...hashes]]);
-  return inOrder(rows.map(({ hash }) => hash));
-}
+const KEEP = `with texts as (
+    insert into messages (hash, message, bytes)
+    select hash, message::json, octet_length(message) from unnest($5::text[], $6::text[]) as t(hash, message)
+    on conflict (hash) do nothing),
+  links as (
+    insert into request_messages (hash, before, message)
+    select * from unnest($7::text[], $8::text[], $9::text[]) on conflict (hash) do nothing),
+  replaced as (
+    delete from model_requests where handle = $1 and conversation = $2 and turn = $3 and asker = $4)
+  insert into model_requests (handle, conversation, turn, asker, head, messages, outcome)
+  select $1, $2, $3, $4, t.head, t.messages, t.outcome::json
+  from unnest($10::text[], $11::text[], $12::text[]) with ordinality as t(head, messages, outcome, place) order by place`;
 
 export async function keepRequests(
   query: Query,
@@ -62,45 +72,29 @@ export async function keepRequests(
     messages: chainIn(written, messages),
     outcome: JSON.stringify(outcome),
   }));
-  const texts = await absent(query, 'messages', written.texts.keys());
-  if (texts.length > 0)
-    await query(
-      `insert into messages (hash, message, bytes)
-       select hash, message::json, octet_length(message) from unnest($1::text[], $2::text[]) as t(hash, message)
-       on conflict (hash) do nothing`,
-      [texts, texts.map((hash) => written.texts.get(hash))],
-    );
-  const links = await absent(query, 'request_messages', written.links.keys());
-  if (links.length > 0)
-    await query(
-      `insert into request_messages (hash, before, message)
-       select * from unnest($1::text[], $2::text[], $3::text[]) on conflict (hash) do nothing`,
-      [
-        links,
-        links.map((hash) => written.links.get(hash)?.before),
-        links.map((hash) => written.links.get(hash)?.message),
-      ],
-    );
-  await query('delete from model_requests where handle = $1 and conversation = $2 and turn = $3 and asker = $4', [
+  // Most of a conversation is there already, and is not sent again.
+  const absent = await query<{ kind: 'texts' | 'links'; hash: string }>(ABSENT, [
+    [...written.texts.keys()],
+    [...written.links.keys()],
+  ]);
+  const absentOf = (wanted: 'texts' | 'links'): string[] =>
+    inOrder(absent.flatMap(({ kind, hash }) => (kind === wanted ? [hash] : [])));
+  const texts = absentOf('texts');
+  const links = absentOf('links').map((hash) => written.links.get(hash));
+  await query(KEEP, [
     handle,
     conversation,
     turn,
     asker,
+    texts,
+    texts.map((hash) => written.texts.get(hash)),
+    links.map((link) => link?.hash),
+    links.map((link) => link?.before),
+    links.map((link) => link?.message),
+    rows.map(({ head }) => head),
+    rows.map(({ messages }) => messages),
+    rows.map(({ outcome }) => outcome),
   ]);
-  await query(
-    `insert into model_requests (handle, conversation, turn, asker, head, messages, outcome)
-     select $1, $2, $3, $4, t.head, t.messages, t.outcome::json
-     from unnest($5::text[], $6::text[], $7::text[]) with ordinality as t(head, messages, outcome, place) order by place`,
-    [
-      handle,
-      conversation,
-      turn,
-      asker,
-      rows.map(({ head }) => head),
-      rows.map(({ messages }) => messages),
-      rows.map(({ outcome }) => outcome),
-    ],
-  );
 }
 
 interface Row {

@@ -132,7 +132,9 @@ describe('sentinel/run', () => {
     const { started, runs } = starter();
     const result = await run('sentinel/run', params, { runs, starts });
     expect(result).toEqual({ handle: expect.stringMatching(/^run-[0-9a-f]{16}$/), workflowId: expect.any(String) });
-    expect([...started.values()]).toMatchObject([{ ...expected, inherited: starts }]);
+    expect([...started.values()]).toMatchObject([
+      { ...expected, inherited: starts, by: expect.stringMatching(/^test-\d/) as string },
+    ]);
   });
 
   it('starts nothing twice', async () => {

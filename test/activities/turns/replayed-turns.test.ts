@@ -12,6 +12,7 @@ import type { TurnOutcome } from '../../../interpreter/effect.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
 import { streamed } from '../../models/wires/wire.ts';
+import type { Reply } from '../../models/wires/double.ts';
 import { say, useModels } from '../harness/asked-models.ts';
 
 const opened = useStore();
@@ -92,27 +93,28 @@ async function converse(turns: Turns): Promise<unknown[]> {
     const place = { conversation: 'steps.0@1', turn, call: 0, id: call.id };
     await keepCallResult(opened.store, turns.run.handle, place, {
       content: 'short',
-      durationMs: Math.random(),
+      durationMs: turns.run === recorded ? 123 : 456,
     });
   }
   return results;
 }
 
+const calls = (turn: number): Reply =>
+  streamed(
+    wire,
+    wire.events({
+      parts: [
+        { text: [`${turn}`.repeat(4000)] },
+        {
+          call: { id: `call-${turn}`, name: 'code_read', pieces: [JSON.stringify({ path: '/srv/recorded/a.txt' })] },
+        },
+      ],
+      reason: wire.reasons.calls,
+      usage: null,
+    }),
+  );
+
 test('answers, refusals and summaries are those that were recorded, in the project of the run that replays them', async () => {
-  const calls = (turn: number) =>
-    streamed(
-      wire,
-      wire.events({
-        parts: [
-          { text: [`${turn}`.repeat(4000)] },
-          {
-            call: { id: `call-${turn}`, name: 'code_read', pieces: [JSON.stringify({ path: '/srv/recorded/a.txt' })] },
-          },
-        ],
-        reason: wire.reasons.calls,
-        usage: null,
-      }),
-    );
   asking
     .double()
     .next(

@@ -6,8 +6,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Sample } from '../../../client/samples/samples.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Definition, Step } from '../../../language/model.ts';
+import type { Run as RunRow } from '../../../prisma/store/contract/contract.ts';
 import { create, once, shell } from '../harness/definitions.ts';
-import { Harness, type Said } from '../harness/harness.ts';
+import { Harness, until, type Said } from '../harness/harness.ts';
 import { callsTo, MODEL, ModelDouble, says } from '../harness/models/model-double.ts';
 
 let harness: Harness;
@@ -25,6 +26,10 @@ beforeAll(async () => {
   recorded = await run(write(whole), '--record', 'whole.cassette.json');
   model.next(says('once'), says('twice'));
   await run(write(two), '--record', 'two.cassette.json');
+  model.next(says('started'));
+  const starting = await run(write(starts));
+  await ended(starting);
+  await harness.command('cassette', starting.handle, '-o', 'starts.cassette.json');
   asked = model.double.asked.length;
   // Nobody answers any more.
   await model.close();
@@ -107,6 +112,29 @@ const ask = (outputTo: string): Step => ({
 });
 const two = once('two', [ask('answer'), create('often', { said: '$answer.text' }), ask('second')]);
 
+const starts = once('starts', [
+  {
+    type: 'command',
+    command: 'sentinel/run',
+    params: {
+      definition: {
+        name: 'started',
+        loop: { type: 'once' },
+        steps: [{ type: 'llm', model: MODEL, prompt: 'Who?', outputTo: 'who' }],
+      },
+    },
+    outputTo: 'started',
+  },
+]);
+
+/** The run that a step of this one has started, once it has ended. */
+async function ended({ report }: Ran): Promise<RunRow | null> {
+  const { started } = report['outputs'] as { started: { handle: string } };
+  const find = (): Promise<RunRow | null> => harness.store.runs.find(started.handle);
+  await until(async () => ((await find())?.finishedAt ?? null) !== null);
+  return find();
+}
+
 /** A call that reads, one whose result differs each time it is made, an overload in between, and answers. */
 function scriptWhole(): void {
   model.next(
@@ -186,6 +214,12 @@ test('a request is answered as often as it was recorded, and no more', async () 
   expect((report['failure'] as { message: string }).message).toMatch(
     /turn 1 of steps\.2@1 2 times, and it is asked once more/,
   );
+});
+
+test('a run that a command starts answers from the cassette of the run that it belongs to', async () => {
+  const replayed = await run('starts.json', '--replay', 'starts.cassette.json');
+  expect(await ended(replayed)).toMatchObject({ outcome: 'completed', outputs: { who: 'started' } });
+  expect(model.double.asked).toHaveLength(asked);
 });
 
 test('a cassette that cannot be used is refused before anything starts, and so are options that do not go together', async () => {
