@@ -9,7 +9,7 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { copyFileSync, existsSync, readdirSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { gitProgram } from '../confinement/git-repository.ts';
@@ -117,6 +117,9 @@ export class ShadowGit {
     if (newest === undefined) return;
     try {
       copyFileSync(newest.path, this.index);
+      // Git reads a file again that changed in the second in which the index was written: a copy is no younger.
+      const writtenAt = Math.floor(newest.at / 1000);
+      utimesSync(this.index, writtenAt, writtenAt);
     } catch {
       // Taken away since it was listed: the first look reads every file.
     }

@@ -5,7 +5,7 @@
  * kept as well: the next state is made from it without a look at the objects.
  */
 import { existsSync } from 'node:fs';
-import { readdir, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHECKPOINT_DAYS } from '../../prisma/store/contract/checkpoint-contract.ts';
 import { keepTree } from './project-trees.ts';
@@ -27,14 +27,25 @@ async function sweepPlace(place: string, now: number): Promise<void> {
   await forgetOldIndexes(place, now);
   const git = ShadowGit.reading(place, place);
   for (const name of await readdir(join(place, 'indexes'))) {
-    const index = join(place, 'indexes', name);
-    const tree = await git.text(['write-tree'], { index }).catch(() => null);
-    // One that leads to objects that are gone is of no use: without it every file is read once more.
-    if (tree === null) await rm(index, { force: true });
-    else keepTree(place, tree.trim());
+    const tree = await treeOf(git, join(place, 'indexes', name));
+    if (tree !== null) keepTree(place, tree);
   }
   const kept = await forgetOldTrees(join(place, 'refs', 'checkpoints'), now);
   await (kept === 0 ? rm(place, { recursive: true, force: true }) : git.run(['gc', '--quiet', '--prune=1.day.ago']));
+}
+
+/** Of a copy: to write a tree git locks the index, and its owner may be at it. */
+async function treeOf(git: ShadowGit, index: string): Promise<string | null> {
+  const copy = join(git.place, 'swept.index');
+  try {
+    await copyFile(index, copy);
+    return (await git.text(['write-tree'], { index: copy })).trim();
+  } catch {
+    // One that leads to objects that are gone is of no use, and whoever has it makes it anew.
+    return null;
+  } finally {
+    await rm(copy, { force: true });
+  }
 }
 
 /** How many are left. */

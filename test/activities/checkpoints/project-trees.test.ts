@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { CHECKPOINT_BOUNDS } from '../../../activities/checkpoints/bounds.ts';
 import { GitTrouble } from '../../../activities/checkpoints/shadow-git.ts';
@@ -141,6 +142,18 @@ test('another process begins with what this one saw, and both find the same', as
   write({ 'b.txt': 'changed' });
   const [one, two] = await Promise.all([first.take(), second.take()]);
   expect(one).toEqual(two);
+});
+
+test('a change in the second in which the index was written is seen by who begins with it', async () => {
+  const { trees, write } = await writtenProject({ 'a.txt': 'a' });
+  await sleep(1050 - (Date.now() % 1000));
+  const opened = await trees();
+  write({ 'a.txt': 'b' });
+  const { tree } = await opened.take();
+  // As long, and to a second as old.
+  write({ 'a.txt': 'c' });
+  await sleep(1100);
+  expect((await (await trees()).take()).tree).not.toBe(tree);
 });
 
 test('a lock that a killed look left behind holds up nobody', async () => {
