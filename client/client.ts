@@ -10,7 +10,6 @@
  * Services that are ours and not up are started by the first call that needs them, unless `startsServices`
  * is false.
  */
-import type { Client } from '@temporalio/client';
 import type { StepChanges } from '../activities/checkpoints/changes.ts';
 import type { Undone, UndoRequest } from '../activities/checkpoints/undo.ts';
 import type { Catalogue } from '../language/catalogue.ts';
@@ -20,7 +19,7 @@ import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
 import type { Paused, RunEvent, RunStatus } from '../language/events/run-event.ts';
 import type { InboxItem, Run, Store } from '../prisma/store/contract/contract.ts';
 import type { Incident, IncidentQuery } from '../prisma/store/contract/incident-contract.ts';
-import type { CostQuery, Costs } from '../prisma/store/contract/spending-contract.ts';
+import type { CostQuery, Costs } from '../prisma/store/contract/models/spending-contract.ts';
 import { everyEvent } from '../prisma/store/runs/every-event.ts';
 import type { ControlVerb, RunState } from '../workflows/messages/messages.ts';
 import type { AnsweredQuestion, AnswerOptions } from './answer-question.ts';
@@ -36,7 +35,7 @@ import {
   type FollowedPiece,
   type FollowOptions,
 } from './follow/follow-run.ts';
-import { waitForLoss } from './follow/lost-run.ts';
+import { untilLost, type FollowWith } from './follow/until-lost.ts';
 import { noSuchRun } from './lookup/no-such-run.ts';
 import { reportOf, reportWithoutRow, saidOf, webUrlOf, type RunReport } from './lookup/run-report.ts';
 import { samplesOf, type Sample, type SampleQuery } from './samples/samples.ts';
@@ -173,31 +172,10 @@ export class SentinelClient {
     yield* this.#untilLost(handle, options, followLive);
   }
 
-  async *#untilLost<Item>(
-    handle: string,
-    options: FollowOptions,
-    followWith: (store: Store, handle: string, options: FollowOptions) => AsyncGenerator<Item>,
-  ): AsyncGenerator<Item> {
+  async *#untilLost<Item>(handle: string, options: FollowOptions, followWith: FollowWith<Item>): AsyncGenerator<Item> {
     await this.find(handle);
-    const store = await this.store();
-    const over = new AbortController();
-    const lost = { how: null as string | null };
-    const client = (): Promise<Client> => this.#connections.client();
-    void waitForLoss({ handle, store, client, signal: over.signal }).then((how) => {
-      lost.how = how;
-      if (how !== null) over.abort();
-    });
-    const signal = options.signal === undefined ? over.signal : AbortSignal.any([options.signal, over.signal]);
-    try {
-      yield* followWith(store, handle, { ...options, signal });
-    } finally {
-      over.abort();
-    }
-    if (lost.how === null) return;
-    throw new ClientError(
-      'RUN_LOST',
-      `The workflow of ${handle} was ${lost.how} from outside, so the run has no result: start it anew.`,
-    );
+    const parts = { store: await this.store(), client: () => this.#connections.client() };
+    yield* untilLost(parts, handle, options, followWith);
   }
 
   /** Every event of one run so far. */
@@ -383,12 +361,8 @@ export class SentinelClient {
 
   /** The commands that runs of a project have. */
   async catalogue(project?: string): Promise<Catalogue> {
-    const [{ builtInCatalogue }, { openProjectCommands }] = await Promise.all([
-      import('../activities/commands/catalogue.ts'),
-      import('../runs/commands/open-project.ts'),
-    ]);
-    if (project === undefined) return builtInCatalogue();
-    return (await openProjectCommands(builtInCatalogue(), project, this.#connections.config.home)).catalogue;
+    const { projectCatalogue } = await import('./lookup/project-catalogue.ts');
+    return projectCatalogue(project, this.#connections.config.home);
   }
 
   webUrl(handle: string): string | null {

@@ -16,7 +16,7 @@ import { readStarted, referring } from '../language/read/started-program.ts';
 import { unboundedReference } from '../language/read/checks/referred-bounds.ts';
 import type { RunOrigin } from '../language/events/run-event.ts';
 import { contentHash } from '../prisma/store/values/content-hash.ts';
-import type { ConversationPart } from '../prisma/store/contract/conversation-contract.ts';
+import type { ConversationPart } from '../prisma/store/contract/models/conversation-contract.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { reachedDefinitions, referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
 import type { Inheritance } from '../interpreter/effect.ts';

@@ -1,5 +1,5 @@
 /** How a circuit breaker stands, in words. */
-import type { CircuitState } from '../prisma/store/contract/limit-contract.ts';
+import type { CircuitState } from '../prisma/store/contract/models/limit-contract.ts';
 
 export function circuitWords({ state, failures, openUntil, finding }: CircuitState): string {
   const until = openUntil === null ? '' : new Date(openUntil).toISOString();

@@ -1,6 +1,6 @@
 /** What the database says that somebody should know of: what is left alone for its failures, and whom nobody could tell. */
 import { openStore } from '../prisma/store/open-store.ts';
-import type { CircuitState } from '../prisma/store/contract/limit-contract.ts';
+import type { CircuitState } from '../prisma/store/contract/models/limit-contract.ts';
 import { circuitWords } from './circuit-words.ts';
 import type { DoctorEntry } from './doctor-entry.ts';
 

@@ -5,7 +5,12 @@ import { createActivities } from '../activities/activities.ts';
 import { StepCheckpoints } from '../activities/checkpoints/step-checkpoints.ts';
 import type { Command } from '../activities/commands/command.ts';
 import { processMetrics } from '../activities/commands/metrics.ts';
-import { builtInCommands, createRegistry, type ChangingCommands } from '../activities/commands/registry.ts';
+import {
+  builtInCommands,
+  createRegistry,
+  type ChangingCommands,
+  type Registry,
+} from '../activities/commands/registry.ts';
 import { Limiter, type LimitSettings } from '../activities/limits/limiter.ts';
 import type { Models } from '../activities/models/open-models.ts';
 import { Shelf } from '../activities/turns/cassettes/shelf.ts';
@@ -98,29 +103,19 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const dataConverter = { externalStorage: payloadStorage(store) };
   const client = new Client({ connection: parts.connection, namespace, dataConverter });
   const recorder = new RunRecorder(store, refusedRunEnder({ client, store, say }));
-  const home = parts.checkpoints ?? null;
-  const checkpoints = home === null ? null : new StepCheckpoints(store.checkpoints, home);
+  const checkpoints = checkpointsIn(parts);
   const background = new BackgroundProcesses(async (of) => checkpoints?.end(of));
   const commands = [...builtInCommands(processMetrics, background), ...(parts.commands ?? [])];
   const registry = createRegistry(commands, processMetrics, parts.changing);
-  const starting: RunServices = {
-    store,
-    client,
-    get catalogue() {
-      return registry.catalogue;
-    },
-    taskQueue: parts.taskQueues[0] ?? '',
-    isEager: true,
-    ...(parts.project === undefined ? {} : { workerProject: parts.project }),
-  };
-  const { models = null } = parts;
+  const starting = startingIn(parts, client, registry);
+  const { models = null, limits } = parts;
   const activities = createActivities({
     store,
     registry,
     runs: runStarter(starting),
     models,
     checkpoints,
-    ...(parts.limits === undefined ? {} : { limiter: new Limiter(parts.limits, store.limits) }),
+    ...(limits === undefined ? {} : { limiter: new Limiter(limits, store.limits) }),
     shelf: new Shelf(store),
     recorded: (handle) => recorder.written(handle),
   });
@@ -154,6 +149,22 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await done;
     },
+  };
+}
+
+const checkpointsIn = ({ store, checkpoints: home = null }: WorkerParts): StepCheckpoints | null =>
+  home === null ? null : new StepCheckpoints(store.checkpoints, home);
+
+function startingIn({ store, taskQueues, project }: WorkerParts, client: Client, registry: Registry): RunServices {
+  return {
+    store,
+    client,
+    get catalogue() {
+      return registry.catalogue;
+    },
+    taskQueue: taskQueues[0] ?? '',
+    isEager: true,
+    ...(project === undefined ? {} : { workerProject: project }),
   };
 }
 

@@ -8,7 +8,7 @@
  *      out. A turn waits for that, a tool's call is refused (`CIRCUIT_OPEN`).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Breaker, LimitStore, Rate } from '../../prisma/store/contract/limit-contract.ts';
+import type { Breaker, LimitStore, Rate } from '../../prisma/store/contract/models/limit-contract.ts';
 import { Failure } from '../failures/failures.ts';
 import type { TurnResult } from '../models/port/turn.ts';
 import type { FailureKind } from '../models/port/turn-failure.ts';

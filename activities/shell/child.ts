@@ -92,10 +92,7 @@ async function launchOf(request: ShellRequest, context: ShellContext): Promise<L
   checkSizes(request.args === undefined ? [request.command] : [request.command, ...request.args], env);
   const mark = markOf(stepMarker(handle, context.key));
   const shown = { ...hidingFrom(context), ...request.sandbox };
-  return confined(
-    { file, args, cwd, env },
-    { project, how: context.confinement, markers, mark, ...shown },
-  );
+  return confined({ file, args, cwd, env }, { project, how: context.confinement, markers, mark, ...shown });
 }
 
 const notStarted = (cause: unknown, request: ShellRequest, context: ShellContext): Failure =>

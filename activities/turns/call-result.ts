@@ -6,7 +6,7 @@ import { isJsonObject, type Json } from '../../language/json.ts';
 import { callResultLengthMax, picturesMax } from '../../language/limits.ts';
 import { withoutPictures } from '../../language/models/pictures.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
-import type { PlacedMessage } from '../../prisma/store/contract/conversation-contract.ts';
+import type { PlacedMessage } from '../../prisma/store/contract/models/conversation-contract.ts';
 import { shortenedText } from '../../language/models/shortened-text.ts';
 import type { ImageBlock } from '../models/port/message.ts';
 import { resultRow } from './conversation.ts';

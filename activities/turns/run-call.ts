@@ -14,7 +14,7 @@ import type { CallPlace } from '../../interpreter/effect.ts';
 import { findCommand, type Catalogue } from '../../language/catalogue.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import { permissionOfCommand } from '../../language/permissions.ts';
-import type { CallOutcome } from '../../prisma/store/contract/call-contract.ts';
+import type { CallOutcome } from '../../prisma/store/contract/models/call-contract.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import { Failure } from '../failures/failures.ts';
 import { callResult, keepCallResult, wordOf } from './call-result.ts';

@@ -14,7 +14,7 @@ import type {
   ConversationOf,
   Conversations,
   PlacedMessage,
-} from '../../prisma/store/contract/conversation-contract.ts';
+} from '../../prisma/store/contract/models/conversation-contract.ts';
 import type { Registry } from '../commands/registry.ts';
 import { Failure } from '../failures/failures.ts';
 import { useOf, type Limiter } from '../limits/limiter.ts';
@@ -247,10 +247,11 @@ async function askModel(
     const own = isSummary ? { ...withoutSchema, maxTokens: summaryTokens } : options;
     // A summary is nothing that the model says to anybody.
     const onDelta = isSummary ? {} : { onDelta: (delta: Delta): void => live?.hear(delta) };
-    const ask = (): Promise<TurnResult> => found.turn({ ...turn, ...own, cache: '5m' }, { signal, limits, ...onDelta });
-    if (!isPaid || limiter === undefined) return ask();
+    const sent = (): Promise<TurnResult> =>
+      found.turn({ ...turn, ...own, cache: '5m' }, { signal, limits, ...onDelta });
+    if (!isPaid || limiter === undefined) return sent();
     const use = { id: useOf(run.handle, `${request.conversation}/turn.${request.turn}`), timeoutMs, signal };
-    return limiter.provider(model.provider, use, ask);
+    return limiter.provider(model.provider, use, sent);
   };
   const fixed = fixedTokens(tools, { inText, ...(schema === undefined ? {} : { schema }) });
   const asking = await askingFor(

@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject } from '../../language/json.ts';
 import { NO_USAGE, tokensOf, type TokenUsage } from '../../language/models/token-usage.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
-import type { Spent, SpendingOf } from '../../prisma/store/contract/spending-contract.ts';
+import type { Spent, SpendingOf } from '../../prisma/store/contract/models/spending-contract.ts';
 import { Failure } from '../failures/failures.ts';
 import { costOf } from '../models/records/cost.ts';
 import type { Prices } from '../models/records/facts.ts';

@@ -6,7 +6,7 @@
 import type { TurnRequest } from '../../interpreter/contract.ts';
 import type { LeftOut } from '../../interpreter/effect.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
-import type { Conversations, PlacedMessage } from '../../prisma/store/contract/conversation-contract.ts';
+import type { Conversations, PlacedMessage } from '../../prisma/store/contract/models/conversation-contract.ts';
 import type { Tool } from '../models/port/turn.ts';
 import type { ModelFacts } from '../models/records/facts.ts';
 import { estimateRequest } from '../models/request/estimate.ts';

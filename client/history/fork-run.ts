@@ -4,7 +4,7 @@
  */
 import { closest } from 'fastest-levenshtein';
 import { placeIn, stepAt } from '../../language/edit.ts';
-import { isCall } from '../../language/events/call-keys.ts';
+import { isCall } from '../../language/models/call-keys.ts';
 import { faultOfValues, type JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
@@ -13,7 +13,7 @@ import { definitionPath } from '../../interpreter/keys.ts';
 import { rightsOf } from '../../interpreter/limits.ts';
 import { openModels } from '../../interpreter/open-models.ts';
 import { stepsAt } from '../../interpreter/program.ts';
-import { besidesPart, type ConversationPart } from '../../prisma/store/contract/conversation-contract.ts';
+import { besidesPart, type ConversationPart } from '../../prisma/store/contract/models/conversation-contract.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
 import type { StartInput } from '../../workflows/messages/start-input.ts';
 import { freshPosition, setVariableAt } from '../../workflows/history/fresh-position.ts';

@@ -2,7 +2,7 @@
 import type { Choice } from '../../language/events/question.ts';
 import { shownBriefly } from '../../language/events/shown-value.ts';
 import type { InboxItem, Store } from '../../prisma/store/contract/contract.ts';
-import { turnPart } from '../../language/events/call-keys.ts';
+import { turnPart } from '../../language/models/call-keys.ts';
 import { ClientError } from '../../runs/client-error.ts';
 import { pollUntil } from '../follow/poll-until.ts';
 

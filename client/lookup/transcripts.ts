@@ -3,7 +3,7 @@ import type { JsonObject } from '../../language/json.ts';
 import { readCompactionKey } from '../../language/models/compaction-key.ts';
 import { ClientError } from '../../runs/client-error.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
-import type { StoredMessage, StoredTurn } from '../../prisma/store/contract/conversation-contract.ts';
+import type { StoredMessage, StoredTurn } from '../../prisma/store/contract/models/conversation-contract.ts';
 import { runAt } from './run-at.ts';
 
 /** One conversation of a run: its messages in order, and what each turn came to. */

@@ -1,7 +1,7 @@
 /** A conversation with a model as lines for people, and as Markdown. */
 import { costWords } from '../../language/events/cost-words.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
-import type { StoredMessage, StoredTurn } from '../../prisma/store/contract/conversation-contract.ts';
+import type { StoredMessage, StoredTurn } from '../../prisma/store/contract/models/conversation-contract.ts';
 import type { Compaction, Transcript } from '../lookup/transcripts.ts';
 import { contextLines } from './context-lines.ts';
 import type { Paint } from './paint.ts';

@@ -40,7 +40,7 @@ const laws: Law[] = [
       'language/canonical.ts',
       'language/events/event-glob.ts',
       'language/events/event-numbers.ts',
-      'language/events/model-streams.ts',
+      'language/models/model-streams.ts',
       'language/json.ts',
       'language/limits.ts',
     ],

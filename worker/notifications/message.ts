@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../language/json.ts';
 import type { Asked, RunEvent } from '../../language/events/run-event.ts';
 import { maskTokens } from '../../language/secrets.ts';
 import type { Run } from '../../prisma/store/contract/contract.ts';
-import type { NewDelivery, Notice } from '../../prisma/store/contract/limit-contract.ts';
+import type { NewDelivery, Notice } from '../../prisma/store/contract/models/limit-contract.ts';
 
 const SHOWN_MAX = 16_000;
 

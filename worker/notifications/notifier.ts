@@ -5,7 +5,7 @@
  */
 import { eventMatcher } from '../../language/events/event-glob.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
-import type { Delivery, NewDelivery, Notice, NoticeKind } from '../../prisma/store/contract/limit-contract.ts';
+import type { Delivery, NewDelivery, Notice, NoticeKind } from '../../prisma/store/contract/models/limit-contract.ts';
 import type { NotifyConfig } from '../../services/config/limits-config.ts';
 import { BackgroundLoop, rest } from '../background/background-loop.ts';
 import { signatureHeader } from '../triggers/signature.ts';

@@ -1,6 +1,6 @@
 /** What of a request decides which recorded one it is: its canonical form, whose hash is the digest. */
 import type { Json, JsonObject } from '../../../language/json.ts';
-import type { AskedRequest } from '../../../prisma/store/contract/conversation-contract.ts';
+import type { AskedRequest } from '../../../prisma/store/contract/models/conversation-contract.ts';
 import { contentHash } from '../../../prisma/store/values/content-hash.ts';
 import type { TurnReply, TurnRequest } from '../port/turn.ts';
 import type { TurnFailure } from '../port/turn-failure.ts';

@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from '../../../language/json.ts';
 import type { RunContext } from '../../../prisma/store/contract/contract.ts';
-import type { Cassettes, RequestOf } from '../../../prisma/store/contract/cassette-contract.ts';
+import type { Cassettes, RequestOf } from '../../../prisma/store/contract/models/cassette-contract.ts';
 import { Failure } from '../../failures/failures.ts';
 import type { Cassette, CassetteEntry } from '../../models/cassette/cassette.ts';
 import { nearestTo } from '../../models/cassette/nearest.ts';

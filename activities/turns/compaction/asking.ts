@@ -1,6 +1,6 @@
 /** What a compaction needs to know of the turn that it comes before. */
 import type { TurnRequest } from '../../../interpreter/contract.ts';
-import type { Conversations, PlacedMessage } from '../../../prisma/store/contract/conversation-contract.ts';
+import type { Conversations, PlacedMessage } from '../../../prisma/store/contract/models/conversation-contract.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import type { TurnFailure } from '../../models/port/turn-failure.ts';
 import type { Tool, TurnReply, TurnResult } from '../../models/port/turn.ts';

@@ -11,7 +11,7 @@ import type {
   ConversationOf,
   Conversations,
   PlacedMessage,
-} from '../../../prisma/store/contract/conversation-contract.ts';
+} from '../../../prisma/store/contract/models/conversation-contract.ts';
 import { textOf, type Message } from '../../models/port/message.ts';
 import type { TurnReply, TurnResult } from '../../models/port/turn.ts';
 import { NO_USAGE, plusUsage, type TokenUsage } from '../../../language/models/token-usage.ts';

@@ -4,7 +4,7 @@
  * whatever changes early in a prompt costs the provider's cache of all that follows.
  */
 import type { AutoCompact } from '../../../interpreter/effect.ts';
-import type { PlacedMessage } from '../../../prisma/store/contract/conversation-contract.ts';
+import type { PlacedMessage } from '../../../prisma/store/contract/models/conversation-contract.ts';
 import type { Message } from '../../models/port/message.ts';
 import type { ModelFacts } from '../../models/records/facts.ts';
 import { estimateBlocks, estimateText } from '../../models/request/estimate.ts';

@@ -2,7 +2,7 @@
  * What a model is shown of a conversation: a view over its rows, which stay as they are. What the
  * conversation begins with (turn 0: the definition's own prompt, system and messages) is always shown.
  */
-import type { PlacedMessage } from '../../../prisma/store/contract/conversation-contract.ts';
+import type { PlacedMessage } from '../../../prisma/store/contract/models/conversation-contract.ts';
 import type { Message, ToolResultBlock } from '../../models/port/message.ts';
 import { textOf } from '../../models/port/message.ts';
 import { clearedResult } from '../prompts/cleared-result.ts';

@@ -3,7 +3,7 @@
  * pieces by time and size like what a process prints, with the run's secrets masked, each block in lines of
  * its own. Nothing is read back from it: the turn's answer is kept in its conversation.
  */
-import type { ModelStream } from '../../../language/events/model-streams.ts';
+import type { ModelStream } from '../../../language/models/model-streams.ts';
 import type { Json } from '../../../language/json.ts';
 import type { Mask } from '../../../language/secrets.ts';
 import type { Store } from '../../../prisma/store/contract/contract.ts';

@@ -1,5 +1,5 @@
 /** What models say, in lines as they grow: each turn under its key, behind a bar, so that nothing looks like a line of ours. */
-import { markOf } from '../../../language/events/model-streams.ts';
+import { markOf } from '../../../language/models/model-streams.ts';
 import { wrapped } from '../../../prisma/store/logs/wrapped.ts';
 import type { FollowedPiece } from '../../follow/follow-run.ts';
 import { depthOf } from '../../show/step-keys.ts';

@@ -1,7 +1,7 @@
 /** `sentinel costs [HANDLE]`. */
 import type { Command } from 'commander';
 import { dollars } from '../../../language/events/cost-words.ts';
-import { COST_GROUPS, type CostGroup, type CostSum } from '../../../prisma/store/contract/spending-contract.ts';
+import { COST_GROUPS, type CostGroup, type CostSum } from '../../../prisma/store/contract/models/spending-contract.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { table } from '../output/table.ts';
 import { momentOf } from '../request/moment.ts';

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { ShownModel, ShownProvider } from '../../../activities/models/inventory.ts';
-import type { CircuitState } from '../../../prisma/store/contract/limit-contract.ts';
+import type { CircuitState } from '../../../prisma/store/contract/models/limit-contract.ts';
 import { circuitWords } from '../../../services/circuit-words.ts';
 import type { Prices } from '../../../activities/models/records/facts.ts';
 import { EXIT } from '../output/exit-codes.ts';

@@ -5,10 +5,10 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
 import type { Definition, Step } from '../../../language/model.ts';
 import type { RunEvent, StepFinished } from '../../../language/events/run-event.ts';
-import { isCall } from '../../../language/events/call-keys.ts';
+import { isCall } from '../../../language/models/call-keys.ts';
 import { definitionPath } from '../../../interpreter/keys.ts';
 import { stepsAt } from '../../../interpreter/program.ts';
-import type { StoredTurn } from '../../../prisma/store/contract/conversation-contract.ts';
+import type { StoredTurn } from '../../../prisma/store/contract/models/conversation-contract.ts';
 import { isCutShort, keyIn } from './record-people.ts';
 import { turnReplies } from './record-turns.ts';
 

@@ -1,6 +1,6 @@
 /** What a model answered a step that ended, turn by turn, as a test says it. */
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
-import type { StoredTurn } from '../../../prisma/store/contract/conversation-contract.ts';
+import type { StoredTurn } from '../../../prisma/store/contract/models/conversation-contract.ts';
 
 /** A reply for each turn that was answered, in order; none where the step's turns are not kept. */
 export function turnReplies(turns: readonly StoredTurn[], key: string): JsonObject[] {

@@ -8,7 +8,7 @@ import type { Catalogue } from '../../../language/catalogue.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import type { Run } from '../../../prisma/store/contract/contract.ts';
-import type { StoredTurn } from '../../../prisma/store/contract/conversation-contract.ts';
+import type { StoredTurn } from '../../../prisma/store/contract/models/conversation-contract.ts';
 import {
   runScenario,
   type Outcome,

@@ -8,19 +8,19 @@ import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { Answer, Choice, Priority, QuestionKind, QuestionState } from '../../../language/events/question.ts';
 import type { RunEvent, RunOutcome, RunStatus, Warning } from '../../../language/events/run-event.ts';
-import type { Calls } from './call-contract.ts';
+import type { Calls } from './models/call-contract.ts';
 import type { Checkpoints } from './checkpoint-contract.ts';
 import type { Chat } from './chat-contract.ts';
-import type { Cassettes } from './cassette-contract.ts';
-import type { Conversations } from './conversation-contract.ts';
+import type { Cassettes } from './models/cassette-contract.ts';
+import type { Conversations } from './models/conversation-contract.ts';
 import type { Evaluations } from '../evaluations/evaluation-contract.ts';
 import type { Signals } from './event-contract.ts';
 import type { Executions } from './execution-contract.ts';
 import type { Incidents } from './incident-contract.ts';
-import type { LimitStore, NotificationStore } from './limit-contract.ts';
+import type { LimitStore, NotificationStore } from './models/limit-contract.ts';
 import type { OpenSession, Session } from './session-contract.ts';
 import type { Subscription } from './subscription.ts';
-import type { SpendingStore } from './spending-contract.ts';
+import type { SpendingStore } from './models/spending-contract.ts';
 import type { TriggerStore } from './trigger-contract.ts';
 import type { WebhookStore } from './webhook-contract.ts';
 
@@ -76,7 +76,7 @@ export interface RunContext {
 export interface LogChunk {
   handle: string;
   key: string;
-  /** `stdout`, `stderr`, or one of what models say (language/events/model-streams.ts); reading `combined` merges them in order of writing. */
+  /** `stdout`, `stderr`, or one of what models say (language/models/model-streams.ts); reading `combined` merges them in order of writing. */
   stream: string;
   /** Attempt of the activity; with `part` it makes appending idempotent. */
   attempt: number;

@@ -5,7 +5,7 @@
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import { queryOn, type Database } from '../connection/database.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
-import type { Delivery, Notice, NoticeKind, NotificationStore } from '../contract/limit-contract.ts';
+import type { Delivery, Notice, NoticeKind, NotificationStore } from '../contract/models/limit-contract.ts';
 
 const FINDING_MAX = 500;
 

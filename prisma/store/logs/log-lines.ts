@@ -3,7 +3,7 @@
  * in parallel, stdout beside stderr) lie between each other: a line belongs where it began, and only
  * its own writer goes on with it. Bytes that a log's bound left out show as one line.
  */
-import { isModelStream, markOf } from '../../../language/events/model-streams.ts';
+import { isModelStream, markOf } from '../../../language/models/model-streams.ts';
 import type { LogPiece } from '../contract/contract.ts';
 import { wrapped } from './wrapped.ts';
 

@@ -6,7 +6,7 @@ import type { LogChunk, Store } from '../contract/contract.ts';
 import type { Database } from '../connection/database.ts';
 import { followLog } from './follow-log.ts';
 import { LogReader } from './log-reader.ts';
-import { modelStreams } from '../../../language/events/model-streams.ts';
+import { modelStreams } from '../../../language/models/model-streams.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
 import { LogLines, shown } from './log-lines.ts';
 import type { StoredChunk } from './log-lines.ts';

@@ -6,7 +6,7 @@ import { TURN_LIMITS } from '../../../activities/models/port/turn.ts';
 import { NO_SETTINGS } from '../../../activities/models/resolve/settings.ts';
 import { runTurn } from '../../../activities/turns/run-turn.ts';
 import type { TurnOutcome } from '../../../interpreter/effect.ts';
-import type { CostSum } from '../../../prisma/store/contract/spending-contract.ts';
+import type { CostSum } from '../../../prisma/store/contract/models/spending-contract.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { Double, type Reply } from '../../models/wires/double.ts';
 import { openAiWire as wire } from '../../models/wires/openai-wire.ts';

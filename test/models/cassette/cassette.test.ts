@@ -1,7 +1,7 @@
 /** Cassettes without a run: what makes two requests one, the file, and the nearest request. */
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../language/json.ts';
-import type { StoredRequest } from '../../../prisma/store/contract/cassette-contract.ts';
+import type { StoredRequest } from '../../../prisma/store/contract/models/cassette-contract.ts';
 import { cassetteText, readCassette, type CassetteEntry } from '../../../activities/models/cassette/cassette.ts';
 import { nearestTo } from '../../../activities/models/cassette/nearest.ts';
 import { Placeholders } from '../../../activities/models/cassette/placeholders.ts';

@@ -1,6 +1,6 @@
 /** The example that explores a code base: over the scripted wire (with a small real model: test/server/slow). */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Costs } from '../../../prisma/store/contract/spending-contract.ts';
+import type { Costs } from '../../../prisma/store/contract/models/spending-contract.ts';
 import { Harness } from '../harness/harness.ts';
 import { example, query, writeCodebase } from '../harness/models/codebase.ts';
 import { Double, type Reply } from '../../models/wires/double.ts';

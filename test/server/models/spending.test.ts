@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Step } from '../../../language/model.ts';
-import type { Costs } from '../../../prisma/store/contract/spending-contract.ts';
+import type { Costs } from '../../../prisma/store/contract/models/spending-contract.ts';
 import { once } from '../harness/definitions.ts';
 import { Harness, until } from '../harness/harness.ts';
 import { Double, type Reply } from '../../models/wires/double.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import type { RunEvent } from '../../../language/events/run-event.ts';
-import type { NewDelivery } from '../../../prisma/store/contract/limit-contract.ts';
+import type { NewDelivery } from '../../../prisma/store/contract/models/limit-contract.ts';
 import { useStore } from '../harness/opened.ts';
 
 const opened = useStore();

@@ -7,8 +7,8 @@ import {
   type ConversationPart,
   type Conversations,
   type PlacedMessage,
-} from '../contract/conversation-contract.ts';
-import type { SpendingOf } from '../contract/spending-contract.ts';
+} from '../contract/models/conversation-contract.ts';
+import type { SpendingOf } from '../contract/models/spending-contract.ts';
 import { queryOn, type Database } from '../connection/database.ts';
 import { keepRequests } from './requests.ts';
 import { settleSpending } from './spending.ts';

@@ -2,7 +2,7 @@
  * What models were asked and what they answered: conversations as messages in order, and the turns that
  * made them. Everything is written once for its place and stays, so that any attempt may write it again.
  */
-import type { JsonObject } from '../../../language/json.ts';
+import type { JsonObject } from '../../../../language/json.ts';
 import type { Spent } from './spending-contract.ts';
 
 /** Which conversation: the run, and the key of its step (`steps.2@1`). */

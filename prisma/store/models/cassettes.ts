@@ -1,6 +1,6 @@
 /** Recorded requests, and the runs whose models answer from recorded ones. */
 import type { JsonObject } from '../../../language/json.ts';
-import type { Cassettes, Replayed } from '../contract/cassette-contract.ts';
+import type { Cassettes, Replayed } from '../contract/models/cassette-contract.ts';
 import { queryOn, type Database } from '../connection/database.ts';
 import { keepRequests, requestsBelow } from './requests.ts';
 

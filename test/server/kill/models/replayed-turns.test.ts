@@ -1,13 +1,13 @@
 /** A replay whose worker is killed again and again gives each turn the answer that it was recorded with. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { recordCassette } from '../../../client/cassettes/recorded-cassette.ts';
-import { putCassette } from '../../../client/cassettes/stored-cassette.ts';
-import { startRun } from '../../../runs/start-run.ts';
-import { catalogue } from '../../catalogue.ts';
-import { create, once } from '../harness/definitions.ts';
-import { Harness } from '../harness/harness.ts';
-import { answers, calls, ScriptedModel } from '../harness/models/model-runs.ts';
+import { recordCassette } from '../../../../client/cassettes/recorded-cassette.ts';
+import { putCassette } from '../../../../client/cassettes/stored-cassette.ts';
+import { startRun } from '../../../../runs/start-run.ts';
+import { catalogue } from '../../../catalogue.ts';
+import { create, once } from '../../harness/definitions.ts';
+import { Harness } from '../../harness/harness.ts';
+import { answers, calls, ScriptedModel } from '../../harness/models/model-runs.ts';
 
 let harness: Harness;
 let model: ScriptedModel;

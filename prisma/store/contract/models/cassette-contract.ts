@@ -2,7 +2,7 @@
  * Requests to models as they went out, with what came of each: what a cassette is made of. And runs whose
  * models answer from a cassette: which, and which of its entries each request of theirs has taken.
  */
-import type { JsonObject } from '../../../language/json.ts';
+import type { JsonObject } from '../../../../language/json.ts';
 import type { AskedRequest, ConversationOf } from './conversation-contract.ts';
 
 export interface RequestOf extends ConversationOf {

@@ -1,7 +1,7 @@
 /** Rate limits and circuit breakers, shared by whoever uses the database. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { LimitStore } from '../../../prisma/store/contract/limit-contract.ts';
+import type { LimitStore } from '../../../prisma/store/contract/models/limit-contract.ts';
 import { openStore } from '../../../prisma/store/open-store.ts';
 import { useStore } from '../harness/opened.ts';
 

@@ -1,5 +1,5 @@
 /** What models cost: one row a request, and their sums. */
-import type { CostGroup, CostSum, Spent, SpendingOf, SpendingStore } from '../contract/spending-contract.ts';
+import type { CostGroup, CostSum, Spent, SpendingOf, SpendingStore } from '../contract/models/spending-contract.ts';
 import type { Database } from '../connection/database.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
 

@@ -1,8 +1,8 @@
 /** Recorded requests are kept once and come back whole, and a replay gives each of them once. */
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../language/json.ts';
-import type { StoredRequest } from '../../../prisma/store/contract/cassette-contract.ts';
-import type { AskedRequest } from '../../../prisma/store/contract/conversation-contract.ts';
+import type { StoredRequest } from '../../../prisma/store/contract/models/cassette-contract.ts';
+import type { AskedRequest } from '../../../prisma/store/contract/models/conversation-contract.ts';
 import { useStore } from '../harness/opened.ts';
 
 const opened = useStore();

@@ -1,7 +1,7 @@
 /** Conversations: linear in messages, and no turn paid twice. */
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../language/json.ts';
-import { besidesPart } from '../../../prisma/store/contract/conversation-contract.ts';
+import { besidesPart } from '../../../prisma/store/contract/models/conversation-contract.ts';
 import { compactionKey } from '../../../language/models/compaction-key.ts';
 import { useStore } from '../harness/opened.ts';
 

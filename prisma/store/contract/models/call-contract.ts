@@ -2,8 +2,8 @@
  * Calls of models that must not be done twice without a word. A call is claimed before it begins, whoever
  * performs it; whoever comes later finds the claim, and with it the outcome, where there is one.
  */
-import type { FailureInfo } from '../../../language/failure.ts';
-import type { Json } from '../../../language/json.ts';
+import type { FailureInfo } from '../../../../language/failure.ts';
+import type { Json } from '../../../../language/json.ts';
 import type { ConversationOf, PlacedMessage } from './conversation-contract.ts';
 
 /** Which call: of a turn's calls, from 0. */

@@ -1,8 +1,8 @@
 /** Requests to models, written so that what the requests of a conversation have in common is kept once. */
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../../language/json.ts';
-import type { RequestOf, StoredRequest } from '../contract/cassette-contract.ts';
-import type { AskedRequest } from '../contract/conversation-contract.ts';
+import type { RequestOf, StoredRequest } from '../contract/models/cassette-contract.ts';
+import type { AskedRequest } from '../contract/models/conversation-contract.ts';
 import type { Database } from '../connection/database.ts';
 
 type Query = <Row extends object>(text: string, values: readonly unknown[]) => Promise<Row[]>;

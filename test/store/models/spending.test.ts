@@ -1,7 +1,7 @@
 /** What models cost: a row a request, summed in one query, with what is not known beside the sum. */
 import { beforeAll, expect, test } from 'vitest';
-import type { AnswerTaken } from '../../../prisma/store/contract/conversation-contract.ts';
-import type { CostGroup, Spent } from '../../../prisma/store/contract/spending-contract.ts';
+import type { AnswerTaken } from '../../../prisma/store/contract/models/conversation-contract.ts';
+import type { CostGroup, Spent } from '../../../prisma/store/contract/models/spending-contract.ts';
 import { useStore } from '../harness/opened.ts';
 
 const opened = useStore();

@@ -10,7 +10,7 @@ import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import { queryOn, type Database } from '../connection/database.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
-import type { CircuitState, LimitStore, Permit, Rate } from '../contract/limit-contract.ts';
+import type { CircuitState, LimitStore, Permit, Rate } from '../contract/models/limit-contract.ts';
 
 const MINUTE = `interval '1 minute'`;
 /** Who has to wait until another use ends asks again after this. */

@@ -2,12 +2,12 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { LlmStep } from '../../../language/model.ts';
-import { ANSWER } from '../../../workflows/messages/messages.ts';
-import { once } from '../harness/definitions.ts';
-import { Harness, until } from '../harness/harness.ts';
-import { killAt, openModel, runUndisturbed } from '../harness/models/killed-models.ts';
-import { answers, calls, ScriptedModel } from '../harness/models/model-runs.ts';
+import type { LlmStep } from '../../../../language/model.ts';
+import { ANSWER } from '../../../../workflows/messages/messages.ts';
+import { once } from '../../harness/definitions.ts';
+import { Harness, until } from '../../harness/harness.ts';
+import { killAt, openModel, runUndisturbed } from '../../harness/models/killed-models.ts';
+import { answers, calls, ScriptedModel } from '../../harness/models/model-runs.ts';
 
 let harness: Harness;
 let model: ScriptedModel;

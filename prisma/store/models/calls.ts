@@ -1,5 +1,5 @@
 /** Claims of calls, one row each. */
-import type { CallOf, CallOutcome, Calls, StoredCall } from '../contract/call-contract.ts';
+import type { CallOf, CallOutcome, Calls, StoredCall } from '../contract/models/call-contract.ts';
 import { queryOn, type Database } from '../connection/database.ts';
 import { addWith } from './conversations.ts';
 

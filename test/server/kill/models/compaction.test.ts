@@ -2,13 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { JsonObject } from '../../../language/json.ts';
-import { once } from '../harness/definitions.ts';
-import { Harness, until } from '../harness/harness.ts';
-import { ModelDouble } from '../harness/models/model-double.ts';
-import type { Reply } from '../../models/wires/double.ts';
-import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
-import { streamed } from '../../models/wires/wire.ts';
+import type { JsonObject } from '../../../../language/json.ts';
+import { once } from '../../harness/definitions.ts';
+import { Harness, until } from '../../harness/harness.ts';
+import { ModelDouble } from '../../harness/models/model-double.ts';
+import type { Reply } from '../../../models/wires/double.ts';
+import { openAiWire as wire } from '../../../models/wires/openai-wire.ts';
+import { streamed } from '../../../models/wires/wire.ts';
 
 let harness: Harness;
 let model: ModelDouble;

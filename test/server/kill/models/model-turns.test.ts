@@ -2,13 +2,13 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { TellReply, TellRequest } from '../../../interpreter/telling.ts';
-import { TELL } from '../../../workflows/messages/messages.ts';
-import { once } from '../harness/definitions.ts';
-import { Harness, until } from '../harness/harness.ts';
-import { ModelDouble } from '../harness/models/model-double.ts';
-import { answers, calls } from '../harness/models/model-runs.ts';
-import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
+import type { TellReply, TellRequest } from '../../../../interpreter/telling.ts';
+import { TELL } from '../../../../workflows/messages/messages.ts';
+import { once } from '../../harness/definitions.ts';
+import { Harness, until } from '../../harness/harness.ts';
+import { ModelDouble } from '../../harness/models/model-double.ts';
+import { answers, calls } from '../../harness/models/model-runs.ts';
+import { openAiWire as wire } from '../../../models/wires/openai-wire.ts';
 
 let harness: Harness;
 let model: ModelDouble;

@@ -2,12 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Definition } from '../../../language/model.ts';
-import { once } from '../harness/definitions.ts';
-import { Harness, until } from '../harness/harness.ts';
-import { ModelDouble } from '../harness/models/model-double.ts';
-import { answers } from '../harness/models/model-runs.ts';
-import { openAiWire as wire } from '../../models/wires/openai-wire.ts';
+import type { Definition } from '../../../../language/model.ts';
+import { once } from '../../harness/definitions.ts';
+import { Harness, until } from '../../harness/harness.ts';
+import { ModelDouble } from '../../harness/models/model-double.ts';
+import { answers } from '../../harness/models/model-runs.ts';
+import { openAiWire as wire } from '../../../models/wires/openai-wire.ts';
 
 let harness: Harness;
 let model: ModelDouble;

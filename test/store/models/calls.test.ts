@@ -1,6 +1,6 @@
 /** Claims of calls: one attempt of a try does it, and the first outcome counts. */
 import { expect, test } from 'vitest';
-import type { CallOf } from '../../../prisma/store/contract/call-contract.ts';
+import type { CallOf } from '../../../prisma/store/contract/models/call-contract.ts';
 import { useStore } from '../harness/opened.ts';
 
 const opened = useStore();

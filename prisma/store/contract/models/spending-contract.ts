@@ -4,7 +4,7 @@
  * took over does not count twice, and what an attempt cost that was lost with its worker is said to be
  * unknown.
  */
-import type { TokenUsage } from '../../../language/models/token-usage.ts';
+import type { TokenUsage } from '../../../../language/models/token-usage.ts';
 
 /** What one request cost. */
 export interface Spent {
