@@ -52,7 +52,7 @@ const unhurried = {
     'test/server/events/watching.test.ts',
     'test/server/kill/{services,approval-anywhere,asked-first,asked-in-a-lost-task,one-branch}.test.ts',
     'test/server/kill/{agent-segments,compaction,model-calls,model-context}.test.ts',
-    'test/server/models/{misbehaving,shown,spending}.test.ts',
+    'test/server/models/{build-fix-loop,misbehaving,shipping,shown,spending}.test.ts',
     'test/server/questions/{approval,second-answer,whole-action}.test.ts',
     'test/server/replay/{outlasting,same-trace}.test.ts',
     'test/server/steering/fork.test.ts',
