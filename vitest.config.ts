@@ -55,7 +55,7 @@ const unhurried = {
     'test/server/kill/{services,approval-anywhere,asked-first,asked-in-a-lost-task,one-branch}.test.ts',
     'test/server/kill/undo.test.ts',
     'test/server/kill/models/{agent-segments,compaction,model-calls,model-context,replayed-turns}.test.ts',
-    'test/server/models/{background-samples,misbehaving,shown,spending}.test.ts',
+    'test/server/models/{background-samples,build-fix-loop,misbehaving,shipping,shown,spending}.test.ts',
     'test/server/questions/{approval,second-answer,whole-action}.test.ts',
     'test/server/replay/{outlasting,same-trace}.test.ts',
     'test/server/steering/{fork,undo}.test.ts',

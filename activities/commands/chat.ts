@@ -3,9 +3,15 @@
  * `chat:ROOM:message` that triggers and watches hear; both are committed with the step that says it.
  */
 import * as z from 'zod';
-import { chatEvent, chatLengthMax, ROOM, roomRule } from '../../language/events/chat.ts';
 import type { Json } from '../../language/json.ts';
-import type { ChatMessage, ChatRoom } from '../../prisma/store/contract/chat-contract.ts';
+import {
+  chatEvent,
+  chatLengthMax,
+  ROOM,
+  roomRule,
+  type ChatMessage,
+  type ChatRoom,
+} from '../../prisma/store/contract/chat-contract.ts';
 import { publishEvent } from '../local/publish-event.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';

@@ -8,7 +8,7 @@ import type { Edit } from '../../activities/editing/apply-edits.ts';
 import { editFile } from '../../activities/editing/edit-file.ts';
 import { type Access, accessOf } from '../../activities/confinement/confine.ts';
 import { Failure } from '../../activities/failures/failures.ts';
-import { chatEvent } from '../../language/events/chat.ts';
+import { chatEvent } from '../../prisma/store/contract/chat-contract.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import type { Effect } from '../../interpreter/effect.ts';
 import { limitAsked } from '../../interpreter/limits.ts';

@@ -1,8 +1,13 @@
 /** `sentinel chat [ROOM]`: what runs and people say in rooms, and a word of one's own. */
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import { chatEvent, chatLengthMax, ROOM, roomRule } from '../../../language/events/chat.ts';
-import type { ChatMessage } from '../../../prisma/store/contract/chat-contract.ts';
+import {
+  chatEvent,
+  chatLengthMax,
+  ROOM,
+  roomRule,
+  type ChatMessage,
+} from '../../../prisma/store/contract/chat-contract.ts';
 import type { SentinelClient } from '../../client.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { usage, wholeNumber } from '../request/usage.ts';

@@ -1,5 +1,12 @@
-/** Rooms in which runs and people say something to whoever reads. */
+/** Rooms in which runs and people say something to whoever reads, and the event that each message is. */
 import type { Session } from './session-contract.ts';
+
+export const ROOM = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,99}$/u;
+export const roomRule = 'letters, digits, ".", "_" and "-", at most 100 of them, a letter or digit first';
+/** Characters of a message. */
+export const chatLengthMax = 100_000;
+
+export const chatEvent = (room: string): string => `chat:${room}:message`;
 
 export interface ChatMessage {
   /** The order of saying. */
