@@ -60,8 +60,8 @@ test('no table is missing from the schema', async () => {
   expect(rows.map((row) => row.name)).toEqual([
     '_prisma_migrations',
     'calls',
-    'checkpoints',
     'chat_messages',
+    'checkpoints',
     'circuits',
     'conversation_messages',
     'definitions',
