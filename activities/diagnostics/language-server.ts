@@ -69,8 +69,9 @@ export async function askServer(asked: Asked, context: ShellContext): Promise<Ma
   });
   const over = new AbortController();
   const connection = connect(talking);
+  let found: Map<string, Diagnostic[]>;
   try {
-    return await Promise.race([
+    found = await Promise.race([
       converse(connection, asked, over.signal),
       ended(talking, server, () => said),
       breached(talking, server, context),
@@ -81,8 +82,10 @@ export async function askServer(asked: Asked, context: ShellContext): Promise<Ma
     over.abort();
     connection.dispose();
     await endChild(talking.pid, context, DIAGNOSTICS_BOUNDS.endMs);
-    await talking.lateBreach();
   }
+  const late = await talking.lateBreach();
+  if (late !== null) throw breachFailure(late, server.program, context.confinement);
+  return found;
 }
 
 function connect({ stdin, stdout }: Talking): ProtocolConnection {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { commitAll, git, listModel, shippedExample } from '../harness/models/broken-project.ts';
-import { root } from '../../project/tree.ts';
+import { addTrigger } from '../../../client/triggers/triggers.ts';
+import { catalogue } from '../../catalogue.ts';
 import { Harness, until } from '../harness/harness.ts';
 import { answers, ScriptedModel } from '../harness/models/model-runs.ts';
 
@@ -71,10 +72,16 @@ test('a push is reviewed, and the review is in the room', async () => {
   onTestFinished(() => model.close());
   listModel(model);
   await harness.startWorker(model.env);
-  const file = join(root, 'sentinels', 'examples', 'code-review.json');
-  const added = await harness.command('trigger', 'add', file, '--json');
-  expect(added).toMatchObject({ code: 0 });
-  expect(await harness.command('emit', 'git:push', '--data', '{"branch": "main"}')).toMatchObject({ code: 0 });
+  const { store, client, taskQueue, project } = harness;
+  const review = { definition: shippedExample('code-review'), inputs: {}, project, persona: 'ada', event: 'git:push' };
+  await addTrigger({ store, client, catalogue, taskQueue }, review);
+  await store.triggers.publish({
+    source: '@emit',
+    id: 'a push',
+    name: 'git:push',
+    data: { branch: 'main' },
+    project: null,
+  });
   const room = async (): Promise<unknown[]> =>
     JSON.parse((await harness.command('chat', 'general', '--json')).out) as unknown[];
   await until(async () => (await room()).length > 0, 120_000);
