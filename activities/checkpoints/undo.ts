@@ -107,7 +107,7 @@ async function undoAsPerson(rows: Checkpoints, request: UndoRequest): Promise<Un
   }
 }
 
-/** What a step of the run asked for; its own state before was taken when it began. */
+/** What a step of the run asked for; its own state before was taken when it began. A step that has written nothing yet has nothing to take back. */
 export async function undoFromStep(
   rows: Checkpoints,
   trees: ProjectTrees,
@@ -120,7 +120,7 @@ export async function undoFromStep(
     throw refused(`the state of the project could not be taken (${mine?.skipped ?? 'checkpoints are turned off'})`);
   const earlier = all.filter(({ position }) => position < mine.position);
   const place = { trees, now: mine.before, mode: request.mode };
-  const undone = await orRefused(() => undoSteps(selected(earlier, request), place, request));
+  const undone = await orRefused(() => undoSteps(meant(earlier, request), place, request));
   return { ...undone, undo: undone.done ? own.key : null };
 }
 
@@ -150,12 +150,20 @@ export function isMeant(name: string, key: string): boolean {
   return name === key || (name.startsWith(key) && /^[@#~./]/.test(name.slice(key.length)));
 }
 
-function selected(all: readonly Checkpoint[], { handle, key, only }: UndoRequest): readonly Checkpoint[] {
-  if (key === undefined) return all;
+function selected(all: readonly Checkpoint[], request: UndoRequest): readonly Checkpoint[] {
+  const chosen = meant(all, request);
+  const { handle, key } = request;
+  if (key === undefined || chosen.length > 0) return chosen;
   const names = all.map((checkpoint) => nameWithin(handle, checkpoint));
-  const first = names.findIndex((name) => isMeant(name, key));
-  if (first === -1) throw noSuchCheckpoint(handle, key, names);
-  return only === true ? all.filter((_one, index) => isMeant(names[index] ?? '', key)) : all.slice(first);
+  throw noSuchCheckpoint(handle, key, names);
+}
+
+function meant(all: readonly Checkpoint[], { handle, key, only }: UndoRequest): readonly Checkpoint[] {
+  if (key === undefined) return all;
+  const isChosen = (one: Checkpoint): boolean => isMeant(nameWithin(handle, one), key);
+  if (only === true) return all.filter(isChosen);
+  const first = all.findIndex(isChosen);
+  return first === -1 ? [] : all.slice(first);
 }
 
 const namedMax = 12;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Definition } from '../../../language/model.ts';
-import { ANSWER } from '../../../workflows/messages/messages.ts';
+import { ANSWER, UPDATES } from '../../../workflows/messages/messages.ts';
 import { git, listModel, shippedExample, SOURCE, writeBrokenProject } from '../harness/models/broken-project.ts';
 import { Harness, until } from '../harness/harness.ts';
 import { answers, calls, ScriptedModel } from '../harness/models/model-runs.ts';
@@ -51,7 +51,7 @@ test('a broken project is mended by edits of the model, builds, and is committed
   // It is told what the build complained of, and where.
   expect(asked()).toContain("src/total.ts(7,44): error TS2304: Cannot find name 'priceOf'");
   const lines = events.flatMap((event) => (event.type === 'step-finished' ? [`${event.key} ${event.outcome}`] : []));
-  expect(lines).toContain('steps.3.else.0@1/turn.2/call.0 ok');
+  expect(lines).toContain('steps.3.else.0.then.0@1/turn.2/call.0 ok');
 });
 
 test('a worker that is killed twice in between does nothing twice', async () => {
@@ -80,25 +80,50 @@ test('a worker that is killed twice in between does nothing twice', async () => 
   expect(await harness.store.calls.list(handle)).toMatchObject([{ state: 'done', tries: 1 }]);
 });
 
-test('a model that edits badly is not let go on for ever: its owner is asked', async () => {
+test('a model that edits badly is not let go on for ever: its edits are taken back, and its owner is asked', async () => {
+  const before = (): string => git(harness.project, 'show', `HEAD:${SOURCE}`);
+  const seen: string[] = [];
   model = await new ScriptedModel(({ turn }) => {
+    seen.push(source());
     if (turn > 1) return answers('That should do.');
     const old = source().includes('return 0;') ? 'return 0;' : 'return items';
     return calls({ id: 'edit', name: 'code_edit', input: { path: SOURCE, old, new: 'return 0; return nothing' } });
   }).open();
   listModel(model);
   await harness.startWorker(model.env);
-  const handle = await harness.start(
-    example({ loop: { ...shippedExample('build-fix-loop').loop, maxIterations: 2 } as Definition['loop'] }),
-  );
+  const handle = await harness.start(example());
   await harness.untilEvent(handle, ({ type }) => type === 'asked');
   const { questions } = await harness.state(handle);
   expect(questions).toMatchObject([
     { kind: 'timeout', choices: expect.arrayContaining(['extend', 'stop']) as string[] },
   ]);
+  expect(seen.at(-1)).not.toBe(before());
+  expect(source()).toBe(before());
   const [question] = questions;
   const answer = { id: question?.id ?? '', choice: 'stop', by: 'tester' };
   await harness.workflow(handle).executeUpdate(ANSWER, { args: [answer] });
-  expect(await harness.result(handle)).toMatchObject({ outcome: 'stopped', limit: 'maxIterations' });
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'stopped', limit: 'maxIterations', iterations: 5 });
+  expect(source()).toBe(before());
+  expect(git(harness.project, 'status', '--porcelain')).toBe('');
   expect(subjects()).toEqual(['as it was']);
+});
+
+test('a run that is stopped while the build is broken leaves the project as it found it', async () => {
+  const before = source();
+  model = await new ScriptedModel(({ turn }) =>
+    turn === 1
+      ? calls({
+          id: 'edit',
+          name: 'code_edit',
+          input: { path: SOURCE, old: 'return items', new: 'return 0; return x' },
+        })
+      : { ...answers('Done.'), silentMs: 3000 },
+  ).open();
+  listModel(model);
+  await harness.startWorker(model.env);
+  const handle = await harness.start(example());
+  await until(() => source() !== before, 120_000);
+  await harness.workflow(handle).executeUpdate(UPDATES.stop);
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'stopped' });
+  expect(source()).toBe(before);
 });

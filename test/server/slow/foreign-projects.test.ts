@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Harness } from '../harness/harness.ts';
 import { commitAll, git, listModel, shippedExample } from '../harness/models/broken-project.ts';
-import { buildOf, PACKAGES, passes, putFault, unpack } from '../harness/models/foreign-project.ts';
+import { buildOf, PACKAGES, passes, putFault, TOOLS, unpack } from '../harness/models/foreign-project.ts';
 import { answers, calls, ScriptedModel } from '../harness/models/model-runs.ts';
 
 let harness: Harness;
@@ -13,13 +13,10 @@ beforeEach(async () => {
 });
 afterEach(() => harness.close());
 
-test.each(PACKAGES)('$name is mended', async (wanted) => {
+test.for(PACKAGES)('$name is mended', async (wanted, { skip }) => {
   const { project } = harness;
-  if ((await unpack(wanted, project)) === null) {
-    process.stdout.write(`${wanted.name} was not tried: its registry is out of reach\n`);
-    return;
-  }
-  appendFileSync(join(project, '.gitignore'), '\n.sentinel\n__pycache__\n');
+  if ((await unpack(wanted, project)) === null) skip('its registry is out of reach');
+  appendFileSync(join(project, '.gitignore'), `\n.sentinel\n__pycache__\n${TOOLS}\n`);
   expect(await passes(project, wanted)).toBe(true);
   const whole = readFileSync(join(project, wanted.source), 'utf8');
   const { right, wrong } = await putFault(project, wanted);

@@ -22,25 +22,14 @@ export const PACKAGES: readonly Package[] = [
   { name: 'more-itertools', version: '10.2.0', source: 'more_itertools/recipes.py', tests: 'tests/test_recipes.py' },
 ];
 
-/** Null: the registry is out of reach. */
+/** The package with what runs its tests, in `into/.pytest`; null: the registry is out of reach. */
 export async function unpack({ name, version }: Package, into: string): Promise<string | null> {
   const folder = mkdtempSync(join(tmpdir(), 'sentinel-package-'));
   try {
-    const args = [
-      '-m',
-      'pip',
-      'download',
-      '--quiet',
-      '--no-deps',
-      '--no-binary',
-      ':all:',
-      '--dest',
-      folder,
-      `${name}==${version}`,
-    ];
-    const { exitCode } = await execa('python3', args, { reject: false, timeout: 120_000 });
+    if (!(await pip('install', '--target', join(into, TOOLS), 'pytest'))) return null;
+    const isHere = await pip('download', '--no-deps', '--no-binary', ':all:', '--dest', folder, `${name}==${version}`);
     const [archive] = readdirSync(folder);
-    if (exitCode !== 0 || archive === undefined) return null;
+    if (!isHere || archive === undefined) return null;
     await execa('tar', ['-xzf', join(folder, archive), '--strip-components=1', '-C', into]);
     return into;
   } finally {
@@ -48,8 +37,18 @@ export async function unpack({ name, version }: Package, into: string): Promise<
   }
 }
 
+export const TOOLS = '.pytest';
+
+async function pip(...args: string[]): Promise<boolean> {
+  const { exitCode } = await execa('python3', ['-m', 'pip', ...args, '--quiet', '--disable-pip-version-check'], {
+    reject: false,
+    timeout: 120_000,
+  });
+  return exitCode === 0;
+}
+
 export const buildOf = ({ tests }: Package): string =>
-  `python3 -m pytest -q -x -p no:cacheprovider --override-ini addopts= ${tests}`;
+  `PYTHONPATH=${TOOLS} python3 -m pytest -q -x -p no:cacheprovider --override-ini addopts= ${tests}`;
 
 export async function passes(project: string, wanted: Package): Promise<boolean> {
   const env = { PYTHONDONTWRITEBYTECODE: '1' };
