@@ -52,8 +52,18 @@ export function protectionOf(root: string, real: string): Protection | null {
 export async function homesLeftOut(project: string): Promise<string[]> {
   const root = realOf(project);
   const { homes } = await findProtectedPlaces(root);
-  return [':(exclude,glob,icase)**/.sentinel/**', ...homes.map((home) => `:(exclude,literal)${relative(root, home)}`)];
+  const paths = homes.map((home) => patternOf(relative(root, home).split(sep).join('/')));
+  return ['**/.sentinel/**', ...paths.flatMap((path) => [path, `${path}/**`])].map(
+    (path) => `:(exclude,glob${path.startsWith('**') ? ',icase' : ''})${path}`,
+  );
 }
+
+/**
+ * The path as a pattern that is no plain name: a plain name of what is ignored makes `git add` fail, also where it
+ * is to be left out.
+ */
+const patternOf = (path: string): string =>
+  path.replaceAll(/[\\*?[\]]/g, '\\$&').replace(/^([^/]*?)([\w.-])/, '$1[$2]');
 
 /** The same for files with secrets, where a model asks. */
 export const SECRETS_LEFT_OUT: readonly string[] = SECRET_GLOBS.map((glob) => `:(exclude,glob,icase)${glob}`);

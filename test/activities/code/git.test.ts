@@ -28,6 +28,21 @@ const run = (project: string, params: object, attempt = 1) =>
   registry.run('code/git', { ...params }, commandContext(project, { attempt }));
 
 describe('code/git', () => {
+  it.each(['.sentinel', '[o]dd*/hom?e\\', '-state'])('adds all but a home that is ignored: %s', async (home) => {
+    const project = await repository();
+    await mkdir(join(project, home, 'checkpoints'), { recursive: true });
+    await writeFile(join(project, home, 'services.json'), '{}');
+    await writeFile(join(project, home, 'postgres.password'), 'secret');
+    const ignored = `/${home.replaceAll(/[\\*?[\]]/g, '\\$&')}\n`;
+    for (const ignores of [ignored, '']) {
+      await writeFile(join(project, '.gitignore'), ignores);
+      await writeFile(join(project, 'b.txt'), ignores);
+      expect(await run(project, { operation: 'add', paths: '.' })).toMatchObject({ paths: ['.'] });
+      const { stdout } = await execa('git', ['ls-files'], { cwd: project });
+      expect(stdout.split('\n')).toEqual(['.gitignore', 'a.txt', 'b.txt']);
+    }
+  });
+
   it('goes from a change to a pushed commit', async () => {
     const project = await repository();
     const remote = await temporaryFolder();
