@@ -52,8 +52,17 @@ export function protectionOf(root: string, real: string): Protection | null {
 export async function homesLeftOut(project: string): Promise<string[]> {
   const root = realOf(project);
   const { homes } = await findProtectedPlaces(root);
-  return [':(exclude,glob,icase)**/.sentinel/**', ...homes.map((home) => `:(exclude,literal)${relative(root, home)}`)];
+  return [':(exclude,glob,icase)**/.sentinel/**', ...homes.map((home) => leavingOut(relative(root, home)))];
 }
+
+/**
+ * With a pattern in its first name: where an exclusion names a path that is ignored word for word, `git add` takes it
+ * for one that it is asked to add, and fails.
+ */
+const leavingOut = (folder: string): string => {
+  const glob = folder.replaceAll(/[*?[\\]/g, String.raw`\$&`).replace(/(?<!\\)[\w.-]/, '[$&]');
+  return `:(exclude,glob)${glob}/**`;
+};
 
 /** The same for files with secrets, where a model asks. */
 export const SECRETS_LEFT_OUT: readonly string[] = SECRET_GLOBS.map((glob) => `:(exclude,glob,icase)${glob}`);
