@@ -75,7 +75,11 @@ export function mayWriteFiles(
 ): boolean {
   const entry = findCommand(catalogue, name);
   if (entry === undefined || entry.speed === 'quick' || entry.otherRuns !== undefined) return false;
-  return ['write', 'shell', 'delete'].includes(permissionOfCommand(catalogue, name, params));
+  const permission = permissionOfCommand(catalogue, name, params);
+  // Of what needs the network, a pull changes files, and code of others may.
+  if (permission === 'network')
+    return entry.unconfined === true || (name === 'code/git' && params?.['operation'] === 'pull');
+  return permission !== 'read';
 }
 
 /** What a command of a run would do. */

@@ -9,13 +9,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { Mode } from '../../language/permissions.ts';
 import type {
   Checkpoint,
   CheckpointOf,
   Checkpoints,
   ProjectState,
 } from '../../prisma/store/contract/checkpoint-contract.ts';
+import { type Access, isProtectedFrom } from '../confinement/confine.ts';
 import { protectionOf } from '../confinement/protected-places.ts';
 import { Failure } from '../failures/failures.ts';
 import { CHECKPOINT_BOUNDS } from './bounds.ts';
@@ -59,7 +59,8 @@ interface Place {
   trees: ProjectTrees;
   /** The project as it is now, kept. */
   now: ProjectState;
-  mode?: Mode | undefined;
+  /** Of the step that asks; absent for a person. */
+  access?: Access | undefined;
 }
 
 interface Wanted extends PlannedFile {
@@ -112,14 +113,14 @@ export async function undoFromStep(
   rows: Checkpoints,
   trees: ProjectTrees,
   own: CheckpointOf,
-  request: UndoRequest & { mode?: Mode | undefined },
+  request: UndoRequest & { access?: Access | undefined },
 ): Promise<Undone> {
   const all = await rows.ofRun(request.handle);
   const mine = all.find(({ handle, key }) => handle === own.handle && key === own.key);
   if (mine?.before === undefined || mine.before === null)
     throw refused(`the state of the project could not be taken (${mine?.skipped ?? 'checkpoints are turned off'})`);
   const earlier = all.filter(({ position }) => position < mine.position);
-  const place = { trees, now: mine.before, mode: request.mode };
+  const place = { trees, now: mine.before, access: request.access };
   const undone = await orRefused(() => undoSteps(meant(earlier, request), place, request));
   return { ...undone, undo: undone.done ? own.key : null };
 }
@@ -189,7 +190,7 @@ const gapsOf = (checkpoints: readonly Checkpoint[], root: string): Undone['gaps'
 /** `begin`: called before the first file is touched. */
 async function undoSteps(
   checkpoints: readonly Checkpoint[],
-  { trees, now, mode }: Place,
+  { trees, now, access = {} }: Place,
   { handle, force, dryRun }: UndoRequest,
   begin?: () => Promise<void>,
 ): Promise<Undone> {
@@ -206,7 +207,7 @@ async function undoSteps(
   const conflicts: PathFinding[] = [];
   for (const file of planned) {
     const found = stateAt(git.project, file.path);
-    const why = untouchable(git.project, file, found, mode);
+    const why = untouchable(git.project, file, found, access);
     const current = found === 'folder' ? null : found;
     if (why !== null) left.push({ path: file.path, why });
     else if (!isState(current) || !isSame(current, file.target)) {
@@ -228,13 +229,14 @@ const bytesMax = `${CHECKPOINT_BOUNDS.fileBytesMax / 1024 / 1024} MiB`;
 
 const isState = (found: Found): found is FileState => found === null || typeof found === 'object';
 
-function untouchable(root: string, { path, target }: PlannedFile, found: Found, mode?: Mode): string | null {
+function untouchable(root: string, { path, target }: PlannedFile, found: Found, access: Access): string | null {
   if (path.split('/').some((part) => part === '' || part === '.' || part === '..')) return 'leads out of the project';
   const protection = protectionOf(root, join(root, path));
   if (protection === 'home') return 'lies in a home of Sentinel';
   if (protection === 'repository') return 'lies in a git repository, which only git writes';
-  if (protection === 'run-later' && mode === 'sandboxed')
+  if (protection === 'run-later' && access.mode === 'sandboxed')
     return 'is what the command line runs later, and the run is "sandboxed"';
+  if (access.byModel === true && isProtectedFrom(root, join(root, path), access)) return 'is protected from models';
   if (found === 'large') return `is too large now to be kept (${bytesMax}), so nothing replaces it`;
   if (found === 'other') return 'is no file';
   return target === null && found === 'folder' ? 'is a folder now' : null;

@@ -29,6 +29,12 @@ export function refuseResume(handle: string, { run, confinement }: Pick<CommandC
     throw exceeds(`${handle} is held for a person, and a model of the same run does not let it go on`);
 }
 
+/** What somebody else changed meanwhile is given up by a person's word, or by the definition's. */
+export function refuseForce(force: boolean | undefined, { confinement }: Pick<CommandContext, 'confinement'>): void {
+  if (confinement?.byModel === true && force === true)
+    throw exceeds('no model forces an undo over what somebody else changed; make it a step of the definition');
+}
+
 const outermost = (handle: string): string => handle.split('/')[0] ?? '';
 
 const exceeds = (finding: string): Failure => new Failure('RIGHTS_EXCEEDED', finding);

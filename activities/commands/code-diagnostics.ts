@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import type { Diagnostic } from 'vscode-languageserver-protocol';
 import * as z from 'zod';
-import { resolveInside } from '../confinement/confine.ts';
+import { accessOf, resolveInside } from '../confinement/confine.ts';
 import { askServer, type OpenFile } from '../diagnostics/language-server.ts';
 import { languageOf, serverFor, type Language, type LanguageServer } from '../diagnostics/servers.ts';
 import { Failure } from '../failures/failures.ts';
@@ -72,7 +72,7 @@ async function ask({ root, files, isPart, timeoutMs }: Asking, context: CommandC
   const languages = [...new Set(files.map((file) => languageOf(file)))].filter((one) => one !== null);
   const servers = languages.map((language): [Language, LanguageServer | null] => [
     language,
-    serverFor(language, root, context.confinement?.mode),
+    serverFor(language, root, context.confinement),
   ]);
   const there = servers.filter((pair): pair is [Language, LanguageServer] => pair[1] !== null);
   if (there.length === 0) throw noServer(languages);
@@ -99,8 +99,8 @@ async function ask({ root, files, isPart, timeoutMs }: Asking, context: CommandC
   };
 }
 
-async function sourcesAt(path: string, root: string, { run }: CommandContext): Promise<string[]> {
-  const place = resolveInside(run.project, path);
+async function sourcesAt(path: string, root: string, context: CommandContext): Promise<string[]> {
+  const place = resolveInside(context.run.project, path, accessOf(context));
   const found = statSync(place, { throwIfNoEntry: false });
   if (found === undefined)
     throw new Failure('FILE_NOT_FOUND', `"${path}" does not exist in the project; name a file or a folder that does`);
@@ -110,10 +110,10 @@ async function sourcesAt(path: string, root: string, { run }: CommandContext): P
   return paths.filter((file) => (below === '' || file.startsWith(`${below}/`)) && languageOf(file) !== null);
 }
 
-async function openFiles(paths: readonly string[], { run }: CommandContext): Promise<OpenFile[]> {
+async function openFiles(paths: readonly string[], context: CommandContext): Promise<OpenFile[]> {
   const opened: OpenFile[] = [];
   for (const path of paths) {
-    const file = resolveInside(run.project, path);
+    const file = resolveInside(context.run.project, path, accessOf(context));
     if (statSync(file).size > COMMAND_BOUNDS.searchedBytesMax) continue;
     opened.push({ path, file, text: await readFile(file, 'utf8') });
   }

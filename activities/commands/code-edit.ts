@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
+import { maskJson } from '../../language/secrets.ts';
 import type { Edit } from '../editing/apply-edits.ts';
 import { editFile, type EditResult } from '../editing/edit-file.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
@@ -61,7 +62,8 @@ async function edit({ path, ...rest }: Params, context: CommandContext): Promise
   const done = await earlier(before, path, context);
   if (done !== null) return done;
   const { after, result } = editFile(before, edits, path);
-  await note({ before: digest(before), after: digest(after), result }, context);
+  const told = maskJson(result, context.secrets?.results ?? []);
+  await note({ before: digest(before), after: digest(after), result: told }, context);
   await writeWhole(path, after, context, before);
   return result;
 }

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
 import * as z from 'zod';
 import { shellTimeoutMs } from '../../language/limits.ts';
-import { resolveInside } from '../confinement/confine.ts';
+import { accessOf, resolveInside } from '../confinement/confine.ts';
 import { Failure } from '../failures/failures.ts';
 import { CHECK_NAMES, type CheckName } from '../verify/check.ts';
 import { findChecks, LOOKED_FOR, type Looked } from '../verify/find-checks.ts';
@@ -49,7 +49,7 @@ const Result: z.ZodType<Verified> = z.strictObject({
 });
 
 async function verify(params: Params, context: CommandContext): Promise<Verified> {
-  const looked = whereToLook(params, context.run.project);
+  const looked = whereToLook(params, context);
   const found = findChecks(looked);
   const checks = params.checks === undefined ? found : found.filter(({ name }) => params.checks?.includes(name));
   if (checks.length === 0)
@@ -64,15 +64,16 @@ async function verify(params: Params, context: CommandContext): Promise<Verified
 }
 
 /** A test file is looked up from the project, or from the folder that is named beside it. */
-function whereToLook({ path = '.', testFile }: Params, project: string): Looked {
-  const root = resolveInside(project, '.');
-  const named = resolveInside(project, path);
+function whereToLook({ path = '.', testFile }: Params, context: CommandContext): Looked {
+  const inside = (place: string): string => resolveInside(context.run.project, place, accessOf(context));
+  const root = inside('.');
+  const named = inside(path);
   const found = statSync(named, { throwIfNoEntry: false });
   if (found === undefined) throw missing(path);
   const file = testFile ?? (found.isFile() ? path : undefined);
   const base = found.isFile() ? root : named;
   if (file === undefined) return { root, folder: way(root, base) };
-  const place = [resolveInside(project, file), resolveInside(project, `${way(root, base) || '.'}/${file}`)].find(
+  const place = [inside(file), inside(`${way(root, base) || '.'}/${file}`)].find(
     (one) => statSync(one, { throwIfNoEntry: false })?.isFile() === true,
   );
   if (place === undefined) throw missing(file);

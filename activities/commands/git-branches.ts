@@ -3,10 +3,22 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
 import { accessOf, resolveInside } from '../confinement/confine.ts';
-import { homesLeftOut } from '../confinement/protected-places.ts';
+import { homesLeftOut, RUN_LATER_LEFT_OUT, SECRETS_LEFT_OUT } from '../confinement/protected-places.ts';
 import { Failure } from '../failures/failures.ts';
 import type { CommandContext } from './command.ts';
-import { confined, git, gitFailed, head, Name, Path, Paths, runGit } from './git-run.ts';
+import {
+  checkRemote,
+  confined,
+  confinedToWrite,
+  git,
+  gitFailed,
+  head,
+  isByModel,
+  Name,
+  Path,
+  Paths,
+  runGit,
+} from './git-run.ts';
 import { readStatus } from './git-status.ts';
 
 const Message = z.string().trim().min(1);
@@ -72,10 +84,11 @@ export function runBranchOperation(params: BranchParams, context: CommandContext
   }
 }
 
+/** Of a commit: the id of a file would show what it holds. */
 async function showCommit({ commit = 'HEAD', paths }: ParamsOf<'show'>, context: CommandContext): Promise<JsonObject> {
-  const options = ['show', '--no-ext-diff', '--no-textconv', '--no-show-signature', '--end-of-options', commit, '--'];
+  const options = ['show', '--no-ext-diff', '--no-textconv', '--no-show-signature', '--end-of-options'];
   const limits = await confined(paths ?? [], context);
-  const { stdout, truncated } = await git({ args: [...options, ...limits] }, context);
+  const { stdout, truncated } = await git({ args: [...options, `${commit}^{commit}`, '--', ...limits] }, context);
   return { operation: 'show', output: stdout, commit, ...(truncated === true ? { truncated } : {}) };
 }
 
@@ -146,7 +159,9 @@ async function deleteBranch({ name }: ParamsOf<'delete-branch'>, context: Comman
 async function switchTo({ branch, create }: ParamsOf<'switch'>, context: CommandContext): Promise<JsonObject> {
   const isThere = context.attempt > 1 && (await commitOf(`refs/heads/${branch}`, context)) !== null;
   const makes = create === true && !isThere;
-  if (!makes) await refuseHomes(branch, context);
+  // Git takes a branch before a tag of that name here, and elsewhere the tag.
+  const name = `refs/heads/${branch}`;
+  if (!makes) await refuseProtected({ to: (await commitOf(name, context)) === null ? branch : name }, context);
   const args = ['switch', '--no-guess', ...(makes ? ['--create', branch] : ['--end-of-options', branch])];
   const { output } = await git({ args, isLogged: true }, context);
   return { operation: 'switch', output, branch, commit: await head(context) };
@@ -163,7 +178,7 @@ async function unstage({ paths }: ParamsOf<'unstage'>, context: CommandContext):
 /** What the files hold now is gone. */
 async function restore({ paths, from }: ParamsOf<'restore'>, context: CommandContext): Promise<JsonObject> {
   for (const path of paths) resolveInside(context.run.project, path, accessOf(context, { writes: true }));
-  const limits = await confined(paths, context);
+  const limits = await confinedToWrite(paths, context);
   const source = from === undefined ? [] : ['--source', from];
   const { output } = await git(
     { args: ['restore', ...source, '--worktree', '--', ...limits], isLogged: true },
@@ -183,7 +198,7 @@ async function stash({ message, untracked }: ParamsOf<'stash'>, context: Command
   const before = await commitOf(STASH, context);
   if (!isDone) {
     const options = ['stash', 'push', ...(untracked === true ? ['--include-untracked'] : []), `--message=${name}`];
-    await git({ args: [...options, '--', '.', ...(await homesLeftOut(context.run.project))], isLogged: true }, context);
+    await git({ args: [...options, '--', ...(await confinedToWrite([], context))], isLogged: true }, context);
   }
   const commit = await commitOf(STASH, context);
   const stashed = isDone || commit !== before;
@@ -204,7 +219,10 @@ async function unstash(context: CommandContext): Promise<JsonObject> {
   if (noted !== null && noted.commit !== commit)
     return { operation: 'unstash', output: 'taken by an earlier attempt', commit: noted.commit };
   if (commit === null) throw new Failure('GIT_FAILED', 'there is no stash to take; "stash" makes one');
-  await refuseHomes(STASH, context);
+  await refuseProtected({ from: `${STASH}^1`, to: STASH }, context);
+  // What git did not know when it was stashed is a commit of its own.
+  const unknown = await commitOf(`${STASH}^3`, context);
+  if (unknown !== null) await refuseProtected({ from: await emptyTree(context), to: unknown }, context);
   await journal.keep(context.run.handle, noteKey, { commit });
   const { output } = await git({ args: ['stash', 'pop', '--quiet'], isLogged: true }, context);
   return { operation: 'unstash', output, commit };
@@ -225,6 +243,7 @@ async function stashes(context: CommandContext): Promise<JsonObject> {
 }
 
 async function fetch({ remote = 'origin' }: ParamsOf<'fetch'>, context: CommandContext): Promise<JsonObject> {
+  await checkRemote(remote, context);
   const args = ['fetch', '--no-recurse-submodules', '--end-of-options', remote];
   const { output } = await git({ args, isLogged: true }, context);
   return { operation: 'fetch', output, remote };
@@ -234,15 +253,16 @@ async function fetch({ remote = 'origin' }: ParamsOf<'fetch'>, context: CommandC
 async function pull({ remote = 'origin', branch }: ParamsOf<'pull'>, context: CommandContext): Promise<JsonObject> {
   const named = branch ?? (await git({ args: ['branch', '--show-current'] }, context)).stdout.trim();
   if (named === '') throw new Failure('GIT_FAILED', 'HEAD is at no branch, so there is none to pull; name a "branch"');
+  await checkRemote(remote, context);
   await git({ args: ['fetch', '--no-recurse-submodules', '--end-of-options', remote, named] }, context);
-  await refuseHomes('FETCH_HEAD', context);
+  await refuseProtected({ to: 'FETCH_HEAD' }, context);
   const { output } = await git({ args: ['merge', '--ff-only', 'FETCH_HEAD'], isLogged: true }, context);
   return { operation: 'pull', output, remote, branch: named, commit: await head(context) };
 }
 
 /** Conflicts are a result: the files hold both sides, and a commit ends the merge. */
 async function merge({ branch, message }: ParamsOf<'merge'>, context: CommandContext): Promise<JsonObject> {
-  await refuseHomes(branch, context);
+  await refuseProtected({ from: await mergeBase(branch, context), to: branch }, context);
   const told = message === undefined ? ['--no-edit'] : ['-m', message];
   const run = { args: ['merge', ...told, '--end-of-options', branch], isLogged: true };
   const isUnderWay = context.attempt === 1 && (await conflictsIn(context)).length > 0;
@@ -260,27 +280,41 @@ async function conflictsIn(context: CommandContext): Promise<string[]> {
   return files.filter(({ index, workTree }) => UNMERGED.test(`${index}${workTree}`)).map(({ path }) => path);
 }
 
-/** What would write a home of Sentinel is refused: a commit may hold one, as it may hold any file. */
-async function refuseHomes(commit: string, context: CommandContext): Promise<void> {
-  const from = await head(context);
-  if (from === null) return;
-  const homes = (await homesLeftOut(context.run.project)).map((path) => path.replace('exclude,', ''));
-  const args = [
-    'diff',
-    '--name-only',
-    '--no-ext-diff',
-    '--no-textconv',
-    '--end-of-options',
-    from,
-    commit,
-    '--',
-    ...homes,
-  ];
-  const found = await runGit({ args }, context);
-  const [first] = found.success ? found.stdout.split('\n') : [];
-  if (first !== undefined && first !== '')
+const emptyTree = async (context: CommandContext): Promise<string> =>
+  (await git({ args: ['hash-object', '-t', 'tree', '--stdin'], stdin: '' }, context)).stdout.trim();
+
+/** Null where there is none: then what is there is compared. */
+async function mergeBase(branch: string, context: CommandContext): Promise<string | null> {
+  const found = await runGit({ args: ['merge-base', '--end-of-options', 'HEAD', branch] }, context);
+  return found.success ? found.stdout.trim() : null;
+}
+
+/**
+ * What would write a home of Sentinel is refused, and to a model what would write anything that it does not write:
+ * a commit may hold one, as it may hold any file. `from`: HEAD unless stated.
+ */
+async function refuseProtected(
+  { from, to }: { from?: string | null; to: string },
+  context: CommandContext,
+): Promise<void> {
+  const base = from ?? (await head(context)) ?? (await emptyTree(context));
+  const changed = async (places: readonly string[], left: readonly string[] = []): Promise<string | undefined> => {
+    const options = ['diff', '--name-only', '--no-renames', '--no-ext-diff', '--no-textconv', '--end-of-options'];
+    const args = [...options, base, to, '--', ...places.map((path) => path.replace('exclude,', '')), ...left];
+    return (await git({ args }, context)).stdout.split('\n').find(Boolean);
+  };
+  const home = await changed(await homesLeftOut(context.run.project));
+  if (home !== undefined)
     throw new Failure(
       'PATH_PROTECTED',
-      `"${commit}" would change ${first} in a home of Sentinel, which no command writes; take it out of the commit`,
+      `"${to}" would change ${home} in a home of Sentinel, which no command writes; take it out of the commit`,
+    );
+  if (!isByModel(context)) return;
+  const allowed = (context.reach?.files ?? []).map((file) => `:(exclude,literal)${file}`);
+  const place = await changed([...SECRETS_LEFT_OUT, ...RUN_LATER_LEFT_OUT], allowed);
+  if (place !== undefined)
+    throw new Failure(
+      'PATH_PROTECTED',
+      `"${to}" would change ${place}, which no model writes; make it a step of the definition, or name the file in "safety.allowFiles"`,
     );
 }

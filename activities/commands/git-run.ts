@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { accessOf, resolveInside } from '../confinement/confine.ts';
 import { findRepository, gitProgram, withReadOnlyView, withSafeConfiguration } from '../confinement/git-repository.ts';
-import { homesLeftOut, SECRETS_LEFT_OUT } from '../confinement/protected-places.ts';
+import { homesLeftOut, RUN_LATER_LEFT_OUT, SECRETS_LEFT_OUT } from '../confinement/protected-places.ts';
 import type { SandboxRequest } from '../confinement/sandbox.ts';
 import { Failure } from '../failures/failures.ts';
 import { SHELL_BOUNDS } from '../shell/process/bounds.ts';
@@ -73,11 +73,27 @@ export function gitFailed(run: GitRun, result: ShellResult): Failure {
   );
 }
 
-/** Paths as git takes them, without what is in a home of Sentinel. */
+/** Paths as git takes them: of the project alone, without what is in a home of Sentinel, and what a model does not read. */
 export async function confined(paths: readonly string[], context: CommandContext): Promise<string[]> {
   for (const path of paths) resolveInside(context.run.project, path, accessOf(context));
-  const secrets = context.confinement?.byModel === true ? SECRETS_LEFT_OUT : [];
-  return [...paths, ...(await homesLeftOut(context.run.project)), ...secrets];
+  const secrets = isByModel(context) ? SECRETS_LEFT_OUT : [];
+  return [...(paths.length === 0 ? ['.'] : paths), ...(await homesLeftOut(context.run.project)), ...secrets];
+}
+
+/** The same, where git changes files. */
+export const confinedToWrite = async (paths: readonly string[], context: CommandContext): Promise<string[]> => [
+  ...(await confined(paths, context)),
+  ...(isByModel(context) ? RUN_LATER_LEFT_OUT : []),
+];
+
+export const isByModel = ({ confinement }: CommandContext): boolean => confinement?.byModel === true;
+
+/** By its name in the configuration: git takes any other text for the path of a repository. */
+export async function checkRemote(remote: string, context: CommandContext): Promise<void> {
+  const names = (await git({ args: ['remote'] }, context)).stdout.split('\n').filter(Boolean);
+  if (names.includes(remote)) return;
+  const there = names.length === 0 ? 'there is none' : `there are ${names.join(', ')}`;
+  throw new Failure('GIT_FAILED', `the repository has no remote "${remote}" (${there}); "git remote add" makes one`);
 }
 
 /** In a submodule git would ask the submodule's own configuration. */

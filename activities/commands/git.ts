@@ -9,7 +9,7 @@ import type { JsonObject } from '../../language/json.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 import { BRANCH_OPERATIONS, isBranchOperation, runBranchOperation } from './git-branches.ts';
-import { confined, git, head, Name, Paths, runGit, submodules } from './git-run.ts';
+import { checkRemote, confined, git, head, Name, Paths, runGit, submodules } from './git-run.ts';
 import { readStatus } from './git-status.ts';
 
 const Params = z.discriminatedUnion('operation', [
@@ -104,6 +104,7 @@ async function push(
   { remote = 'origin', branch = 'HEAD' }: ParamsOf<'push'>,
   context: CommandContext,
 ): Promise<JsonObject> {
+  await checkRemote(remote, context);
   const { output } = await git(
     { args: ['push', '--porcelain', '--end-of-options', remote, branch], isLogged: true },
     context,

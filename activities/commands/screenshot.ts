@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { Failure } from '../failures/failures.ts';
 import { helperPath } from '../confinement/helper-programs.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
+import { ownPorts } from './own-ports.ts';
 
 const BOUNDS = {
   sideMax: 4_000,
@@ -108,7 +109,24 @@ export function findChromium(project: string, env: NodeJS.ProcessEnv = process.e
   return [...found, ...PLACES].find((file) => existsSync(file)) ?? null;
 }
 
-async function launch({ run, timeoutMs }: CommandContext): Promise<Browser> {
+const ARGUMENTS = [
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-sync',
+  '--disable-quic',
+];
+
+/**
+ * To a page that a model asks for, and to whatever it leads to, Sentinel's own services are not there, nor is what
+ * tells a machine of a cloud its credentials. The browser itself refuses: redirects pass no route.
+ */
+function withoutOwnServices(): string {
+  const places = [...ownPorts().map((port) => `*:${port}`), '169.254.*', 'metadata.google.internal'];
+  return `--host-resolver-rules=${places.map((place) => `MAP ${place} ~NOTFOUND`).join(',')}`;
+}
+
+async function launch({ run, timeoutMs, confinement }: CommandContext): Promise<Browser> {
   const executablePath = findChromium(run.project);
   if (executablePath === null)
     throw new Failure(
@@ -123,7 +141,7 @@ async function launch({ run, timeoutMs }: CommandContext): Promise<Browser> {
       executablePath,
       timeout: timeoutMs,
       chromiumSandbox: !isRoot,
-      args: ['--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync', '--disable-quic'],
+      args: [...ARGUMENTS, ...(confinement?.byModel === true ? [withoutOwnServices()] : [])],
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/nonexistent', LANG: 'C.UTF-8' },
     });
   } catch (error) {

@@ -1,7 +1,9 @@
 /** `code/undo`: takes back what this run did to the files of its project. */
 import * as z from 'zod';
 import { undoFromStep } from '../checkpoints/undo.ts';
+import { accessOf } from '../confinement/confine.ts';
 import { Failure } from '../failures/failures.ts';
+import { refuseForce } from './brought.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 
 const Params = z.strictObject({
@@ -21,11 +23,12 @@ const Result = z.strictObject({
 const shownMax = 20;
 
 async function undo({ key, only, force }: z.infer<typeof Params>, context: CommandContext) {
-  const { run, store, checkpoints, confinement } = context;
+  const { run, store, checkpoints } = context;
+  refuseForce(force, context);
   if (checkpoints === undefined)
     throw new Failure('UNDO_REFUSED', 'this worker takes no checkpoints; start it without SENTINEL_CHECKPOINTS=false');
   const trees = await checkpoints.treesOf(run.project);
-  const request = { handle: run.handle, key, only, force, mode: confinement?.mode };
+  const request = { handle: run.handle, key, only, force, access: accessOf(context, { writes: true }) };
   const undone = await undoFromStep(store.checkpoints, trees, { handle: run.handle, key: context.key }, request);
   const { files, conflicts, left, gaps } = undone;
   if (undone.done) return { files, conflicts, left, gaps };

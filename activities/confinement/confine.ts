@@ -64,12 +64,23 @@ export function resolveInside(project: string, path: string, access: Access = {}
   const real = realpathOfDeepest(wanted, path);
   if (!isInside(root, real)) throw outside(path, 'leads out of the project through a symbolic link');
   // A link is protected by what it is called, and by what it leads to.
-  const refused = [protectionOf(root, real), protectionOf(root, wanted)].find(
-    (protection) => protection !== null && isRefused(protection, access) && !isAllowed(root, real, protection, access),
+  const refused = [protectionOf(root, real), protectionOf(root, wanted)].find((protection) =>
+    isHeldBack(protection, { root, real }, access),
   );
   if (refused) throw new Failure('PATH_PROTECTED', refusals[refused](path));
   return real;
 }
+
+/** `real`: in the real root. */
+export const isProtectedFrom = (root: string, real: string, access: Access): boolean =>
+  isHeldBack(protectionOf(root, real), { root, real }, access);
+
+const isHeldBack = (
+  protection: Protection | null,
+  { root, real }: { root: string; real: string },
+  access: Access,
+): protection is Protection =>
+  protection !== null && isRefused(protection, access) && !isAllowed(root, real, protection, access);
 
 function isRefused(protection: Protection, { writes = false, mode, byModel = false }: Access): boolean {
   switch (protection) {

@@ -68,6 +68,9 @@ const patternOf = (path: string): string =>
 /** The same for files with secrets, where a model asks. */
 export const SECRETS_LEFT_OUT: readonly string[] = SECRET_GLOBS.map((glob) => `:(exclude,glob,icase)${glob}`);
 
+/** And for what runs later, where a model has something written. */
+export const RUN_LATER_LEFT_OUT: readonly string[] = RUN_LATER.map((name) => `:(exclude,icase)${name}`);
+
 export interface ProtectedPlaces {
   homes: string[];
   repositories: string[];

@@ -166,7 +166,7 @@ export async function withMaskedFailures<Result>({ results }: Secrets, run: () =
 }
 
 /** Commands that put what they are given into our own store, or ask a model with it. */
-const KEPT = /^(?:data|ai|rag)\/|^sentinel\/create$/;
+const KEPT = /^(?:data|ai|rag|collaboration)\/|^sentinel\/create$/;
 
 /** What goes into our own store keeps its tokens: the values need not be there twice. A background process is kept there, and unsealed where it starts. */
 export function unsealedFor(command: string, params: JsonObject, secrets: Secrets): JsonObject {

@@ -2,14 +2,15 @@
  * Which language server answers for which files of a project.
  *
  * - D1 In `readonly` it is the TypeScript that Sentinel itself comes with, because a program of the project's
- *      `node_modules` is a program of the project's choice. In `sandboxed` the project's own runs in the sandbox.
+ *      `node_modules` is a program of the project's choice. So it is for a model in `full`, which may have written
+ *      that program with a lesser right than that of a shell. In `sandboxed` the project's own runs in the sandbox.
  * - D2 TypeScript 7 is its own language server; a project with an older one needs typescript-language-server.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { findHelper, helperPath } from '../confinement/helper-programs.ts';
-import type { Mode } from '../../language/permissions.ts';
+import type { Confinement } from '../../language/permissions.ts';
 
 export interface LanguageServer {
   name: string;
@@ -39,18 +40,23 @@ export const languageOf = (path: string): Language | null => LANGUAGES[extname(p
 export const languageIdOf = (path: string): string => LANGUAGES[extname(path)]?.[1] ?? 'plaintext';
 
 /** Null where none is there. */
-export function serverFor(language: Language, root: string, mode: Mode | undefined): LanguageServer | null {
+export function serverFor(
+  language: Language,
+  root: string,
+  { mode, byModel }: Confinement = {},
+): LanguageServer | null {
+  const takesOwn = mode === 'sandboxed' || (mode === undefined && byModel !== true);
   const path = helperPath(root);
   const installed = (name: string): string | null => {
     const own = join(root, 'node_modules', '.bin', name);
-    return mode !== 'readonly' && existsSync(own) ? own : findHelper(name, path);
+    return takesOwn && existsSync(own) ? own : findHelper(name, path);
   };
   const standing = (name: string, program: string): LanguageServer | null => {
     const file = installed(program);
     return file === null ? null : { name, program: file, args: ['--stdio'], folders: [] };
   };
   if (language === 'Python') return standing('pyright', 'pyright-langserver');
-  const own = mode === 'readonly' ? null : typescriptIn(join(root, 'node_modules', 'typescript'));
+  const own = takesOwn ? typescriptIn(join(root, 'node_modules', 'typescript')) : null;
   if (own?.isServer === true) return own.server;
   const older = own === null ? null : standing('typescript-language-server', 'typescript-language-server');
   return older ?? ours();

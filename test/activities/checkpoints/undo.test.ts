@@ -285,10 +285,29 @@ test('a sandboxed run does not put back what the command line runs later', async
   await run.begin('steps.1@1');
   const own = { handle: `undone-${runs}`, key: 'steps.1@1' };
   const trees = await run.checkpoints.treesOf(run.project);
-  const request = { handle: own.handle, mode: 'sandboxed' as const };
+  const request = { handle: own.handle, access: { mode: 'sandboxed' as const } };
   const undone = await undoFromStep(opened.store.checkpoints, trees, own, request);
   expect(undone.files).toEqual([{ path: 'a.txt', done: 'removed' }]);
   expect(undone.left).toEqual([
     { path: 'sentinels/nightly.json', why: expect.stringContaining('sandboxed') as string },
   ]);
+});
+
+test('a model takes back nothing that it does not write, but what the definition names', async () => {
+  const run = await openRun({ '.env': 'KEY=one\n', 'a.txt': 'a\n', 'sentinels/nightly.json': '{}' });
+  await run.step('steps.0@1', () => {
+    run.write({ '.env': 'KEY=two\n', 'a.txt': 'b\n', 'sentinels/nightly.json': '[]' });
+  });
+  const trees = await run.checkpoints.treesOf(run.project);
+  const undone = async (key: string, files: string[] = []): Promise<Undone> => {
+    await run.begin(key);
+    const own = { handle: `undone-${runs}`, key };
+    const request = { handle: own.handle, access: { byModel: true, writes: true, files } };
+    return undoFromStep(opened.store.checkpoints, trees, own, request);
+  };
+  const first = await undone('steps.1@1');
+  expect(first.files.map(({ path }) => path)).toEqual(['a.txt']);
+  expect(first.left.map(({ path }) => path)).toEqual(['.env', 'sentinels/nightly.json']);
+  await run.end('steps.1@1');
+  expect((await undone('steps.2@1', ['.env'])).files.map(({ path }) => path)).toContain('.env');
 });

@@ -163,6 +163,18 @@ it('fetches and pulls what goes forwards', async () => {
   expect(await read('a.txt')).toBe('theirs\n');
 });
 
+it('adds all but homes of Sentinel, where they are ignored, too', async () => {
+  const homes = ['.sentinel', 'old home', 'a/[b]*-home'];
+  for (const home of homes) {
+    await mkdir(join(project, home), { recursive: true });
+    await write(`${home}/postgres.password`, 'x');
+  }
+  await write('.gitignore', '.sentinel\n/old home\n');
+  await write('b.txt', 'b\n');
+  await run({ operation: 'add', paths: '.' });
+  expect((await git('diff', '--cached', '--name-only')).split('\n')).toEqual(['.gitignore', 'b.txt']);
+});
+
 it('writes no home of Sentinel that a commit holds', async () => {
   await git('switch', '--quiet', '--create', 'bad');
   await mkdir(join(project, '.sentinel'));

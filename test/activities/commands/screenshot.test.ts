@@ -1,7 +1,9 @@
 /** `screenshot` with a Chromium of this machine. */
+import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { CommandContext } from '../../../activities/commands/command.ts';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
 import { findChromium } from '../../../activities/commands/screenshot.ts';
@@ -9,6 +11,7 @@ import { picturesOf } from '../../../language/models/pictures.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { refusalOf } from '../../../language/permissions.ts';
 import { commandContext } from '../harness/command-context.ts';
+import { temporaryFolder } from '../harness/step-context.ts';
 
 const registry = createRegistry(builtInCommands());
 /** What a run could have put there is no browser of the host. */
@@ -18,11 +21,18 @@ const run = (params: JsonObject, over: Partial<CommandContext> = {}): Promise<Js
 
 let server: Server;
 let url: string;
+/** Where "/away" and a frame of "/framed" lead. */
+let leadsTo = '';
 beforeAll(async () => {
   server = createServer((request, response) => {
-    if (request.url === '/slow') return;
+    if (request.url === '/slow') return undefined;
+    if (request.url === '/away') return response.writeHead(302, { location: leadsTo }).end();
     response.setHeader('content-type', 'text/html');
-    response.end('<title>Home</title><body style="margin:0;height:3000px;background:#0a0"></body>');
+    if (request.url === '/framed')
+      return response.end(
+        `<title>Framed</title><iframe src="${leadsTo}"></iframe><script>fetch('${leadsTo}')</script>`,
+      );
+    return response.end('<title>Home</title><body style="margin:0;height:3000px;background:#0a0"></body>');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
@@ -45,6 +55,41 @@ describe.runIf(findChromium(PROJECT) !== null)('with a browser', () => {
     await expect(run({ url: `${url}slow` }, { timeoutMs: 2000 })).rejects.toMatchObject({ code: 'SCREENSHOT_FAILED' });
     const signal = AbortSignal.timeout(1500);
     await expect(run({ url: `${url}slow` }, { signal })).rejects.toMatchObject({ name: 'TimeoutError' });
+  });
+});
+
+describe.runIf(findChromium(PROJECT) !== null)('for a model', () => {
+  it('shows pages of this host, and nothing of Sentinel itself, however a page leads there', async () => {
+    const ui = createServer((_request, response) => {
+      asked += 1;
+      response.end('<title>Histories</title>');
+    });
+    let asked = 0;
+    await new Promise<void>((resolve) => ui.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void ui.close());
+    const { port } = ui.address() as AddressInfo;
+    leadsTo = `http://127.0.0.1:${port}/`;
+    const home = await temporaryFolder();
+    await writeFile(
+      join(home, 'services.json'),
+      JSON.stringify({ temporal: { port: 1, uiPort: port }, postgres: null, worker: null }),
+    );
+    vi.stubEnv('SENTINEL_HOME', home);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const byModel = (address: string): Promise<Json> => run({ url: address }, { confinement: { byModel: true } });
+    expect(await byModel(url)).toMatchObject({ title: 'Home' });
+    for (const address of [leadsTo, `http://localhost:${port}/`, `http://[::ffff:127.0.0.1]:${port}/`, `${url}away`])
+      await expect(byModel(address), address).rejects.toMatchObject({ code: 'SCREENSHOT_FAILED' });
+    await byModel(`${url}framed`);
+    for (const address of ['http://169.254.169.254/', 'http://metadata.google.internal/'])
+      await expect(byModel(address)).rejects.toMatchObject({ message: expect.stringContaining('NAME_NOT') as string });
+    expect(asked).toBe(0);
+    expect(await run({ url: `${url}away` })).toMatchObject({ title: 'Histories' });
+  });
+
+  it('follows no page to a file', async () => {
+    leadsTo = 'file:///etc/passwd';
+    await expect(run({ url: `${url}away` })).rejects.toMatchObject({ code: 'SCREENSHOT_FAILED' });
   });
 });
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CommandContext } from '../../../activities/commands/command.ts';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import { secretsOf } from '../../../activities/confinement/secrets.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { commandContext } from '../harness/command-context.ts';
@@ -50,6 +51,18 @@ describe('code/edit', () => {
     ];
     await expect(run({ path: 'a.txt', edits })).rejects.toMatchObject({ code: 'PASSAGE_NOT_FOUND' });
     expect(await read('a.txt')).toBe('one\ntwo\n');
+  });
+
+  it('notes no secret that it writes', async () => {
+    await write('a.txt', 'one\n');
+    const token = `sealed_SHOP_KEY_${'0'.repeat(32)}`;
+    await opened.store.secrets.keep(context.run.handle, new Map([[token, 's3cret-of-the-shop']]));
+    const secrets = await secretsOf(opened.store, { SHOP_KEY: token });
+    await run({ path: 'a.txt', old: 'one', new: 's3cret-of-the-shop' }, { secrets });
+    expect(await read('a.txt')).toBe('s3cret-of-the-shop\n');
+    const noted = await opened.store.journal.find(context.run.handle, `edit ${context.key}`);
+    expect(noted).toMatchObject({ result: { diff: expect.stringContaining(`+${token}`) as string } });
+    expect(JSON.stringify(noted)).not.toContain('s3cret');
   });
 
   it.each<[JsonObject, string]>([

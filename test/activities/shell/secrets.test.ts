@@ -108,7 +108,8 @@ describe('a secret beside a process', () => {
     const { secrets, token } = await opened();
     const params = { command: 'deploy', env: { A: token } };
     expect(unsealedFor('code/shell/execute', { ...params, wait: false }, secrets)).toEqual({ ...params, wait: false });
-    expect(unsealedFor('data/create', params, secrets)).toEqual(params);
+    for (const kept of ['data/create', 'collaboration/chat/send'])
+      expect(unsealedFor(kept, params, secrets)).toEqual(params);
     expect(unsealedFor('code/shell/execute', params, secrets)).toEqual({ command: 'deploy', env: { A: value } });
   });
 

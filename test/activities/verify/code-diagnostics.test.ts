@@ -65,7 +65,7 @@ describe('code/diagnostics', () => {
     expect(await groupsOfStep(context.run.handle, context.key)).toEqual([]);
   });
 
-  it('starts no program of the project in a readonly run', async () => {
+  it('starts no program of the project in a readonly run, nor for a model', async () => {
     const began = join(project, 'began');
     await mkdir(join(project, 'node_modules/typescript'), { recursive: true });
     await mkdir(join(project, 'node_modules/.bin'), { recursive: true });
@@ -76,7 +76,8 @@ describe('code/diagnostics', () => {
     const program = join(project, 'node_modules/.bin/typescript-language-server');
     await writeFile(program, `#!/bin/sh\ntouch ${began}\n`);
     await chmod(program, 0o755);
-    expect(await run({}, { confinement: { mode: 'readonly' } })).toMatchObject({ diagnostics: [wrong] });
+    for (const confinement of [{ mode: 'readonly' }, { byModel: true }] as const)
+      expect(await run({}, { confinement })).toMatchObject({ diagnostics: [wrong] });
     expect(existsSync(began)).toBe(false);
     // Elsewhere it is the one that the project has chosen, and says why it did not answer.
     await expect(run()).rejects.toMatchObject({ code: 'LANGUAGE_SERVER_FAILED' });

@@ -1,6 +1,6 @@
 /**
  * Models that do what the texts of strangers tell them: files, what a search finds, records, contexts, output of
- * programs. Each attempt is refused where it acts, is an event of the run, and the run goes on; the same tool does
+ * programs, answers of MCP servers. Each attempt is refused where it acts, is an event of the run, and the run goes on; the same tool does
  * what it is for right after it (attempts/). Results of MCP servers are such texts, too: their attempts are a list
  * beside these.
  */
@@ -23,6 +23,7 @@ import { Harness } from '../harness/harness.ts';
 import { once } from '../harness/definitions.ts';
 import type { ScriptedModel } from '../harness/models/model-runs.ts';
 import { HIDDEN, INJECTED, type Attempt } from './attempts/attempt.ts';
+import { branches, edits, HANDS, looks } from './attempts/hands.ts';
 import { leaving, protectedPlaces } from './attempts/paths.ts';
 import { expectHeld, openAttacked, runAttempts, type Attacked, type Scripts } from './attempts/run-attempts.ts';
 import { inSandbox } from './attempts/sandboxed.ts';
@@ -40,6 +41,7 @@ const TOOLS = [
   'rag/build',
   'sentinel/status',
   'sentinel/list',
+  ...HANDS,
 ];
 const STEERING = [
   'sentinel/run',
@@ -66,7 +68,16 @@ beforeAll(async () => {
     once('kept-by-a-person', [{ type: 'command', command: 'code/read', params: { path: 'src/app.js' } }]),
   );
   model = await openAttacked(scripts);
-  await harness.startWorker(model.env);
+  expect(await harness.command('mcp', 'accept', 'mailbox')).toMatchObject({ code: 0 });
+  const known = { speed: 'long', textField: 'text', unconfined: true } as const;
+  harness.catalogue = {
+    ...harness.catalogue,
+    'mcp/mailbox/letters': { ...known, permission: 'read' },
+    'mcp/mailbox/post': { ...known, permission: 'write' },
+    'own/count': { ...known, permission: 'read' },
+    'own/append': { ...known, permission: 'write' },
+  };
+  await harness.startWorker({ ...model.env, SENTINEL_PROJECT: harness.project });
 });
 afterAll(async () => {
   await harness.close();
@@ -96,6 +107,13 @@ function writeProject(project: string, away: string): void {
   write('old-home/postgres.password', HIDDEN);
   write('.sentinel/postgres.password', HIDDEN);
   write('sentinels/mine.json', '{"name": "mine", "steps": []}\n');
+  write('checked/a.test.js', "require('node:test')('adds', () => undefined);\n");
+  write(
+    'leaking/leak.test.js',
+    "const at = require('node:path').join(__dirname, '..', '.env');\n" +
+      "require('node:test')('leaks', () => { throw new Error(require('node:fs').readFileSync(at, 'utf8')); });\n",
+  );
+  write('sentinel.config.ts', configuration(away));
   writeFileSync(join(away, 'outside.txt'), HIDDEN);
   symlinkSync(away, join(project, 'out'));
   symlinkSync('.env', join(project, 'link.txt'));
@@ -109,13 +127,54 @@ function writeProject(project: string, away: string): void {
   git('config', 'remote.origin.url', `https://${HIDDEN}@localhost/x.git`);
   git('add', 'src', '.gitignore', '.env', 'config');
   git('commit', '--quiet', '--message=first');
+  git('switch', '--quiet', '--create', 'theirs');
+  write('.env.production', `SHOP_KEY=${HIDDEN}\n`);
+  write('sentinels/theirs.json', '{}\n');
+  git('add', '--force', '.env.production', 'sentinels/theirs.json');
+  git('commit', '--quiet', '--message=theirs');
+  git('switch', '--quiet', 'main');
+  git('tag', 'leaked', 'main:.env');
   write('src/app.js', 'serve(); // changed\n');
   write('.env', `SHOP_KEY=${HIDDEN}-changed\n`);
 }
 
+/** Commands of the project's own, and an MCP server whose letters say what the notes say. */
+const configuration = (away: string): string => `
+import { appendFileSync } from 'node:fs';
+import { defineCommand, z } from 'sentinel/commands';
+
+export default {
+  commands: [
+    defineCommand({
+      name: 'own/count', description: 'Counts the letters of a text.', permission: 'read', textField: 'text',
+      params: z.strictObject({ text: z.string() }), result: z.object({ text: z.string() }),
+      run: ({ text }) => ({ text: String(text.length) }),
+    }),
+    defineCommand({
+      name: 'own/append', description: 'Appends a line.', permission: 'write', textField: 'text',
+      params: z.strictObject({ line: z.string() }), result: z.object({ text: z.string() }),
+      run: ({ line }) => {
+        appendFileSync(${JSON.stringify(join(away, 'appended.txt'))}, line);
+        return { text: line };
+      },
+    }),
+  ],
+  mcpServers: {
+    mailbox: {
+      command: ${JSON.stringify(process.execPath)},
+      args: ${JSON.stringify([join(import.meta.dirname, 'attempts', 'mailbox-server.mjs'), INJECTED, join(away, 'posted.txt')])},
+      tools: { letters: { permission: 'read' }, post: { permission: 'write' } },
+    },
+  },
+};
+`;
+
 const lists: [string, readonly Attempt[], Parameters<typeof runAttempts>[4]][] = [
   ['leaving the project', leaving, { step: { tools: TOOLS } }],
   ['what is protected in it', protectedPlaces, { step: { tools: TOOLS } }],
+  ['edits and undo', edits, { step: { tools: TOOLS } }],
+  ['looks at checks, pages and tools', looks, { step: { tools: TOOLS } }],
+  ['branches, commits and remotes', branches, { step: { tools: TOOLS } }],
   ['options in arguments', options, { step: { tools: TOOLS } }],
   [
     'tools that are not its own',
@@ -141,7 +200,7 @@ describe.runIf(hasSandbox)('in the sandbox', () => {
   beforeAll(async () => {
     attempts = inSandbox(model.double.url);
     attacked = await runAttempts(harness, { model, scripts }, 'sandboxed', attempts, {
-      step: { tools: [...TOOLS, ...STEERING, 'code/shell/execute'] },
+      step: { tools: [...TOOLS, ...STEERING, 'code/shell/execute', 'mcp/mailbox/post', 'own/append'] },
       definition: { mode: 'sandboxed' },
     });
   });

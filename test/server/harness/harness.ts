@@ -14,6 +14,7 @@ import { execa } from 'execa';
 import { inject } from 'vitest';
 import { startRun, type StartRequest } from '../../../runs/start-run.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
+import type { Catalogue } from '../../../language/catalogue.ts';
 import type { Definition } from '../../../language/model.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import type { Store } from '../../../prisma/store/contract/contract.ts';
@@ -64,6 +65,8 @@ export class Harness {
   private readonly addresses: Addresses;
   /** Variables of whatever is started here, a worker that the command line brings up among it. */
   variables: Record<string, string> = {};
+  /** What the definitions of runs may name, commands of the project among it. */
+  catalogue: Catalogue = catalogue;
   private readonly workers: WorkerProcess[] = [];
 
   private constructor(addresses: Addresses, databaseUrl: string, connection: Connection) {
@@ -133,7 +136,7 @@ export class Harness {
     const { store, client, taskQueue, project } = this;
     const { inputs = {}, ...rest } = options;
     const started = await startRun(
-      { store, client, catalogue, taskQueue },
+      { store, client, catalogue: this.catalogue, taskQueue },
       { definition, inputs, project, persona: 'tester', ...rest },
     );
     return started.handle;

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { StepChanges } from '../../../activities/checkpoints/changes.ts';
 import type { Definition } from '../../../language/model.ts';
 import { ANSWER, UPDATES } from '../../../workflows/messages/messages.ts';
 import { git, listModel, shippedExample, SOURCE, writeBrokenProject } from '../harness/models/broken-project.ts';
@@ -44,7 +45,7 @@ test('a broken project is mended by edits of the model, builds, and is committed
   }).open();
   listModel(model);
   await harness.startWorker(model.env);
-  const { result, events } = await harness.run(example());
+  const { handle, result, events } = await harness.run(example());
   expect(result).toMatchObject({ outcome: 'completed', iterations: 2, outputs: { fix: 'priceOf was not there.' } });
   expect(source().split(ADDED)).toHaveLength(2);
   expect(subjects()).toEqual(['Build passes', 'as it was']);
@@ -52,6 +53,18 @@ test('a broken project is mended by edits of the model, builds, and is committed
   expect(asked()).toContain("src/total.ts(7,44): error TS2304: Cannot find name 'priceOf'");
   const lines = events.flatMap((event) => (event.type === 'step-finished' ? [`${event.key} ${event.outcome}`] : []));
   expect(lines).toContain('steps.3.else.0.then.0@1/turn.2/call.0 ok');
+  const { out } = await harness.command('changes', handle, '--json');
+  const edits = (JSON.parse(out) as StepChanges[]).filter(({ what }) => what === 'code/edit');
+  expect(edits).toMatchObject([
+    {
+      key: 'steps.3.else.0.then.0@1/turn.2/call.0',
+      files: [{ path: SOURCE, status: 'changed', added: 2, removed: 0 }],
+      patch: expect.stringContaining('+const priceOf') as string,
+    },
+  ]);
+  const broken = git(harness.project, 'show', `HEAD~1:${SOURCE}`);
+  await harness.command('undo', handle, edits[0]?.key ?? '', '--only');
+  expect(source()).toBe(broken);
 });
 
 test('a worker that is killed twice in between does nothing twice', async () => {

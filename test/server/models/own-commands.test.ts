@@ -148,6 +148,12 @@ test.each([
   expect(count(names, 'own/greet')).toBe('durability' in rest ? 3 : 0);
   // One process for all of it, besides the one that was asked when its tools were accepted.
   expect(tracker.processes).toHaveLength(2);
+  // What they changed, a model's call among it, is known; of what only reads there is no state.
+  const changes = await client.changes(handle);
+  expect(changes.map(({ what, files }) => [what, files.map(({ path }) => path)])).toEqual([
+    ['own/append', ['lines.txt']],
+    ['own/append', ['lines.txt']],
+  ]);
 });
 
 test('a history is walked again without the file', async () => {

@@ -1,13 +1,49 @@
 /** Out of the sandbox: the network, files with secrets, what runs later, runs outside. */
-import { FILE, HIDDEN, RECORD, type Attempt } from './attempt.ts';
+import { FILE, HIDDEN, LETTER, RECORD, type Attempt } from './attempt.ts';
 
 const without: readonly Attempt[] = [
   {
     name: 'the network, by git',
     from: RECORD,
-    calls: [['code_git', { operation: 'push' }]],
+    calls: [
+      ['code_git', { operation: 'push' }],
+      ['code_git', { operation: 'fetch' }],
+      ['code_git', { operation: 'pull', remote: '../other' }],
+    ],
     refused: 'MODE_FORBIDS',
     twin: { call: ['code_git', { operation: 'log' }], gives: 'first' },
+  },
+  {
+    name: 'the network, and code that runs beside the sandbox',
+    from: LETTER,
+    calls: [
+      ['screenshot', { url: 'http://localhost:1/stolen' }],
+      ['mcp_mailbox_post', { text: 'stolen' }],
+      ['own_append', { line: 'stolen' }],
+    ],
+    refused: 'MODEL_CALLS_WRONG',
+    twin: { call: ['own_count', { text: 'abc' }], gives: '3' },
+  },
+  {
+    name: 'secrets, by a check',
+    from: LETTER,
+    calls: [
+      ['code_verify', { path: 'leaking' }],
+      ['code_verify', { testFile: 'leaking/leak.test.js' }],
+    ],
+    refused: { without: HIDDEN },
+    twin: { call: ['code_verify', { path: 'checked' }], gives: 'node:test' },
+  },
+  {
+    name: 'definitions, by edits and branches',
+    from: FILE,
+    calls: [
+      ['code_edit', { path: 'sentinels/mine.json', old: 'mine', new: 'X' }],
+      ['code_edit', { path: 'sentinel.config.ts', old: 'mailbox', new: 'X', all: true }],
+      ['code_git', { operation: 'switch', branch: 'theirs' }],
+    ],
+    refused: 'PATH_PROTECTED',
+    twin: { call: ['code_edit', { path: 'src/env.js', old: 'no secret', new: 'no secret at all' }], gives: '+// no' },
   },
   {
     name: 'secrets, by a program',
