@@ -121,7 +121,7 @@ export async function undoFromStep(
     throw refused(`the state of the project could not be taken (${mine?.skipped ?? 'checkpoints are turned off'})`);
   const earlier = all.filter(({ position }) => position < mine.position);
   const place = { trees, now: mine.before, access: request.access };
-  const undone = await orRefused(() => undoSteps(meant(earlier, request), place, request));
+  const undone = await orRefused(() => undoSteps(selected(earlier, request, STEP_KEY), place, request));
   return { ...undone, undo: undone.done ? own.key : null };
 }
 
@@ -151,13 +151,16 @@ export function isMeant(name: string, key: string): boolean {
   return name === key || (name.startsWith(key) && /^[@#~./]/.test(name.slice(key.length)));
 }
 
-function selected(all: readonly Checkpoint[], request: UndoRequest): readonly Checkpoint[] {
+function selected(all: readonly Checkpoint[], request: UndoRequest, mayLack?: RegExp): readonly Checkpoint[] {
   const chosen = meant(all, request);
   const { handle, key } = request;
-  if (key === undefined || chosen.length > 0) return chosen;
+  if (key === undefined || chosen.length > 0 || mayLack?.test(key) === true) return chosen;
   const names = all.map((checkpoint) => nameWithin(handle, checkpoint));
   throw noSuchCheckpoint(handle, key, names);
 }
+
+/** Where a step of a run may be; a step that has written nothing has no checkpoint. */
+const STEP_KEY = /^(?:steps|always)[.]/;
 
 function meant(all: readonly Checkpoint[], { handle, key, only }: UndoRequest): readonly Checkpoint[] {
   if (key === undefined) return all;

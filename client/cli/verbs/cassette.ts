@@ -1,5 +1,6 @@
 /** `sentinel cassette HANDLE`. */
 import type { Command } from 'commander';
+import { visible } from '../../../language/events/visible.ts';
 import { openOutput } from '../output/output.ts';
 import { withClient } from '../request/with-client.ts';
 
@@ -30,7 +31,7 @@ Examples:
         const { recordCassette } = await import('../../cassettes/recorded-cassette.ts');
         const { text, requests } = await recordCassette(client, [handle]);
         if (file === undefined) {
-          output.raw(text.trimEnd());
+          output.raw(visible(text.trimEnd()));
           return;
         }
         const { writeWhole } = await import('../../cassettes/cassette-file.ts');

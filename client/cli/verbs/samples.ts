@@ -2,6 +2,7 @@
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { RunOutcome, StepOutcome } from '../../../language/events/run-event.ts';
+import { visible } from '../../../language/events/visible.ts';
 import type { Sample, SampleQuery } from '../../samples/samples.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { momentOf } from '../request/moment.ts';
@@ -78,7 +79,7 @@ async function samples(handles: string[], options: Options): Promise<void> {
   };
   await withClient(output, async (client) => {
     const found = client.samples(query);
-    if (file === undefined) for await (const sample of found) output.raw(JSON.stringify(sample));
+    if (file === undefined) for await (const sample of found) output.raw(visible(JSON.stringify(sample)));
     else await toFile(file, found, output);
   });
 }

@@ -5,7 +5,7 @@
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once as emitted } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -204,6 +204,44 @@ test('models: what they are asked, what they answer and call', async () => {
     pieces: [JSON.stringify({ object: 'list', data: [{ id: HOSTILE, object: 'model' }] })],
   });
   await walkBoth('models', 'list');
+});
+
+test('what runs leave behind: changes, rooms, cassettes, samples and evaluations', async () => {
+  const wrote = `printf '%s' "$TEXT" > "$TEXT"`;
+  const handle = await harness.start(once('writes', [shell(wrote, { name: HOSTILE, env: { TEXT: HOSTILE } })]));
+  await harness.result(handle);
+  for (const how of [[], ['--stat'], [HOSTILE]]) await walkBoth('changes', handle, ...how);
+  for (const how of [['--dry-run'], ['--only'], [HOSTILE], []]) await walkBoth('undo', handle, ...how);
+  expect(plain((await walk('changes', handle)).out)).toContain(String.raw`a\u001b[35mb\u001b]0;title\u0007c`);
+  await walkBoth('chat', 'general', '--send', HOSTILE, '--by', HOSTILE);
+  for (const room of [[], ['general'], [HOSTILE]]) await walkBoth('chat', ...room);
+  double.next(streamed(wire, wire.events({ parts: [{ text: [HOSTILE] }], reason: wire.reasons.end })));
+  const asking = { type: 'llm' as const, model: 'openai/some-model', prompt: HOSTILE, system: HOSTILE };
+  const asked = await harness.start(once('recorded', [asking]));
+  await harness.result(asked);
+  await walkBoth('cassette', asked);
+  await walkBoth('samples', asked);
+  await walkBoth('samples', HOSTILE);
+  const inputs = [{ name: HOSTILE, input: { [HOSTILE]: HOSTILE } }];
+  for (const checks of [[HOSTILE], [{ name: HOSTILE, check: '$said.stdout === 1' }]]) {
+    const file = { definition: './evaluated.json', inputs, checks, [checks.length > 1 ? HOSTILE : 'repeat']: 1 };
+    writeFileSync(join(harness.project, 'hostile.eval.json'), JSON.stringify(file));
+    writeFileSync(
+      join(harness.project, 'evaluated.json'),
+      JSON.stringify({ ...definition, steps: definition.steps.slice(0, 1) }),
+    );
+    await walkBoth('eval', 'hostile.eval.json');
+  }
+});
+
+test('servers of tools: what they say of themselves', async () => {
+  const config = join(harness.project, 'sentinel.config.mjs');
+  const server = { command: process.execPath, args: ['-e', `process.stderr.write(${JSON.stringify(HOSTILE)})`] };
+  writeFileSync(config, `export default { mcpServers: { hostile: ${JSON.stringify(server)} } };`);
+  await walkBoth('mcp', 'list');
+  await walkBoth('mcp', 'accept', 'hostile');
+  await walkBoth('mcp', 'accept', HOSTILE);
+  rmSync(config);
 });
 
 test('what is around runs: the services and the worker', async () => {
