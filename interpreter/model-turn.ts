@@ -136,7 +136,7 @@ function* afterFailure(at: AtModel, failure: FailureInfo): Walking<Halt | null> 
   const until = walk.host.now() + ms;
   const moment = new Date(until).toISOString();
   const provider = failure.details?.['provider'];
-  const whom = typeof provider === 'string' ? provider : 'the model';
+  const whom = typeof provider === 'string' && provider !== '' ? provider : 'a model';
   if (ms >= left)
     return {
       ending: {

@@ -29,13 +29,25 @@ export interface CallLimits {
   timeoutMs: number;
 }
 
+/** Which tools a connection has to have, and under which word of a person they have to be. */
+export interface WantedTools {
+  under: string;
+  fit(tools: readonly McpTool[]): boolean;
+}
+
 interface Open {
   client: Client;
+  /** The word that was wanted when it began. */
+  under: string | undefined;
   said: () => string;
   /** Its tools, and when they were listed; null: not yet, or they have changed since. */
   listed: { at: number; tools: McpTool[] } | null;
   /** How often it said that its tools have changed. */
   changes: number;
+  /** Questions under way. */
+  asked: number;
+  /** Another one takes what comes; it closes when its questions are answered. */
+  isRetired: boolean;
   isClosed: boolean;
 }
 
@@ -44,6 +56,8 @@ export class McpConnection {
   readonly #settings: ServerSettings;
   readonly #project: string;
   #opening: Promise<Open> | undefined;
+  #under: string | undefined;
+  readonly #retired = new Set<Open>();
   #isEnded = false;
 
   constructor(name: string, settings: ServerSettings, project: string) {
@@ -52,16 +66,20 @@ export class McpConnection {
     this.#project = project;
   }
 
-  /** What the server has now, or had a moment ago. */
-  async tools(limits: CallLimits): Promise<McpTool[]> {
-    return this.#ask(limits, 'did not list its tools', async (open) => {
-      const { listed } = open;
-      if (listed !== null && performance.now() - listed.at < listedForMs) return listed.tools;
-      const { changes } = open;
-      const tools = await listTools(open.client, limits);
-      if (changes === open.changes) open.listed = { at: performance.now(), tools };
-      return tools;
-    });
+  /**
+   * What the server has now, or had a moment ago. A process that was begun under another word may have what
+   * is there no more when it starts: where its tools do not fit, it is begun anew.
+   */
+  async tools(limits: CallLimits, wanted?: WantedTools): Promise<McpTool[]> {
+    if (wanted !== undefined) this.#under = wanted.under;
+    for (;;) {
+      const { open, tools } = await this.#ask(limits, 'did not list its tools', async (asked) => ({
+        open: asked,
+        tools: await toolsOf(asked, limits),
+      }));
+      if (wanted === undefined || open.under === wanted.under || wanted.fit(tools)) return tools;
+      this.#retire(open);
+    }
   }
 
   async call(tool: string, args: JsonObject, limits: CallLimits): Promise<CallToolResult> {
@@ -76,12 +94,14 @@ export class McpConnection {
   async close(): Promise<void> {
     this.#isEnded = true;
     const open = await this.#opening?.catch(() => undefined);
-    await open?.client.close().catch(() => undefined);
+    const all = open === undefined ? [...this.#retired] : [open, ...this.#retired];
+    await Promise.all(all.map(({ client }) => client.close().catch(() => undefined)));
   }
 
   async #ask<Answer>(limits: CallLimits, finding: string, ask: (open: Open) => Promise<Answer>): Promise<Answer> {
     for (let isFirst = true; ; isFirst = false) {
       const open = await this.#open(limits);
+      open.asked += 1;
       try {
         return await ask(open);
       } catch (error) {
@@ -89,6 +109,9 @@ export class McpConnection {
         // A server that was started again knows nothing of the session before, and has done nothing.
         if (isFirst && error instanceof StreamableHTTPError && error.code === 404) continue;
         throw this.#failure(error, limits, open, finding);
+      } finally {
+        open.asked -= 1;
+        this.#closeIdle(open);
       }
     }
   }
@@ -101,7 +124,7 @@ export class McpConnection {
       this.#opening ??= this.#begin();
       const opening = this.#opening;
       const open = await this.#within(limits, opening);
-      if (!open.isClosed) return open;
+      if (!open.isClosed && !open.isRetired) return open;
       this.#forget(opening);
     }
   }
@@ -134,7 +157,8 @@ export class McpConnection {
   async #connect(): Promise<Open> {
     const { transport, said } = openTransport(this.#settings, this.#project);
     const client = new Client({ name: 'sentinel', version: '0.1.0' });
-    const open: Open = { client, said, listed: null, changes: 0, isClosed: false };
+    const state = { listed: null, changes: 0, asked: 0, isRetired: false, isClosed: false };
+    const open: Open = { client, said, under: this.#under, ...state };
     Object.assign(client, { onclose: () => this.#drop(open) });
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
       open.listed = null;
@@ -149,7 +173,19 @@ export class McpConnection {
     }
   }
 
+  #retire(open: Open): void {
+    if (open.isRetired) return;
+    open.isRetired = true;
+    this.#retired.add(open);
+    this.#closeIdle(open);
+  }
+
+  #closeIdle(open: Open): void {
+    if (open.isRetired && open.asked === 0) this.#drop(open);
+  }
+
   #drop(open: Open): void {
+    this.#retired.delete(open);
     if (open.isClosed) return;
     open.isClosed = true;
     void open.client.close().catch(() => undefined);
@@ -189,6 +225,14 @@ const timerOf = ({ timeoutMs }: CallLimits): number => Math.min(timeoutMs, timer
 /** Whether there is nobody to ask any more. */
 const isGone = (error: unknown): boolean =>
   !(error instanceof McpError) || error.code === (ErrorCode.ConnectionClosed as number);
+
+async function toolsOf(open: Open, limits: CallLimits): Promise<McpTool[]> {
+  const { listed, changes } = open;
+  if (listed !== null && performance.now() - listed.at < listedForMs) return listed.tools;
+  const tools = await listTools(open.client, limits);
+  if (changes === open.changes) open.listed = { at: performance.now(), tools };
+  return tools;
+}
 
 async function listTools(client: Client, limits: CallLimits): Promise<McpTool[]> {
   const tools: McpTool[] = [];

@@ -81,9 +81,11 @@ export class McpServers {
   async #refuseChanged(connection: McpConnection, limits: CallLimits): Promise<void> {
     const { name } = connection;
     const accepted = this.#parts.accepted(name);
-    const tools = await connection.tools(limits);
-    if (accepted !== null && this.#parts.digestOf(tools) === accepted.digest) return;
-    throw notAccepted(name, accepted === null ? 'they never were' : changeText(accepted.tools, tools));
+    if (accepted === null) throw notAccepted(name, 'they never were');
+    const { digest } = accepted;
+    const fit = (tools: readonly McpTool[]): boolean => this.#parts.digestOf(tools) === digest;
+    const tools = await connection.tools(limits, { under: digest, fit });
+    if (!fit(tools)) throw notAccepted(name, changeText(accepted.tools, tools));
   }
 }
 

@@ -2,6 +2,7 @@
 import { ResourceTemplate, type McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
 import { ClientError } from '../client.ts';
+import { standingOf } from '../lookup/run-standing.ts';
 import { filesOfProject } from '../read-definition.ts';
 import { logsOf, traceOf } from './serve-runs.ts';
 import type { Served } from './served.ts';
@@ -50,7 +51,7 @@ export function addResources(server: McpServer, { client, project }: Served): vo
     'run',
     new ResourceTemplate('sentinel://runs/{handle}', { list: runs }),
     { description: 'How a run stands.', mimeType: 'application/json' },
-    async (uri, { handle }) => json(uri, await client.status(one(handle))),
+    async (uri, { handle }) => json(uri, await standingOf(client, one(handle))),
   );
   server.registerResource(
     'trace',

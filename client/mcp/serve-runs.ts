@@ -7,6 +7,7 @@ import { findDefinition } from '../cli/request/find-definition.ts';
 import { handleFor } from '../cli/request/run-request.ts';
 import { ClientError, type SentinelClient } from '../client.ts';
 import { nestedEvents } from '../follow/nested-events.ts';
+import { standingOf } from '../lookup/run-standing.ts';
 import { filesOfProject } from '../read-definition.ts';
 import { traceLines } from '../show/trace.ts';
 import { openProjectCommands } from '../../runs/commands/open-project.ts';
@@ -98,8 +99,8 @@ function addLooking(server: McpServer, { client }: Served): void {
   );
   server.registerTool(
     'run_status',
-    { description: 'How a run stands, and what it gave.', inputSchema: { handle }, annotations: looks },
-    async ({ handle: run }) => said(await client.status(run)),
+    { description: 'How a run stands, what it gave, and what it asks.', inputSchema: { handle }, annotations: looks },
+    async ({ handle: run }) => said(await standingOf(client, run)),
   );
   server.registerTool(
     'run_trace',

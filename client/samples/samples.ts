@@ -35,6 +35,8 @@ export interface Sample {
 
 export async function* samplesOf(store: Store, { stepOutcomes, ...query }: SampleQuery): AsyncGenerator<Sample> {
   for await (const run of store.runs.asked(query)) {
+    // A replay says again what the recorded run was answered; who names it has it all the same.
+    if (query.handles === undefined && (await store.cassettes.replayed(run.handle)) !== null) continue;
     const ended = await stepsEnded(store, run.handle);
     for (const transcript of await transcriptsOf(store, run.handle, undefined)) {
       const stepOutcome = ended.get(transcript.key) ?? null;

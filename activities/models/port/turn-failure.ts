@@ -50,7 +50,7 @@ const TRANSIENT: ReadonlySet<FailureKind> = new Set([
 ]);
 
 /** True when the same request may succeed later. */
-export const isTransient = ({ kind }: TurnFailure): boolean => TRANSIENT.has(kind);
+export const isTransient = ({ kind }: Pick<Finding, 'kind'>): boolean => TRANSIENT.has(kind);
 
 /** A finding on its way to the edge of the port, which makes a `TurnFailure` of it. */
 export class TurnError extends Error {

@@ -1,4 +1,5 @@
 /** The providers that there are, and what they say of their models; asked again after a while. */
+import { isTransient, TurnError } from '../port/turn-failure.ts';
 import type { ListedModel, Provider } from '../provider/provider.ts';
 import type { ModelFacts } from '../records/facts.ts';
 import { factsOf, type Overrides, type ProviderKind } from '../records/table.ts';
@@ -15,13 +16,21 @@ const KEPT_MS = 60_000;
 /** Somebody may be about to start it. */
 const KEPT_AWAY_MS = 3000;
 
-export type Listing = { ok: true; models: ListedModel[] } | { ok: false; why: string };
+/** `isAway`: it is there at other times, as far as anybody can tell. */
+export interface NotListed {
+  ok: false;
+  why: string;
+  isAway: boolean;
+}
+export type Listing = { ok: true; models: ListedModel[] } | NotListed;
 
 export class ModelDirectory {
   readonly providers: ReadonlyMap<string, OpenProvider>;
   readonly settings: ModelSettings;
   readonly #facts = new Map<string, Kept<Partial<ModelFacts> | null>>();
   readonly #listings = new Map<string, Kept<ListedModel[] | null>>();
+  readonly #notListed = new Map<string, NotListed>();
+  readonly #seen = new Set<string>();
 
   constructor(providers: ReadonlyMap<string, OpenProvider>, settings: ModelSettings) {
     this.providers = providers;
@@ -40,17 +49,28 @@ export class ModelDirectory {
   }
 
   /** What a provider has, or why it cannot be asked. Rejects only with the signal's reason. */
-  async list({ provider }: OpenProvider, signal: AbortSignal): Promise<Listing> {
-    if (provider.missing !== null) return { ok: false, why: provider.missing };
-    let why = 'it does not answer';
+  async list(open: OpenProvider, signal: AbortSignal): Promise<Listing> {
+    const { provider } = open;
+    if (provider.missing !== null) return { ok: false, why: provider.missing, isAway: false };
     const models = await kept(this.#listings, provider.name, () =>
       within(signal, (brief) => provider.list(brief)).catch((error: unknown) => {
-        why = error instanceof Error ? error.message : String(error);
+        this.#notListed.set(provider.name, this.#away(open, error));
         return null;
       }),
     );
     signal.throwIfAborted();
-    return models === null ? { ok: false, why } : { ok: true, models };
+    if (models === null)
+      return this.#notListed.get(provider.name) ?? { ok: false, why: 'it does not answer', isAway: false };
+    this.#seen.add(provider.name);
+    return { ok: true, models };
+  }
+
+  /** Ollama has a usual address, where there may never have been one. */
+  #away({ kind, provider: { name } }: OpenProvider, error: unknown): NotListed {
+    const isMeant = kind !== 'ollama' || Object.hasOwn(this.settings.providers, name) || this.#seen.has(name);
+    const isTransientError = !(error instanceof TurnError) || isTransient(error.finding);
+    const why = error instanceof Error ? error.message : String(error);
+    return { ok: false, why, isAway: isMeant && isTransientError };
   }
 
   #overrides(name: string): Overrides {

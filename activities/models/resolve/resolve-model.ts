@@ -44,6 +44,7 @@ export async function resolveModel(asked: string, needs: Needs, parts: ResolvePa
   const { directory, signal } = parts;
   const given = read(asked);
   const route = given === 'auto' ? await routeFor(needs, directory, signal) : null;
+  if (route?.model === null && route.isAway) throw new TurnError({ kind: 'network' }, route.reason);
   if (route?.model === null)
     throw new TurnError({ kind: 'model-not-found', retired: false }, `${NO_MODEL}\n(${route.reason})`);
   const routed = given === 'auto' ? read(route?.model ?? '') : given;

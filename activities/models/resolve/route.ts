@@ -15,6 +15,8 @@ export interface Route {
   model: string | null;
   /** What was chosen and why, and why not what stands before it. */
   reason: string;
+  /** Nobody can be reached now, and somebody may be later. */
+  isAway: boolean;
 }
 
 const CLOUD: Readonly<Record<Tier, readonly string[]>> = {
@@ -27,12 +29,15 @@ export async function routeFor(needs: Needs, directory: ModelDirectory, signal: 
   const [task, tier] = [taskOf(needs), tierOf(needs.thinking)];
   const route = `auto (${task}, ${tier})`;
   const passed: string[] = [];
+  let isAway = false;
   for (const entry of entriesFor(directory, task, tier)) {
     const found = await tryEntry(entry, needs, directory, signal);
-    if (found.ok) return { model: found.model, reason: [`${route} is ${found.model}`, ...passed].join('; ') };
+    if (found.ok)
+      return { model: found.model, reason: [`${route} is ${found.model}`, ...passed].join('; '), isAway: false };
     passed.push(`${entry}: ${found.why}`);
+    isAway ||= found.isAway === true;
   }
-  return { model: null, reason: [`${route}: no model can be reached`, ...passed].join('; ') };
+  return { model: null, reason: [`${route}: no model can be reached`, ...passed].join('; '), isAway };
 }
 
 export function taskOf({ tools, schema, messages }: Needs): TaskClass {
@@ -76,7 +81,7 @@ function entriesFor({ settings, providers }: ModelDirectory, task: TaskClass, ti
   ];
 }
 
-type Tried = { ok: true; model: string } | { ok: false; why: string };
+type Tried = { ok: true; model: string } | { ok: false; why: string; isAway?: boolean };
 
 async function tryEntry(entry: string, needs: Needs, directory: ModelDirectory, signal: AbortSignal): Promise<Tried> {
   const read = parseModelString(entry);

@@ -13,7 +13,8 @@ import { Placeholders } from '../../models/cassette/placeholders.ts';
 import { placeOf } from '../../models/cassette/record-cassette.ts';
 import { digestOf, formOf, type RequestHead } from '../../models/cassette/request-form.ts';
 import { TurnError } from '../../models/port/turn-failure.ts';
-import type { TurnOptions, TurnResult } from '../../models/port/turn.ts';
+import type { AnswerBlock } from '../../models/port/message.ts';
+import type { Delta, TurnOptions, TurnResult } from '../../models/port/turn.ts';
 import type { Answerers, ModelRequest } from './answering.ts';
 
 export interface Replay {
@@ -69,7 +70,7 @@ export class Player implements Answerers {
     if (entry === null) throw this.#miss(head, messages);
     const { outcome } = entry;
     if ('failure' in outcome) return { ok: false, failure: outcome.failure };
-    for (const block of outcome.reply.blocks) if (block.type === 'text') onDelta?.({ type: 'text', text: block.text });
+    for (const delta of deltasOf(outcome.reply.blocks)) onDelta?.(delta);
     return { ok: true, reply: outcome.reply };
   }
 
@@ -128,6 +129,17 @@ export class Player implements Answerers {
       { details: { digest, nearest: index } },
     );
   }
+}
+
+/** What a model would have said on the way to this answer, a block at a time. */
+function deltasOf(blocks: readonly AnswerBlock[]): Delta[] {
+  let calls = 0;
+  return blocks.flatMap((block): Delta[] => {
+    if (block.type === 'text' || block.type === 'thinking') return [{ type: block.type, text: block.text }];
+    if (block.type !== 'tool-call') return [];
+    const { name, input, invalid = JSON.stringify(input) } = block;
+    return [{ type: 'tool-call', call: calls++, name, arguments: invalid }];
+  });
 }
 
 const isAt = (entry: CassetteEntry | undefined, { run, key, turn }: CassetteEntry['at']): boolean =>

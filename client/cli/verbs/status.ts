@@ -5,7 +5,7 @@ import { EXIT } from '../output/exit-codes.ts';
 import { reportLines } from '../output/report-lines.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { oneLine } from '../../show/trace.ts';
-import { waitingWithin } from '../../lookup/waiting-runs.ts';
+import { standingOf } from '../../lookup/run-standing.ts';
 import { questionLines } from '../output/question-lines.ts';
 import { withClient } from '../request/with-client.ts';
 
@@ -27,16 +27,10 @@ Examples:
       const output = openOutput(options);
       if (handle === undefined) return await services(output);
       await withClient(output, async (client) => {
-        const [run, report, items] = await Promise.all([
-          client.find(handle),
-          client.status(handle),
-          client.inbox({ handle }),
-        ]);
-        const questions = items.filter(({ state }) => state === 'open');
-        const waiting = await waitingWithin(client, handle, questions);
-        const { name, project, persona, parent, inputs, startedAt, finishedAt } = run;
-        output.object({ ...report, name, project, persona, parent, inputs, startedAt, finishedAt, waiting, questions });
-        for (const line of reportLines({ ...report, name }, output.paint)) output.line(line);
+        const standing = await standingOf(client, handle);
+        const { waiting, questions } = standing;
+        output.object(standing);
+        for (const line of reportLines(standing, output.paint)) output.line(line);
         for (const { handle: inner, name: called, reason, questions: ids } of waiting) {
           const what =
             ids.length > 0

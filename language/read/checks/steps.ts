@@ -50,7 +50,7 @@ function checkTools({ step, path }: StepSite, catalogue: Catalogue, origins: Ori
       return [{ code: 'COMMAND_NOT_BUILT', severity: 'warning', path: at, message }];
     }
     const near = nearestFix(name, Object.keys(catalogue));
-    const message = `there is no command "${name}", so the model is not offered it; ${near.fix ?? 'name commands of the catalogue'}`;
+    const message = `there is no command "${name}", so the model is not offered it; ${near.fix ?? remedyFor(name, 'name commands of the catalogue')}`;
     return [{ code: 'UNKNOWN_COMMAND', severity: 'warning', path: at, message, ...near }];
   });
 }
@@ -88,13 +88,19 @@ function checkNamed(
   if (entry === undefined) {
     const near = nearestFix(command, Object.keys(catalogue));
     const fix = /\s/.test(command.trim()) ? { fix: line } : near;
-    const message = `there is no command "${command}"; ${fix.fix ?? none}`;
+    const message = `there is no command "${command}"; ${fix.fix ?? remedyFor(command, none)}`;
     return [{ code: 'UNKNOWN_COMMAND', severity: 'error', path, message, ...fix }];
   }
   if (entry.planned !== true) return [];
   const message = `"${command}" is not available in this version; ${planned}`;
   return [{ code: 'COMMAND_NOT_BUILT', severity: 'warning', path, message }];
 }
+
+/** A tool that nobody has accepted is no command yet. */
+const remedyFor = (command: string, otherwise: string): string =>
+  command.startsWith('mcp/')
+    ? '"sentinel mcp list" shows the tools of MCP servers, and "sentinel mcp accept" makes them commands'
+    : otherwise;
 
 /** What a step may do is known before a run starts, so the command is no variable's. */
 function commandFromVariable(command: string, path: string): Problem {

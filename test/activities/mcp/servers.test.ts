@@ -161,6 +161,21 @@ test('a server whose tools have changed is held until they are accepted again', 
   expect(await call('mcp/tracker/ticket', { id: 'T2' })).toMatchObject({ id: 'T2' });
 });
 
+test('a process that has not what was accepted since is begun anew, and its calls under way end first', async () => {
+  const slow = call('mcp/tracker/slow', {}, { timeoutMs: 3_000 }).catch((error: unknown) => error);
+  await expect.poll(() => tracker.notes).toContain('slow began');
+  const before = tracker.processes.length;
+  // What starts now has other tools than the process of the worker; a person sees those, and accepts them.
+  tracker.says('Reads a ticket, and its notes.');
+  await accept('tracker');
+  expect(tracker.processes.length - before).toBe(1);
+  expect(await call('mcp/tracker/ticket', { id: 'T3' })).toMatchObject({ id: 'T3' });
+  expect(tracker.processes.length - before).toBe(2);
+  expect(await slow).toMatchObject({ code: 'STEP_TIMEOUT' });
+  const first = tracker.processes.at(-3) ?? 0;
+  await expect.poll(() => isAlive(first), { timeout: 10_000 }).toBe(false);
+});
+
 test('a server that cannot be started says why, without what its settings hold', async () => {
   const broken: ServerSettings = {
     command: process.execPath,

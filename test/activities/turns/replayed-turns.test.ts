@@ -1,6 +1,7 @@
 /** Turns that are answered from what was recorded of others: answers, refusals, summaries, and models that were not found. */
 import { expect, test } from 'vitest';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
+import type { Delta } from '../../../activities/models/port/turn.ts';
 import type { Models } from '../../../activities/models/open-models.ts';
 import { Shelf } from '../../../activities/turns/cassettes/shelf.ts';
 import { keepCallResult } from '../../../activities/turns/call-result.ts';
@@ -29,6 +30,8 @@ class Turns {
   readonly run: Run;
   readonly #models: Models | null;
   readonly #shelf: Shelf;
+  /** What followers of the run hear, by kind. */
+  readonly said: { [kind: string]: string } = {};
 
   constructor(run: Run, models: Models | null) {
     this.run = run;
@@ -52,8 +55,24 @@ class Turns {
         ...(turn === 1 ? { opening: { messages: [], images: [], prompt: `Look at ${this.run.project}/a.txt` } } : {}),
         ...request,
       },
-      { run: this.run, asker, attempt: 'one', timeoutMs: 60_000, signal: new AbortController().signal },
+      {
+        run: this.run,
+        asker,
+        attempt: 'one',
+        timeoutMs: 60_000,
+        signal: new AbortController().signal,
+        live: this.#live(),
+      },
     );
+  }
+
+  #live(): NonNullable<Parameters<typeof runTurn>[2]['live']> {
+    const hear = (delta: Delta): void => {
+      const said = delta.type === 'tool-call' ? delta.arguments : delta.text;
+      const kind = delta.type === 'tool-call' ? `call ${delta.call} of ${delta.name}` : delta.type;
+      this.said[kind] = (this.said[kind] ?? '') + said;
+    };
+    return { isLater: false, begin: () => undefined, hear, end: () => Promise.resolve(true) };
   }
 }
 
@@ -153,4 +172,28 @@ test('a model that was not found is not found again, and one that was not record
   const turns = new Turns(to, null);
   expect(await codeOf(turns.take(nobody))).toBe(code);
   expect(await codeOf(turns.take({ conversation: 'steps.1@1', model: 'another/one' }))).toBe('CASSETTE_MISS');
+});
+
+test('whoever follows a replay hears what those heard who followed the run, its calls too', async () => {
+  const [from, to] = [
+    { handle: '4d6f1c0e-8c55-4a06-b1ac-0d5f0a3f5555', project: '/srv/recorded' },
+    { handle: '77777777-8c55-4a06-b1ac-0d5f0a3f6666', project: '/srv/recorded' },
+  ];
+  const parts = [
+    { text: ['I look.'] },
+    { call: { id: 'call-1', name: 'code_read', pieces: ['{"path":', '"/srv/recorded/a.txt"}'] } },
+    { call: { id: 'call-2', name: 'code_read', pieces: ['path: b'] } },
+  ];
+  asking.double().next(streamed(wire, wire.events({ parts, reason: wire.reasons.calls, usage: null })));
+  const run = new Turns(from, asking.models());
+  await run.take({});
+  expect(run.said).toEqual({
+    text: 'I look.',
+    'call 0 of code/read': '{"path":"/srv/recorded/a.txt"}',
+    'call 1 of code/read': 'path: b',
+  });
+  await replay(from, to);
+  const turns = new Turns(to, null);
+  await turns.take({});
+  expect(turns.said).toEqual(run.said);
 });

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { Models, type ModelEnvironment } from '../../../activities/models/open-models.ts';
 import { TurnError } from '../../../activities/models/port/turn-failure.ts';
 import type { LayerResolver } from '../../../activities/models/resolve/adapters.ts';
@@ -203,6 +203,43 @@ test('auto goes by the routes of the project', async () => {
   expect(withTools).toMatchObject({ name: 'openai/gpt-5.4' });
   expect(withTools.reason).toBe('auto (tools, medium) is openai/gpt-5.4; ollama/gone:1b: ollama does not have it');
   expect(await resolve('auto', { env: keys, settings: { routes } })).toMatchObject({ name: 'ollama/qwen3:8b' });
+});
+
+test('where a server of one’s own is away, auto waits for it', async () => {
+  const env = { ...nowhere, OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' };
+  const error = await refusal('auto', { env });
+  expect(error.finding).toEqual({ kind: 'network' });
+  expect(error.message).toMatch(
+    /^auto \(text, medium\): no model can be reached; .*openai\/\*: openai at 127\.0\.0\.1:1 /,
+  );
+  const routes = { '*': { medium: ['vllm/qwen'] } };
+  const providers = { vllm: { kind: 'ollama' as const, baseUrl: 'http://127.0.0.1:1' } };
+  expect((await refusal('auto', { settings: { routes, providers } })).finding).toEqual({ kind: 'network' });
+});
+
+test('an Ollama that was there is waited for; one that nobody has seen is not', async () => {
+  const models = new Models({
+    settings: NO_SETTINGS,
+    env: { OLLAMA_HOST: double().url },
+    registry: join(project, 'none.json'),
+    program: { path: 'not-started' },
+    project,
+  });
+  const at = { project, signal: new AbortController().signal };
+  const finding = (): Promise<unknown> =>
+    models.resolve('auto', text, at).then(
+      ({ name }) => name,
+      (error: unknown) => (error as TurnError).finding,
+    );
+  double().route('/api/tags', { status: 503, pieces: ['busy'] });
+  expect(await finding()).toMatchObject({ kind: 'model-not-found' });
+  ollamaHas('qwen3:8b');
+  onTestFinished(() => void vi.useRealTimers());
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10_000 });
+  expect(await finding()).toBe('ollama/qwen3:8b');
+  double().route('/api/tags', { status: 503, pieces: ['busy'] });
+  vi.setSystemTime(Date.now() + 100_000);
+  expect(await finding()).toEqual({ kind: 'network' });
 });
 
 test('without any model, three lines say how to get one', async () => {

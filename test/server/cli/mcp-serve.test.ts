@@ -136,6 +136,11 @@ test('what is not saved, has problems, or has its handle taken is not started', 
 test("an answer that lets a run act is a person's; another is taken, and signed", async () => {
   await value(careful, 'run_sentinel', { name: 'act', handle: 'acting' });
   await asks('acting');
+  expect(await value(careful, 'run_status', { handle: 'acting' })).toMatchObject({
+    status: 'paused',
+    name: 'act',
+    questions: [{ handle: 'acting', choices: expect.arrayContaining(['approve', 'reject']) as string[] }],
+  });
   for (const choice of ['approve', 'edit'])
     expect(await refusal(careful, 'answer', { handle: 'acting', choice })).toContain("a person's to say");
   expect(await value(careful, 'answer', { handle: 'acting', choice: 'reject', note: 'not today' })).toMatchObject({

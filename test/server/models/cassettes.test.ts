@@ -262,6 +262,8 @@ test('conversations are written as samples, by how their runs and steps ended', 
   expect(first?.tools?.map((tool) => tool.function.name)).toEqual(['code_read', 'code_shell_execute']);
   expect(await lines('--outcome', 'failed', '--name', 'recorded')).toEqual([]);
   const handle = first?.metadata.handle ?? '';
+  // What replays said again is the recorded run's.
+  expect([...new Set(found.map(({ metadata }) => metadata.handle))]).toEqual([recorded.handle]);
   const keys = (await lines(handle)).map(({ metadata: { name, key } }) => [name, key]);
   expect(keys).toEqual([
     ['recorded', 'steps.0@1'],

@@ -1,0 +1,32 @@
+/** How a run stands: its report, what it is, and what it and those nested in it wait for. */
+import type { InboxItem, Run } from '../../prisma/store/contract/contract.ts';
+import type { RunReport } from './run-report.ts';
+import { waitingWithin, type WaitingRun } from './waiting-runs.ts';
+
+type Described = Pick<Run, 'name' | 'project' | 'persona' | 'parent' | 'inputs' | 'startedAt' | 'finishedAt'>;
+
+export interface RunStanding extends RunReport, Described {
+  /** Nested runs that wait. */
+  waiting: WaitingRun[];
+  /** Those that are open, of nested runs too. */
+  questions: InboxItem[];
+}
+
+type Asked = Parameters<typeof waitingWithin>[0] & {
+  find(handle: string): Promise<Run>;
+  status(handle: string): Promise<RunReport>;
+  inbox(query: { handle: string }): Promise<InboxItem[]>;
+};
+
+/** Throws `RUN_NOT_FOUND`. */
+export async function standingOf(client: Asked, handle: string): Promise<RunStanding> {
+  const [run, report, items] = await Promise.all([
+    client.find(handle),
+    client.status(handle),
+    client.inbox({ handle }),
+  ]);
+  const questions = items.filter(({ state }) => state === 'open');
+  const waiting = await waitingWithin(client, handle, questions);
+  const { name, project, persona, parent, inputs, startedAt, finishedAt } = run;
+  return { ...report, name, project, persona, parent, inputs, startedAt, finishedAt, waiting, questions };
+}
