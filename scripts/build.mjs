@@ -36,7 +36,9 @@ const catalogueAsValue = {
   name: 'catalogue-as-value',
   setup({ onLoad }) {
     onLoad({ filter: /[/\\]activities[/\\]commands[/\\]catalogue\.ts$/ }, () => ({
-      contents: `export const builtInCatalogue = () => (${JSON.stringify(catalogueModule.builtInCatalogue())});`,
+      contents: ['builtInCatalogue', 'builtInParameters']
+        .map((name) => `export const ${name} = () => (${JSON.stringify(catalogueModule[name]())});`)
+        .join('\n'),
     }));
   },
 };

@@ -2,7 +2,7 @@
 import { Ajv, type ErrorObject, type Options } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
 import type { ParamFault } from './param-check.ts';
 
 const options: Options = { allErrors: true, strict: false, logger: false, validateFormats: false };
@@ -26,10 +26,18 @@ function faultOf({ keyword, instancePath, params, message = 'does not fit' }: Er
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const { missingProperty, additionalProperty } = params as { missingProperty?: string; additionalProperty?: string };
+  const { missingProperty, additionalProperty, allowedValues } = params as {
+    missingProperty?: string;
+    additionalProperty?: string;
+    allowedValues?: readonly Json[];
+  };
   if (keyword === 'required' && missingProperty !== undefined)
     return { code: 'MISSING_KEY', path: [...path, missingProperty], message: 'is needed' };
   if (keyword === 'additionalProperties' && additionalProperty !== undefined)
     return { code: 'UNKNOWN_KEY', path: [...path, additionalProperty], message: 'is not taken' };
+  if (allowedValues !== undefined) {
+    const allowed = allowedValues.map((value) => JSON.stringify(value)).join(', ');
+    return { code: 'WRONG_VALUE', path, message: `must be one of ${allowed}` };
+  }
   return { code: keyword === 'type' ? 'WRONG_TYPE' : 'WRONG_VALUE', path, message };
 }

@@ -19,9 +19,13 @@ function faultsOf(issue: z.core.$ZodIssue, params: JsonObject): ParamFault[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({ code: 'UNKNOWN_KEY', path: [...path, key], message: 'is not taken' }));
   if (path.length > 0 && valueAt(params, path) === undefined)
-    return [{ code: 'MISSING_KEY', path, message: `is needed: ${issue.message}` }];
+    return [{ code: 'MISSING_KEY', path, message: neededText(issue) }];
   return [{ code: issue.code === 'invalid_type' ? 'WRONG_TYPE' : 'WRONG_VALUE', path, message: issue.message }];
 }
+
+/** What zod finds where nothing is says no more than that, unless the schema has words of its own. */
+const neededText = ({ code, message }: z.core.$ZodIssue): string =>
+  code === 'invalid_type' && message.endsWith('received undefined') ? 'is needed' : `is needed: ${message}`;
 
 /** Undefined where nothing is. */
 export function valueAt(value: Json, path: readonly string[]): Json | undefined {

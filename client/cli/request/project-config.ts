@@ -2,7 +2,9 @@
 import { readConfig, type Environment } from '../../../services/config/config.ts';
 import type { ProjectConfig } from '../../../services/config/project-config.ts';
 import { configFileOf, withProject } from '../../../services/config/project-file.ts';
-import { builtInCatalogue } from '../../../activities/commands/catalogue.ts';
+import { builtInCatalogue, builtInParameters } from '../../../activities/commands/catalogue.ts';
+import type { ParamCheck } from '../../../language/params/param-check.ts';
+import type { SchemaFaults } from '../../../language/params/schema-faults.ts';
 import type { ProjectCommands } from '../../../runs/commands/project-commands.ts';
 import type { Output } from '../output/output.ts';
 
@@ -19,7 +21,7 @@ export async function projectConfig(project: string, output: Output): Promise<Pr
   const env = withProject(process.env, project);
   const file = configFileOf(project);
   const builtIn = builtInCatalogue();
-  if (file === null) return { config: null, commands: { catalogue: builtIn, notices: [] }, env };
+  if (file === null) return { config: null, commands: await withBuiltIn({ catalogue: builtIn, notices: [] }), env };
   const [{ configIn, openProjectCommands }, { newsOf }] = await Promise.all([
     import('../../../runs/commands/open-project.ts'),
     import('../../../services/config/said-configs.ts'),
@@ -28,7 +30,7 @@ export async function projectConfig(project: string, output: Output): Promise<Pr
   const news = newsOf(home, file);
   if (news !== null) output.note(`sentinel: ${news}`);
   const config = await configIn(file);
-  return { config, commands: await openProjectCommands(builtIn, project, home), env };
+  return { config, commands: await withBuiltIn(await openProjectCommands(builtIn, project, home)), env };
 }
 
 /** The commands that definitions of a project may name; what is to be known of them is said. */
@@ -36,4 +38,19 @@ export async function commandsIn(project: string, output: Output): Promise<Proje
   const { commands } = await projectConfig(project, output);
   for (const notice of commands.notices) output.note(`sentinel: ${notice}`);
   return commands;
+}
+
+/** What the built-in commands take is checked as well. */
+async function withBuiltIn({ params: own, ...commands }: ProjectCommands): Promise<ProjectCommands> {
+  const { schemaFaults } = await import('../../../language/params/schema-faults.ts');
+  const schemas = builtInParameters();
+  const checks = new Map<string, SchemaFaults>();
+  const params: ParamCheck = (command, given) => {
+    const schema = Object.hasOwn(schemas, command) ? schemas[command] : undefined;
+    if (schema === undefined) return own?.(command, given) ?? [];
+    const check = checks.get(command) ?? schemaFaults(schema);
+    checks.set(command, check);
+    return check(given);
+  };
+  return { ...commands, params };
 }

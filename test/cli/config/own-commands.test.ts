@@ -120,7 +120,9 @@ test('a definition is read with the commands and their parameters', async () => 
   const problems = (params: object, rest?: object) => problemsOf(commands, { command: 'own/read', params }, rest);
   expect(await problems({ id: 'x' })).toEqual([]);
   expect(await problems({ id: '$it', size: '{{it.size}}', tags: '$it', kind: '$it' })).toEqual([]);
-  expect(await problems({})).toMatchObject([{ code: 'MISSING_KEY', path: 'steps.0.params.id' }]);
+  expect(await problems({})).toMatchObject([
+    { code: 'MISSING_KEY', path: 'steps.0.params.id', message: '"own/read": the parameter "id" is needed' },
+  ]);
   expect(await problems({ id: 7 })).toMatchObject([
     {
       code: 'WRONG_TYPE',
