@@ -1,6 +1,6 @@
 /** The file of `sentinel eval`: a definition, inputs, and checks of what comes of each. docs/evaluation.md describes it. */
 import * as z from 'zod';
-import { faultOfValues, type JsonObject } from '../../language/json.ts';
+import { faultOfValues, isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import { parseExpression } from '../../language/expression/parse.ts';
 
 const RUNS_MAX = 10_000;
@@ -64,18 +64,20 @@ export type EvaluationRead = { ok: true; evaluation: Evaluation } | { ok: false;
 
 /** Each problem names its place. */
 export function readEvaluation(text: string): EvaluationRead {
-  let value: unknown;
+  let value: Json;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text) as Json;
   } catch (error) {
     return { ok: false, problems: [`it is no JSON: ${error instanceof Error ? error.message : String(error)}`] };
   }
   const read = EvaluationFile.safeParse(value);
-  if (!read.success)
-    return { ok: false, problems: read.error.issues.flatMap((issue) => problemsOf(issue as Issue, [])) };
+  if (!read.success) {
+    const shape = read.error.issues.flatMap((issue) => problemsOf(issue as Issue, []));
+    return { ok: false, problems: [...shape, ...twiceNamed(value)] };
+  }
   const { inputs, models = [null], repeat = 1, concurrency = 2, replay = null, checks = [], definition } = read.data;
   const named = inputs.map((one, index) => ({
-    name: one.name ?? `input ${index + 1}`,
+    name: one.name ?? nameOf(index),
     input: one.input ?? {},
     checks: [...checks, ...(one.checks ?? [])].map((check) =>
       typeof check === 'string' ? { name: check, check } : check,
@@ -83,11 +85,7 @@ export function readEvaluation(text: string): EvaluationRead {
     outcome: one.outcome ?? ('completed' as const),
   }));
   const problems = [
-    ...twice(named.map(({ name }) => name)).map(
-      (name) =>
-        `inputs: two of them have the name "${name}"; the comparison with the last evaluation needs one for each`,
-    ),
-    ...twice(models.map((model) => model ?? '')).map((model) => `models: "${model}" stands there twice`),
+    ...twiceNamed(value),
     ...named.flatMap(({ input }, index) => {
       const fault = faultOfValues(input, (name) => `inputs[${index}].input.${name}`);
       return fault === null ? [] : [fault.message];
@@ -99,6 +97,24 @@ export function readEvaluation(text: string): EvaluationRead {
   if (problems.length > 0) return { ok: false, problems };
   return { ok: true, evaluation: { definition, inputs: named, models, repeat, concurrency, replay } };
 }
+
+/** Of a file whose shape may be wrong elsewhere. */
+function twiceNamed(file: Json): string[] {
+  const { inputs = [], models = [] } = isJsonObject(file) ? file : {};
+  const names = (Array.isArray(inputs) ? inputs : []).map((one, index) =>
+    isJsonObject(one) && typeof one['name'] === 'string' ? one['name'] : nameOf(index),
+  );
+  const listed = (Array.isArray(models) ? models : []).filter((model) => typeof model === 'string');
+  return [
+    ...twice(names).map(
+      (name) =>
+        `inputs: two of them have the name "${name}"; the comparison with the last evaluation needs one for each`,
+    ),
+    ...twice(listed).map((model) => `models: "${model}" stands there twice`),
+  ];
+}
+
+const nameOf = (index: number): string => `input ${index + 1}`;
 
 const twice = (names: readonly string[]): string[] => [
   ...new Set(names.filter((name, index) => names.indexOf(name) !== index)),

@@ -88,6 +88,15 @@ describe('the file', () => {
   ])('%s is said with its place', (_, value, problem) => {
     expect(problemsOf(value)).toEqual([expect.stringMatching(problem)]);
   });
+
+  test('says all that is wrong at once', () => {
+    const value = { definition: 'a', inputs: [{ name: 'x', checks: ['$a ==='] }, { name: 'x' }], repeat: 0 };
+    expect(problemsOf(value)).toEqual([
+      expect.stringMatching(/^inputs\[0\]\.checks\[0\]: is no expression/),
+      expect.stringMatching(/^repeat: /),
+      expect.stringMatching(/^inputs: two of them have the name "x"/),
+    ]);
+  });
 });
 
 const input = (checks: string[], outcome: 'completed' | 'failed' = 'completed') => ({
