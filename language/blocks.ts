@@ -19,6 +19,7 @@ export function blocksOf(step: Step): Array<{ key: string; steps: readonly Step[
     case 'emit':
     case 'sentinel':
     case 'approval':
+    case 'fail':
       return [];
     default:
       return step satisfies never;

@@ -53,6 +53,7 @@ function inStep(step: Step, model: string): Step {
     case 'watch':
     case 'emit':
     case 'approval':
+    case 'fail':
       return step;
     default:
       return step satisfies never;

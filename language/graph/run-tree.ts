@@ -190,6 +190,7 @@ export function withBlocks(
     case 'watch':
     case 'emit':
     case 'approval':
+    case 'fail':
       return step;
     default:
       return step satisfies never;
