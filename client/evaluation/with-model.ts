@@ -54,6 +54,7 @@ function inStep(step: Step, model: string): Step {
     case 'emit':
     case 'approval':
     case 'fail':
+    case 'set':
       return step;
     default:
       return step satisfies never;

@@ -191,6 +191,7 @@ export function withBlocks(
     case 'emit':
     case 'approval':
     case 'fail':
+    case 'set':
       return step;
     default:
       return step satisfies never;
