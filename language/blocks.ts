@@ -21,6 +21,7 @@ export function blocksOf(step: Step): Array<{ key: string; steps: readonly Step[
     case 'approval':
     case 'fail':
     case 'set':
+    case 'sleep':
       return [];
     default:
       return step satisfies never;

@@ -55,6 +55,7 @@ function inStep(step: Step, model: string): Step {
     case 'approval':
     case 'fail':
     case 'set':
+    case 'sleep':
       return step;
     default:
       return step satisfies never;

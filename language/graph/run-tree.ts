@@ -192,6 +192,7 @@ export function withBlocks(
     case 'approval':
     case 'fail':
     case 'set':
+    case 'sleep':
       return step;
     default:
       return step satisfies never;
