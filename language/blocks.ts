@@ -22,6 +22,7 @@ export function blocksOf(step: Step): Array<{ key: string; steps: readonly Step[
     case 'fail':
     case 'set':
     case 'sleep':
+    case 'join':
       return [];
     default:
       return step satisfies never;

@@ -56,6 +56,7 @@ function inStep(step: Step, model: string): Step {
     case 'fail':
     case 'set':
     case 'sleep':
+    case 'join':
       return step;
     default:
       return step satisfies never;

@@ -193,6 +193,7 @@ export function withBlocks(
     case 'fail':
     case 'set':
     case 'sleep':
+    case 'join':
       return step;
     default:
       return step satisfies never;
