@@ -244,5 +244,7 @@ export const Definition = z.strictObject({
   env: z.array(z.string().min(1)).optional(),
   strict: z.boolean().optional(),
   inputs: z.record(z.string(), Value).optional(),
+  /** A JSON Schema of what a run is given, in place of `inputs`. */
+  inputSchema: z.record(z.string(), Value).optional(),
 });
 export type Definition = z.infer<typeof Definition>;

@@ -46,6 +46,8 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     env: 'Names of environment variables that {{env.NAME}} may read. Their values are masked in logs.',
     strict: 'A reference without a value makes its step fail, in place of a warning.',
     inputs: 'Variables the run starts with, and their defaults; --input gives others.',
+    inputSchema:
+      'What a run is given, as a JSON Schema: "properties" with types, defaults and descriptions, and "required". In place of "inputs".',
   },
   ShellStep: {
     '': 'Runs a command line. A non-zero exit code is a result, not a failure: {exitCode, stdout, stderr, output, success, durationMs}.',

@@ -32,6 +32,7 @@ export const LONG_KEYS: ReadonlySet<string> = new Set([
   'timeZone',
   'catchupWindowMs',
   'jitterMs',
+  'inputSchema',
   'ragSources',
   'escalateOn',
   'reportTo',
