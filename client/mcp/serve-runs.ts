@@ -7,7 +7,7 @@ import { findDefinition } from '../cli/request/find-definition.ts';
 import { handleFor } from '../cli/request/run-request.ts';
 import { ClientError, type SentinelClient } from '../client.ts';
 import { nestedEvents } from '../follow/nested-events.ts';
-import { filesOfProject } from '../read-definition.ts';
+import { filesOfProject, isDefinitionFile } from '../read-definition.ts';
 import { traceLines } from '../show/trace.ts';
 import { openProjectCommands } from '../../runs/commands/open-project.ts';
 import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
@@ -60,7 +60,7 @@ function addStarting(server: McpServer, served: Served): void {
 
 async function savedDefinition({ client, project }: Served, name: string) {
   // A name, and no path: what is not saved is not started from here.
-  if (/[/\\]/.test(name) || name.endsWith('.json') || existsSync(name))
+  if (/[/\\]/.test(name) || isDefinitionFile(name) || existsSync(name))
     throw new ClientError('USAGE', `"${name}" is not the name of a saved sentinel; list_sentinels names them.`);
   const commands = await openProjectCommands(builtInCatalogue(), project, readConfig().home);
   const { definition, problems, known } = await findDefinition(name, project, commands, client);
