@@ -4,8 +4,9 @@
  */
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { builtInCatalogue } from '../activities/commands/catalogue.ts';
+import { builtInCatalogue, builtInParameters } from '../activities/commands/catalogue.ts';
 import type { Catalogue } from '../language/catalogue.ts';
+import { paramsCheck } from '../language/params/schema-params.ts';
 import type { ParamCheck } from '../language/params/param-check.ts';
 import { definitionBytesMax } from '../language/limits.ts';
 import type { Definition } from '../language/model.ts';
@@ -137,7 +138,7 @@ export class DefinitionFiles implements Named {
   }
 }
 
-const builtIn = (): Commands => ({ catalogue: builtInCatalogue() });
+const builtIn = (): Commands => ({ catalogue: builtInCatalogue(), params: paramsCheck(builtInParameters()) });
 
 /** The folder a file lies in, and the definitions that come with this package. */
 export function filesAround(file: string, commands: Commands = builtIn(), packageRoot = ownRoot): DefinitionFiles {

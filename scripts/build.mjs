@@ -31,12 +31,14 @@ const { buildBundle, BUNDLE_FILE } = await import(pathToFileURL(join(root, 'dist
 writeFileSync(join(root, 'dist', BUNDLE_FILE), await buildBundle());
 
 const catalogueModule = await import(pathToFileURL(join(root, 'dist', 'activities', 'commands', 'catalogue.js')).href);
-/** A verb that reads a definition needs what the commands state, not their schemas and their code. */
+/** A verb that reads a definition needs what the commands state and take, not their code. */
 const catalogueAsValue = {
   name: 'catalogue-as-value',
   setup({ onLoad }) {
     onLoad({ filter: /[/\\]activities[/\\]commands[/\\]catalogue\.ts$/ }, () => ({
-      contents: `export const builtInCatalogue = () => (${JSON.stringify(catalogueModule.builtInCatalogue())});`,
+      contents: ['builtInCatalogue', 'builtInParameters']
+        .map((name) => `export const ${name} = () => (${JSON.stringify(catalogueModule[name]())});`)
+        .join('\n'),
     }));
   },
 };

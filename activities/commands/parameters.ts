@@ -9,14 +9,15 @@ const known = new WeakMap<Command, JsonObject>();
 export function parametersOf(command: Command): JsonObject {
   const before = known.get(command);
   if (before !== undefined) return before;
-  const { $schema: _schema, ...schema } = command.parameters ?? schemaOf(command);
+  const { $schema: _schema, ...schema } = parameterSchemaOf(command);
   const parameters = asObject(schema);
   known.set(command, parameters);
   return parameters;
 }
 
-const schemaOf = ({ params }: Command): JsonObject =>
-  z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' }) as unknown as JsonObject;
+/** As the command has them: of several forms, each. */
+export const parameterSchemaOf = ({ params, parameters }: Command): JsonObject =>
+  parameters ?? (z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' }) as unknown as JsonObject);
 
 /**
  * Providers take an object at the top and no choice between several: a command with several forms offers

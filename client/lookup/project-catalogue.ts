@@ -5,5 +5,5 @@ import { openProjectCommands } from '../../runs/commands/open-project.ts';
 
 export async function projectCatalogue(project: string | undefined, home: string): Promise<Catalogue> {
   if (project === undefined) return builtInCatalogue();
-  return (await openProjectCommands(builtInCatalogue(), project, home)).catalogue;
+  return (await openProjectCommands({ catalogue: builtInCatalogue() }, project, home)).catalogue;
 }

@@ -10,7 +10,8 @@ import { nestedEvents } from '../follow/nested-events.ts';
 import { filesOfProject, isDefinitionFile } from '../read-definition.ts';
 import { traceLines } from '../show/trace.ts';
 import { openProjectCommands } from '../../runs/commands/open-project.ts';
-import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
+import { paramsCheck } from '../../language/params/schema-params.ts';
+import { builtInCatalogue, builtInParameters } from '../../activities/commands/catalogue.ts';
 import { readConfig } from '../../services/config/config.ts';
 import type { Served } from './served.ts';
 import { said } from './tool-result.ts';
@@ -62,7 +63,11 @@ async function savedDefinition({ client, project }: Served, name: string) {
   // A name, and no path: what is not saved is not started from here.
   if (/[/\\]/.test(name) || isDefinitionFile(name) || existsSync(name))
     throw new ClientError('USAGE', `"${name}" is not the name of a saved sentinel; list_sentinels names them.`);
-  const commands = await openProjectCommands(builtInCatalogue(), project, readConfig().home);
+  const commands = await openProjectCommands(
+    { catalogue: builtInCatalogue(), params: paramsCheck(builtInParameters()) },
+    project,
+    readConfig().home,
+  );
   const { definition, problems, known } = await findDefinition(name, project, commands, client);
   if (definition === null || hasErrors(problems)) {
     const errors = problems.filter(({ severity }) => severity === 'error');

@@ -8,6 +8,7 @@ export interface ParamFault {
   path: readonly string[];
   /** What was found, or what is taken. */
   message: string;
+  fix?: string;
 }
 
 /** Empty for a command that nothing is known of. */

@@ -1,9 +1,8 @@
 /** The commands that runs of a project have, from its `sentinel.config` and what was accepted. */
-import type { Catalogue } from '../../language/catalogue.ts';
 import { acceptedIn } from '../../services/config/accepted-tools.ts';
 import type { ProjectConfig } from '../../services/config/project-config.ts';
 import { configFileOf, type ConfigFile } from '../../services/config/project-file.ts';
-import type { ProjectCommands } from './project-commands.ts';
+import type { BuiltIn, ProjectCommands } from './project-commands.ts';
 
 const loaded = new Map<string, { digest: string; config: Promise<ProjectConfig> }>();
 
@@ -18,9 +17,9 @@ export function configIn(file: ConfigFile): Promise<ProjectConfig> {
   return config;
 }
 
-export async function openProjectCommands(builtIn: Catalogue, project: string, home: string): Promise<ProjectCommands> {
+export async function openProjectCommands(builtIn: BuiltIn, project: string, home: string): Promise<ProjectCommands> {
   const file = configFileOf(project);
-  if (file === null) return { catalogue: builtIn, notices: [] };
+  if (file === null) return { ...builtIn, notices: [] };
   const [config, { projectCommands }] = await Promise.all([configIn(file), import('./project-commands.ts')]);
   return projectCommands(builtIn, { path: file.path, config, accepted: acceptedIn(home, project) });
 }

@@ -22,6 +22,9 @@ export interface ProjectCommands {
   notices: string[];
 }
 
+/** What Sentinel itself has. */
+export type BuiltIn = Pick<ProjectCommands, 'catalogue' | 'params'>;
+
 export interface ConfiguredProject {
   /** Of its `sentinel.config`. */
   path: string;
@@ -30,7 +33,7 @@ export interface ConfiguredProject {
 }
 
 /** Throws `ConfigError` where a command's name cannot be. */
-export function projectCommands(builtIn: Catalogue, project: ConfiguredProject): ProjectCommands {
+export function projectCommands({ catalogue: builtIn, params }: BuiltIn, project: ConfiguredProject): ProjectCommands {
   const { config, accepted } = project;
   checkNames(builtIn, project);
   const { tools, notices } = mcpTools(builtIn, project);
@@ -40,7 +43,7 @@ export function projectCommands(builtIn: Catalogue, project: ConfiguredProject):
   ];
   return {
     catalogue: { ...builtIn, ...Object.fromEntries(entries) },
-    params: paramCheck(config.commands, tools),
+    params: paramCheck(config.commands, tools, params),
     notices: [
       ...Object.keys(config.mcpServers)
         .filter((server) => !Object.hasOwn(accepted, server))
@@ -125,9 +128,13 @@ function schemaProblem({ inputSchema }: McpTool): string | null {
   }
 }
 
-function paramCheck(own: readonly OwnCommand[], tools: readonly McpCommand[]): ParamCheck {
+function paramCheck(
+  own: readonly OwnCommand[],
+  tools: readonly McpCommand[],
+  builtIn: ParamCheck = () => [],
+): ParamCheck {
   const checks = new Map<string, (params: JsonObject) => ReturnType<ParamCheck>>();
   for (const { name, params } of own) checks.set(name, (given) => zodFaults(params, given));
   for (const { command, tool } of tools) checks.set(command, (given) => schemaFaults(tool.inputSchema)(given));
-  return (command, params) => checks.get(command)?.(params) ?? [];
+  return (command, params) => checks.get(command)?.(params) ?? builtIn(command, params);
 }

@@ -32,7 +32,7 @@ export async function openProject(
     return { config: NO_PROJECT_CONFIG, commands: [], close: async () => undefined };
   const config = await loadProjectConfig(file);
   const accepted = acceptedReader(home, project.folder);
-  const { notices } = projectCommands(builtInCatalogue(), { path: file.path, config, accepted: accepted() });
+  const { notices } = projectCommands({ catalogue: builtInCatalogue() }, { path: file.path, config, accepted: accepted() });
   for (const text of [`loaded ${file.path}`, ...notices]) say(text);
   const commands = ownCommands(config.commands);
   if (commands.length > 0) outliveRejections(say);

@@ -2,7 +2,8 @@
 import { readConfig, type Environment } from '../../../services/config/config.ts';
 import type { ProjectConfig } from '../../../services/config/project-config.ts';
 import { configFileOf, withProject } from '../../../services/config/project-file.ts';
-import { builtInCatalogue } from '../../../activities/commands/catalogue.ts';
+import { paramsCheck } from '../../../language/params/schema-params.ts';
+import { builtInCatalogue, builtInParameters } from '../../../activities/commands/catalogue.ts';
 import type { ProjectCommands } from '../../../runs/commands/project-commands.ts';
 import type { Output } from '../output/output.ts';
 
@@ -19,7 +20,8 @@ export async function projectConfig(project: string, output: Output): Promise<Pr
   const env = withProject(process.env, project);
   const file = configFileOf(project);
   const builtIn = builtInCatalogue();
-  if (file === null) return { config: null, commands: { catalogue: builtIn, notices: [] }, env };
+  const params = paramsCheck(builtInParameters());
+  if (file === null) return { config: null, commands: { catalogue: builtIn, params, notices: [] }, env };
   const [{ configIn, openProjectCommands }, { newsOf }] = await Promise.all([
     import('../../../runs/commands/open-project.ts'),
     import('../../../services/config/said-configs.ts'),
@@ -28,7 +30,7 @@ export async function projectConfig(project: string, output: Output): Promise<Pr
   const news = newsOf(home, file);
   if (news !== null) output.note(`sentinel: ${news}`);
   const config = await configIn(file);
-  return { config, commands: await openProjectCommands(builtIn, project, home), env };
+  return { config, commands: await openProjectCommands({ catalogue: builtIn, params }, project, home), env };
 }
 
 /** The commands that definitions of a project may name; what is to be known of them is said. */

@@ -13,13 +13,14 @@ export function checkParams(sites: Sites, origins: Origins, check: ParamCheck | 
     if (step.type !== 'command') return [];
     const { command, params = {} } = step;
     const known = check(command, params).filter((fault) => fault.code === 'UNKNOWN_KEY' || !isOpen(params, fault));
-    return known.map(({ code, path: at, message }): Problem => {
+    return known.map(({ code, path: at, message, fix }): Problem => {
       const what = at.length === 0 ? 'what it is given' : `the parameter "${at.join('.')}"`;
       return {
         code,
         severity: 'error',
         path: origins.locate(step, path, ['params', ...at]),
         message: `"${command}": ${what} ${message.startsWith('is ') ? message : `does not fit: ${message}`}`,
+        ...(fix === undefined ? {} : { fix }),
       };
     });
   });

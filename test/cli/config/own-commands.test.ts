@@ -25,7 +25,7 @@ function project(text: string): string {
   return path;
 }
 
-const open = (path: string): Promise<ProjectCommands> => openProjectCommands(catalogue, path, home);
+const open = (path: string): Promise<ProjectCommands> => openProjectCommands({ catalogue }, path, home);
 
 /** A configuration with one command of these fields over good ones. */
 const one = (fields: string): string => `
