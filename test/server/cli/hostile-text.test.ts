@@ -176,6 +176,34 @@ test('what begins by itself: schedules, triggers, events and hooks', async () =>
   await walkBoth('hooks', 'remove');
 });
 
+test('what runs leave behind: changes, rooms, cassettes, samples and evaluations', async () => {
+  const wrote = `printf '%s' "$TEXT" > "$TEXT"`;
+  const handle = await harness.start(once('writes', [shell(wrote, { name: HOSTILE, env: { TEXT: HOSTILE } })]));
+  await harness.result(handle);
+  for (const how of [[], ['--stat'], [HOSTILE]]) await walkBoth('changes', handle, ...how);
+  for (const how of [['--dry-run'], ['--only'], [HOSTILE], []]) await walkBoth('undo', handle, ...how);
+  expect(plain((await walk('changes', handle)).out)).toContain(String.raw`a\u001b[35mb\u001b]0;title\u0007c`);
+  await walkBoth('chat', 'general', '--send', HOSTILE, '--by', HOSTILE);
+  for (const room of [[], ['general'], [HOSTILE]]) await walkBoth('chat', ...room);
+  double.next(streamed(wire, wire.events({ parts: [{ text: [HOSTILE] }], reason: wire.reasons.end })));
+  const asking = { type: 'llm' as const, model: 'openai/some-model', prompt: HOSTILE, system: HOSTILE };
+  const asked = await harness.start(once('recorded', [asking]));
+  expect(await harness.result(asked)).toMatchObject({ outcome: 'completed' });
+  await walkBoth('cassette', asked);
+  await walkBoth('samples', asked);
+  await walkBoth('samples', HOSTILE);
+  const inputs = [{ name: HOSTILE, input: { [HOSTILE]: HOSTILE } }];
+  for (const checks of [[HOSTILE], [{ name: HOSTILE, check: '$said.stdout === 1' }]]) {
+    const file = { definition: './evaluated.json', inputs, checks, [checks.length > 1 ? HOSTILE : 'repeat']: 1 };
+    writeFileSync(join(harness.project, 'hostile.eval.json'), JSON.stringify(file));
+    writeFileSync(
+      join(harness.project, 'evaluated.json'),
+      JSON.stringify({ ...definition, steps: definition.steps.slice(0, 1) }),
+    );
+    await walkBoth('eval', 'hostile.eval.json');
+  }
+});
+
 test('models: what they are asked, what they answer and call', async () => {
   const called = { id: HOSTILE, name: HOSTILE, pieces: [JSON.stringify({ [HOSTILE]: HOSTILE })] };
   const { calls, end } = wire.reasons;
@@ -204,34 +232,6 @@ test('models: what they are asked, what they answer and call', async () => {
     pieces: [JSON.stringify({ object: 'list', data: [{ id: HOSTILE, object: 'model' }] })],
   });
   await walkBoth('models', 'list');
-});
-
-test('what runs leave behind: changes, rooms, cassettes, samples and evaluations', async () => {
-  const wrote = `printf '%s' "$TEXT" > "$TEXT"`;
-  const handle = await harness.start(once('writes', [shell(wrote, { name: HOSTILE, env: { TEXT: HOSTILE } })]));
-  await harness.result(handle);
-  for (const how of [[], ['--stat'], [HOSTILE]]) await walkBoth('changes', handle, ...how);
-  for (const how of [['--dry-run'], ['--only'], [HOSTILE], []]) await walkBoth('undo', handle, ...how);
-  expect(plain((await walk('changes', handle)).out)).toContain(String.raw`a\u001b[35mb\u001b]0;title\u0007c`);
-  await walkBoth('chat', 'general', '--send', HOSTILE, '--by', HOSTILE);
-  for (const room of [[], ['general'], [HOSTILE]]) await walkBoth('chat', ...room);
-  double.next(streamed(wire, wire.events({ parts: [{ text: [HOSTILE] }], reason: wire.reasons.end })));
-  const asking = { type: 'llm' as const, model: 'openai/some-model', prompt: HOSTILE, system: HOSTILE };
-  const asked = await harness.start(once('recorded', [asking]));
-  await harness.result(asked);
-  await walkBoth('cassette', asked);
-  await walkBoth('samples', asked);
-  await walkBoth('samples', HOSTILE);
-  const inputs = [{ name: HOSTILE, input: { [HOSTILE]: HOSTILE } }];
-  for (const checks of [[HOSTILE], [{ name: HOSTILE, check: '$said.stdout === 1' }]]) {
-    const file = { definition: './evaluated.json', inputs, checks, [checks.length > 1 ? HOSTILE : 'repeat']: 1 };
-    writeFileSync(join(harness.project, 'hostile.eval.json'), JSON.stringify(file));
-    writeFileSync(
-      join(harness.project, 'evaluated.json'),
-      JSON.stringify({ ...definition, steps: definition.steps.slice(0, 1) }),
-    );
-    await walkBoth('eval', 'hostile.eval.json');
-  }
 });
 
 test('servers of tools: what they say of themselves', async () => {
