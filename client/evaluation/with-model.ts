@@ -1,4 +1,5 @@
 /** A definition whose models are chosen from outside: where it says `auto`, or nothing. */
+import { blocksOf, withBlocks, withSteps } from '../../language/blocks.ts';
 import type { Definition, Step } from '../../language/model.ts';
 import type { Known } from '../read-definition.ts';
 
@@ -8,14 +9,11 @@ const ASKING = new Set(['ai/generate', 'ai/should-respond']);
 const isOpen = (model: unknown): boolean => model === undefined || model === 'auto';
 
 /** A step that names a model keeps it. */
-export function withModel(definition: Definition, model: string): Definition {
-  const { steps, always } = definition;
-  return {
-    ...definition,
-    steps: inBlock(steps, model),
-    ...(always === undefined ? {} : { always: inBlock(always, model) }),
-  };
-}
+export const withModel = (definition: Definition, model: string): Definition =>
+  withSteps(definition, (name) => {
+    const steps = name === 'always' ? definition.always : definition.steps;
+    return steps === undefined ? undefined : inBlock(steps, model);
+  });
 
 export const knownWithModel =
   (known: Known, model: string): Known =>
@@ -27,34 +25,11 @@ export const knownWithModel =
 const inBlock = (steps: readonly Step[], model: string): Step[] => steps.map((step) => inStep(step, model));
 
 function inStep(step: Step, model: string): Step {
-  switch (step.type) {
-    case 'llm':
-      return isOpen(step.model) ? { ...step, model } : step;
-    case 'command':
-      return ASKING.has(step.command) && isOpen(step.params?.['model'])
-        ? { ...step, params: { ...step.params, model } }
-        : step;
-    case 'condition': {
-      const { then, else: otherwise, always } = step;
-      return {
-        ...step,
-        ...(then === undefined ? {} : { then: inBlock(then, model) }),
-        ...(otherwise === undefined ? {} : { else: inBlock(otherwise, model) }),
-        ...(always === undefined ? {} : { always: inBlock(always, model) }),
-      };
-    }
-    case 'loop':
-      return { ...step, steps: inBlock(step.steps, model) };
-    case 'parallel':
-      return { ...step, branches: step.branches.map((branch) => inBlock(branch, model)) };
-    case 'sentinel':
-      return '$ref' in step.definition ? step : { ...step, definition: withModel(step.definition, model) };
-    case 'shell':
-    case 'watch':
-    case 'emit':
-    case 'approval':
-      return step;
-    default:
-      return step satisfies never;
-  }
+  if (step.type === 'llm') return isOpen(step.model) ? { ...step, model } : step;
+  if (step.type === 'command' && ASKING.has(step.command) && isOpen(step.params?.['model']))
+    return { ...step, params: { ...step.params, model } };
+  if (step.type === 'sentinel' && !('$ref' in step.definition))
+    return { ...step, definition: withModel(step.definition, model) };
+  const blocks = new Map(blocksOf(step).map(({ key, steps }) => [key, inBlock(steps, model)]));
+  return withBlocks(step, undefined, (key) => blocks.get(key));
 }

@@ -2,11 +2,12 @@
  * The graph of a run: its definition as it was edited, with what each step did laid over it. Steps that
  * stand no longer are drawn where they stood, if they ran.
  */
+import { withBlocks, withSteps } from '../blocks.ts';
 import type { Definition, Step } from '../model.ts';
 import { graphOf } from './draw.ts';
 import type { Graph, GraphNode } from './graph.ts';
 import type { StepState } from './run-states.ts';
-import { withBlocks, withSteps, type Entry, type RunTree, type Standing } from './run-tree.ts';
+import type { Entry, RunTree, Standing } from './run-tree.ts';
 
 /** What is laid over the node that is drawn at a path. */
 interface Overlay {

@@ -9,7 +9,7 @@
  * - A nested run has a standing of its own over the entries that all runs of its step share. Each run
  *   of a definition that is named (`$ref`) begins alike: nothing around it can change its steps.
  */
-import { blocksOf } from '../blocks.ts';
+import { blocksOf, withBlocks, withSteps } from '../blocks.ts';
 import type { Definition, Step } from '../model.ts';
 import { isCall } from '../models/call-keys.ts';
 import { NestedRuns } from '../events/nested-runs.ts';
@@ -155,45 +155,6 @@ export function stepOf({ entry, blocks }: Standing): Step {
 function definitionOf({ entry: { definition }, blocks }: Standing): Definition {
   if (definition === undefined) throw new Error('bug: a nested run without a definition');
   return withSteps(definition, (name) => blocks.get(`definition.${name}`)?.map(stepOf));
-}
-
-export function withSteps(definition: Definition, stepsIn: (name: string) => Step[] | undefined): Definition {
-  const [steps = [], always] = [stepsIn('steps'), stepsIn('always')];
-  return { ...definition, steps, ...(always === undefined || always.length === 0 ? {} : { always }) };
-}
-
-/** The step with other steps inside; `definition` where a nested one is known. */
-export function withBlocks(
-  step: Step,
-  definition: Definition | undefined,
-  stepsIn: (name: string) => Step[] | undefined,
-): Step {
-  switch (step.type) {
-    case 'condition': {
-      const blocks = (['then', 'else', 'always'] as const).flatMap((name) => {
-        const steps = stepsIn(name);
-        return steps === undefined ? [] : [[name, steps] as const];
-      });
-      return { ...step, ...Object.fromEntries(blocks) };
-    }
-    case 'loop':
-      return { ...step, steps: stepsIn('steps') ?? [] };
-    case 'parallel':
-      return { ...step, branches: step.branches.map((_, index) => stepsIn(`branches.${index}`) ?? []) };
-    case 'sentinel':
-      return definition === undefined
-        ? step
-        : { ...step, definition: withSteps(definition, (name) => stepsIn(`definition.${name}`)) };
-    case 'shell':
-    case 'command':
-    case 'llm':
-    case 'watch':
-    case 'emit':
-    case 'approval':
-      return step;
-    default:
-      return step satisfies never;
-  }
 }
 
 /** `steps.2.branches.0.3` is at 2 in `steps`, and in that at 3 in `branches.0`. */

@@ -5,24 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
 import { tryEvaluate } from '../../../language/expression/evaluate.ts';
 import { scopeOf } from '../../../language/expression/scope.ts';
+import { repository } from '../../attacks/inside.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
 const registry = createRegistry(builtInCommands());
-
-/** A repository with one commit. */
-async function repository(): Promise<string> {
-  const project = await temporaryFolder();
-  const git = (...args: string[]) => execa('git', args, { cwd: project });
-  await git('init', '--quiet', '--initial-branch=main');
-  await git('config', 'user.name', 'Tester');
-  await git('config', 'user.email', 'tester@example.org');
-  await git('config', 'commit.gpgsign', 'false');
-  await writeFile(join(project, 'a.txt'), 'one\n');
-  await git('add', '.');
-  await git('commit', '--quiet', '--message=first');
-  return project;
-}
 
 const run = (project: string, params: object, attempt = 1) =>
   registry.run('code/git', { ...params }, commandContext(project, { attempt }));
