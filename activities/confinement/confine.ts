@@ -64,9 +64,10 @@ export function resolveInside(project: string, path: string, access: Access = {}
   const real = realpathOfDeepest(wanted, path);
   if (!isInside(root, real)) throw outside(path, 'leads out of the project through a symbolic link');
   // A link is protected by what it is called, and by what it leads to.
-  const refused = [protectionOf(root, real), protectionOf(root, wanted)].find((protection) =>
-    isHeldBack(protection, { root, real }, access),
-  );
+  const places = real === wanted ? [real] : [real, wanted];
+  const refused = places
+    .map((place) => protectionOf(root, place))
+    .find((protection) => isHeldBack(protection, { root, real }, access));
   if (refused) throw new Failure('PATH_PROTECTED', refusals[refused](path));
   return real;
 }

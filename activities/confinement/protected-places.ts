@@ -24,23 +24,30 @@ import { isSecretFile, plainName, SECRET_GLOBS } from '../../language/rights/sec
 const HOME_MARKS = ['postgres.password', 'worker-settings.json', 'supervisor.lock'];
 const RUN_LATER = ['sentinels', 'sentinel.config.ts', 'sentinel.config.js', 'sentinel.config.mjs'];
 
-const isHome = (folder: string): boolean =>
-  isNamedHome(folder) || HOME_MARKS.some((mark) => existsSync(join(folder, mark)));
-
-function isNamedHome(folder: string): boolean {
+/** Of this worker; null where it was told of none. */
+function ownHome(): string | null {
   const own = process.env['SENTINEL_HOME'];
-  return plainName(basename(folder)) === '.sentinel' || (own !== undefined && own !== '' && folder === realOf(own));
+  return own === undefined || own === '' ? null : realOf(own);
 }
+
+const isNamedHome = (folder: string, own: string | null): boolean =>
+  plainName(basename(folder)) === '.sentinel' || folder === own;
+
+const holdsMark = (folder: string): boolean => HOME_MARKS.some((mark) => existsSync(join(folder, mark)));
+
+/** What a path leads to is a file mostly, which holds nothing: this look stands for one at each mark. */
+const isFolder = (path: string): boolean => existsSync(`${path}${sep}.`);
 
 export type Protection = 'home' | 'repository' | 'secrets' | 'run-later';
 
 /** Why a real path inside a real root is out of reach; null where it is not. */
 export function protectionOf(root: string, real: string): Protection | null {
   const parts = relative(root, real).split(sep).filter(Boolean);
+  const own = ownHome();
   let at = root;
   for (const part of parts) {
     at = join(at, part);
-    if (isHome(at)) return 'home';
+    if (isNamedHome(at, own) || ((at !== real || isFolder(at)) && holdsMark(at))) return 'home';
   }
   const names = parts.map(plainName);
   if (names.includes('.git')) return 'repository';
@@ -102,13 +109,14 @@ async function search(root: string): Promise<ProtectedPlaces> {
   const homes: string[] = [];
   const repositories: string[] = [];
   const secrets: string[] = [];
+  const own = ownHome();
   const waiting = [{ folder: root, depth: 0 }];
   let seen = 0;
   for (let next = waiting.shift(); next !== undefined && seen < foldersMax; next = waiting.shift()) {
     seen += 1;
     const { folder, depth } = next;
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-    if (depth > 0 && (isNamedHome(folder) || entries.some(({ name }) => HOME_MARKS.includes(name)))) {
+    if (depth > 0 && (isNamedHome(folder, own) || entries.some(({ name }) => HOME_MARKS.includes(name)))) {
       homes.push(folder);
       continue;
     }
@@ -121,14 +129,14 @@ async function search(root: string): Promise<ProtectedPlaces> {
     }
   }
   const laters = RUN_LATER.map((name) => join(root, name));
-  const own = join(root, '.sentinel');
+  const usual = join(root, '.sentinel');
   const there = await Promise.all(laters.map(isThere));
   return {
     homes,
     repositories,
     secrets,
     runLater: laters.filter((_path, index) => there[index]),
-    missing: [...laters.filter((_path, index) => !there[index]), ...((await isThere(own)) ? [] : [own])],
+    missing: [...laters.filter((_path, index) => !there[index]), ...((await isThere(usual)) ? [] : [usual])],
   };
 }
 
