@@ -62,6 +62,7 @@ import type { ModelFrame } from '../interpreter/position.ts';
 import { handleOf } from '../interpreter/keys.ts';
 import { quickSteps } from './segment/quick-steps.ts';
 import { runSegment } from './segment/run-segment.ts';
+import { beating } from './shell/process/beating.ts';
 import { runShell, type ShellResult } from './shell/run-shell.ts';
 import { withValueFiles } from './shell/value-files.ts';
 import type { Models } from './models/open-models.ts';
@@ -150,20 +151,11 @@ async function checkpointed<Result>(
   if (checkpoints === null || context.confinement?.mode === 'readonly') return run();
   const { handle, project } = context.run;
   const { key, attempt } = context;
-  const isTaken = await beating(
-    context,
-    () => checkpoints.begin({ handle, key, project, attempt, ...step }),
-    () => null,
-  );
+  const isTaken = await beating(context, () => checkpoints.begin({ handle, key, project, attempt, ...step }));
   try {
     return await run();
   } finally {
-    if (isTaken && !step.isBackground)
-      await beating(
-        context,
-        () => checkpoints.end({ handle, key, project }),
-        () => null,
-      );
+    if (isTaken && !step.isBackground) await beating(context, () => checkpoints.end({ handle, key, project }));
   }
 }
 
@@ -175,8 +167,6 @@ function commandActivity(parts: ActivityParts, nameOf: () => string): Activity {
 }
 
 /** A model may think for minutes without a word. */
-const beatMs = 2000;
-
 async function askWithin(parts: ActivityParts, request: TurnRequest, options?: StepOptions): Promise<TurnOutcome> {
   const context = await contextOf(parts, options);
   const { run, key, attempt, timeoutMs, signal, secrets, reach } = context;
@@ -261,15 +251,6 @@ async function performCall(parts: ActivityParts, effect: CommandEffect, context:
     ...(reach === undefined ? {} : { reach }),
     ...(starts === undefined ? {} : { starts }),
   });
-}
-
-async function beating<Result>(context: CommandContext, run: () => Promise<Result>, said: () => Json): Promise<Result> {
-  const beat = setInterval(() => context.heartbeat(said()), beatMs);
-  try {
-    return await run();
-  } finally {
-    clearInterval(beat);
-  }
 }
 
 type KnownContext = CommandContext & { secrets: Secrets };

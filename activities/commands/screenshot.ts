@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import * as z from 'zod';
 import { Failure } from '../failures/failures.ts';
 import { helperPath } from '../confinement/helper-programs.ts';
+import { beating } from '../shell/process/beating.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 import { ownPorts } from './own-ports.ts';
 
@@ -16,7 +17,6 @@ const BOUNDS = {
   bytesMax: 5 * 1024 * 1024,
   /** How long a page may go on asking for things before it is taken as it is. */
   idleMs: 3_000,
-  beatMs: 2_000,
 } as const;
 
 const Side = z.number().int().min(50).max(BOUNDS.sideMax);
@@ -32,7 +32,6 @@ type Params = z.infer<typeof Params>;
 
 async function screenshot(params: Params, context: CommandContext) {
   const { url, width = 1280, height = 800 } = params;
-  const beat = setInterval(() => context.heartbeat(), BOUNDS.beatMs);
   const browser = await launch(context);
   const end = (): void => void browser.close();
   context.signal.addEventListener('abort', end, { once: true });
@@ -52,7 +51,6 @@ async function screenshot(params: Params, context: CommandContext) {
       { cause: error },
     );
   } finally {
-    clearInterval(beat);
     context.signal.removeEventListener('abort', end);
     await browser.close();
   }
@@ -167,6 +165,6 @@ export const screenshotCommands: Command[] = [
       mediaType: z.enum(['image/png', 'image/jpeg']),
       image: z.string(),
     }),
-    run: screenshot,
+    run: (params, context) => beating(context, () => screenshot(params, context)),
   }),
 ];

@@ -8,6 +8,7 @@ import type { Json } from '../../language/json.ts';
 import { watchTimeoutMs } from '../../language/limits.ts';
 import { Rule, Value } from '../../language/model.ts';
 import type { BackgroundProcesses, Started } from '../shell/background.ts';
+import { beating } from '../shell/process/beating.ts';
 import { SHELL_BOUNDS } from '../shell/process/bounds.ts';
 import { classifierOf, emitLines } from '../shell/output/classification.ts';
 import { runShell, type ShellResult } from '../shell/run-shell.ts';
@@ -78,16 +79,9 @@ async function startInBackground(
   const { started, process } = await background.start({ ...request, ...stated }, context);
   if (typeof port === 'number') return { ...started, port };
   if (port !== true || process === null) return started;
-  const beat = setInterval(() => context.heartbeat(), SHELL_BOUNDS.heartbeatMs);
-  try {
-    const served = await process.servedPort(
-      Math.min(timeoutMs ?? SHELL_BOUNDS.portWaitMs, context.timeoutMs),
-      context.signal,
-    );
-    return served === null ? started : { ...started, port: served };
-  } finally {
-    clearInterval(beat);
-  }
+  const withinMs = Math.min(timeoutMs ?? SHELL_BOUNDS.portWaitMs, context.timeoutMs);
+  const served = await beating(context, () => process.servedPort(withinMs, context.signal));
+  return served === null ? started : { ...started, port: served };
 }
 
 const Rules = z.array(Rule).max(1_000);

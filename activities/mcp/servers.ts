@@ -12,12 +12,11 @@ import { Value } from '../../language/model.ts';
 import { schemaFaults, type SchemaFaults } from '../../language/params/schema-faults.ts';
 import { type Command, type CommandContext, defineCommand } from '../commands/command.ts';
 import { Failure } from '../failures/failures.ts';
+import { beating } from '../shell/process/beating.ts';
 import { callValue } from './call-value.ts';
 import { McpConnection, type CallLimits } from './connection.ts';
 import { notAccepted } from './not-accepted.ts';
 import type { McpTool, OfferedTool, ServerSettings } from './settings.ts';
-
-const beatMs = 2_000;
 
 export interface McpParts {
   servers: { readonly [name: string]: ServerSettings };
@@ -103,13 +102,4 @@ function changeText(before: readonly McpTool[], after: readonly McpTool[]): stri
     .filter(([, names]) => names.length > 0)
     .map(([what, names]) => `${what}: ${names.join(', ')}`)
     .join('; ');
-}
-
-async function beating<Result>(context: CommandContext, run: () => Promise<Result>): Promise<Result> {
-  const beat = setInterval(() => context.heartbeat(), beatMs);
-  try {
-    return await run();
-  } finally {
-    clearInterval(beat);
-  }
 }

@@ -24,6 +24,7 @@ import { type Breach, breachFailure } from './breach.ts';
 import { Capture } from './output/capture.ts';
 import { StepLog } from './output/step-log.ts';
 import { StreamMask } from './output/stream-mask.ts';
+import { beating } from './process/beating.ts';
 import { SHELL_BOUNDS } from './process/bounds.ts';
 import { endStep } from './process/orphans.ts';
 import { processIdsNow } from './process/step-mark.ts';
@@ -58,14 +59,11 @@ interface Captures {
 export async function runShell(request: ShellRequest, context: ShellContext): Promise<ShellResult> {
   context.signal.throwIfAborted();
   // From the start: ending an earlier attempt may take longer than the server waits for a sign of life.
-  const beat = setInterval(() => context.heartbeat(), SHELL_BOUNDS.heartbeatMs);
-  try {
+  return beating(context, async () => {
     const graceMs = request.graceMs ?? SHELL_BOUNDS.graceMs;
     if (context.attempt > 1) await endStep(context.run.handle, context.key, graceMs);
-    return await runOnce(request, context, graceMs);
-  } finally {
-    clearInterval(beat);
-  }
+    return runOnce(request, context, graceMs);
+  });
 }
 
 async function runOnce(request: ShellRequest, context: ShellContext, graceMs: number): Promise<ShellResult> {

@@ -11,6 +11,7 @@ import type * as z from 'zod';
 import { type Command, type CommandContext, defineCommand } from '../../activities/commands/command.ts';
 import { FAILURE_CODES } from '../../activities/failures/failure-codes.ts';
 import { Failure } from '../../activities/failures/failures.ts';
+import { beating } from '../../activities/shell/process/beating.ts';
 import { VALUE_FAULT, valueFault, type Json, type JsonObject } from '../../language/json.ts';
 import { valueBytesMax } from '../../language/limits.ts';
 import { Value } from '../../language/model.ts';
@@ -18,7 +19,6 @@ import { ownEntry } from '../../runs/commands/project-commands.ts';
 import { CommandFailure } from '../../services/commands/define-command.ts';
 import { parametersOf, QUICK_MS_MAX, type OwnCommand } from '../../services/commands/own-commands.ts';
 
-const beatMs = 2_000;
 const endsWithinMs = 2_000;
 const messageLengthMax = 4_000;
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
@@ -62,13 +62,12 @@ async function perform(own: OwnCommand, params: unknown, context: CommandContext
   const timeoutMs = own.speed === 'quick' ? Math.min(context.timeoutMs, QUICK_MS_MAX) : context.timeoutMs;
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(new Error(`${own.name} took longer than ${timeoutMs} ms`)), timeoutMs);
-  const beat = setInterval(() => context.heartbeat(), beatMs);
   const signal = AbortSignal.any([cancelled, late.signal]);
   const running = Promise.resolve().then(() =>
     own.run(params, { signal, project: run.project, key: `${run.handle}/${key}`, attempt }),
   );
   try {
-    return await Promise.race([running, whenLeft(signal)]);
+    return await beating(context, () => Promise.race([running, whenLeft(signal)]));
   } catch (error) {
     if (cancelled.aborted) throw cancelled.reason;
     if (late.signal.aborted)
@@ -76,7 +75,6 @@ async function perform(own: OwnCommand, params: unknown, context: CommandContext
     throw failureOf(own.name, error);
   } finally {
     clearTimeout(timer);
-    clearInterval(beat);
     // Nobody listens any more to what it says after its end.
     running.catch(() => undefined);
   }

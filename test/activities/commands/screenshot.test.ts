@@ -114,6 +114,15 @@ it('says what to install where there is no browser', async () => {
   }
 });
 
+it('says no longer that it is alive when it has failed', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  vi.stubEnv('SENTINEL_CHROMIUM', '/nonexistent/chromium');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await expect(run({ url })).rejects.toMatchObject({ code: 'BROWSER_MISSING' });
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 it('is refused where the network is', () => {
   for (const mode of ['sandboxed', 'readonly'] as const)
     expect(refusalOf(registry.catalogue, mode, { permission: 'network', command: 'screenshot' })).not.toBeNull();
