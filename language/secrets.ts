@@ -22,15 +22,14 @@ export function looksSecret(name: string): boolean {
 
 const TOKEN = /sealed_\w+?_[0-9a-f]{32}/g;
 
-/** A value without tokens: each as the name of its variable. */
-export const maskTokens = <Value extends Json | object>(value: Value): Value =>
-  changed(value, (text) => text.replaceAll(/sealed_(\w+?)_[0-9a-f]{32}/g, '[env $1]')) as Value;
-
 export const isToken = (value: string): boolean => value.replace(TOKEN, '') === '' && value !== '';
 
 /** What people read in the place of tokens. */
 export const withoutTokens = (text: string): string =>
   text.includes('sealed_') ? text.replaceAll(TOKEN, (token) => `[env ${token.slice('sealed_'.length, -33)}]`) : text;
+
+/** The same for every text in a value. */
+export const maskTokens = <Value extends Json | object>(value: Value): Value => changed(value, withoutTokens) as Value;
 
 export interface Mask {
   text: string;

@@ -10,14 +10,12 @@ import { lstat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import type { ProjectState } from '../../prisma/store/contract/checkpoint-contract.ts';
 import { isBelow } from '../confinement/helper-programs.ts';
+import { HOME_MARKS } from '../confinement/protected-places.ts';
 import { CHECKPOINT_BOUNDS } from './bounds.ts';
 import { GitTrouble, type ShadowGit, TooLarge } from './shadow-git.ts';
 
 /** Of any case: a project's own `.gitignore` cannot bring these back, because what is said here stands before it. */
 const ALWAYS_LEFT_OUT = ['.[sS][eE][nN][tT][iI][nN][eE][lL]', 'node_modules/'];
-
-/** Files by which a home of another name is known (confinement/protected-places.ts). */
-const HOME_MARKS = /(?:^|\/)(?:postgres\.password|worker-settings\.json|supervisor\.lock)$/;
 
 const dayMs = 86_400_000;
 
@@ -122,7 +120,7 @@ export class ProjectTrees {
     );
     const found = fieldsOf(listed);
     const marked = found
-      .filter((path) => HOME_MARKS.test(path))
+      .filter((path) => HOME_MARKS.includes(path.slice(path.lastIndexOf('/') + 1)))
       .map((path) => path.slice(0, path.lastIndexOf('/') + 1));
     const kept = found.filter((path) => !marked.some((home) => home !== '' && path.startsWith(home)));
     const inner = kept.filter((path) => path.endsWith('/'));

@@ -21,7 +21,7 @@ import { basename, join, relative, sep } from 'node:path';
 import { isSecretFile, plainName, SECRET_GLOBS } from '../../language/rights/secret-files.ts';
 
 /** Files by which the home of another installation is known, whatever its name. */
-const HOME_MARKS = ['postgres.password', 'worker-settings.json', 'supervisor.lock'];
+export const HOME_MARKS: readonly string[] = ['postgres.password', 'worker-settings.json', 'supervisor.lock'];
 const RUN_LATER = ['sentinels', 'sentinel.config.ts', 'sentinel.config.js', 'sentinel.config.mjs'];
 
 /** Of this worker; null where it was told of none. */

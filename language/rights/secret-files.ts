@@ -26,9 +26,10 @@ const NAMES: ReadonlySet<string> = new Set([
   'id_ed25519',
   'id_rsa',
 ]);
+const ENDS: readonly string[] = ['env', 'jks', 'kdbx', 'key', 'keystore', 'p12', 'pem', 'pfx'];
 const FORMS: readonly RegExp[] = [
   /^\.env(?:\..+)?$/,
-  /\.(?:env|jks|kdbx|key|keystore|p12|pem|pfx)$/,
+  new RegExp(String.raw`\.(?:${ENDS.join('|')})$`),
   /^secrets?\.(?:json|toml|ya?ml)$/,
 ];
 /** They say which variables there are, and are made to be shown. */
@@ -40,7 +41,7 @@ export const SECRET_GLOBS: readonly string[] = [
   ...[...NAMES].map((name) => `**/${name}`),
   '**/.env',
   '**/.env.*',
-  ...['env', 'jks', 'kdbx', 'key', 'keystore', 'p12', 'pem', 'pfx'].map((end) => `**/*.${end}`),
+  ...ENDS.map((end) => `**/*.${end}`),
   ...['json', 'toml', 'yaml', 'yml'].flatMap((end) => [`**/secret.${end}`, `**/secrets.${end}`]),
 ];
 
