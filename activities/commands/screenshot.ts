@@ -1,10 +1,10 @@
 /** `screenshot`: a page as a browser of the worker's host shows it, as a picture that models take. */
 import { existsSync } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { isAbsolute } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import * as z from 'zod';
 import { Failure } from '../failures/failures.ts';
-import { helperPath } from '../confinement/helper-programs.ts';
+import { findHelper, helperPath } from '../confinement/helper-programs.ts';
 import { beating } from '../shell/process/beating.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 import { ownPorts } from './own-ports.ts';
@@ -100,11 +100,9 @@ const PLACES = [
 export function findChromium(project: string, env: NodeJS.ProcessEnv = process.env): string | null {
   const named = env['SENTINEL_CHROMIUM'];
   if (named !== undefined && named !== '') return isAbsolute(named) && existsSync(named) ? named : null;
-  const folders = helperPath(project, env['PATH'] ?? '')
-    .split(delimiter)
-    .filter(isAbsolute);
-  const found = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)));
-  return [...found, ...PLACES].find((file) => existsSync(file)) ?? null;
+  const path = helperPath(project, env['PATH'] ?? '');
+  const found = NAMES.map((name) => findHelper(name, path)).find((file) => file !== null);
+  return found ?? PLACES.find((file) => existsSync(file)) ?? null;
 }
 
 const ARGUMENTS = [

@@ -1,7 +1,8 @@
 /** Which checks a folder of a project has: by its configuration, and what it says of itself. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { delimiter, dirname, extname, join, posix } from 'node:path';
+import { dirname, extname, join, posix } from 'node:path';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
+import { findHelper } from '../confinement/helper-programs.ts';
 import type { Check } from './check.ts';
 import { parseAnyOutput } from './parse/any-output.ts';
 import { parseCargo } from './parse/cargo.ts';
@@ -68,11 +69,8 @@ function installed({ root, folder }: Looked, name: string): string | null {
   }
 }
 
-const onPath = (name: string): string | null =>
-  (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .map((folder) => join(folder, name))
-    .find((file) => existsSync(file)) ?? null;
+/** The PATH as it is: what is found is a program of the step, and no helper of ours. */
+const onPath = (name: string): string | null => findHelper(name, process.env['PATH'] ?? '');
 
 type Program = Pick<Check, 'command' | 'missing'>;
 
