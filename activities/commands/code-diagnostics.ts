@@ -1,6 +1,5 @@
 /** `code/diagnostics`: what a language server finds in files of the project. */
 import { statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import type { Diagnostic } from 'vscode-languageserver-protocol';
 import * as z from 'zod';
@@ -14,6 +13,7 @@ import { endStep } from '../shell/process/orphans.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 import { projectFiles } from './project-files.ts';
+import { readBounded } from './whole-file.ts';
 
 const Severity = z.enum(['error', 'warning', 'information', 'hint']);
 const Found = z.strictObject({
@@ -113,7 +113,7 @@ async function openFiles(paths: readonly string[], context: CommandContext): Pro
   for (const path of paths) {
     const file = resolveInside(context.run.project, path, accessOf(context));
     if (statSync(file).size > COMMAND_BOUNDS.searchedBytesMax) continue;
-    opened.push({ path, file, text: await readFile(file, 'utf8') });
+    opened.push({ path, file, text: (await readBounded(file, path)).toString('utf8') });
   }
   return opened;
 }

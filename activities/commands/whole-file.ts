@@ -27,10 +27,10 @@ export const readWhole = (path: string, context: CommandContext): Promise<Buffer
   readBounded(resolveInside(context.run.project, path, accessOf(context)), path);
 
 /**
- * Blocking up to `blockingBytes`: a small file is read in microseconds, a tenth of what the trips to
+ * `file`: what `path` leads to. Blocking up to `blockingBytes`: a small file is read in microseconds, a tenth of what the trips to
  * the thread pool would cost. Opened without waiting, so that a named pipe does not hold the worker.
  */
-async function readBounded(file: string, path: string): Promise<Buffer> {
+export async function readBounded(file: string, path: string): Promise<Buffer> {
   const descriptor = openFile(file, path);
   try {
     checkOpened(descriptor, file, path);
