@@ -177,7 +177,6 @@ async function unstage({ paths }: ParamsOf<'unstage'>, context: CommandContext):
 
 /** What the files hold now is gone. */
 async function restore({ paths, from }: ParamsOf<'restore'>, context: CommandContext): Promise<JsonObject> {
-  for (const path of paths) resolveInside(context.run.project, path, accessOf(context, { writes: true }));
   const limits = await confinedToWrite(paths, context);
   const source = from === undefined ? [] : ['--source', from];
   const { output } = await git(

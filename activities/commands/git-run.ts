@@ -80,11 +80,11 @@ export async function confined(paths: readonly string[], context: CommandContext
   return [...(paths.length === 0 ? ['.'] : paths), ...(await homesLeftOut(context.run.project)), ...secrets];
 }
 
-/** The same, where git changes files. */
-export const confinedToWrite = async (paths: readonly string[], context: CommandContext): Promise<string[]> => [
-  ...(await confined(paths, context)),
-  ...(isByModel(context) ? RUN_LATER_LEFT_OUT : []),
-];
+/** The same, where git changes files: they are ones that the step may write. */
+export async function confinedToWrite(paths: readonly string[], context: CommandContext): Promise<string[]> {
+  for (const path of paths) resolveInside(context.run.project, path, accessOf(context, { writes: true }));
+  return [...(await confined(paths, context)), ...(isByModel(context) ? RUN_LATER_LEFT_OUT : [])];
+}
 
 export const isByModel = ({ confinement }: CommandContext): boolean => confinement?.byModel === true;
 
