@@ -2,6 +2,7 @@
  * The secrets of a run, where its steps are performed: tokens become values on the way in, values
  * are masked on the way out. Nothing that leaves an activity (result, failure, log) holds a value.
  */
+import { LRUCache } from 'lru-cache';
 import type { Json, JsonObject } from '../../language/json.ts';
 import { changed, isToken, looksSecret, maskJson, masksOf, type Mask } from '../../language/secrets.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
@@ -77,13 +78,25 @@ function withSpellings(masks: readonly Mask[], secret: { [name: string]: string 
     value.includes("'") ? [{ text: inSingleQuotes(value), shown: `[env ${name}]` }] : [],
   );
   const long = Object.entries(secret).filter(([, value]) => value.length >= encodedLengthMin);
-  const encoded = long.flatMap(([name, value]) =>
-    [...inBase64(value), ...inHex(value), ...linesOf(value)].map((text) => wrapping(text, `[env ${name}]`)),
+  const asEncoded = long.flatMap(([name, value]) =>
+    encodings(value).map((encoding): Mask => ({ ...encoding, shown: `[env ${name}]` })),
   );
-  return [...masks, ...quoted, ...encoded].toSorted((a, b) => b.text.length - a.text.length);
+  return [...masks, ...quoted, ...asEncoded].toSorted((a, b) => b.text.length - a.text.length);
 }
 
 const encodedLengthMin = 8;
+
+type Encoding = Omit<Mask, 'shown'>;
+
+const ENCODED_MAX = 1_000;
+const encoded = new LRUCache<string, readonly Encoding[]>({ max: ENCODED_MAX });
+
+/** Every step of a run looks for the same values, and their patterns take longer to make than most steps. */
+function encodings(value: string): readonly Encoding[] {
+  const known = encoded.get(value) ?? [...inBase64(value), ...inHex(value), ...linesOf(value)].map(wrapping);
+  encoded.set(value, known);
+  return known;
+}
 
 const inHex = (value: string): string[] => {
   const hex = Buffer.from(value).toString('hex');
@@ -99,9 +112,9 @@ function linesOf(value: string): string[] {
 }
 
 /** Programs that encode break their lines; in JSON a line end is two characters. */
-function wrapping(text: string, shown: string): Mask {
+function wrapping(text: string): Encoding {
   const characters = Array.from(text, (character) => character.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
-  return { text, shown, wrapped: new RegExp(characters.join(String.raw`(?:\r?\n|(?:\\r)?\\n)?`), 'g') };
+  return { text, wrapped: new RegExp(characters.join(String.raw`(?:\r?\n|(?:\\r)?\\n)?`), 'g') };
 }
 
 /**
