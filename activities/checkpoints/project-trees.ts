@@ -10,7 +10,7 @@ import { lstat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import type { ProjectState } from '../../prisma/store/contract/checkpoint-contract.ts';
 import { isBelow } from '../confinement/helper-programs.ts';
-import { HOME_MARKS } from '../confinement/protected-places.ts';
+import { HOME_MARKS, ownHome } from '../confinement/protected-places.ts';
 import { CHECKPOINT_BOUNDS } from './bounds.ts';
 import { GitTrouble, type ShadowGit, TooLarge } from './shadow-git.ts';
 
@@ -104,8 +104,8 @@ export class ProjectTrees {
 
   /** A home that lies in the project under a name of its own. */
   #homes(): string[] {
-    const own = process.env['SENTINEL_HOME'];
-    const homes = [dirname(dirname(this.git.place)), ...(own === undefined || own === '' ? [] : [own])];
+    const own = ownHome();
+    const homes = [dirname(dirname(this.git.place)), ...(own === null ? [] : [own])];
     return homes
       .filter((home) => home !== this.git.project && isBelow(home, this.git.project))
       .map((home) => `/${relative(this.git.project, home).split(sep).join('/')}`);

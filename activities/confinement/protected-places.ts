@@ -24,8 +24,8 @@ import { isSecretFile, plainName, SECRET_GLOBS } from '../../language/rights/sec
 export const HOME_MARKS: readonly string[] = ['postgres.password', 'worker-settings.json', 'supervisor.lock'];
 const RUN_LATER = ['sentinels', 'sentinel.config.ts', 'sentinel.config.js', 'sentinel.config.mjs'];
 
-/** Of this worker; null where it was told of none. */
-function ownHome(): string | null {
+/** The home of this worker, as it resolves; null where it was told of none. */
+export function ownHome(): string | null {
   const own = process.env['SENTINEL_HOME'];
   return own === undefined || own === '' ? null : realOf(own);
 }
