@@ -13,7 +13,7 @@ import { copyFileSync, existsSync, readdirSync, statSync, utimesSync } from 'nod
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { gitProgram } from '../confinement/git-repository.ts';
-import { helperEnvironment } from '../confinement/helper-programs.ts';
+import { helperEnvironment, helperPath } from '../confinement/helper-programs.ts';
 import { CHECKPOINT_BOUNDS } from './bounds.ts';
 
 /** Why no state can be taken, as the second half of a sentence; or what git said. */
@@ -79,12 +79,14 @@ export class ShadowGit {
   /** The index of this process. */
   readonly index: string;
   readonly #program: string;
+  readonly #environment: Record<string, string>;
 
   private constructor(place: string, project: string) {
     this.place = place;
     this.project = project;
     this.index = join(place, 'indexes', `${process.pid}-${randomBytes(4).toString('hex')}`);
     this.#program = gitProgram(project);
+    this.#environment = helperEnvironment(helperPath(project));
   }
 
   /** `project`: its real path. Makes the folder where it is missing. */
@@ -140,7 +142,7 @@ export class ShadowGit {
   run(args: readonly string[], call: GitCall = {}): Promise<Buffer> {
     const { workTree = this.project, index = this.index, bytesMax = outputBytesMax } = call;
     const env = {
-      ...helperEnvironment(),
+      ...this.#environment,
       GIT_DIR: this.place,
       GIT_WORK_TREE: workTree,
       GIT_INDEX_FILE: index,

@@ -4,6 +4,7 @@
  * schemas, and its code. The facts alone are its entry in the catalogue (language/catalogue.ts), because the
  * interpreter and the reader need them without its code.
  */
+import { createHash } from 'node:crypto';
 import type * as z from 'zod';
 import type { Catalogue, CommandFacts } from '../../language/catalogue.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
@@ -97,3 +98,7 @@ export interface Command<Params = unknown, Result extends Json = Json> extends C
 export function defineCommand<Params, Result extends Json>(command: Command<Params, Result>): Command {
   return command;
 }
+
+/** Twelve digits that this step of this run has for itself, in every attempt. */
+export const shortMark = ({ run, key }: Pick<CommandContext, 'run' | 'key'>): string =>
+  createHash('sha256').update(`${run.handle}:${key}`).digest('hex').slice(0, 12);

@@ -1,11 +1,10 @@
 /** What `code/git` does with branches, commits and the work tree beside the everyday operations of git.ts. */
-import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
 import { accessOf, resolveInside } from '../confinement/confine.ts';
 import { homesLeftOut, RUN_LATER_LEFT_OUT, SECRETS_LEFT_OUT } from '../confinement/protected-places.ts';
 import { Failure } from '../failures/failures.ts';
-import type { CommandContext } from './command.ts';
+import { shortMark, type CommandContext } from './command.ts';
 import {
   checkRemote,
   confined,
@@ -190,8 +189,7 @@ const STASH = 'refs/stash';
 
 /** A stash of an attempt before is known by its name. */
 async function stash({ message, untracked }: ParamsOf<'stash'>, context: CommandContext): Promise<JsonObject> {
-  const digest = createHash('sha256').update(`${context.run.handle}:${context.key}`).digest('hex').slice(0, 12);
-  const name = `${message ?? 'sentinel'} [${digest}]`;
+  const name = `${message ?? 'sentinel'} [${shortMark(context)}]`;
   const latest = await runGit({ args: ['log', '-1', '--walk-reflogs', '--format=%gs', STASH] }, context);
   const isDone = context.attempt > 1 && latest.success && latest.stdout.trim().endsWith(name);
   const before = await commitOf(STASH, context);

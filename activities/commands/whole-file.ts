@@ -3,7 +3,6 @@
  * the bound of a value; writing is atomic (a reader sees the old content or the new) and the same write again
  * changes nothing.
  */
-import { createHash } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -19,7 +18,7 @@ import { promisify } from 'node:util';
 import { accessOf, resolveInside } from '../confinement/confine.ts';
 import { Failure } from '../failures/failures.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
-import type { CommandContext } from './command.ts';
+import { shortMark, type CommandContext } from './command.ts';
 
 const readAll = promisify(readDescriptor) as (descriptor: number) => Promise<Buffer>;
 
@@ -84,9 +83,8 @@ export async function writeWhole(
       // Through its descriptor the folder is the one that was looked at, wherever it is moved to.
       const place = process.platform === 'linux' ? `/proc/self/fd/${folder}` : dirname(file);
       // One name per run and step: a retry writes over what its predecessor left.
-      const mark = createHash('sha256').update(`${context.run.handle}:${context.key}`).digest('hex').slice(0, 12);
       const name = basename(file);
-      const draft = join(place, `.${name.slice(0, 200)}.${mark}.tmp`);
+      const draft = join(place, `.${name.slice(0, 200)}.${shortMark(context)}.tmp`);
       return await replaceFile({ file: join(place, name), draft, path }, bytes, expected);
     } finally {
       closeSync(folder);

@@ -13,7 +13,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Failure } from '../failures/failures.ts';
-import { findHelper, helperPath, isBelow, runHelper } from './helper-programs.ts';
+import { findHelper, helperPath, isBelow, realOf, runHelper } from './helper-programs.ts';
 
 export interface Repository {
   /** What lies beside the work tree: HEAD, index. */
@@ -217,13 +217,5 @@ export async function withSafeConfiguration<Result>(
     return await run({ ...variables, ...places }, { folder: gitFolder, config });
   } finally {
     await rm(folder, { recursive: true, force: true });
-  }
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
   }
 }

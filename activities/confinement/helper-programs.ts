@@ -61,11 +61,11 @@ export function isBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
 }
 
-function realOf(path: string): string {
+/** With its links followed; what is not there stays as it is written. */
+export function realOf(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
-    // What is not there holds no program.
     return path;
   }
 }

@@ -15,10 +15,11 @@
  * whatever the mode. What `safety.allowFiles` names it may reach, but for homes.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, realpathSync, watch } from 'node:fs';
+import { existsSync, watch } from 'node:fs';
 import { lstat, readdir, rename } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { isSecretFile, plainName, SECRET_GLOBS } from '../../language/rights/secret-files.ts';
+import { realOf } from './helper-programs.ts';
 
 /** Files by which the home of another installation is known, whatever its name. */
 export const HOME_MARKS: readonly string[] = ['postgres.password', 'worker-settings.json', 'supervisor.lock'];
@@ -182,12 +183,4 @@ export function guardPlaces(root: string, missing: readonly string[]): PlaceGuar
       return found;
     },
   };
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
-  }
 }

@@ -8,7 +8,7 @@
  *      out. A turn waits for that, a tool's call is refused (`CIRCUIT_OPEN`).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Breaker, LimitStore, Rate } from '../../prisma/store/contract/models/limit-contract.ts';
+import type { Breaker, LimitStore, Passage, Rate } from '../../prisma/store/contract/models/limit-contract.ts';
 import { Failure } from '../failures/failures.ts';
 import type { TurnResult } from '../models/port/turn.ts';
 import type { FailureKind } from '../models/port/turn-failure.ts';
@@ -51,7 +51,7 @@ export class Limiter {
     const rate = Object.hasOwn(tools, name) ? tools[name] : undefined;
     if (rate === undefined && breaker === undefined) return work();
     const subject = `tool:${name}`;
-    await this.#passTool(subject, name);
+    await this.#pass(subject, (breaker, rest) => toolAlone(name, breaker, rest));
     return this.#rated(rate === undefined ? null : { subject, name, rate, field: 'tools' }, use, async () => {
       try {
         const result = await work();
@@ -71,7 +71,7 @@ export class Limiter {
     const rate = Object.hasOwn(providers, name) ? providers[name] : undefined;
     if (rate === undefined && breaker === undefined) return send();
     const subject = `provider:${name}`;
-    await this.#passProvider(subject, name);
+    await this.#pass(subject, (breaker, rest) => providerAlone(name, breaker, rest));
     return this.#rated(rate === undefined ? null : { subject, name, rate, field: 'providers' }, use, async () => {
       const result = await send();
       await this.#settle(subject, !result.ok && UNANSWERED.has(result.failure.kind) ? result.failure.message : null);
@@ -97,30 +97,12 @@ export class Limiter {
     }
   }
 
-  async #passProvider(subject: string, name: string): Promise<void> {
+  /** Throws what `refused` makes of it where the subject is left alone. */
+  async #pass(subject: string, refused: (breaker: Breaker, rest: Rest) => Failure): Promise<void> {
     const { breaker } = this.#settings;
     if (breaker === undefined) return;
     const passage = await this.#store.pass(subject, breaker.restMs);
-    if (passage.ok) return;
-    throw new Failure(
-      'MODEL_UNREACHABLE',
-      `${name} is left alone after ${breaker.failures} failures in a row, the last: ${passage.finding}`,
-      {
-        details: { provider: name, kind: 'circuit-open', retryAfterMs: passage.waitMs },
-      },
-    );
-  }
-
-  async #passTool(subject: string, name: string): Promise<void> {
-    const { breaker } = this.#settings;
-    if (breaker === undefined) return;
-    const passage = await this.#store.pass(subject, breaker.restMs);
-    if (passage.ok) return;
-    throw new Failure(
-      'CIRCUIT_OPEN',
-      `${name} has failed ${breaker.failures} times in a row and is left alone for ${Math.ceil(passage.waitMs / 1000)} s; the last time: ${passage.finding}`,
-      { retryable: true, details: { tool: name, retryAfterMs: passage.waitMs } },
-    );
+    if (!passage.ok) throw refused(breaker, passage);
   }
 
   async #settle(subject: string, finding: string | null): Promise<void> {
@@ -128,6 +110,9 @@ export class Limiter {
     if (breaker !== undefined) await this.#store.settle(subject, breaker, finding);
   }
 }
+
+/** Of a circuit that is open. */
+type Rest = Extract<Passage, { ok: false }>;
 
 /** A use that was held back asks again under another key, and has its place. */
 export const useOf = (handle: string, key: string): string => `${handle} ${key.replaceAll(/#\d+/g, '')}`;
@@ -161,3 +146,15 @@ function heldBack(
     ? new Failure('MODEL_RATE_LIMITED', message, { details: { provider: name, kind: 'limit', retryAfterMs: waitMs } })
     : new Failure('RATE_LIMITED', message, { details: { tool: name, retryAfterMs: waitMs } });
 }
+
+const providerAlone = (name: string, { failures }: Breaker, { finding, waitMs }: Rest): Failure =>
+  new Failure('MODEL_UNREACHABLE', `${name} is left alone after ${failures} failures in a row, the last: ${finding}`, {
+    details: { provider: name, kind: 'circuit-open', retryAfterMs: waitMs },
+  });
+
+const toolAlone = (name: string, { failures }: Breaker, { finding, waitMs }: Rest): Failure =>
+  new Failure(
+    'CIRCUIT_OPEN',
+    `${name} has failed ${failures} times in a row and is left alone for ${Math.ceil(waitMs / 1000)} s; the last time: ${finding}`,
+    { retryable: true, details: { tool: name, retryAfterMs: waitMs } },
+  );
