@@ -6,20 +6,46 @@ import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
+const asCli = {
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  // Less text is compiled sooner; names stay, for whoever reads a stack.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  logLevel: 'warning',
+};
+
+/**
+ * The code of a project gets all of zod (`sentinel/commands`). In the same piece, every verb would have all of it
+ * as well: it is a file of its own, with a zod of its own.
+ */
+const FOR_PROJECTS = 'for-projects.js';
+const forProjectsApart = {
+  name: 'for-projects-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /[/\\]for-projects\.ts$/ }, () => ({ path: `./${FOR_PROJECTS}`, external: true }));
+  },
+};
+
 export const bundleCli = (outdir, plugins = []) =>
+  Promise.all([bundleVerbs(outdir, plugins), bundleForProjects(outdir)]);
+
+const bundleForProjects = (outdir) =>
   build({
+    ...asCli,
+    entryPoints: [join(root, 'services', 'commands', 'for-projects.ts')],
+    outfile: join(outdir, FOR_PROJECTS),
+  });
+
+const bundleVerbs = (outdir, plugins) =>
+  build({
+    ...asCli,
     entryPoints: [join(root, 'client', 'cli', 'main.ts')],
     outdir,
-    bundle: true,
     splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    // Less text is compiled sooner; names stay, for whoever reads a stack.
-    minifyWhitespace: true,
-    minifySyntax: true,
-    logLevel: 'warning',
-    plugins,
+    plugins: [forProjectsApart, ...plugins],
     // What loads native parts or other files at run time stays where npm put it.
     external: [
       '@temporalio/worker',
@@ -37,6 +63,7 @@ export const bundleCli = (outdir, plugins = []) =>
       'jiti',
       'undici',
       'node-llama-cpp',
+      'playwright-core',
       // Large, and wanted by `models` alone.
       '@anthropic-ai/sdk',
       'openai',

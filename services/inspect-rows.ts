@@ -1,5 +1,5 @@
 /** What the database says that somebody should know of: what is left alone for its failures, and whom nobody could tell. */
-import { openStore } from '../prisma/store/open-store.ts';
+import type { Store } from '../prisma/store/contract/contract.ts';
 import type { CircuitState } from '../prisma/store/contract/models/limit-contract.ts';
 import { circuitWords } from './circuit-words.ts';
 import type { DoctorEntry } from './doctor-entry.ts';
@@ -49,11 +49,10 @@ function givenUpEntry({
   };
 }
 
-async function asked<Result>(
-  url: string | null,
-  ask: (store: ReturnType<typeof openStore>) => Promise<Result>,
-): Promise<Result | null> {
+async function asked<Result>(url: string | null, ask: (store: Store) => Promise<Result>): Promise<Result | null> {
   if (url === null) return null;
+  // Whoever asks without a database need not wait until the store is loaded.
+  const { openStore } = await import('../prisma/store/open-store.ts');
   const store = openStore({ url, poolSize: 1 });
   try {
     return await ask(store);

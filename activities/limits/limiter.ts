@@ -51,7 +51,7 @@ export class Limiter {
     const rate = Object.hasOwn(tools, name) ? tools[name] : undefined;
     if (rate === undefined && breaker === undefined) return work();
     const subject = `tool:${name}`;
-    await this.#pass(subject, (breaker, rest) => toolAlone(name, breaker, rest));
+    await this.#pass(subject, (of, rest) => toolAlone(name, of, rest));
     return this.#rated(rate === undefined ? null : { subject, name, rate, field: 'tools' }, use, async () => {
       try {
         const result = await work();
@@ -71,7 +71,7 @@ export class Limiter {
     const rate = Object.hasOwn(providers, name) ? providers[name] : undefined;
     if (rate === undefined && breaker === undefined) return send();
     const subject = `provider:${name}`;
-    await this.#pass(subject, (breaker, rest) => providerAlone(name, breaker, rest));
+    await this.#pass(subject, (of, rest) => providerAlone(name, of, rest));
     return this.#rated(rate === undefined ? null : { subject, name, rate, field: 'providers' }, use, async () => {
       const result = await send();
       await this.#settle(subject, !result.ok && UNANSWERED.has(result.failure.kind) ? result.failure.message : null);

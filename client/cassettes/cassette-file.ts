@@ -1,5 +1,5 @@
-/** Cassettes as files: read with every problem named, written whole or not at all. */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+/** Cassettes as files, read with every problem named. */
+import { readFileSync } from 'node:fs';
 import { readCassette, type Cassette } from '../../activities/models/cassette/cassette.ts';
 import { ClientError } from '../../runs/client-error.ts';
 
@@ -30,19 +30,4 @@ export function readCassetteFile(file: string): { text: string; cassette: Casset
     ].join('\n'),
     { details: { file, problems } },
   );
-}
-
-/** Whoever reads the file meanwhile sees the old one or the new one. */
-export function writeWhole(file: string, text: string, option: string): void {
-  const made = `${file}.${process.pid}.tmp`;
-  try {
-    writeFileSync(made, text);
-    renameSync(made, file);
-  } catch (error) {
-    rmSync(made, { force: true });
-    throw new ClientError(
-      'USAGE',
-      `${option} ${file} cannot be written (${sentenceOf(error)}); give a file in a folder that exists.`,
-    );
-  }
 }

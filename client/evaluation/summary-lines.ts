@@ -7,7 +7,7 @@ import type { Between, CaseName, CaseResult, Comparison, ModelSummary } from './
 
 const NAMES_MAX = 10;
 
-export const modelWords = (model: string | null): string => model ?? 'as defined';
+const modelWords = (model: string | null): string => model ?? 'as defined';
 
 const percent = (share: number): string => `${Math.round(share * 1000) / 10} %`;
 

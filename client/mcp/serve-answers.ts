@@ -51,7 +51,7 @@ export function addAnswering(server: McpServer, { client, allowApprove }: Served
           by: callerOf(server),
           ...(id === undefined ? {} : { id }),
           ...(note === undefined ? {} : { note }),
-          ...(data === undefined ? {} : { data: data }),
+          ...(data === undefined ? {} : { data }),
           ...(digest === undefined ? {} : { digest }),
         }),
       );

@@ -3,9 +3,8 @@ import { ResourceTemplate, type McpServer } from '@modelcontextprotocol/sdk/serv
 import type { ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
 import { ClientError } from '../client.ts';
 import { standingOf } from '../lookup/run-standing.ts';
-import { filesOfProject } from '../read-definition.ts';
 import { logsOf, traceOf } from './serve-runs.ts';
-import type { Served } from './served.ts';
+import { servedFiles, type Served } from './served.ts';
 import { shown } from './tool-result.ts';
 
 const runsListed = 50;
@@ -21,7 +20,8 @@ const text = (uri: URL, written: string): ReadResourceResult => ({
 const one = (value: string | string[] | undefined): string =>
   decodeURIComponent((Array.isArray(value) ? value[0] : value) ?? '');
 
-export function addResources(server: McpServer, { client, project }: Served): void {
+export function addResources(server: McpServer, served: Served): void {
+  const { client } = served;
   server.registerResource(
     'inbox',
     'sentinel://inbox',
@@ -34,11 +34,11 @@ export function addResources(server: McpServer, { client, project }: Served): vo
     { description: 'A saved sentinel in its canonical form.', mimeType: 'application/json' },
     async (uri, { name }) => {
       const wanted = one(name);
-      const found = filesOfProject(project).known(wanted) ?? (await client.storeIfUp())?.definitions.find(wanted);
-      const definition = await found;
-      if (definition === undefined || definition === null)
+      const inFiles = (await servedFiles(served)).known(wanted);
+      const definition = inFiles ?? (await (await client.storeIfUp())?.definitions.find(wanted))?.definition;
+      if (definition === undefined)
         throw new ClientError('DEFINITION_NOT_FOUND', `There is no saved sentinel "${wanted}".`);
-      return json(uri, 'definition' in definition ? definition.definition : definition);
+      return json(uri, definition);
     },
   );
   const runs = async (): Promise<{ resources: { uri: string; name: string }[] }> => ({

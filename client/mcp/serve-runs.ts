@@ -8,12 +8,8 @@ import { handleFor } from '../cli/request/run-request.ts';
 import { ClientError, type SentinelClient } from '../client.ts';
 import { nestedEvents } from '../follow/nested-events.ts';
 import { standingOf } from '../lookup/run-standing.ts';
-import { filesOfProject } from '../read-definition.ts';
 import { traceLines } from '../show/trace.ts';
-import { openProjectCommands } from '../../runs/commands/open-project.ts';
-import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
-import { readConfig } from '../../services/config/config.ts';
-import type { Served } from './served.ts';
+import { servedCommands, servedFiles, type Served } from './served.ts';
 import { said } from './tool-result.ts';
 
 const handle = z.string().min(1).describe('The handle of a run.');
@@ -50,7 +46,7 @@ function addStarting(server: McpServer, served: Served): void {
       const started = await client.start(definition.definition, {
         project,
         persona,
-        inputs: inputs,
+        inputs,
         known: definition.known,
         ...(asked === undefined ? {} : { handle: handleFor(asked) }),
       });
@@ -59,12 +55,12 @@ function addStarting(server: McpServer, served: Served): void {
   );
 }
 
-async function savedDefinition({ client, project }: Served, name: string) {
+async function savedDefinition(served: Served, name: string) {
   // A name, and no path: what is not saved is not started from here.
   if (/[/\\]/.test(name) || name.endsWith('.json') || existsSync(name))
     throw new ClientError('USAGE', `"${name}" is not the name of a saved sentinel; list_sentinels names them.`);
-  const commands = await openProjectCommands(builtInCatalogue(), project, readConfig().home);
-  const { definition, problems, known } = await findDefinition(name, project, commands, client);
+  const { client, project } = served;
+  const { definition, problems, known } = await findDefinition(name, project, await servedCommands(served), client);
   if (definition === null || hasErrors(problems)) {
     const errors = problems.filter(({ severity }) => severity === 'error');
     const text = errors.map(({ path, message }) => `${path}: ${message}`).join('; ');
@@ -73,9 +69,9 @@ async function savedDefinition({ client, project }: Served, name: string) {
   return { definition, known };
 }
 
-async function savedSentinels({ client, project }: Served): Promise<{ name: string; description: string | null }[]> {
-  const files = filesOfProject(project);
-  const stored = (await (await client.storeIfUp())?.definitions.list()) ?? [];
+async function savedSentinels(served: Served): Promise<{ name: string; description: string | null }[]> {
+  const files = await servedFiles(served);
+  const stored = (await (await served.client.storeIfUp())?.definitions.list()) ?? [];
   const names = [...new Set([...files.names(), ...stored.map(({ name }) => name)])].toSorted();
   return names.flatMap((name) => {
     const definition = files.known(name) ?? stored.find((one) => one.name === name)?.definition;

@@ -1,5 +1,10 @@
 /** What an MCP server of Sentinel's stands on. */
+import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
+import { openProjectCommands } from '../../runs/commands/open-project.ts';
+import type { ProjectCommands } from '../../runs/commands/project-commands.ts';
+import { readConfig } from '../../services/config/config.ts';
 import type { SentinelClient } from '../client.ts';
+import { filesOfProject, type DefinitionFiles } from '../read-definition.ts';
 
 export interface Served {
   client: SentinelClient;
@@ -9,3 +14,11 @@ export interface Served {
   persona: string;
   allowApprove: boolean;
 }
+
+/** The commands that saved sentinels may name: those of the project's configuration as it is now. */
+export const servedCommands = ({ project }: Served): Promise<ProjectCommands> =>
+  openProjectCommands(builtInCatalogue(), project, readConfig().home);
+
+/** The saved sentinels that are in files. */
+export const servedFiles = async (served: Served): Promise<DefinitionFiles> =>
+  filesOfProject(served.project, await servedCommands(served));

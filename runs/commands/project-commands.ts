@@ -50,7 +50,7 @@ export function projectCommands(builtIn: Catalogue, project: ConfiguredProject):
   };
 }
 
-export const neverAccepted = (server: string): string =>
+const neverAccepted = (server: string): string =>
   `the tools of the MCP server "${server}" have not been accepted: "sentinel mcp accept ${server}" does`;
 
 /** Its code runs in the worker. */

@@ -10,7 +10,7 @@ import type { Json, JsonObject } from '../../language/json.ts';
 import { commandContext } from '../activities/harness/command-context.ts';
 import { temporaryFolder } from '../activities/harness/step-context.ts';
 import { useStore } from '../store/harness/opened.ts';
-import { repository } from './inside.ts';
+import { repository } from '../activities/harness/repository.ts';
 
 const HIDDEN = 'nobody-may-see-this';
 const registry = createRegistry(builtInCommands());

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../activities/harness/step-context.ts';
-import { command, hasSandbox, repository, shell } from './inside.ts';
+import { repository } from '../activities/harness/repository.ts';
+import { command, hasSandbox, shell } from './inside.ts';
 
 let outside: string;
 let evil: string;

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../activities/harness/step-context.ts';
-import { type AttackedMode, command, hasSandbox, repository, shell } from './inside.ts';
+import { repository } from '../activities/harness/repository.ts';
+import { type AttackedMode, command, hasSandbox, shell } from './inside.ts';
 
 const modes: AttackedMode[] = ['full', 'sandboxed', 'readonly'];
 

@@ -2,7 +2,6 @@
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { execa } from 'execa';
 import { onTestFinished } from 'vitest';
 import { builtInCommands, createRegistry } from '../../activities/commands/registry.ts';
 import { findSandbox } from '../../activities/confinement/sandbox.ts';
@@ -11,7 +10,7 @@ import { runShell, type ShellResult } from '../../activities/shell/run-shell.ts'
 import type { Json } from '../../language/json.ts';
 import type { Confinement } from '../../language/permissions.ts';
 import { commandContext } from '../activities/harness/command-context.ts';
-import { shellContext, temporaryFolder } from '../activities/harness/step-context.ts';
+import { shellContext } from '../activities/harness/step-context.ts';
 
 /** What only a real sandbox shows is skipped by name where there is none. */
 export const hasSandbox = (await findSandbox()).ok;
@@ -49,17 +48,4 @@ export async function homeFolder(): Promise<string> {
   onTestFinished(() => rm(folder, { recursive: true }));
   await writeFile(join(folder, 'key'), 's3cret');
   return folder;
-}
-
-export async function repository(folder?: string): Promise<string> {
-  const project = folder ?? (await temporaryFolder());
-  const git = (...args: string[]) => execa('git', args, { cwd: project });
-  await git('init', '--quiet', '--initial-branch=main');
-  await git('config', 'user.name', 'Tester');
-  await git('config', 'user.email', 'tester@example.org');
-  await git('config', 'commit.gpgsign', 'false');
-  await writeFile(join(project, 'a.txt'), 'one\n');
-  await git('add', 'a.txt');
-  await git('commit', '--quiet', '--message=first');
-  return project;
 }

@@ -4,7 +4,8 @@ import { isPassedOn } from '../../activities/shell/process/child-environment.ts'
 import { secretsOf } from '../../activities/confinement/secrets.ts';
 import { maskText } from '../../language/secrets.ts';
 import { temporaryFolder } from '../activities/harness/step-context.ts';
-import { type AttackedMode, command, hasSandbox, repository, shell } from './inside.ts';
+import { repository } from '../activities/harness/repository.ts';
+import { type AttackedMode, command, hasSandbox, shell } from './inside.ts';
 
 function set(variables: Record<string, string>): void {
   for (const [name, value] of Object.entries(variables)) {

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import type { JsonObject } from '../../../language/json.ts';
 import { digestOf, type RecordedModel, type RecordedOutcome, type RequestForm } from './request-form.ts';
 
-export const CASSETTE_VERSION = 1;
+const CASSETTE_VERSION = 1;
 
 /** One request, whole. */
 export interface CassetteEntry {

@@ -8,7 +8,7 @@ const LINES_MAX = 30;
 const LINE_LENGTH_MAX = 200;
 
 /** A request as lines that a person compares. */
-export function requestLines({ model, system, messages, tools, ...settings }: RequestForm): string[] {
+function requestLines({ model, system, messages, tools, ...settings }: RequestForm): string[] {
   const names = Array.isArray(tools) ? tools.filter(isJsonObject).map(({ name }) => textOf(name)) : [];
   return [
     `model: ${model}`,

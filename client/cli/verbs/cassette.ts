@@ -34,8 +34,8 @@ Examples:
           output.raw(visible(text.trimEnd()));
           return;
         }
-        const { writeWhole } = await import('../../cassettes/cassette-file.ts');
-        writeWhole(file, text, '--output');
+        const { writeWholeFile } = await import('../files/whole-file.ts');
+        await writeWholeFile('--output', file, [text]);
         output.line(`${output.paint.good('✔')} ${file}  ${requests} ${requests === 1 ? 'request' : 'requests'}`);
         output.object({ handle, file, requests });
       });

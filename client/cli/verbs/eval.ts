@@ -7,12 +7,12 @@ import { ClientError, type SentinelClient } from '../../client.ts';
 import type { Commands } from '../../read-definition.ts';
 import type { Evaluation } from '../../evaluation/evaluation-file.ts';
 import type { EvaluationOutcome, EvaluationRequest } from '../../evaluation/run-evaluation.ts';
-import type { CaseResult } from '../../evaluation/summary.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { problemLines } from '../output/problem-lines.ts';
 import { table } from '../output/table.ts';
 import { projectConfig } from '../request/project-config.ts';
+import { recordRuns, refuseBoth } from '../files/recording.ts';
 import { projectFolder } from '../request/run-request.ts';
 import { usage, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
@@ -72,9 +72,7 @@ Examples:
 
 async function evaluate(given: string, options: Options): Promise<number> {
   const output = openOutput(options);
-  const { record, replay } = options;
-  if (record !== undefined && replay !== undefined)
-    throw usage('--record and --replay cannot go together: a replay asks no model that could be recorded.');
+  refuseBoth(options);
   const evaluation = await evaluationIn(given, options);
   const project = projectFolder(options.project);
   const { config, commands, env } = await projectConfig(project, output);
@@ -100,7 +98,8 @@ async function evaluate(given: string, options: Options): Promise<number> {
         isFresh: options.fresh === true,
         ...tellingTo(output),
       });
-      if (record !== undefined) await recordAll(client, outcome, record, output);
+      const handles = outcome.cases.map(({ handle }) => handle);
+      if (options.record !== undefined) await recordRuns(client, handles, options.record, output);
       return show(outcome, options.minPass, output);
     },
     env,
@@ -172,22 +171,6 @@ function tellingTo(output: Output): Pick<EvaluationRequest, 'onBegin' | 'onCase'
         `sentinel: ${done}/${runs} ${passed ? 'passed' : 'failed'}  ${[name, model ?? ''].filter(Boolean).join('  ')}`,
       ),
   };
-}
-
-async function recordAll(
-  client: SentinelClient,
-  { cases }: { cases: readonly CaseResult[] },
-  file: string,
-  output: Output,
-): Promise<void> {
-  const [{ recordCassette }, { writeWhole }] = await Promise.all([
-    import('../../cassettes/recorded-cassette.ts'),
-    import('../../cassettes/cassette-file.ts'),
-  ]);
-  const handles = cases.map(({ handle }) => handle);
-  const { text, requests } = await recordCassette(client, handles);
-  writeWhole(file, text, '--record');
-  output.note(`sentinel: ${file} holds ${requests} ${requests === 1 ? 'request' : 'requests'}`);
 }
 
 async function show(outcome: EvaluationOutcome, minPass: number, output: Output): Promise<number> {

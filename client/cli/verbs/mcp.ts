@@ -1,6 +1,6 @@
 /** `sentinel mcp list|accept|serve`: the MCP servers of a project, and Sentinel as one. */
 import type { Command } from 'commander';
-import type { ServerReport } from '../../mcp/inspect-servers.ts';
+import type { Inspected, ServerReport } from '../../mcp/inspect-servers.ts';
 import type { ToolChange } from '../../mcp/tool-changes.ts';
 import type { Paint } from '../../show/paint.ts';
 import { ClientError } from '../../../runs/client-error.ts';
@@ -9,7 +9,6 @@ import { openOutput, type Output } from '../output/output.ts';
 import { defineGroup } from '../request/group.ts';
 import { projectFolder } from '../request/run-request.ts';
 import { nearestOf, usage } from '../request/usage.ts';
-import type { Inspected } from '../../mcp/inspect-servers.ts';
 
 interface Options {
   json?: boolean;

@@ -2,6 +2,7 @@
 import { Option, type Command } from 'commander';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
+import { recordRuns, refuseBoth } from '../files/recording.ts';
 import { handleFor, projectFolder, readInputs } from '../request/run-request.ts';
 import { usage, wholeNumber } from '../request/usage.ts';
 import { watchRun } from '../output/watch-run.ts';
@@ -112,10 +113,9 @@ async function run(given: string, options: Options): Promise<number> {
   return withClient(output, start, env);
 }
 
-function refuseTogether({ record: recorded, replay, detach }: Options): void {
-  if (recorded !== undefined && replay !== undefined)
-    throw usage('--record and --replay cannot go together: a replay asks no model that could be recorded.');
-  if (recorded !== undefined && detach === true)
+function refuseTogether(options: Options): void {
+  refuseBoth(options);
+  if (options.record !== undefined && options.detach === true)
     throw usage(
       '--record writes its file when the run has ended: leave out --detach, or use "sentinel cassette" then.',
     );
@@ -134,13 +134,7 @@ async function record(client: SentinelClient, handle: string, file: string, outp
     );
     return;
   }
-  const [{ writeWhole }, { recordCassette }] = await Promise.all([
-    import('../../cassettes/cassette-file.ts'),
-    import('../../cassettes/recorded-cassette.ts'),
-  ]);
-  const { text, requests } = await recordCassette(client, [handle]);
-  writeWhole(file, text, '--record');
-  output.note(`sentinel: ${file} holds ${requests} ${requests === 1 ? 'request' : 'requests'}`);
+  await recordRuns(client, [handle], file, output);
 }
 
 function refuse(

@@ -1,12 +1,11 @@
 /** `sentinel samples [HANDLE…]`. */
-import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { RunOutcome, StepOutcome } from '../../../language/events/run-event.ts';
 import { visible } from '../../../language/events/visible.ts';
 import type { Sample, SampleQuery } from '../../samples/samples.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { momentOf } from '../request/moment.ts';
-import { oneOf, usage } from '../request/usage.ts';
+import { oneOf } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
 
 const RUN_OUTCOMES = ['completed', 'failed', 'stopped', 'cancelled'] as const satisfies readonly RunOutcome[];
@@ -84,39 +83,20 @@ async function samples(handles: string[], options: Options): Promise<void> {
   });
 }
 
-/** Whoever reads the file meanwhile sees the old one or the new one. */
 async function toFile(file: string, found: AsyncGenerator<Sample>, output: Output): Promise<void> {
-  const made = `${file}.${process.pid}.tmp`;
   const runs = new Set<string>();
   let count = 0;
-  try {
-    const open = opened(made, file);
-    try {
-      for await (const sample of found) {
-        writeSync(open, `${JSON.stringify(sample)}\n`);
-        runs.add(sample.metadata.handle);
-        count += 1;
-      }
-    } finally {
-      closeSync(open);
+  const lines = async function* (): AsyncGenerator<string> {
+    for await (const sample of found) {
+      yield `${JSON.stringify(sample)}\n`;
+      runs.add(sample.metadata.handle);
+      count += 1;
     }
-    renameSync(made, file);
-  } catch (error) {
-    rmSync(made, { force: true });
-    throw error;
-  }
+  };
+  const { writeWholeFile } = await import('../files/whole-file.ts');
+  await writeWholeFile('--output', file, lines());
   output.line(
     `${output.paint.good('✔')} ${file}  ${count} ${count === 1 ? 'sample' : 'samples'} of ${runs.size} ${runs.size === 1 ? 'run' : 'runs'}`,
   );
   output.object({ file, samples: count, runs: runs.size });
-}
-
-function opened(made: string, file: string): number {
-  try {
-    return openSync(made, 'w');
-  } catch (error) {
-    throw usage(
-      `--output ${file} cannot be written (${error instanceof Error ? error.message : String(error)}); give a file in a folder that exists.`,
-    );
-  }
 }

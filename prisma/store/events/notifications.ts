@@ -10,7 +10,7 @@ import type { Delivery, Notice, NoticeKind, NotificationStore } from '../contrac
 const FINDING_MAX = 500;
 
 /** Null where nobody wants to be told. */
-export function noticeOf(event: RunEvent): NoticeKind | null {
+function noticeOf(event: RunEvent): NoticeKind | null {
   if (event.type === 'asked') return event.question.id.endsWith(':stuck') ? 'stuck' : 'asked';
   if (event.type === 'warning') return event.code === 'MODEL_STUCK' ? 'stuck' : null;
   if (event.type !== 'run-finished') return null;

@@ -10,6 +10,7 @@ import type { Json, JsonObject } from '../../../language/json.ts';
 import { permissionOfCommand } from '../../../language/permissions.ts';
 import { useStore } from '../../store/harness/opened.ts';
 import { commandContext } from '../harness/command-context.ts';
+import { repository } from '../harness/repository.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
 const registry = createRegistry(builtInCommands());
@@ -29,17 +30,8 @@ async function commit(message: string): Promise<void> {
 }
 
 beforeEach(async () => {
-  project = await temporaryFolder();
+  project = await repository();
   context = commandContext(project, { store: opened.store });
-  await git('init', '--quiet', '--initial-branch=main');
-  for (const [name, value] of Object.entries({
-    'user.name': 'Tester',
-    'user.email': 'tester@example.org',
-    'commit.gpgsign': 'false',
-  }))
-    await git('config', name, value);
-  await write('a.txt', 'one\n');
-  await commit('first');
 });
 
 describe('commits and branches', () => {

@@ -7,6 +7,7 @@ import { tryEvaluate } from '../../../language/expression/evaluate.ts';
 import { scopeOf } from '../../../language/expression/scope.ts';
 import { repository } from '../../attacks/inside.ts';
 import { commandContext } from '../harness/command-context.ts';
+import { repository } from '../harness/repository.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
 
 const registry = createRegistry(builtInCommands());

@@ -99,6 +99,7 @@ test('it says what it can do, and which sentinels are saved', async () => {
     expect.arrayContaining([
       { name: 'ask', description: 'It is ask.' },
       { name: 'greet', description: 'It is greet.' },
+      { name: 'own', description: 'It is own.' },
     ]),
   );
 });
@@ -182,7 +183,8 @@ test('definitions, runs, their traces and logs, and the inbox are resources', as
   expect(resources.map(({ uri }) => uri)).toEqual(
     expect.arrayContaining(['sentinel://inbox', 'sentinel://runs/greeting']),
   );
-  expect(JSON.parse(await read('sentinel://definitions/greet'))).toMatchObject({ name: 'greet' });
+  for (const name of ['greet', 'own'])
+    expect(JSON.parse(await read(`sentinel://definitions/${name}`))).toMatchObject({ name });
   expect(JSON.parse(await read('sentinel://runs/greeting'))).toMatchObject({ handle: 'greeting', status: 'completed' });
   expect(await read('sentinel://runs/greeting/trace')).toContain('steps.0@1');
   expect(await read('sentinel://runs/greeting/logs')).toBe('hello ada\nagain');
