@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
 import { tryEvaluate } from '../../../language/expression/evaluate.ts';
 import { scopeOf } from '../../../language/expression/scope.ts';
-import { repository } from '../../attacks/inside.ts';
 import { commandContext } from '../harness/command-context.ts';
 import { repository } from '../harness/repository.ts';
 import { temporaryFolder } from '../harness/step-context.ts';
