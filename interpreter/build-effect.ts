@@ -80,6 +80,7 @@ export function labelOf(step: Step): string {
     case 'llm':
       return step.model ?? 'auto';
     case 'approval':
+    case 'fail':
       return previewOf(step.message);
     case 'watch':
       return step.event ?? step.executionId ?? 'watch';

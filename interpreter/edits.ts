@@ -330,6 +330,7 @@ function within(step: Step, path: string): Found[] {
     case 'llm':
     case 'watch':
     case 'approval':
+    case 'fail':
       return [];
     default:
       return step satisfies never;

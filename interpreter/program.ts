@@ -96,6 +96,7 @@ export function ruleFor(definition: Definition, condition: EscalationRule['condi
 const SPECIAL: ReadonlyMap<string, EscalationRule['condition']> = new Map([
   ['STEP_TIMEOUT', 'timeout'],
   ['ACTIVITY_FAILED', 'unfamiliar'],
+  ['STEP_FAILED', 'unfamiliar'],
   ['MODEL_STUCK', 'unfamiliar'],
 ]);
 

@@ -20,6 +20,7 @@ function wordsOf(step: Step): string {
     case 'emit':
       return step.event;
     case 'approval':
+    case 'fail':
       return step.message;
     case 'condition':
       return step.check;

@@ -30,6 +30,7 @@ import { walkModel } from './model-step.ts';
 import { namesAt } from './names.ts';
 import { CONTEXT_BLOCK, contextFrame } from './pass-context.ts';
 import { firstLoopFrame, leaveStep, openIn, type BlockFrame, type LoopFrame } from './position.ts';
+import { isPlain, walkFail } from './plain-steps.ts';
 import { withdraw } from './questions.ts';
 import { revisionOf, stepNow, stepsOf, definitionPathOf, keySegmentOf } from './edited-paths.ts';
 
@@ -197,7 +198,7 @@ function* askGate(walk: Walk, strand: Strand, key: string, step: Step, frame: Bl
     const flow = yield* holdAtLimit(walk, limit);
     if (flow) return flow;
   }
-  if (!isComposite(step) && !isPaidFor(walk, step, frame)) {
+  if (!isPlain(step) && !isPaidFor(walk, step, frame)) {
     const flow = yield* askBudget(walk, strand);
     if (flow) return flow;
   }
@@ -220,10 +221,6 @@ function* askGate(walk: Walk, strand: Strand, key: string, step: Step, frame: Bl
   }
 }
 
-/** Steps that only hold others do nothing themselves. */
-const isComposite = (step: Step): boolean =>
-  step.type === 'condition' || step.type === 'loop' || step.type === 'parallel';
-
 function* walkStep(walk: Walk, strand: Strand, step: Step, place: Place, frame: BlockFrame): Walking<Flow> {
   switch (step.type) {
     case 'condition':
@@ -243,6 +240,8 @@ function* walkStep(walk: Walk, strand: Strand, step: Step, place: Place, frame: 
       return yield* step.event === undefined
         ? walkAction(walk, strand, step, place, frame)
         : walkEventWatch(walk, strand, step, place, frame);
+    case 'fail':
+      return walkFail(walk, strand, step, place);
     case 'llm':
       return yield* walkModel(walk, strand, step, place, frame);
     default:

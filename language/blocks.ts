@@ -19,6 +19,7 @@ export function blocksOf(step: Step): Array<{ key: string; steps: readonly Step[
     case 'emit':
     case 'sentinel':
     case 'approval':
+    case 'fail':
       return [];
     default:
       return step satisfies never;
@@ -58,7 +59,9 @@ export function withBlocks(
     case 'llm':
     case 'watch':
     case 'emit':
+    case 'sentinel':
     case 'approval':
+    case 'fail':
       return step;
     default:
       return step satisfies never;

@@ -129,6 +129,19 @@ export const ApprovalStep = z.strictObject({
 });
 export type ApprovalStep = z.infer<typeof ApprovalStep>;
 
+/** A failure of the definition's own, which goes the way of any other. */
+export const FailStep = z.strictObject({
+  type: z.literal('fail'),
+  message: z.string().min(1),
+  /** What tells this failure from others; never one of ours (`FAILURE_CODES`). */
+  code: z.string().min(1).optional(),
+  name: Common.name,
+  onError: Common.onError,
+  retry: Common.retry,
+  timeoutMs: Common.timeoutMs,
+});
+export type FailStep = z.infer<typeof FailStep>;
+
 /** `always` runs after either branch, also when one of them failed or the run is being cancelled. */
 export const ConditionStep = z.strictObject({
   type: z.literal('condition'),
@@ -210,6 +223,7 @@ export const Step = z.discriminatedUnion('type', [
   ParallelStep,
   SentinelStep,
   ApprovalStep,
+  FailStep,
 ]);
 export type Step = z.infer<typeof Step>;
 export type StepType = Step['type'];

@@ -57,6 +57,7 @@ export function permissionOf(catalogue: Catalogue, step: Step): Permission | nul
     case 'llm':
     case 'watch':
     case 'approval':
+    case 'fail':
     case 'condition':
     case 'loop':
     case 'parallel':

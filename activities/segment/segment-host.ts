@@ -16,6 +16,7 @@ import {
   PassingHost,
 } from '../../interpreter/host.ts';
 import type { Effect, Reply } from '../../interpreter/effect.ts';
+import { isPlain } from '../../interpreter/plain-steps.ts';
 
 /** A step may record a start, an end and a warning for each unresolved name; this leaves room for them. */
 const eventsReserve = 128;
@@ -47,8 +48,7 @@ export class SegmentHost extends PassingHost implements Host {
   }
 
   private mayRun(step: Step): boolean {
-    const isPure = step.type === 'condition' || step.type === 'loop' || step.type === 'parallel';
-    if (!isPure && !isQuick(step, this.input.catalogue, this.input.limits)) return false;
+    if (!isPlain(step) && !isQuick(step, this.input.catalogue, this.input.limits)) return false;
     // Entering an open loop or branch again records nothing, and must not use up the segment.
     if (this.events.length > 0 && this.isSpent()) return false;
     this.steps += 1;

@@ -1,6 +1,6 @@
 /** From what went wrong at a provider to the failure of a step. */
 import type { JsonObject } from '../../language/json.ts';
-import type { FailureCode } from '../failures/failure-codes.ts';
+import type { FailureCode } from '../../language/failure.ts';
 import { Failure } from '../failures/failures.ts';
 import type { FailureKind, TurnFailure } from '../models/port/turn-failure.ts';
 import type { Prices } from '../models/records/facts.ts';

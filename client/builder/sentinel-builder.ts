@@ -152,6 +152,11 @@ export class SentinelBuilder<Scope, At extends Place> implements Built<Scope, At
     return this.#step({ type: 'approval', message: given(message), ...given(options), ...setting(name) });
   }
 
+  /** A failure of the definition's own. */
+  fail(message: Given<Scope, string>, options: Options<model.FailStep, 'message'> = {}): SentinelBuilder<Scope, At> {
+    return this.#step({ type: 'fail', message: given(message), ...options });
+  }
+
   /** A condition; what either branch sets is in sight after it, and has no value where the branch was not taken. */
   when<Then, Else = Scope>(
     check: Given<Scope, string>,

@@ -29,6 +29,7 @@ import { record, type Walk } from '../walk-state.ts';
 import { drive } from '../drive.ts';
 import { limitAsked } from '../limits.ts';
 import { nestedInput, nestedReply, resultOf, type RunResult } from '../outcome.ts';
+import { isPlain } from '../plain-steps.ts';
 import { firstPosition, type Position } from '../position.ts';
 import { textFieldsOf } from '../program.ts';
 import { walkRun } from '../walk.ts';
@@ -131,7 +132,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
     }
     if (segments !== true || this.walk.input.definition.durability === 'step') return 'go';
     if (!isOpen && isQuick(step, this.walk.input.catalogue, this.walk.input.limits)) return 'segment';
-    const isPure = step.type === 'condition' || step.type === 'loop' || step.type === 'parallel';
+    const isPure = isPlain(step);
     if (isPure && isOpen) return 'go';
     this.pureSteps = isPure ? this.pureSteps + 1 : 0;
     if (this.pureSteps < pureStepsMax) return 'go';

@@ -150,6 +150,8 @@ class Count {
         return this.#nested(step, line);
       case 'approval':
         return this.#durable(line, measured.answer);
+      case 'fail':
+        return this.#plain(line);
       case 'shell':
         return this.#durable(line, measured.activity, bytesOf([step.command, step.args, step.env]) - 13);
       case 'llm':
@@ -166,9 +168,13 @@ class Count {
     }
   }
 
-  /** Deciding costs nothing by itself; in a segment it is one of its steps. */
-  #condition(step: Extract<Step, { type: 'condition' }>, line: Line, way: Way): void {
+  /** What asks nothing of the world costs nothing by itself; in a segment it is one of its steps. */
+  #plain(line: Line): void {
     if (line.inSegment) this.#quick(line);
+  }
+
+  #condition(step: Extract<Step, { type: 'condition' }>, line: Line, way: Way): void {
+    this.#plain(line);
     const ways = [step.then ?? [], step.else ?? []].map((steps) => {
       const own = { ...line };
       this.#block(steps, own, way);

@@ -69,6 +69,7 @@ class Say {
       case 'watch':
       case 'emit':
       case 'approval':
+      case 'fail':
         return;
       default:
         step satisfies never;
@@ -110,6 +111,8 @@ function whatOf(step: Step): string {
       return `emits the event "${step.event}"`;
     case 'approval':
       return `asks ${step.assignee ?? 'its persona'} "${shortened(step.message)}"`;
+    case 'fail':
+      return `fails${step.code === undefined ? '' : ` with ${step.code}`}: "${shortened(step.message)}"`;
     case 'condition':
       return `if ${shortened(step.check)}`;
     case 'loop':

@@ -68,6 +68,7 @@ function whatOf(step: Step): string {
     case 'watch':
     case 'emit':
     case 'approval':
+    case 'fail':
     case 'condition':
     case 'loop':
     case 'parallel':

@@ -75,6 +75,7 @@ class Draw {
       case 'watch':
       case 'emit':
       case 'approval':
+      case 'fail':
         return this.#leaf(step, path, group, before);
       default:
         return step satisfies never;

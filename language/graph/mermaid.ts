@@ -20,6 +20,7 @@ const SHAPES: Readonly<Record<NodeKind, readonly [string, string]>> = {
   emit: ['>', ']'],
   watch: ['[/', '/]'],
   approval: ['[\\', '\\]'],
+  fail: ['[', ']'],
   condition: ['{', '}'],
   loop: ['{{', '}}'],
   parallel: ['[', ']'],
@@ -27,7 +28,16 @@ const SHAPES: Readonly<Record<NodeKind, readonly [string, string]>> = {
 };
 
 /** Kinds whose shape does not say what they are. */
-const SPOKEN: ReadonlySet<NodeKind> = new Set(['shell', 'command', 'llm', 'emit', 'watch', 'approval', 'sentinel']);
+const SPOKEN: ReadonlySet<NodeKind> = new Set([
+  'shell',
+  'command',
+  'llm',
+  'emit',
+  'watch',
+  'approval',
+  'sentinel',
+  'fail',
+]);
 
 const ARROWS: Readonly<Record<GraphEdge['kind'], string>> = { next: '-->', back: '-.->', apart: '-.->' };
 

@@ -23,6 +23,7 @@ function contentOf(step: Step): string {
     case 'emit':
       return step.event;
     case 'approval':
+    case 'fail':
       return step.message;
     case 'condition':
       return step.check;

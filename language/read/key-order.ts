@@ -47,6 +47,7 @@ const ORDER = [
   'onStuck',
   'unchangedTurns',
   'message',
+  'code',
   'show',
   'form',
   'assignee',

@@ -62,6 +62,7 @@ function inStep(step: Step, held: Held): string | null {
       // What a variable holds is known to nobody before it runs.
       return /[${]/.test(step.definition.$ref) ? `it runs whatever "${step.definition.$ref}" holds` : null;
     case 'approval':
+    case 'fail':
     case 'condition':
     case 'loop':
     case 'parallel':

@@ -138,6 +138,11 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     assignee: "The persona that is asked; the run's own when absent.",
     onTimeout: 'What counts as answered when nobody did within "timeoutMs".',
   },
+  FailStep: {
+    '': 'Fails, as any step can: what is around it may skip it or try again; else the run ends as failed.',
+    message: 'What went wrong, for whoever reads of it; references in it are replaced.',
+    code: 'What tells this failure from others, such as "DEPLOY_REFUSED".',
+  },
   ConditionStep: {
     '': 'Takes one of two branches.',
     then: 'Steps when the check is truthy.',

@@ -1,6 +1,6 @@
 /** The codes of failures, the code that uses them, and their pages say the same. */
 import { expect, test } from 'vitest';
-import { FAILURE_CODES } from '../../activities/failures/failure-codes.ts';
+import { FAILURE_CODES } from '../../language/failure.ts';
 import { codeOf, files, isSource, read } from './tree.ts';
 
 const pagesIn = (folder: string): string[] =>

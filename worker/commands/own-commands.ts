@@ -9,7 +9,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as z from 'zod';
 import { type Command, type CommandContext, defineCommand } from '../../activities/commands/command.ts';
-import { FAILURE_CODES } from '../../activities/failures/failure-codes.ts';
+import { FAILURE_CODES } from '../../language/failure.ts';
 import { Failure } from '../../activities/failures/failures.ts';
 import { beating } from '../../activities/shell/process/beating.ts';
 import { VALUE_FAULT, valueFault, type Json, type JsonObject } from '../../language/json.ts';

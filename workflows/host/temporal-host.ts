@@ -54,6 +54,7 @@ import type { Walk } from '../../interpreter/walk-state.ts';
 import { turnsGranted } from '../../interpreter/limits.ts';
 import { costSoFar } from '../../interpreter/model-turn.ts';
 import { openModels } from '../../interpreter/open-models.ts';
+import { isPlain } from '../../interpreter/plain-steps.ts';
 import type { ModelFrame, Position } from '../../interpreter/position.ts';
 import { textFieldsOf } from '../../interpreter/program.ts';
 import { editedStrand } from '../../interpreter/edited-paths.ts';
@@ -134,7 +135,7 @@ export class TemporalHost extends LocalAnswers implements Host {
 
   private gateFor(step: Step, isOpen: boolean): Gate | Promise<Gate> {
     if (this.beginsSegment(step, isOpen)) return this.editing.segmentGate();
-    if (step.type !== 'condition' && step.type !== 'loop' && step.type !== 'parallel') {
+    if (!isPlain(step)) {
       this.time.hadEffect();
       return 'go';
     }

@@ -1,5 +1,7 @@
 /** What the schema cannot say of a step by itself: what it asks for, and keys that do nothing where they stand. */
-import type { LlmStep, WatchStep } from '../../model.ts';
+import { FAILURE_CODES } from '../../failure.ts';
+import { FAULT_CODES } from '../../expression/scope.ts';
+import type { FailStep, LlmStep, WatchStep } from '../../model.ts';
 import { parseModelString } from '../../models/model-string.ts';
 import type { Problem } from '../../problems.ts';
 import { isPlain, join, lastKey, type Origins } from '../draft/draft.ts';
@@ -35,6 +37,8 @@ function checkByType(site: StepSite, at: At): Problem[] {
       return step.branches.length === 0
         ? [error('EMPTY_BRANCHES', at('branches'), 'there are no branches; add one, or remove the step')]
         : [];
+    case 'fail':
+      return checkFail(step, at);
     case 'command':
     case 'emit':
     case 'condition':
@@ -44,6 +48,33 @@ function checkByType(site: StepSite, at: At): Problem[] {
     default:
       return step satisfies never;
   }
+}
+
+const OWN_CODES: ReadonlyMap<string, string> = new Map([
+  ...FAULT_CODES.map((code): [string, string] => [code, 'An expression or a reference cannot be read']),
+  ...Object.entries(FAILURE_CODES),
+]);
+
+/** A code as it may be: capital letters, digits and `_`. */
+const CODE = /^[A-Z][A-Z0-9_]{0,99}$/;
+
+function checkFail({ code, timeoutMs }: FailStep, at: At): Problem[] {
+  const idle = timeoutMs === undefined ? [] : [withoutEffect('timeoutMs', at, 'the step takes no time')];
+  if (code === undefined) return idle;
+  const meaning = OWN_CODES.get(code);
+  if (meaning !== undefined)
+    return [
+      error('RESERVED_NAME', at('code'), `"${code}" is a code of the engine ("${meaning}"); choose another`),
+      ...idle,
+    ];
+  if (CODE.test(code)) return idle;
+  const word = code
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]+/g, '_')
+    .replaceAll(/^[\d_]+|_+$/g, '');
+  const fix = CODE.test(word) && !OWN_CODES.has(word) ? { fix: `write "${word}"` } : {};
+  const message = `${JSON.stringify(code)} is no code: a code is at most 100 capital letters, digits and "_", and begins with a letter`;
+  return [{ ...error('WRONG_VALUE', at('code'), message), ...fix }, ...idle];
 }
 
 function checkLlm(step: LlmStep, { place }: StepSite, at: At): Problem[] {

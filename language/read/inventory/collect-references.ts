@@ -210,6 +210,8 @@ function templatesOf(step: Step, catalogue: Catalogue): Array<{ key: string; val
       return pick('inputs');
     case 'approval':
       return pick('message', 'show', 'assignee');
+    case 'fail':
+      return pick('message');
     case 'condition':
     case 'loop':
     case 'parallel':

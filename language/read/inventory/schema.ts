@@ -12,6 +12,7 @@ import {
   Definition,
   DefinitionRef,
   EmitStep,
+  FailStep,
   LlmStep,
   LoopConfig,
   LoopStep,
@@ -43,6 +44,7 @@ const STEPS = {
   parallel: ParallelStep,
   sentinel: SentinelStep,
   approval: ApprovalStep,
+  fail: FailStep,
 } satisfies Record<StepType, z.ZodType>;
 
 const STEP_TYPES = Object.keys(STEPS);

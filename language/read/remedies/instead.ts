@@ -54,7 +54,7 @@ const SENTENCES: ReadonlyMap<string, string> = sentencesFor([
     ['return', 'returns', 'output', 'outputs', 'yield', 'respond'],
   ],
   [
-    'a run ends with its last step; {"type": "command", "command": "sentinel/stop"} ends it before, and a step of type "condition" leaves steps out',
+    'a run ends with its last step; a step of type "fail" fails it before, {"type": "command", "command": "sentinel/stop"} stops it, and a step of type "condition" leaves steps out',
     [
       'throw',
       'raise',

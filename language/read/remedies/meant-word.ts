@@ -202,6 +202,9 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
   ],
 ]);
 
+/** What fails a step or stops a run where a setting says so, but as a step need be no failure. */
+const ENDS_WELL: ReadonlySet<string> = new Set(['stop', 'exit', 'break', 'halt', 'cancel', 'end', 'kill']);
+
 function wordsFor(
   rows: ReadonlyArray<readonly [meant: readonly string[], words: readonly string[]]>,
 ): Map<string, string[]> {
@@ -226,7 +229,9 @@ export function nearestFix(written: string, legal: readonly string[]): { fix?: s
 
 /** The legal word for one that another language has for the same thing. */
 export function otherWord(written: string, legal: readonly string[]): string | undefined {
-  return OTHER_WORDS.get(plainWord(written))?.find((meant) => legal.includes(meant));
+  const plain = plainWord(written);
+  const isType = legal.includes('shell');
+  return OTHER_WORDS.get(plain)?.find((meant) => legal.includes(meant) && !(isType && ENDS_WELL.has(plain)));
 }
 
 export function nearest(written: string, legal: readonly string[]): string | undefined {

@@ -22,6 +22,7 @@ export const STEP_TAGS: Tags & Readonly<Record<StepType, string>> = {
   parallel: 'branches',
   sentinel: 'definition',
   approval: 'message',
+  fail: 'message',
 };
 
 export const LOOP_TAGS: Tags = {
@@ -46,10 +47,20 @@ const LOWER_CASE: ReadonlySet<string> = new Set([
   'parallel',
   'sentinel',
   'approval',
+  'fail',
 ]);
 
 /** Those whose one text or list says it all: no step has a key of that name at all. */
-const LINES: ReadonlySet<string> = new Set(['shell', 'llm', 'emit', 'watch', 'parallel', 'sentinel', 'approval']);
+const LINES: ReadonlySet<string> = new Set([
+  'shell',
+  'llm',
+  'emit',
+  'watch',
+  'parallel',
+  'sentinel',
+  'approval',
+  'fail',
+]);
 
 export function rewriteTag(draft: Draft, tags: Tags): void {
   if (draft.value['type'] !== undefined) return;

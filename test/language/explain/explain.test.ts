@@ -33,6 +33,7 @@ test('a definition of every kind of step, in order', () => {
     { type: 'watch', event: 'build:*' },
     { type: 'watch', executionId: '$server.executionId', until: 'match' },
     { type: 'emit', event: 'done' },
+    { type: 'fail', message: 'no $tests left', code: 'NONE_LEFT' },
     { type: 'approval', message: 'Deploy?', assignee: 'ops', timeoutMs: 3_600_000, onTimeout: 'reject' },
     { type: 'condition', check: '$tests.success', then: [shell('a')], else: [shell('b')], always: [shell('c')] },
     {
@@ -53,6 +54,7 @@ test('a definition of every kind of step, in order', () => {
     '  waits for the event "build:*"',
     '  watches process $server.executionId until a line matches',
     '  emits the event "done"',
+    '  fails with NONE_LEFT: "no $tests left"',
     '  asks ops "Deploy?"; takes at most 1 hour',
     '  if $tests.success:',
     '    runs `a`',

@@ -82,6 +82,7 @@ const { step, definition } = fc.letrec<{ step: Step; definition: Definition }>((
     ),
     merged(fc.record({ type: fc.constant('emit'), event: word, data }), maybe('name', word)),
     merged(fc.record({ type: fc.constant('watch'), event: fc.constantFrom('build:*', 'done') }), common),
+    merged(fc.record({ type: fc.constant('fail'), message: word }), maybe('code', fc.constant('NO_MORE'))),
     merged(
       fc.record({ type: fc.constant('approval'), message: word }),
       maybe('onTimeout', fc.constantFrom('reject', 'fail')),

@@ -30,6 +30,7 @@ const definition = sentinel('verify')
   })
   .sentinel('child', (child) => child.shell('inner', (ref) => `echo ${ref('branch')}`).loop({ type: 'count', max: 2 }))
   .sentinel(null, { $ref: 'hello' }, { await: false })
+  .fail((ref) => `${ref('tests.stderr')} is too much`, { code: 'TOO_MUCH', onError: 'skip' })
   .loop((ref) => ({ type: 'until', check: `${ref('child.success')} && ${ref('left.success')}`, maxIterations: 5 }))
   .always((end) => end.shell(null, 'rm -rf tmp'))
   .build();
@@ -79,6 +80,7 @@ describe('what is built is the canonical form', () => {
           outputTo: 'child',
         },
         { type: 'sentinel', definition: { $ref: 'hello' }, await: false },
+        { type: 'fail', message: '$tests.stderr is too much', code: 'TOO_MUCH', onError: 'skip' },
       ],
       always: [{ type: 'shell', command: 'rm -rf tmp' }],
       loop: { type: 'until', check: '$child.success && $left.success', maxIterations: 5 },

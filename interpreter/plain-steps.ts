@@ -1,0 +1,44 @@
+/** Steps that ask nothing of the world: they are done where the walk stands, in a segment or outside. */
+import type { FailureInfo } from '../language/failure.ts';
+import type { FailStep, Step } from '../language/model.ts';
+import { labelOf, strictFailure } from './build-effect.ts';
+import type { Flow, Place } from './effect.ts';
+import type { Strand } from './host.ts';
+import { namesAt, Reader } from './names.ts';
+import { finish } from './results.ts';
+import { record, type Walk } from './walk-state.ts';
+
+const messageLengthMax = 2_000;
+
+export function walkFail(walk: Walk, strand: Strand, step: FailStep, place: Place): Flow {
+  const startedAt = walk.host.now();
+  const reader = new Reader(namesAt(walk, strand, place.passes, place.path));
+  const said = reader.text(step.message).trim();
+  const message = said === '' ? `${place.key}: the step fails, and its message is empty here` : said;
+  const failure = readFault(walk, place, reader) ?? {
+    code: step.code ?? 'STEP_FAILED',
+    message: message.length > messageLengthMax ? `${message.slice(0, messageLengthMax - 1)}…` : message,
+    retryable: true,
+  };
+  return finish(walk, strand, step, place, startedAt, { failure }, labelOf(step));
+}
+
+/** What keeps a step from being read; names without a value are warned of, where that is not it. */
+function readFault(walk: Walk, { key }: Place, { fault, unresolved }: Reader): FailureInfo | null {
+  if (fault !== undefined) return { ...fault, message: `${key}: ${fault.message}`, retryable: false };
+  if (unresolved.size === 0) return null;
+  if (walk.input.definition.strict === true) return strictFailure(key, [...unresolved]);
+  for (const name of unresolved)
+    record(walk, {
+      type: 'warning',
+      key,
+      code: 'UNRESOLVED_REFERENCE',
+      message: `${key}: "${name}" has no value here`,
+    });
+  return null;
+}
+
+const PLAIN: ReadonlySet<Step['type']> = new Set(['condition', 'loop', 'parallel', 'fail']);
+
+/** Whether a step asks nothing of the world by itself. */
+export const isPlain = ({ type }: Pick<Step, 'type'>): boolean => PLAIN.has(type);
