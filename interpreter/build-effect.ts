@@ -69,6 +69,8 @@ export function labelOf(step: Step): string {
       return step.command;
     case 'emit':
       return step.event;
+    case 'set':
+      return previewOf(Object.keys(step.values).join(', '));
     case 'condition':
       return previewOf(step.check);
     case 'sentinel':

@@ -331,6 +331,7 @@ function within(step: Step, path: string): Found[] {
     case 'watch':
     case 'approval':
     case 'fail':
+    case 'set':
       return [];
     default:
       return step satisfies never;

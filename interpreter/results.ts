@@ -19,6 +19,7 @@ import type { StepFinished, StepOutcome } from '../language/events/run-event.ts'
 import { stepWords } from './step-words.ts';
 import { previewOf } from '../language/events/preview.ts';
 import { parseExpression, referencesOf, type FoundReference } from '../language/expression/parse.ts';
+import { variablesSetBy } from '../language/references/variables-set.ts';
 import { referencesIn } from '../language/references/written-references.ts';
 
 /** Keeps of a step that ended what the definition reads of it. The last result of a step counts. */
@@ -199,7 +200,7 @@ export interface KeptResults {
   /** By path in the definition. */
   byStep: ReadonlyMap<string, readonly Keeping[]>;
   keys: readonly string[];
-  /** Labels that are variables too: what steps set with `outputTo`. */
+  /** Labels that are variables too: what steps set. */
   variables: ReadonlySet<string>;
 }
 
@@ -237,8 +238,7 @@ class Survey {
 
   #step(step: Step, path: string): void {
     this.#steps.set(path, step);
-    const output = variableOf(step);
-    if (output !== undefined) this.#variables.add(output);
+    for (const variable of variablesSetBy(step)) this.#variables.add(variable);
     for (const label of labelsOf(step)) this.#producers.set(label, [...(this.#producers.get(label) ?? []), step]);
     const body = bodyAround(path);
     for (const [key, value] of Object.entries(step) as [string, unknown][]) {

@@ -22,6 +22,8 @@ function wordsOf(step: Step): string {
     case 'approval':
     case 'fail':
       return step.message;
+    case 'set':
+      return JSON.stringify(step.values);
     case 'condition':
       return step.check;
     case 'watch':

@@ -30,7 +30,7 @@ import { walkModel } from './model-step.ts';
 import { namesAt } from './names.ts';
 import { CONTEXT_BLOCK, contextFrame } from './pass-context.ts';
 import { firstLoopFrame, leaveStep, openIn, type BlockFrame, type LoopFrame } from './position.ts';
-import { isPlain, walkFail } from './plain-steps.ts';
+import { isPlain, walkFail, walkSet } from './plain-steps.ts';
 import { withdraw } from './questions.ts';
 import { revisionOf, stepNow, stepsOf, definitionPathOf, keySegmentOf } from './edited-paths.ts';
 
@@ -242,6 +242,8 @@ function* walkStep(walk: Walk, strand: Strand, step: Step, place: Place, frame: 
         : walkEventWatch(walk, strand, step, place, frame);
     case 'fail':
       return walkFail(walk, strand, step, place);
+    case 'set':
+      return walkSet(walk, strand, step, place);
     case 'llm':
       return yield* walkModel(walk, strand, step, place, frame);
     default:

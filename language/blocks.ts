@@ -20,6 +20,7 @@ export function blocksOf(step: Step): Array<{ key: string; steps: readonly Step[
     case 'sentinel':
     case 'approval':
     case 'fail':
+    case 'set':
       return [];
     default:
       return step satisfies never;
@@ -62,6 +63,7 @@ export function withBlocks(
     case 'sentinel':
     case 'approval':
     case 'fail':
+    case 'set':
       return step;
     default:
       return step satisfies never;

@@ -142,6 +142,17 @@ export const FailStep = z.strictObject({
 });
 export type FailStep = z.infer<typeof FailStep>;
 
+/** Sets variables: each value is read, and then all are set. */
+export const SetStep = z.strictObject({
+  type: z.literal('set'),
+  values: z.record(z.string().min(1), Value),
+  name: Common.name,
+  onError: Common.onError,
+  retry: Common.retry,
+  timeoutMs: Common.timeoutMs,
+});
+export type SetStep = z.infer<typeof SetStep>;
+
 /** `always` runs after either branch, also when one of them failed or the run is being cancelled. */
 export const ConditionStep = z.strictObject({
   type: z.literal('condition'),
@@ -224,6 +235,7 @@ export const Step = z.discriminatedUnion('type', [
   SentinelStep,
   ApprovalStep,
   FailStep,
+  SetStep,
 ]);
 export type Step = z.infer<typeof Step>;
 export type StepType = Step['type'];

@@ -58,6 +58,7 @@ export function permissionOf(catalogue: Catalogue, step: Step): Permission | nul
     case 'watch':
     case 'approval':
     case 'fail':
+    case 'set':
     case 'condition':
     case 'loop':
     case 'parallel':

@@ -24,6 +24,7 @@ export const PROBLEMS = {
   UNBOUNDED_LOOP: 'A loop could run for ever',
   UNREACHABLE_LIMIT: 'A limit can never be reached',
   BAD_EXPRESSION: 'An expression cannot be read',
+  EXPRESSION_AS_TEXT: 'A text looks like an expression',
   BAD_NAME: 'A variable cannot have this name',
   RESERVED_NAME: 'A name already means something else',
   BAD_PATTERN: 'A pattern cannot be read',

@@ -157,6 +157,14 @@ export class SentinelBuilder<Scope, At extends Place> implements Built<Scope, At
     return this.#step({ type: 'fail', message: given(message), ...options });
   }
 
+  /** Variables, whose values are all read before any of them is set. */
+  set<const Values extends JsonObject>(
+    values: Given<Scope, Values>,
+    options: Options<model.SetStep, 'values'> = {},
+  ): SentinelBuilder<With<Scope, keyof Values & string, Open>, At> {
+    return this.#step({ type: 'set', values: given(values), ...options });
+  }
+
   /** A condition; what either branch sets is in sight after it, and has no value where the branch was not taken. */
   when<Then, Else = Scope>(
     check: Given<Scope, string>,

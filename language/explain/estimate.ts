@@ -151,6 +151,7 @@ class Count {
       case 'approval':
         return this.#durable(line, measured.answer);
       case 'fail':
+      case 'set':
         return this.#plain(line);
       case 'shell':
         return this.#durable(line, measured.activity, bytesOf([step.command, step.args, step.env]) - 13);

@@ -70,6 +70,7 @@ class Say {
       case 'emit':
       case 'approval':
       case 'fail':
+      case 'set':
         return;
       default:
         step satisfies never;
@@ -113,6 +114,8 @@ function whatOf(step: Step): string {
       return `asks ${step.assignee ?? 'its persona'} "${shortened(step.message)}"`;
     case 'fail':
       return `fails${step.code === undefined ? '' : ` with ${step.code}`}: "${shortened(step.message)}"`;
+    case 'set':
+      return `sets ${valueWords(step.values)}`;
     case 'condition':
       return `if ${shortened(step.check)}`;
     case 'loop':
@@ -129,6 +132,11 @@ function whatOf(step: Step): string {
 function untilWords(until: 'finished' | 'error' | 'match' | undefined): string {
   if (until === 'error') return 'a line is an error';
   return until === 'match' ? 'a line matches' : 'it has finished';
+}
+
+function valueWords(values: { [name: string]: unknown }): string {
+  const words = Object.entries(values).map(([name, value]) => `$${name} to ${JSON.stringify(value)}`);
+  return words.length === 0 ? 'nothing' : shortened(words.join(', '));
 }
 
 function paramWords(params: { [name: string]: unknown } | undefined): string {

@@ -69,6 +69,7 @@ function whatOf(step: Step): string {
     case 'emit':
     case 'approval':
     case 'fail':
+    case 'set':
     case 'condition':
     case 'loop':
     case 'parallel':

@@ -76,6 +76,7 @@ class Draw {
       case 'emit':
       case 'approval':
       case 'fail':
+      case 'set':
         return this.#leaf(step, path, group, before);
       default:
         return step satisfies never;

@@ -21,6 +21,7 @@ const SHAPES: Readonly<Record<NodeKind, readonly [string, string]>> = {
   watch: ['[/', '/]'],
   approval: ['[\\', '\\]'],
   fail: ['[', ']'],
+  set: ['[', ']'],
   condition: ['{', '}'],
   loop: ['{{', '}}'],
   parallel: ['[', ']'],

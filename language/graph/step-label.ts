@@ -25,6 +25,8 @@ function contentOf(step: Step): string {
     case 'approval':
     case 'fail':
       return step.message;
+    case 'set':
+      return `set ${Object.keys(step.values).join(', ')}`;
     case 'condition':
       return step.check;
     case 'loop':

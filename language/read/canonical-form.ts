@@ -13,7 +13,7 @@ import { rewriteGuard } from './rewrites/guard.ts';
 import { rewriteInlineSentinel } from './rewrites/inline-sentinel.ts';
 import { rewriteDefinitionJson, rewriteStepJson } from './rewrites/json-values.ts';
 import { rewriteKindOfLoop, rewriteLoop, rewriteLoopStep, rewriteMissingLoop } from './rewrites/loop.ts';
-import { rewriteEnvironment, rewriteInputs } from './rewrites/names.ts';
+import { rewriteEnvironment, rewriteNames } from './rewrites/names.ts';
 import { rewriteParallel } from './rewrites/parallel.ts';
 import { rewriteMissingName, rewritePayload } from './rewrites/payload.ts';
 import { rewriteRecord } from './rewrites/record.ts';
@@ -56,7 +56,7 @@ const DEFINITION_REWRITES: ReadonlyArray<(draft: Draft) => void> = [
   rewriteWords,
   (draft) => rewriteWordList(draft, ['tools', 'ragSources', 'env']),
   rewriteEnvironment,
-  rewriteInputs,
+  (draft) => rewriteNames(draft, 'inputs'),
 ];
 
 export function canonicalForm(raw: unknown): CanonicalForm {

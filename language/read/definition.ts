@@ -10,6 +10,7 @@ import { hasErrors, type Problem } from '../problems.ts';
 import { bindItems } from './items/bind-items.ts';
 import { canonicalForm } from './canonical-form.ts';
 import { checkBounds } from './checks/bounds.ts';
+import { checkComputedText } from './checks/computed-text.ts';
 import { checkEvents } from './checks/events.ts';
 import { checkExposure } from './checks/exposure.ts';
 import { checkFlow } from './checks/flow.ts';
@@ -100,6 +101,7 @@ export function parseDefinition(value: unknown, options: ReadOptions): ReadResul
     ...checkSteps(sites, origins, catalogue),
     ...checkParams(sites, origins, options.params),
     ...checkStepDetails(sites, origins),
+    ...checkComputedText(sites, origins),
     ...checkSettings(sites, origins),
     ...checkEvents(sites, origins),
     ...(options.isBounded === true ? [] : checkBounds(sites, origins, knownRefs)),

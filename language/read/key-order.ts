@@ -48,6 +48,7 @@ const ORDER = [
   'unchangedTurns',
   'message',
   'code',
+  'values',
   'show',
   'form',
   'assignee',
@@ -91,6 +92,7 @@ const FREE: ReadonlySet<string> = new Set([
   'show',
   'form',
   'schema',
+  'values',
 ]);
 
 export function inOrder(definition: Definition): Definition {

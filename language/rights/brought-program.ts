@@ -63,6 +63,7 @@ function inStep(step: Step, held: Held): string | null {
       return /[${]/.test(step.definition.$ref) ? `it runs whatever "${step.definition.$ref}" holds` : null;
     case 'approval':
     case 'fail':
+    case 'set':
     case 'condition':
     case 'loop':
     case 'parallel':

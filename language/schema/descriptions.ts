@@ -143,6 +143,10 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     message: 'What went wrong, for whoever reads of it; references in it are replaced.',
     code: 'What tells this failure from others, such as "DEPLOY_REFUSED".',
   },
+  SetStep: {
+    '': 'Sets variables: every value is read, and then all are set.',
+    values: 'The values by the names of the variables; {{a + b}} is computed, "$a + $b" is text.',
+  },
   ConditionStep: {
     '': 'Takes one of two branches.',
     then: 'Steps when the check is truthy.',

@@ -6,6 +6,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../../language/json
 import type { Definition, Step } from '../../../language/model.ts';
 import type { RunEvent, StepFinished } from '../../../language/events/run-event.ts';
 import { isCall } from '../../../language/models/call-keys.ts';
+import { variablesSetBy } from '../../../language/references/variables-set.ts';
 import { definitionPath } from '../../../interpreter/keys.ts';
 import { stepsAt } from '../../../interpreter/program.ts';
 import type { StoredTurn } from '../../../prisma/store/contract/models/conversation-contract.ts';
@@ -40,12 +41,10 @@ export function repliesOf(
   outputs: { [name: string]: Json },
   unknown: string[],
 ): Given[] {
-  const finished = events
-    .filter((event) => event.type === 'step-finished')
-    .filter(({ step, key }) => ASKING.has(step) && (!isCall(key) || turns.length > 0))
-    .toSorted((a, b) => a.seq - b.seq);
+  const ended = events.filter((event) => event.type === 'step-finished').toSorted((a, b) => a.seq - b.seq);
+  const finished = ended.filter(({ step, key }) => ASKING.has(step) && (!isCall(key) || turns.length > 0));
   // After an edit a key tells where its step stood then, not where it stands in the definition.
-  const setters = settersOf(finished, events.some(({ type }) => type === 'edited') ? null : definition);
+  const setters = settersOf(ended, events.some(({ type }) => type === 'edited') ? null : definition);
   return finished.flatMap((event): Given[] => {
     const said = event.step === 'llm' ? turnReplies(turns, event.key) : [];
     // The turn that a step failed in, or was cut short in, comes last.
@@ -103,23 +102,21 @@ export function inTurn(given: readonly Given[], took?: ReadonlyMap<string, reado
 }
 
 /** Steps whose variable still holds what they gave when the run ended, with that variable. */
-function settersOf(finished: readonly StepFinished[], definition: Definition | null): Map<StepFinished, string> {
+function settersOf(ended: readonly StepFinished[], definition: Definition | null): Map<StepFinished, string> {
   const setters = new Map<StepFinished, string>();
   const last = new Map<string, { event: StepFinished; shared: boolean }>();
-  for (const event of definition === null ? [] : finished) {
-    const name = definition === null ? undefined : outputOf(definition, event.key);
-    if (name === undefined) continue;
-    last.set(name, { event, shared: last.has(name) && event.key.includes('.branches.') });
-  }
+  for (const event of ended)
+    for (const name of definition === null ? [] : outputsOf(definition, event.key))
+      last.set(name, { event, shared: last.has(name) && event.key.includes('.branches.') });
   for (const [name, { event, shared }] of last) if (!shared) setters.set(event, name);
   return setters;
 }
 
-function outputOf(definition: Definition, key: string): string | undefined {
+function outputsOf(definition: Definition, key: string): string[] {
   const path = definitionPath(key.slice(0, key.lastIndexOf('@')));
   const at = path.lastIndexOf('.');
   const step = stepsAt(definition, path.slice(0, at))[Number(path.slice(at + 1))];
-  return step !== undefined && 'outputTo' in step ? step.outputTo : undefined;
+  return step === undefined ? [] : variablesSetBy(step);
 }
 
 /** Undefined for a value of which only a reference is kept. */

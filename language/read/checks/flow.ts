@@ -6,6 +6,7 @@
 import type { Problem } from '../../problems.ts';
 import { BUILT_INS } from '../../expression/scope.ts';
 import type { ReferenceSite } from '../inventory/collect-references.ts';
+import { variablesSetBy } from '../../references/variables-set.ts';
 import { join, type Origins } from '../draft/draft.ts';
 import type { Setter, Setters } from '../inventory/setters.ts';
 import type { LoopSite, Place, Sites } from '../inventory/sites.ts';
@@ -72,7 +73,7 @@ function isFixed({ name }: ReferenceSite, loop: LoopSite, sites: Sites, setters:
   const isInput = typeof inputs === 'object' && inputs !== null && Object.hasOwn(inputs, name);
   return (
     isInput &&
-    !sites.steps.some(({ step }) => step.name === name || ('outputTo' in step && step.outputTo === name)) &&
+    !sites.steps.some(({ step }) => step.name === name || variablesSetBy(step).includes(name)) &&
     !sites.refused.some((one) => one.name === name) &&
     !sites.loops.some((site) => 'as' in site.loop && site.loop.as === name)
   );

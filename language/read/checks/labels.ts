@@ -1,5 +1,6 @@
 /** Names across steps: labels that references ask for, environment variables they may read, and branches that set the same variable. */
 import type { ParallelStep } from '../../model.ts';
+import { variablesSetBy } from '../../references/variables-set.ts';
 import { quotedLabel } from '../../expression/braces.ts';
 import type { Problem } from '../../problems.ts';
 import { nearestFix } from '../remedies/meant-word.ts';
@@ -25,7 +26,7 @@ function labelsOf(sites: Sites): Labels {
   for (const { step, place } of sites.steps) {
     const own = labels.get(place.definition);
     if (step.name !== undefined) own?.add(step.name);
-    if ('outputTo' in step && step.outputTo !== undefined) own?.add(step.outputTo);
+    for (const name of variablesSetBy(step)) own?.add(name);
   }
   return labels;
 }
@@ -91,6 +92,7 @@ function checkBranches(step: ParallelStep, path: string): Problem[] {
 function outputsOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(outputsOf);
   if (!isPlain(value)) return [];
-  const own = typeof value['outputTo'] === 'string' ? [value['outputTo']] : [];
+  const set = value['type'] === 'set' && isPlain(value['values']) ? Object.keys(value['values']) : [];
+  const own = typeof value['outputTo'] === 'string' ? [value['outputTo']] : set;
   return [...own, ...INNER.flatMap((key) => outputsOf(value[key]))];
 }

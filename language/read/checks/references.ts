@@ -2,6 +2,7 @@
 import type { Problem } from '../../problems.ts';
 import { BUILT_INS } from '../../expression/scope.ts';
 import { inBraces, type ReferenceSite } from '../inventory/collect-references.ts';
+import { variablesSetBy } from '../../references/variables-set.ts';
 import { isPlain } from '../draft/draft.ts';
 import { spelledNearly } from '../remedies/meant-word.ts';
 import type { DefinitionSite, Sites } from '../inventory/sites.ts';
@@ -54,7 +55,7 @@ export function namesSet(sites: Sites): Names {
   }
   for (const { name, definition } of sites.refused) names.get(definition)?.add(name);
   for (const { step, place } of sites.steps) {
-    if ('outputTo' in step && step.outputTo !== undefined) names.get(place.definition)?.add(step.outputTo);
+    for (const name of variablesSetBy(step)) names.get(place.definition)?.add(name);
     if (step.name !== undefined) names.get(place.definition)?.add(step.name);
     if (step.type !== 'sentinel' || '$ref' in step.definition) continue;
     const child = sites.definitions.find((site) => site.value === (step.definition as unknown));

@@ -1,7 +1,7 @@
 /** What the schema cannot say of a step by itself: what it asks for, and keys that do nothing where they stand. */
 import { FAILURE_CODES } from '../../failure.ts';
 import { FAULT_CODES } from '../../expression/scope.ts';
-import type { FailStep, LlmStep, WatchStep } from '../../model.ts';
+import type { FailStep, LlmStep, SetStep, WatchStep } from '../../model.ts';
 import { parseModelString } from '../../models/model-string.ts';
 import type { Problem } from '../../problems.ts';
 import { isPlain, join, lastKey, type Origins } from '../draft/draft.ts';
@@ -39,6 +39,11 @@ function checkByType(site: StepSite, at: At): Problem[] {
         : [];
     case 'fail':
       return checkFail(step, at);
+    case 'set':
+      return [
+        ...timeless(step, at),
+        ...(Object.keys(step.values).length === 0 ? [withoutEffect('values', at, 'it sets nothing')] : []),
+      ];
     case 'command':
     case 'emit':
     case 'condition':
@@ -58,8 +63,13 @@ const OWN_CODES: ReadonlyMap<string, string> = new Map([
 /** A code as it may be: capital letters, digits and `_`. */
 const CODE = /^[A-Z][A-Z0-9_]{0,99}$/;
 
-function checkFail({ code, timeoutMs }: FailStep, at: At): Problem[] {
-  const idle = timeoutMs === undefined ? [] : [withoutEffect('timeoutMs', at, 'the step takes no time')];
+function timeless({ timeoutMs }: FailStep | SetStep, at: At): Problem[] {
+  return timeoutMs === undefined ? [] : [withoutEffect('timeoutMs', at, 'the step takes no time')];
+}
+
+function checkFail(step: FailStep, at: At): Problem[] {
+  const { code } = step;
+  const idle = timeless(step, at);
   if (code === undefined) return idle;
   const meaning = OWN_CODES.get(code);
   if (meaning !== undefined)

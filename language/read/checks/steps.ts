@@ -20,7 +20,7 @@ export function checkSteps(sites: Sites, origins: Origins, catalogue: Catalogue)
       ...checkVerification(site, catalogue, origins),
       ...checkCondition(site),
       ...checkRules(site),
-      ...checkOutputName(site, origins),
+      ...checkOutputNames(site, origins),
     ]),
     ...sites.loops.flatMap(({ loop, path }) => [
       ...('as' in loop && loop.as !== undefined ? checkName(loop.as, join(path, 'as')) : []),
@@ -150,7 +150,11 @@ function checkPattern(rule: Rule, path: string): Problem[] {
   }
 }
 
-function checkOutputName({ step, path }: StepSite, origins: Origins): Problem[] {
+function checkOutputNames({ step, path }: StepSite, origins: Origins): Problem[] {
+  if (step.type === 'set') {
+    const at = origins.locate(step, path, ['values']);
+    return Object.keys(step.values).flatMap((name) => checkName(name, origins.locate(step.values, at, [name])));
+  }
   if (!('outputTo' in step) || step.outputTo === undefined) return [];
   return checkName(step.outputTo, origins.locate(step, path, ['outputTo']));
 }

@@ -1,6 +1,7 @@
 /** Texts that look like references to something that is there, cannot be read, and so would stay text unnoticed. */
 import { quotedLabel } from '../../expression/braces.ts';
 import { LIBRARIES } from '../../expression/convert.ts';
+import { variablesSetBy } from '../../references/variables-set.ts';
 import type { Problem } from '../../problems.ts';
 import { BUILT_INS } from '../../expression/scope.ts';
 import type { UnreadSite } from '../inventory/collect-references.ts';
@@ -12,7 +13,7 @@ import { BRACE_ROOTS } from './references.ts';
 export function checkUnread(sites: Sites, unread: readonly UnreadSite[]): Problem[] {
   if (unread.length === 0) return [];
   const labels = sites.steps
-    .flatMap(({ step }) => [step.name, 'outputTo' in step ? step.outputTo : undefined])
+    .flatMap(({ step }) => [step.name, ...variablesSetBy(step)])
     .filter((label) => label !== undefined);
   const names = new Set([...labels, ...inputsOf(sites), ...itemsOf(sites), ...BRACE_ROOTS, ...BUILT_INS]);
   return unread.flatMap(({ name, content, written, finding, unknown, at, inQuotes }): Problem[] => {

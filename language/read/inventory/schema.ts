@@ -18,6 +18,7 @@ import {
   LoopStep,
   ParallelStep,
   SentinelStep,
+  SetStep,
   ShellStep,
   Trigger,
   WatchStep,
@@ -45,6 +46,7 @@ const STEPS = {
   sentinel: SentinelStep,
   approval: ApprovalStep,
   fail: FailStep,
+  set: SetStep,
 } satisfies Record<StepType, z.ZodType>;
 
 const STEP_TYPES = Object.keys(STEPS);
@@ -54,7 +56,7 @@ const TYPES_THERE_ARE = `there are ${STEP_TYPES.join(', ')}`;
 const LEFT_OUT: ReadonlyArray<{ key: string; fits: (value: unknown) => boolean; by: unknown }> = [
   ...['steps', 'then', 'else', 'always', 'args'].map((key) => ({ key, fits: Array.isArray, by: [] })),
   { key: 'branches', fits: (value) => Array.isArray(value) && value.every(Array.isArray), by: [] },
-  ...['params', 'env', 'inputs', 'form'].map((key) => ({ key, fits: isPlain, by: {} })),
+  ...['params', 'env', 'inputs', 'form', 'values'].map((key) => ({ key, fits: isPlain, by: {} })),
   ...['stdin', 'data', 'schema', 'show'].map((key) => ({ key, fits: () => true, by: null })),
   { key: 'definition', fits: isPlain, by: { $ref: 'elsewhere' } },
 ];

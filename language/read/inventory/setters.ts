@@ -1,4 +1,5 @@
 /** Which steps set which variables, and where each step stands among the branches around it. */
+import { variablesSetBy } from '../../references/variables-set.ts';
 import { isPlain, type Plain } from '../draft/draft.ts';
 import type { DefinitionSite, Sites, StepSite } from './sites.ts';
 
@@ -35,7 +36,7 @@ export function collectSetters(sites: Sites): Setters {
     const setter = { site, order };
     const { step } = site;
     byStep.set(step, setter);
-    for (const name of new Set([step.name, 'outputTo' in step ? step.outputTo : undefined])) {
+    for (const name of new Set([step.name, ...variablesSetBy(step)])) {
       if (name === undefined) continue;
       const names = byName.get(site.place.definition);
       names?.set(name, [...(names.get(name) ?? []), setter]);

@@ -61,6 +61,9 @@ export function collectSites(root: unknown, origins: Origins, problems: Problem[
   return sites;
 }
 
+/** Of a step that sets variables. */
+const valuesSet = ({ type, values }: Plain): string[] => (type === 'set' && isPlain(values) ? Object.keys(values) : []);
+
 class Walk {
   readonly #sites: Sites;
   readonly #found: Found;
@@ -119,7 +122,7 @@ class Walk {
     const { branches } = value;
     const { isKnown, names } = checkStepSchema(value, path, this.#found);
     if (isKnown) this.#sites.steps.push({ step: value as Step, path, place });
-    this.#refuse(isKnown ? names : [value['name'], value['outputTo'], ...names], place.definition);
+    this.#refuse(isKnown ? names : [value['name'], value['outputTo'], ...valuesSet(value), ...names], place.definition);
     const inside = value['type'] === 'loop' ? this.#withLoop(value, path, place) : place;
     for (const key of lists) this.#steps(value, key, path, inside);
     if (Array.isArray(branches)) {

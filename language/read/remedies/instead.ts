@@ -73,7 +73,7 @@ const SENTENCES: ReadonlyMap<string, string> = sentencesFor([
     ],
   ],
   [
-    'a variable is set by "outputTo" of a step or begins in "inputs" of the definition, and an expression stands where its value is used: {{a.b + 1}}',
+    'a variable is set by "outputTo" of a step or by {"type": "set", "values": {"n": "{{a.b + 1}}"}}, or begins in "inputs" of the definition; an expression can also stand where its value is used',
     [
       'set',
       'assign',
@@ -89,6 +89,7 @@ const SENTENCES: ReadonlyMap<string, string> = sentencesFor([
       'expression',
     ],
   ],
+  ['a request over the network is made by a step of type "shell": curl, or what is at hand', ['get', 'post', 'put']],
   [
     'steps are performed in the order of their list; what may go on at once stands in the branches of a step of type "parallel"',
     ['needs', 'dependson', 'depends', 'runafter', 'after', 'requires', 'dependencies'],

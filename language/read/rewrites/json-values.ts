@@ -43,6 +43,7 @@ export const STEP_KEYS = [
   'autoCompact',
   'onUnknown',
   'inputs',
+  'values',
 ];
 
 /** Parameters of commands that take objects or lists. */

@@ -12,8 +12,9 @@ export function rewriteVariable(draft: Draft, key: string): void {
   inferName(draft, key, name);
 }
 
-export function rewriteInputs(draft: Draft): void {
-  within(draft, 'inputs', (inputs) => {
+/** The keys of an object are names. */
+export function rewriteNames(draft: Draft, of: 'inputs' | 'values'): void {
+  within(draft, of, (inputs) => {
     for (const key of Object.keys(inputs.value)) {
       const name = nameIn(key, AS_READ);
       if (name === undefined) continue;

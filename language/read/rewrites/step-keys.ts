@@ -4,7 +4,7 @@
  */
 import { infer, rename, standIn, within, withoutEffect, type Draft } from '../draft/draft.ts';
 import { commandNamed } from './command-name.ts';
-import { rewriteInputs, rewriteVariable } from './names.ts';
+import { rewriteNames, rewriteVariable } from './names.ts';
 import { rewriteRunParameters } from './run-parameters.ts';
 import { numberFor, renameAll, rewriteCheck, rewriteSpelling, rewriteWordList } from './spelling.ts';
 import { rewriteEach, rewriteWords } from './variants.ts';
@@ -62,7 +62,8 @@ export function rewriteByType(draft: Draft): void {
   if (value['type'] === 'llm') rewriteModel(draft);
   if (value['type'] === 'llm') rewriteWordList(draft, ['tools', 'images']);
   if (value['type'] === 'condition') dropEmptyBranch(draft);
-  if (value['type'] === 'sentinel') rewriteInputs(draft);
+  if (value['type'] === 'sentinel') rewriteNames(draft, 'inputs');
+  if (value['type'] === 'set') rewriteNames(draft, 'values');
   if (value['type'] === 'watch') rewriteEach(draft, 'rules', rewriteSpelling);
   if (value['type'] === 'command' && typeof value['command'] === 'string')
     value['command'] = commandNamed(value['command']);

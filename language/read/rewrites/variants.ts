@@ -23,6 +23,7 @@ export const STEP_TAGS: Tags & Readonly<Record<StepType, string>> = {
   sentinel: 'definition',
   approval: 'message',
   fail: 'message',
+  set: 'values',
 };
 
 export const LOOP_TAGS: Tags = {
@@ -48,6 +49,7 @@ const LOWER_CASE: ReadonlySet<string> = new Set([
   'sentinel',
   'approval',
   'fail',
+  'set',
 ]);
 
 /** Those whose one text or list says it all: no step has a key of that name at all. */
@@ -72,6 +74,7 @@ export function rewriteTag(draft: Draft, tags: Tags): void {
   const at = pathOf(draft, tag);
   delete draft.value[tag];
   if (type === 'parallel' && isPlain(content) && hasBranchesByName(content)) put(draft, 'branches', content, at);
+  else if (type === 'set' && isPlain(content) && !isPlain(content['values'])) put(draft, 'values', content, at);
   else if (isPlain(content)) spread(draft, content, at, type);
   else if (content !== null && tags[type] !== 'type') put(draft, tags[type] ?? 'type', content, at);
   if (draft.value['type'] === undefined) put(draft, 'type', type, at);

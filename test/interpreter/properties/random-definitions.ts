@@ -39,6 +39,9 @@ const leaf: fc.Arbitrary<Step> = fc.oneof(
     ),
   fc.record({ data: template }).map((fields): Step => ({ type: 'emit', event: 'happened', ...fields })),
   fc
+    .record({ variable: name, value: template, onError })
+    .map(({ variable, value, ...fields }): Step => ({ type: 'set', values: { [variable]: value }, ...fields })),
+  fc
     .record({ onError, retry })
     .map((fields): Step => present({ type: 'fail', message: 'no $a', code: 'NO', ...fields }) as Step),
   fc

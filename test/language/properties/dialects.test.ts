@@ -82,6 +82,10 @@ const { step, definition } = fc.letrec<{ step: Step; definition: Definition }>((
     ),
     merged(fc.record({ type: fc.constant('emit'), event: word, data }), maybe('name', word)),
     merged(fc.record({ type: fc.constant('watch'), event: fc.constantFrom('build:*', 'done') }), common),
+    merged(
+      fc.record({ type: fc.constant('set'), values: fc.constant({ sum: '{{a + 1}}', deep: [1, '$plan'] }) }),
+      maybe('name', word),
+    ),
     merged(fc.record({ type: fc.constant('fail'), message: word }), maybe('code', fc.constant('NO_MORE'))),
     merged(
       fc.record({ type: fc.constant('approval'), message: word }),

@@ -30,6 +30,11 @@ const definition = sentinel('verify')
   })
   .sentinel('child', (child) => child.shell('inner', (ref) => `echo ${ref('branch')}`).loop({ type: 'count', max: 2 }))
   .sentinel(null, { $ref: 'hello' }, { await: false })
+  .set((ref) => ({ total: `{{${ref('tests.exitCode')} + 1}}`, label: `got ${ref('branch')}` }))
+  .when(
+    (ref) => `${ref('total')} > 2 && ${ref('label')}`,
+    (then) => then.shell(null, 'true'),
+  )
   .fail((ref) => `${ref('tests.stderr')} is too much`, { code: 'TOO_MUCH', onError: 'skip' })
   .loop((ref) => ({ type: 'until', check: `${ref('child.success')} && ${ref('left.success')}`, maxIterations: 5 }))
   .always((end) => end.shell(null, 'rm -rf tmp'))
@@ -80,6 +85,8 @@ describe('what is built is the canonical form', () => {
           outputTo: 'child',
         },
         { type: 'sentinel', definition: { $ref: 'hello' }, await: false },
+        { type: 'set', values: { total: '{{$tests.exitCode + 1}}', label: 'got $branch' } },
+        { type: 'condition', check: '$total > 2 && $label', then: [{ type: 'shell', command: 'true' }] },
         { type: 'fail', message: '$tests.stderr is too much', code: 'TOO_MUCH', onError: 'skip' },
       ],
       always: [{ type: 'shell', command: 'rm -rf tmp' }],
