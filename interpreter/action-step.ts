@@ -10,6 +10,7 @@ import { wait, type Walking } from './drive.ts';
 import { effectOf, isQuick, labelOf, refusedAction, type Built, visible } from './build-effect.ts';
 import { shieldOf, type Strand, type RunInput } from './host.ts';
 import type { Effect, Flow, Reply, Ending, Place } from './effect.ts';
+import { exitFailure } from './exit-code.ts';
 import { heldBackIn } from './held-back.ts';
 import { finish } from './results.ts';
 import { record, type Walk } from './walk-state.ts';
@@ -18,7 +19,7 @@ import { performInTime } from './outcome.ts';
 import type { BlockFrame } from './position.ts';
 import { noteWatched } from './waits.ts';
 import type { Catalogue } from '../language/catalogue.ts';
-import type { FailureInfo } from '../language/failure.ts';
+import { withDefaults, type FailureInfo } from '../language/failure.ts';
 import type { Finding } from '../language/read/nested-definition.ts';
 import { handedIn, withProgram } from '../language/read/started-program.ts';
 import { isReferredLater } from '../language/references/written-references.ts';
@@ -42,7 +43,7 @@ export function* walkAction(
     const built =
       given !== null && 'failure' in given
         ? { ...given, unresolved: [] }
-        : build(walk, strand, given?.step ?? step, place, frame);
+        : build(walk, strand, given?.step ?? inheriting(walk, step), place, frame);
     if ('failure' in built)
       return finish(walk, strand, step, place, startedAt, { failure: built.failure }, labelOf(step));
     const action: Effect =
@@ -62,8 +63,11 @@ export function* walkAction(
       const again = { ...place, attemptsLeft: 1 };
       return ended ?? finish(walk, strand, step, again, startedAt, { failure: heldBack }, effect.label);
     }
-    const flow = finish(walk, strand, step, place, startedAt, { ...endingOf(reply), ...costOf(reply) }, effect.label);
+    const wrong = exitFailure(walk, step, place.key, reply);
+    const ending = { ...(wrong ?? endingOf(reply)), ...costOf(reply) };
+    const flow = finish(walk, strand, step, place, startedAt, ending, effect.label);
     if (ended) return ended;
+    if (wrong !== null) return flow;
     if (reply.ok && reply.stoppedBy !== undefined) return (yield* cutShort(walk, strand, reply.stoppedBy)) ?? flow;
     const limit = flow.kind === 'failed' ? limitReached(walk) : null;
     if (limit === null || failedByItself(walk, strand, step, limit)) return flow;
@@ -126,6 +130,12 @@ function* cutShort(walk: Walk, strand: Strand, by: string): Walking<Flow | null>
 export function endingOf(reply: Reply): Ending {
   if (reply.ok) return { value: reply.value };
   return 'cancelled' in reply ? { cancelled: true } : { failure: reply.failure };
+}
+
+/** A definition that is written in the step has the defaults of the one around it. */
+function inheriting(walk: Walk, step: ActionStep): ActionStep {
+  if (step.type !== 'sentinel' || '$ref' in step.definition) return step;
+  return { ...step, definition: withDefaults(step.definition, walk.input.definition.defaults) };
 }
 
 /** The action: the one that was asked about, or the step's as its references say now. */

@@ -320,7 +320,12 @@ export interface Place {
 }
 
 /** `usage` only where the step cost something; `beside`: fields of the result that the value itself may lack. */
-export type Ending = ({ value: Json; beside?: JsonObject } | { failure: FailureInfo } | { cancelled: true }) & {
+export type Ending = (
+  | { value: Json; beside?: JsonObject }
+  /** `gave`: the result of a step that has failed for what it was. */
+  | { failure: FailureInfo; gave?: Json }
+  | { cancelled: true }
+) & {
   usage?: StepUsage;
 };
 

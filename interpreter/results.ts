@@ -14,7 +14,7 @@ import { type Walk, record, setVariable, isResultKey } from './walk-state.ts';
 import type { Variables, Flow, Ending, Place } from './effect.ts';
 import { definitionPathOf } from './edited-paths.ts';
 import { CONTEXT_BLOCK, contextSteps } from './pass-context.ts';
-import { isAbort, isPermanent } from '../language/failure.ts';
+import { isAbort, isPermanent, type FailureInfo } from '../language/failure.ts';
 import type { StepFinished, StepOutcome } from '../language/events/run-event.ts';
 import { stepWords } from './step-words.ts';
 import { previewOf } from '../language/events/preview.ts';
@@ -32,10 +32,7 @@ export function keepResult(
   durationMs: number,
 ): void {
   if ('cancelled' in ending) return;
-  const value =
-    'value' in ending
-      ? ending.value
-      : { output: '', success: false, error: ending.failure.message, code: ending.failure.code };
+  const value = 'value' in ending ? ending.value : resultOfFailure(ending);
   for (const { key, fields, besides } of keptResultsOf(walk.input.definition).byStep.get(
     definitionPathOf(walk, path),
   ) ?? []) {
@@ -58,6 +55,16 @@ export function keepResult(
   }
 }
 
+function resultOfFailure({ failure: { message, code }, gave }: Extract<Ending, { failure: FailureInfo }>): JsonObject {
+  return { output: '', ...(isJsonObject(gave) ? gave : {}), success: false, error: message, code };
+}
+
+/** What the variable of the step is set to. */
+function givenBy(ending: Ending): Json | undefined {
+  if ('value' in ending) return ending.value;
+  return 'failure' in ending ? ending.gave : undefined;
+}
+
 /** A sentinel that nobody waits for has only begun. */
 const isUnknown = (step: Step): boolean => step.type === 'sentinel' && step.await === false;
 
@@ -67,8 +74,7 @@ const ownFieldOf = (value: Json, name: string): Json | undefined =>
 const besidesOf = (ending: Ending): JsonObject => ('value' in ending ? (ending.beside ?? {}) : {});
 
 /** Whether the variable that the step has set has the field. */
-const isSet = (ending: Ending, field: string): boolean =>
-  'value' in ending && property(ending.value, field) !== undefined;
+const isSet = (ending: Ending, field: string): boolean => property(givenBy(ending), field) !== undefined;
 
 function fieldOf(input: RunInput, step: Step, value: Json, name: string, durationMs: number): Json | undefined {
   const own = ownFieldOf(value, name);
@@ -154,9 +160,12 @@ export function finish(
     finished('cancelled', {});
     return { kind: 'cancelled' };
   }
+  const value = givenBy(ending);
+  const preview = value === undefined ? {} : { preview: previewOf(value) };
+  if (value !== undefined && 'outputTo' in step && step.outputTo !== undefined)
+    setVariable(walk, strand, step.outputTo, value);
   if ('value' in ending) {
-    finished('ok', { preview: previewOf(ending.value) });
-    if ('outputTo' in step && step.outputTo !== undefined) setVariable(walk, strand, step.outputTo, ending.value);
+    finished('ok', preview);
     return { kind: 'done' };
   }
   const again = (place.attemptsLeft ?? 0) > 0 && !isPermanent(ending.failure);
@@ -164,6 +173,7 @@ export function finish(
   const action = stepWords(step);
   finished(again ? 'retried' : skips ? 'skipped' : 'failed', {
     failure: ending.failure,
+    ...preview,
     ...(action === '' ? {} : { action }),
   });
   return skips ? { kind: 'done' } : { kind: 'failed', failure: ending.failure };

@@ -4,6 +4,7 @@
  * `Failure` (activities/failures/failures.ts).
  */
 import type { JsonObject } from './json.ts';
+import type { Definition, Step } from './model.ts';
 
 export interface FailureInfo {
   /** One of ours, e.g. `SHELL_NOT_STARTED`, each with a page in docs/failures/; or that of a step of type `fail`. */
@@ -46,6 +47,25 @@ const PERMANENT: ReadonlySet<string> = new Set([
 export const HOLDS: ReadonlySet<string> = new Set(['MODEL_SPEND_LIMIT', 'MODEL_NOT_ALLOWED']);
 
 export const isPermanent = ({ code }: Pick<FailureInfo, 'code'>): boolean => PERMANENT.has(code);
+
+/** Runs a process and has its exit code in its result. */
+export function isShell(step: Step): boolean {
+  if (step.type === 'shell') return true;
+  return step.type === 'command' && step.command === 'code/shell/execute' && step.params?.['wait'] !== false;
+}
+
+/** Whether an exit code other than 0 is a failure of the step; `defaults`: of the definition that it is in. */
+export function failsByExitCode(step: Step, defaults: Definition['defaults']): boolean {
+  if (!isShell(step)) return false;
+  const own = 'failOn' in step ? step.failOn : undefined;
+  return (own ?? defaults?.shell?.failOn) === 'nonzero';
+}
+
+/** A definition that is written inside another has the defaults of that one where it has none of its own. */
+export function withDefaults(inner: Definition, around: Definition['defaults']): Definition {
+  const failOn = inner.defaults?.shell?.failOn ?? around?.shell?.failOn;
+  return failOn === inner.defaults?.shell?.failOn ? inner : { ...inner, defaults: { shell: { failOn } } };
+}
 
 /** A persona ended the run here: no `onError` and no retry stands against it. */
 export const isAbort = ({ code }: FailureInfo): boolean => code === 'RUN_ABORTED';
@@ -126,6 +146,7 @@ export const FAILURE_CODES = {
   SCREENSHOT_FAILED: 'A page could not be shown',
   SECRET_GONE: 'The value of a secret environment variable is no longer kept',
   SHELL_ARGUMENT_TOO_LARGE: 'An argument or variable is too large for a process',
+  SHELL_EXIT_NONZERO: 'A process ended with a code other than 0, and its step fails then',
   SHELL_NOT_STARTED: 'A process could not be started',
   SHELL_ORPHAN_ALIVE: 'A process of an earlier attempt does not end',
   STEP_FAILED: 'A step of type `fail` was reached, and it has no code',

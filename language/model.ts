@@ -7,8 +7,10 @@
  */
 import * as z from 'zod';
 import {
+  Defaults,
   EscalationRule,
   Expression,
+  FailOn,
   LoopConfig,
   Milliseconds,
   Name,
@@ -37,6 +39,8 @@ export const ShellStep = z.strictObject({
   cwd: z.string().optional(),
   env: z.record(z.string(), Value).optional(),
   stdin: Value.optional(),
+  /** `never` when absent, and where the definition has no default. */
+  failOn: FailOn.optional(),
   ...Common,
 });
 export type ShellStep = z.infer<typeof ShellStep>;
@@ -45,6 +49,8 @@ export const CommandStep = z.strictObject({
   type: z.literal('command'),
   command: z.string().min(1),
   params: z.record(z.string(), Value).optional(),
+  /** Of `code/shell/execute`. */
+  failOn: FailOn.optional(),
   ...Common,
 });
 export type CommandStep = z.infer<typeof CommandStep>;
@@ -269,6 +275,8 @@ export const Definition = z.strictObject({
   /** Names of environment variables that `{{env.X}}` may read. */
   env: z.array(z.string().min(1)).optional(),
   strict: z.boolean().optional(),
+  /** Reaches the definitions that are written inside this one, and no other. */
+  defaults: Defaults.optional(),
   inputs: z.record(z.string(), Value).optional(),
 });
 export type Definition = z.infer<typeof Definition>;

@@ -15,6 +15,7 @@ export const PROBLEMS = {
   MISSING_KEY: 'A key that is needed is missing',
   UNKNOWN_KEY: 'A key is not part of the format',
   CONFLICTING_KEYS: 'Two keys say the same thing',
+  NEVER_FAILS: 'A step that can hardly fail is to be tried again, or to end others',
   KEY_WITHOUT_EFFECT: 'A key has no effect where it stands',
   WRONG_VALUE: 'A value is not one of those allowed',
   OUT_OF_RANGE: 'A value is too small or too large',

@@ -10,6 +10,14 @@ export const Name = z.string().min(1).max(200);
 export const Milliseconds = z.number().int().positive();
 export const Expression = z.string().min(1);
 
+/** Whether a process that ends with a code other than 0 has failed its step. */
+export const FailOn = z.enum(['never', 'nonzero']);
+export type FailOn = z.infer<typeof FailOn>;
+
+/** What holds for steps of a definition that do not say. */
+export const Defaults = z.strictObject({ shell: z.strictObject({ failOn: FailOn.optional() }).optional() });
+export type Defaults = z.infer<typeof Defaults>;
+
 /** `max` may be a number or an expression (`"$plan.files.length"`), read when the loop starts. */
 const LoopMax = z.union([z.number().int().nonnegative(), Expression]);
 

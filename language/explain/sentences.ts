@@ -1,6 +1,7 @@
 /** What a definition does, in order: one sentence a step, indented by the steps around it. */
 import { describeLoop, durationWords } from '../graph/describe-loop.ts';
 import { shortened, shownAsText } from '../graph/step-label.ts';
+import { failsByExitCode, isShell, withDefaults } from '../failure.ts';
 import type { Definition, Step } from '../model.ts';
 import type { KnownRefs } from './visit.ts';
 
@@ -24,13 +25,15 @@ export function sentencesOf(definition: Definition, known: KnownRefs): Sentence[
 class Say {
   readonly sentences: Sentence[] = [];
   readonly #known: KnownRefs;
+  #defaults: Definition['defaults'];
   #nested = 0;
 
   constructor(known: KnownRefs) {
     this.#known = known;
   }
 
-  whole({ loop, steps, always }: Definition, prefix: string, depth: number): void {
+  whole({ loop, steps, always, defaults }: Definition, prefix: string, depth: number): void {
+    this.#defaults = defaults;
     const inside = loop.type === 'once' ? depth : depth + 1;
     if (loop.type !== 'once') this.#say(`${prefix}loop`, depth, `Repeats ${describeLoop(loop)}:`);
     this.#block(steps, `${prefix}steps`, inside);
@@ -48,7 +51,11 @@ class Say {
   }
 
   #step(step: Step, path: string, depth: number): void {
-    this.#say(path, depth, `${this.#what(step)}${outcomeWords(step)}${HEADS.has(step.type) ? ':' : ''}`);
+    this.#say(
+      path,
+      depth,
+      `${this.#what(step)}${outcomeWords(step, failsByExitCode(step, this.#defaults))}${HEADS.has(step.type) ? ':' : ''}`,
+    );
     switch (step.type) {
       case 'condition':
         this.#block(step.then ?? [], `${path}.then`, depth + 1);
@@ -85,9 +92,11 @@ class Say {
   #inside(step: Extract<Step, { type: 'sentinel' }>, path: string, depth: number): void {
     const definition = '$ref' in step.definition ? this.#known(step.definition.$ref) : step.definition;
     if (definition === undefined || this.#nested >= nestedMax) return;
+    const around = this.#defaults;
     this.#nested += 1;
-    this.whole(definition, `${path}/`, depth);
+    this.whole('$ref' in step.definition ? definition : withDefaults(definition, around), `${path}/`, depth);
     this.#nested -= 1;
+    this.#defaults = around;
   }
 
   #what(step: Step): string {
@@ -147,13 +156,16 @@ function paramWords(params: { [name: string]: unknown } | undefined): string {
 }
 
 /** What becomes of it: kept as a variable, bounded, tried again, passed over. */
-function outcomeWords(step: Step): string {
+function outcomeWords(step: Step, failsByCode: boolean): string {
   const words: string[] = [];
   if ('outputTo' in step && step.outputTo !== undefined) words.push(`keeps the result as $${step.outputTo}`);
   if (step.timeoutMs !== undefined) words.push(`takes at most ${durationWords(step.timeoutMs)}`);
+  if (failsByCode) words.push('fails if its exit code is not 0');
+  // Its exit code is a result.
+  const rarely = isShell(step) && !failsByCode ? ' if it cannot be started or runs too long' : '';
   const attempts = step.retry?.attempts ?? (step.onError === 'retry' ? 3 : 1);
-  if (attempts > 1) words.push(`is tried up to ${attempts} times`);
-  if (step.onError === 'skip') words.push('is passed over if it fails');
+  if (attempts > 1) words.push(`is tried up to ${attempts} times${rarely}`);
+  if (step.onError === 'skip') words.push(`is passed over${rarely === '' ? ' if it fails' : rarely}`);
   if (words.length === 0) return '';
   return HEADS.has(step.type) ? ` (${words.join(', ')})` : `; ${words.join(', ')}`;
 }

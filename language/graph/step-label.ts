@@ -46,6 +46,7 @@ function handlingOf(step: Step): string[] {
     if (step.failFast === true) words.push('the first failure ends all');
     if (step.maxConcurrency !== undefined) words.push(`${step.maxConcurrency} at a time`);
   }
+  if ('failOn' in step && step.failOn === 'nonzero') words.push('fails by its exit code');
   if (step.onError === 'skip') words.push('skipped on failure');
   const attempts = step.retry?.attempts ?? (step.onError === 'retry' ? 3 : 1);
   if (attempts > 1) words.push(`${attempts} attempts`);

@@ -17,6 +17,7 @@ import { checkFlow } from './checks/flow.ts';
 import { checkHanded } from './checks/handed.ts';
 import { checkLabels } from './checks/labels.ts';
 import { checkNesting, type KnownRefs, type RefusedRefs } from './checks/nesting.ts';
+import { checkNeverFails } from './checks/never-fails.ts';
 import { checkParams } from './checks/params.ts';
 import { checkReferences } from './checks/references.ts';
 import { checkResults } from './checks/results.ts';
@@ -102,6 +103,7 @@ export function parseDefinition(value: unknown, options: ReadOptions): ReadResul
     ...checkParams(sites, origins, options.params),
     ...checkStepDetails(sites, origins),
     ...checkComputedText(sites, origins),
+    ...checkNeverFails(sites, origins),
     ...checkSettings(sites, origins),
     ...checkEvents(sites, origins),
     ...(options.isBounded === true ? [] : checkBounds(sites, origins, knownRefs)),

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import type { Catalogue } from '../catalogue.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import * as model from '../model.ts';
-import { Thinking } from '../settings.ts';
+import { Defaults, Thinking } from '../settings.ts';
 import { DESCRIPTIONS, EVERYWHERE } from './descriptions.ts';
 import { OUTERMOST, spellings, UNTYPED, withLightSpellings, type ObjectSchema } from './light-spellings.ts';
 
@@ -43,6 +43,8 @@ const NAMED: Named = [
   { id: 'Retry', schema: model.Retry },
   { id: 'EscalationRule', schema: model.EscalationRule },
   { id: 'Rule', schema: model.Rule },
+  { id: 'Defaults', schema: Defaults },
+  { id: 'ShellDefaults', schema: Defaults.shape.shell.unwrap() },
   { id: 'LlmMessage', schema: model.LlmStep.shape.messages.unwrap().element },
   { id: 'AutoCompact', schema: model.AutoCompact },
   { id: 'Verification', schema: model.Verification },

@@ -45,20 +45,31 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     reportTo: "Whether the end of the run is put into its owner's inbox.",
     env: 'Names of environment variables that {{env.NAME}} may read. Their values are masked in logs.',
     strict: 'A reference without a value makes its step fail, in place of a warning.',
+    defaults: 'What holds for steps that do not say, also for those of definitions written inside this one.',
     inputs: 'Variables the run starts with, and their defaults; --input gives others.',
   },
   ShellStep: {
-    '': 'Runs a command line. A non-zero exit code is a result, not a failure: {exitCode, stdout, stderr, output, success, durationMs}.',
+    '': 'Runs a command line. A non-zero exit code is a result, and no failure unless "failOn" says so: {exitCode, stdout, stderr, output, success, durationMs}.',
     command: 'A line for the shell; with "args", the program to start. References become quoted values, never code.',
     args: 'Arguments, each handed over as it is: no shell reads them.',
     cwd: 'The folder it runs in, relative to the project.',
     env: 'Environment variables that the program gets.',
+    failOn: '"nonzero": an exit code other than 0 is a failure of the step; "never" (the default): it is a result.',
     stdin: 'What the process reads from its standard input.',
+  },
+  Defaults: {
+    '': 'What holds for steps that do not say.',
+    shell: 'For steps of type "shell", and for "code/shell/execute".',
+  },
+  ShellDefaults: {
+    '': 'What holds for steps that run a command line or a program.',
+    failOn: '"nonzero": an exit code other than 0 is a failure; "never" (the default): it is a result.',
   },
   CommandStep: {
     '': 'Calls a command of the catalogue.',
     command: 'The command\'s name, such as "code/read".',
     params: "The command's parameters; references in them are replaced.",
+    failOn: 'Of "code/shell/execute": "nonzero": an exit code other than 0 is a failure of the step.',
   },
   LlmStep: {
     '': 'Asks a model.',

@@ -64,7 +64,8 @@ export function repliesOf(
     const frame = usage === undefined ? {} : { usage: { tokens: usage.tokens, usd: usage.usd } };
     if (isCutShort(event))
       return { ...given, endedAt: endedAt + longerMs, reply: { ok: true, ...frame, tookMs: durationMs + longerMs } };
-    if (failure !== undefined)
+    // One that failed for what its process gave is given that again.
+    if (failure !== undefined && event.preview === undefined)
       return {
         ...given,
         reply: {

@@ -112,7 +112,7 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
   [['factor'], ['multiplier', 'backoffcoefficient', 'exponent']],
   [
     ['inputs', 'params'],
-    ['vars', 'variables', 'parameters', 'arguments', 'defaults', 'context'],
+    ['vars', 'variables', 'parameters', 'arguments', 'context'],
   ],
   [
     ['onError'],

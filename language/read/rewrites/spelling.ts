@@ -11,6 +11,7 @@ export const LONG_KEYS: ReadonlySet<string> = new Set([
   'timeoutMs',
   'maxConcurrency',
   'failFast',
+  'failOn',
   'parseToolCalls',
   'autoCompact',
   'onUnknown',

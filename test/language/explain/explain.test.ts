@@ -49,7 +49,7 @@ test('a definition of every kind of step, in order', () => {
     linesOf(once(steps, { loop: { type: 'until', check: '$done', maxIterations: 5 }, always: [shell('clean')] })),
   ).toEqual([
     'Repeats until $done, at most 5 passes:',
-    '  test: runs `npm test`; keeps the result as $tests, takes at most 90 seconds, is passed over if it fails',
+    '  test: runs `npm test`; keeps the result as $tests, takes at most 90 seconds, is passed over if it cannot be started or runs too long',
     '  calls code/read with path README.md; keeps the result as $readme, is tried up to 5 times',
     '  asks a model "Summarise $readme", which may call code/read; keeps the result as $summary',
     '  waits for the event "build:*"',

@@ -60,6 +60,7 @@ test.each(asWritten)('$file, as its author wrote it, fits', ({ definition }) => 
 
 const once = (...steps: Json[]): Json => ({ name: 'x', steps });
 const shell = { type: 'shell', command: 'true' };
+const strict = { ...shell, fail_on: 'nonzero' };
 
 describe('the light spellings of the $ dialect fit, and are read', () => {
   test.each<[string, Json]>([
@@ -72,7 +73,7 @@ describe('the light spellings of the $ dialect fit, and are read', () => {
     ['a condition that says "if"', once({ type: 'condition', if: '$iteration > 1', then: [shell] })],
     [
       'a parallel step with "steps"',
-      once({ type: 'parallel', fail_fast: true, steps: [shell, [shell, shell], { steps: [shell] }] }),
+      once({ type: 'parallel', fail_fast: true, steps: [strict, [shell, strict], { steps: [strict] }] }),
     ],
     ['a flat loop', once({ type: 'loop', mode: 'count', count: 3, steps: [shell] })],
     [

@@ -1,0 +1,83 @@
+/** Steps that are to be tried again, or to end their siblings, when they fail, and that hardly can: an exit code is a result. */
+import { blocksOf } from '../../blocks.ts';
+import { failsByExitCode, isShell } from '../../failure.ts';
+import type { Definition, Step } from '../../model.ts';
+import type { Problem } from '../../problems.ts';
+import { isPlain, type Origins } from '../draft/draft.ts';
+import type { DefinitionSite, Sites, StepSite } from '../inventory/sites.ts';
+
+export function checkNeverFails(sites: Sites, origins: Origins): Problem[] {
+  const idle = sites.steps.flatMap((site) => [...withoutExitCode(site, origins), ...triedInVain(site, origins)]);
+  const known = new Map<object, StepSite>(sites.steps.map((site) => [site.step, site]));
+  return [
+    ...idle,
+    ...sites.steps
+      .flatMap(({ step }) => (step.type === 'parallel' && step.failFast === true ? step.branches : []))
+      .flatMap((branch) => endingNothing(branch, known)),
+  ];
+}
+
+function withoutExitCode({ step, path }: StepSite, origins: Origins): Problem[] {
+  if (step.type !== 'command' || step.failOn === undefined || isShell(step)) return [];
+  const why =
+    step.command === 'code/shell/execute' ? 'nothing waits for its exit code' : `${step.command} has no exit code`;
+  return [
+    {
+      code: 'KEY_WITHOUT_EFFECT',
+      severity: 'warning',
+      path: origins.locate(step, path, ['failOn']),
+      message: `"failOn" has no effect: ${why}`,
+      fix: 'remove "failOn"',
+    },
+  ];
+}
+
+function triedInVain({ step, path, place }: StepSite, origins: Origins): Problem[] {
+  const key = step.retry === undefined ? 'onError' : 'retry';
+  const isTried = step.retry === undefined ? step.onError === 'retry' : step.retry.attempts > 1;
+  if (!isTried || !hardlyFails(step, place.definition)) return [];
+  return [problem(origins.locate(step, path, [key]), 'what it is to be tried again for')];
+}
+
+/** Whether an exit code other than 0 passes as a result, and nobody said that it is to. */
+function hardlyFails(step: Step, definition: DefinitionSite): boolean {
+  const isStated = 'failOn' in step && step.failOn !== undefined;
+  return isShell(step) && !isStated && !failsByExitCode(step, defaultsAt(definition));
+}
+
+function defaultsAt(site: DefinitionSite): Definition['defaults'] {
+  const { defaults } = site.value;
+  const shell = isPlain(defaults) ? defaults['shell'] : undefined;
+  const failOn = isPlain(shell) ? shell['failOn'] : undefined;
+  if (failOn === 'never' || failOn === 'nonzero') return { shell: { failOn } };
+  return site.parent === undefined ? undefined : defaultsAt(site.parent.definition);
+}
+
+/** A branch of `failFast` in which something else can fail may well look at the exit code first. */
+function endingNothing(branch: readonly Step[], known: ReadonlyMap<object, StepSite>): Problem[] {
+  const sites = leavesOf(branch).map((leaf) => known.get(leaf));
+  const idle = sites.filter((site) => site !== undefined && hardlyFails(site.step, site.place.definition));
+  const [first] = idle;
+  if (first === undefined || idle.length < sites.length) return [];
+  return [problem(first.path, 'what "failFast" would end the other branches for')];
+}
+
+/** Steps that do something, and can fail for it. */
+function leavesOf(steps: readonly Step[]): Step[] {
+  return steps.flatMap((step) => {
+    const inner = blocksOf(step);
+    if (inner.length > 0) return inner.flatMap(({ steps: within }) => leavesOf(within));
+    return step.type === 'emit' || step.type === 'set' ? [] : [step];
+  });
+}
+
+function problem(path: string, finding: string): Problem {
+  const fix = 'write "failOn": "nonzero"';
+  return {
+    code: 'NEVER_FAILS',
+    severity: 'warning',
+    path,
+    message: `an exit code other than 0 is a result of the step and no failure, which is ${finding}; ${fix}, or "failOn": "never" where that is meant`,
+    fix,
+  };
+}
