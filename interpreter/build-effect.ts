@@ -15,6 +15,7 @@ import type {
   Step,
   WatchStep,
 } from '../language/model.ts';
+import { sleepWords } from '../language/graph/step-label.ts';
 import { textOf } from '../language/expression/scope.ts';
 import type { Strand } from './host.ts';
 import type { CommandEffect, Effect, RunLimits, Variables, Place } from './effect.ts';
@@ -69,6 +70,8 @@ export function labelOf(step: Step): string {
       return step.command;
     case 'emit':
       return step.event;
+    case 'sleep':
+      return previewOf(sleepWords(step));
     case 'set':
       return previewOf(Object.keys(step.values).join(', '));
     case 'condition':

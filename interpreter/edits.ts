@@ -332,6 +332,7 @@ function within(step: Step, path: string): Found[] {
     case 'approval':
     case 'fail':
     case 'set':
+    case 'sleep':
       return [];
     default:
       return step satisfies never;

@@ -175,6 +175,8 @@ export interface Host {
   ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd>;
   /** The next event that is wanted and not consumed; where the host cannot wait, `yield`. */
   nextEvent(strand: Strand, wanted: WantedEvent): Promise<PublishedEvent | Exclude<AskEnd, 'settled'>>;
+  /** Waits until it is `untilMs` by the clock, or the run has to move; where the host cannot wait, `yield`. */
+  sleep(strand: Strand, key: string, untilMs: number): Promise<Exclude<AskEnd, 'settled'>>;
   /** Runs a part of the walk whose effects can be cancelled on their own. */
   group<Result>(walk: () => Promise<Result>): { ended: Promise<Result>; cancel: () => void };
   record(event: RunEvent): void;
@@ -218,6 +220,10 @@ export class PassingHost {
   }
 
   nextEvent(): Promise<'yield'> {
+    return Promise.resolve('yield');
+  }
+
+  sleep(): Promise<'yield'> {
     return Promise.resolve('yield');
   }
 

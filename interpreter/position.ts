@@ -40,7 +40,8 @@ export interface BlockFrame {
 }
 
 /** One case for each thing that can be under way at a step; a further one has to be dealt with wherever a switch over them is closed by `never`. */
-export type StepFrame = OpenFrame | AskedFrame | AwaitingEventFrame | RestingFrame | FailedFrame | ModelFrame;
+export type StepFrame =
+  OpenFrame | AskedFrame | AwaitingEventFrame | SleepingFrame | RestingFrame | FailedFrame | ModelFrame;
 
 /** The step asks a persona, or has the answer: its question, and with it what the answer holds for, stays until the step ends. */
 export interface AskedFrame {
@@ -57,6 +58,14 @@ export interface AwaitingEventFrame {
   type: 'awaiting-event';
   since: number;
   /** How long the run had been held when the step began to wait. */
+  held?: number;
+}
+
+export interface SleepingFrame {
+  type: 'sleeping';
+  since: number;
+  until: number;
+  /** How long the run had been held when it began; absent where it sleeps until a time, which being held does not move. */
   held?: number;
 }
 
@@ -301,6 +310,7 @@ export function openIn({ step }: BlockFrame): OpenFrame | undefined {
       return step.failedIn?.type === 'asked' ? undefined : step.failedIn;
     case 'asked':
     case 'awaiting-event':
+    case 'sleeping':
     case 'model':
     case undefined:
       return undefined;

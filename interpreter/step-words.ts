@@ -22,6 +22,8 @@ function wordsOf(step: Step): string {
     case 'approval':
     case 'fail':
       return step.message;
+    case 'sleep':
+      return String(step.durationMs ?? step.until ?? '');
     case 'set':
       return JSON.stringify(step.values);
     case 'condition':

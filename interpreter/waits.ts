@@ -56,9 +56,12 @@ function isWaiting(step: Step, frame: BlockFrame): boolean {
   return (
     (step.type === 'approval' && frame.step?.type === 'asked') ||
     (step.type === 'watch' && frame.step?.type === 'awaiting-event') ||
+    (step.type === 'sleep' && frame.step?.type === 'sleeping') ||
     (step.type === 'llm' && frame.step?.type === 'model')
   );
 }
+
+const WAITING: ReadonlySet<string> = new Set(['asked', 'awaiting-event', 'sleeping', 'model']);
 
 /** It was counted when it began. */
 export function isPaidFor(walk: Walk, step: Step, frame: BlockFrame): boolean {
@@ -72,19 +75,13 @@ export function isAnswered(walk: Walk, step: Step, { key }: Place, frame: BlockF
 
 /** The run, or the branch, ends where it would have gone on waiting. */
 export function endWait(walk: Walk, strand: Strand, step: Step, place: Place, frame: BlockFrame): void {
-  if (frame.step?.type !== 'asked' && frame.step?.type !== 'awaiting-event' && frame.step?.type !== 'model') return;
+  const waits = frame.step;
+  if (waits === undefined || !WAITING.has(waits.type)) return;
   withdrawOpen(walk, place.key);
   for (const { id } of walk.position.questions) if (id.startsWith(`${place.key}/`)) withdrawOpen(walk, id);
-  if (isWaiting(step, frame))
-    finish(
-      walk,
-      strand,
-      step,
-      place,
-      (frame.step.type === 'model' ? frame.step.startedAt : frame.step.since) ?? walk.host.now(),
-      { cancelled: true },
-      labelNow(walk, strand, step, place),
-    );
+  if (!isWaiting(step, frame)) return;
+  const began = 'startedAt' in waits ? waits.startedAt : 'since' in waits ? waits.since : undefined;
+  finish(walk, strand, step, place, began ?? walk.host.now(), { cancelled: true }, labelNow(walk, strand, step, place));
 }
 
 function labelNow(walk: Walk, strand: Strand, step: Step, place: Place): string {
@@ -160,12 +157,12 @@ export function* catchEvent(walk: Walk, strand: Strand, { key, pattern, withCaus
   }
 }
 
-const isPast = (walk: Walk, until: number | null): boolean => until !== null && walk.host.now() >= until;
+export const isPast = (walk: Walk, until: number | null): boolean => until !== null && walk.host.now() >= until;
 
-const earlier = (a: number | null, b: number | null): number | null =>
+export const earlier = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b);
 
-function endOfTime(walk: Walk, strand: Strand): number | null {
+export function endOfTime(walk: Walk, strand: Strand): number | null {
   const left = remainingMs(walk, strand);
   return left === null ? null : walk.host.now() + left;
 }

@@ -32,6 +32,7 @@ import { CONTEXT_BLOCK, contextFrame } from './pass-context.ts';
 import { firstLoopFrame, leaveStep, openIn, type BlockFrame, type LoopFrame } from './position.ts';
 import { isPlain, walkFail, walkSet } from './plain-steps.ts';
 import { withdraw } from './questions.ts';
+import { walkSleep } from './sleep.ts';
 import { revisionOf, stepNow, stepsOf, definitionPathOf, keySegmentOf } from './edited-paths.ts';
 
 /** The run, from wherever its position stands: its own steps, and then what it always does. */
@@ -244,6 +245,8 @@ function* walkStep(walk: Walk, strand: Strand, step: Step, place: Place, frame: 
       return walkFail(walk, strand, step, place);
     case 'set':
       return walkSet(walk, strand, step, place);
+    case 'sleep':
+      return yield* walkSleep(walk, strand, step, place, frame);
     case 'llm':
       return yield* walkModel(walk, strand, step, place, frame);
     default:

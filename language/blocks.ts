@@ -21,6 +21,7 @@ export function blocksOf(step: Step): Array<{ key: string; steps: readonly Step[
     case 'approval':
     case 'fail':
     case 'set':
+    case 'sleep':
       return [];
     default:
       return step satisfies never;
@@ -64,6 +65,7 @@ export function withBlocks(
     case 'approval':
     case 'fail':
     case 'set':
+    case 'sleep':
       return step;
     default:
       return step satisfies never;

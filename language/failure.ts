@@ -41,6 +41,7 @@ const PERMANENT: ReadonlySet<string> = new Set([
   'APPROVAL_REJECTED',
   'RIGHTS_EXCEEDED',
   'RUN_ABORTED',
+  'SLEEP_INVALID',
 ]);
 
 /** What a provider refuses until a person has done something about it: no wait and no attempt cures it. */
@@ -149,6 +150,7 @@ export const FAILURE_CODES = {
   SHELL_EXIT_NONZERO: 'A process ended with a code other than 0, and its step fails then',
   SHELL_NOT_STARTED: 'A process could not be started',
   SHELL_ORPHAN_ALIVE: 'A process of an earlier attempt does not end',
+  SLEEP_INVALID: 'How long a step is to wait could not be read',
   STEP_FAILED: 'A step of type `fail` was reached, and it has no code',
   STEP_NOT_FOUND: 'An edit names a place that the definition does not have',
   STEP_PAST: 'An edit names a step that is past and will not be reached again',

@@ -159,6 +159,17 @@ export const SetStep = z.strictObject({
 });
 export type SetStep = z.infer<typeof SetStep>;
 
+/** Waits for a time, or until one; exactly one of the two is there. */
+export const SleepStep = z.strictObject({
+  type: z.literal('sleep'),
+  /** Milliseconds, or a template that gives them. */
+  durationMs: z.union([z.number().int().nonnegative(), z.string().min(1)]).optional(),
+  /** A time as ISO 8601 with its zone (`2026-01-31T08:00:00Z`), or a template that gives one. */
+  until: z.string().min(1).optional(),
+  ...Common,
+});
+export type SleepStep = z.infer<typeof SleepStep>;
+
 /** `always` runs after either branch, also when one of them failed or the run is being cancelled. */
 export const ConditionStep = z.strictObject({
   type: z.literal('condition'),
@@ -242,6 +253,7 @@ export const Step = z.discriminatedUnion('type', [
   ApprovalStep,
   FailStep,
   SetStep,
+  SleepStep,
 ]);
 export type Step = z.infer<typeof Step>;
 export type StepType = Step['type'];

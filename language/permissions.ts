@@ -59,6 +59,7 @@ export function permissionOf(catalogue: Catalogue, step: Step): Permission | nul
     case 'approval':
     case 'fail':
     case 'set':
+    case 'sleep':
     case 'condition':
     case 'loop':
     case 'parallel':

@@ -37,6 +37,10 @@ export interface LoopResult extends AnyResult {
   iterations: number;
 }
 
+export interface SleepResult extends AnyResult {
+  until: string;
+}
+
 export interface ApprovalResult extends AnyResult {
   choice: string;
   approved: boolean;

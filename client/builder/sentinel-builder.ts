@@ -28,6 +28,7 @@ import type {
   Ref,
   ShapeOf,
   ShellResult,
+  SleepResult,
   With,
 } from './names.ts';
 
@@ -155,6 +156,14 @@ export class SentinelBuilder<Scope, At extends Place> implements Built<Scope, At
   /** A failure of the definition's own. */
   fail(message: Given<Scope, string>, options: Options<model.FailStep, 'message'> = {}): SentinelBuilder<Scope, At> {
     return this.#step({ type: 'fail', message: given(message), ...options });
+  }
+
+  sleep<const Name extends string | null>(
+    name: Name,
+    time: Given<Scope, Required<Pick<model.SleepStep, 'durationMs'>> | Required<Pick<model.SleepStep, 'until'>>>,
+    options: Options<model.SleepStep, 'durationMs' | 'until'> = {},
+  ): SentinelBuilder<With<Scope, Name, SleepResult>, At> {
+    return this.#step({ type: 'sleep', ...given(time), ...options, ...setting(name) });
   }
 
   /** Variables, whose values are all read before any of them is set. */

@@ -317,6 +317,17 @@ export class ScriptedHost extends PlainAnswers implements Host {
     }
   }
 
+  async sleep(strand: Strand, key: string, untilMs: number): Promise<Exclude<AskEnd, 'settled'>> {
+    this.interrupt(key, 'during');
+    for (;;) {
+      const held = this.interruption(strand) ?? (await this.untilResumed(strand));
+      if (held) return held;
+      if (this.now() >= untilMs) return 'late';
+      if (this.yielding && shieldOf(strand) === null) return 'yield';
+      await this.waking.untilWoken(this.world.simulation.scope, untilMs);
+    }
+  }
+
   async nextEvent(strand: Strand, wanted: WantedEvent): Promise<PublishedEvent | Exclude<AskEnd, 'settled'>> {
     this.interrupt(wanted.key, 'during');
     for (;;) {

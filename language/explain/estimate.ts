@@ -150,6 +150,8 @@ class Count {
         return this.#nested(step, line);
       case 'approval':
         return this.#durable(line, measured.answer);
+      case 'sleep':
+        return this.#durable(line, measured.timer);
       case 'fail':
       case 'set':
         return this.#plain(line);

@@ -1,6 +1,6 @@
 /** What a definition does, in order: one sentence a step, indented by the steps around it. */
 import { describeLoop, durationWords } from '../graph/describe-loop.ts';
-import { shortened, shownAsText } from '../graph/step-label.ts';
+import { shortened, shownAsText, sleepWords } from '../graph/step-label.ts';
 import { failsByExitCode, isShell, withDefaults } from '../failure.ts';
 import type { Definition, Step } from '../model.ts';
 import type { KnownRefs } from './visit.ts';
@@ -78,6 +78,7 @@ class Say {
       case 'approval':
       case 'fail':
       case 'set':
+      case 'sleep':
         return;
       default:
         step satisfies never;
@@ -123,6 +124,8 @@ function whatOf(step: Step): string {
       return `asks ${step.assignee ?? 'its persona'} "${shortened(step.message)}"`;
     case 'fail':
       return `fails${step.code === undefined ? '' : ` with ${step.code}`}: "${shortened(step.message)}"`;
+    case 'sleep':
+      return step.until === undefined ? `waits for ${sleepWords(step)}` : `waits ${sleepWords(step)}`;
     case 'set':
       return `sets ${valueWords(step.values)}`;
     case 'condition':

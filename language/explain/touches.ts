@@ -70,6 +70,7 @@ function whatOf(step: Step): string {
     case 'approval':
     case 'fail':
     case 'set':
+    case 'sleep':
     case 'condition':
     case 'loop':
     case 'parallel':

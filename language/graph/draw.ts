@@ -77,6 +77,7 @@ class Draw {
       case 'approval':
       case 'fail':
       case 'set':
+      case 'sleep':
         return this.#leaf(step, path, group, before);
       default:
         return step satisfies never;

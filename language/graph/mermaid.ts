@@ -22,6 +22,7 @@ const SHAPES: Readonly<Record<NodeKind, readonly [string, string]>> = {
   approval: ['[\\', '\\]'],
   fail: ['[', ']'],
   set: ['[', ']'],
+  sleep: ['[', ']'],
   condition: ['{', '}'],
   loop: ['{{', '}}'],
   parallel: ['[', ']'],
@@ -38,6 +39,7 @@ const SPOKEN: ReadonlySet<NodeKind> = new Set([
   'approval',
   'sentinel',
   'fail',
+  'sleep',
 ]);
 
 const ARROWS: Readonly<Record<GraphEdge['kind'], string>> = { next: '-->', back: '-.->', apart: '-.->' };

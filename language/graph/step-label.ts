@@ -1,5 +1,6 @@
 /** What a person reads for a step in a graph: its name, or what it does, and how it fails. */
-import type { Step } from '../model.ts';
+import type { SleepStep, Step } from '../model.ts';
+import { durationWords } from './describe-loop.ts';
 
 const shownMax = 80;
 
@@ -25,6 +26,8 @@ function contentOf(step: Step): string {
     case 'approval':
     case 'fail':
       return step.message;
+    case 'sleep':
+      return sleepWords(step);
     case 'set':
       return `set ${Object.keys(step.values).join(', ')}`;
     case 'condition':
@@ -38,6 +41,12 @@ function contentOf(step: Step): string {
     default:
       return step satisfies never;
   }
+}
+
+/** `5 seconds`, `until 2026-01-31T08:00:00Z`. */
+export function sleepWords({ durationMs, until = '' }: SleepStep): string {
+  if (durationMs === undefined) return `until ${until}`;
+  return typeof durationMs === 'number' ? durationWords(durationMs) : `${durationMs} ms`;
 }
 
 function handlingOf(step: Step): string[] {

@@ -51,6 +51,7 @@ const ORDER = [
   'message',
   'code',
   'values',
+  'durationMs',
   'show',
   'form',
   'assignee',

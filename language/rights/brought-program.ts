@@ -64,6 +64,7 @@ function inStep(step: Step, held: Held): string | null {
     case 'approval':
     case 'fail':
     case 'set':
+    case 'sleep':
     case 'condition':
     case 'loop':
     case 'parallel':

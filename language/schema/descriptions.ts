@@ -154,6 +154,12 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     message: 'What went wrong, for whoever reads of it; references in it are replaced.',
     code: 'What tells this failure from others, such as "DEPLOY_REFUSED".',
   },
+  SleepStep: {
+    '': 'Waits, for a time or until one.',
+    durationMs: 'How long, in milliseconds; or a reference to that.',
+    until:
+      'Until when: a time with its zone ("2026-01-31T08:00:00Z"), or a reference to one. One that is past is no wait.',
+  },
   SetStep: {
     '': 'Sets variables: every value is read, and then all are set.',
     values: 'The values by the names of the variables; {{a + b}} is computed, "$a + $b" is text.',

@@ -12,6 +12,7 @@ import { OF_THE_RECORD } from '../read/rewrites/record.ts';
 import { OF_A_RUN } from '../read/rewrites/run-parameters.ts';
 import { OUTSIDE } from '../read/rewrites/safety.ts';
 import { COMMENT, LONG_KEYS, TIMES } from '../read/rewrites/spelling.ts';
+import { UNITS } from '../read/rewrites/step-keys.ts';
 import { LOOP_TAGS, STEP_TAGS, TRIGGER_TAGS } from '../read/rewrites/variants.ts';
 import { AMOUNT, lightValue, ONE_STEP } from './light-values.ts';
 
@@ -67,6 +68,9 @@ const BESIDE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     OF_A_RUN.map((key) => [key, 'What "sentinel/run" is handed; the same as in "params".']),
   ),
   LlmStep: { provider: 'Whose model it is; the same as "model": "PROVIDER/…".', maxTokens: 'Has no effect.' },
+  SleepStep: Object.fromEntries(
+    ['ms', ...Object.keys(UNITS)].map((unit) => [unit, 'The same as "durationMs", in the unit of its name.']),
+  ),
   SentinelStep: Object.fromEntries(OF_THE_DEFINITION.map((key) => [key, `The same as "definition": {"${key}": …}.`])),
   LoopStep: Object.fromEntries(
     FLAT.filter((key) => key !== 'type').map((key) => [key, `The same as "loop": {"${key}": …}.`]),

@@ -75,6 +75,7 @@ function renewBlock(block: BlockFrame, times: Times): void {
     case 'parallel':
       return renewOpen(step, times);
     case 'asked':
+    case 'sleeping':
       delete block.step;
       return;
     case 'model':

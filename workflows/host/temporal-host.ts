@@ -289,6 +289,11 @@ export class TemporalHost extends LocalAnswers implements Host {
     return this.waiting.forAnswer(strand, question, untilMs);
   }
 
+  sleep(strand: Strand, key: string, untilMs: number): Promise<Exclude<AskEnd, 'settled'>> {
+    this.suspended();
+    return this.waiting.forTime(strand, key, untilMs);
+  }
+
   nextEvent(strand: Strand, wanted: WantedEvent): Promise<EventEnd> {
     this.suspended();
     return nextEvent(this.waiting, strand, wanted);

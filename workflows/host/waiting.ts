@@ -9,6 +9,8 @@ import type { Control } from './control.ts';
 import { isCancelled, shieldOf, type AskEnd, type RestEnd, type Strand } from '../../interpreter/host.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 
+const timerMsMax = 365 * 86_400_000;
+
 export class Waiting {
   readonly walk: Walk;
   readonly control: Control;
@@ -64,6 +66,23 @@ export class Waiting {
       this.resting -= 1;
     }
     return this.interruption(strand) ?? (moved ? 'carry' : 'go');
+  }
+
+  async forTime(strand: Strand, key: string, untilMs: number): Promise<Exclude<AskEnd, 'settled'>> {
+    const { position, host } = this.walk;
+    const isShielded = shieldOf(strand) !== null;
+    const mustMove = (): boolean => (this.yielding || position.stopping) && !isShielded;
+    try {
+      // No timer lasts longer than the server can count.
+      const left = Math.min(Math.max(1, untilMs - host.now()), timerMsMax);
+      await condition(mustMove, left, { summary: `${key} sleeps` });
+      const held = await this.untilResumed(strand);
+      if (held) return held;
+      if (!mustMove()) return 'late';
+    } catch (error) {
+      if (!isCancellation(error)) throw error;
+    }
+    return this.interruption(strand) ?? (this.yielding ? 'yield' : 'cancel');
   }
 
   async forAnswer(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd> {

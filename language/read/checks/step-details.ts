@@ -1,7 +1,9 @@
 /** What the schema cannot say of a step by itself: what it asks for, and keys that do nothing where they stand. */
 import { FAILURE_CODES } from '../../failure.ts';
 import { FAULT_CODES } from '../../expression/scope.ts';
-import type { FailStep, LlmStep, SetStep, WatchStep } from '../../model.ts';
+import type { FailStep, LlmStep, SetStep, SleepStep, WatchStep } from '../../model.ts';
+import { momentIn } from '../../references/moment.ts';
+import { isTemplate } from '../../references/written-references.ts';
 import { parseModelString } from '../../models/model-string.ts';
 import type { Problem } from '../../problems.ts';
 import { isPlain, join, lastKey, type Origins } from '../draft/draft.ts';
@@ -39,6 +41,8 @@ function checkByType(site: StepSite, at: At): Problem[] {
         : [];
     case 'fail':
       return checkFail(step, at);
+    case 'sleep':
+      return checkSleep(step, at);
     case 'set':
       return [
         ...timeless(step, at),
@@ -62,6 +66,37 @@ const OWN_CODES: ReadonlyMap<string, string> = new Map([
 
 /** A code as it may be: capital letters, digits and `_`. */
 const CODE = /^[A-Z][A-Z0-9_]{0,99}$/;
+
+function checkSleep({ durationMs, until }: SleepStep, at: At): Problem[] {
+  if (durationMs === undefined && until === undefined)
+    return [
+      error('MISSING_KEY', at(), 'the step does not say how long it waits; add "durationMs", or "until" with a time'),
+    ];
+  if (durationMs !== undefined && until !== undefined)
+    return [
+      error(
+        'CONFLICTING_KEYS',
+        at('until'),
+        '"durationMs" and "until" both say how long the step waits; keep one of them',
+      ),
+    ];
+  if (typeof durationMs === 'string' && !isTemplate(durationMs))
+    return [
+      error(
+        'WRONG_VALUE',
+        at('durationMs'),
+        `${JSON.stringify(durationMs)} is no time; write milliseconds, or a time with its unit such as "30s"`,
+      ),
+    ];
+  if (until === undefined || isTemplate(until) || momentIn(until) !== null) return [];
+  return [
+    error(
+      'WRONG_VALUE',
+      at('until'),
+      `${JSON.stringify(until)} is no time; write it with date and zone, such as "2026-01-31T08:00:00Z"`,
+    ),
+  ];
+}
 
 function timeless({ timeoutMs }: FailStep | SetStep, at: At): Problem[] {
   return timeoutMs === undefined ? [] : [withoutEffect('timeoutMs', at, 'the step takes no time')];

@@ -20,6 +20,7 @@ import {
   SentinelStep,
   SetStep,
   ShellStep,
+  SleepStep,
   Trigger,
   WatchStep,
   type StepType,
@@ -47,6 +48,7 @@ const STEPS = {
   approval: ApprovalStep,
   fail: FailStep,
   set: SetStep,
+  sleep: SleepStep,
 } satisfies Record<StepType, z.ZodType>;
 
 const STEP_TYPES = Object.keys(STEPS);

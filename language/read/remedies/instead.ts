@@ -5,7 +5,7 @@
 
 const SENTENCES: ReadonlyMap<string, string> = sentencesFor([
   [
-    'to wait for a time, write {"type": "shell", "command": "sleep 5"}; for an event or a process, a step of type "watch"; between the passes of a continuous loop, "intervalMs"',
+    'to wait for a time, write {"type": "sleep", "durationMs": 5000}; for an event or a process, a step of type "watch"; between the passes of a continuous loop, "intervalMs"',
     ['sleep', 'wait', 'delay', 'timer', 'waitseconds', 'waituntil'],
   ],
   [

@@ -33,6 +33,7 @@ export const LONG_KEYS: ReadonlySet<string> = new Set([
   'timeZone',
   'catchupWindowMs',
   'jitterMs',
+  'durationMs',
   'ragSources',
   'escalateOn',
   'reportTo',
@@ -68,6 +69,7 @@ export const TIMES: ReadonlySet<string> = new Set([
   'wall',
   'catchupWindow',
   'jitter',
+  'duration',
 ]);
 const LENGTHS: Readonly<Record<string, number>> = {
   ms: 1,

@@ -20,11 +20,30 @@ export function rewriteStepKeys(draft: Draft): void {
   renameAll(draft, ['label', 'id'], 'name');
   if (typeof draft.value['name'] === 'number') draft.value['name'] = String(draft.value['name']);
   const { type } = draft.value;
+  if (type === 'sleep') rewriteSleep(draft);
   if (type === undefined || type === 'sentinel') rename(draft, '$ref', 'definition');
   rename(draft, 'if', isGuarded(draft) ? 'condition' : 'check');
   if (isGuarded(draft)) rename(draft, 'when', 'condition');
   if (type === 'condition' || isBranching(draft)) renameAll(draft, ['condition', 'when'], 'check');
 }
+
+/** `ms`, `seconds: 5`: a time that is named by its unit. */
+function rewriteSleep(draft: Draft): void {
+  rename(draft, 'ms', 'durationMs');
+  for (const [unit, length] of Object.entries(UNITS)) {
+    const amount = numberFor(draft.value[unit]);
+    if (typeof amount !== 'number') continue;
+    draft.value[unit] = amount * length;
+    rename(draft, unit, 'durationMs');
+  }
+}
+
+export const UNITS: Readonly<Record<string, number>> = {
+  seconds: 1_000,
+  minutes: 60_000,
+  hours: 3_600_000,
+  days: 86_400_000,
+};
 
 /** A word that references can name, beside words for people: the step's label is the word. */
 function dropTitle(draft: Draft): void {

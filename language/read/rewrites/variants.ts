@@ -24,6 +24,7 @@ export const STEP_TAGS: Tags & Readonly<Record<StepType, string>> = {
   approval: 'message',
   fail: 'message',
   set: 'values',
+  sleep: 'duration',
 };
 
 export const LOOP_TAGS: Tags = {
@@ -50,6 +51,7 @@ const LOWER_CASE: ReadonlySet<string> = new Set([
   'approval',
   'fail',
   'set',
+  'sleep',
 ]);
 
 /** Those whose one text or list says it all: no step has a key of that name at all. */
@@ -62,6 +64,7 @@ const LINES: ReadonlySet<string> = new Set([
   'sentinel',
   'approval',
   'fail',
+  'sleep',
 ]);
 
 export function rewriteTag(draft: Draft, tags: Tags): void {
@@ -97,7 +100,7 @@ function isLine(key: string, content: unknown, value: Plain): boolean {
     ['command', 'cmd', 'run', 'definition', 'check', 'then', 'else'].some((other) => Object.hasOwn(value, other))
   )
     return false;
-  return typeof content === 'string' || Array.isArray(content);
+  return typeof content === 'string' || Array.isArray(content) || (key === 'sleep' && typeof content === 'number');
 }
 
 function hasBranchesByName(content: Plain): boolean {

@@ -39,6 +39,9 @@ const leaf: fc.Arbitrary<Step> = fc.oneof(
     ),
   fc.record({ data: template }).map((fields): Step => ({ type: 'emit', event: 'happened', ...fields })),
   fc
+    .record({ durationMs: fc.constantFrom(0, 3, '$missing'), onError, retry })
+    .map((fields): Step => present({ type: 'sleep', ...fields }) as Step),
+  fc
     .record({ variable: name, value: template, onError })
     .map(({ variable, value, ...fields }): Step => ({ type: 'set', values: { [variable]: value }, ...fields })),
   fc

@@ -86,6 +86,7 @@ const { step, definition } = fc.letrec<{ step: Step; definition: Definition }>((
       fc.record({ type: fc.constant('set'), values: fc.constant({ sum: '{{a + 1}}', deep: [1, '$plan'] }) }),
       maybe('name', word),
     ),
+    merged(fc.record({ type: fc.constant('sleep'), durationMs: time }), common),
     merged(fc.record({ type: fc.constant('fail'), message: word }), maybe('code', fc.constant('NO_MORE'))),
     merged(
       fc.record({ type: fc.constant('approval'), message: word }),

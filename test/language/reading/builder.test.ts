@@ -35,6 +35,8 @@ const definition = sentinel('verify')
     (ref) => `${ref('total')} > 2 && ${ref('label')}`,
     (then) => then.shell(null, 'true'),
   )
+  .sleep('slept', (ref) => ({ durationMs: `{{${ref('tests.exitCode')} * 1000}}` }))
+  .sleep(null, (ref) => ({ until: ref('slept.until') }), { timeoutMs: 5 })
   .fail((ref) => `${ref('tests.stderr')} is too much`, { code: 'TOO_MUCH', onError: 'skip' })
   .loop((ref) => ({ type: 'until', check: `${ref('child.success')} && ${ref('left.success')}`, maxIterations: 5 }))
   .always((end) => end.shell(null, 'rm -rf tmp'))
@@ -87,6 +89,8 @@ describe('what is built is the canonical form', () => {
         { type: 'sentinel', definition: { $ref: 'hello' }, await: false },
         { type: 'set', values: { total: '{{$tests.exitCode + 1}}', label: 'got $branch' } },
         { type: 'condition', check: '$total > 2 && $label', then: [{ type: 'shell', command: 'true' }] },
+        { type: 'sleep', durationMs: '{{$tests.exitCode * 1000}}', outputTo: 'slept' },
+        { type: 'sleep', until: '$slept.until', timeoutMs: 5 },
         { type: 'fail', message: '$tests.stderr is too much', code: 'TOO_MUCH', onError: 'skip' },
       ],
       always: [{ type: 'shell', command: 'rm -rf tmp' }],
