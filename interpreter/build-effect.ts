@@ -15,7 +15,7 @@ import type {
   Step,
   WatchStep,
 } from '../language/model.ts';
-import { sleepWords } from '../language/graph/step-label.ts';
+import { joinWords, sleepWords } from '../language/graph/step-label.ts';
 import { textOf } from '../language/expression/scope.ts';
 import type { Strand } from './host.ts';
 import type { CommandEffect, Effect, RunLimits, Variables, Place } from './effect.ts';
@@ -70,6 +70,8 @@ export function labelOf(step: Step): string {
       return step.command;
     case 'emit':
       return step.event;
+    case 'join':
+      return previewOf(joinWords(step));
     case 'sleep':
       return previewOf(sleepWords(step));
     case 'set':

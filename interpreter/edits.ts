@@ -333,6 +333,7 @@ function within(step: Step, path: string): Found[] {
     case 'fail':
     case 'set':
     case 'sleep':
+    case 'join':
       return [];
     default:
       return step satisfies never;

@@ -102,6 +102,8 @@ export interface WantedEvent {
   /** By pattern: what the run took of the events that match it, up to a position. */
   consumed: { [pattern: string]: number };
   untilMs: number | null;
+  /** `consumed` is that of this line alone, and not the run's. */
+  isOwn?: true;
 }
 
 /** `settled`: answered, see the position. `late`: it is the time until which to wait. */

@@ -41,7 +41,7 @@ export interface BlockFrame {
 
 /** One case for each thing that can be under way at a step; a further one has to be dealt with wherever a switch over them is closed by `never`. */
 export type StepFrame =
-  OpenFrame | AskedFrame | AwaitingEventFrame | SleepingFrame | RestingFrame | FailedFrame | ModelFrame;
+  OpenFrame | AskedFrame | AwaitingEventFrame | SleepingFrame | JoiningFrame | RestingFrame | FailedFrame | ModelFrame;
 
 /** The step asks a persona, or has the answer: its question, and with it what the answer holds for, stays until the step ends. */
 export interface AskedFrame {
@@ -67,6 +67,19 @@ export interface SleepingFrame {
   until: number;
   /** How long the run had been held when it began; absent where it sleeps until a time, which being held does not move. */
   held?: number;
+}
+
+/** A step waits for the ends of other runs, one after the other. */
+export interface JoiningFrame {
+  type: 'joining';
+  since: number;
+  /** How long the run had been held when the step began to wait. */
+  held: number;
+  handles: string[];
+  /** What became of those that are known to have ended: the first of the handles. */
+  ended: JsonObject[];
+  /** Of the run that is waited for now, the event up to which it had not ended. */
+  seen?: number;
 }
 
 /** A model step between its first turn and its last: the conversation is rows, under the step's key. */
@@ -311,6 +324,7 @@ export function openIn({ step }: BlockFrame): OpenFrame | undefined {
     case 'asked':
     case 'awaiting-event':
     case 'sleeping':
+    case 'joining':
     case 'model':
     case undefined:
       return undefined;

@@ -1,5 +1,6 @@
 /** What a step is to do, in words, as its definition has it: references are not resolved. */
 import { textOf } from '../language/expression/scope.ts';
+import { joinWords } from '../language/graph/step-label.ts';
 import type { Step } from '../language/model.ts';
 
 const lengthMax = 500;
@@ -22,6 +23,8 @@ function wordsOf(step: Step): string {
     case 'approval':
     case 'fail':
       return step.message;
+    case 'join':
+      return joinWords(step);
     case 'sleep':
       return String(step.durationMs ?? step.until ?? '');
     case 'set':

@@ -57,11 +57,12 @@ function isWaiting(step: Step, frame: BlockFrame): boolean {
     (step.type === 'approval' && frame.step?.type === 'asked') ||
     (step.type === 'watch' && frame.step?.type === 'awaiting-event') ||
     (step.type === 'sleep' && frame.step?.type === 'sleeping') ||
+    (step.type === 'join' && frame.step?.type === 'joining') ||
     (step.type === 'llm' && frame.step?.type === 'model')
   );
 }
 
-const WAITING: ReadonlySet<string> = new Set(['asked', 'awaiting-event', 'sleeping', 'model']);
+const WAITING: ReadonlySet<string> = new Set(['asked', 'awaiting-event', 'sleeping', 'joining', 'model']);
 
 /** It was counted when it began. */
 export function isPaidFor(walk: Walk, step: Step, frame: BlockFrame): boolean {
@@ -117,20 +118,28 @@ interface Wanted {
   withCause: boolean;
   /** By the clock as it stands now; null: as long as the run lasts. */
   until: (() => number) | null;
+  /** What the line has had of them by itself; the run's other lines lose nothing by it. */
+  own?: { [pattern: string]: number };
 }
 
 /** The next event that matches, which from then on is consumed. */
-export function* catchEvent(walk: Walk, strand: Strand, { key, pattern, withCause, until }: Wanted): Walking<Caught> {
+export function* catchEvent(
+  walk: Walk,
+  strand: Strand,
+  { key, pattern, withCause, until, own }: Wanted,
+): Walking<Caught> {
   for (;;) {
     if (isCancelled(strand)) return { flow: { kind: 'cancelled' } };
     const wanted: WantedEvent = {
       key,
       pattern,
       withCause,
-      consumed: walk.position.consumed ?? {},
+      consumed: own ?? walk.position.consumed ?? {},
+      ...(own === undefined ? {} : { isOwn: true as const }),
       untilMs: earlier(until?.() ?? null, endOfTime(walk, strand)),
     };
     const end = yield* wait(walk.host.nextEvent(strand, wanted));
+    if (typeof end !== 'string' && own !== undefined) return { event: end };
     if (typeof end !== 'string') {
       // A sibling may have taken it while it was on its way to this line.
       if (isConsumed(walk.position, end)) continue;

@@ -26,6 +26,7 @@ import { record, type Walk } from './walk-state.ts';
 import { holdAtLimit, limitReached, type Limit, runningMs } from './limits.ts';
 import { walkLoop, type LoopBlock } from './loops.ts';
 import { walkAction } from './action-step.ts';
+import { walkJoin } from './join.ts';
 import { walkModel } from './model-step.ts';
 import { namesAt } from './names.ts';
 import { CONTEXT_BLOCK, contextFrame } from './pass-context.ts';
@@ -247,6 +248,8 @@ function* walkStep(walk: Walk, strand: Strand, step: Step, place: Place, frame: 
       return walkSet(walk, strand, step, place);
     case 'sleep':
       return yield* walkSleep(walk, strand, step, place, frame);
+    case 'join':
+      return yield* walkJoin(walk, strand, step, place, frame);
     case 'llm':
       return yield* walkModel(walk, strand, step, place, frame);
     default:

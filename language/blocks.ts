@@ -22,6 +22,7 @@ export function blocksOf(step: Step): Array<{ key: string; steps: readonly Step[
     case 'fail':
     case 'set':
     case 'sleep':
+    case 'join':
       return [];
     default:
       return step satisfies never;
@@ -66,6 +67,7 @@ export function withBlocks(
     case 'fail':
     case 'set':
     case 'sleep':
+    case 'join':
       return step;
     default:
       return step satisfies never;

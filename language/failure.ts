@@ -42,6 +42,7 @@ const PERMANENT: ReadonlySet<string> = new Set([
   'RIGHTS_EXCEEDED',
   'RUN_ABORTED',
   'SLEEP_INVALID',
+  'JOIN_INVALID',
 ]);
 
 /** What a provider refuses until a person has done something about it: no wait and no attempt cures it. */
@@ -101,6 +102,7 @@ export const FAILURE_CODES = {
   FILE_NOT_TEXT: 'A file that was read as text is not text',
   FILE_NOT_USABLE: 'A file could not be read or written',
   GIT_FAILED: 'Git refused an operation',
+  JOIN_INVALID: 'What a step is to wait for are no runs',
   LANGUAGE_SERVER_FAILED: 'A language server ended before it had answered',
   LANGUAGE_SERVER_MISSING: 'There is no language server for what is to be looked at',
   LOOP_BOUND_INVALID: 'The number of passes of a loop could not be read',

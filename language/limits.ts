@@ -62,6 +62,9 @@ export const commandTimeoutMs = 60_000;
 /** Waiting for a process or an event; a run's own limits end it sooner. */
 export const watchTimeoutMs = 24 * 3_600_000;
 
+/** Runs that one step waits for. */
+export const joinedRunsMax = 1_000;
+
 /** A model step with all its turns and calls; a run's own limits end it sooner. */
 export const modelTimeoutMs = 24 * 3_600_000;
 /** Turns of a model step that does not say. */

@@ -170,6 +170,15 @@ export const SleepStep = z.strictObject({
 });
 export type SleepStep = z.infer<typeof SleepStep>;
 
+/** Waits until runs that were started without waiting have ended. The result is a list, in the order of the handles. */
+export const JoinStep = z.strictObject({
+  type: z.literal('join'),
+  /** A handle, what a step that started a run returned, or a list of these. */
+  handles: Value,
+  ...Common,
+});
+export type JoinStep = z.infer<typeof JoinStep>;
+
 /** `always` runs after either branch, also when one of them failed or the run is being cancelled. */
 export const ConditionStep = z.strictObject({
   type: z.literal('condition'),
@@ -254,6 +263,7 @@ export const Step = z.discriminatedUnion('type', [
   FailStep,
   SetStep,
   SleepStep,
+  JoinStep,
 ]);
 export type Step = z.infer<typeof Step>;
 export type StepType = Step['type'];

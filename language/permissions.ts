@@ -60,6 +60,7 @@ export function permissionOf(catalogue: Catalogue, step: Step): Permission | nul
     case 'fail':
     case 'set':
     case 'sleep':
+    case 'join':
     case 'condition':
     case 'loop':
     case 'parallel':

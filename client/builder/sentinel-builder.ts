@@ -166,6 +166,14 @@ export class SentinelBuilder<Scope, At extends Place> implements Built<Scope, At
     return this.#step({ type: 'sleep', ...given(time), ...options, ...setting(name) });
   }
 
+  join<const Name extends string | null>(
+    name: Name,
+    handles: Given<Scope, Json>,
+    options: Options<model.JoinStep, 'handles'> = {},
+  ): SentinelBuilder<With<Scope, Name, Open>, At> {
+    return this.#step({ type: 'join', handles: given(handles), ...options, ...setting(name) });
+  }
+
   /** Variables, whose values are all read before any of them is set. */
   set<const Values extends JsonObject>(
     values: Given<Scope, Values>,

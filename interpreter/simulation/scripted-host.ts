@@ -245,13 +245,42 @@ export class ScriptedHost extends PlainAnswers implements Host {
     const child = new ScriptedHost(this.world, nestedInput(this.walk, effect));
     if (shieldOf(strand) === null) this.children.add(child);
     const running = child.run();
-    if (!effect.wait) return { ok: true, value: { handle: child.walk.input.handle } };
+    if (!effect.wait) {
+      void running.then((result) => this.tellEnd(child, result));
+      return { ok: true, value: { handle: child.walk.input.handle } };
+    }
     scope.onCancel(() => child.cancel());
     const result = await running;
     this.children.delete(child);
     if (scope.cancelled)
       return { ok: false, cancelled: true, ...(result.spent === undefined ? {} : { usage: result.spent }) };
     return nestedReply(effect.key, result);
+  }
+
+  /** As the store does with the end of any run; here only a run that nobody waits for can be waited for so. */
+  private tellEnd(
+    { walk: { input } }: ScriptedHost,
+    { status, outcome, limit, failure, iterations, durationMs }: RunResult,
+  ): void {
+    const { handle, definition, parent } = input;
+    const end = {
+      name: definition.name,
+      parent,
+      handle,
+      status,
+      outcome,
+      limit,
+      failure,
+      iterations,
+      durationMs,
+      at: this.now(),
+    };
+    this.world.board.publish(
+      `${handle}/@end`,
+      `sentinel:${handle}:status`,
+      throughJson(end) as unknown as Json,
+      this.now(),
+    );
   }
 
   segment(strand: Strand, key: string, budget?: RunBudget): Promise<SegmentReport> {
@@ -333,7 +362,10 @@ export class ScriptedHost extends PlainAnswers implements Host {
     for (;;) {
       const held = this.interruption(strand) ?? (await this.untilResumed(strand));
       if (held) return held;
-      const found = this.world.board.next({ ...wanted, consumed: this.walk.position.consumed ?? {} }, this.since);
+      const found = this.world.board.next(
+        wanted.isOwn === true ? wanted : { ...wanted, consumed: this.walk.position.consumed ?? {} },
+        this.since,
+      );
       if (found !== null) return found;
       if (this.yielding && shieldOf(strand) === null) return 'yield';
       if (wanted.untilMs !== null && this.now() >= wanted.untilMs) return 'late';

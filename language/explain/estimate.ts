@@ -152,6 +152,8 @@ class Count {
         return this.#durable(line, measured.answer);
       case 'sleep':
         return this.#durable(line, measured.timer);
+      case 'join':
+        return this.#durable(line, measured.arrival);
       case 'fail':
       case 'set':
         return this.#plain(line);

@@ -1,6 +1,6 @@
 /** What a definition does, in order: one sentence a step, indented by the steps around it. */
 import { describeLoop, durationWords } from '../graph/describe-loop.ts';
-import { shortened, shownAsText, sleepWords } from '../graph/step-label.ts';
+import { joinWords, shortened, shownAsText, sleepWords } from '../graph/step-label.ts';
 import { failsByExitCode, isShell, withDefaults } from '../failure.ts';
 import type { Definition, Step } from '../model.ts';
 import type { KnownRefs } from './visit.ts';
@@ -79,6 +79,7 @@ class Say {
       case 'fail':
       case 'set':
       case 'sleep':
+      case 'join':
         return;
       default:
         step satisfies never;
@@ -124,6 +125,8 @@ function whatOf(step: Step): string {
       return `asks ${step.assignee ?? 'its persona'} "${shortened(step.message)}"`;
     case 'fail':
       return `fails${step.code === undefined ? '' : ` with ${step.code}`}: "${shortened(step.message)}"`;
+    case 'join':
+      return `waits until the runs ${shortened(joinWords(step))} have ended`;
     case 'sleep':
       return step.until === undefined ? `waits for ${sleepWords(step)}` : `waits ${sleepWords(step)}`;
     case 'set':

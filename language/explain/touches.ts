@@ -71,6 +71,7 @@ function whatOf(step: Step): string {
     case 'fail':
     case 'set':
     case 'sleep':
+    case 'join':
     case 'condition':
     case 'loop':
     case 'parallel':

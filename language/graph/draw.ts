@@ -78,6 +78,7 @@ class Draw {
       case 'fail':
       case 'set':
       case 'sleep':
+      case 'join':
         return this.#leaf(step, path, group, before);
       default:
         return step satisfies never;
@@ -85,7 +86,8 @@ class Draw {
   }
 
   #leaf(step: Step, path: string, group: string | null, before: readonly Exit[]): Exit[] {
-    const node = this.canvas.node(path, step.type, labelOfStep(step), group);
+    const kind = step.type === 'join' ? 'runs' : step.type;
+    const node = this.canvas.node(path, kind, labelOfStep(step), group);
     this.canvas.join(before, node);
     return [{ from: node }];
   }

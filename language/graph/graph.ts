@@ -11,7 +11,8 @@ import type { StepState } from './run-states.ts';
 import type { StepChange } from './run-tree.ts';
 import type { StepType } from '../model.ts';
 
-export type NodeKind = StepType | 'start' | 'end' | 'fork' | 'join';
+/** `join` is where branches meet; a step of that type is of the kind `runs`, which it waits for. */
+export type NodeKind = Exclude<StepType, 'join'> | 'runs' | 'start' | 'end' | 'fork' | 'join';
 
 export interface GraphNode {
   id: string;

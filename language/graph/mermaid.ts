@@ -23,6 +23,7 @@ const SHAPES: Readonly<Record<NodeKind, readonly [string, string]>> = {
   fail: ['[', ']'],
   set: ['[', ']'],
   sleep: ['[', ']'],
+  runs: ['[/', '/]'],
   condition: ['{', '}'],
   loop: ['{{', '}}'],
   parallel: ['[', ']'],
@@ -40,6 +41,7 @@ const SPOKEN: ReadonlySet<NodeKind> = new Set([
   'sentinel',
   'fail',
   'sleep',
+  'runs',
 ]);
 
 const ARROWS: Readonly<Record<GraphEdge['kind'], string>> = { next: '-->', back: '-.->', apart: '-.->' };

@@ -1,5 +1,5 @@
 /** What a person reads for a step in a graph: its name, or what it does, and how it fails. */
-import type { SleepStep, Step } from '../model.ts';
+import type { JoinStep, SleepStep, Step } from '../model.ts';
 import { durationWords } from './describe-loop.ts';
 
 const shownMax = 80;
@@ -28,6 +28,8 @@ function contentOf(step: Step): string {
       return step.message;
     case 'sleep':
       return sleepWords(step);
+    case 'join':
+      return joinWords(step);
     case 'set':
       return `set ${Object.keys(step.values).join(', ')}`;
     case 'condition':
@@ -47,6 +49,12 @@ function contentOf(step: Step): string {
 export function sleepWords({ durationMs, until = '' }: SleepStep): string {
   if (durationMs === undefined) return `until ${until}`;
   return typeof durationMs === 'number' ? durationWords(durationMs) : `${durationMs} ms`;
+}
+
+/** The runs that are waited for, as they are written. */
+export function joinWords({ handles }: JoinStep): string {
+  const written = Array.isArray(handles) ? handles : [handles];
+  return written.map((handle) => (typeof handle === 'string' ? handle : JSON.stringify(handle))).join(', ');
 }
 
 function handlingOf(step: Step): string[] {

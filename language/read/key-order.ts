@@ -52,6 +52,7 @@ const ORDER = [
   'code',
   'values',
   'durationMs',
+  'handles',
   'show',
   'form',
   'assignee',

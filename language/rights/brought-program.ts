@@ -65,6 +65,7 @@ function inStep(step: Step, held: Held): string | null {
     case 'fail':
     case 'set':
     case 'sleep':
+    case 'join':
     case 'condition':
     case 'loop':
     case 'parallel':

@@ -154,6 +154,10 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     message: 'What went wrong, for whoever reads of it; references in it are replaced.',
     code: 'What tells this failure from others, such as "DEPLOY_REFUSED".',
   },
+  JoinStep: {
+    '': 'Waits until runs that were started with "await": false have ended. The result is a list: {handle, name, success, outcome, …}.',
+    handles: 'What the steps that started them returned, their handles, or a list of either.',
+  },
   SleepStep: {
     '': 'Waits, for a time or until one.',
     durationMs: 'How long, in milliseconds; or a reference to that.',

@@ -76,6 +76,7 @@ function renewBlock(block: BlockFrame, times: Times): void {
       return renewOpen(step, times);
     case 'asked':
     case 'sleeping':
+    case 'joining':
       delete block.step;
       return;
     case 'model':

@@ -56,7 +56,11 @@ async function lookAndWait(waiter: Waiter, strand: Strand, wanted: WantedEvent):
   return waiter.interruption(strand) ?? (follows() ? 'yield' : isLate ? 'late' : null);
 }
 
-function look(walk: Walk, { key, pattern, withCause }: WantedEvent): Promise<PublishedEvent | null> {
-  const request: EventRequest = { glob: pattern, withCause, consumed: walk.position.consumed ?? {} };
+function look(walk: Walk, { key, pattern, withCause, consumed, isOwn }: WantedEvent): Promise<PublishedEvent | null> {
+  const request: EventRequest = {
+    glob: pattern,
+    withCause,
+    consumed: isOwn === true ? consumed : (walk.position.consumed ?? {}),
+  };
   return askLocally<PublishedEvent | null>(walk, NEXT_EVENT, [request], lookOptions(key, pattern));
 }

@@ -49,6 +49,7 @@ function checkByType(site: StepSite, at: At): Problem[] {
         ...(Object.keys(step.values).length === 0 ? [withoutEffect('values', at, 'it sets nothing')] : []),
       ];
     case 'command':
+    case 'join':
     case 'emit':
     case 'condition':
     case 'loop':

@@ -212,6 +212,8 @@ function templatesOf(step: Step, catalogue: Catalogue): Array<{ key: string; val
       return pick('message', 'show', 'assignee');
     case 'fail':
       return pick('message');
+    case 'join':
+      return pick('handles');
     case 'sleep':
       return pick('durationMs', 'until');
     case 'set':

@@ -13,6 +13,7 @@ import {
   DefinitionRef,
   EmitStep,
   FailStep,
+  JoinStep,
   LlmStep,
   LoopConfig,
   LoopStep,
@@ -49,6 +50,7 @@ const STEPS = {
   fail: FailStep,
   set: SetStep,
   sleep: SleepStep,
+  join: JoinStep,
 } satisfies Record<StepType, z.ZodType>;
 
 const STEP_TYPES = Object.keys(STEPS);
@@ -59,7 +61,7 @@ const LEFT_OUT: ReadonlyArray<{ key: string; fits: (value: unknown) => boolean; 
   ...['steps', 'then', 'else', 'always', 'args'].map((key) => ({ key, fits: Array.isArray, by: [] })),
   { key: 'branches', fits: (value) => Array.isArray(value) && value.every(Array.isArray), by: [] },
   ...['params', 'env', 'inputs', 'form', 'values'].map((key) => ({ key, fits: isPlain, by: {} })),
-  ...['stdin', 'data', 'schema', 'show'].map((key) => ({ key, fits: () => true, by: null })),
+  ...['stdin', 'data', 'schema', 'show', 'handles'].map((key) => ({ key, fits: () => true, by: null })),
   { key: 'definition', fits: isPlain, by: { $ref: 'elsewhere' } },
 ];
 

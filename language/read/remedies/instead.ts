@@ -125,7 +125,7 @@ const SENTENCES: ReadonlyMap<string, string> = sentencesFor([
     ['onsuccess', 'oncomplete', 'onfinish', 'oncompletion'],
   ],
   [
-    'after a step of type "parallel" all that its branches have set is there',
+    'after a step of type "parallel" all that its branches have set is there; a step of type "join" waits for runs that were started with "await": false',
     ['merge', 'join', 'gather', 'aggregate', 'waitall'],
   ],
   [

@@ -177,6 +177,7 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
   [['emit'], ['event', 'publish', 'notify', 'send', 'signal', 'log']],
   [['watch'], ['listen', 'subscribe', 'waitfor', 'waitforevent', 'on']],
   [['count'], ['foreach', 'for', 'each', 'repeat', 'times', 'map']],
+  [['join'], ['gather', 'waitall', 'awaitall', 'joinall']],
   [['sleep'], ['wait', 'delay', 'timer', 'waitseconds', 'waituntil']],
   [['set'], ['assign', 'let', 'const', 'setvariable', 'setvariables', 'setstate', 'transform', 'evaluate', 'pass']],
   [['until'], ['dowhile', 'repeatuntil']],

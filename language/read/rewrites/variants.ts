@@ -25,6 +25,7 @@ export const STEP_TAGS: Tags & Readonly<Record<StepType, string>> = {
   fail: 'message',
   set: 'values',
   sleep: 'duration',
+  join: 'handles',
 };
 
 export const LOOP_TAGS: Tags = {
@@ -52,6 +53,7 @@ const LOWER_CASE: ReadonlySet<string> = new Set([
   'fail',
   'set',
   'sleep',
+  'join',
 ]);
 
 /** Those whose one text or list says it all: no step has a key of that name at all. */
@@ -65,6 +67,7 @@ const LINES: ReadonlySet<string> = new Set([
   'approval',
   'fail',
   'sleep',
+  'join',
 ]);
 
 export function rewriteTag(draft: Draft, tags: Tags): void {

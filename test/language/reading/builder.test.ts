@@ -37,6 +37,7 @@ const definition = sentinel('verify')
   )
   .sleep('slept', (ref) => ({ durationMs: `{{${ref('tests.exitCode')} * 1000}}` }))
   .sleep(null, (ref) => ({ until: ref('slept.until') }), { timeoutMs: 5 })
+  .join('ended', (ref) => [ref('child')])
   .fail((ref) => `${ref('tests.stderr')} is too much`, { code: 'TOO_MUCH', onError: 'skip' })
   .loop((ref) => ({ type: 'until', check: `${ref('child.success')} && ${ref('left.success')}`, maxIterations: 5 }))
   .always((end) => end.shell(null, 'rm -rf tmp'))
@@ -91,6 +92,7 @@ describe('what is built is the canonical form', () => {
         { type: 'condition', check: '$total > 2 && $label', then: [{ type: 'shell', command: 'true' }] },
         { type: 'sleep', durationMs: '{{$tests.exitCode * 1000}}', outputTo: 'slept' },
         { type: 'sleep', until: '$slept.until', timeoutMs: 5 },
+        { type: 'join', handles: ['$child'], outputTo: 'ended' },
         { type: 'fail', message: '$tests.stderr is too much', code: 'TOO_MUCH', onError: 'skip' },
       ],
       always: [{ type: 'shell', command: 'rm -rf tmp' }],

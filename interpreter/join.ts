@@ -1,0 +1,108 @@
+/**
+ * A step that waits until other runs have ended.
+ *
+ * - The end of a run is an event that the store keeps (`sentinel:HANDLE:status`), so one that ended before
+ *   it is waited for, or while this run continues as new, is not missed.
+ * - The runs are waited for one after the other; all of them have to end, so the order costs no time.
+ * - What this step has seen of the events is its own: watches of the run lose nothing by it.
+ */
+import type { FailureInfo } from '../language/failure.ts';
+import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
+import { joinedRunsMax, watchTimeoutMs } from '../language/limits.ts';
+import type { JoinStep } from '../language/model.ts';
+import { labelOf, strictFailure } from './build-effect.ts';
+import type { Walking } from './drive.ts';
+import type { Flow, Place } from './effect.ts';
+import type { Strand } from './host.ts';
+import { heldMs } from './limits.ts';
+import { namesAt, Reader } from './names.ts';
+import type { BlockFrame, JoiningFrame } from './position.ts';
+import { finish } from './results.ts';
+import { catchEvent, deadline, refusedPattern } from './waits.ts';
+import { record, type Walk } from './walk-state.ts';
+
+export function* walkJoin(walk: Walk, strand: Strand, step: JoinStep, place: Place, frame: BlockFrame): Walking<Flow> {
+  const label = labelOf(step);
+  let open = frame.step;
+  if (open?.type !== 'joining') {
+    const since = walk.host.now();
+    const read = readHandles(walk, strand, step, place);
+    if ('code' in read) return finish(walk, strand, step, place, since, { failure: read }, label);
+    open = { type: 'joining', since, held: heldMs(walk), handles: read.handles, ended: [] };
+    frame.step = open;
+    walk.position.steps += 1;
+    record(walk, { type: 'step-started', key: place.key, step: 'join', label });
+  }
+  const end = yield* untilAllEnded(walk, strand, step, place, open);
+  if (end === null) return finish(walk, strand, step, place, open.since, { value: open.ended }, label);
+  if ('code' in end) return finish(walk, strand, step, place, open.since, { failure: end }, label);
+  if (end.kind !== 'yield') finish(walk, strand, step, place, open.since, { cancelled: true }, label);
+  return end;
+}
+
+/** Null when all of them have. */
+function* untilAllEnded(
+  walk: Walk,
+  strand: Strand,
+  step: JoinStep,
+  { key }: Place,
+  open: JoiningFrame,
+): Walking<Flow | FailureInfo | null> {
+  const timeoutMs = Math.min(step.timeoutMs ?? watchTimeoutMs, walk.input.limits.stepTimeoutMs ?? watchTimeoutMs);
+  for (let handle = open.handles[open.ended.length]; handle !== undefined; handle = open.handles[open.ended.length]) {
+    const pattern = `sentinel:${handle}:status`;
+    const caught = yield* catchEvent(walk, strand, {
+      key,
+      pattern,
+      withCause: false,
+      until: deadline(walk, open.since + timeoutMs, open.held),
+      own: open.seen === undefined ? {} : { [pattern]: open.seen },
+    });
+    if ('flow' in caught) return caught.flow;
+    if ('late' in caught) {
+      const message = `${key}: the run "${handle}" did not end within ${timeoutMs} ms; raise timeoutMs, or see what it waits for`;
+      return { code: 'STEP_TIMEOUT', message, retryable: true };
+    }
+    const { data, position } = caught.event;
+    if (isJsonObject(data) && data['outcome'] !== undefined) {
+      open.ended.push(endOf(handle, data));
+      delete open.seen;
+    } else open.seen = position;
+  }
+  return null;
+}
+
+function endOf(handle: string, { at: _at, parent: _parent, ...end }: JsonObject): JsonObject {
+  return { ...end, handle, success: end['outcome'] === 'completed' };
+}
+
+function readHandles(walk: Walk, strand: Strand, step: JoinStep, place: Place): { handles: string[] } | FailureInfo {
+  const { key, passes, path } = place;
+  const reader = new Reader(namesAt(walk, strand, passes, path));
+  const value = reader.value(step.handles);
+  if (reader.fault) return { ...reader.fault, message: `${key}: ${reader.fault.message}`, retryable: false };
+  // Anywhere else a warning would do; here a run would not be waited for.
+  if (reader.unresolved.size > 0) return strictFailure(key, [...reader.unresolved]);
+  const handles = handlesIn(value);
+  if (handles === null)
+    return invalid(
+      `${key}: "handles" holds ${JSON.stringify(value).slice(0, 80)}, and it must hold handles of runs, or what steps with "await": false returned`,
+    );
+  if (handles.length > joinedRunsMax)
+    return invalid(
+      `${key}: "handles" holds ${handles.length} runs, and ${joinedRunsMax} are waited for at most; use several steps`,
+    );
+  const refused = handles.map((handle) => refusedPattern(key, `sentinel:${handle}:status`)).find((one) => one !== null);
+  return refused ?? { handles };
+}
+
+const invalid = (message: string): FailureInfo => ({ code: 'JOIN_INVALID', message, retryable: false });
+
+function handlesIn(value: Json): string[] | null {
+  if (Array.isArray(value)) {
+    const inner = value.map(handlesIn);
+    return inner.includes(null) ? null : inner.flatMap((handles) => handles ?? []);
+  }
+  const handle = isJsonObject(value) ? value['handle'] : value;
+  return typeof handle === 'string' && handle !== '' && !handle.includes('*') ? [handle] : null;
+}
