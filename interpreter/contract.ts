@@ -128,6 +128,8 @@ export interface EventRequest {
   withCause: boolean;
   /** What the run has consumed: every event that matches a glob, up to a position. */
   consumed: { [glob: string]: number };
+  /** Also every event from before the run began. */
+  withEarlier?: true;
 }
 
 export interface Activities {

@@ -102,7 +102,7 @@ export interface WantedEvent {
   /** By pattern: what the run took of the events that match it, up to a position. */
   consumed: { [pattern: string]: number };
   untilMs: number | null;
-  /** `consumed` is that of this line alone, and not the run's. */
+  /** `consumed` is that of this line alone, and not the run's; events from before the run began count. */
   isOwn?: true;
 }
 

@@ -2,7 +2,7 @@
  * A step that waits until other runs have ended.
  *
  * - The end of a run is an event that the store keeps (`sentinel:HANDLE:status`), so one that ended before
- *   it is waited for, or while this run continues as new, is not missed.
+ *   it is waited for, or before this run began, or while it continues as new, is not missed.
  * - The runs are waited for one after the other; all of them have to end, so the order costs no time.
  * - What this step has seen of the events is its own: watches of the run lose nothing by it.
  */

@@ -73,7 +73,6 @@ export interface SleepingFrame {
 export interface JoiningFrame {
   type: 'joining';
   since: number;
-  /** How long the run had been held when the step began to wait. */
   held: number;
   handles: string[];
   /** What became of those that are known to have ended: the first of the handles. */

@@ -26,9 +26,10 @@ export class EventBoard {
   }
 
   /** `since`: where the run began; the event before it is what started it. */
-  next({ pattern, consumed, withCause }: WantedEvent, since: number): PublishedEvent | null {
+  next({ pattern, consumed, withCause, isOwn }: WantedEvent, since: number): PublishedEvent | null {
     const matches = eventMatcher(pattern);
-    const isSeen = ({ position }: PublishedEvent): boolean => position > since || (withCause && position === since);
+    const isSeen = ({ position }: PublishedEvent): boolean =>
+      isOwn === true || position > since || (withCause && position === since);
     return (
       this.events.find((event) => isSeen(event) && matches(event.name) && !isConsumed({ consumed }, event)) ?? null
     );

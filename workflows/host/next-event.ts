@@ -61,6 +61,7 @@ function look(walk: Walk, { key, pattern, withCause, consumed, isOwn }: WantedEv
     glob: pattern,
     withCause,
     consumed: isOwn === true ? consumed : (walk.position.consumed ?? {}),
+    ...(isOwn === true ? { withEarlier: true as const } : {}),
   };
   return askLocally<PublishedEvent | null>(walk, NEXT_EVENT, [request], lookOptions(key, pattern));
 }

@@ -18,6 +18,8 @@ export interface WantedEvent {
   withCause: boolean;
   /** What the run has consumed: every event that matches a glob, up to a position. */
   consumed: { [glob: string]: number };
+  /** Also every event from before the run began. */
+  withEarlier?: boolean;
 }
 
 /** A run that has been chosen for waking by one caller. */

@@ -116,7 +116,7 @@ async function headOf(database: Database): Promise<number> {
 
 async function look(
   database: Database,
-  { handle, glob, withCause, consumed }: WantedEvent,
+  { handle, glob, withCause, consumed, withEarlier = false }: WantedEvent,
 ): Promise<PublishedEvent | null> {
   await database.query('select place_events()', []);
   const globs = Object.keys(consumed);
@@ -125,7 +125,7 @@ async function look(
     `select e.position, e.handle, e.key, e.name, e.data, e.at from published_events e
        join runs r on r.handle = $1
      where ${own} and (e.project is null or e.project = r.project) and position > $4::bigint
-       and (e.seq > r.since_seq
+       and ($7 or e.seq > r.since_seq
          or ($3 and e.seq = (select t.seq from trigger_starts t where t.handle = $1 limit 1)))
        and not exists (select 1 from unnest($5::text[], $6::bigint[]) as c(pattern, position) where e.position <= c.position and e.name ~ c.pattern)
      order by e.position limit 1`,
@@ -136,6 +136,7 @@ async function look(
       consumed[glob] ?? 0,
       globs.map((other) => withoutNul(eventRegex(other))),
       globs.map((other) => consumed[other] ?? 0),
+      withEarlier,
     ],
   );
   return row === undefined ? null : toEvent(row);

@@ -83,6 +83,12 @@ const waits: {
   },
   { what: 'a watch of an event', branch: [watch], lines: [`${key} watch cancelled "never"`] },
   {
+    what: 'a sleep',
+    branch: [{ type: 'sleep', durationMs: 86_400_000 }],
+    lines: [`${key} sleep cancelled "1 day"`],
+  },
+  { what: 'a join', branch: [{ type: 'join', handles: ['nobody'] }], lines: [`${key} join cancelled "nobody"`] },
+  {
     what: 'an action that needs approval',
     branch: [{ type: 'command', command: 'code/write', params: { path: 'a', content: '' } }],
     terms: { safety: { requireApproval: ['write'] } },
@@ -183,6 +189,7 @@ test('an answer that came while the run continued as new is taken up, whatever e
 test.each([
   ['an approval', approval, { answers: { [key]: { choice: 'approve' as const, afterMs: 50 } } }],
   ['a watch of an event', { type: 'watch' as const, event: 'built' }, { events: [{ name: 'built', afterMs: 50 }] }],
+  ['a sleep', { type: 'sleep' as const, durationMs: 50 }, {}],
 ])('%s that was carried over is paid for once', async (_what, step, source) => {
   const given = {
     steps: beside(

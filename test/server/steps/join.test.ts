@@ -36,7 +36,12 @@ test('it waits for the ends of the runs, also of one that has ended before', asy
     ]),
   );
   expect(result).toMatchObject({ outcome: 'completed', outputs: { ended, again: [ended[1]] } });
-  expect(result.outputs['ended']).toMatchObject([{ handle: `${handle}/steps.0@1` }, { handle: `${handle}/steps.1@1` }]);
+  const handles = [`${handle}/steps.0@1`, `${handle}/steps.1@1`];
+  expect(result.outputs['ended']).toMatchObject(handles.map((one) => ({ handle: one })));
+  const later = await harness.run(once('joins-later', [{ type: 'join', handles: '$handles', outputTo: 'ended' }]), {
+    inputs: { handles },
+  });
+  expect(later.result).toMatchObject({ outcome: 'completed', outputs: { ended } });
 });
 
 test('the run continues as new while it waits', async () => {
