@@ -108,6 +108,15 @@ const parallelIn = (position: Position): Extract<StepFrame, { type: 'parallel' }
   return inner;
 };
 
+test.each<[string, StepFrame]>([
+  ['sleeps', { type: 'sleeping', since: 2000, until: 9000, held: 0 }],
+  ['waits for runs', { type: 'joining', since: 2000, held: 0, handles: ['a'], ended: [] }],
+])('a step that %s begins anew in a fork', (_what, step) => {
+  const old = firstPosition(1000);
+  old.loop = { ...old.loop, pass: 1, between: false, block: { at: 2, step } };
+  expect(freshPosition(old, { takenAt: 3000, now: 50_000 }).loop.block).toEqual({ at: 2 });
+});
+
 test('what was done stays, and what belongs to the old run goes', () => {
   const old = deepPosition();
   const fresh = freshPosition(old, { takenAt: 2000, now: 90_000 });
