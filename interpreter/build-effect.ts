@@ -1,5 +1,6 @@
 /** From an action step and the names in scope to the effect the host is asked for. */
 import { entryOf, type Catalogue, type Permission } from '../language/catalogue.ts';
+import { neededInputs, startValues } from '../language/inputs/declared-inputs.ts';
 import { nestingSentinelsMax } from '../language/limits.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import { permissionOf, permissionOfCommand, refusalOf, type Confinement } from '../language/permissions.ts';
@@ -289,15 +290,24 @@ function nestedEffect(
   }
   const tooDeep = nestedTooDeep(walk, place.key);
   if (tooDeep !== null) return tooDeep;
+  const base = { ...startValues(definition), ...visible(walk, strand), ...reader.object(step.inputs) };
+  const missing = neededInputs(definition.inputSchema ?? {}).filter((name) => !Object.hasOwn(base, name));
+  if (missing.length > 0) return inputsMissing(definition.name, missing, place.key);
   return {
     type: 'sentinel',
     definition,
-    base: { ...definition.inputs, ...visible(walk, strand), ...reader.object(step.inputs) },
+    base,
     wait: step.await !== false,
     limits: limitsLeft(walk, isTimed(step) ? undefined : step.timeoutMs, strand, step.await !== false),
     depth: walk.input.depth + 1,
     ...frame,
   };
+}
+
+function inputsMissing(name: string, missing: readonly string[], key: string): FailureInfo {
+  const names = missing.map((one) => `"${one}"`).join(', ');
+  const message = `${key}: "${name}" needs ${names}; set it before this step, or give it in "inputs" of the step`;
+  return { code: 'INPUT_REFUSED', message, retryable: false };
 }
 
 function resolveDefinition(walk: Walk, definition: SentinelStep['definition']): Definition | null {

@@ -62,7 +62,6 @@ export function withBlocks(
     case 'llm':
     case 'watch':
     case 'emit':
-    case 'sentinel':
     case 'approval':
     case 'fail':
     case 'set':

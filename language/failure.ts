@@ -102,6 +102,7 @@ export const FAILURE_CODES = {
   FILE_NOT_TEXT: 'A file that was read as text is not text',
   FILE_NOT_USABLE: 'A file could not be read or written',
   GIT_FAILED: 'Git refused an operation',
+  INPUT_REFUSED: 'A run was given inputs that its definition does not take',
   JOIN_INVALID: 'What a step is to wait for are no runs',
   LANGUAGE_SERVER_FAILED: 'A language server ended before it had answered',
   LANGUAGE_SERVER_MISSING: 'There is no language server for what is to be looked at',

@@ -300,5 +300,7 @@ export const Definition = z.strictObject({
   /** Reaches the definitions that are written inside this one, and no other. */
   defaults: Defaults.optional(),
   inputs: z.record(z.string(), Value).optional(),
+  /** A JSON Schema of what a run is given, in place of `inputs`. */
+  inputSchema: z.record(z.string(), Value).optional(),
 });
 export type Definition = z.infer<typeof Definition>;

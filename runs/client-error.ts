@@ -11,6 +11,7 @@ export type ClientErrorCode =
   | 'USAGE'
   | 'DEFINITION_INVALID'
   | 'DEFINITION_NOT_FOUND'
+  | 'INPUT_REFUSED'
   | 'HANDLE_TAKEN'
   | 'RUN_NOT_FOUND'
   | 'NOT_FOUND'

@@ -16,6 +16,8 @@ import {
 } from '@temporalio/client';
 import { entriesFor } from '../language/catalogue.ts';
 import { reservedHandleFault } from '../language/events/reserved-events.ts';
+import { startValues } from '../language/inputs/declared-inputs.ts';
+import { inputFault } from '../language/inputs/refused-inputs.ts';
 import type { JsonObject } from '../language/json.ts';
 import type { Trigger } from '../language/model.ts';
 import { contentHash } from '../prisma/store/values/content-hash.ts';
@@ -146,7 +148,8 @@ async function optionsOf(parts: RunServices, request: ScheduleRequest): Promise<
   const read = readCron(cron, timeZone);
   if (!read.ok) throw new ClientError('USAGE', `The schedule cannot be made: ${read.finding}.`);
   const library = await collectLibrary(parts.store, definition, request.known);
-  const inputs: JsonObject = { ...definition.inputs, ...request.inputs };
+  refuseFault(inputFault(definition, request.inputs, Object.values(library)));
+  const inputs: JsonObject = { ...startValues(definition), ...request.inputs };
   // No run has this handle: the values stay for as long as the schedule may need them.
   const env = await sealEnvironment(
     parts.store,

@@ -9,6 +9,8 @@ import { Failure } from '../activities/failures/failures.ts';
 import { blocksOf } from '../language/blocks.ts';
 import { entriesFor, type Catalogue } from '../language/catalogue.ts';
 import { reservedHandleFault } from '../language/events/reserved-events.ts';
+import { startValues } from '../language/inputs/declared-inputs.ts';
+import { inputFault } from '../language/inputs/refused-inputs.ts';
 import { faultOfValues, type JsonObject, type ValueFault } from '../language/json.ts';
 import type { Definition, Step } from '../language/model.ts';
 import { beyondTools } from '../language/rights/brought-program.ts';
@@ -89,8 +91,7 @@ export async function startRun(parts: RunServices, request: StartRequest): Promi
   const library = await collectLibrary(store, definition, request.known, request.library);
   if (parts.isElsewhere !== true) await checkSandbox([definition, ...Object.values(library)]);
   const hash = contentHash(definition);
-  const inputs = { ...definition.inputs, ...request.inputs };
-  refuseFault(faultOfInputs(inputs));
+  const inputs = inputsTaken(request, library);
   const row = {
     handle,
     name: definition.name,
@@ -138,6 +139,14 @@ export async function startRun(parts: RunServices, request: StartRequest): Promi
     throw error;
   }
   return { handle, workflowId, isNew };
+}
+
+/** What a run that goes on from a position begins with was taken before. */
+function inputsTaken({ definition, inputs, from }: StartRequest, library: { [name: string]: Definition }): JsonObject {
+  if (from === undefined) refuseFault(inputFault(definition, inputs, Object.values(library)));
+  const taken = { ...startValues(definition), ...inputs };
+  refuseFault(faultOfInputs(taken));
+  return taken;
 }
 
 /** What the run's first step has to find. */
@@ -234,6 +243,8 @@ export function runStarter(parts: RunServices): RunPort {
         );
       const fault = faultOfInputs(request.inputs);
       if (fault !== null) throw new Failure(fault.code, fault.message);
+      const refused = inputFault(read.definition, request.inputs, Object.values(read.library));
+      if (refused !== null) throw new Failure('RUN_NOT_STARTED', refused.message);
       return startRun(parts, { ...request, ...read });
     },
   };

@@ -16,7 +16,7 @@ async function main(argv: readonly string[]): Promise<number> {
         `"${verb}" is not a verb; ${nearestOf(verb, Object.keys(VERBS), (name) => `write "${name}", or `)}see "sentinel --help".`,
       );
     }
-    await (await programFor(verb)).parseAsync(argv, { from: 'user' });
+    await (await programFor(verb, argv)).parseAsync(argv, { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
@@ -25,7 +25,7 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-async function programFor(wanted: string | undefined): Promise<Command> {
+async function programFor(wanted: string | undefined, argv: readonly string[]): Promise<Command> {
   const program = new Command('sentinel')
     .usage('VERB [options]')
     .description('Durable agent loops written as JSON, on Temporal.')
@@ -47,7 +47,7 @@ async function programFor(wanted: string | undefined): Promise<Command> {
       .exitOverride()
       .configureOutput({ writeErr: () => undefined });
     if (kind !== 'group') declareKind(command, kind);
-    (await load()).define(command);
+    await (await load()).define(command, argv);
   }
   return program;
 }

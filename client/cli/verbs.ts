@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import type { VerbKind } from './request/verb-kind.ts';
 
 interface VerbModule {
-  define(command: Command): void;
+  /** `argv`: all words of the command line. */
+  define(command: Command, argv: readonly string[]): void | Promise<void>;
 }
 
 export interface Verb {

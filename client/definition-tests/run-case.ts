@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join, dirname } from 'node:path';
 import { depthFault, type Json } from '../../language/json.ts';
+import { inputFault } from '../../language/inputs/refused-inputs.ts';
 import { Definition } from '../../language/model.ts';
 import { hasErrors, type Problem } from '../../language/problems.ts';
 import type { RefusedRefs } from '../../language/read/checks/nesting.ts';
@@ -61,6 +62,9 @@ export async function runTestCase(test: TestCase, subject: Subject): Promise<Cas
   }
   const answers = new Script(test.script);
   const scenario = scenarioOf(test, definition, subject);
+  const refused = refusedInputs(test, definition, scenario);
+  if (refused !== null)
+    return { ...nothing, ok: false, differences: [], durationMs: performance.now() - began, mistake: refused };
   try {
     const { project, persona } = test;
     const outcome = await runScenario(scenario, {
@@ -83,6 +87,15 @@ export async function runTestCase(test: TestCase, subject: Subject): Promise<Cas
     const stuck = error instanceof Error ? error.message : String(error);
     return { ...nothing, ok: false, differences, durationMs: performance.now() - began, stuck };
   }
+}
+
+/** A run would not start with inputs that are refused; what is not checked takes any. */
+function refusedInputs(
+  { inputs, unchecked }: TestCase,
+  definition: Definition,
+  { library = {} }: Scenario,
+): string | null {
+  return unchecked ? null : (inputFault(definition, inputs, Object.values(library))?.message ?? null);
 }
 
 /** A case as the scripted host takes it. */

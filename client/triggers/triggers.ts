@@ -3,6 +3,7 @@
  * is made, or one run starts at once.
  */
 import { createHash } from 'node:crypto';
+import { inputFault } from '../../language/inputs/refused-inputs.ts';
 import type { JsonObject } from '../../language/json.ts';
 import type { Definition, Trigger as DefinitionTrigger } from '../../language/model.ts';
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
@@ -77,6 +78,7 @@ async function addEventTrigger(
   const { definition, inputs, project, persona } = request;
   // What it refers to is looked up when a run starts, and files are out of reach then.
   const library = await collectLibrary(store, definition, request.known);
+  refuseFault(inputFault(definition, inputs, Object.values(library)));
   for (const referenced of Object.values(library)) await store.definitions.save(referenced);
   const { hash: definitionHash } = await store.definitions.save(definition);
   const added = await store.triggers.add({

@@ -1,5 +1,6 @@
 /** A definition, run by the scripted host from its start to its end: the trace, what was asked of the world, and how it ended. */
 import { entriesFor, type Catalogue } from '../../language/catalogue.ts';
+import { startValues } from '../../language/inputs/declared-inputs.ts';
 import type { Json } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import { valueOfEvent } from '../../language/events/published-event.ts';
@@ -88,7 +89,7 @@ export async function runScenario(scenario: Scenario, staging: Staging): Promise
     definitionHash: 'hash',
     project,
     persona,
-    base: { ...definition.inputs, ...inputs, ...causeIn(scenario) },
+    base: { ...startValues(definition), ...inputs, ...causeIn(scenario) },
     limits: limitsOf(definition, null),
     depth: 1,
     parent: null,

@@ -3,6 +3,7 @@
  * bounds it, what it asks people, and what history it makes.
  */
 import type { Catalogue } from '../catalogue.ts';
+import { declaredInputs, type DeclaredInput } from '../inputs/declared-inputs.ts';
 import type { Definition } from '../model.ts';
 import { asksOf } from './asks.ts';
 import { boundsOf } from './bounds.ts';
@@ -45,10 +46,15 @@ export function explain(
   };
 }
 
-function startOf({ trigger, inputs }: Definition): string {
-  const given = Object.keys(inputs ?? {});
-  const from = given.length === 0 ? '' : ` It begins with ${given.map((name) => `$${name}`).join(', ')}.`;
-  return `${triggerSentence(trigger)}${from}`;
+function startOf(definition: Definition): string {
+  const given = declaredInputs(definition).map(inputWords);
+  const from = given.length === 0 ? '' : ` It begins with ${given.join(', ')}.`;
+  return `${triggerSentence(definition.trigger)}${from}`;
+}
+
+function inputWords({ name, type, isNeeded }: DeclaredInput): string {
+  const words = [type, isNeeded ? 'needed' : undefined].filter((word) => word !== undefined);
+  return words.length === 0 ? `$${name}` : `$${name} (${words.join(', ')})`;
 }
 
 function triggerSentence(trigger: Definition['trigger']): string {

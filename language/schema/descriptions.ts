@@ -47,6 +47,8 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     strict: 'A reference without a value makes its step fail, in place of a warning.',
     defaults: 'What holds for steps that do not say, also for those of definitions written inside this one.',
     inputs: 'Variables the run starts with, and their defaults; --input gives others.',
+    inputSchema:
+      'What a run is given, as a JSON Schema: "properties" with types, defaults and descriptions, and "required". In place of "inputs".',
   },
   ShellStep: {
     '': 'Runs a command line. A non-zero exit code is a result, and no failure unless "failOn" says so: {exitCode, stdout, stderr, output, success, durationMs}.',

@@ -9,6 +9,7 @@ export function exitCodeOfError(code: ClientErrorCode): number {
     case 'USAGE':
     case 'DEFINITION_INVALID':
     case 'DEFINITION_NOT_FOUND':
+    case 'INPUT_REFUSED':
     case 'HANDLE_TAKEN':
     case 'EDIT_STALE':
     case 'EDIT_INVALID':

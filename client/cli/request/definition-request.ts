@@ -7,7 +7,7 @@ import type { SentinelClient } from '../../client.ts';
 import type { Known } from '../../read-definition.ts';
 import type { Output } from '../output/output.ts';
 import { projectConfig } from './project-config.ts';
-import { projectFolder, readInputs } from './run-request.ts';
+import { fitInputs, projectFolder, readInputs } from './run-request.ts';
 import { problemLines } from '../output/problem-lines.ts';
 
 export interface RequestOptions {
@@ -51,7 +51,7 @@ export async function readRequest(
   output: Output,
 ): Promise<DefinitionRequest | null> {
   const project = projectFolder(options.project);
-  const inputs = readInputs(options.inputFile, options.input);
+  const read = readInputs(options.inputFile, options.input);
   const { config, commands } = await projectConfig(project, output);
   const { findDefinition } = await import('./find-definition.ts');
   const { definition, problems, known } = await findDefinition(given, project, commands, client);
@@ -63,5 +63,6 @@ export async function readRequest(
     return null;
   }
   const { persona = config?.defaults.persona ?? process.env['USER'] ?? 'local' } = options;
+  const inputs = await fitInputs(definition, known, { inputs: read, assignments: options.input });
   return { definition, known, inputs, project, persona, host: options.host ?? config?.defaults.host };
 }

@@ -2,8 +2,10 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { faultOfValues, isJsonObject, valueFault, type Json, type JsonObject } from '../../../language/json.ts';
+import type { Definition } from '../../../language/model.ts';
 import { BUILT_INS, isSafeName } from '../../../language/expression/scope.ts';
 import { refuseFault } from '../../../runs/client-error.ts';
+import type { Known } from '../../read-definition.ts';
 import { usage } from './usage.ts';
 
 export function projectFolder(given: string): string {
@@ -30,6 +32,31 @@ export function readInputs(file: string | undefined, assignments: readonly strin
     inputs[name] = value;
   }
   return inputs;
+}
+
+/** What was given, as the definition declares it; what it does not take is refused before anything starts. */
+export async function fitInputs(
+  definition: Definition,
+  known: Known,
+  { inputs, assignments }: { inputs: JsonObject; assignments: readonly string[] },
+): Promise<JsonObject> {
+  const [{ asDeclared, inputFault }, { libraryOf }] = await Promise.all([
+    import('../../../language/inputs/refused-inputs.ts'),
+    import('../../../runs/library.ts'),
+  ]);
+  const fitting = asDeclared(definition, inputs, textsIn(assignments));
+  refuseFault(inputFault(definition, fitting, Object.values(libraryOf(definition, known))));
+  return fitting;
+}
+
+/** As they were written, by name. */
+function textsIn(assignments: readonly string[]): Map<string, string> {
+  return new Map(
+    assignments.map((assignment) => {
+      const at = assignment.indexOf('=');
+      return [assignment.slice(0, at), assignment.slice(at + 1)];
+    }),
+  );
 }
 
 function nameFor(name: string): string {

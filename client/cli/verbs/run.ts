@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { recordRuns, refuseBoth } from '../files/recording.ts';
-import { handleFor, projectFolder, readInputs } from '../request/run-request.ts';
+import { fitInputs, handleFor, projectFolder, readInputs } from '../request/run-request.ts';
 import { usage, wholeNumber } from '../request/usage.ts';
 import { watchRun } from '../output/watch-run.ts';
 import { projectConfig } from '../request/project-config.ts';
@@ -25,7 +25,7 @@ interface Options {
   replay?: string;
 }
 
-export function define(command: Command): void {
+export async function define(command: Command, argv: readonly string[]): Promise<void> {
   command
     .description(
       'Starts a run and follows it to its end. Exit code 0 completed, 1 failed or stopped by a limit, 2 problems or usage, ' +
@@ -60,6 +60,7 @@ export function define(command: Command): void {
 Examples:
   sentinel run sentinels/examples/verify-project.json --project .
   sentinel run hello --input name=Ada
+  sentinel run nightly.json --help    also lists the inputs of nightly.json
   sentinel run nightly.json --id nightly --detach
   sentinel run review.json --record review.cassette.json
   sentinel run review.json --replay review.cassette.json
@@ -68,6 +69,11 @@ Examples:
     .action(async (definition: string, options: Options) => {
       process.exitCode = await run(definition, options);
     });
+  const words = argv.slice(1).filter((word) => !word.startsWith('-'));
+  if (words.length === 0 || !argv.some((word) => word === '--help' || word === '-h')) return;
+  const { inputsHelp } = await import('../request/good-definition.ts');
+  const at = argv.indexOf('--project');
+  command.addHelpText('after', await inputsHelp(words, (at === -1 ? undefined : argv[at + 1]) ?? '.'));
 }
 
 async function run(given: string, options: Options): Promise<number> {
@@ -93,7 +99,7 @@ async function run(given: string, options: Options): Promise<number> {
     const { host = usualHost, continueEvery, persona = owner ?? usual ?? process.env['USER'] ?? 'local' } = options;
     const started = await client.start(definition, {
       project,
-      inputs,
+      inputs: await fitInputs(definition, known, { inputs, assignments: options.input }),
       persona,
       known,
       ...handle,

@@ -7,7 +7,7 @@ import type { SimulatedStep, SimulationReport } from '../../simulate/simulate.ts
 import type { Paint } from '../../show/paint.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
-import { projectFolder, readInputs } from '../request/run-request.ts';
+import { fitInputs, projectFolder, readInputs } from '../request/run-request.ts';
 import { table } from '../output/table.ts';
 import { usage } from '../request/usage.ts';
 
@@ -56,7 +56,7 @@ Examples:
 async function show(file: string, options: Options): Promise<number> {
   const output = openOutput(options);
   const project = projectFolder(options.project);
-  const inputs = readInputs(options.inputFile, options.input);
+  const given = readInputs(options.inputFile, options.input);
   const replies = options.replies === undefined ? {} : await repliesIn(options.replies);
   const [{ readGoodDefinition }, { simulate }] = await Promise.all([
     import('../request/good-definition.ts'),
@@ -64,6 +64,7 @@ async function show(file: string, options: Options): Promise<number> {
   ]);
   const good = await readGoodDefinition(file, output, project);
   if (good === null) return EXIT.usage;
+  const inputs = await fitInputs(good.definition, good.known, { inputs: given, assignments: options.input });
   const persona = options.persona ?? process.env['USER'] ?? 'local';
   const report = await simulate({ ...good, inputs, replies, project, persona });
   if (options.replies !== undefined) refuseUnasked(options.replies, Object.keys(replies), report);

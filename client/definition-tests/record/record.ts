@@ -3,6 +3,7 @@
  * that asked something of the world. What is not known is said, and left to its author.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { startValues } from '../../../language/inputs/declared-inputs.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Catalogue } from '../../../language/catalogue.ts';
 import type { Definition } from '../../../language/model.ts';
@@ -197,7 +198,9 @@ function envOf({ definition, library, nested, events }: StoredRun): { [name: str
 }
 
 function inputsOf({ inputs }: Run, definition: Definition): JsonObject {
-  const own = Object.entries(inputs).filter(([name, value]) => !isDeepStrictEqual(definition.inputs?.[name], value));
+  const own = Object.entries(inputs).filter(
+    ([name, value]) => !isDeepStrictEqual(startValues(definition)[name], value),
+  );
   return Object.fromEntries(own);
 }
 

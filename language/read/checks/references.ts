@@ -1,9 +1,9 @@
 /** Variables that nothing sets. */
 import type { Problem } from '../../problems.ts';
 import { BUILT_INS } from '../../expression/scope.ts';
+import { inputNames } from '../../inputs/declared-inputs.ts';
 import { inBraces, type ReferenceSite } from '../inventory/collect-references.ts';
 import { variablesSetBy } from '../../references/variables-set.ts';
-import { isPlain } from '../draft/draft.ts';
 import { spelledNearly } from '../remedies/meant-word.ts';
 import type { DefinitionSite, Sites } from '../inventory/sites.ts';
 
@@ -50,8 +50,7 @@ export type Names = ReadonlyMap<DefinitionSite, ReadonlySet<string>>;
 export function namesSet(sites: Sites): Names {
   const names = new Map<DefinitionSite, Set<string>>();
   for (const site of sites.definitions) {
-    const inputs = site.value['inputs'];
-    names.set(site, new Set(isPlain(inputs) ? Object.keys(inputs) : []));
+    names.set(site, new Set(inputNames(site.value)));
   }
   for (const { name, definition } of sites.refused) names.get(definition)?.add(name);
   for (const { step, place } of sites.steps) {

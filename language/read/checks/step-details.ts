@@ -214,7 +214,7 @@ const SCHEMA_TYPES: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Far enough to tell a JSON Schema from something else; what it means is for the validator that uses it. */
-function badSchema(schema: unknown, path: string, wanted?: 'object'): Problem[] {
+export function badSchema(schema: unknown, path: string, wanted?: 'object'): Problem[] {
   const bad = (message: string): Problem[] => [error('BAD_SCHEMA', path, `this is not a JSON Schema: ${message}`)];
   if (typeof schema === 'boolean' && wanted === undefined) return [];
   if (!isPlain(schema)) return bad('an object is needed, such as {"type": "object", "properties": {…}}');

@@ -161,7 +161,7 @@ function checkOutputNames({ step, path }: StepSite, origins: Origins): Problem[]
 
 const WORD = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-function checkName(name: string, path: string): Problem[] {
+export function checkName(name: string, path: string): Problem[] {
   if (!isSafeName(name))
     return [
       {

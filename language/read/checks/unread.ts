@@ -4,8 +4,8 @@ import { LIBRARIES } from '../../expression/convert.ts';
 import { variablesSetBy } from '../../references/variables-set.ts';
 import type { Problem } from '../../problems.ts';
 import { BUILT_INS } from '../../expression/scope.ts';
+import { inputNames } from '../../inputs/declared-inputs.ts';
 import type { UnreadSite } from '../inventory/collect-references.ts';
-import { isPlain } from '../draft/draft.ts';
 import type { Sites } from '../inventory/sites.ts';
 import { unknownCall } from '../remedies/unknown-call.ts';
 import { BRACE_ROOTS } from './references.ts';
@@ -52,8 +52,7 @@ function quotedFix(label = 'LABEL'): string {
 
 const begins = (content: string, label: string): boolean => content === label || content.startsWith(`${label}.`);
 
-const inputsOf = ({ definitions }: Sites): string[] =>
-  definitions.flatMap(({ value }) => (isPlain(value['inputs']) ? Object.keys(value['inputs']) : []));
+const inputsOf = ({ definitions }: Sites): string[] => definitions.flatMap(({ value }) => inputNames(value));
 
 const itemsOf = ({ loops }: Sites): string[] =>
   loops.flatMap(({ loop }) => ('as' in loop && loop.as !== undefined ? [loop.as] : []));

@@ -1,5 +1,6 @@
 /** Which steps set which variables, and where each step stands among the branches around it. */
 import { variablesSetBy } from '../../references/variables-set.ts';
+import { inputNames } from '../../inputs/declared-inputs.ts';
 import { isPlain, type Plain } from '../draft/draft.ts';
 import type { DefinitionSite, Sites, StepSite } from './sites.ts';
 
@@ -27,7 +28,7 @@ export function collectSetters(sites: Sites): Setters {
   const inBranches = branchesOf(sites);
   for (const site of sites.definitions) {
     byName.set(site, new Map());
-    elsewhere.set(site, new Set(isPlain(site.value['inputs']) ? Object.keys(site.value['inputs']) : []));
+    elsewhere.set(site, new Set(inputNames(site.value)));
   }
   for (const { loop, place } of sites.loops)
     if ('as' in loop && loop.as !== undefined) elsewhere.get(place.definition)?.add(loop.as);

@@ -16,6 +16,7 @@ export const DEFINITION_KEYS = [
   'ragSources',
   'escalateOn',
   'inputs',
+  'inputSchema',
   'env',
   'pipeline',
   'challenges',

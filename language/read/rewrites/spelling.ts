@@ -34,6 +34,7 @@ export const LONG_KEYS: ReadonlySet<string> = new Set([
   'catchupWindowMs',
   'jitterMs',
   'durationMs',
+  'inputSchema',
   'ragSources',
   'escalateOn',
   'reportTo',

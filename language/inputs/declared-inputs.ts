@@ -1,0 +1,71 @@
+/**
+ * What a definition declares of its inputs, in either form: `inputs` names them with their values,
+ * `inputSchema` says of each its type, whether it is needed, and what it is for. No validator is
+ * needed here, so that workflow code may ask.
+ */
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import type { Definition } from '../model.ts';
+
+export interface DeclaredInput {
+  name: string;
+  /** Of `inputSchema`: the types it may have, or the values. */
+  type?: string;
+  description?: string;
+  default?: Json;
+  isNeeded: boolean;
+}
+
+type Declaring = Pick<Definition, 'inputs' | 'inputSchema'>;
+
+export function declaredInputs({ inputs = {}, inputSchema }: Declaring): DeclaredInput[] {
+  if (inputSchema === undefined)
+    return Object.entries(inputs).map(([name, value]) => ({ name, default: value, isNeeded: false }));
+  const needed = new Set(neededInputs(inputSchema));
+  return Object.entries(propertiesOf(inputSchema)).map(([name, schema]) => ({
+    name,
+    ...said(isJsonObject(schema) ? schema : {}),
+    isNeeded: needed.has(name),
+  }));
+}
+
+function said(schema: JsonObject): Omit<DeclaredInput, 'name' | 'isNeeded'> {
+  const { description, default: value } = schema;
+  const type = typeWords(schema);
+  return {
+    ...(type === undefined ? {} : { type }),
+    ...(typeof description === 'string' ? { description } : {}),
+    ...(value === undefined ? {} : { default: value }),
+  };
+}
+
+function typeWords({ type, enum: values }: JsonObject): string | undefined {
+  if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(' or ');
+  const types = Array.isArray(type) ? type : [type];
+  const words = types.filter((one) => typeof one === 'string');
+  return words.length === 0 ? undefined : words.join(' or ');
+}
+
+/** What a run begins with before anything is given to it. */
+export function startValues({ inputs, inputSchema }: Declaring): JsonObject {
+  if (inputSchema === undefined) return inputs ?? {};
+  const defaults = Object.entries(propertiesOf(inputSchema)).flatMap(([name, schema]): [string, Json][] =>
+    isJsonObject(schema) && schema['default'] !== undefined ? [[name, schema['default']]] : [],
+  );
+  return Object.fromEntries(defaults);
+}
+
+/** Names without which the definition does not run. */
+export function neededInputs({ required }: JsonObject): string[] {
+  return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+}
+
+/** The names that a definition, canonical or still to be checked, declares. */
+export function inputNames({ inputs, inputSchema }: { inputs?: unknown; inputSchema?: unknown }): string[] {
+  const declared = isRecord(inputSchema) ? inputSchema['properties'] : inputs;
+  return isRecord(declared) ? Object.keys(declared) : [];
+}
+
+const propertiesOf = ({ properties }: JsonObject): JsonObject => (isJsonObject(properties) ? properties : {});
+
+const isRecord = (value: unknown): value is { [key: string]: unknown } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,108 @@
+/**
+ * Inputs held against what a definition declares, at the doors where runs are started. A nested run
+ * also sees the variables around it, which are never refused.
+ */
+import { isSafeName, BUILT_INS } from '../expression/scope.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import type { Definition } from '../model.ts';
+import type { ParamFault } from '../params/param-check.ts';
+import { schemaFaults, type SchemaFaults } from '../params/schema-faults.ts';
+import { spelledNearly } from '../read/remedies/meant-word.ts';
+import { declaredInputs, startValues } from './declared-inputs.ts';
+import { namesRead } from './names-read.ts';
+
+export interface InputFault {
+  code: 'INPUT_REFUSED';
+  message: string;
+}
+
+const faultsShownMax = 5;
+
+/** `library`: all that the definition may start. Null: they can be taken. */
+export function inputFault(
+  definition: Definition,
+  given: JsonObject,
+  library: readonly Definition[] = [],
+): InputFault | null {
+  const faults = [...unknownInputs(definition, given, library), ...wrongInputs(definition, given)];
+  if (faults.length === 0) return null;
+  const more = faults.length - faultsShownMax;
+  const said = faults.slice(0, faultsShownMax).join('; ');
+  return {
+    code: 'INPUT_REFUSED',
+    message: `"${definition.name}": ${said}${more > 0 ? `; and ${more} more` : ''}`,
+  };
+}
+
+function unknownInputs(definition: Definition, given: JsonObject, library: readonly Definition[]): string[] {
+  const declared = declaredInputs(definition).map(({ name }) => name);
+  const names = Object.keys(given).filter((name) => !declared.includes(name) && !BUILT_INS.has(name));
+  if (names.length === 0 || takesOthers(definition.inputSchema)) return [];
+  const read = definition.inputSchema === undefined ? namesRead([definition, ...library]) : undefined;
+  if (read?.all === true) return [];
+  const known = [...declared, ...(read === undefined ? [] : [...read.names].filter(isInputName))];
+  return names.filter((name) => read?.names.has(name) !== true).map((name) => unknownInput(name, known, declared));
+}
+
+const isInputName = (name: string): boolean => isSafeName(name) && !BUILT_INS.has(name);
+
+/** Whoever says that others may be given takes them. */
+function takesOthers(schema: Definition['inputSchema']): boolean {
+  const { additionalProperties = false, patternProperties } = schema ?? {};
+  return additionalProperties !== false || patternProperties !== undefined;
+}
+
+function unknownInput(name: string, known: readonly string[], declared: readonly string[]): string {
+  const near = spelledNearly(name, known);
+  if (near !== undefined) return `there is no input "${name}"; write "${near}"`;
+  return declared.length === 0
+    ? `there is no input "${name}", and nothing in the definition reads $${name}; leave it out, or declare it in "inputs"`
+    : `there is no input "${name}"; there are ${declared.join(', ')}`;
+}
+
+function wrongInputs(definition: Definition, given: JsonObject): string[] {
+  const { inputSchema } = definition;
+  if (inputSchema === undefined) return [];
+  const values = Object.entries({ ...startValues(definition), ...given }).filter(([name]) => !BUILT_INS.has(name));
+  const faults = faultsFor(inputSchema)(Object.fromEntries(values));
+  // Of what is not declared the nearest name has been told.
+  return faults
+    .filter(({ code, path }) => code !== 'UNKNOWN_KEY' || path.length > 1)
+    .map((fault) => wrongInput(fault, definition));
+}
+
+/** A schema is read once for all runs of its definition. */
+const readers = new WeakMap<JsonObject, SchemaFaults>();
+function faultsFor(schema: JsonObject): SchemaFaults {
+  const faults = readers.get(schema) ?? schemaFaults(schema);
+  readers.set(schema, faults);
+  return faults;
+}
+
+function wrongInput({ code, path, message }: ParamFault, definition: Definition): string {
+  const [name = ''] = path;
+  const { type, description } = declaredInputs(definition).find((input) => input.name === name) ?? {};
+  const words = [type, description].filter((word) => word !== undefined).join(': ');
+  const about = words === '' ? '' : ` (${words})`;
+  if (code === 'MISSING_KEY' && path.length === 1)
+    return `the input "${name}"${about} is needed; give it with --input ${name}=…`;
+  return path.length === 0
+    ? `the inputs do not fit: ${message}`
+    : `the input "${path.join('.')}"${about} does not fit: it ${message}`;
+}
+
+/**
+ * What a command line gave, as the definition declares it: `1.4` is the text "1.4" where text is wanted.
+ * `texts`: what was written, of each that was read as a value.
+ */
+export function asDeclared(definition: Definition, given: JsonObject, texts: ReadonlyMap<string, string>): JsonObject {
+  const properties = definition.inputSchema?.['properties'];
+  if (!isJsonObject(properties)) return given;
+  const entries = Object.entries(given).map(([name, value]): [string, Json] => {
+    const text = texts.get(name);
+    const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const wantsText = isJsonObject(schema) && schema['type'] === 'string';
+    return [name, wantsText && text !== undefined && typeof value !== 'string' ? text : value];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,113 @@
+/** What a definition declares of its inputs by a JSON Schema, and what its nested steps hand to others that do. */
+import { inputNames } from '../../inputs/declared-inputs.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../json.ts';
+import { schemaFaults, type SchemaFaults } from '../../params/schema-faults.ts';
+import type { Problem } from '../../problems.ts';
+import { isTemplate } from '../../references/written-references.ts';
+import { isPlain, join, type Origins, type Plain } from '../draft/draft.ts';
+import type { DefinitionSite, Sites, StepSite } from '../inventory/sites.ts';
+import { nearestFix } from '../remedies/meant-word.ts';
+import type { KnownRefs } from './nesting.ts';
+import { badSchema } from './step-details.ts';
+import { checkName } from './steps.ts';
+
+export function checkInputs(sites: Sites, origins: Origins, knownRefs: KnownRefs): Problem[] {
+  return [
+    ...sites.definitions.flatMap((site) => checkDeclared(site, origins)),
+    ...sites.steps.flatMap((site) => checkHandedOn(site, origins, knownRefs)),
+  ];
+}
+
+function checkDeclared({ value, path }: DefinitionSite, origins: Origins): Problem[] {
+  const { inputSchema: schema, inputs } = value;
+  if (schema === undefined) return [];
+  const at = origins.locate(value, path, ['inputSchema']);
+  const problems = badSchema(schema, at, 'object');
+  if (inputs !== undefined)
+    problems.push({
+      code: 'CONFLICTING_KEYS',
+      severity: 'error',
+      path: at,
+      message:
+        '"inputs" and "inputSchema" both say what a run is given; write the values of "inputs" as "default" there',
+    });
+  if (problems.length > 0 || !isPlain(schema)) return problems;
+  const faults = faultsOf(schema as JsonObject);
+  if (typeof faults === 'string')
+    return [{ code: 'BAD_SCHEMA', severity: 'error', path: at, message: `this is not a JSON Schema: ${faults}` }];
+  return [...checkNames(schema, at), ...checkDefaults(schema, at)];
+}
+
+function faultsOf(schema: JsonObject): SchemaFaults | string {
+  try {
+    return schemaFaults(schema);
+  } catch (error) {
+    return (error instanceof Error ? error.message : String(error)).slice(0, 300);
+  }
+}
+
+function checkNames(schema: Plain, at: string): Problem[] {
+  const names = inputNames({ inputSchema: schema });
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  const undeclared = required.flatMap((name: unknown, index): Problem[] => {
+    if (typeof name !== 'string' || names.includes(name)) return [];
+    const near = nearestFix(name, names);
+    const message = `"${name}" is needed and not declared; ${near.fix ?? `add "${name}" to "properties"`}`;
+    return [{ code: 'WRONG_VALUE', severity: 'error', path: join(join(at, 'required'), index), message, ...near }];
+  });
+  return [...names.flatMap((name) => checkName(name, join(join(at, 'properties'), name))), ...undeclared];
+}
+
+function checkDefaults(schema: Plain, at: string): Problem[] {
+  const properties = isPlain(schema['properties']) ? schema['properties'] : {};
+  return Object.entries(properties).flatMap(([name, inner]): Problem[] => {
+    if (!isPlain(inner) || inner['default'] === undefined) return [];
+    // Alone it may refer to what stands beside it.
+    const { required: _required, ...whole } = schema as JsonObject;
+    const faults = faultsOf(whole);
+    const [fault] = typeof faults === 'string' ? [] : faults({ [name]: inner['default'] as Json });
+    if (fault === undefined || fault.path[0] !== name) return [];
+    const message = `the default of "${name}" does not fit: it ${fault.message}`;
+    return [
+      { code: fault.code, severity: 'error', path: join(join(join(at, 'properties'), name), 'default'), message },
+    ];
+  });
+}
+
+/** What a step hands to the definition that it runs, as far as it is written out. */
+function checkHandedOn({ step, path }: StepSite, origins: Origins, knownRefs: KnownRefs): Problem[] {
+  if (step.type !== 'sentinel' || step.inputs === undefined) return [];
+  const child = '$ref' in step.definition ? knownRefs(step.definition.$ref) : step.definition;
+  const schema: unknown = child?.inputSchema;
+  if (!isJsonObject(schema)) return [];
+  const { inputs } = step;
+  const { required: _inherited, ...rest } = schema;
+  const isClosed = (schema['additionalProperties'] ?? false) === false && schema['patternProperties'] === undefined;
+  const faults = faultsOf(isClosed ? { ...rest, additionalProperties: false } : rest);
+  if (typeof faults === 'string') return [];
+  const names = inputNames({ inputSchema: schema });
+  return faults(inputs).flatMap((fault): Problem[] => {
+    const [name = ''] = fault.path;
+    if (fault.code !== 'UNKNOWN_KEY' && holdsReference(inputs[name] ?? null)) return [];
+    const near = fault.code === 'UNKNOWN_KEY' && fault.path.length === 1 ? nearestFix(name, names) : {};
+    const message =
+      fault.code === 'UNKNOWN_KEY'
+        ? `"${child?.name ?? ''}" has no input "${fault.path.join('.')}"; ${near.fix ?? `there are ${names.join(', ')}`}`
+        : `"${child?.name ?? ''}" does not take this: it ${fault.message}`;
+    return [
+      {
+        code: fault.code,
+        severity: 'error',
+        path: origins.locate(step, path, ['inputs', ...fault.path]),
+        message,
+        ...near,
+      },
+    ];
+  });
+}
+
+/** Its value is known when a run reaches the step. */
+function holdsReference(value: Json): boolean {
+  if (typeof value === 'string') return isTemplate(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some((part) => holdsReference(part));
+}
