@@ -13,8 +13,8 @@ import { isSafeName } from '../language/expression/scope.ts';
 import type { RunOutcome } from '../language/events/run-event.ts';
 import type { Flow, Usage, Variables, Effect, NestedEffect, Reply } from './effect.ts';
 import { usageOf } from './budget.ts';
-import { withoutResults } from './results.ts';
-import { openIn, type LoopFrame, type Position, type Tally } from './position.ts';
+import { givenBy } from './declared-outputs.ts';
+import { openIn, type LoopFrame, type Tally } from './position.ts';
 import { entriesFor } from '../language/catalogue.ts';
 import type { SentinelStep, Step } from '../language/model.ts';
 import { isCancelled, type RunInput, type Strand } from './host.ts';
@@ -113,12 +113,14 @@ function passesMade(loop: LoopFrame): number {
   return isUntouched ? loop.pass - 1 : loop.pass;
 }
 
-export function resultOf(flow: Flow, position: Position, at: number, startedAt: number, nested: boolean): RunResult {
+export function resultOf(walk: Walk, ending: Flow, at: number): RunResult {
+  const { position, input } = walk;
+  const { outputs, flow } = givenBy(walk, ending);
   const common = {
     iterations: passesMade(position.loop),
-    durationMs: at - startedAt,
-    outputs: withoutResults(position.own),
-    ...(nested ? { tally: position.tally, spent: usageOf({ position }) } : {}),
+    durationMs: at - input.startedAt,
+    outputs,
+    ...(input.parent === null ? {} : { tally: tallyFor(walk), spent: usageOf({ position }) }),
   };
   switch (flow.kind) {
     case 'done':
@@ -140,6 +142,11 @@ export function resultOf(flow: Flow, position: Position, at: number, startedAt: 
     default:
       return flow satisfies never;
   }
+}
+
+/** What a definition declares stands in place of the averages, too. */
+function tallyFor({ input: { definition }, position: { tally } }: Walk): Tally {
+  return definition.outputs === undefined ? tally : { ...tally, numbers: {} };
 }
 
 /** A nested run seen from its parent: what it starts with, and what its end means to the step. */

@@ -229,6 +229,7 @@ export function keptResultsOf(definition: Definition): KeptResults {
   survey.block(definition.steps, 'steps');
   survey.block(definition.always ?? [], 'always');
   survey.loop(definition.loop, 'steps', 'steps');
+  survey.template(definition.outputs, 'steps');
   const kept = survey.keeping();
   keptOf.set(definition, kept);
   return kept;
@@ -257,9 +258,9 @@ class Survey {
       else if (key === 'branches')
         (value as Step[][]).forEach((branch, index) => this.block(branch, `${path}.branches.${index}`));
       else if (BLOCKS.has(key)) this.block(value as Step[], `${path}.${key}`);
-      else if (key !== 'definition') this.#template(value, body);
+      else if (key !== 'definition') this.template(value, body);
     }
-    if (step.type === 'sentinel' && '$ref' in step.definition) this.#template(step.definition.$ref, body);
+    if (step.type === 'sentinel' && '$ref' in step.definition) this.template(step.definition.$ref, body);
   }
 
   /** The bounds are read before the loop and with each pass, the check inside it. */
@@ -276,12 +277,12 @@ class Survey {
       for (const reference of referencesOf(parsed.expression)) this.#references.push({ reference, body });
   }
 
-  #template(value: unknown, body: string): void {
+  template(value: unknown, body: string): void {
     if (typeof value === 'string') {
       if (/\$|\{\{/.test(value))
         for (const reference of referencesIn(value)) this.#references.push({ reference, body });
     } else if (typeof value === 'object' && value !== null) {
-      for (const item of Object.values(value) as unknown[]) this.#template(item, body);
+      for (const item of Object.values(value) as unknown[]) this.template(item, body);
     }
   }
 

@@ -55,3 +55,9 @@ export function setVariable(walk: Walk, strand: Strand, name: string, value: Jso
   if (isResultKey(name)) return;
   if (strand.path === '' && !walk.position.tally.touched.includes(name)) walk.position.tally.touched.push(name);
 }
+
+/** The run's own steps. */
+export function rootStrand(walk: Walk): Strand {
+  const { loop, own } = walk.position;
+  return { path: '', passes: [], frame: { loop }, own, outer: [], cancelled: false, within: null };
+}

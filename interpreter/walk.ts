@@ -22,7 +22,7 @@ import { labelOf } from './build-effect.ts';
 import { isCancelled, shieldOf, type SegmentReport, type Strand } from './host.ts';
 import type { Flow, Ending, Place } from './effect.ts';
 import { finish } from './results.ts';
-import { record, type Walk } from './walk-state.ts';
+import { record, rootStrand, type Walk } from './walk-state.ts';
 import { holdAtLimit, limitReached, type Limit, runningMs } from './limits.ts';
 import { walkLoop, type LoopBlock } from './loops.ts';
 import { walkAction } from './action-step.ts';
@@ -55,12 +55,6 @@ function* walkToEnd(walk: Walk): Walking<Flow> {
   }
   const at = { path: 'always', passes: [position.loop.pass] };
   return yield* walkCleanUp(walk, root, at, position.cleanUp, (strand) => walkStrand(walk, strand));
-}
-
-/** The run's own steps. */
-export function rootStrand(walk: Walk): Strand {
-  const { loop, own } = walk.position;
-  return { path: '', passes: [], frame: { loop }, own, outer: [], cancelled: false, within: null };
 }
 
 /**

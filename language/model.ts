@@ -302,5 +302,7 @@ export const Definition = z.strictObject({
   inputs: z.record(z.string(), Value).optional(),
   /** A JSON Schema of what a run is given, in place of `inputs`. */
   inputSchema: z.record(z.string(), Value).optional(),
+  /** What a run gives to whoever started it, in place of its variables: read as params are, at its end. */
+  outputs: z.record(z.string(), Value).optional(),
 });
 export type Definition = z.infer<typeof Definition>;

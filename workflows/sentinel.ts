@@ -90,7 +90,7 @@ function recordStart(walk: Walk, origin: RunOrigin | undefined): void {
 async function end(host: TemporalHost, flow: Flow): Promise<RunResult> {
   const { walk, control } = host;
   const { position, input } = walk;
-  const result = resultOf(flow, position, host.now(), input.startedAt, input.parent !== null);
+  const result = resultOf(walk, flow, host.now());
   const notify = reportOf(input, result);
   control.ended = result.status;
   const { status, outcome, limit, failure, iterations, durationMs, outputs } = result;

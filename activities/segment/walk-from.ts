@@ -3,7 +3,7 @@ import type { HandedOver, SegmentRequest } from '../../interpreter/contract.ts';
 import type { Host, RunInput, Strand } from '../../interpreter/host.ts';
 import { firstPosition, type Position } from '../../interpreter/position.ts';
 import { textFieldsOf } from '../../interpreter/program.ts';
-import { rootStrand } from '../../interpreter/walk.ts';
+import { rootStrand } from '../../interpreter/walk-state.ts';
 import type { Anchor, Walk } from '../../interpreter/walk-state.ts';
 
 type Portion = Omit<HandedOver, 'key' | 'places'> & Partial<Pick<SegmentRequest, 'tally'>>;

@@ -11,7 +11,7 @@ export interface RunReport {
   status: RunStatus;
   /** Null while the run has not ended. */
   outcome: RunOutcome | null;
-  /** Every variable the run set; values over 32 KiB as a reference with a preview. */
+  /** What its definition declares, or else every variable the run set; values over 32 KiB as a reference with a preview. */
   outputs: { [name: string]: Json };
   iterations: number;
   durationMs: number;

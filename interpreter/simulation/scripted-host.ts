@@ -86,8 +86,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
 
   async run(): Promise<RunResult> {
     const flow = await this.world.simulation.within(this.root, () => this.walkToEnd());
-    const { input, position } = this.walk;
-    this.result = resultOf(flow, position, this.now(), input.startedAt, input.parent !== null);
+    this.result = resultOf(this.walk, flow, this.now());
     if (flow.kind === 'cancelled') this.cancel();
     return this.result;
   }

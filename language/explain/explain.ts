@@ -6,6 +6,8 @@ import type { Catalogue } from '../catalogue.ts';
 import { declaredInputs, type DeclaredInput } from '../inputs/declared-inputs.ts';
 import type { Definition } from '../model.ts';
 import { asksOf } from './asks.ts';
+import { textOf } from '../expression/scope.ts';
+import { shownAsText } from '../graph/step-label.ts';
 import { boundsOf } from './bounds.ts';
 import { estimateOf, type Estimate } from './estimate.ts';
 import { sentencesOf, type Sentence } from './sentences.ts';
@@ -17,6 +19,8 @@ export interface Explanation {
   /** What starts it. */
   starts: string;
   steps: Sentence[];
+  /** What it gives to whoever started it, where the definition says so. */
+  gives: string[];
   touches: Touch[];
   bounds: string[];
   asks: string[];
@@ -39,6 +43,7 @@ export function explain(
     description: definition.description ?? null,
     starts: startOf(definition),
     steps: sentencesOf(definition, knownRefs),
+    gives: Object.entries(definition.outputs ?? {}).map(([name, value]) => shownAsText(`${name}: ${textOf(value)}`)),
     touches: touchesOf(definition, knownRefs, catalogue),
     bounds: boundsOf(definition),
     asks: asksOf(definition, knownRefs),

@@ -14,7 +14,7 @@ import { checkComputedText } from './checks/computed-text.ts';
 import { checkEvents } from './checks/events.ts';
 import { checkExposure } from './checks/exposure.ts';
 import { checkFlow } from './checks/flow.ts';
-import { checkInputs } from './checks/inputs.ts';
+import { checkDeclared } from './checks/declared.ts';
 import { checkHanded } from './checks/handed.ts';
 import { checkLabels } from './checks/labels.ts';
 import { checkNesting, type KnownRefs, type RefusedRefs } from './checks/nesting.ts';
@@ -106,7 +106,7 @@ export function parseDefinition(value: unknown, options: ReadOptions): ReadResul
     ...checkComputedText(sites, origins),
     ...checkNeverFails(sites, origins),
     ...checkSettings(sites, origins),
-    ...checkInputs(sites, origins, knownRefs),
+    ...checkDeclared(sites, origins, knownRefs),
     ...checkEvents(sites, origins),
     ...(options.isBounded === true ? [] : checkBounds(sites, origins, knownRefs)),
     ...items.problems,
@@ -114,7 +114,7 @@ export function parseDefinition(value: unknown, options: ReadOptions): ReadResul
     ...checkUnread(sites, unread),
     ...checkLabels(sites, references, origins),
     ...checkFlow(sites, references, setters, origins),
-    ...checkResults(references, setters),
+    ...checkResults(references, setters, knownRefs),
     ...checkExposure(sites, origins, catalogue),
     ...checkNesting(sites, origins, knownRefs, options.refusedRefs),
     ...checkHanded(sites, origins, (handed) => parseDefinition(handed, options).problems),

@@ -49,6 +49,8 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     inputs: 'Variables the run starts with, and their defaults; --input gives others.',
     inputSchema:
       'What a run is given, as a JSON Schema: "properties" with types, defaults and descriptions, and "required". In place of "inputs".',
+    outputs:
+      'What a run gives to its parent, to run and to status, in place of its variables: names with values, read at the end.',
   },
   ShellStep: {
     '': 'Runs a command line. A non-zero exit code is a result, and no failure unless "failOn" says so: {exitCode, stdout, stderr, output, success, durationMs}.',

@@ -14,7 +14,7 @@ import { portionOf } from '../../interpreter/host.ts';
 import { firstPosition } from '../../interpreter/position.ts';
 import { textFieldsOf } from '../../interpreter/program.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
-import { rootStrand } from '../../interpreter/walk.ts';
+import { rootStrand } from '../../interpreter/walk-state.ts';
 import { RunRecorder } from '../../worker/run-recorder.ts';
 import { runInputOf } from '../../workflows/messages/start-input.ts';
 import { create, once } from '../server/harness/definitions.ts';

@@ -17,7 +17,7 @@ export function define(command: Command): void {
       `
 Examples:
   sentinel explain sentinels/build.json
-  sentinel explain sentinels/build.json --json    {name, description, starts, steps, touches, bounds, asks, estimate}`,
+  sentinel explain sentinels/build.json --json    {name, description, starts, steps, gives, touches, bounds, asks, estimate}`,
     )
     .action(async (file: string, options: { json?: boolean }) => {
       const output = openOutput(options);
@@ -37,7 +37,7 @@ Examples:
 }
 
 export function explanationLines(explanation: Explanation, paint: Paint): string[] {
-  const { name, description, starts, steps, touches, bounds, asks, estimate } = explanation;
+  const { name, description, starts, steps, gives, touches, bounds, asks, estimate } = explanation;
   const part = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : ['', paint.strong(title), ...lines.map((line) => `  ${line}`)];
   return [
@@ -47,6 +47,7 @@ export function explanationLines(explanation: Explanation, paint: Paint): string
       'What it does',
       steps.map(({ path, depth, text }) => `${'  '.repeat(depth)}${text}  ${paint.dim(path)}`),
     ),
+    ...part('What it gives', gives),
     ...part(
       'What it may touch',
       touches.length === 0 ? ['Nothing outside the engine.'] : touches.map(({ sentence }) => sentence),

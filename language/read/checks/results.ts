@@ -4,7 +4,9 @@ import type { Problem } from '../../problems.ts';
 import { MODEL_FIELDS, STEP_FIELDS } from '../../expression/scope.ts';
 import { inBraces, type ReferenceSite } from '../inventory/collect-references.ts';
 import { isPlain, type Plain } from '../draft/draft.ts';
-import { nearest } from '../remedies/meant-word.ts';
+import { nearest, nearestFix } from '../remedies/meant-word.ts';
+import type { KnownRefs } from './nesting.ts';
+import { END_FIELDS } from './declared.ts';
 import type { Setter, Setters } from '../inventory/setters.ts';
 
 const SHELL_FIELDS = ['exitCode', 'exit_code', 'stdout', 'stderr', 'output', 'data', 'success', 'durationMs'];
@@ -19,16 +21,14 @@ const KNOWN_FIELDS = [
   ]),
 ];
 
-/** What only the end of a nested run can say. */
-const END_FIELDS: ReadonlySet<string> = new Set(['success', 'outcome', 'iterations', 'results', 'failureCount']);
-
-export function checkResults(references: readonly ReferenceSite[], setters: Setters): Problem[] {
+export function checkResults(references: readonly ReferenceSite[], setters: Setters, knownRefs: KnownRefs): Problem[] {
   return references.flatMap((reference) => {
     const { own, result, field } = resultRead(reference, setters);
     // A dotted word in a shell line may be a file's name.
     if (field === undefined || own.length === 0 || (reference.from === 'shell' && !inBraces(reference))) return [];
     if (own.every(({ site }) => site.step.type === 'shell')) return checkShellField(reference, result, field);
-    return own.every(isNotAwaited) && END_FIELDS.has(field) ? [notAwaited(reference, field, own)] : [];
+    if (own.every(isNotAwaited) && END_FIELDS.has(field)) return [notAwaited(reference, field, own)];
+    return checkGivenField(reference, field, own, knownRefs);
   });
 }
 
@@ -57,7 +57,28 @@ function stepAt({ steps }: Plain, place: string, setters: Setters): readonly Set
   return setter === undefined ? [] : [setter];
 }
 
-function isNotAwaited({ site: { step } }: Setter): boolean {
+/** What a nested run gives is known where its definition declares it. */
+function checkGivenField(
+  { at, written }: ReferenceSite,
+  field: string,
+  own: readonly Setter[],
+  knownRefs: KnownRefs,
+): Problem[] {
+  const given = new Set<string>();
+  for (const { site } of own) {
+    if (site.step.type !== 'sentinel' || isNotAwaited({ site })) return [];
+    const { definition } = site.step;
+    const outputs = ('$ref' in definition ? knownRefs(definition.$ref) : definition)?.outputs;
+    if (!isPlain(outputs)) return [];
+    for (const name of Object.keys(outputs)) given.add(name);
+  }
+  if (given.has(field) || END_FIELDS.has(field) || STEP_FIELDS.has(field) || isMethod(field)) return [];
+  const near = nearestFix(field, [...given, ...END_FIELDS]);
+  const message = `${written} has no value: the definition that runs there declares no output "${field}"; ${near.fix ?? `it gives ${[...given].join(', ')}`}`;
+  return [{ code: 'UNKNOWN_FIELD', severity: 'warning', path: at, message, ...near }];
+}
+
+function isNotAwaited({ site: { step } }: Pick<Setter, 'site'>): boolean {
   return step.type === 'sentinel' && step.await === false;
 }
 

@@ -7,7 +7,7 @@ import type { Problem } from '../../problems.ts';
 import { isReferredLater, referencesIn, unreadIn, type Unread } from '../../references/written-references.ts';
 import { isPlain, join, type Origins, type Plain } from '../draft/draft.ts';
 import { expressionFix } from '../remedies/expression-fix.ts';
-import type { Place, Sites, StepSite } from './sites.ts';
+import type { DefinitionSite, Place, Sites, StepSite } from './sites.ts';
 import { unknownCall } from '../remedies/unknown-call.ts';
 
 export interface ReferenceSite {
@@ -93,7 +93,25 @@ export function collectReferences(sites: Sites, origins: Origins, known: Known):
       );
     readTemplates(site, origins, known, references, unread);
   }
+  for (const site of sites.definitions) {
+    references.push(...outputReferences(site, origins));
+    eachText(site.value['outputs'], origins.locate(site.value, site.path, ['outputs']), (text, at) =>
+      unread.push(...unreadIn(text).map((found) => ({ ...found, at }))),
+    );
+  }
   return { references, unread, problems };
+}
+
+/** What a run gives is read at its end, by no step. */
+function outputReferences(site: DefinitionSite, origins: Origins): ReferenceSite[] {
+  const { value, path } = site;
+  const place: Place = { definition: site, loops: [] };
+  const found: ReferenceSite[] = [];
+  eachText(value['outputs'], origins.locate(value, path, ['outputs']), (text, at) => {
+    for (const { name, path: fields, written } of eachOnce(referencesIn(text)))
+      found.push({ name, path: fields, written, at, place, reader: value, from: 'template' });
+  });
+  return found;
 }
 
 /** What is collected for models as a pass begins, where the current item is bound. */

@@ -60,7 +60,11 @@ const TYPES_THERE_ARE = `there are ${STEP_TYPES.join(', ')}`;
 const LEFT_OUT: ReadonlyArray<{ key: string; fits: (value: unknown) => boolean; by: unknown }> = [
   ...['steps', 'then', 'else', 'always', 'args'].map((key) => ({ key, fits: Array.isArray, by: [] })),
   { key: 'branches', fits: (value) => Array.isArray(value) && value.every(Array.isArray), by: [] },
-  ...['params', 'env', 'inputs', 'inputSchema', 'form', 'values'].map((key) => ({ key, fits: isPlain, by: {} })),
+  ...['params', 'env', 'inputs', 'inputSchema', 'outputs', 'form', 'values'].map((key) => ({
+    key,
+    fits: isPlain,
+    by: {},
+  })),
   ...['stdin', 'data', 'schema', 'show', 'handles'].map((key) => ({ key, fits: () => true, by: null })),
   { key: 'definition', fits: isPlain, by: { $ref: 'elsewhere' } },
 ];

@@ -50,7 +50,7 @@ const SENTENCES: ReadonlyMap<string, string> = sentencesFor([
     ],
   ],
   [
-    'the result of a run are its variables, and a step sets one by "outputTo"',
+    'what a run gives stands in "outputs" of the definition, and without it are its variables; a step sets one by "outputTo"',
     ['return', 'returns', 'output', 'outputs', 'yield', 'respond'],
   ],
   [

@@ -194,6 +194,8 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
   [['then'], ['ontrue', 'iftrue', 'true', 'yes', 'consequent', 'whentrue']],
   [['else'], ['onfalse', 'iffalse', 'false', 'no', 'alternate', 'alternative', 'otherwise', 'elseif', 'elif', 'elsif']],
   [['inputs'], ['params', 'with', 'args']],
+  [['outputs'], ['returns', 'return', 'output', 'result', 'results']],
+  [['inputSchema'], ['schema', 'inputsschema', 'parametersschema', 'argsschema']],
   [['assignee'], ['approvers', 'approver', 'to', 'assignees', 'user', 'users', 'who', 'reviewers', 'reviewer']],
   [['form'], ['options', 'fields', 'choices']],
   [['executionId'], ['process', 'pid', 'processid', 'execution']],

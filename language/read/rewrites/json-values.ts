@@ -17,6 +17,7 @@ export const DEFINITION_KEYS = [
   'escalateOn',
   'inputs',
   'inputSchema',
+  'outputs',
   'env',
   'pipeline',
   'challenges',

@@ -11,7 +11,7 @@ import { beginSegment } from '../../../interpreter/budget.ts';
 import type { Host } from '../../../interpreter/host.ts';
 import { timeLimitsLeft } from '../../../interpreter/limits.ts';
 import { firstPosition, type Position, type StepFrame } from '../../../interpreter/position.ts';
-import { rootStrand } from '../../../interpreter/walk.ts';
+import { rootStrand } from '../../../interpreter/walk-state.ts';
 import { runInputOf } from '../../../workflows/messages/start-input.ts';
 
 const say = (text: string): Step => ({ type: 'shell', command: `echo ${text}`, outputTo: text });

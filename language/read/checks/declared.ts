@@ -1,4 +1,4 @@
-/** What a definition declares of its inputs by a JSON Schema, and what its nested steps hand to others that do. */
+/** What a definition declares: its inputs by a JSON Schema, what its nested steps hand to others that do, and its outputs. */
 import { inputNames } from '../../inputs/declared-inputs.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../json.ts';
 import { schemaFaults, type SchemaFaults } from '../../params/schema-faults.ts';
@@ -11,14 +11,14 @@ import type { KnownRefs } from './nesting.ts';
 import { badSchema } from './step-details.ts';
 import { checkName } from './steps.ts';
 
-export function checkInputs(sites: Sites, origins: Origins, knownRefs: KnownRefs): Problem[] {
+export function checkDeclared(sites: Sites, origins: Origins, knownRefs: KnownRefs): Problem[] {
   return [
-    ...sites.definitions.flatMap((site) => checkDeclared(site, origins)),
+    ...sites.definitions.flatMap((site) => [...checkSchema(site, origins), ...checkOutputs(site, origins)]),
     ...sites.steps.flatMap((site) => checkHandedOn(site, origins, knownRefs)),
   ];
 }
 
-function checkDeclared({ value, path }: DefinitionSite, origins: Origins): Problem[] {
+function checkSchema({ value, path }: DefinitionSite, origins: Origins): Problem[] {
   const { inputSchema: schema, inputs } = value;
   if (schema === undefined) return [];
   const at = origins.locate(value, path, ['inputSchema']);
@@ -36,6 +36,20 @@ function checkDeclared({ value, path }: DefinitionSite, origins: Origins): Probl
   if (typeof faults === 'string')
     return [{ code: 'BAD_SCHEMA', severity: 'error', path: at, message: `this is not a JSON Schema: ${faults}` }];
   return [...checkNames(schema, at), ...checkDefaults(schema, at)];
+}
+
+/** What the end of every nested run says, whatever its definition declares. */
+export const END_FIELDS: ReadonlySet<string> = new Set(['success', 'outcome', 'iterations', 'results', 'failureCount']);
+
+function checkOutputs({ value, path }: DefinitionSite, origins: Origins): Problem[] {
+  const { outputs } = value;
+  if (!isPlain(outputs)) return [];
+  return Object.keys(outputs).flatMap((name): Problem[] => {
+    const at = origins.locate(value, path, ['outputs', name]);
+    if (!END_FIELDS.has(name)) return checkName(name, at);
+    const message = `every result of a run has a "${name}" of its own; choose another name`;
+    return [{ code: 'RESERVED_NAME', severity: 'error', path: at, message }];
+  });
 }
 
 function faultsOf(schema: JsonObject): SchemaFaults | string {
