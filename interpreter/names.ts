@@ -54,6 +54,10 @@ function builtIn(walk: Walk, passes: readonly number[], name: string): Json | un
       return walk.input.project;
     case 'PERSONA_ID':
       return walk.input.persona;
+    case 'RUN_HANDLE':
+      return walk.input.handle;
+    case 'RUN_NAME':
+      return walk.input.definition.name;
     case 'iteration':
       return passes.at(-1) ?? 0;
     case 'input':

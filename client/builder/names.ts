@@ -63,6 +63,8 @@ export interface BuiltIns {
   ELAPSED_MS: number;
   PROJECT_ROOT: string;
   PERSONA_ID: string;
+  RUN_HANDLE: string;
+  RUN_NAME: string;
   iteration: number;
   event: Open;
   input: Open;

@@ -43,6 +43,8 @@ export const BUILT_INS: ReadonlySet<string> = new Set([
   'ELAPSED_MS',
   'PROJECT_ROOT',
   'PERSONA_ID',
+  'RUN_HANDLE',
+  'RUN_NAME',
   'iteration',
   'event',
   'input',
