@@ -11,6 +11,7 @@ import { definitionBytesMax } from '../language/limits.ts';
 import type { Definition } from '../language/model.ts';
 import type { Problem } from '../language/problems.ts';
 import type { RefusedRefs } from '../language/read/checks/nesting.ts';
+import { DEFINITION_ENDINGS, formatOf, readDefinitionText } from '../language/read/text/definition-text.ts';
 import { parseDefinitionText, type ReadOptions } from '../language/read/definition.ts';
 import { ownRoot } from '../services/config/package-root.ts';
 
@@ -56,7 +57,10 @@ export const commandsOf = ({
 function readWith(file: string, options: ReadOptions): DefinitionRead {
   const read = readText(file);
   if ('problem' in read) return { definition: null, problems: [read.problem], inferred: [] };
-  const { problems, inferred, ...rest } = parseDefinitionText(read.text, options);
+  const { inferred, ...rest } = parseDefinitionText(read.text, options, formatOf(file));
+  const problems = rest.problems.map((problem) =>
+    problem.line === undefined ? problem : { ...problem, file: relative('.', file) },
+  );
   if (!rest.ok) return { definition: null, problems, inferred };
   return {
     definition: rest.definition,
@@ -94,7 +98,7 @@ export class DefinitionFiles implements Named {
     return definition === null ? { where: relative('.', file), problems } : undefined;
   };
 
-  /** The file called `name`.json, or the one whose definition is named so. */
+  /** The file called `name` with one of the endings of definitions, or the one whose definition is named so. */
   find(name: string): string | null {
     const before = this.#found.get(name);
     if (before !== undefined) return before;
@@ -105,7 +109,7 @@ export class DefinitionFiles implements Named {
 
   /** Names under which something would be found, for suggestions. */
   names(): string[] {
-    return this.#folders.flatMap(jsonFilesIn).map((file) => basename(file, '.json'));
+    return this.#folders.flatMap(definitionFilesIn).map(bareName);
   }
 
   #readOnce(file: string): DefinitionRead {
@@ -116,9 +120,8 @@ export class DefinitionFiles implements Named {
 
   #search(name: string): string | null {
     for (const folder of this.#folders) {
-      const files = jsonFilesIn(folder);
-      const found =
-        files.find((file) => basename(file, '.json') === name) ?? files.find((file) => this.#nameOf(file) === name);
+      const files = definitionFilesIn(folder);
+      const found = files.find((file) => bareName(file) === name) ?? files.find((file) => this.#nameOf(file) === name);
       if (found !== undefined) return found;
     }
     return null;
@@ -156,7 +159,20 @@ export function otherThan(file: string): string | null {
   return file.endsWith('.schema.json') ? 'a JSON Schema' : null;
 }
 
-function jsonFilesIn(folder: { path: string; deep: boolean }): string[] {
+/** By its ending alone. */
+export function isDefinitionFile(file: string): boolean {
+  return DEFINITION_ENDINGS.some((ending) => file.endsWith(ending));
+}
+
+/** `deploy` of `sentinels/deploy.yaml`. */
+function bareName(file: string): string {
+  return basename(
+    file,
+    DEFINITION_ENDINGS.find((ending) => file.endsWith(ending)),
+  );
+}
+
+function definitionFilesIn(folder: { path: string; deep: boolean }): string[] {
   let entries: string[];
   try {
     entries = readdirSync(folder.path, { recursive: folder.deep, encoding: 'utf8' });
@@ -165,7 +181,7 @@ function jsonFilesIn(folder: { path: string; deep: boolean }): string[] {
     return [];
   }
   return entries
-    .filter((entry) => entry.endsWith('.json') && otherThan(entry) === null)
+    .filter((entry) => isDefinitionFile(entry) && otherThan(entry) === null)
     .toSorted()
     .slice(0, filesSearchedMax)
     .map((entry) => join(folder.path, entry));
@@ -174,15 +190,12 @@ function jsonFilesIn(folder: { path: string; deep: boolean }): string[] {
 function nameIn(file: string): string | null {
   const read = readText(file);
   if ('problem' in read) return null;
-  try {
-    const value: unknown = JSON.parse(read.text);
-    return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string'
-      ? value.name
-      : null;
-  } catch {
-    // Whatever it is, no definition can be meant by it.
-    return null;
-  }
+  // What is neither holds no definition that can be meant.
+  const text = readDefinitionText(read.text, formatOf(file));
+  const value = text.ok ? text.value : null;
+  return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string'
+    ? value.name
+    : null;
 }
 
 const anything: Known = (name) => ({ name, steps: [], loop: { type: 'once' } });
@@ -194,7 +207,7 @@ function readLeniently(file: string, commands: Commands): DefinitionRead {
 
 function readText(file: string): { text: string } | { problem: Problem } {
   try {
-    if (statSync(file).isDirectory()) return unreadable(`${file} is a folder; give the path of a JSON file`);
+    if (statSync(file).isDirectory()) return unreadable(`${file} is a folder; give the path of a file`);
     const bytes = readBounded(file, definitionBytesMax + 1);
     if (bytes.length > definitionBytesMax) {
       const message = `${file} is larger than the ${definitionBytesMax} bytes a definition may have: keep data in files or in the store`;

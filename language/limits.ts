@@ -5,6 +5,8 @@
 
 /** A definition as text, and its shape. */
 export const definitionBytesMax = 1024 * 1024;
+/** One that is YAML: its parser takes seconds for more. */
+export const yamlBytesMax = 256 * 1024;
 export const stepsMax = 5_000;
 /** Arrays and objects inside one another, steps included. */
 export const nestingDepthMax = 64;

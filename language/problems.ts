@@ -6,6 +6,7 @@
 export const PROBLEMS = {
   FILE_NOT_READABLE: 'The file cannot be read',
   NOT_JSON: 'The text is not JSON',
+  NOT_YAML: 'The text is not YAML',
   BAD_JSON_TEXT: 'A text that should hold JSON does not',
   DUPLICATE_KEY: 'An object has the same key twice',
   TOO_LARGE: 'The definition is too large',
@@ -69,6 +70,12 @@ export interface Problem {
   path: string;
   message: string;
   fix?: string;
+  /** Where it stands in the text, from 1; `source`: that line of it. */
+  line?: number;
+  column?: number;
+  source?: string;
+  /** The file of that text. */
+  file?: string;
 }
 
 export function hasErrors(problems: readonly Problem[]): boolean {

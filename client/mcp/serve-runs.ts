@@ -8,6 +8,7 @@ import { handleFor } from '../cli/request/run-request.ts';
 import { ClientError, type SentinelClient } from '../client.ts';
 import { nestedEvents } from '../follow/nested-events.ts';
 import { standingOf } from '../lookup/run-standing.ts';
+import { isDefinitionFile } from '../read-definition.ts';
 import { traceLines } from '../show/trace.ts';
 import { servedCommands, servedFiles, type Served } from './served.ts';
 import { said } from './tool-result.ts';
@@ -57,7 +58,7 @@ function addStarting(server: McpServer, served: Served): void {
 
 async function savedDefinition(served: Served, name: string) {
   // A name, and no path: what is not saved is not started from here.
-  if (/[/\\]/.test(name) || name.endsWith('.json') || existsSync(name))
+  if (/[/\\]/.test(name) || isDefinitionFile(name) || existsSync(name))
     throw new ClientError('USAGE', `"${name}" is not the name of a saved sentinel; list_sentinels names them.`);
   const { client, project } = served;
   const { definition, problems, known } = await findDefinition(name, project, await servedCommands(served), client);

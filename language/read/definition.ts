@@ -28,8 +28,8 @@ import { checkSteps } from './checks/steps.ts';
 import { checkUnread } from './checks/unread.ts';
 import { collectReferences } from './inventory/collect-references.ts';
 import { isPlain } from './draft/draft.ts';
-import { duplicateKeys } from './text/duplicate-keys.ts';
-import { readJsonText } from './text/json-text.ts';
+import { readDefinitionText, type Format } from './text/definition-text.ts';
+import { placed, placedAt } from './text/placed-problems.ts';
 import { collectSetters } from './inventory/setters.ts';
 import { checkShape } from './text/shape.ts';
 import { collectSites } from './inventory/sites.ts';
@@ -52,7 +52,7 @@ export interface ReadOptions {
   isBounded?: boolean;
 }
 
-export function parseDefinitionText(text: string, options: ReadOptions): ReadResult {
+export function parseDefinitionText(text: string, options: ReadOptions, format: Format = 'json'): ReadResult {
   const bytes = text.length > definitionBytesMax ? text.length : new TextEncoder().encode(text).length;
   if (bytes > definitionBytesMax) {
     return refused({
@@ -62,13 +62,11 @@ export function parseDefinitionText(text: string, options: ReadOptions): ReadRes
       message: `the definition has ${bytes} bytes; at most ${definitionBytesMax} are read: keep data in files or in the store`,
     });
   }
-  const read = readJsonText(text);
-  if (!read.ok) return refused(read.problem);
+  const read = readDefinitionText(text, format);
+  if (!read.ok) return refused(read.at === undefined ? read.problem : placedAt(read.problem, text, read.at));
   const result = parseDefinition(read.value, options);
-  const duplicates = duplicateKeys(text);
-  return duplicates.length === 0
-    ? result
-    : { ok: false, problems: [...duplicates, ...result.problems], inferred: result.inferred };
+  const problems = placed([...read.problems, ...result.problems], text, read.placeOf);
+  return read.problems.length === 0 ? { ...result, problems } : { ok: false, problems, inferred: result.inferred };
 }
 
 export function parseDefinition(value: unknown, options: ReadOptions): ReadResult {

@@ -18,7 +18,7 @@ const laws: Law[] = [
   {
     folder: 'language/',
     ours: ['language/'],
-    packages: ['zod', 'ajv', 'jsep', '@jsep-plugin', 're2js', 'fastest-levenshtein', 'croner'],
+    packages: ['zod', 'ajv', 'jsep', '@jsep-plugin', 're2js', 'fastest-levenshtein', 'croner', 'yaml'],
   },
   { folder: 'interpreter/simulation/', ours: ['language/', 'interpreter/'], packages: [] },
   {

@@ -12,6 +12,7 @@ import {
   commandsOf,
   filesAround,
   filesOfProject,
+  isDefinitionFile,
   readDefinitionFile,
   type Commands,
   type DefinitionFiles,
@@ -35,7 +36,7 @@ export async function findDefinition(
   client: SentinelClient,
 ): Promise<FoundDefinition> {
   const files = filesOfProject(project, commands);
-  const isPath = given.endsWith('.json') || given.includes('/') || existsSync(given);
+  const isPath = isDefinitionFile(given) || given.includes('/') || existsSync(given);
   const file = isPath ? resolve(given) : files.find(given);
   if (file !== null) {
     const around = filesAround(file, commands);
@@ -52,7 +53,7 @@ export async function findDefinition(
     const hint = nearestOf(given, files.names(), (name) => `write "${name}", or `);
     throw new ClientError(
       'DEFINITION_NOT_FOUND',
-      `There is no file and no definition "${given}"${where}; ${hint}give the path of a JSON file.`,
+      `There is no file and no definition "${given}"${where}; ${hint}give the path of a file.`,
     );
   }
   return resolveReferences(

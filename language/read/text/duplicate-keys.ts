@@ -5,6 +5,7 @@
 import type { Problem } from '../../problems.ts';
 import { join } from '../draft/draft.ts';
 import { placesIn } from './place.ts';
+import { placedAt } from './placed-problems.ts';
 
 interface Open {
   path: string;
@@ -39,7 +40,7 @@ export function duplicateKeys(text: string): Problem[] {
     else if (part === ',' && at !== undefined) at.index += 1;
     else if (part === ':' && at?.keys !== undefined) {
       at.key = JSON.parse(last.text) as string;
-      if (at.keys.has(at.key)) problems.push(twice(at, place(last.at)));
+      if (at.keys.has(at.key)) problems.push(placedAt(twice(at, place(last.at)), text, last.at));
       at.keys.add(at.key);
     } else last = { at: found.index, text: part };
   }

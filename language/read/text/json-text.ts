@@ -8,7 +8,8 @@ import type { Problem } from '../../problems.ts';
 import { placesIn } from './place.ts';
 import { checkTextBounds } from './text-bounds.ts';
 
-export type JsonText = { ok: true; value: unknown } | { ok: false; problem: Problem };
+/** `at`: where the text stops being JSON. */
+export type JsonText = { ok: true; value: unknown } | { ok: false; problem: Problem; at?: number };
 
 export function readJsonText(text: string): JsonText {
   const source = text.startsWith('\uFEFF') ? text.slice(1) : text;
@@ -17,13 +18,15 @@ export function readJsonText(text: string): JsonText {
   try {
     return { ok: true, value: JSON.parse(source) };
   } catch {
-    return { ok: false, problem: notJson(source) };
+    const { at, message } = faultIn(source);
+    const problem: Problem = {
+      code: 'NOT_JSON',
+      severity: 'error',
+      path: '',
+      message: `${placesIn(source)(at)}: ${message}`,
+    };
+    return { ok: false, problem, at: at + (text.length - source.length) };
   }
-}
-
-function notJson(source: string): Problem {
-  const { at, message } = faultIn(source);
-  return { code: 'NOT_JSON', severity: 'error', path: '', message: `${placesIn(source)(at)}: ${message}` };
 }
 
 interface Fault {
@@ -35,6 +38,8 @@ interface Fault {
 function faultIn(source: string): Fault {
   const { at, expected } = firstError(source);
   const char = source[at];
+  if (source.startsWith('/*', at) && !source.includes('*/', at + 2))
+    return { at, message: 'the comment that begins here has no end; write "*/" behind it' };
   if (source.startsWith('//', at) || source.startsWith('/*', at))
     return { at, message: 'JSON has no comments; remove it, or put the text in a "description" or in a key "//"' };
   if ((char === ']' && expected === 'value') || (char === '}' && expected === 'key')) {

@@ -38,7 +38,7 @@ export function checkTextBounds(source: string): Problem | undefined {
 }
 
 /** Where its closing quote stands, or the last character. */
-function endOfText(source: string, from: number): number {
+export function endOfText(source: string, from: number): number {
   let at = from + 1;
   while (at < source.length && source.charCodeAt(at) !== QUOTE) at += source.charCodeAt(at) === BACKSLASH ? 2 : 1;
   return at;

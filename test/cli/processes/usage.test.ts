@@ -87,21 +87,6 @@ beforeAll(async () => {
     JSON.stringify({ ...HELLO, name: 'typo', steps: [{ type: 'shell', command: 'x', comand: 'x' }] }),
   );
   mkdirSync(join(cli.folder, 'folder.json'));
-  writeFileSync(
-    join(cli.folder, 'deploy.json'),
-    JSON.stringify({
-      name: 'deploy',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          target: { type: 'string', description: 'where to\u001b[31m' },
-          count: { type: 'integer', default: 2 },
-        },
-        required: ['target'],
-      },
-      steps: [{ type: 'emit', event: 'x', data: ['$target', '$count'] }],
-    }),
-  );
 });
 
 afterAll(() => cli.remove());
@@ -118,50 +103,6 @@ describe('help', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('--json');
     expect(stdout).toMatch(new RegExp(`Examples:\\n(.*\\n)*.*sentinel ${verb}`));
-  });
-});
-
-describe('the inputs of a definition', () => {
-  it('stand in the help of run', async () => {
-    const { code, stdout, stderr } = await cli.run(['run', 'deploy.json', '--help']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(
-      /Inputs of deploy:\n +INPUT +TYPE +WITHOUT IT +WHAT FOR\n +target +string +needed +where to\[31m\n +count +integer +default 2\n/,
-    );
-  });
-
-  it('are none where none are declared', async () => {
-    expect((await cli.run(['run', '--help', 'hello.json'])).stdout).toContain('Inputs of hello: none are declared');
-  });
-
-  it.each([
-    { given: [], says: '"deploy": the input "target" (string: where to' },
-    { given: ['target=a', 'count=x'], says: 'the input "count" (integer) does not fit: it must be integer' },
-    { given: ['target=a', 'cuont=1'], says: 'there is no input "cuont"; write "count".' },
-  ])('are refused as $given by run and by simulate', async ({ given, says }) => {
-    for (const verb of ['run', 'simulate']) {
-      const { code, stdout, stderr } = await cli.run([
-        verb,
-        'deploy.json',
-        '--json',
-        ...given.flatMap((input) => ['--input', input]),
-      ]);
-      expect({ verb, code }).toEqual({ verb, code: 2 });
-      expect(stderr).toContain(says);
-      expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: 'INPUT_REFUSED' } });
-    }
-  });
-
-  it('are refused where the definition neither declares nor reads them', async () => {
-    const { code, stderr } = await cli.run(['run', 'hello.json', '--input', 'nmae=Ada']);
-    expect(code).toBe(2);
-    expect(stderr).toContain('"hello": there is no input "nmae"');
-  });
-
-  it('take a number for a text', async () => {
-    const { code, stdout } = await cli.run(['simulate', 'deploy.json', '--json', '--input', 'target=1.40']);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'completed' });
   });
 });
 
@@ -208,7 +149,7 @@ describe('usage errors', () => {
     { args: ['run', 'hello.json', '--project', 'nowhere'], says: /--project nowhere does not exist/ },
     { args: ['run', 'hello.json', '--project', 'hello.json'], says: /--project hello\.json is not a folder/ },
     { args: ['run', 'hello.json', '--id', 'a/b'], says: /--id a\/b cannot be a handle/ },
-    { args: ['run', 'helo'], says: /no definition "helo".*; write "hello", or give the path of a JSON file\.\n$/ },
+    { args: ['run', 'helo'], says: /no definition "helo".*; write "hello", or give the path of a file\.\n$/ },
     {
       args: ['list', '--status', 'done'],
       says: /--status is "done"; write one of running, paused, completed, failed, cancelled\.\n$/,

@@ -16,6 +16,7 @@ import { catalogue } from '../../catalogue.ts';
 interface BadCase {
   definition?: { generate?: 'steps' | 'text' } & Record<string, Json>;
   text?: string;
+  format?: 'json' | 'yaml';
   problems: Found[];
   message?: string;
   /** The problems are all warnings: the definition is accepted. */
@@ -73,7 +74,7 @@ const sentence = (result: ReadResult): string[] =>
 const lastingCodes = ({ problems }: ReadResult): string[] =>
   problems.map(({ code }) => code).filter((code) => code !== 'KEY_WITHOUT_EFFECT');
 
-function readBad({ definition, text }: BadCase): ReadResult {
+function readBad({ definition, text, format }: BadCase): ReadResult {
   if (definition?.generate === 'steps')
     return parseDefinition(
       { name: 'x', steps: Array.from({ length: stepsMax + 1 }, () => shell) },
@@ -83,7 +84,7 @@ function readBad({ definition, text }: BadCase): ReadResult {
     return parseDefinitionText(`{"name":"${'x'.repeat(definitionBytesMax)}"}`, { catalogue, knownRefs });
   return text === undefined
     ? parseDefinition(definition, { catalogue, knownRefs })
-    : parseDefinitionText(text, { catalogue, knownRefs });
+    : parseDefinitionText(text, { catalogue, knownRefs }, format);
 }
 
 describe('bad definitions', () => {

@@ -1,0 +1,30 @@
+/** The forms that a definition is written in (JSON, with comments or without, and YAML), read to one value. */
+import { duplicateKeys } from './duplicate-keys.ts';
+import { readJsonText } from './json-text.ts';
+import { placesInJson } from './json-places.ts';
+import { withoutComments } from './comments.ts';
+import type { DefinitionText } from './placed-problems.ts';
+import { readYaml } from './yaml-text.ts';
+
+export type Format = 'json' | 'yaml';
+
+export function readDefinitionText(text: string, format: Format): DefinitionText {
+  if (format === 'yaml') return readYaml(text);
+  const read = readJsonText(text);
+  if (read.ok) return inJson(text, read.value);
+  const plain = withoutComments(text);
+  const again = plain === text ? read : readJsonText(plain);
+  return again.ok ? inJson(plain, again.value) : again;
+}
+
+function inJson(text: string, value: unknown): DefinitionText {
+  return { ok: true, value, problems: duplicateKeys(text), placeOf: (paths) => placesInJson(text, paths) };
+}
+
+/** What a file holds, by the end of its name. */
+export function formatOf(file: string): Format {
+  return /\.ya?ml$/i.test(file) ? 'yaml' : 'json';
+}
+
+/** How files of definitions may end. */
+export const DEFINITION_ENDINGS = ['.json', '.jsonc', '.yaml', '.yml'] as const;

@@ -1,0 +1,175 @@
+/**
+ * YAML to a value, or why not. It is YAML 1.2 with its core schema and nothing that JSON could not hold:
+ * no anchors, aliases, tags, merge keys or keys that are no text. The library composes recursively and
+ * takes seconds for a hostile text of a megabyte, so size and depth are bounded before it is asked.
+ */
+import { isAlias, isMap, isPair, isScalar, isSeq, parseDocument, type Node } from 'yaml';
+import { valueDepthMax, yamlBytesMax } from '../../limits.ts';
+import type { Problem, ProblemCode } from '../../problems.ts';
+import { placedAt, type DefinitionText } from './placed-problems.ts';
+import { placesIn } from './place.ts';
+import { WantedPaths } from './wanted-paths.ts';
+
+export function readYaml(text: string): DefinitionText {
+  const bytes = new TextEncoder().encode(text).length;
+  if (bytes > yamlBytesMax) {
+    const message = `the definition has ${bytes} bytes; at most ${yamlBytesMax} are read as YAML: write it as JSON, or keep data in files`;
+    return { ok: false, problem: { code: 'TOO_LARGE', severity: 'error', path: '', message } };
+  }
+  const deep = tooDeep(text);
+  if (deep !== undefined)
+    return refused(
+      text,
+      'TOO_DEEP',
+      deep,
+      `there are more than ${valueDepthMax} levels here; move the inner steps into a definition of their own and refer to it by "$ref"`,
+    );
+  const document = parseDocument(text, {
+    schema: 'core',
+    version: '1.2',
+    merge: false,
+    uniqueKeys: false,
+    strict: true,
+    logLevel: 'error',
+    prettyErrors: false,
+  });
+  const [wrong] = [...document.errors, ...document.warnings];
+  if (wrong !== undefined)
+    return refused(text, 'NOT_YAML', wrong.pos[0], remedyAt(text, wrong.pos[0]) ?? plainWords(wrong.message));
+  const { contents } = document;
+  const reading = new Reading();
+  const value = contents === null ? null : reading.value(contents, '');
+  if (reading.fault !== undefined) return refused(text, 'NOT_YAML', reading.fault.at, reading.fault.message);
+  return {
+    ok: true,
+    value,
+    problems: reading.twice.map((one) => twice(text, one)),
+    placeOf: (paths) => placesInYaml(contents, paths),
+  };
+}
+
+function refused(text: string, code: ProblemCode, at: number, message: string): DefinitionText {
+  return {
+    ok: false,
+    at,
+    problem: { code, severity: 'error', path: '', message: `${placesIn(text)(at)}: ${message}` },
+  };
+}
+
+/** The library ends some of its sentences in a place, which is told already. */
+const plainWords = (message: string): string => message.replace(/ at line \d+, column \d+:?[^]*$/, '').slice(0, 200);
+
+/** Where more levels are open than the library may recurse over: by brackets, by indentation, and by marks that open one each. */
+function tooDeep(text: string): number | undefined {
+  const indents: number[] = [];
+  let brackets = 0;
+  for (let begin = 0; begin < text.length;) {
+    const newline = text.indexOf('\n', begin);
+    const end = newline === -1 ? text.length : newline;
+    let at = begin;
+    let marks = 0;
+    for (; at < end; at += 1) {
+      const char = text[at];
+      if (char === ' ') continue;
+      if ((char === '-' || char === '?' || char === ':') && (text[at + 1] === ' ' || at + 1 === end)) marks += 1;
+      else break;
+    }
+    if (at < end) {
+      const indent = at - begin;
+      while ((indents.at(-1) ?? -1) >= indent) indents.pop();
+      indents.push(indent);
+    }
+    for (let inner = at; inner < end; inner += 1) {
+      const char = text[inner];
+      if (char === '[' || char === '{') brackets += 1;
+      else if ((char === ']' || char === '}') && brackets > 0) brackets -= 1;
+      if (brackets > valueDepthMax) return inner;
+    }
+    if (indents.length + marks + brackets > valueDepthMax) return begin;
+    begin = end + 1;
+  }
+  return undefined;
+}
+
+interface Twice {
+  key: string;
+  path: string;
+  at: number;
+}
+
+class Reading {
+  fault: { at: number; message: string } | undefined;
+  readonly twice: Twice[] = [];
+
+  value(node: Node | null, path: string): unknown {
+    if (node === null || this.fault !== undefined) return null;
+    const at = node.range?.[0] ?? 0;
+    if (isAlias(node) || ('anchor' in node && node.anchor !== undefined))
+      return this.#refuse(at, 'anchors (&) and aliases (*) are not read; write the value where it is needed');
+    if (node.tag !== undefined && node.tag.startsWith('!'))
+      return this.#refuse(at, `the tag ${node.tag} is not read; remove it`);
+    if (isScalar(node)) return node.value;
+    if (isSeq(node)) return node.items.map((item, index) => this.value(item as Node | null, inner(path, index)));
+    return isMap(node) ? this.#map(node.items, path, at) : null;
+  }
+
+  #map(items: readonly unknown[], path: string, at: number): unknown {
+    const entries = new Map<string, unknown>();
+    for (const pair of items) {
+      if (!isPair(pair)) continue;
+      const { key, value } = pair as { key: Node | null; value: Node | null };
+      if (!isScalar(key)) return this.#refuse(at, keyWords(key));
+      const name = String(key.source ?? key.value);
+      if (entries.has(name)) this.twice.push({ key: name, path: inner(path, name), at: key.range?.[0] ?? at });
+      entries.set(name, this.value(value, inner(path, name)));
+    }
+    return Object.fromEntries(entries);
+  }
+
+  #refuse(at: number, message: string): null {
+    this.fault ??= { at, message };
+    return null;
+  }
+}
+
+const inner = (path: string, key: string | number): string => (path === '' ? String(key) : `${path}.${key}`);
+
+const BRACES = 'to YAML {{ begins a map: put the whole value in quotes, as "{{name}}"';
+
+function keyWords(key: Node | null): string {
+  return isMap(key) ? BRACES : 'a key is a text, and here stands something else';
+}
+
+/** A value that begins with a reference in braces is the mistake that most are. */
+function remedyAt(text: string, at: number): string | undefined {
+  const line = text.slice(text.lastIndexOf('\n', at - 1) + 1, (text.indexOf('\n', at) + 1 || text.length + 1) - 1);
+  return /(?:^|[:,[-])\s*\{\{/.test(line) ? BRACES : undefined;
+}
+
+function twice(text: string, { key, path, at }: Twice): Problem {
+  const message = `${placesIn(text)(at)}: "${key}" stands twice in this object, and only the last would count; keep one of them`;
+  return placedAt({ code: 'DUPLICATE_KEY', severity: 'error', path, message, fix: `remove one "${key}"` }, text, at);
+}
+
+function placesInYaml(root: Node | null, paths: readonly string[]): Map<string, number> {
+  const wanted = new WantedPaths(paths);
+  const visit = (node: Node | null, path: string | undefined): void => {
+    if (node === null || path === undefined) return;
+    if (isSeq(node))
+      node.items.forEach((item, index) => {
+        const child = wanted.child(path, String(index));
+        wanted.found(child, (item as Node | null)?.range?.[0] ?? 0);
+        visit(item as Node | null, child);
+      });
+    if (!isMap(node)) return;
+    for (const { key, value } of node.items as { key: Node | null; value: Node | null }[]) {
+      if (!isScalar(key)) continue;
+      const child = wanted.child(path, String(key.source ?? key.value));
+      wanted.found(child, key.range?.[0] ?? 0);
+      visit(value, child);
+    }
+  };
+  wanted.found('', root?.range?.[0] ?? 0);
+  visit(root, '');
+  return wanted.places();
+}
