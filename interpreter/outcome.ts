@@ -49,7 +49,10 @@ export function passFailed(name: string, value: Json): boolean {
 function numbersOf(name: string, value: Json): [string, number][] {
   if (typeof value === 'number') return [[name, value]];
   if (!isJsonObject(value)) return [];
-  return Object.entries(value).filter((entry): entry is [string, number] => typeof entry[1] === 'number');
+  // A nested run has averages of its own, and no mean is taken of those.
+  return Object.entries(value).filter(
+    (entry): entry is [string, number] => typeof entry[1] === 'number' && !/^average[A-Z]/.test(entry[0]),
+  );
 }
 
 /** Closes the books on a pass. */

@@ -25,7 +25,7 @@ import { checkResults } from './checks/results.ts';
 import { checkSettings } from './checks/settings.ts';
 import { checkStepDetails } from './checks/step-details.ts';
 import { checkSteps } from './checks/steps.ts';
-import { checkUnread } from './checks/unread.ts';
+import { checkDollarBraces, checkUnread } from './checks/unread.ts';
 import { collectReferences } from './inventory/collect-references.ts';
 import { isPlain } from './draft/draft.ts';
 import { readDefinitionText, type Format } from './text/definition-text.ts';
@@ -110,6 +110,7 @@ export function parseDefinition(value: unknown, options: ReadOptions): ReadResul
     ...items.problems,
     ...checkReferences(sites, written, items.unbound),
     ...checkUnread(sites, unread),
+    ...checkDollarBraces(sites, origins, catalogue),
     ...checkLabels(sites, references, origins),
     ...checkFlow(sites, references, setters, origins),
     ...checkResults(references, setters, knownRefs),
