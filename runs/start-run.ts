@@ -143,9 +143,9 @@ export async function startRun(parts: RunServices, request: StartRequest): Promi
 
 /** What a run that goes on from a position begins with was taken before. */
 function inputsTaken({ definition, inputs, from }: StartRequest, library: { [name: string]: Definition }): JsonObject {
-  if (from === undefined) refuseFault(inputFault(definition, inputs, Object.values(library)));
   const taken = { ...startValues(definition), ...inputs };
   refuseFault(faultOfInputs(taken));
+  if (from === undefined) refuseFault(inputFault(definition, inputs, Object.values(library)));
   return taken;
 }
 

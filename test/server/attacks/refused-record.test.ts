@@ -67,7 +67,9 @@ test('a run whose step is refused has ended, with its steps and its questions', 
 test('so has one whose end is refused, and one whose start is', async () => {
   const handle = await harness.start(once('returns', [shell('printf un; printf speakable', { outputTo: 'said' })]));
   expect(await ended(handle)).toMatchObject(refused);
-  const begins = await harness.start(once('begins', [shell('true')]), { inputs: { word: 'unspeakable' } });
+  const begins = await harness.start(once('begins', [shell('true')], { inputs: { word: '' } }), {
+    inputs: { word: 'unspeakable' },
+  });
   expect(await ended(begins)).toMatchObject(refused);
 });
 

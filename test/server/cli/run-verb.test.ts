@@ -88,11 +88,15 @@ describe('run', () => {
     };
     const nested = once('inside', [shell('echo nested')]);
     const file = write(
-      once('shown', [
-        shell('pwd', { outputTo: 'place' }),
-        read,
-        { type: 'parallel', branches: [[shell('echo beside')], [{ type: 'sentinel', definition: nested }]] },
-      ]),
+      once(
+        'shown',
+        [
+          shell('pwd', { outputTo: 'place' }),
+          read,
+          { type: 'parallel', branches: [[shell('echo beside')], [{ type: 'sentinel', definition: nested }]] },
+        ],
+        { inputs: { name: '', count: 0, quoted: '', kept: [] } },
+      ),
     );
     const said = await sentinel(
       'run',
