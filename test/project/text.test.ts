@@ -21,7 +21,10 @@ describe('no file', () => {
   const others = written.filter((path) => path !== here);
 
   test('has a mark of unfinished work', () => {
-    expect(places(others, /\b(?:TODO|FIXME|XXX|HACK)\b/)).toEqual([]);
+    // What counts such marks has to name them.
+    const counting = /^(?:sentinels\/examples\/nightly-todos\.|test\/server\/cli\/jobs\.test\.ts$)/;
+    const working = others.filter((path) => !counting.test(path));
+    expect(places(working, /\b(?:TODO|FIXME|XXX|HACK)\b/)).toEqual([]);
   });
 
   test('has code in a comment', () => {
