@@ -34,7 +34,9 @@ const refused = {
 };
 
 const emits = (event: string, rest: Partial<Step> = {}): Definition =>
-  once('forges', [{ type: 'emit', event, ...rest } as Step]);
+  once('forges', [{ type: 'emit', event, ...rest } as Step], {
+    inputs: { a: 'sentinel', b: 'finished', status: 'sentinel:nightly:status' },
+  });
 
 test.concurrent.each<[string, Definition]>([
   ['a name that is written', emits('sentinel:finished:deploy')],
@@ -44,8 +46,7 @@ test.concurrent.each<[string, Definition]>([
   ['a step with retries, which is an activity of its own', emits('{{a}}:{{b}}:deploy', { retry: { attempts: 3 } })],
   ['a definition without segments', { ...emits('{{a}}:{{b}}:deploy'), durability: 'step' }],
 ])('%s fails its step, once', async (_, definition) => {
-  const inputs = { a: 'sentinel', b: 'finished', status: 'sentinel:nightly:status' };
-  const { result, events } = await harness.run(definition, { inputs });
+  const { result, events } = await harness.run(definition);
   expect(result).toMatchObject(refused);
   expect(events.filter(({ type }) => type === 'step-finished')).toHaveLength(1);
 });
