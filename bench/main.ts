@@ -11,6 +11,7 @@ import { bundleRows } from './rows/bundle.ts';
 import { checkpoints } from './rows/checkpoints.ts';
 import { commandLine } from './rows/command-line.ts';
 import { edits } from './rows/edits.ts';
+import { fans } from './rows/fans.ts';
 import { localModel } from './rows/local-model.ts';
 import { longLoop, stepLoop } from './rows/long-loop.ts';
 import { manyRuns } from './rows/many-runs.ts';
@@ -23,6 +24,7 @@ import { openWorld, type World } from './world.ts';
 const PARTS: { [name: string]: (world: World, quick: boolean, runs?: number) => Promise<Row[]> } = {
   bundle: bundleRows,
   quick: quickRows,
+  fans,
   overhead,
   replay,
   activations,

@@ -13,7 +13,7 @@ import type { ConditionStep, LoopStep, Step } from '../language/model.ts';
 import { walkApproval } from './approval.ts';
 import { ANEW, walkAttempts, walkInside } from './attempts.ts';
 import { walkParallel } from './branches.ts';
-import { askBudget, beginSegment, settleSegment, spend } from './budget.ts';
+import { askBudget, beginSegment, hasShare, settleSegment, spend } from './budget.ts';
 import { endWait, isAnswered, isPaidFor, walkEventWatch } from './waits.ts';
 import { wait, type Walking } from './drive.ts';
 import { beginCleanUp, walkCleanUp } from './clean-up.ts';
@@ -199,7 +199,9 @@ function* askGate(walk: Walk, strand: Strand, key: string, step: Step, frame: Bl
     if (flow) return flow;
   }
   const asked = walk.host.gate(strand, key, step, isOpen);
-  const gate = typeof asked === 'string' ? asked : yield* wait(asked);
+  const answer = typeof asked === 'string' ? asked : yield* wait(asked);
+  // What the budget leaves no segment for is walked here: it uses none of it, or its steps ask themselves.
+  const gate = answer === 'segment' && isPlain(step) && !hasShare(walk, strand) ? 'go' : answer;
   switch (gate) {
     case 'go':
       return isCancelled(strand) && !isOpen ? { kind: 'cancelled' } : null;
