@@ -2,11 +2,11 @@
  * Quick steps: 40 of them from the client's start to its result, one run at a time and 32 at once,
  * beside a hand-written workflow with local activities and DBOS on the same Postgres.
  */
-import { MIXES, quickLoop, quickSteps, type Mix } from '../definitions.ts';
-import { runDbos, type PeerFigures } from '../peer.ts';
-import { bounded, informed, median, percentile, skipped, type Row } from '../report.ts';
-import type { Side, Work } from '../worker-process.ts';
-import type { World } from '../world.ts';
+import { MIXES, quickLoop, quickSteps, type Mix } from '../../definitions.ts';
+import { runDbos, type PeerFigures } from '../../peer.ts';
+import { bounded, informed, median, percentile, skipped, type Row } from '../../report.ts';
+import type { Side, Work } from '../../worker-process.ts';
+import type { World } from '../../world.ts';
 
 const steps = 40;
 export const width = 32;

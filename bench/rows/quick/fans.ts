@@ -2,11 +2,11 @@
  * A parallel step whose branches are 20 quick steps, from the client's start to its result, one run at a time and 32
  * at once, beside a hand-written workflow with local activities and DBOS on the same Postgres.
  */
-import { MIXES, quickFan, type Mix } from '../definitions.ts';
-import { runDbos, type PeerFigures } from '../peer.ts';
-import { bounded, informed, skipped, type Row } from '../report.ts';
-import type { World } from '../world.ts';
-import { beside, measure, width } from './quick-steps.ts';
+import { MIXES, quickFan, type Mix } from '../../definitions.ts';
+import { runDbos, type PeerFigures } from '../../peer.ts';
+import { bounded, informed, skipped, type Row } from '../../report.ts';
+import type { World } from '../../world.ts';
+import { beside, measure, width } from './steps.ts';
 
 const steps = 20;
 
