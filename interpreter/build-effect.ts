@@ -1,5 +1,4 @@
 /** From an action step and the names in scope to the effect the host is asked for. */
-import { isQuickFan } from '../language/blocks.ts';
 import { entryOf, type Catalogue, type Permission } from '../language/catalogue.ts';
 import { neededInputs, startValues } from '../language/inputs/declared-inputs.ts';
 import { nestingSentinelsMax } from '../language/limits.ts';
@@ -42,12 +41,6 @@ export function isQuick(step: Step, catalogue: Catalogue, limits: Pick<RunLimits
   if (isAskedAbout(step, catalogue, limits)) return false;
   if (step.type === 'emit') return retryOf(step) === null;
   return step.type === 'command' && retryOf(step) === null && entryOf(catalogue, step.command).speed === 'quick';
-}
-
-/** Whether a segment begins at the step: it is quick, or a parallel step that one segment walks. */
-export function beginsSegment(step: Step, catalogue: Catalogue, limits: Pick<RunLimits, 'requireApproval'>): boolean {
-  if (step.type !== 'parallel') return isQuick(step, catalogue, limits);
-  return isQuickFan(step, (inner) => isQuick(inner, catalogue, limits));
 }
 
 /** An action that needs approval waits for it, which a segment cannot. */

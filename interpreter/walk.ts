@@ -33,6 +33,7 @@ import { CONTEXT_BLOCK, contextFrame } from './pass-context.ts';
 import { firstLoopFrame, leaveStep, openIn, type BlockFrame, type LoopFrame } from './position.ts';
 import { isPlain, walkFail, walkSet } from './plain-steps.ts';
 import { withdraw } from './questions.ts';
+import { timesLeft } from './segment-starts.ts';
 import { walkSleep } from './sleep.ts';
 import { revisionOf, stepNow, stepsOf, definitionPathOf, keySegmentOf } from './edited-paths.ts';
 
@@ -198,7 +199,8 @@ function* askGate(walk: Walk, strand: Strand, key: string, step: Step, frame: Bl
     const flow = yield* askBudget(walk, strand);
     if (flow) return flow;
   }
-  const asked = walk.host.gate(strand, key, step, isOpen);
+  const times = isCancelled(strand) ? null : timesLeft(walk, step, frame);
+  const asked = walk.host.gate(strand, key, step, isOpen && times === null);
   const answer = typeof asked === 'string' ? asked : yield* wait(asked);
   // What the budget leaves no segment for is walked here: it uses none of it, or its steps ask themselves.
   const gate = answer === 'segment' && isPlain(step) && !hasShare(walk, strand) ? 'go' : answer;
@@ -209,7 +211,7 @@ function* askGate(walk: Walk, strand: Strand, key: string, step: Step, frame: Bl
       // What has been cancelled ends here: it does not go on in the next run.
       return isOpen && isCancelled(strand) ? null : { kind: 'yield' };
     case 'segment':
-      return { kind: 'segment', key, revision: revisionOf(walk) };
+      return { kind: 'segment', key: times === null ? key : `${key}+${times}`, revision: revisionOf(walk) };
     case 'stop':
       return isOpen ? null : { kind: 'stopped', limit: 'stop' };
     case 'cancel':

@@ -91,7 +91,8 @@ const isHolding = (step: Step): boolean =>
 
 const isInert = ({ type }: Step): boolean => type === 'fail' || type === 'set';
 
-function isQuickWithin(step: Step, isQuick: IsQuick): boolean {
+/** Whether nothing in the step is long. */
+export function isQuickWithin(step: Step, isQuick: IsQuick): boolean {
   if (!isHolding(step)) return isInert(step) || isQuick(step);
   return blocksOf(step).every(({ steps }) => steps.every((inner) => isQuickWithin(inner, isQuick)));
 }

@@ -53,7 +53,7 @@ export class SegmentHost extends PassingHost implements Host {
   private mayRun(step: Step): boolean {
     if (!isPlain(step) && !isQuick(step, this.input.catalogue, this.input.limits)) return false;
     // Entering an open loop or branch again records nothing, and must not use up the segment.
-    if (this.events.length > 0 && this.isSpent()) return false;
+    if ((this.events.length > 0 || this.underWay > 0) && this.isSpent()) return false;
     this.steps += 1;
     return true;
   }

@@ -9,7 +9,7 @@ import type { PublishedEvent } from '../../language/events/published-event.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import { HELD_WITH_PARENT, type Question } from '../../language/events/question.ts';
 import { type AnswerRequest, withdrawLimits } from '../questions.ts';
-import { beginsSegment } from '../build-effect.ts';
+import { beginsSegment } from '../segment-starts.ts';
 import {
   isCancelled,
   shieldOf,

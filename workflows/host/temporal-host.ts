@@ -32,7 +32,8 @@ import { activityOptions, agentOptions, segmentOptions, stepOptions, type Activi
 import { boundScope, endsLate } from './bound-scope.ts';
 import { Control } from './control.ts';
 import { Editing } from './editing.ts';
-import { beginsSegment, labelOf } from '../../interpreter/build-effect.ts';
+import { labelOf } from '../../interpreter/build-effect.ts';
+import { beginsSegment } from '../../interpreter/segment-starts.ts';
 import { stepTimeLeft, turnRequest } from '../../interpreter/build-turn.ts';
 import {
   leftAround,

@@ -88,10 +88,45 @@ test.each<[string, Step[], string[]]>([
   expect((await segmentsOf(steps)).toSorted()).toEqual(keys.toSorted());
 });
 
-test('a fan of more steps than one segment takes goes on with a segment a branch', async () => {
-  const keys = await segmentsOf([fan(wide(210, emit))]);
-  expect(keys[0]).toBe('steps.0@1');
-  expect(keys.slice(1)).toEqual(Array.from({ length: 11 }, (_, index) => `steps.0.branches.${index + 199}.0@1`));
+test('a fan of more steps than one segment takes is gone on with by the next', async () => {
+  expect(await segmentsOf([fan(wide(410, emit)), emit])).toEqual(['steps.0@1', 'steps.0@1+1', 'steps.0@1+2']);
+  const long = [fan(wide(10, twice(...Array.from({ length: 15 }, () => emit))))];
+  expect(await segmentsOf(long)).toEqual(['steps.0@1', 'steps.0@1+1']);
+});
+
+test('branches that are under way together leave room for the events of each', async () => {
+  const wordy: Step = { type: 'emit', event: 'done', data: '$a $b $c $d $e $f' };
+  const definition: Definition = {
+    name: 'wordy',
+    loop: { type: 'once' },
+    steps: [fan(wide(150, wordy)), ...Array.from({ length: 20 }, () => shell)],
+  };
+  const { runs } = await runCase({ definition }, { name: 'segments', segments: true });
+  const numbers = runs.flatMap(({ events }) => events.map(({ seq }) => seq));
+  expect(numbers.length).toBeGreaterThan(150 * 7);
+  expect(new Set(numbers).size).toBe(numbers.length);
+});
+
+test('one in which a branch waits is gone on with by the branches', async () => {
+  const flaky: Step = { ...given([{ type: 'command', command: 'data/list', params: {} }]), retry: { attempts: 2 } };
+  const definition: Definition = {
+    name: 'waits',
+    loop: { type: 'once' },
+    steps: [fan([[flaky, emit], ...wide(210, emit)])],
+  };
+  const failure = { ok: false as const, failure: { code: 'SCRIPTED', message: 'no', retryable: true } };
+  const replies = { 'data/list': [failure, { ok: true as const, value: 'x' }] };
+  const { runs, result } = await runCase({ definition, replies }, { name: 'segments', segments: true });
+  expect(result.outcome).toBe('completed');
+  const keys = runs.flatMap(({ journal }) => [...journal.keys()]);
+  // 197 of 210 fit into the first, beside the step itself and the branch that is tried again.
+  expect(keys).toHaveLength(1 + 1 + 13);
+  expect(keys).not.toContain('segment steps.0@1+1');
+});
+
+test('one that the first failure ends is gone on with by the branches, too', async () => {
+  const keys = await segmentsOf([fan(wide(210, emit), { failFast: true })]);
+  expect(keys).toHaveLength(1 + 11);
 });
 
 test('without segments there are none', async () => {
