@@ -93,6 +93,12 @@ export function quickSteps(mix: Mix, count: number): Definition {
   };
 }
 
+/** The same steps side by side, each a branch of its own. */
+export function quickFan(mix: Mix, count: number): Definition {
+  const branches = Array.from({ length: count }, (_, index) => [quickStep(mix, index)]);
+  return { name: `bench-fan-${mix}-${count}`, loop: { type: 'once' }, steps: [{ type: 'parallel', branches }] };
+}
+
 /** Writes the row that `data-read` reads. */
 export const seeding: Definition = {
   name: 'bench-seeding',

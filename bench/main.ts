@@ -11,11 +11,12 @@ import { bundleRows } from './rows/bundle.ts';
 import { checkpoints } from './rows/checkpoints.ts';
 import { commandLine } from './rows/command-line.ts';
 import { edits } from './rows/edits.ts';
+import { fans } from './rows/quick/fans.ts';
 import { localModel } from './rows/local-model.ts';
 import { longLoop, stepLoop } from './rows/long-loop.ts';
 import { manyRuns } from './rows/many-runs.ts';
 import { overhead } from './rows/overhead.ts';
-import { quickRows } from './rows/quick-steps.ts';
+import { quickRows } from './rows/quick/steps.ts';
 import { replay } from './rows/replay.ts';
 import { subscribers } from './rows/subscribers.ts';
 import { openWorld, type World } from './world.ts';
@@ -23,6 +24,7 @@ import { openWorld, type World } from './world.ts';
 const PARTS: { [name: string]: (world: World, quick: boolean, runs?: number) => Promise<Row[]> } = {
   bundle: bundleRows,
   quick: quickRows,
+  fans,
   overhead,
   replay,
   activations,

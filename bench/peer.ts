@@ -29,9 +29,12 @@ const environment = ({ databaseUrl, project }: Stage, modelUrl = ''): NodeJS.Pro
   BENCH_MODEL_URL: modelUrl,
 });
 
-export async function runDbos(stage: Stage, mix: Mix, quick: boolean): Promise<PeerFigures> {
+export async function runDbos(
+  stage: Stage,
+  { mix, shape, quick }: { mix: Mix; shape: 'sequence' | 'fan'; quick: boolean },
+): Promise<PeerFigures> {
   await installed();
-  const args = [join(folder, 'dbos.mjs'), mix, quick ? 'quick' : 'full'];
+  const args = [join(folder, 'dbos.mjs'), mix, quick ? 'quick' : 'full', shape];
   const { stdout } = await execute(process.execPath, args, { env: environment(stage), timeout: 300_000 });
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '{}') as PeerFigures;
 }

@@ -51,10 +51,12 @@ export function* walkParallel(
     record(walk, { type: 'step-started', key: place.key, step: 'parallel', label: labelOf(step) });
   }
   if (open.type !== 'parallel') throw new Error(`bug: frame of "${place.path}" is not a parallel step's`);
-  const { branches, startedAt } = open;
+  const { branches, startedAt, left } = open;
+  const before = walk.position.steps;
   const inside = yield* walkInside(walk, strand, step, place, open, (inner) =>
     walkBranches(walk, inner, step, place, branches, walkBranch),
   );
+  if (inside.kind === 'yield') open.left = { times: (left?.times ?? 0) + 1, moved: walk.position.steps > before };
   if (inside.kind === 'yield' || inside.kind === 'segment') return inside;
   for (const branch of branches) {
     for (const [name, value] of Object.entries(branch.own)) setVariable(walk, strand, name, value);

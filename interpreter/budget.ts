@@ -204,12 +204,17 @@ function partOf(rest: number, parts: number, kind: Kind): number {
   return Math.max(Math.min(1, rest), Math.floor(rest / parts));
 }
 
+/** Whether a segment that begins now has a share of the budget. */
+export function hasShare(walk: Walk, strand: Strand): boolean {
+  return walk.input.limits.budget === undefined || shieldOf(strand) !== null || lacking(walk, { steps: 1 }) === null;
+}
+
 /** A segment's share, or null when others took what was left: then the line asks again. */
 export function beginSegment(walk: Walk, strand: Strand, key: string): { budget?: RunBudget } | null {
   const { budget } = walk.input.limits;
   if (budget === undefined) return {};
   if (shieldOf(strand) !== null) return { budget: { isShare: true } };
-  if (lacking(walk, { steps: 1 }) !== null) return null;
+  if (!hasShare(walk, strand)) return null;
   const share: RunBudget = { ...budget, isShare: true };
   const wallMs = wallMsOf(walk);
   if (wallMs !== null) share.wallMs = wallMs;

@@ -237,11 +237,11 @@ export interface BranchFrame {
   failure?: FailureInfo;
 }
 
-/** A step that holds others. */
+/** A step that holds others. `left`: how often its branches were left open, and whether they had moved on the last time. */
 export type OpenFrame = { startedAt: number; since?: number } & (
   | { type: 'condition'; branch: 'then' | 'else'; block: BlockFrame; cleanUp?: CleanUpFrame }
   | { type: 'loop'; loop: LoopFrame }
-  | { type: 'parallel'; branches: BranchFrame[] }
+  | { type: 'parallel'; branches: BranchFrame[]; left?: { times: number; moved: boolean } }
 );
 
 /** Verdicts over the passes of the run's own loop, kept for the parent of a nested run. */

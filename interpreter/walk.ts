@@ -13,7 +13,7 @@ import type { ConditionStep, LoopStep, Step } from '../language/model.ts';
 import { walkApproval } from './approval.ts';
 import { ANEW, walkAttempts, walkInside } from './attempts.ts';
 import { walkParallel } from './branches.ts';
-import { askBudget, beginSegment, settleSegment, spend } from './budget.ts';
+import { askBudget, beginSegment, hasShare, settleSegment, spend } from './budget.ts';
 import { endWait, isAnswered, isPaidFor, walkEventWatch } from './waits.ts';
 import { wait, type Walking } from './drive.ts';
 import { beginCleanUp, walkCleanUp } from './clean-up.ts';
@@ -33,6 +33,7 @@ import { CONTEXT_BLOCK, contextFrame } from './pass-context.ts';
 import { firstLoopFrame, leaveStep, openIn, type BlockFrame, type LoopFrame } from './position.ts';
 import { isPlain, walkFail, walkSet } from './plain-steps.ts';
 import { withdraw } from './questions.ts';
+import { timesLeft } from './segment-starts.ts';
 import { walkSleep } from './sleep.ts';
 import { revisionOf, stepNow, stepsOf, definitionPathOf, keySegmentOf } from './edited-paths.ts';
 
@@ -198,8 +199,11 @@ function* askGate(walk: Walk, strand: Strand, key: string, step: Step, frame: Bl
     const flow = yield* askBudget(walk, strand);
     if (flow) return flow;
   }
-  const asked = walk.host.gate(strand, key, step, isOpen);
-  const gate = typeof asked === 'string' ? asked : yield* wait(asked);
+  const times = isCancelled(strand) ? null : timesLeft(walk, step, frame);
+  const asked = walk.host.gate(strand, key, step, isOpen && times === null);
+  const answer = typeof asked === 'string' ? asked : yield* wait(asked);
+  // What the budget leaves no segment for is walked here: it uses none of it, or its steps ask themselves.
+  const gate = answer === 'segment' && isPlain(step) && !hasShare(walk, strand) ? 'go' : answer;
   switch (gate) {
     case 'go':
       return isCancelled(strand) && !isOpen ? { kind: 'cancelled' } : null;
@@ -207,7 +211,7 @@ function* askGate(walk: Walk, strand: Strand, key: string, step: Step, frame: Bl
       // What has been cancelled ends here: it does not go on in the next run.
       return isOpen && isCancelled(strand) ? null : { kind: 'yield' };
     case 'segment':
-      return { kind: 'segment', key, revision: revisionOf(walk) };
+      return { kind: 'segment', key: times === null ? key : `${key}+${times}`, revision: revisionOf(walk) };
     case 'stop':
       return isOpen ? null : { kind: 'stopped', limit: 'stop' };
     case 'cancel':

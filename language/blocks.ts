@@ -1,5 +1,5 @@
 /** The lists of steps inside a step; a nested definition's are its own run's, and no block of the step that starts it. */
-import type { Definition, Step } from './model.ts';
+import type { Definition, ParallelStep, Step } from './model.ts';
 
 /** By the key that holds each (`then`, `branches.0`); one that is left out is not there. */
 export function blocksOf(step: Step): Array<{ key: string; steps: readonly Step[] }> {
@@ -71,4 +71,49 @@ export function withBlocks(
     default:
       return step satisfies never;
   }
+}
+
+type IsQuick = (step: Step) => boolean;
+
+/**
+ * Whether one segment walks the branches of a parallel step: all of them begin with what is quick, so nothing long
+ * waits for it. Where the first failure cancels the others, what is cancelled is to have begun: then all is quick.
+ */
+export function isQuickFan({ branches, failFast }: ParallelStep, isQuick: IsQuick): boolean {
+  if (failFast === true && !branches.every((steps) => steps.every((step) => isQuickWithin(step, isQuick))))
+    return false;
+  return leadOf(branches, isQuick) === 'quick';
+}
+
+/** Steps that hold others and wait for nothing themselves. */
+const isHolding = (step: Step): boolean =>
+  step.type === 'condition' || step.type === 'parallel' || (step.type === 'loop' && step.loop.type !== 'event');
+
+const isInert = ({ type }: Step): boolean => type === 'fail' || type === 'set';
+
+/** Whether nothing in the step is long. */
+export function isQuickWithin(step: Step, isQuick: IsQuick): boolean {
+  if (!isHolding(step)) return isInert(step) || isQuick(step);
+  return blocksOf(step).every(({ steps }) => steps.every((inner) => isQuickWithin(inner, isQuick)));
+}
+
+/** What blocks begin with, of the steps that do something; null where none does. */
+function leadOf(blocks: readonly (readonly Step[])[], isQuick: IsQuick): 'quick' | 'long' | null {
+  const leads = blocks.map((steps) => {
+    for (const step of steps) {
+      const lead = leadOfStep(step, isQuick);
+      if (lead !== null) return lead;
+    }
+    return null;
+  });
+  return leads.includes('long') ? 'long' : leads.includes('quick') ? 'quick' : null;
+}
+
+function leadOfStep(step: Step, isQuick: IsQuick): 'quick' | 'long' | null {
+  if (isInert(step)) return null;
+  if (!isHolding(step)) return isQuick(step) ? 'quick' : 'long';
+  return leadOf(
+    blocksOf(step).map(({ steps }) => steps),
+    isQuick,
+  );
 }

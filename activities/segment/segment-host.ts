@@ -20,6 +20,8 @@ import { isPlain } from '../../interpreter/plain-steps.ts';
 
 /** A step may record a start, an end and a warning for each unresolved name; this leaves room for them. */
 const eventsReserve = 128;
+/** One that is under way beside others has recorded all but its end, what becomes of it, and ends of steps around it. */
+const eventsAtEnd = 4;
 
 /** Runs one quick effect within the segment's session. */
 export type Perform = (effect: Effect) => Promise<Reply>;
@@ -27,6 +29,7 @@ export type Perform = (effect: Effect) => Promise<Reply>;
 export class SegmentHost extends PassingHost implements Host {
   readonly events: RunEvent[] = [];
   steps = 0;
+  private underWay = 0;
   private readonly startedAt = Date.now();
   private readonly stepsMax: number;
   private readonly input: Pick<RunInput, 'catalogue' | 'limits'>;
@@ -50,7 +53,7 @@ export class SegmentHost extends PassingHost implements Host {
   private mayRun(step: Step): boolean {
     if (!isPlain(step) && !isQuick(step, this.input.catalogue, this.input.limits)) return false;
     // Entering an open loop or branch again records nothing, and must not use up the segment.
-    if (this.events.length > 0 && this.isSpent()) return false;
+    if ((this.events.length > 0 || this.underWay > 0) && this.isSpent()) return false;
     this.steps += 1;
     return true;
   }
@@ -59,17 +62,20 @@ export class SegmentHost extends PassingHost implements Host {
     return (
       this.steps >= this.stepsMax ||
       Date.now() - this.startedAt >= SEGMENT_MS ||
-      this.events.length >= SEGMENT_EVENTS_MAX - eventsReserve
+      this.events.length + this.underWay * eventsAtEnd >= SEGMENT_EVENTS_MAX - eventsReserve
     );
   }
 
   async perform(_strand: Strand, effect: Effect): Promise<Reply> {
+    this.underWay += 1;
     try {
       return await this.run(effect);
     } catch (error) {
       if (error instanceof Failure)
         return { ok: false, failure: { ...error.toInfo(), message: `${effect.key}: ${error.message}` } };
       throw error;
+    } finally {
+      this.underWay -= 1;
     }
   }
 

@@ -71,6 +71,11 @@ export async function localSteps(mix: Mix, count: number): Promise<void> {
   finished(1);
 }
 
+export async function localFan(mix: Mix, count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, (_, index) => localStep(mix, index)));
+  finished(1);
+}
+
 function localStep(mix: Mix, index: number): Promise<unknown> {
   switch (mix) {
     case 'code-read':
@@ -84,4 +89,4 @@ function localStep(mix: Mix, index: number): Promise<unknown> {
   }
 }
 
-export type TwinWorkflow = Shape | 'childLoop' | 'localSteps' | 'agent';
+export type TwinWorkflow = Shape | 'childLoop' | 'localSteps' | 'localFan' | 'agent';

@@ -9,7 +9,7 @@ import type { PublishedEvent } from '../../language/events/published-event.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import { HELD_WITH_PARENT, type Question } from '../../language/events/question.ts';
 import { type AnswerRequest, withdrawLimits } from '../questions.ts';
-import { isQuick } from '../build-effect.ts';
+import { beginsSegment } from '../segment-starts.ts';
 import {
   isCancelled,
   shieldOf,
@@ -130,12 +130,11 @@ export class ScriptedHost extends PlainAnswers implements Host {
       return 'yield';
     }
     if (segments !== true || this.walk.input.definition.durability === 'step') return 'go';
-    if (!isOpen && isQuick(step, this.walk.input.catalogue, this.walk.input.limits)) return 'segment';
+    if (!isOpen && beginsSegment(step, this.walk.input.catalogue, this.walk.input.limits)) return 'segment';
     const isPure = isPlain(step);
     if (isPure && isOpen) return 'go';
     this.pureSteps = isPure ? this.pureSteps + 1 : 0;
     if (this.pureSteps < pureStepsMax) return 'go';
-    // Where the budget leaves nothing for a segment, the walk comes here again and goes on without one.
     this.pureSteps = 0;
     return 'segment';
   }

@@ -3,8 +3,9 @@
  * dearest, and how often the run continues as new. What steps print and return is not known
  * beforehand and comes on top; values over 32 KiB never do.
  */
+import { isQuickFan } from '../blocks.ts';
 import { findCommand, type Catalogue } from '../catalogue.ts';
-import type { Definition, LoopConfig, LoopStep, SentinelStep, Step } from '../model.ts';
+import type { Definition, LoopConfig, LoopStep, ParallelStep, SentinelStep, Step } from '../model.ts';
 import * as measured from './measured.ts';
 import type { Cost } from './measured.ts';
 
@@ -140,12 +141,7 @@ class Count {
       case 'loop':
         return this.#loop(step, line, way);
       case 'parallel':
-        for (const branch of step.branches) {
-          const own: Line = { inSegment: false, quick: 0, cost: nothing };
-          this.#block(branch, own, way);
-          this.#durable(line, own.cost);
-        }
-        return;
+        return this.#parallel(step, line, way);
       case 'sentinel':
         return this.#nested(step, line);
       case 'approval':
@@ -188,6 +184,22 @@ class Count {
     const [first = line, second = line] = ways.toSorted((a, b) => a.cost.bytes - b.cost.bytes);
     Object.assign(line, way === 'least' ? first : second);
     this.#block(step.always ?? [], line, way);
+  }
+
+  /** One segment walks the branches that it can; each goes on by itself where it comes to a long step. */
+  #parallel(step: ParallelStep, line: Line, way: Way): void {
+    const isWalked = line.inSegment || (this.#segments && isQuickFan(step, (inner) => isQuick(inner, this.#catalogue)));
+    if (isWalked) this.#quick(line);
+    const branches = step.branches.map((branch) => {
+      const own: Line = { inSegment: isWalked, quick: 0, cost: nothing };
+      this.#block(branch, own, way);
+      return own;
+    });
+    line.inSegment = isWalked && branches.every(({ cost }) => cost.events === 0);
+    for (const { cost, quick } of branches) {
+      line.cost = plus(line.cost, cost);
+      line.quick += quick;
+    }
   }
 
   #loop(step: LoopStep, line: Line, way: Way): void {
@@ -235,7 +247,7 @@ function describeUnknown(loop: Exclude<LoopConfig, { type: 'once' }>): string {
 }
 
 /** Quick steps can share a segment; one with retries is an activity of its own. */
-function isQuick(step: Extract<Step, { type: 'command' | 'emit' }>, catalogue: Catalogue): boolean {
+function isQuick(step: Step, catalogue: Catalogue): boolean {
   if (step.retry !== undefined || step.onError === 'retry') return false;
-  return step.type === 'emit' || findCommand(catalogue, step.command)?.speed === 'quick';
+  return step.type === 'emit' || (step.type === 'command' && findCommand(catalogue, step.command)?.speed === 'quick');
 }

@@ -32,7 +32,8 @@ import { activityOptions, agentOptions, segmentOptions, stepOptions, type Activi
 import { boundScope, endsLate } from './bound-scope.ts';
 import { Control } from './control.ts';
 import { Editing } from './editing.ts';
-import { isQuick, labelOf } from '../../interpreter/build-effect.ts';
+import { labelOf } from '../../interpreter/build-effect.ts';
+import { beginsSegment } from '../../interpreter/segment-starts.ts';
 import { stepTimeLeft, turnRequest } from '../../interpreter/build-turn.ts';
 import {
   leftAround,
@@ -122,7 +123,7 @@ export class TemporalHost extends LocalAnswers implements Host {
 
   /** No segment begins at a step that is open: it has or waits for an answer, or a segment had its key already. */
   private beginsSegment(step: Step, isOpen: boolean): boolean {
-    return this.hasSegments() && !isOpen && isQuick(step, this.walk.input.catalogue, this.walk.input.limits);
+    return this.hasSegments() && !isOpen && beginsSegment(step, this.walk.input.catalogue, this.walk.input.limits);
   }
 
   hasAgents(): boolean {

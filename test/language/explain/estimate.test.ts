@@ -101,6 +101,15 @@ describe('what a pass costs', () => {
     expect(passOf(steps, { durability: 'step' }).most.events).toBe(4 * 6);
   });
 
+  test('branches of quick steps share a marker, those that come to a long step have their own behind it', () => {
+    const fan = (...branches: Step[][]): Step => ({ type: 'parallel', branches });
+    const quick = [create('a', {}), create('b', {})];
+    expect(passOf([fan(quick, quick, quick), create('c', {})]).most.events).toBe(1);
+    expect(passOf([fan(quick, quick, quick)], { durability: 'step' }).most.events).toBe(6 * 6);
+    expect(passOf([fan([...quick, shell('true'), ...quick], quick), create('c', {})]).most.events).toBe(1 + 6 + 1 + 1);
+    expect(passOf([fan([shell('true'), ...quick], quick)]).most.events).toBe(6 + 1 + 1);
+  });
+
   test('inner loops count by their passes, and say where these are not known', () => {
     expect(passOf([loop({ type: 'count', max: 5 })]).most.events).toBe(30);
     expect(passOf([loop({ type: 'until', check: '$x', maxIterations: 7 })])).toMatchObject({

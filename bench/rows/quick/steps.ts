@@ -2,16 +2,16 @@
  * Quick steps: 40 of them from the client's start to its result, one run at a time and 32 at once,
  * beside a hand-written workflow with local activities and DBOS on the same Postgres.
  */
-import { MIXES, quickLoop, quickSteps, type Mix } from '../definitions.ts';
-import { runDbos, type PeerFigures } from '../peer.ts';
-import { bounded, informed, median, percentile, skipped, type Row } from '../report.ts';
-import type { Side, Work } from '../worker-process.ts';
-import type { World } from '../world.ts';
+import { MIXES, quickLoop, quickSteps, type Mix } from '../../definitions.ts';
+import { runDbos, type PeerFigures } from '../../peer.ts';
+import { bounded, informed, median, percentile, skipped, type Row } from '../../report.ts';
+import type { Side, Work } from '../../worker-process.ts';
+import type { World } from '../../world.ts';
 
 const steps = 40;
-const width = 32;
+export const width = 32;
 
-interface Figures {
+export interface Figures {
   p50: number;
   stepsPerSecond: number;
   note: string;
@@ -24,7 +24,12 @@ const sizes = {
 };
 
 /** Client and worker in one process on every side, as DBOS has it; a run's first task comes with its start. */
-async function measure(world: World, side: Side, work: Work, quick: boolean): Promise<Figures> {
+export async function measure(
+  world: World,
+  side: Side,
+  work: Work & { steps: number },
+  quick: boolean,
+): Promise<Figures> {
   const worker = world.workers[side];
   const { alone, together, turns } = sizes[quick ? 'quick' : 'full'][side];
   await worker.together({ work, count: quick ? 8 : 40, width: 8 });
@@ -43,18 +48,18 @@ async function measure(world: World, side: Side, work: Work, quick: boolean): Pr
   ].map((ms) => (ms / (together * turns)).toFixed(1));
   return {
     p50: percentile(times, 0.5),
-    stepsPerSecond: (together * steps * 1000) / median(wallMs),
+    stepsPerSecond: (together * work.steps * 1000) / median(wallMs),
     note: `CPU ms a run: worker and client ${perRun[0]}, Temporal ${perRun[1]}, Postgres ${perRun[2]}; p99 alone ${percentile(times, 0.99).toFixed(0)} ms`,
   };
 }
 
-const beside = ({ p50, stepsPerSecond }: PeerFigures): string =>
+export const beside = ({ p50, stepsPerSecond }: PeerFigures): string =>
   `p50 ${p50.toFixed(1)} ms, ${stepsPerSecond.toFixed(0)} steps/s`;
 
 async function mixRows(world: World, mix: Mix, quick: boolean, peer: PeerFigures | null): Promise<Row[]> {
   const definition = quickSteps(mix, steps);
-  const ours = await measure(world, 'sentinel', { definition }, quick);
-  const twin = await measure(world, 'twin', { workflow: { type: 'localSteps', args: [mix, steps] } }, quick);
+  const ours = await measure(world, 'sentinel', { definition, steps }, quick);
+  const twin = await measure(world, 'twin', { workflow: { type: 'localSteps', args: [mix, steps] }, steps }, quick);
   const isReading = mix !== 'data-create';
   const name = `${steps} x ${mix}`;
   return [
@@ -86,7 +91,7 @@ function besidePeer(name: string, ours: Figures, peer: PeerFigures): Row[] {
 export async function quickRows(world: World, quick: boolean): Promise<Row[]> {
   const rows: Row[] = [];
   for (const mix of MIXES) {
-    const peer = await runDbos(world.stage, mix, quick).catch((error: unknown) => error);
+    const peer = await runDbos(world.stage, { mix, shape: 'sequence', quick }).catch((error: unknown) => error);
     const figures = peer instanceof Error ? null : (peer as PeerFigures);
     rows.push(...(await mixRows(world, mix, quick, figures)));
     if (peer instanceof Error) rows.push(skipped(`${steps} x ${mix}: DBOS`, peer.message));
