@@ -3,12 +3,16 @@
  * branches set is merged in branch order when all have ended, so the result does not depend on which
  * was quicker. Without `failFast` every branch runs to its end; with it the first failure cancels
  * the others. The step fails with the failure of the first branch, in order, that failed.
+ *
+ * Over a list the one body of the step is walked for each item (items.ts), and a frame is kept of those under way alone.
  */
 import type { ParallelStep } from '../language/model.ts';
 import { driveAll, type Walking } from './drive.ts';
 import type { Strand } from './host.ts';
 import type { Flow, Place } from './effect.ts';
-import { isAbort } from '../language/failure.ts';
+import { isAbort, type FailureInfo } from '../language/failure.ts';
+import { endsEarly, linesAtOnce } from '../language/blocks.ts';
+import { beginLines, itemsOf, type Items, type Lines } from './items.ts';
 import { walkInside } from './attempts.ts';
 import { labelOf } from './build-effect.ts';
 import type { BlockFrame, BranchFrame } from './position.ts';
@@ -22,6 +26,8 @@ interface Fan {
   /** The first failure cancels the other branches; a persona's abort always does. */
   failFast: boolean;
   branches: BranchFrame[];
+  /** Of a step over a list: what is still to begin, and what ended. */
+  items?: Items;
   walkBranch: (branch: Strand) => Walking<Flow>;
   cancels: Map<BranchFrame, () => void>;
   /** Cancels the effects of every branch, of which those that have ended have none; set once the branches have begun. */
@@ -31,7 +37,7 @@ interface Fan {
   /** What a branch ended with that ends the whole fan: a stop, a cancellation, a yield. */
   interrupted: Flow | null;
   /** Branches that went back to continue as new. */
-  yielded: Set<number>;
+  yielded: Set<BranchFrame>;
   failed: boolean;
 }
 
@@ -45,20 +51,22 @@ export function* walkParallel(
 ): Walking<Flow> {
   let open = frame.step;
   if (open === undefined) {
-    const branches = step.branches.map((): BranchFrame => ({ status: 'waiting', own: {}, block: { at: 0 } }));
-    open = { type: 'parallel', branches, startedAt: walk.host.now() };
+    const startedAt = walk.host.now();
+    const begun = beginLines(walk, strand, step, place);
+    if ('code' in begun) return finish(walk, strand, step, place, startedAt, { failure: begun }, labelOf(step));
+    open = { type: 'parallel', ...begun, startedAt };
     frame.step = open;
     record(walk, { type: 'step-started', key: place.key, step: 'parallel', label: labelOf(step) });
   }
   if (open.type !== 'parallel') throw new Error(`bug: frame of "${place.path}" is not a parallel step's`);
-  const { branches, startedAt, left } = open;
+  const { branches, startedAt, left, items } = open;
   const before = walk.position.steps;
   const inside = yield* walkInside(walk, strand, step, place, open, (inner) =>
-    walkBranches(walk, inner, step, place, branches, walkBranch),
+    walkBranches(walk, inner, step, place, { branches, ...(items === undefined ? {} : { items }) }, walkBranch),
   );
   if (inside.kind === 'yield') open.left = { times: (left?.times ?? 0) + 1, moved: walk.position.steps > before };
   if (inside.kind === 'yield' || inside.kind === 'segment') return inside;
-  for (const branch of branches) {
+  for (const branch of items === undefined ? branches : []) {
     for (const [name, value] of Object.entries(branch.own)) setVariable(walk, strand, name, value);
   }
   if (inside.kind === 'cancelled' || inside.kind === 'stopped') {
@@ -72,7 +80,7 @@ export function* walkParallel(
     step,
     place,
     startedAt,
-    failure ? { failure } : { value: { branches: branches.length } },
+    failure ? { failure } : { value: items?.results ?? { branches: branches.length } },
     labelOf(step),
   );
 }
@@ -82,11 +90,13 @@ function* walkBranches(
   strand: Strand,
   step: ParallelStep,
   place: Place,
-  branches: BranchFrame[],
+  { branches, items: frame }: Lines,
   walkBranch: Fan['walkBranch'],
 ): Walking<Flow> {
+  const items = frame === undefined ? undefined : itemsOf(walk, strand, step, place, frame);
+  if (items !== undefined && 'code' in items) return { kind: 'failed', failure: items };
   const failFast =
-    step.failFast === true || branches.some((branch) => branch.failure !== undefined && isAbort(branch.failure));
+    endsEarly(step) || branches.some((branch) => branch.failure !== undefined && isAbort(branch.failure));
   const failed = branches.some((branch) => branch.status === 'failed');
   const fan: Fan = {
     walk,
@@ -94,30 +104,31 @@ function* walkBranches(
     place,
     failFast,
     branches,
+    ...(items === undefined ? {} : { items }),
     walkBranch,
     cancels: new Map(),
     interrupted: null,
     yielded: new Set(),
     failed,
   };
-  const runners = Math.min(step.maxConcurrency ?? branches.length, branches.length);
+  const lines = frame === undefined ? branches.length : branches.length + frame.count - frame.begun;
   yield* together(
     fan,
-    Array.from({ length: runners }, () => takeBranches(fan)),
+    Array.from({ length: Math.min(linesAtOnce(step), lines) }, () => takeBranches(fan)),
   );
   const { interrupted } = fan;
   if (interrupted !== null && interrupted.kind !== 'yield') {
     // The run does not continue after all: who has gone back for it closes what is open, and cleans up.
     yield* together(
       fan,
-      Array.from(fan.yielded, (index) => closeBranch(fan, index)),
+      Array.from(fan.yielded, (branch) => closeBranch(fan, branch)),
     );
     // They were cancelled for its sake, which is not why the run ends.
     if (fan.yielded.size > 0) return interrupted;
   }
   if (fan.interrupted) return fan.interrupted;
   // An abort is the end whatever the others did; else the first in order that failed.
-  const failures = branches.flatMap((branch) => branch.failure ?? []);
+  const failures = inOrder(branches).flatMap((branch) => branch.failure ?? []);
   const failure = failures.find(isAbort) ?? failures[0];
   return failure === undefined ? { kind: 'done' } : { kind: 'failed', failure };
 }
@@ -133,29 +144,33 @@ function* together(fan: Fan, runners: Walking<void>[]): Walking<void> {
   delete fan.cancelEffects;
 }
 
+/** Items begin in the order of their list, and an earlier one may have been left open longer than a later one. */
+const inOrder = (branches: readonly BranchFrame[]): BranchFrame[] =>
+  branches.toSorted((a, b) => (a.item ?? 0) - (b.item ?? 0));
+
 /** One of `maxConcurrency` runners: takes the next branch that is under way or waiting, in order. */
 function* takeBranches(fan: Fan): Walking<void> {
   for (;;) {
-    const index = fan.branches.findIndex((branch) => isTakeable(fan, branch));
-    const branch = fan.branches[index];
+    const isOver = fan.failed && fan.failFast;
+    const branch = fan.branches.find((other) => isTakeable(fan, other)) ?? (isOver ? undefined : beginItem(fan));
     if (branch === undefined) return;
-    if (fan.failed && fan.failFast && branch.status === 'waiting') {
+    if (isOver && branch.status === 'waiting') {
       branch.status = 'cancelled';
       continue;
     }
-    const isLeftOpen = yield* runBranch(fan, branch, index);
+    const isLeftOpen = yield* runBranch(fan, branch);
     if (isLeftOpen) return;
   }
 }
 
-function branchAt({ branches }: Fan, index: number): BranchFrame {
-  const branch = branches[index];
-  if (branch === undefined) throw new Error(`bug: there is no branch ${index}`);
+function beginItem({ items, branches }: Fan): BranchFrame | undefined {
+  const branch = items?.begin();
+  if (branch !== undefined) branches.push(branch);
   return branch;
 }
 
-function* closeBranch(fan: Fan, index: number): Walking<void> {
-  yield* runBranch(fan, branchAt(fan, index), index);
+function* closeBranch(fan: Fan, branch: BranchFrame): Walking<void> {
+  yield* runBranch(fan, branch);
 }
 
 function isTakeable(fan: Fan, branch: BranchFrame): boolean {
@@ -163,35 +178,38 @@ function isTakeable(fan: Fan, branch: BranchFrame): boolean {
 }
 
 /** True when the runner should take no further branch: this one is still open. */
-function* runBranch(fan: Fan, branch: BranchFrame, index: number): Walking<boolean> {
-  const { strand, place } = fan;
+function* runBranch(fan: Fan, branch: BranchFrame): Walking<boolean> {
+  const { strand, place, items } = fan;
   branch.status = 'open';
   const child: Strand = {
-    path: `${place.path}.branches.${index}`,
-    passes: [...place.passes],
+    path: branch.item === undefined ? `${place.path}.branches.${fan.branches.indexOf(branch)}` : `${place.path}.steps`,
+    passes: branch.item === undefined ? [...place.passes] : [...place.passes, branch.item],
     frame: { block: branch.block },
     own: branch.own,
     outer: [strand.own, ...strand.outer],
     // Begun before the run continued as new, and to be cancelled since: it closes what it has open.
-    cancelled: (fan.failed && fan.failFast) || fan.yielded.has(index),
+    cancelled: (fan.failed && fan.failFast) || fan.yielded.has(branch),
     within: strand,
-    ...(strand.forgiven === true ? { forgiven: true } : {}),
+    ...(strand.forgiven === true || items?.collects === true ? { forgiven: true } : {}),
   };
   fan.cancels.set(branch, () => {
     child.cancelled = true;
   });
   const flow = yield* fan.walkBranch(child);
   switch (flow.kind) {
-    case 'done':
+    case 'done': {
       branch.status = 'done';
-      return false;
+      const beyond = items?.end(branch) ?? null;
+      if (items !== undefined) drop(fan, branch);
+      return beyond !== null && failed(fan, branch, beyond);
+    }
     case 'failed':
-      branch.status = 'failed';
-      branch.failure = flow.failure;
-      fan.failed = true;
-      fan.failFast ||= isAbort(flow.failure);
-      if (fan.failFast) cancelOthers(fan, branch);
-      return false;
+      if (items?.collects === true && !isAbort(flow.failure)) {
+        const beyond = items.end(branch, flow.failure);
+        drop(fan, branch);
+        return beyond !== null && failed(fan, branch, beyond);
+      }
+      return failed(fan, branch, flow.failure);
     case 'cancelled':
       if (fan.failed && fan.failFast) {
         branch.status = 'cancelled';
@@ -204,12 +222,29 @@ function* runBranch(fan: Fan, branch: BranchFrame, index: number): Walking<boole
       return true;
     case 'yield':
     case 'segment':
-      fan.yielded.add(index);
+      fan.yielded.add(branch);
       fan.interrupted ??= { kind: 'yield' };
       return true;
     default:
       return flow satisfies never;
   }
+}
+
+/** The branch stays, with its failure. */
+function failed(fan: Fan, branch: BranchFrame, failure: FailureInfo): false {
+  branch.status = 'failed';
+  branch.failure = failure;
+  fan.failed = true;
+  fan.failFast ||= isAbort(failure);
+  if (!fan.branches.includes(branch)) fan.branches.push(branch);
+  if (fan.failFast) cancelOthers(fan, branch);
+  return false;
+}
+
+/** Of an item that ended its result is kept, and no frame. */
+function drop({ branches, cancels }: Fan, branch: BranchFrame): void {
+  branches.splice(branches.indexOf(branch), 1);
+  cancels.delete(branch);
 }
 
 function cancelOthers(fan: Fan, failed: BranchFrame): void {

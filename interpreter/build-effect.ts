@@ -84,7 +84,7 @@ export function labelOf(step: Step): string {
     case 'loop':
       return step.loop.type;
     case 'parallel':
-      return `${step.branches.length} branches`;
+      return step.over === undefined ? `${step.branches?.length ?? 0} branches` : `each ${step.as} of ${step.over}`;
     case 'llm':
       return step.model ?? 'auto';
     case 'approval':

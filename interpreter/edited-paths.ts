@@ -88,6 +88,7 @@ function innerFrame(frame: BlockFrame, name: string, branch: string | undefined)
   if (open?.type === 'condition')
     return name === 'always' ? open.cleanUp?.block : open.branch === name ? open.block : undefined;
   if (open?.type === 'loop') return name === 'steps' ? open.loop.block : undefined;
+  // Of items several frames may be at one place; their steps are not edited while they are under way.
   return open?.type === 'parallel' && name === 'branches' ? open.branches[Number(branch)]?.block : undefined;
 }
 
@@ -161,13 +162,13 @@ function collect(blocks: OpenBlock[], block: OpenBlock, steps: readonly Step[]):
       { path: `${path}.steps`, frame: loop.block, again: again || hasPasses(loop, step.loop), ended: loop.between },
       step.steps,
     );
-  } else if (open.type === 'parallel' && step.type === 'parallel') {
+  } else if (open.type === 'parallel' && step.type === 'parallel' && open.items === undefined) {
     for (const [index, { block: inner, status }] of open.branches.entries()) {
       const over = status === 'done' || status === 'failed' || status === 'cancelled';
       collect(
         blocks,
         { path: `${path}.branches.${index}`, frame: inner, again, ended: over },
-        step.branches[index] ?? [],
+        step.branches?.[index] ?? [],
       );
     }
   }

@@ -9,6 +9,7 @@
  * - E4 A segment walks a copy of its strand: nothing is edited while one is in flight.
  */
 import type { Catalogue } from '../language/catalogue.ts';
+import { linesOf } from '../language/blocks.ts';
 import { applyEdit, pathAfter, placeIn, stepAt, type StepEdit } from '../language/edit.ts';
 import type { Step, Definition, StepType } from '../language/model.ts';
 import type { Edited } from '../language/events/run-event.ts';
@@ -150,6 +151,7 @@ export function reachOf(open: readonly OpenBlock[], walk: Walk, op: EditRequest[
 function reachInside({ frame, again }: OpenBlock, block: string): Reach {
   const open = openIn(frame);
   if (/\.definition\.(?:steps|always)$/.test(block)) return 'under-way';
+  if (open?.type === 'parallel' && open.items !== undefined) return 'under-way';
   if (open?.type !== 'condition' || block.endsWith('.always')) return 'now';
   return again ? 'next-pass' : 'not-taken';
 }
@@ -321,7 +323,7 @@ function within(step: Step, path: string): Found[] {
     case 'loop':
       return stepsIn(step.steps, `${path}.steps`);
     case 'parallel':
-      return step.branches.flatMap((branch, index) => stepsIn(branch, `${path}.branches.${index}`));
+      return linesOf(step).flatMap(({ key, steps }) => stepsIn(steps, `${path}.${key}`));
     case 'sentinel':
       return '$ref' in step.definition ? [] : stepsWithin(step.definition, `${path}.definition.`);
     case 'shell':

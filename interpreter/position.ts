@@ -6,7 +6,7 @@
  * what is under way there. The effect of an action step either has happened, and `at` is past it, or has not.
  */
 import type { FailureInfo } from '../language/failure.ts';
-import type { JsonObject } from '../language/json.ts';
+import type { Json, JsonObject } from '../language/json.ts';
 import type { Step } from '../language/model.ts';
 import type { TokenUsage } from '../language/models/token-usage.ts';
 import type { Question, Settled } from '../language/events/question.ts';
@@ -235,13 +235,26 @@ export interface BranchFrame {
   own: Variables;
   block: BlockFrame;
   failure?: FailureInfo;
+  /** Of a list: which item it goes through, from 1 on. */
+  item?: number;
+}
+
+/** How far a parallel step has come with its list; `branches` beside it are the items under way, and those that failed. */
+export interface ItemsFrame {
+  /** Items that have begun. */
+  begun: number;
+  count: number;
+  /** Of the results so far, as JSON. */
+  bytes: number;
+  /** What the items that ended set, or how they failed, by their place in the list; null of the others. */
+  results: Json[];
 }
 
 /** A step that holds others. `left`: how often its branches were left open, and whether they had moved on the last time. */
 export type OpenFrame = { startedAt: number; since?: number } & (
   | { type: 'condition'; branch: 'then' | 'else'; block: BlockFrame; cleanUp?: CleanUpFrame }
   | { type: 'loop'; loop: LoopFrame }
-  | { type: 'parallel'; branches: BranchFrame[]; left?: { times: number; moved: boolean } }
+  | { type: 'parallel'; branches: BranchFrame[]; items?: ItemsFrame; left?: { times: number; moved: boolean } }
 );
 
 /** Verdicts over the passes of the run's own loop, kept for the parent of a nested run. */

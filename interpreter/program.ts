@@ -1,5 +1,5 @@
 /** Facts of a definition that a walk looks up. */
-import { blocksOf } from '../language/blocks.ts';
+import { blocksOf, linesAtOnce } from '../language/blocks.ts';
 import { findCommand, type Catalogue } from '../language/catalogue.ts';
 import type { Definition, LoopConfig, ParallelStep, Step, EscalationRule } from '../language/model.ts';
 import type { RunInput } from './host.ts';
@@ -28,11 +28,10 @@ export function stepsAt(definition: Definition, path: string): readonly Step[] {
 /** How many lines of execution may be under way at once where a strand is one of them. */
 export function branchesAtOnce(definition: Definition, strandPath: string): number {
   let lines = 1;
-  for (const { index } of strandPath.matchAll(/\.branches\.\d+/g)) {
+  for (const { index } of strandPath.matchAll(/\.branches\.\d+|(?<=\.\d+)\.steps(?=\.|$)/g)) {
     const step: unknown = valueAt(definition, strandPath.slice(0, index));
     if (typeof step !== 'object' || step === null || !('type' in step) || step.type !== 'parallel') continue;
-    const { branches, maxConcurrency } = step as ParallelStep;
-    lines *= Math.max(1, Math.min(maxConcurrency ?? branches.length, branches.length));
+    lines *= linesAtOnce(step as ParallelStep);
   }
   return lines;
 }

@@ -255,6 +255,7 @@ class Survey {
     for (const [key, value] of Object.entries(step) as [string, unknown][]) {
       if (key === 'check' || key === 'stopWhen') this.#expression(value, body);
       else if (key === 'loop') this.loop(value as Definition['loop'], body, `${path}.steps`);
+      else if (key === 'over') this.#expression(value, body);
       else if (key === 'branches')
         (value as Step[][]).forEach((branch, index) => this.block(branch, `${path}.branches.${index}`));
       else if (BLOCKS.has(key)) this.block(value as Step[], `${path}.${key}`);

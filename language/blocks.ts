@@ -11,7 +11,7 @@ export function blocksOf(step: Step): Array<{ key: string; steps: readonly Step[
     case 'loop':
       return [{ key: 'steps', steps: step.steps }];
     case 'parallel':
-      return step.branches.map((branch, index) => ({ key: `branches.${index}`, steps: branch }));
+      return linesOf(step);
     case 'shell':
     case 'command':
     case 'llm':
@@ -28,6 +28,25 @@ export function blocksOf(step: Step): Array<{ key: string; steps: readonly Step[
       return step satisfies never;
   }
 }
+
+/** The branches of a parallel step, or the one body that each item of its list goes through. */
+export function linesOf({ branches = [], over, steps = [] }: ParallelStep): Array<{ key: string; steps: Step[] }> {
+  if (over !== undefined) return [{ key: 'steps', steps }];
+  return branches.map((branch, index) => ({ key: `branches.${index}`, steps: branch }));
+}
+
+/** Items of a list that are under way at once, where the step does not say. */
+export const ITEMS_AT_ONCE = 8;
+
+/** How many lines of a parallel step are under way at once, at most. */
+export function linesAtOnce({ branches = [], over, maxConcurrency }: ParallelStep): number {
+  if (over !== undefined) return maxConcurrency ?? ITEMS_AT_ONCE;
+  return Math.max(1, Math.min(maxConcurrency ?? branches.length, branches.length));
+}
+
+/** The first line that fails cancels the others. */
+export const endsEarly = ({ failFast, over, itemErrors }: ParallelStep): boolean =>
+  over === undefined ? failFast === true : itemErrors !== 'collect';
 
 /** The definition with other steps; `stepsIn` by `steps` and `always`. */
 export function withSteps(definition: Definition, stepsIn: (name: string) => Step[] | undefined): Definition {
@@ -52,7 +71,9 @@ export function withBlocks(
     case 'loop':
       return { ...step, steps: stepsIn('steps') ?? [] };
     case 'parallel':
-      return { ...step, branches: step.branches.map((_, index) => stepsIn(`branches.${index}`) ?? []) };
+      return step.branches === undefined
+        ? { ...step, steps: stepsIn('steps') ?? [] }
+        : { ...step, branches: step.branches.map((_, index) => stepsIn(`branches.${index}`) ?? []) };
     case 'sentinel':
       return definition === undefined
         ? step
@@ -79,10 +100,10 @@ type IsQuick = (step: Step) => boolean;
  * Whether one segment walks the branches of a parallel step: all of them begin with what is quick, so nothing long
  * waits for it. Where the first failure cancels the others, what is cancelled is to have begun: then all is quick.
  */
-export function isQuickFan({ branches, failFast }: ParallelStep, isQuick: IsQuick): boolean {
-  if (failFast === true && !branches.every((steps) => steps.every((step) => isQuickWithin(step, isQuick))))
-    return false;
-  return leadOf(branches, isQuick) === 'quick';
+export function isQuickFan(step: ParallelStep, isQuick: IsQuick): boolean {
+  const lines = linesOf(step).map(({ steps }) => steps);
+  if (endsEarly(step) && !lines.every((steps) => steps.every((inner) => isQuickWithin(inner, isQuick)))) return false;
+  return leadOf(lines, isQuick) === 'quick';
 }
 
 /** Steps that hold others and wait for nothing themselves. */

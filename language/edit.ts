@@ -65,9 +65,14 @@ function withinStep(step: Step, [name, ...rest]: readonly string[], change: Chan
   }
   if (step.type === 'parallel' && name === 'branches') {
     const [word = '', ...deeper] = rest;
-    const branch = isIndex(word) ? step.branches[Number(word)] : undefined;
+    const { branches = [] } = step;
+    const branch = isIndex(word) ? branches[Number(word)] : undefined;
     const changed = branch === undefined ? null : withinBlock(branch, deeper, change);
-    return changed === null ? null : { ...step, branches: step.branches.with(Number(word), changed) };
+    return changed === null ? null : { ...step, branches: branches.with(Number(word), changed) };
+  }
+  if (step.type === 'parallel' && name === 'steps' && step.steps !== undefined) {
+    const steps = withinBlock(step.steps, rest, change);
+    return steps === null ? null : { ...step, steps };
   }
   if (step.type === 'sentinel' && name === 'definition' && !('$ref' in step.definition)) {
     const definition = withinDefinition(step.definition, rest, change);

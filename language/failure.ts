@@ -106,6 +106,7 @@ export const FAILURE_CODES = {
   JOIN_INVALID: 'What a step is to wait for are no runs',
   LANGUAGE_SERVER_FAILED: 'A language server ended before it had answered',
   LANGUAGE_SERVER_MISSING: 'There is no language server for what is to be looked at',
+  LIST_INVALID: 'What a parallel step goes over is no list',
   LOOP_BOUND_INVALID: 'The number of passes of a loop could not be read',
   LOOP_LIMIT_REACHED: 'A loop inside a run ended at its bound',
   MCP_NOT_ACCEPTED: 'The tools of an MCP server are not those that a person accepted',

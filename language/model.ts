@@ -214,13 +214,23 @@ export const LoopStep = z.strictObject({
 });
 export type LoopStep = z.infer<typeof LoopStep>;
 
-/** Each member of `branches` is a sequence of steps of its own; all start at once. */
+/**
+ * Either `branches`: each is a sequence of steps of its own, and all start at once. Or `over`: `steps` once for each item
+ * of a list, bound to `as`, several at once.
+ */
 export const ParallelStep = z.strictObject({
   type: z.literal('parallel'),
-  get branches(): z.ZodArray<z.ZodArray<typeof Step>> {
-    return z.array(z.array(Step));
+  get branches(): z.ZodOptional<z.ZodArray<z.ZodArray<typeof Step>>> {
+    return z.array(z.array(Step)).optional();
   },
   failFast: z.boolean().optional(),
+  /** The array, as an expression. */
+  over: Expression.optional(),
+  as: Name.optional(),
+  get steps(): z.ZodOptional<z.ZodArray<typeof Step>> {
+    return z.array(Step).optional();
+  },
+  itemErrors: z.enum(['fail', 'collect']).optional(),
   maxConcurrency: z.number().int().positive().optional(),
   name: Common.name,
   outputTo: Common.outputTo,

@@ -73,7 +73,7 @@ export async function forkRun(
   const position = freshPosition(standing.position, { takenAt: standing.now, now: Date.now(), anew: at });
   const definition = edited ?? start.definition;
   if (edited !== undefined) adopt(position, start.definition, edited, [...new Set([at, request.at])]);
-  for (const [name, value] of Object.entries(set)) setVariableAt(position, pathOf(at), name, value);
+  for (const [name, value] of Object.entries(set)) setVariableAt(position, { path: pathOf(at), passes: passesOf(at) }, name, value);
   const replayed = await parts.store.cassettes.replayed(of);
   const isElsewhere = parts.isElsewhere === true || taskQueue !== parts.taskQueue;
   const started = await startRun(
@@ -135,6 +135,13 @@ function missingStep(definition: Definition, key: string): string[] {
   const { length } = stepsAt(definition, block);
   return [`it has no "${path}" to begin with: "${block}" has ${length === 1 ? '1 step' : `${length} steps`}`];
 }
+
+/** Of a key's first part; those of a nested run or a turn are its own. */
+const passesOf = (key: string): number[] =>
+  (/@([\d.]+)/.exec(key)?.[1] ?? '')
+    .split('.')
+    .filter((word) => word !== '')
+    .map(Number);
 
 const pathOf = (key: string): string => definitionPath(key.slice(0, key.lastIndexOf('@')));
 

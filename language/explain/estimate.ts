@@ -3,7 +3,7 @@
  * dearest, and how often the run continues as new. What steps print and return is not known
  * beforehand and comes on top; values over 32 KiB never do.
  */
-import { isQuickFan } from '../blocks.ts';
+import { isQuickFan, linesOf } from '../blocks.ts';
 import { findCommand, type Catalogue } from '../catalogue.ts';
 import type { Definition, LoopConfig, LoopStep, ParallelStep, SentinelStep, Step } from '../model.ts';
 import * as measured from './measured.ts';
@@ -190,9 +190,12 @@ class Count {
   #parallel(step: ParallelStep, line: Line, way: Way): void {
     const isWalked = line.inSegment || (this.#segments && isQuickFan(step, (inner) => isQuick(inner, this.#catalogue)));
     if (isWalked) this.#quick(line);
-    const branches = step.branches.map((branch) => {
+    if (step.over !== undefined && way !== 'least')
+      this.#assumptions.add(`the list ${step.over} has 1 item: how many it will have, only the run knows`);
+    const lines = step.over !== undefined && way === 'least' ? [] : linesOf(step);
+    const branches = lines.map(({ steps }) => {
       const own: Line = { inSegment: isWalked, quick: 0, cost: nothing };
-      this.#block(branch, own, way);
+      this.#block(steps, own, way);
       return own;
     });
     line.inSegment = isWalked && branches.every(({ cost }) => cost.events === 0);

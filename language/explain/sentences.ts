@@ -1,8 +1,9 @@
 /** What a definition does, in order: one sentence a step, indented by the steps around it. */
+import { endsEarly, linesAtOnce } from '../blocks.ts';
 import { describeLoop, durationWords } from '../graph/describe-loop.ts';
 import { joinWords, shortened, shownAsText, sleepWords } from '../graph/step-label.ts';
 import { failsByExitCode, isShell, withDefaults } from '../failure.ts';
-import type { Definition, Step } from '../model.ts';
+import type { Definition, ParallelStep, Step } from '../model.ts';
 import type { KnownRefs } from './visit.ts';
 
 export interface Sentence {
@@ -65,6 +66,7 @@ class Say {
       case 'loop':
         return this.#block(step.steps, `${path}.steps`, depth + 1);
       case 'parallel':
+        if (step.branches === undefined) return this.#block(step.steps ?? [], `${path}.steps`, depth + 1);
         return step.branches.forEach((branch, index) =>
           this.#branch(`${path}.branches.${index}`, depth + 1, `Branch ${index + 1}:`, branch),
         );
@@ -136,12 +138,21 @@ function whatOf(step: Step): string {
     case 'loop':
       return `repeats ${describeLoop(step.loop)}`;
     case 'parallel':
-      return `runs ${step.branches.length} branches at once${step.maxConcurrency === undefined ? '' : `, ${step.maxConcurrency} at a time`}${step.failFast === true ? '; the first failure ends all' : ''}`;
+      return parallelWords(step);
     case 'sentinel':
       return `runs the sentinel ${'$ref' in step.definition ? step.definition.$ref : step.definition.name}${step.await === false ? ' and does not wait for it' : ''}`;
     default:
       return step satisfies never;
   }
+}
+
+function parallelWords(step: ParallelStep): string {
+  const { branches = [], over, as = 'item', maxConcurrency } = step;
+  const ending = endsEarly(step) ? '; the first failure ends all' : '';
+  if (over === undefined)
+    return `runs ${branches.length} branches at once${maxConcurrency === undefined ? '' : `, ${maxConcurrency} at a time`}${ending}`;
+  const collected = endsEarly(step) ? '' : '; a failure is the result of its item';
+  return `for each $${as} of ${shortened(over)}, ${linesAtOnce(step)} at a time${ending}${collected}`;
 }
 
 function untilWords(until: 'finished' | 'error' | 'match' | undefined): string {

@@ -1,4 +1,5 @@
 /** From a definition to its graph: each kind of step says where it is entered and where it is left. */
+import { linesOf } from '../blocks.ts';
 import { describeLoop } from './describe-loop.ts';
 import { Canvas, type Exit, type Graph } from './graph.ts';
 import { labelOfStep } from './step-label.ts';
@@ -146,8 +147,8 @@ class Draw {
     const within = canvas.group(path, 'parallel', labelOfStep(step), group);
     const fork = canvas.node(path, 'fork', 'fork', within);
     canvas.join(before, fork);
-    const exits = step.branches.flatMap((branch, index) =>
-      this.#block(branch, `${path}.branches.${index}`, within, [{ from: fork }], depth),
+    const exits = linesOf(step).flatMap(({ key, steps }) =>
+      this.#block(steps, `${path}.${key}`, within, [step.over === undefined ? { from: fork } : { from: fork, label: 'item' }], depth),
     );
     const join = canvas.node(path, 'join', 'join', within);
     canvas.join(exits.length === 0 ? [{ from: fork }] : exits, join);

@@ -37,7 +37,7 @@ function contentOf(step: Step): string {
     case 'loop':
       return step.loop.type;
     case 'parallel':
-      return `${step.branches.length} branches`;
+      return step.over === undefined ? `${step.branches?.length ?? 0} branches` : `each ${step.as} of ${step.over}`;
     case 'sentinel':
       return '$ref' in step.definition ? step.definition.$ref : step.definition.name;
     default:

@@ -184,10 +184,14 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     steps: 'What happens in each pass.',
   },
   ParallelStep: {
-    '': 'Runs branches at once. What a branch sets is visible after the step; branches do not see each other.',
+    '': 'Runs branches at once, or its steps for each item of a list. What a branch sets is visible after the step; branches do not see each other. The result over a list is a list: of each item an object of what its steps set.',
+    over: 'The list, as an expression, in place of branches.',
+    as: 'The variable that holds the item; "item" when absent.',
+    steps: 'What is done for each item of "over".',
+    itemErrors: 'What the failure of an item ends: "fail" (the default) the step and the other items; "collect" the item alone, whose result is then {success: false, error, code}.',
     branches: 'Each is a list of steps that run in order.',
     failFast: 'The first branch that fails ends the others.',
-    maxConcurrency: 'How many branches run at a time.',
+    maxConcurrency: 'How many branches run at a time; of items 8 when absent.',
   },
   SentinelStep: {
     '': "Runs another sentinel as a run of its own, which sees this run's variables. The result is {success, iterations, results, failureCount, …its last outputs}.",

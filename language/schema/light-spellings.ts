@@ -38,7 +38,7 @@ const MAX: Aliases = { count: 'max' };
 const ALIASES_OF: Readonly<Record<string, Aliases>> = {
   Definition: { triggers: 'trigger' },
   ConditionStep: CHECK,
-  ParallelStep: { steps: 'branches' },
+  ParallelStep: { concurrency: 'maxConcurrency' },
   SentinelStep: { $ref: 'definition' },
   LoopCount: { ...MAX, maxIterations: 'max', over: 'max' },
   LoopUntil: { ...CHECK, ...MAX, until: 'check' },
@@ -241,6 +241,7 @@ export function withLightSpellings(id: string, schema: ObjectSchema): ObjectSche
     };
   for (const key of id === 'ParallelStep' ? ['branches', 'steps'] : [])
     properties[key] = { description: descriptionOf(properties[key]), ...MEMBERS };
+  if (id === 'ParallelStep') needOneOf(light, ['branches', 'steps']);
   if (id === 'LoopStep') light.required = without(light.required, 'loop');
   if (id === 'LoopStep') needOneOf(light, ['loop', ...FLAT.filter((key) => key !== 'type'), 'max_iterations']);
   return { ...light, patternProperties: { ...otherWordings(Object.keys(properties), light), [COMMENT.source]: true } };

@@ -129,25 +129,34 @@ function renewCleanUp(cleanUp: NonNullable<Position['cleanUp']>, times: Times): 
   renewBlock(cleanUp.block, times);
 }
 
+/** Where a step stands, as its key says it: `passes` of the loops around it, the run's own first. */
+export interface KeyPlace {
+  path: string;
+  passes: readonly number[];
+}
+
 /** Sets a variable where the step at `path` would find it: in the innermost open branch that has it, or in the run. */
-export function setVariableAt(position: Position, path: string, name: string, value: Json): void {
-  const scopes = scopesAround(position.cleanUp?.block ?? position.loop.block, path.split('.').slice(1));
+export function setVariableAt(position: Position, { path, passes }: KeyPlace, name: string, value: Json): void {
+  const inside = passes.slice(1);
+  const scopes = scopesAround(position.cleanUp?.block ?? position.loop.block, path.split('.').slice(1), inside);
   const scope = scopes.findLast((own) => Object.hasOwn(own, name)) ?? position.own;
   scope[name] = value;
 }
 
 /** Variables of the open branches on the way to a step, outermost first. */
-function scopesAround(block: BlockFrame, words: readonly string[]): Position['own'][] {
+function scopesAround(block: BlockFrame, words: readonly string[], passes: readonly number[]): Position['own'][] {
   const open = openIn(block);
   if (open === undefined) return [];
   switch (open.type) {
     case 'condition':
-      return scopesAround(open.cleanUp?.block ?? open.block, words.slice(2));
+      return scopesAround(open.cleanUp?.block ?? open.block, words.slice(2), passes);
     case 'loop':
-      return scopesAround(open.loop.block, words.slice(2));
+      return scopesAround(open.loop.block, words.slice(2), passes.slice(1));
     case 'parallel': {
-      const branch = open.branches[Number(words[2])];
-      return branch === undefined ? [] : [branch.own, ...scopesAround(branch.block, words.slice(3))];
+      const isItem = open.items !== undefined;
+      const branch = isItem ? open.branches.find(({ item }) => item === passes[0]) : open.branches[Number(words[2])];
+      if (branch === undefined) return [];
+      return [branch.own, ...scopesAround(branch.block, words.slice(isItem ? 2 : 3), isItem ? passes.slice(1) : passes)];
     }
     default:
       return open satisfies never;

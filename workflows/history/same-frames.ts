@@ -2,8 +2,8 @@
  * Whether another definition can go on from a position: every step that is open must be there at the
  * same place, with the same type, and hold what is open in it. What lies ahead may differ as it likes.
  */
-import type { Definition, LoopConfig, Step } from '../../language/model.ts';
-import { openIn, type BlockFrame, type LoopFrame, type Position } from '../../interpreter/position.ts';
+import type { Definition, LoopConfig, ParallelStep, Step } from '../../language/model.ts';
+import { openIn, type BlockFrame, type BranchFrame, type LoopFrame, type Position } from '../../interpreter/position.ts';
 
 /** What of the position has no place in the definition, as sentences; none where it can go on. */
 export function frameDifferences(position: Position, definition: Definition): string[] {
@@ -33,11 +33,16 @@ function blockDifferences(path: string, block: BlockFrame, steps: readonly Step[
   if (step.type === 'loop' && open.type === 'loop')
     return blockDifferences(`${place}.steps`, open.loop.block, step.steps);
   if (step.type !== 'parallel' || open.type !== 'parallel') throw new Error(`bug: a ${step.type} step cannot be open`);
-  if (step.branches.length !== open.branches.length) {
-    return [`"${place}" is open with ${open.branches.length} branches, and the definition has ${step.branches.length}`];
+  const { branches, steps: body } = step;
+  if (open.items !== undefined) {
+    if (step.over === undefined) return [`"${place}" is open with items of a list, and the definition has branches there`];
+    return open.branches.flatMap(({ block: inner }) => blockDifferences(`${place}.steps`, inner, body));
+  }
+  if (branches?.length !== open.branches.length) {
+    return [`"${place}" is open with ${open.branches.length} branches, and the definition has ${branches?.length ?? 0}`];
   }
   return open.branches.flatMap((branch, index) =>
-    blockDifferences(`${place}.branches.${index}`, branch.block, step.branches[index]),
+    blockDifferences(`${place}.branches.${index}`, branch.block, branches[index]),
   );
 }
 
@@ -67,8 +72,11 @@ function adoptInside(frame: BlockFrame, before: readonly Step[] = [], after: rea
     adoptInside(open.block, old[open.branch], step[open.branch]);
   if (open.type !== 'parallel' || old.type !== 'parallel' || step.type !== 'parallel') return;
   for (const [index, branch] of open.branches.entries())
-    adoptInside(branch.block, old.branches[index], step.branches[index]);
+    adoptInside(branch.block, lineOf(old, branch, index), lineOf(step, branch, index));
 }
+
+const lineOf = ({ branches, steps }: ParallelStep, { item }: BranchFrame, index: number): Step[] | undefined =>
+  item === undefined ? branches?.[index] : steps;
 
 /** A line of execution that is cleaning up because it was cancelled: why is in no position. */
 export function cleansUpCancelled(position: Position): boolean {

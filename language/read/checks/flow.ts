@@ -30,7 +30,12 @@ function checkOrder(reference: ReferenceSite, setters: Setters): Problem[] {
   // A name that the engine does not know yet is left to the shell, which may know it.
   if (reader === undefined || from === 'shell' || reader.site.place.definition !== place.definition) return [];
   const own = setters.onlySetters(name, place.definition);
-  if (own.length === 0 || own.some((setter) => repeatTogether(setter.site.place, place))) return [];
+  if (own.length === 0) return [];
+  if (own.every((setter) => isElsewhere(setter.site.place, place))) {
+    const message = `${written} is set by ${pathsOf(own)}, for one item of a list, and is not seen outside; read it in the result of the parallel step ("outputTo")`;
+    return [{ code: 'SIBLING_REFERENCE', severity: 'warning', path: at, message }];
+  }
+  if (own.some((setter) => repeatTogether(setter.site.place, place))) return [];
   if (own.every((setter) => setters.areSiblings(setter.site, reader.site))) {
     const message = `${written} is set by ${pathsOf(own)}, in a branch that runs at the same time, and branches do not see each other; read it after the parallel step`;
     return [{ code: 'SIBLING_REFERENCE', severity: 'warning', path: at, message }];
@@ -44,9 +49,13 @@ function pathsOf(setters: readonly Setter[]): string {
   return setters.map(({ site }) => site.path).join(' and ');
 }
 
+/** Whether it is set in an item of a list that the reader is not in. */
+const isElsewhere = (setter: Place, reader: Place): boolean =>
+  setter.loops.some(({ isApart, owner }) => isApart === true && !reader.loops.some((other) => other.owner === owner));
+
 /** In a later pass of a loop around both, what a step after this one set is there. */
 function repeatTogether(a: Place, b: Place): boolean {
-  return a.loops.some(({ loop, owner }) => loop.type !== 'once' && b.loops.some((other) => other.owner === owner));
+  return a.loops.some(({ loop, owner, isApart }) => isApart !== true && loop.type !== 'once' && b.loops.some((other) => other.owner === owner));
 }
 
 function checkLoops(sites: Sites, references: readonly ReferenceSite[], setters: Setters, origins: Origins): Problem[] {

@@ -72,7 +72,7 @@ const INNER = ['then', 'else', 'always', 'steps', 'branches'];
 function checkBranches(step: ParallelStep, path: string): Problem[] {
   const first = new Map<string, number>();
   const problems: Problem[] = [];
-  for (const [index, branch] of step.branches.entries()) {
+  for (const [index, branch] of (step.branches ?? []).entries()) {
     for (const name of new Set(outputsOf(branch))) {
       const before = first.get(name);
       if (before === undefined) first.set(name, index);

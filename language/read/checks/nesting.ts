@@ -1,4 +1,5 @@
 /** Sentinels inside sentinels: how deep, whether a `$ref` finds its definition, and whether it comes back to itself. */
+import { linesOf } from '../../blocks.ts';
 import { nestingSentinelsMax } from '../../limits.ts';
 import type { Definition, Step } from '../../model.ts';
 import type { Problem } from '../../problems.ts';
@@ -157,5 +158,5 @@ const stepsOf = ({ steps, always = [] }: Definition): readonly Step[] => [...ste
 function listsOf(step: Step): ReadonlyArray<readonly Step[]> {
   if (step.type === 'condition') return [step.then ?? [], step.else ?? [], step.always ?? []];
   if (step.type === 'loop') return [step.steps];
-  return step.type === 'parallel' ? step.branches : [];
+  return step.type === 'parallel' ? linesOf(step).map(({ steps }) => steps) : [];
 }

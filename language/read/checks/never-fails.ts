@@ -12,7 +12,7 @@ export function checkNeverFails(sites: Sites, origins: Origins): Problem[] {
   return [
     ...idle,
     ...sites.steps
-      .flatMap(({ step }) => (step.type === 'parallel' && step.failFast === true ? step.branches : []))
+      .flatMap(({ step }) => (step.type === 'parallel' && step.failFast === true ? (step.branches ?? []) : []))
       .flatMap((branch) => endingNothing(branch, known)),
   ];
 }

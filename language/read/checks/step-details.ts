@@ -1,7 +1,7 @@
 /** What the schema cannot say of a step by itself: what it asks for, and keys that do nothing where they stand. */
 import { FAILURE_CODES } from '../../failure.ts';
 import { FAULT_CODES } from '../../expression/scope.ts';
-import type { FailStep, LlmStep, SetStep, SleepStep, WatchStep } from '../../model.ts';
+import type { FailStep, LlmStep, ParallelStep, SetStep, SleepStep, WatchStep } from '../../model.ts';
 import { momentIn } from '../../references/moment.ts';
 import { isTemplate } from '../../references/written-references.ts';
 import { parseModelString } from '../../models/model-string.ts';
@@ -36,9 +36,7 @@ function checkByType(site: StepSite, at: At): Problem[] {
     case 'shell':
       return Object.keys(step.env ?? {}).flatMap((name) => badEnvName(name, join(at('env'), name)));
     case 'parallel':
-      return step.branches.length === 0
-        ? [error('EMPTY_BRANCHES', at('branches'), 'there are no branches; add one, or remove the step')]
-        : [];
+      return checkParallel(step, at);
     case 'fail':
       return checkFail(step, at);
     case 'sleep':
@@ -67,6 +65,27 @@ const OWN_CODES: ReadonlyMap<string, string> = new Map([
 
 /** A code as it may be: capital letters, digits and `_`. */
 const CODE = /^[A-Z][A-Z0-9_]{0,99}$/;
+
+function checkParallel(step: ParallelStep, at: At): Problem[] {
+  const { over, branches = [], steps, failFast } = step;
+  if (over === undefined) {
+    const idle = (['as', 'itemErrors'] as const).filter((key) => step[key] !== undefined);
+    return [
+      ...(branches.length === 0
+        ? [error('EMPTY_BRANCHES', at('branches'), 'there are no branches; add one, or remove the step')]
+        : []),
+      ...idle.map((key) => withoutEffect(key, at, 'the step has branches and goes over no list', 'add "over" with a list')),
+    ];
+  }
+  return [
+    ...(steps === undefined
+      ? [error('MISSING_KEY', at(), 'the step does not say what is done for each item; add "steps"')]
+      : []),
+    ...(failFast === undefined
+      ? []
+      : [withoutEffect('failFast', at, 'of a list, "itemErrors" says what a failure ends', 'write "itemErrors": "fail" or "collect"')]),
+  ];
+}
 
 function checkSleep({ durationMs, until }: SleepStep, at: At): Problem[] {
   if (durationMs === undefined && until === undefined)

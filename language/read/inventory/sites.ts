@@ -24,6 +24,8 @@ export interface LoopSite {
   place: Place;
   /** The definition or the step the loop belongs to. */
   owner: Plain;
+  /** Its passes are items of a parallel step, which do not see one another. */
+  isApart?: true;
 }
 
 /** A loop whose passes may have an item each. */
@@ -101,6 +103,18 @@ class Walk {
     return { ...place, loops: [...place.loops, site] };
   }
 
+  /** Inside a parallel step over a list it is as in a loop over it, but that no item sees what another sets. */
+  #withItems(step: Plain, path: string, place: Place): Place {
+    const { over, as } = step;
+    if (typeof over !== 'string' || typeof as !== 'string') return place;
+    const { origins } = this.#found;
+    const loop: LoopConfig = { type: 'count', max: 0, over, as };
+    origins.set(loop, path, new Map(['over', 'as'].map((key) => [key, origins.locate(step, path, [key])])));
+    const site: LoopSite = { loop, path, place, owner: step, isApart: true };
+    this.#sites.loops.push(site);
+    return { ...place, loops: [...place.loops, site] };
+  }
+
   #steps(owner: Plain, key: string, path: string, place: Place): void {
     const list = owner[key];
     if (Array.isArray(list)) this.#list(list, this.#found.origins.locate(owner, path, [key]), place);
@@ -123,7 +137,12 @@ class Walk {
     const { isKnown, names } = checkStepSchema(value, path, this.#found);
     if (isKnown) this.#sites.steps.push({ step: value as Step, path, place });
     this.#refuse(isKnown ? names : [value['name'], value['outputTo'], ...valuesSet(value), ...names], place.definition);
-    const inside = value['type'] === 'loop' ? this.#withLoop(value, path, place) : place;
+    const inside =
+      value['type'] === 'loop'
+        ? this.#withLoop(value, path, place)
+        : value['type'] === 'parallel'
+          ? this.#withItems(value, path, place)
+          : place;
     for (const key of lists) this.#steps(value, key, path, inside);
     if (Array.isArray(branches)) {
       const at = this.#found.origins.locate(value, path, ['branches']);

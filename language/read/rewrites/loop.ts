@@ -90,7 +90,7 @@ function rewriteLoopKeys(loop: Draft): void {
   renameAll(loop, ['condition', 'if'], 'check');
   rewriteCheck(loop);
   rewriteVariable(loop, 'as');
-  rewriteItems(loop);
+  rewriteList(loop);
   if (loop.value['type'] === undefined) inferType(loop);
   if (loop.value['type'] === 'count') rewriteCount(loop);
 }
@@ -125,7 +125,7 @@ function rewriteKind(loop: Draft): void {
 }
 
 /** A list to walk is an expression as it stands, unless something in it is to be replaced. */
-function rewriteItems({ value }: Draft): void {
+export function rewriteList({ value }: Draft): void {
   const { over } = value;
   if (!Array.isArray(over)) return;
   const text = JSON.stringify(over);

@@ -1,10 +1,14 @@
 /** Branches of a parallel step: a member that is one step is a branch of one, one that has steps has these; `steps` are branches too. */
-import { conflict, infer, isObject, isPlain, join, pathOf, type Draft } from '../draft/draft.ts';
+import { conflict, infer, isObject, isPlain, join, pathOf, rename, type Draft } from '../draft/draft.ts';
+import { rewriteList } from './loop.ts';
+import { rewriteVariable } from './names.ts';
 import { holdsOnlySteps, isStep, stepList } from './step-list.ts';
 
 export function rewriteParallel(draft: Draft): void {
   const { value } = draft;
   if (value['type'] !== 'parallel') return;
+  rename(draft, 'concurrency', 'maxConcurrency');
+  if (Object.hasOwn(value, 'over')) return rewriteItems(draft);
   for (const name of ['branches', 'steps']) listOne(draft, name);
   listNamed(draft);
   const key = ['branches', 'steps'].find((name) => Array.isArray(value[name]));
@@ -19,6 +23,18 @@ export function rewriteParallel(draft: Draft): void {
   draft.origins.copy(members, branches, path);
   value['branches'] = branches;
   draft.moved.set('branches', path);
+}
+
+/** The steps of one body, and what an item of the list is called where nobody says. */
+function rewriteItems(draft: Draft): void {
+  const { value } = draft;
+  rewriteList(draft);
+  rewriteVariable(draft, 'as');
+  value['as'] ??= 'item';
+  if (isPlain(value['steps']) && isStep(value['steps']))
+    value['steps'] = stepList(value['steps'], pathOf(draft, 'steps'), draft.origins);
+  if (Object.hasOwn(value, 'branches')) conflict(draft, 'branches', 'over');
+  delete value['branches'];
 }
 
 /** One step is one branch; an object of nothing but lists and steps has branches by name. */

@@ -191,7 +191,7 @@ test('a clean-up keeps the time it had left', () => {
 
 test('a variable is set where the step would find it', () => {
   const position = deepPosition();
-  for (const name of ['side', 'kept', 'new']) setVariableAt(position, here, name, 'set');
+  for (const name of ['side', 'kept', 'new']) setVariableAt(position, { path: here, passes: [] }, name, 'set');
   expect(position.own).toEqual({ first: 'one', kept: 'set', new: 'set' });
   expect(parallelIn(position).branches.map(({ own }) => own)).toEqual([{ side: 'left' }, { side: 'set' }]);
 });
@@ -225,7 +225,7 @@ test.each([
     'a branch added',
     withSteps(([first]) => [
       first ?? say('x'),
-      { ...condition, then: [{ ...parallel, branches: [...parallel.branches, [say('third')]] }] },
+      { ...condition, then: [{ ...parallel, branches: [...(parallel.branches ?? []), [say('third')]] }] },
     ]),
     '"steps.1.then.0" is open with 2 branches, and the definition has 3',
   ],

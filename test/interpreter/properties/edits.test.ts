@@ -1,4 +1,5 @@
 /** Edits, whatever the definition: paths follow their steps, keys stay unique, and the position does not grow. */
+import { linesOf } from '../../../language/blocks.ts';
 import * as fc from 'fast-check';
 import { afterAll, expect, test, vi } from 'vitest';
 import { canonicalText } from '../../../language/canonical.ts';
@@ -27,7 +28,7 @@ function pathsOf(steps: readonly Step[], block: string): string[] {
       ];
     if (step.type === 'loop') return [path, ...pathsOf(step.steps, `${path}.steps`)];
     if (step.type === 'parallel')
-      return [path, ...step.branches.flatMap((branch, at) => pathsOf(branch, `${path}.branches.${at}`))];
+      return [path, ...linesOf(step).flatMap(({ key, steps }) => pathsOf(steps, `${path}.${key}`))];
     return [path];
   });
 }

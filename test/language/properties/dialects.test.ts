@@ -198,7 +198,7 @@ function spellStep(value: Step, choose: Choose): unknown {
   const inner: Plain = { ...rest };
   for (const key of ['then', 'else', 'always', 'steps'])
     if (Array.isArray(inner[key])) inner[key] = spellList(inner[key] as Step[], choose);
-  if (value.type === 'parallel')
+  if (value.type === 'parallel' && value.branches !== undefined)
     inner['branches'] = value.branches.map((branch) => {
       const spelt = branch.map((item) => spellStep(item, choose));
       return spelt.length === 1 ? choose<unknown>(spelt, spelt[0]) : spelt;
