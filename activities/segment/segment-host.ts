@@ -46,13 +46,14 @@ export class SegmentHost extends PassingHost implements Host {
     return Date.now();
   }
 
-  gate(_strand: Strand, _key: string, step: Step): Gate {
-    return this.mayRun(step) ? 'go' : 'yield';
+  /** Entering an open step again records nothing, and must not use up the segment. */
+  gate(_strand: Strand, _key: string, step: Step, isOpen: boolean): Gate {
+    return isOpen || this.mayRun(step) ? 'go' : 'yield';
   }
 
   private mayRun(step: Step): boolean {
     if (!isPlain(step) && !isQuick(step, this.input.catalogue, this.input.limits)) return false;
-    // Entering an open loop or branch again records nothing, and must not use up the segment.
+    // It comes to one step at least.
     if ((this.events.length > 0 || this.underWay > 0) && this.isSpent()) return false;
     this.steps += 1;
     return true;

@@ -104,3 +104,20 @@ test.concurrent('after its commit: nothing is done twice, and a long step in a b
   const more = ['0', '1', '2'].map((step) => `steps.0.branches.${width}.${step}@1`);
   expect(await ends(harness, handle)).toEqual(endsOf('then', ...more));
 });
+
+test.concurrent('between two segments of one fan: the next begins where the first ended', async () => {
+  const { harness, sql } = await holding('run_events');
+  const worker = await harness.startWorker();
+  const many = Array.from({ length: 450 }, (_, n) => n);
+  const branches = many.map((n): Step[] => [create('taken', { n }), { type: 'emit', event: `taken:${n}` }]);
+  const handle = await harness.start(once('fan-of-many', [{ type: 'parallel', branches }]));
+  await until(async () => (await waitingWrites(sql)) > 0);
+  await sql.query('commit');
+  await until(async () => (await harness.rows('taken')).length > 0);
+  await worker.kill9();
+  await harness.startWorker();
+  expect((await harness.result(handle)).outcome).toBe('completed');
+  expect(await taken(harness)).toEqual(many.map((n) => ({ n })));
+  const done = many.flatMap((n) => ['0', '1'].map((step) => `steps.0.branches.${n}.${step}@1`));
+  expect(await ends(harness, handle)).toEqual([...done, 'steps.0@1'].toSorted());
+});
