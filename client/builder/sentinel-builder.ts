@@ -217,9 +217,21 @@ export class SentinelBuilder<Scope, At extends Place> implements Built<Scope, At
   /** Branches at once. None sees what another sets; all of it is in sight after them. */
   parallel<const Bodies extends readonly Body<Scope>[]>(
     branches: Bodies,
-    options: Options<model.ParallelStep, 'branches'> = {},
+    options: Options<model.ParallelStep, 'branches' | 'over' | 'as' | 'steps' | 'itemErrors'> = {},
   ): SentinelBuilder<ScopeAfter<Scope, Bodies>, At> {
     return this.#step({ type: 'parallel', branches: branches.map((branch) => this.#block(branch)), ...options });
+  }
+
+  /** The body for each item of an array, several at once. None sees what another sets: the result lists what each of them set. */
+  map<const Name extends string | null, const Item extends string, Next>(
+    name: Name,
+    item: Item,
+    over: PathOf<Scope>,
+    body: Body<With<Scope, Item, Open>, Next>,
+    options: Options<model.ParallelStep, 'branches' | 'failFast' | 'over' | 'as' | 'steps'> = {},
+  ): SentinelBuilder<With<Scope, Name, readonly Open[]>, At> {
+    const list = { over: `$${over}`, as: item, steps: this.#block(body) };
+    return this.#step({ type: 'parallel', ...list, ...options, ...setting(name) });
   }
 
   /** A sentinel as a run of its own, which sees this one's variables: steps written here, a definition, or the name of one. */

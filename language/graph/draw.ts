@@ -148,7 +148,13 @@ class Draw {
     const fork = canvas.node(path, 'fork', 'fork', within);
     canvas.join(before, fork);
     const exits = linesOf(step).flatMap(({ key, steps }) =>
-      this.#block(steps, `${path}.${key}`, within, [step.over === undefined ? { from: fork } : { from: fork, label: 'item' }], depth),
+      this.#block(
+        steps,
+        `${path}.${key}`,
+        within,
+        [step.over === undefined ? { from: fork } : { from: fork, label: 'item' }],
+        depth,
+      ),
     );
     const join = canvas.node(path, 'join', 'join', within);
     canvas.join(exits.length === 0 ? [{ from: fork }] : exits, join);

@@ -188,7 +188,8 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     over: 'The list, as an expression, in place of branches.',
     as: 'The variable that holds the item; "item" when absent.',
     steps: 'What is done for each item of "over".',
-    itemErrors: 'What the failure of an item ends: "fail" (the default) the step and the other items; "collect" the item alone, whose result is then {success: false, error, code}.',
+    itemErrors:
+      'What the failure of an item ends: "fail" (the default) the step and the other items; "collect" the item alone, whose result is then {success: false, error, code}.',
     branches: 'Each is a list of steps that run in order.',
     failFast: 'The first branch that fails ends the others.',
     maxConcurrency: 'How many branches run at a time; of items 8 when absent.',

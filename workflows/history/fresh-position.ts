@@ -156,7 +156,10 @@ function scopesAround(block: BlockFrame, words: readonly string[], passes: reado
       const isItem = open.items !== undefined;
       const branch = isItem ? open.branches.find(({ item }) => item === passes[0]) : open.branches[Number(words[2])];
       if (branch === undefined) return [];
-      return [branch.own, ...scopesAround(branch.block, words.slice(isItem ? 2 : 3), isItem ? passes.slice(1) : passes)];
+      return [
+        branch.own,
+        ...scopesAround(branch.block, words.slice(isItem ? 2 : 3), isItem ? passes.slice(1) : passes),
+      ];
     }
     default:
       return open satisfies never;

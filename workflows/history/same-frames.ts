@@ -3,7 +3,13 @@
  * same place, with the same type, and hold what is open in it. What lies ahead may differ as it likes.
  */
 import type { Definition, LoopConfig, ParallelStep, Step } from '../../language/model.ts';
-import { openIn, type BlockFrame, type BranchFrame, type LoopFrame, type Position } from '../../interpreter/position.ts';
+import {
+  openIn,
+  type BlockFrame,
+  type BranchFrame,
+  type LoopFrame,
+  type Position,
+} from '../../interpreter/position.ts';
 
 /** What of the position has no place in the definition, as sentences; none where it can go on. */
 export function frameDifferences(position: Position, definition: Definition): string[] {
@@ -35,11 +41,14 @@ function blockDifferences(path: string, block: BlockFrame, steps: readonly Step[
   if (step.type !== 'parallel' || open.type !== 'parallel') throw new Error(`bug: a ${step.type} step cannot be open`);
   const { branches, steps: body } = step;
   if (open.items !== undefined) {
-    if (step.over === undefined) return [`"${place}" is open with items of a list, and the definition has branches there`];
+    if (step.over === undefined)
+      return [`"${place}" is open with items of a list, and the definition has branches there`];
     return open.branches.flatMap(({ block: inner }) => blockDifferences(`${place}.steps`, inner, body));
   }
   if (branches?.length !== open.branches.length) {
-    return [`"${place}" is open with ${open.branches.length} branches, and the definition has ${branches?.length ?? 0}`];
+    return [
+      `"${place}" is open with ${open.branches.length} branches, and the definition has ${branches?.length ?? 0}`,
+    ];
   }
   return open.branches.flatMap((branch, index) =>
     blockDifferences(`${place}.branches.${index}`, branch.block, branches[index]),

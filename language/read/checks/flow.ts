@@ -55,7 +55,10 @@ const isElsewhere = (setter: Place, reader: Place): boolean =>
 
 /** In a later pass of a loop around both, what a step after this one set is there. */
 function repeatTogether(a: Place, b: Place): boolean {
-  return a.loops.some(({ loop, owner, isApart }) => isApart !== true && loop.type !== 'once' && b.loops.some((other) => other.owner === owner));
+  return a.loops.some(
+    ({ loop, owner, isApart }) =>
+      isApart !== true && loop.type !== 'once' && b.loops.some((other) => other.owner === owner),
+  );
 }
 
 function checkLoops(sites: Sites, references: readonly ReferenceSite[], setters: Setters, origins: Origins): Problem[] {

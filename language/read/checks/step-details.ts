@@ -74,7 +74,9 @@ function checkParallel(step: ParallelStep, at: At): Problem[] {
       ...(branches.length === 0
         ? [error('EMPTY_BRANCHES', at('branches'), 'there are no branches; add one, or remove the step')]
         : []),
-      ...idle.map((key) => withoutEffect(key, at, 'the step has branches and goes over no list', 'add "over" with a list')),
+      ...idle.map((key) =>
+        withoutEffect(key, at, 'the step has branches and goes over no list', 'add "over" with a list'),
+      ),
     ];
   }
   return [
@@ -83,7 +85,14 @@ function checkParallel(step: ParallelStep, at: At): Problem[] {
       : []),
     ...(failFast === undefined
       ? []
-      : [withoutEffect('failFast', at, 'of a list, "itemErrors" says what a failure ends', 'write "itemErrors": "fail" or "collect"')]),
+      : [
+          withoutEffect(
+            'failFast',
+            at,
+            'of a list, "itemErrors" says what a failure ends',
+            'write "itemErrors": "fail" or "collect"',
+          ),
+        ]),
   ];
 }
 
