@@ -201,15 +201,15 @@ function* runBranch(fan: Fan, branch: BranchFrame): Walking<boolean> {
       branch.status = 'done';
       const beyond = items?.end(branch) ?? null;
       if (items !== undefined) drop(fan, branch);
-      return beyond !== null && failed(fan, branch, beyond);
+      return beyond !== null && failedAt(fan, branch, beyond);
     }
     case 'failed':
       if (items?.collects === true && !isAbort(flow.failure)) {
         const beyond = items.end(branch, flow.failure);
         drop(fan, branch);
-        return beyond !== null && failed(fan, branch, beyond);
+        return beyond !== null && failedAt(fan, branch, beyond);
       }
-      return failed(fan, branch, flow.failure);
+      return failedAt(fan, branch, flow.failure);
     case 'cancelled':
       if (fan.failed && fan.failFast) {
         branch.status = 'cancelled';
@@ -231,7 +231,7 @@ function* runBranch(fan: Fan, branch: BranchFrame): Walking<boolean> {
 }
 
 /** The branch stays, with its failure. */
-function failed(fan: Fan, branch: BranchFrame, failure: FailureInfo): false {
+function failedAt(fan: Fan, branch: BranchFrame, failure: FailureInfo): false {
   branch.status = 'failed';
   branch.failure = failure;
   fan.failed = true;

@@ -7,7 +7,7 @@ import type { Catalogue } from '../language/catalogue.ts';
 import type { Step } from '../language/model.ts';
 import { isQuick } from './build-effect.ts';
 import type { RunLimits } from './effect.ts';
-import { openIn, type BlockFrame } from './position.ts';
+import type { openIn, BlockFrame } from './position.ts';
 import type { Walk } from './walk-state.ts';
 
 export function beginsSegment(step: Step, catalogue: Catalogue, limits: Pick<RunLimits, 'requireApproval'>): boolean {

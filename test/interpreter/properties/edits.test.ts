@@ -28,7 +28,7 @@ function pathsOf(steps: readonly Step[], block: string): string[] {
       ];
     if (step.type === 'loop') return [path, ...pathsOf(step.steps, `${path}.steps`)];
     if (step.type === 'parallel')
-      return [path, ...linesOf(step).flatMap(({ key, steps }) => pathsOf(steps, `${path}.${key}`))];
+      return [path, ...linesOf(step).flatMap(({ key, steps: line }) => pathsOf(line, `${path}.${key}`))];
     return [path];
   });
 }

@@ -33,6 +33,8 @@ const bytesTolerance = 0.2;
 const isNear = (estimated: number, real: number, tolerance: number): boolean =>
   Math.abs(estimated - real) <= real * tolerance;
 
+const fan = (...branches: Step[][]): Step => ({ type: 'parallel', branches });
+
 describe('a recorded history is about as large as its definition foretells', () => {
   test.each(['sequence', 'loop', 'loop-of-activities', 'parallel', 'nested', 'failure'])('%s', (name) => {
     const [real = { events: 0, bytes: 0 }] = recordedCost(name);
@@ -102,7 +104,6 @@ describe('what a pass costs', () => {
   });
 
   test('branches of quick steps share a marker, those that come to a long step have their own behind it', () => {
-    const fan = (...branches: Step[][]): Step => ({ type: 'parallel', branches });
     const quick = [create('a', {}), create('b', {})];
     expect(passOf([fan(quick, quick, quick), create('c', {})]).most.events).toBe(1);
     expect(passOf([fan(quick, quick, quick)], { durability: 'step' }).most.events).toBe(6 * 6);

@@ -1,6 +1,6 @@
 /** The examples that do a job without a model, for real: hunting flaky tests, deploying, counting, reviewing, gating a CI. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -136,6 +136,37 @@ test('on-push-review: hooks start it, a clean push passes, and a bad one fails w
   const failure = results.find(({ outcome }) => outcome === 'failed')?.failure;
   expect(failure).toMatchObject({ code: 'REVIEW_REFUSED' });
   expect(failure?.message).toContain('+console.log(one);');
+});
+
+test('map-packages: a command runs in each package, some at a time, and what failed is said', async () => {
+  const names = ['api', 'cli', 'docs', 'web', 'worker'];
+  for (const name of names) {
+    mkdirSync(join(harness.project, 'packages', name), { recursive: true });
+    writeFileSync(
+      join(harness.project, 'packages', name, 'check.sh'),
+      name === 'web' ? 'echo $0 is red >&2; exit 3' : 'pwd',
+    );
+  }
+  const inputs = { command: 'sh check.sh' };
+  const { result } = await harness.run(shipped('map-packages'), { inputs });
+  expect(result).toMatchObject({
+    outcome: 'failed',
+    failure: { code: 'PACKAGES_FAIL' },
+    outputs: { packages: 5, failed: 1 },
+  });
+  expect(result.failure?.message).toContain('check.sh is red');
+  writeFileSync(join(harness.project, 'packages', 'web', 'check.sh'), 'pwd');
+  const { code, out } = await harness.command(
+    'run',
+    example('map-packages'),
+    '--json',
+    '--input',
+    'command=sh check.sh',
+  );
+  expect({ code, report: JSON.parse(out.trim().split('\n').at(-1) ?? '') as JsonObject }).toMatchObject({
+    code: 0,
+    report: { outcome: 'completed', outputs: { packages: 5, failed: 0 } },
+  });
 });
 
 /** The command of the step of the workflow in docs/ci.md that runs the gate. */
