@@ -22,6 +22,7 @@ import { checkNeverFails } from './checks/never-fails.ts';
 import { checkParams } from './checks/params.ts';
 import { checkReferences } from './checks/references.ts';
 import { checkResults } from './checks/results.ts';
+import { checkShellNames } from './checks/shell-names.ts';
 import { checkSettings } from './checks/settings.ts';
 import { checkStepDetails } from './checks/step-details.ts';
 import { checkSteps } from './checks/steps.ts';
@@ -111,6 +112,7 @@ export function parseDefinition(value: unknown, options: ReadOptions): ReadResul
     ...checkReferences(sites, written, items.unbound),
     ...checkUnread(sites, unread),
     ...checkDollarBraces(sites, origins, catalogue),
+    ...checkShellNames(sites, origins, catalogue),
     ...checkLabels(sites, references, origins),
     ...checkFlow(sites, references, setters, origins),
     ...checkResults(references, setters, knownRefs),
