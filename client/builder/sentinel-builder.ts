@@ -312,7 +312,7 @@ export class SentinelBuilder<Scope, At extends Place, Gives = Scope> implements 
     return new SentinelBuilder({ ...this.#made, steps: [...this.#made.steps, step] });
   }
 
-  #with<Next, Given = Next>(change: Partial<Made>): SentinelBuilder<Next, 'root', Given> {
+  #with<Next, Outputs = Next>(change: Partial<Made>): SentinelBuilder<Next, 'root', Outputs> {
     return new SentinelBuilder({ ...this.#made, ...change });
   }
 }
