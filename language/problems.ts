@@ -48,6 +48,7 @@ export const PROBLEMS = {
   UNKNOWN_COMMAND: 'There is no such command',
   COMMAND_NOT_BUILT: 'The command is not available yet',
   UNKNOWN_REFERENCE: 'Nothing sets this variable',
+  SHELL_SETS_NAME: 'A command line sets a name that is also a variable',
   USED_BEFORE_SET: 'A variable is read before it is set',
   SIBLING_REFERENCE: 'A branch reads what another branch sets',
   UNKNOWN_FIELD: 'A result has no such field',

@@ -2,7 +2,7 @@
  * What a builder knows of variables, at the level of types: a record of names that grows with each
  * step, and the references that may be written with it. Nothing here exists at run time.
  */
-import type { Json } from '../../language/json.ts';
+import type { Json, JsonObject } from '../../language/json.ts';
 
 declare const open: unique symbol;
 
@@ -112,3 +112,22 @@ export type ShapeOf<Value> = Value extends string
       : Value extends Json[] | { [key: string]: Json }
         ? Value
         : Open;
+
+/** A JSON Schema of an object, as `inputSchema` has it. */
+export interface InputSchema extends JsonObject {
+  type: 'object';
+  properties: { [name: string]: JsonObject };
+}
+
+/** The inputs that a schema declares, each as its type says. */
+export type InputsOf<Schema extends InputSchema> = {
+  [Name in keyof Schema['properties'] & string]: ValueOf<Schema['properties'][Name]>;
+};
+
+type ValueOf<Property> = Property extends { readonly type: 'string' }
+  ? string
+  : Property extends { readonly type: 'number' | 'integer' }
+    ? number
+    : Property extends { readonly type: 'boolean' }
+      ? boolean
+      : Open;

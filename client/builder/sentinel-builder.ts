@@ -20,6 +20,8 @@ import type {
   ApprovalResult,
   EmitResult,
   Given,
+  InputSchema,
+  InputsOf,
   Joined,
   LoopResult,
   NestedResult,
@@ -33,13 +35,18 @@ import type {
 } from './names.ts';
 
 type Options<Step, Keys extends string> = Omit<Step, 'type' | 'outputTo' | Keys>;
-type Settings = Omit<model.Definition, 'name' | 'steps' | 'always' | 'loop' | 'inputs' | '$schema'>;
+type Settings = Omit<
+  model.Definition,
+  'name' | 'steps' | 'always' | 'loop' | 'inputs' | 'inputSchema' | 'outputs' | '$schema'
+>;
 type Place = 'root' | 'body';
 
 /** What a chain of calls leads to: a builder, of which only the names in sight are known. */
-interface Built<Scope, At extends Place> {
+interface Built<Scope, At extends Place, Gives = unknown> {
   readonly scope: Scope;
   readonly at: At;
+  /** What a run gives to its parent. */
+  readonly gives: Gives;
 }
 
 /** Steps of a block: of a branch, a pass, a clean-up. */
@@ -74,9 +81,10 @@ export function sentinel(name: string): SentinelBuilder<{}, 'root'> {
   return new SentinelBuilder({ header: { name }, steps: [], declared: [] });
 }
 
-export class SentinelBuilder<Scope, At extends Place> implements Built<Scope, At> {
+export class SentinelBuilder<Scope, At extends Place, Gives = Scope> implements Built<Scope, At, Gives> {
   declare readonly scope: Scope;
   declare readonly at: At;
+  declare readonly gives: Gives;
   readonly #made: Made;
 
   constructor(made: Made) {
@@ -95,13 +103,32 @@ export class SentinelBuilder<Scope, At extends Place> implements Built<Scope, At
     return this.#with({ header: { ...header, inputs: { ...header.inputs, [name]: value } } });
   }
 
-  /** Everything a definition says besides its steps, its loop and its inputs. */
-  settings(this: SentinelBuilder<Scope, 'root'>, settings: Settings): SentinelBuilder<Scope, 'root'> {
+  /** What a run takes, as a JSON Schema of an object: in place of `input`. */
+  inputSchema<const Schema extends InputSchema>(
+    this: SentinelBuilder<Scope, 'root'>,
+    schema: Schema,
+  ): SentinelBuilder<Joined<Scope, InputsOf<Schema>>, 'root'> {
+    return this.#with({ header: { ...this.#made.header, inputSchema: schema } });
+  }
+
+  /** What a run gives, in place of its variables. Stated after the steps, it can refer to what they set. */
+  outputs<const Outputs extends JsonObject>(
+    this: SentinelBuilder<Scope, 'root'>,
+    outputs: Given<Scope, Outputs>,
+  ): SentinelBuilder<Scope, 'root', { [Name in keyof Outputs & string]: Open }> {
+    return this.#with({ header: { ...this.#made.header, outputs: given(outputs) } });
+  }
+
+  /** Everything a definition says besides its steps, its loop, its inputs and its outputs. */
+  settings(this: SentinelBuilder<Scope, 'root', Gives>, settings: Settings): SentinelBuilder<Scope, 'root', Gives> {
     return this.#with({ header: { ...this.#made.header, ...settings } });
   }
 
   /** How often the steps run; without it, once. Stated after the steps, it can refer to what they set. */
-  loop(this: SentinelBuilder<Scope, 'root'>, loop: Given<Scope, model.LoopConfig>): SentinelBuilder<Scope, 'root'> {
+  loop(
+    this: SentinelBuilder<Scope, 'root', Gives>,
+    loop: Given<Scope, model.LoopConfig>,
+  ): SentinelBuilder<Scope, 'root', Gives> {
     return this.#with({ header: { ...this.#made.header, loop: given(loop) } });
   }
 
@@ -237,7 +264,10 @@ export class SentinelBuilder<Scope, At extends Place> implements Built<Scope, At
   /** A sentinel as a run of its own, which sees this one's variables: steps written here, a definition, or the name of one. */
   sentinel<const Name extends string | null, Child = {}>(
     name: Name,
-    child: ((child: SentinelBuilder<Scope, 'root'>) => Built<Child, 'root'>) | model.Definition | model.DefinitionRef,
+    child:
+      | ((child: SentinelBuilder<Scope, 'root'>) => Built<unknown, 'root', Child>)
+      | model.Definition
+      | model.DefinitionRef,
     options: Given<Scope, Options<model.SentinelStep, 'definition'>> = {},
   ): SentinelBuilder<With<Scope, Name, Joined<Child, NestedResult>>, At> {
     const definition =
@@ -254,12 +284,12 @@ export class SentinelBuilder<Scope, At extends Place> implements Built<Scope, At
   }
 
   /** Clean-up, however the run ends. */
-  always(this: SentinelBuilder<Scope, 'root'>, body: Body<Scope>): SentinelBuilder<Scope, 'root'> {
+  always(this: SentinelBuilder<Scope, 'root', Gives>, body: Body<Scope>): SentinelBuilder<Scope, 'root', Gives> {
     return this.#with({ header: { ...this.#made.header, always: this.#block(body) } });
   }
 
   /** The canonical definition; throws `BuildError` when there is anything wrong with it. `catalogue`: the commands there are. */
-  build(this: SentinelBuilder<Scope, 'root'>, catalogue: Catalogue = builtInCatalogue()): model.Definition {
+  build(this: SentinelBuilder<Scope, 'root', Gives>, catalogue: Catalogue = builtInCatalogue()): model.Definition {
     const definition = this.#definition();
     // What a `$ref` names is looked for when a run starts.
     const read = parseDefinition(definition, {
@@ -294,12 +324,12 @@ export class SentinelBuilder<Scope, At extends Place> implements Built<Scope, At
     return new SentinelBuilder({ ...this.#made, steps: [...this.#made.steps, step] });
   }
 
-  #with<Next>(change: Partial<Made>): SentinelBuilder<Next, 'root'> {
+  #with<Next, Outputs = Next>(change: Partial<Made>): SentinelBuilder<Next, 'root', Outputs> {
     return new SentinelBuilder({ ...this.#made, ...change });
   }
 }
 
-function ownMade(built: Built<unknown, Place>): SentinelBuilder<unknown, Place> {
+function ownMade(built: Built<unknown, Place>): SentinelBuilder<unknown, Place, unknown> {
   if (built instanceof SentinelBuilder) return built;
   throw new TypeError('a block of steps must return the builder it was given, with steps added to it');
 }

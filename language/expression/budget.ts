@@ -7,6 +7,9 @@ import { evaluationCharactersMax, evaluationStepsMax, stringLengthMax, valueDept
 import { isDeeper, type Json } from '../json.ts';
 import { textOf, type Fault, type FaultCode } from './scope.ts';
 
+/** A step for so many characters: reading JSON is slower than looking through text. */
+const charactersAStep = 16;
+
 export class Halt extends Error {
   readonly fault: Fault;
 
@@ -25,6 +28,7 @@ export class Budget {
   #steps: number;
   #characters: number;
   readonly #written = new Map<object, string>();
+  readonly #parsed = new Map<string, Json | undefined>();
 
   constructor(limits: Limits = { steps: evaluationStepsMax, characters: evaluationCharactersMax }) {
     this.#steps = limits.steps;
@@ -44,6 +48,18 @@ export class Budget {
   /** Looking through text costs a step for every 256 characters. */
   scan(length: number): void {
     this.spend(1 + (length >>> 8));
+  }
+
+  /** What a text stands for, read and paid for once however often it is used. */
+  parsed(text: string, read: (text: string) => Json | undefined): Json | undefined {
+    if (this.#parsed.has(text)) {
+      this.spend();
+      return this.#parsed.get(text);
+    }
+    this.spend(1 + Math.floor(text.length / charactersAStep));
+    const value = read(text);
+    this.#parsed.set(text, value);
+    return value;
   }
 
   /** A value as text, written out once however often it is used. */

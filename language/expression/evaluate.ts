@@ -10,6 +10,7 @@ import type { Argument, Arrow, BinaryOperator, Entry, Expression, Item, Method, 
 import { callFunction } from './functions.ts';
 import { keysOfPath } from './braces.ts';
 import { readable } from './json-text.ts';
+import { ofShellResult } from './shell-result.ts';
 import { callMethod, isOnText, joined, jsonOf, type MethodArgument } from './methods.ts';
 import { applyBinary, applyUnary, isTruthy, type Value } from './operators.ts';
 import { parseExpression } from './parse.ts';
@@ -65,7 +66,7 @@ function visit(node: Node, world: World): Value {
     case 'variable':
       return readVariable(node.name, node.written, world);
     case 'member':
-      return orOfStep(fieldOf(visit(node.object, world), node.name, world), node.object, node.name, world);
+      return orOfStep(visit(node.object, world), node.object, node.name, world);
     case 'index':
       return visitIndex(node.object, node.index, world);
     case 'path':
@@ -108,10 +109,13 @@ function localOf(written: string, world: World): Locals | undefined {
   return local;
 }
 
-/** A variable's own field; where it has none, that of the step with this label. */
-function orOfStep(own: Value, object: Node, key: string, world: World): Value {
-  if (own !== undefined || object.type !== 'variable' || localOf(object.written, world) !== undefined) return own;
-  return world.scope.stepField?.(object.name, key);
+/** A value's own field; where a variable has none, that of the step with this label. */
+function orOfStep(from: Value, object: Node, key: string, world: World): Value {
+  const own = fieldOf(from, key, world);
+  if (own !== undefined) return own;
+  const isLabel = object.type === 'variable' && localOf(object.written, world) === undefined;
+  const kept = isLabel ? world.scope.stepField?.(object.name, key) : undefined;
+  return kept === undefined ? ofShellResult(from, key, world.budget) : kept;
 }
 
 function visitPath(pieces: readonly (string | Node)[], otherwise: Node | undefined, world: World): Value {
@@ -119,10 +123,12 @@ function visitPath(pieces: readonly (string | Node)[], otherwise: Node | undefin
   const texts = pieces.map((piece) => (typeof piece === 'string' ? piece : world.budget.text(visit(piece, inBraces))));
   const [root, ...keys] = keysOfPath(joined(texts, '', world.budget).slice(0, bracesLengthMax + 1)) ?? [];
   if (root !== undefined) {
-    const value = follow(readVariable(root, root, world), keys, inBraces);
+    const variable = readVariable(root, root, world);
+    const value = follow(variable, keys, inBraces);
     if (value !== undefined || keys.length === 0) return value;
     const ofStep = follow(world.scope.result?.(root), keys, inBraces);
-    if (ofStep !== undefined) return ofStep;
+    const found = ofStep === undefined ? followShell(variable, keys, inBraces) : ofStep;
+    if (found !== undefined) return found;
   }
   return otherwise === undefined ? undefined : visit(otherwise, inBraces);
 }
@@ -132,9 +138,15 @@ function follow(from: Value, keys: readonly string[], world: World): Value {
   for (const key of keys) {
     if (value === undefined) return undefined;
     world.budget.spend();
-    value = fieldOf(value, key, world);
+    const own = fieldOf(value, key, world);
+    value = own === undefined && value !== from ? ofShellResult(value, key, world.budget) : own;
   }
   return value;
+}
+
+/** The path goes through a field that the value has for being the result of a shell. */
+function followShell(from: Value, [key, ...rest]: readonly string[], world: World): Value {
+  return key === undefined ? undefined : follow(ofShellResult(from, key, world.budget), rest, world);
 }
 
 function fieldOf(value: Value, key: string | number, world: World): Value {
@@ -142,9 +154,12 @@ function fieldOf(value: Value, key: string | number, world: World): Value {
 }
 
 function visitIndex(object: Node, index: Node, world: World): Value {
-  const own = readIndex(visit(object, world), visit(index, world), world);
+  const from = visit(object, world);
+  const key = visit(index, world);
   // Which fields are kept is known from what is written, so a key that is computed finds none of them.
-  return index.type === 'literal' && typeof index.value === 'string' ? orOfStep(own, object, index.value, world) : own;
+  return index.type === 'literal' && typeof index.value === 'string'
+    ? orOfStep(from, object, index.value, world)
+    : readIndex(from, key, world);
 }
 
 function readIndex(object: Value, index: Value, world: World): Value {

@@ -4,14 +4,16 @@ import { stringLengthMax, valueDepthMax } from '../limits.ts';
 import type { Budget } from './budget.ts';
 import { isDeep } from './nesting.ts';
 
-/** A step for so many characters: reading JSON is slower than looking through text. */
-const charactersAStep = 16;
-
 /** The object or array that a text holds; undefined for any other text and for one that is too long. */
 export function parsedText(value: Json | undefined, budget: Budget): Json | undefined {
   if (typeof value !== 'string' || value.length > stringLengthMax || !/^\s{0,100}[[{]/.test(value)) return undefined;
-  budget.spend(1 + Math.floor(value.length / charactersAStep));
-  return readJson(value);
+  return budget.parsed(value, readJson);
+}
+
+/** What a program printed: any value that is JSON, numbers too, and else the text without space around it. */
+export function parsedWhole(text: string, budget: Budget): Json {
+  const trimmed = text.trim();
+  return (trimmed.length > stringLengthMax ? undefined : budget.parsed(trimmed, readJson)) ?? trimmed;
 }
 
 /**

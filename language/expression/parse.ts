@@ -11,6 +11,7 @@ import { expressionsCachedMax } from '../limits.ts';
 import type { Fault } from './scope.ts';
 import { Refusal, convert, type UnknownCall } from './convert.ts';
 import type { Expression, Node } from './expression.ts';
+import { foreignForm } from './foreign-forms.ts';
 import { keysOfPath } from './braces.ts';
 import { scanExpression, type Scanned, type ScannedBraces } from './scan.ts';
 
@@ -38,6 +39,8 @@ function parse(text: string): ParsedExpression {
   try {
     return { ok: true, expression: { text, root: nodeOf(scan.scanned) } };
   } catch (error) {
+    const foreign = foreignForm(text);
+    if (foreign !== undefined) return refused(foreign);
     return refused(messageOf(error), error instanceof Refusal ? error.unknown : undefined);
   }
 }
@@ -74,10 +77,8 @@ function messageOf(error: unknown): string {
   if (error instanceof Refusal) return error.message;
   const message = error instanceof Error ? error.message : String(error);
   const hint = /Unexpected "="/.test(message)
-    ? '; a comparison is written ==='
-    : /\//.test(message)
-      ? '; patterns (/…/) are not part of the expression language'
-      : '';
+    ? '; a comparison is written ===, and a variable is set by a step of type "set"'
+    : '';
   return `${message.slice(0, 200)}${hint}`;
 }
 

@@ -2,7 +2,8 @@
 import { linesOf } from '../blocks.ts';
 import { describeLoop } from './describe-loop.ts';
 import { Canvas, type Exit, type Graph } from './graph.ts';
-import { labelOfStep } from './step-label.ts';
+import { labelOfStep, shortened } from './step-label.ts';
+import { inputNames } from '../inputs/declared-inputs.ts';
 import type { ConditionStep, Definition, LoopConfig, LoopStep, ParallelStep, SentinelStep, Step } from '../model.ts';
 
 export interface DrawOptions {
@@ -23,6 +24,13 @@ export function graphOf(definition: Definition, options: DrawOptions = {}): Grap
   return { name: definition.name, nodes, groups, edges };
 }
 
+/** What a definition declares by a schema: plain inputs are the variables that it begins with. */
+const takenBy = ({ inputSchema }: Definition): string[] =>
+  inputSchema === undefined ? [] : inputNames({ inputSchema });
+
+const withNames = (word: string, names: readonly string[]): string =>
+  names.length === 0 ? word : `${word} · ${shortened(names.join(', '))}`;
+
 class Draw {
   readonly canvas = new Canvas();
   readonly #known: (name: string) => Definition | undefined;
@@ -39,7 +47,7 @@ class Draw {
     depth: number,
   ): { start: string; end: string } {
     const { canvas } = this;
-    const start = canvas.node(`${prefix}run`, 'start', definition.name, group);
+    const start = canvas.node(`${prefix}run`, 'start', withNames(definition.name, takenBy(definition)), group);
     const body = (within: string | null, before: readonly Exit[]): Exit[] =>
       this.#block(definition.steps, `${prefix}steps`, within, before, depth);
     let exits = this.#loop(definition.loop, `${prefix}run`, group, [{ from: start }], body);
@@ -47,7 +55,7 @@ class Draw {
       const within = canvas.group(`${prefix}run`, 'always', 'always, however it ends', group);
       exits = this.#block(definition.always, `${prefix}always`, within, exits, depth);
     }
-    const end = canvas.node(`${prefix}run`, 'end', 'end', group);
+    const end = canvas.node(`${prefix}run`, 'end', withNames('end', Object.keys(definition.outputs ?? {})), group);
     canvas.join(exits, end);
     return { start, end };
   }

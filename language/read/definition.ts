@@ -22,10 +22,11 @@ import { checkNeverFails } from './checks/never-fails.ts';
 import { checkParams } from './checks/params.ts';
 import { checkReferences } from './checks/references.ts';
 import { checkResults } from './checks/results.ts';
+import { checkShellLines } from './checks/shell-lines.ts';
 import { checkSettings } from './checks/settings.ts';
 import { checkStepDetails } from './checks/step-details.ts';
 import { checkSteps } from './checks/steps.ts';
-import { checkDollarBraces, checkUnread } from './checks/unread.ts';
+import { checkUnread } from './checks/unread.ts';
 import { collectReferences } from './inventory/collect-references.ts';
 import { isPlain } from './draft/draft.ts';
 import { readDefinitionText, type Format } from './text/definition-text.ts';
@@ -110,7 +111,7 @@ export function parseDefinition(value: unknown, options: ReadOptions): ReadResul
     ...items.problems,
     ...checkReferences(sites, written, items.unbound),
     ...checkUnread(sites, unread),
-    ...checkDollarBraces(sites, origins, catalogue),
+    ...checkShellLines(sites, origins, catalogue),
     ...checkLabels(sites, references, origins),
     ...checkFlow(sites, references, setters, origins),
     ...checkResults(references, setters, knownRefs),

@@ -12,6 +12,7 @@ import { keysOfPath } from '../expression/braces.ts';
 import { tryEvaluate } from '../expression/evaluate.ts';
 import type { Node } from '../expression/expression.ts';
 import { readable } from '../expression/json-text.ts';
+import { ofShellResult } from '../expression/shell-result.ts';
 import { bracesAt, endOfParts, match, NAME, readPart, VALUE_SO_FAR, type Part } from './reference-syntax.ts';
 import { property, textValue, type Fault, type ScopeReader } from '../expression/scope.ts';
 
@@ -86,11 +87,11 @@ function readDollar(text: string, at: number, scope: ScopeReader, budget: Budget
     return { end: last, written, value: reached, ...texts, ...(fault === undefined ? {} : { fault }) };
   };
   for (let part = readPart(text, end); part !== undefined; part = readPart(text, part.end)) {
-    const own = follow(value, part, scope, budget);
-    if (own.fault !== undefined) return done(part.end, undefined, own.fault);
-    const next = own.value === undefined && end === nameEnd ? fieldOfStep(name, part, scope) : own.value;
+    const kept = end === nameEnd ? fieldOfStep(name, part, scope) : undefined;
+    const { from, value: next, fault } = follow(value, part, kept, scope, budget);
+    if (fault !== undefined) return done(part.end, undefined, fault);
     if (next === undefined && value === undefined) return done(endOfParts(text, end), undefined);
-    if (next === undefined && isScalar(own.from) && part.type !== 'call') return done(end, value);
+    if (next === undefined && isScalar(from) && part.type !== 'call') return done(end, value);
     value = next;
     end = part.end;
   }
@@ -113,13 +114,22 @@ interface Followed {
   fault?: Fault;
 }
 
-function follow(value: Json | undefined, part: Part, scope: ScopeReader, budget: Budget): Followed {
-  if (value === undefined) return { from: value, value };
+/** `kept`: what the result of a step has where the value lacks the part. */
+function follow(
+  value: Json | undefined,
+  part: Part,
+  kept: Json | undefined,
+  scope: ScopeReader,
+  budget: Budget,
+): Followed {
+  if (value === undefined) return { from: value, value: kept };
   if (part.type === 'call') return { from: value, ...call(value, part.source, scope, budget) };
   try {
     const from = readable(value, part.key, false, budget);
     // An index reads an element; the characters of a text are left alone, for prose such as `$name[1]`.
-    return { from, value: part.type === 'index' && typeof from === 'string' ? undefined : property(from, part.key) };
+    const own = part.type === 'index' && typeof from === 'string' ? undefined : property(from, part.key);
+    const beside = kept === undefined ? () => ofShellResult(from, part.key, budget) : () => kept;
+    return { from, value: own === undefined ? beside() : own };
   } catch (error) {
     if (!(error instanceof Halt)) throw error;
     return {

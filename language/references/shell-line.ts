@@ -10,13 +10,16 @@
  * | single quotes                            | `'"${SENTINEL_1}"'`: the quotes reopen after  |
  * | arithmetic (`$(( ))`, `(( ))`, `let`, …) | the integer itself; anything else is a fault  |
  * | comments, `${…}`, `$'…'`, quoted heredocs| left to the shell, as is `$name` unresolved   |
+ * | `$name` after the line has set that name | left to the shell (`shell-assignments.ts`)   |
  *
  * A line that is nothing but one reference is the command line itself. Should this reader and the
  * shell ever disagree about where a quote ends, a word may be split; data still does not run.
  */
 import { Budget } from '../expression/budget.ts';
 import { readReference, type Reference } from './reference.ts';
+import { match, NAME } from './reference-syntax.ts';
 import type { Fault, ScopeReader } from '../expression/scope.ts';
+import { ShellAssignments } from './shell-assignments.ts';
 import { ShellBindings } from './shell-bindings.ts';
 
 export interface ShellLine {
@@ -35,8 +38,16 @@ interface Heredoc {
   tabs: boolean;
 }
 
+interface Command {
+  type: 'command';
+  close: '' | ')' | '`';
+  depth: number;
+  heredocs: Heredoc[];
+  assignments: ShellAssignments;
+}
+
 type Frame =
-  | { type: 'command'; close: '' | ')' | '`'; depth: number; heredocs: Heredoc[] }
+  | Command
   | { type: 'double' }
   | { type: 'arithmetic'; close: ')' | ']'; depth: number }
   | { type: 'heredoc'; end: number; after: number };
@@ -48,6 +59,9 @@ interface Work {
   readonly bindings: ShellBindings;
   readonly unresolved: Set<string>;
   readonly faults: Fault[];
+  /** Names that the line has set so far, and those of them that it reads after that. */
+  readonly set: Set<string>;
+  readonly shells: Set<string>;
   readonly out: string[];
   readonly frames: Frame[];
   at: number;
@@ -56,27 +70,38 @@ interface Work {
 export function renderShellLine(line: string, scope: ScopeReader): ShellLine {
   const whole = wholeReference(line, scope);
   if (whole !== undefined) return whole;
-  const bindings = new ShellBindings();
+  const { bindings, out, unresolved, faults } = walk(line, scope);
+  const { env, files } = bindings;
+  return { line: bindings.prelude() + out.join(''), env, files, unresolved: [...unresolved], faults };
+}
+
+/** Names that a line sets by itself and reads as `$name` after that: there, the shell's own value is meant. */
+export function namesOfShell(line: string): string[] {
+  return [...walk(line, { get: () => '', has: () => true }).shells];
+}
+
+function walk(line: string, scope: ScopeReader): Work {
   const work: Work = {
     line,
     scope,
     budget: new Budget(),
-    bindings,
+    bindings: new ShellBindings(),
     unresolved: new Set(),
     faults: [],
+    set: new Set(),
+    shells: new Set(),
     out: [],
-    frames: [{ type: 'command', close: '', depth: 0, heredocs: [] }],
+    frames: [],
     at: 0,
   };
+  beginCommands(work, '');
   while (work.at < line.length) step(work);
-  const { env, files } = bindings;
-  return {
-    line: bindings.prelude() + work.out.join(''),
-    env,
-    files,
-    unresolved: [...work.unresolved],
-    faults: work.faults,
-  };
+  return work;
+}
+
+function beginCommands(work: Work, close: Command['close']): void {
+  const assignments = new ShellAssignments(work.set);
+  work.frames.push({ type: 'command', close, depth: 0, heredocs: [], assignments });
 }
 
 function wholeReference(line: string, scope: ScopeReader): ShellLine | undefined {
@@ -91,6 +116,7 @@ function step(work: Work): void {
   if (frame === undefined) return copy(work, work.line.length - work.at);
   if (frame.type === 'heredoc' && work.at >= frame.end) return endHeredoc(work, frame);
   const char = work.line.charAt(work.at);
+  if (frame.type === 'command' && (char !== '`' || frame.close === '`')) frame.assignments.meet(work.line, work.at);
   if (char === '\\') return copy(work, 2);
   if (char === '`') return backtick(work, frame);
   if (char === '$' && dollar(work, frame)) return undefined;
@@ -108,7 +134,7 @@ function copy(work: Work, length: number): void {
 
 function backtick(work: Work, frame: Frame): void {
   if (frame.type === 'command' && frame.close === '`') work.frames.pop();
-  else work.frames.push({ type: 'command', close: '`', depth: 0, heredocs: [] });
+  else beginCommands(work, '`');
   copy(work, 1);
 }
 
@@ -122,7 +148,7 @@ function dollar(work: Work, frame: Frame): boolean {
     work.frames.push({ type: 'arithmetic', close: ']', depth: 0 });
     copy(work, 2);
   } else if (rest.startsWith('$(')) {
-    work.frames.push({ type: 'command', close: ')', depth: 0, heredocs: [] });
+    beginCommands(work, ')');
     copy(work, 2);
   } else if (rest.startsWith('${')) copy(work, lengthOfBraces(work.line, work.at));
   else if (rest.startsWith("$'") && frame.type === 'command')
@@ -132,7 +158,7 @@ function dollar(work: Work, frame: Frame): boolean {
   return true;
 }
 
-function command(work: Work, frame: Frame & { type: 'command' }, char: string): void {
+function command(work: Work, frame: Command, char: string): void {
   const { line, at } = work;
   if (char === "'") return singleQuoted(work);
   if (char === '"') work.frames.push({ type: 'double' });
@@ -199,7 +225,7 @@ function lengthOfBraces(line: string, at: number): number {
 
 const HEREDOC = /<<(-?)[ \t]*((?:'[^'\n]*'|"[^"\n]*"|\\.|[^\s;&|()<>'"\\])+)/y;
 
-function redirect(work: Work, frame: Frame & { type: 'command' }): void {
+function redirect(work: Work, frame: Command): void {
   if (work.line.startsWith('<<<', work.at)) return copy(work, 3);
   HEREDOC.lastIndex = work.at;
   const found = HEREDOC.exec(work.line);
@@ -213,7 +239,7 @@ function redirect(work: Work, frame: Frame & { type: 'command' }): void {
   return copy(work, found[0].length);
 }
 
-function beginHeredoc(work: Work, frame: Frame & { type: 'command' }): void {
+function beginHeredoc(work: Work, frame: Command): void {
   for (let heredoc = frame.heredocs.shift(); heredoc !== undefined; heredoc = frame.heredocs.shift()) {
     const { end, after } = bodyOf(work.line, work.at, heredoc);
     if (!heredoc.quoted) {
@@ -244,6 +270,7 @@ function bodyOf(line: string, from: number, heredoc: Heredoc): { end: number; af
 
 /** Writes the expansion for a reference that resolves; false leaves the character to the shell. */
 function writeReference(work: Work, place: Frame | 'single', text: string): boolean {
+  if (isOfShell(work, text)) return false;
   const found = readReference(text, work.at, work.scope, work.budget);
   if (found === undefined) return false;
   if (found.fault !== undefined) work.faults.push(found.fault);
@@ -254,6 +281,13 @@ function writeReference(work: Work, place: Frame | 'single', text: string): bool
   }
   work.out.push(expansion(work, found, place));
   work.at = found.end;
+  return true;
+}
+
+function isOfShell({ set, shells, at }: Work, text: string): boolean {
+  const name = text.charAt(at) === '$' ? match(NAME, text, at + 1)?.[0] : undefined;
+  if (name === undefined || !set.has(name)) return false;
+  shells.add(name);
   return true;
 }
 

@@ -1,6 +1,7 @@
 /** What a definition declares: its inputs by a JSON Schema, what its nested steps hand to others that do, and its outputs. */
-import { inputNames } from '../../inputs/declared-inputs.ts';
+import { inputNames, neededInputs, startValues } from '../../inputs/declared-inputs.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../json.ts';
+import type { SentinelStep } from '../../model.ts';
 import { schemaFaults, type SchemaFaults } from '../../params/schema-faults.ts';
 import type { Problem } from '../../problems.ts';
 import { isTemplate } from '../../references/written-references.ts';
@@ -8,13 +9,18 @@ import { isPlain, join, type Origins, type Plain } from '../draft/draft.ts';
 import type { DefinitionSite, Sites, StepSite } from '../inventory/sites.ts';
 import { nearestFix } from '../remedies/meant-word.ts';
 import type { KnownRefs } from './nesting.ts';
+import { isSet, namesSet, type Names } from './references.ts';
 import { badSchema } from './step-details.ts';
 import { checkName } from './steps.ts';
 
 export function checkDeclared(sites: Sites, origins: Origins, knownRefs: KnownRefs): Problem[] {
+  const names = namesSet(sites);
   return [
     ...sites.definitions.flatMap((site) => [...checkSchema(site, origins), ...checkOutputs(site, origins)]),
-    ...sites.steps.flatMap((site) => checkHandedOn(site, origins, knownRefs)),
+    ...sites.steps.flatMap((site) => [
+      ...checkHandedOn(site, origins, knownRefs),
+      ...checkNeeded(site, origins, knownRefs, names),
+    ]),
   ];
 }
 
@@ -91,9 +97,8 @@ function checkDefaults(schema: Plain, at: string): Problem[] {
 /** What a step hands to the definition that it runs, as far as it is written out. */
 function checkHandedOn({ step, path }: StepSite, origins: Origins, knownRefs: KnownRefs): Problem[] {
   if (step.type !== 'sentinel' || step.inputs === undefined) return [];
-  const child = '$ref' in step.definition ? knownRefs(step.definition.$ref) : step.definition;
-  const schema: unknown = child?.inputSchema;
-  if (!isJsonObject(schema)) return [];
+  const { name: childName, schema } = declaringChild(step, knownRefs);
+  if (schema === undefined) return [];
   const { inputs } = step;
   const { required: _inherited, ...rest } = schema;
   const isClosed = (schema['additionalProperties'] ?? false) === false && schema['patternProperties'] === undefined;
@@ -106,8 +111,8 @@ function checkHandedOn({ step, path }: StepSite, origins: Origins, knownRefs: Kn
     const near = fault.code === 'UNKNOWN_KEY' && fault.path.length === 1 ? nearestFix(name, names) : {};
     const message =
       fault.code === 'UNKNOWN_KEY'
-        ? `"${child?.name ?? ''}" has no input "${fault.path.join('.')}"; ${near.fix ?? `there are ${names.join(', ')}`}`
-        : `"${child?.name ?? ''}" does not take this: it ${fault.message}`;
+        ? `"${childName}" has no input "${fault.path.join('.')}"; ${near.fix ?? `there are ${names.join(', ')}`}`
+        : `"${childName}" does not take this: it ${fault.message}`;
     return [
       {
         code: fault.code,
@@ -118,6 +123,37 @@ function checkHandedOn({ step, path }: StepSite, origins: Origins, knownRefs: Kn
       },
     ];
   });
+}
+
+/** What a definition needs, a step hands to it or a variable around the step has; a run may still be given it. */
+function checkNeeded({ step, path, place }: StepSite, origins: Origins, knownRefs: KnownRefs, names: Names): Problem[] {
+  if (step.type !== 'sentinel') return [];
+  const { name: childName, schema } = declaringChild(step, knownRefs);
+  if (schema === undefined) return [];
+  const begins = startValues({ inputSchema: schema });
+  const isThere = (name: string): boolean =>
+    Object.hasOwn(step.inputs ?? {}, name) ||
+    Object.hasOwn(begins, name) ||
+    isSet(name, place.definition, names) ||
+    place.loops.some(({ loop }) => 'as' in loop && loop.as === name);
+  return neededInputs(schema)
+    .filter((name) => !isThere(name))
+    .map((name) => ({
+      code: 'MISSING_KEY',
+      severity: 'warning',
+      path: origins.locate(step, path, ['inputs']),
+      message: `"${childName}" needs "${name}", and nothing here sets it; add it to "inputs" of the step, or give it when the run starts`,
+      fix: `add "${name}" to "inputs" of the step`,
+    }));
+}
+
+function declaringChild(
+  { definition }: SentinelStep,
+  knownRefs: KnownRefs,
+): { name: string; schema: JsonObject | undefined } {
+  const child = '$ref' in definition ? knownRefs(definition.$ref) : definition;
+  const schema: unknown = child?.inputSchema;
+  return { name: child?.name ?? '', schema: isJsonObject(schema) ? schema : undefined };
 }
 
 /** Its value is known when a run reaches the step. */

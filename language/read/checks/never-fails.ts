@@ -7,8 +7,8 @@ import { isPlain, type Origins } from '../draft/draft.ts';
 import type { DefinitionSite, Sites, StepSite } from '../inventory/sites.ts';
 
 export function checkNeverFails(sites: Sites, origins: Origins): Problem[] {
-  const idle = sites.steps.flatMap((site) => [...withoutExitCode(site, origins), ...triedInVain(site, origins)]);
   const known = new Map<object, StepSite>(sites.steps.map((site) => [site.step, site]));
+  const idle = sites.steps.flatMap((site) => [...withoutExitCode(site, origins), ...triedInVain(site, origins, known)]);
   return [
     ...idle,
     ...sites.steps
@@ -32,11 +32,15 @@ function withoutExitCode({ step, path }: StepSite, origins: Origins): Problem[] 
   ];
 }
 
-function triedInVain({ step, path, place }: StepSite, origins: Origins): Problem[] {
+type Known = ReadonlyMap<object, StepSite>;
+
+function triedInVain({ step, path, place }: StepSite, origins: Origins, known: Known): Problem[] {
   const key = step.retry === undefined ? 'onError' : 'retry';
   const isTried = step.retry === undefined ? step.onError === 'retry' : step.retry.attempts > 1;
-  if (!isTried || !hardlyFails(step, place.definition)) return [];
-  return [problem(origins.locate(step, path, [key]), 'what it is to be tried again for')];
+  if (!isTried) return [];
+  const inner = blocksOf(step).flatMap(({ steps }) => steps);
+  const isIdle = inner.length === 0 ? hardlyFails(step, place.definition) : idleIn(inner, known) !== undefined;
+  return isIdle ? [problem(origins.locate(step, path, [key]), 'what it is to be tried again for')] : [];
 }
 
 /** Whether an exit code other than 0 passes as a result, and nobody said that it is to. */
@@ -53,13 +57,16 @@ function defaultsAt(site: DefinitionSite): Definition['defaults'] {
   return site.parent === undefined ? undefined : defaultsAt(site.parent.definition);
 }
 
-/** A branch of `failFast` in which something else can fail may well look at the exit code first. */
-function endingNothing(branch: readonly Step[], known: ReadonlyMap<object, StepSite>): Problem[] {
-  const sites = leavesOf(branch).map((leaf) => known.get(leaf));
+function endingNothing(branch: readonly Step[], known: Known): Problem[] {
+  const first = idleIn(branch, known);
+  return first === undefined ? [] : [problem(first.path, 'what "failFast" would end the other branches for')];
+}
+
+/** The first of the steps, where none of them can fail; one that can may well look at the exit code of another. */
+function idleIn(steps: readonly Step[], known: Known): StepSite | undefined {
+  const sites = leavesOf(steps).map((leaf) => known.get(leaf));
   const idle = sites.filter((site) => site !== undefined && hardlyFails(site.step, site.place.definition));
-  const [first] = idle;
-  if (first === undefined || idle.length < sites.length) return [];
-  return [problem(first.path, 'what "failFast" would end the other branches for')];
+  return idle.length < sites.length ? undefined : idle[0];
 }
 
 /** Steps that do something, and can fail for it. */
@@ -77,7 +84,7 @@ function problem(path: string, finding: string): Problem {
     code: 'NEVER_FAILS',
     severity: 'warning',
     path,
-    message: `an exit code other than 0 is a result of the step and no failure, which is ${finding}; ${fix}, or "failOn": "never" where that is meant`,
+    message: `an exit code other than 0 is a result and no failure, which is ${finding}; ${fix}, or "failOn": "never" where that is meant`,
     fix,
   };
 }

@@ -10,7 +10,7 @@ import { END_FIELDS } from './declared.ts';
 import type { Setter, Setters } from '../inventory/setters.ts';
 
 const SHELL_FIELDS = ['exitCode', 'exit_code', 'stdout', 'stderr', 'output', 'data', 'success', 'durationMs'];
-/** What may be read of a shell step. What is nothing like these is not reported: a result may gain fields. */
+/** What may be read of a shell step. */
 const KNOWN_FIELDS = [
   ...new Set([
     ...SHELL_FIELDS,
@@ -46,8 +46,10 @@ function resultRead({ name, path, place: { definition, loops } }: ReferenceSite,
   if (name === 'named') return below(setters.onlySetters(first, definition));
   if (name === 'steps') return below(stepAt(definition.value, first, setters));
   // A definition inside a loop of another has steps of its own.
-  if (name === 'loop')
-    return below(stepAt(loops.findLast((loop) => loop.place.definition === definition)?.owner ?? {}, first, setters));
+  if (name === 'loop') {
+    const around = loops.findLast((loop) => loop.place.definition === definition);
+    return below(stepAt(around?.owner ?? definition.value, first, setters));
+  }
   return { own: setters.onlySetters(name, definition), result: name, field: path[0] };
 }
 
@@ -82,15 +84,23 @@ function isNotAwaited({ site: { step } }: Pick<Setter, 'site'>): boolean {
   return step.type === 'sentinel' && step.await === false;
 }
 
+/** By its place or label a result is meant and nothing else; a variable may gain fields that a step has not. */
+const BY_PLACE = /^(?:steps|loop|named)\./;
+
 function checkShellField({ path, at, written }: ReferenceSite, result: string, field: string): Problem[] {
   if (KNOWN_FIELDS.includes(field) || field === 'length' || isMethod(field)) return [];
   const near = nearest(field, KNOWN_FIELDS);
-  if (near === undefined) return [];
+  if (near === undefined && !BY_PLACE.test(result)) return [];
+  const finding = `the result of a shell step has no "${field}" (${written}); it has ${SHELL_FIELDS.join(', ')}`;
+  const found = { code: 'UNKNOWN_FIELD', severity: 'warning', path: at } as const;
+  if (near === undefined)
+    return [
+      { ...found, message: `${finding}; what it printed is "data", and a field of that ${result}.data.${field}` },
+    ];
   const meant = written.replace(`${result}.${field}`, () => `${result}.${near}`);
   const bare = [`$${result}`, near, ...path.slice(path.indexOf(field) + 1)].join('.');
   const fix = `write "${meant === written ? bare : meant}"`;
-  const message = `the result of a shell step has no "${field}" (${written}); it has ${SHELL_FIELDS.join(', ')}; ${fix}`;
-  return [{ code: 'UNKNOWN_FIELD', severity: 'warning', path: at, message, fix }];
+  return [{ ...found, message: `${finding}; ${fix}`, fix }];
 }
 
 function notAwaited({ at, written }: ReferenceSite, field: string, own: readonly Setter[]): Problem {

@@ -2,12 +2,10 @@
 import { quotedLabel } from '../../expression/braces.ts';
 import { LIBRARIES } from '../../expression/convert.ts';
 import { variablesSetBy } from '../../references/variables-set.ts';
-import { shellLineOf, type Catalogue } from '../../catalogue.ts';
 import type { Problem } from '../../problems.ts';
 import { BUILT_INS } from '../../expression/scope.ts';
 import { inputNames } from '../../inputs/declared-inputs.ts';
 import type { UnreadSite } from '../inventory/collect-references.ts';
-import type { Origins } from '../draft/draft.ts';
 import type { Sites } from '../inventory/sites.ts';
 import { unknownCall } from '../remedies/unknown-call.ts';
 import { BRACE_ROOTS } from './references.ts';
@@ -33,20 +31,6 @@ export function checkUnread(sites: Sites, unread: readonly UnreadSite[]): Proble
             : `write {{${known}}}, with a path behind the name`;
     const literally = written.startsWith('$') ? '\\$' : '\\{{';
     const message = `${written} looks like a reference and stays text: ${unknown === undefined ? finding : unknownCall(unknown)}; ${fix}, or ${literally} where the text is meant`;
-    return [{ code: 'BAD_REFERENCE', severity: 'warning', path: at, message, fix }];
-  });
-}
-
-/** In a line for a shell the sign before the braces stays, and the shell may read it with the value. */
-export function checkDollarBraces(sites: Sites, origins: Origins, catalogue: Catalogue): Problem[] {
-  return sites.steps.flatMap(({ step, path }): Problem[] => {
-    const line =
-      step.type === 'shell' ? step.command : step.type === 'command' ? shellLineOf(catalogue, step) : undefined;
-    const written = line === undefined ? undefined : /(?<!\\)\$(\{\{[^{}\n]{1,100}\}\})/.exec(line);
-    if (written?.[1] === undefined) return [];
-    const at = origins.locate(step, path, step.type === 'shell' ? ['command'] : ['params', 'command']);
-    const fix = `write ${written[1]}`;
-    const message = `${written[0]} is a reference behind a "$", which stays in the line; ${fix}, or \\${written[0]} where the sign is meant`;
     return [{ code: 'BAD_REFERENCE', severity: 'warning', path: at, message, fix }];
   });
 }

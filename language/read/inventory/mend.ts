@@ -57,6 +57,7 @@ const STAND_INS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['max', 1],
   ['maxIterations', 1],
   ['timeoutMs', 1],
+  ['durationMs', 1],
   ['attempts', 1],
   ['then', []],
   ['else', []],
@@ -111,6 +112,7 @@ function standIn(path: readonly PropertyKey[], { type }: Plain): unknown {
           ? 'code/read'
           : 'item';
   if (key === 'command') return type === 'command' ? 'code/read' : 'true';
+  if (key === 'until') return type === 'sleep' ? '2000-01-01T00:00:00Z' : undefined;
   if (key === 'pattern') return patternOf(path.at(-2));
   return STAND_INS.get(String(key));
 }

@@ -62,7 +62,7 @@ test('a value that is nested too deeply to be written down is a fault, and text 
   expect(interpolateValue('{{quoted.a.length}}', scope).value).toBe(5000);
 });
 
-const textOfLength = (length: number): string => JSON.stringify({ a: 'x'.repeat(length - 16), b: [1] });
+const textOfLength = (length: number, of = 'x'): string => JSON.stringify({ a: of.repeat(length - 16), b: [1] });
 
 test('reading JSON text in a template is bounded', () => {
   const four = '$json.b $json.b $json.b $json.b';
@@ -71,7 +71,13 @@ test('reading JSON text in a template is bounded', () => {
     unresolved: [],
     faults: [],
   });
-  expect(interpolateText(four, scopeOf({ json: textOfLength(stringLengthMax) })).faults).toMatchObject([
+  const longest = textOfLength(stringLengthMax);
+  // The same text is read and paid for once, however it is referred to.
+  expect(interpolateText(`${four} {{json.b}} {{json.b[0] + json.b.length}}`, scopeOf({ json: longest }))).toMatchObject(
+    { text: '[1] [1] [1] [1] [1] 2', faults: [] },
+  );
+  const others = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, textOfLength(stringLengthMax, name)]));
+  expect(interpolateText('$a.b $b.b $c.b $d.b', scopeOf(others)).faults).toMatchObject([
     { code: 'EXPRESSION_BUDGET', message: expect.stringMatching(/^\.b: /) },
   ]);
   expect(interpolateText('$json.b', scopeOf({ json: textOfLength(stringLengthMax + 1) })).text).toHaveLength(

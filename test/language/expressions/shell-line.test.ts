@@ -116,6 +116,34 @@ describe.each(SHELLS)('%s', (shell) => {
     expect(run(shell, 'V', line).shown).toBe(`1|2 one 1 in 3 2z $value `);
   });
 
+  test.each([
+    ['for value in 1 2; do show $value; done', '1|11|2'],
+    ['for value\nin 1 2\ndo show "$value"; done', '1|11|2'],
+    ['show $value; value=2; show "$value"', '1|V1|2'],
+    ['value=1 show $value', '1|V'],
+    ['value=1 && show $value', '1|1'],
+    ['value=1 other=$value; show $other', '1|1'],
+    ['value=a; value="$value b"; show "$value"', '1|a b'],
+    ['value="$(echo $value in)"; show "$value"', '1|V in'],
+    ['export value=3; show $value', '1|3'],
+    ['if true; then value=4; fi; show $value', '1|4'],
+    ['echo x | { read value; show $value; }', '1|x'],
+    ['echo "a b" | while IFS= read -r value; do show "$value"; done', '1|a b'],
+    ['echo "a b" | while read -r first value; do show "$first-$value"; done', '1|a-b'],
+    ['(value=5; show $value)', '1|5'],
+    ['x=$(value=6; echo $value); show $x', '1|6'],
+    ['value=7; cat <<EOF\n$value\nEOF', '7\n'],
+    ['cat <<EOF\nvalue=8; $value\nEOF', 'value=8; V\n'],
+    ["echo 'value=9; '$value", 'value=9; V\n'],
+    ['# value=9\nshow $value', '1|V'],
+    ['echo value=9; show $value', 'value=9\n1|V'],
+    ['value=1; show "{{value}}"', '1|V'],
+    ['case x in x) value=2;; esac; show $value', '1|2'],
+    ['x=1 \\\n value=2; show $value', '1|2'],
+  ])('leaves a name to the shell once the line has set it: %j', (line, shown) => {
+    expect(run(shell, 'V', line)).toMatchObject({ shown, stderr: '' });
+  });
+
   test('counts with whole numbers', () => {
     expect(run(shell, '-5', 'show $((3 - $value))').shown).toBe('1|8');
   });

@@ -34,6 +34,25 @@ describe('the shape of a graph', () => {
     expect(edgesOf(once([shell('a'), shell('b')]))).toEqual(['drawn -> a', 'a -> b', 'b -> end']);
   });
 
+  test('a run says what it takes by a schema, and what it gives; new steps have shapes of their own', () => {
+    const steps: Step[] = [
+      { type: 'set', values: { n: 1 } },
+      { type: 'sleep', durationMs: 5_000 },
+      { type: 'join', handles: '$started' },
+      { type: 'fail', message: 'no more' },
+    ];
+    const inputSchema = { type: 'object', properties: { version: {}, channel: {} } };
+    const definition = once(steps, { inputSchema, outputs: { total: '$n', label: 'x' } });
+    expect(edgesOf(definition)).toEqual([
+      'drawn · version, channel -> set n',
+      'set n -> 5 seconds',
+      '5 seconds -> $started',
+      '$started -> no more',
+      'no more -> end · total, label',
+    ]);
+    expect(graphOf(definition).nodes.map(({ kind }) => kind)).toEqual(['start', 'set', 'sleep', 'runs', 'fail', 'end']);
+  });
+
   test('a condition joins both ways again, also the one without steps', () => {
     expect(edgesOf(once([{ type: 'condition', check: '$x > 1', then: [shell('a')] }, shell('b')]))).toEqual([
       'drawn -> $x > 1',

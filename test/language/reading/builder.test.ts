@@ -109,6 +109,62 @@ describe('what is built is the canonical form', () => {
   });
 });
 
+describe('what a definition declares', () => {
+  const child = sentinel('count')
+    .inputSchema({
+      type: 'object',
+      properties: { folder: { type: 'string' }, depth: { type: 'integer', default: 2 }, tags: { type: 'array' } },
+      required: ['folder'],
+    })
+    .settings({ defaults: { shell: { failOn: 'nonzero' } } })
+    .shell('found', (ref) => `find ${ref('folder')} -maxdepth ${ref('depth')}`, { failOn: 'never' })
+    .outputs((ref) => ({ total: `{{${ref('found.data')}.length}}`, first: ref('found.data[0]') }))
+    .loop((ref) => ({ type: 'until', check: ref('found.success'), maxIterations: 2 }));
+
+  test('is built as it is written', () => {
+    expect(child.build()).toEqual({
+      name: 'count',
+      inputSchema: {
+        type: 'object',
+        properties: { folder: { type: 'string' }, depth: { type: 'integer', default: 2 }, tags: { type: 'array' } },
+        required: ['folder'],
+      },
+      outputs: { total: '{{$found.data.length}}', first: '$found.data[0]' },
+      defaults: { shell: { failOn: 'nonzero' } },
+      steps: [{ type: 'shell', command: 'find $folder -maxdepth $depth', failOn: 'never', outputTo: 'found' }],
+      loop: { type: 'until', check: '$found.success', maxIterations: 2 },
+    });
+  });
+
+  test('inputs are known by their types', () => {
+    expectTypeOf<Accepts<typeof child, 'folder'>>().toEqualTypeOf<true>();
+    expectTypeOf<Accepts<typeof child, 'depth'>>().toEqualTypeOf<true>();
+    expectTypeOf<Accepts<typeof child, 'depth.length'>>().toEqualTypeOf<false>();
+    expectTypeOf<Accepts<typeof child, 'tags[0].name'>>().toEqualTypeOf<true>();
+    expectTypeOf<Accepts<typeof child, 'foldr'>>().toEqualTypeOf<false>();
+    expectTypeOf<Accepts<typeof child, 'total'>>().toEqualTypeOf<false>();
+  });
+
+  test('a parent sees the outputs of a nested definition in place of its variables', () => {
+    const parent = sentinel('parent')
+      .sentinel('plain', (inner) => inner.shell('made', 'make'))
+      .sentinel('declared', (inner) => inner.shell('made', 'make').outputs((ref) => ({ log: ref('made.stdout') })));
+    expectTypeOf<Accepts<typeof parent, 'plain.made.stdout'>>().toEqualTypeOf<true>();
+    expectTypeOf<Accepts<typeof parent, 'declared.log.anything'>>().toEqualTypeOf<true>();
+    expectTypeOf<Accepts<typeof parent, 'declared.success'>>().toEqualTypeOf<true>();
+    expectTypeOf<Accepts<typeof parent, 'declared.made'>>().toEqualTypeOf<false>();
+    expect(parent.build().steps[1]).toMatchObject({ definition: { outputs: { log: '$made.stdout' } } });
+  });
+
+  test('inputs in both forms are refused', () => {
+    const both = sentinel('x')
+      .input('a', 1)
+      .inputSchema({ type: 'object', properties: { a: {} } })
+      .shell(null, 'true');
+    expect(() => both.build()).toThrow(/"inputs" and "inputSchema" both say/);
+  });
+});
+
 describe('names', () => {
   const built = sentinel('x')
     .input('given')

@@ -1,0 +1,18 @@
+/**
+ * The result of a shell wherever it stands: what a nested run gives (`$child.tests`, `$child.results[0].tests`),
+ * an item of a list, a variable of the run around. A step's own result is kept with these fields; a value is
+ * told by its shape, and gives them when they are read.
+ */
+import { isJsonObject, type Json } from '../json.ts';
+import type { Budget } from './budget.ts';
+import { ownProperty } from './scope.ts';
+import { parsedWhole } from './json-text.ts';
+
+/** A field of it that every result has, and the value has not. */
+export function ofShellResult(value: Json | undefined, key: string | number, budget: Budget): Json | undefined {
+  if ((key !== 'data' && key !== 'duration_ms') || !isJsonObject(value ?? null)) return undefined;
+  const result = value as { [name: string]: Json };
+  const stdout = ownProperty(result, 'stdout');
+  if (typeof stdout !== 'string' || typeof ownProperty(result, 'exitCode') !== 'number') return undefined;
+  return key === 'data' ? parsedWhole(stdout, budget) : ownProperty(result, 'durationMs');
+}
