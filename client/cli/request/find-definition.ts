@@ -7,12 +7,13 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Definition } from '../../../language/model.ts';
 import { parseDefinition } from '../../../language/read/definition.ts';
+import { isDefinitionFile } from '../../../language/read/text/definition-text.ts';
 import { ClientError, type SentinelClient } from '../../client.ts';
 import {
   commandsOf,
   filesAround,
   filesOfProject,
-  isDefinitionFile,
+  inProject,
   readDefinitionFile,
   type Commands,
   type DefinitionFiles,
@@ -41,7 +42,7 @@ export async function findDefinition(
   if (file !== null) {
     const around = filesAround(file, commands);
     return resolveReferences(
-      (known) => readDefinitionFile(file, { ...commandsOf(commands), known, refused: around.refused }),
+      (known) => readDefinitionFile(file, { ...inProject(commands), known, refused: around.refused }),
       around,
       client,
     );

@@ -59,7 +59,10 @@ async function validate(files: readonly string[], project: string, output: Outpu
 }
 
 async function checkFile(file: string, commands: Commands): Promise<FileReport> {
-  const { filesAround, otherThan, readDefinitionFile } = await import('../../read-definition.ts');
+  const [{ filesAround, readDefinitionFile }, { otherThan }] = await Promise.all([
+    import('../../read-definition.ts'),
+    import('../../../language/read/text/definition-text.ts'),
+  ]);
   const skipped = otherThan(file);
   if (skipped !== null) return { file, ok: true, problems: [], inferred: [], skipped };
   const path = resolve(file);
