@@ -28,7 +28,7 @@ import { checkSteps } from './checks/steps.ts';
 import { checkDollarBraces, checkUnread } from './checks/unread.ts';
 import { collectReferences } from './inventory/collect-references.ts';
 import { isPlain, type Origins } from './draft/draft.ts';
-import type { RefFiles } from './draft/mounts.ts';
+import { noObject, type RefFiles } from './draft/mounts.ts';
 import { readDefinitionText, type Format } from './text/definition-text.ts';
 import { placed, placedAt } from './text/placed-problems.ts';
 import { collectSetters } from './inventory/setters.ts';
@@ -75,15 +75,7 @@ export function parseDefinitionText(text: string, options: ReadOptions, format: 
 export function parseDefinition(value: unknown, options: ReadOptions): ReadResult {
   const shape = checkShape(value);
   if (shape !== undefined) return refused(shape);
-  if (!isPlain(value)) {
-    const instead = Array.isArray(value) ? ', and here stands a list: write {"name": "…", "steps": […]} around it' : '';
-    return refused({
-      code: 'WRONG_TYPE',
-      severity: 'error',
-      path: '',
-      message: `a definition is a JSON object with "name", "steps" and "loop"${instead}`,
-    });
-  }
+  if (!isPlain(value)) return refused(noObject(value));
   const { value: canonical, origins, problems } = canonicalForm(value, options.files);
   const grown = checkShape(canonical);
   if (grown !== undefined) {

@@ -5,7 +5,7 @@
  */
 import { definitionBytesMax, nestingDepthMax } from '../../limits.ts';
 import type { Problem } from '../../problems.ts';
-import { isFilePath, isTemplate } from '../../references/written-references.ts';
+import { isTemplate } from '../../references/written-references.ts';
 import { readDefinitionText, type Format } from '../text/definition-text.ts';
 import { placed, placedAt, type PlaceOf } from '../text/placed-problems.ts';
 import { checkShape } from '../text/shape.ts';
@@ -42,12 +42,16 @@ const MARK = '\uE0F5';
 const MARKED = new RegExp(`^${MARK}(\\d+)${MARK}(?:\\.|$)`);
 const MARKS = new RegExp(`${MARK}(\\d+)${MARK}(\\.?)`, 'g');
 
-const NO_OBJECT: Problem = {
-  code: 'WRONG_TYPE',
-  severity: 'error',
-  path: '',
-  message: 'a definition is an object with "name", "steps" and "loop"; this file holds another value',
-};
+/** What is no object is no definition. */
+export function noObject(value: unknown): Problem {
+  const instead = Array.isArray(value) ? ', and here stands a list: write {"name": "…", "steps": […]} around it' : '';
+  return {
+    code: 'WRONG_TYPE',
+    severity: 'error',
+    path: '',
+    message: `a definition is a JSON object with "name", "steps" and "loop"${instead}`,
+  };
+}
 
 const NO_FILE =
   'and a path is followed from a file alone: this definition comes from no file. Write that definition here, or save it ("sentinel save FILE") and refer to its name';
@@ -170,7 +174,7 @@ export class Mounts {
       path: problem.path === '' ? root : `${root}.${problem.path}`,
     });
     this.#placed.push(...placed(read.problems, text, read.placeOf).map((problem) => ({ ...problem, file: shown })));
-    const shape = isObject(read.value) ? checkShape(read.value) : NO_OBJECT;
+    const shape = isObject(read.value) ? checkShape(read.value) : noObject(read.value);
     if (shape === undefined) return { value: read.value, path: root };
     problems.push(marked(shape));
     return undefined;
