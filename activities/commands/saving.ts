@@ -32,7 +32,7 @@ async function create(params: Params, context: CommandContext, others: OtherComm
   const read = readStarted(handed, others.catalogue, Object.fromEntries(stored));
   if ('fault' in read) throw new Failure('DEFINITION_INVALID', read.fault);
   refuseBeyond(read.definition, others.catalogue, context);
-  const { hash, name, version } = await context.store.definitions.save(read.definition);
+  const { hash, name, version } = await context.store.definitions.publish(read.definition);
   return { id: hash, name, version };
 }
 

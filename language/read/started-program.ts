@@ -40,7 +40,9 @@ export function readStarted(handed: Handed, catalogue: Catalogue, stored: Librar
   if (written === undefined) {
     const name = 'name' in handed ? handed.name : '';
     if (isFilePath(name)) return { fault: withoutFile(name) };
-    return { fault: `there is no stored definition "${name}"; run or save it once, or give the definition itself` };
+    return {
+      fault: `there is no stored definition "${name}"; save it ("sentinel save FILE"), or give the definition itself`,
+    };
   }
   const read = parseDefinition(written, { catalogue, knownRefs: known });
   if (read.ok) return { definition: read.definition, library: reachedFrom(read.definition, known) };

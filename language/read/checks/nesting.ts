@@ -129,7 +129,7 @@ function notFound({ path, refusedRefs }: Trail, name: string, missing: string): 
       code: 'UNKNOWN_DEFINITION',
       severity: 'error',
       path,
-      message: `there is no definition "${missing}"${through}; save it first, or write it inline`,
+      message: `there is no definition "${missing}"${through}; save it ("sentinel save FILE"), write its path ("./FILE"), or write it inline`,
     },
   ];
 }
