@@ -54,7 +54,8 @@ async function save(given: string, options: Options): Promise<number> {
   return withClient(
     output,
     async (client) => {
-      const { definition, problems, known } = await findDefinition(given, project, commands, client);
+      const { definition, problems, known, notices } = await findDefinition(given, project, commands, client);
+      for (const notice of notices) output.note(`sentinel: ${notice}`);
       for (const line of problemLines(problems, output.paint)) output.note(line);
       if (definition === null) {
         const message = `${given} has problems; nothing was saved.`;

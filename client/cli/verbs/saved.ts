@@ -37,8 +37,8 @@ Examples:
   sentinel saved list
   sentinel saved list --json    [{name, version, id, description, savedAt}]`,
     )
-    .action(async (options: { json?: boolean }) => {
-      const output = openOutput(options);
+    .action(async (_options: unknown, self: Command) => {
+      const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
       await withClient(output, async (client) => {
         const all = (await (await client.store()).definitions.list()).map((one) => ({
           ...reportOf(one),
@@ -71,8 +71,8 @@ Examples:
   sentinel saved show release > release.json
   sentinel saved show release --json    {name, version, id, savedAt, definition, versions: [{version, id, savedAt}]}`,
     )
-    .action(async (name: string, options: { json?: boolean }) => {
-      const output = openOutput(options);
+    .action(async (name: string, _options: unknown, self: Command) => {
+      const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
       await withClient(output, async (client) => {
         const { definitions } = await client.store();
         const found = await definitions.find(name);
@@ -98,8 +98,8 @@ function defineDelete(command: Command): void {
 Examples:
   sentinel saved delete release`,
     )
-    .action(async (name: string, options: { json?: boolean }) => {
-      const output = openOutput(options);
+    .action(async (name: string, _options: unknown, self: Command) => {
+      const output = openOutput(self.optsWithGlobals<{ json?: boolean }>());
       await withClient(output, async (client) => {
         const { definitions } = await client.store();
         if (!(await definitions.forget(name))) throw await noneOf(client, name);

@@ -23,12 +23,20 @@ function toDefinition(row: Row): StoredDefinition {
   return { ...row, definition: row.definition as Definition, createdAt: row.createdAt.getTime() };
 }
 
-export function definitions(database: Database): Store['definitions'] {
-  async function findByHash(hash: string): Promise<StoredDefinition | null> {
-    const [row] = await database.query<Row>(`select ${COLUMNS} from definitions where hash = $1`, [hash]);
-    return row === undefined ? null : toDefinition(row);
-  }
+type Saving = Pick<Store['definitions'], 'save' | 'publish'>;
+type Finding = Omit<Store['definitions'], keyof Saving>;
 
+export const definitions = (database: Database): Store['definitions'] => ({
+  ...saving(database),
+  ...finding(database),
+});
+
+async function findByHash(database: Database, hash: string): Promise<StoredDefinition | null> {
+  const [row] = await database.query<Row>(`select ${COLUMNS} from definitions where hash = $1`, [hash]);
+  return row === undefined ? null : toDefinition(row);
+}
+
+function saving(database: Database): Saving {
   /** What a row says of its definition never changes, and no row is deleted: what was seen once is there. */
   const saved = new LRUCache<string, StoredDefinition>({ max: SAVED_MAX });
   const remember = (definition: StoredDefinition): StoredDefinition => {
@@ -38,7 +46,7 @@ export function definitions(database: Database): Store['definitions'] {
 
   async function save(definition: Definition): Promise<StoredDefinition> {
     const hash = contentHash(definition);
-    const known = saved.get(hash) ?? (await findByHash(hash));
+    const known = saved.get(hash) ?? (await findByHash(database, hash));
     if (known !== null) return remember(known);
     const name = withoutNul(definition.name);
     await database.transaction(async (client) => {
@@ -52,7 +60,7 @@ export function definitions(database: Database): Store['definitions'] {
         [hash, name, JSON.stringify(definition)],
       );
     });
-    const row = await findByHash(hash);
+    const row = await findByHash(database, hash);
     if (row === null)
       throw new Error(`definition "${name}" (${hash}) was deleted while it was being saved; save it again`);
     return remember(row);
@@ -66,7 +74,11 @@ export function definitions(database: Database): Store['definitions'] {
       await database.query('update definitions set saved_at = clock_timestamp() where hash = $1', [stored.hash]);
       return stored;
     },
+  };
+}
 
+function finding(database: Database): Finding {
+  return {
     async find(nameOrHash) {
       const [row] = await database.query<Row>(
         `select ${COLUMNS} from definitions where hash = $1 or (name = $1 and saved_at is not null)
