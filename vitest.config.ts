@@ -50,7 +50,7 @@ const unhurried = {
   server: [
     'test/server/attacks/model-attempts.test.ts',
     'test/server/limits/limits.test.ts',
-    'test/server/cli/{evaluation,hostile-text,jobs,mcp-serve,record-extended,run-under-way}.test.ts',
+    'test/server/cli/{evaluation,hostile-text,jobs,mcp-serve,record-extended,run-under-way,saved}.test.ts',
     'test/server/events/watching.test.ts',
     'test/server/kill/{services,approval-anywhere,asked-first,asked-in-a-lost-task,one-branch}.test.ts',
     'test/server/kill/undo.test.ts',

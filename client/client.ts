@@ -16,7 +16,7 @@ import type { Catalogue } from '../language/catalogue.ts';
 import { valueFault, type JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
-import type { Paused, RunEvent, RunStatus } from '../language/events/run-event.ts';
+import type { Paused, RunOrigin, RunEvent, RunStatus } from '../language/events/run-event.ts';
 import type { InboxItem, Run, Store } from '../prisma/store/contract/contract.ts';
 import type { Incident, IncidentQuery } from '../prisma/store/contract/incident-contract.ts';
 import type { CostQuery, Costs } from '../prisma/store/contract/models/spending-contract.ts';
@@ -68,6 +68,7 @@ export interface StartOptions {
   /** Definitions that `$ref`s may name, besides the stored ones. */
   known?: (name: string) => Definition | undefined;
   continueEvery?: number;
+  origin?: RunOrigin;
   /** The text of a cassette: no model is asked, what it holds is answered. */
   cassette?: string;
 }
@@ -112,16 +113,13 @@ export class SentinelClient {
       this.parts(options.host, options.project),
       import('../runs/start-run.ts'),
     ]);
-    const { project, inputs = {}, persona = 'local', handle, known, continueEvery } = options;
-    const cassette = options.cassette === undefined ? undefined : await putCassette(parts.store, options.cassette);
+    const { host: _host, cassette: text, ...given } = options;
+    const cassette = text === undefined ? undefined : await putCassette(parts.store, text);
     const started = await startRun(parts, {
       definition,
-      inputs,
-      project,
-      persona,
-      ...(handle === undefined ? {} : { handle }),
-      ...(known === undefined ? {} : { known }),
-      ...(continueEvery === undefined ? {} : { continueEvery }),
+      inputs: {},
+      persona: 'local',
+      ...given,
       ...(cassette === undefined ? {} : { cassette }),
     });
     if (!started.isNew) {
@@ -135,8 +133,8 @@ export class SentinelClient {
 
   async status(handle: string): Promise<RunReport> {
     const run = await this.find(handle);
-    const { waits, told } = await saidOf(await this.store(), run);
-    return reportOf(run, this.#connections.config, Date.now(), { held: await this.#heldBy(run), waits, told });
+    const said = await saidOf(await this.store(), run);
+    return reportOf(run, this.#connections.config, Date.now(), { held: await this.#heldBy(run), ...said });
   }
 
   /** What holds the run; null where nothing does, or only a question. */
@@ -328,7 +326,7 @@ export class SentinelClient {
     const report =
       run === null
         ? reportWithoutRow(handle, this.webUrl(handle))
-        : reportOf(run, this.#connections.config, Date.now(), { held: null, waits: [], told: [] });
+        : reportOf(run, this.#connections.config, Date.now(), { held: null, waits: [], told: [], origin: null });
     return { report, questions: [], forced };
   }
 

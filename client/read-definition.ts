@@ -2,16 +2,23 @@
  * Definitions in files: reading one with all its problems, and finding those that its `$ref`s name:
  * beside it, then among the shipped ones. A file that cannot be read is a problem like any other.
  */
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { builtInCatalogue } from '../activities/commands/catalogue.ts';
+import { refFiles } from '../activities/definitions/ref-files.ts';
+import { textOfFile } from '../activities/definitions/text-of-file.ts';
 import type { Catalogue } from '../language/catalogue.ts';
 import type { ParamCheck } from '../language/params/param-check.ts';
-import { definitionBytesMax } from '../language/limits.ts';
 import type { Definition } from '../language/model.ts';
 import type { Problem } from '../language/problems.ts';
 import type { RefusedRefs } from '../language/read/checks/nesting.ts';
-import { DEFINITION_ENDINGS, formatOf, readDefinitionText } from '../language/read/text/definition-text.ts';
+import {
+  DEFINITION_ENDINGS,
+  formatOf,
+  isDefinitionFile,
+  otherThan,
+  readDefinitionText,
+} from '../language/read/text/definition-text.ts';
 import { parseDefinitionText, type ReadOptions } from '../language/read/definition.ts';
 import { ownRoot } from '../services/config/package-root.ts';
 
@@ -33,6 +40,8 @@ export type Known = (name: string) => Definition | undefined;
 export interface Commands {
   catalogue: Catalogue;
   params?: ParamCheck;
+  /** The project that definitions belong to: paths of `$ref`s stay in it. */
+  root?: string;
 }
 
 /** What a definition may name: commands, and definitions, with what keeps one of a name from being one. */
@@ -41,25 +50,29 @@ export interface Named extends Commands {
   refused: RefusedRefs;
 }
 
-export function readDefinitionFile(file: string, { catalogue, params, known, refused }: Named): DefinitionRead {
-  return readWith(file, { ...commandsOf({ catalogue, params }), knownRefs: known, refusedRefs: refused });
+export function readDefinitionFile(file: string, named: Named): DefinitionRead {
+  const { known, refused, root } = named;
+  return readWith(file, root, { ...commandsOf(named), knownRefs: known, refusedRefs: refused });
 }
 
 /** As the options of reading a definition. */
-export const commandsOf = ({
-  catalogue,
-  params,
-}: {
-  catalogue: Catalogue;
-  params?: ParamCheck | undefined;
-}): Commands => (params === undefined ? { catalogue } : { catalogue, params });
+export const commandsOf = ({ catalogue, params }: Commands): Pick<ReadOptions, 'catalogue' | 'params'> =>
+  params === undefined ? { catalogue } : { catalogue, params };
 
-function readWith(file: string, options: ReadOptions): DefinitionRead {
-  const read = readText(file);
+/** Commands and project, of whatever has them. */
+export const inProject = ({ catalogue, params, root }: Commands): Commands => ({
+  catalogue,
+  ...(params === undefined ? {} : { params }),
+  ...(root === undefined ? {} : { root }),
+});
+
+function readWith(file: string, root: string | undefined, options: ReadOptions): DefinitionRead {
+  const read = textOfFile(file);
   if ('problem' in read) return { definition: null, problems: [read.problem], inferred: [] };
-  const { inferred, ...rest } = parseDefinitionText(read.text, options, formatOf(file));
+  const files = refFiles(file, root);
+  const { inferred, ...rest } = parseDefinitionText(read.text, { ...options, files }, formatOf(file));
   const problems = rest.problems.map((problem) =>
-    problem.line === undefined ? problem : { ...problem, file: relative('.', file) },
+    problem.line === undefined ? problem : { ...problem, file: problem.file ?? relative('.', file) },
   );
   if (!rest.ok) return { definition: null, problems, inferred };
   return {
@@ -74,14 +87,16 @@ function readWith(file: string, options: ReadOptions): DefinitionRead {
 export class DefinitionFiles implements Named {
   readonly catalogue: Catalogue;
   readonly params?: ParamCheck;
+  readonly root?: string;
   readonly #folders: readonly { path: string; deep: boolean }[];
   readonly #found = new Map<string, string | null>();
   readonly #names = new Map<string, string | null>();
   readonly #read = new Map<string, DefinitionRead>();
 
-  constructor({ catalogue, params }: Commands, folders: readonly { path: string; deep: boolean }[]) {
+  constructor({ catalogue, params, root }: Commands, folders: readonly { path: string; deep: boolean }[]) {
     this.catalogue = catalogue;
     if (params !== undefined) this.params = params;
+    if (root !== undefined) this.root = root;
     this.#folders = folders;
   }
 
@@ -113,7 +128,7 @@ export class DefinitionFiles implements Named {
   }
 
   #readOnce(file: string): DefinitionRead {
-    const read = this.#read.get(file) ?? readLeniently(file, commandsOf(this));
+    const read = this.#read.get(file) ?? readLeniently(file, this);
     this.#read.set(file, read);
     return read;
   }
@@ -153,17 +168,6 @@ function definitionsOf(root: string): { path: string; deep: boolean } {
   return { path: join(root, 'sentinels'), deep: true };
 }
 
-/** What a file that stands beside definitions is, by its name; null when it may well be one. */
-export function otherThan(file: string): string | null {
-  if (file.endsWith('.sentinel-test.json')) return 'a test of a definition, which "sentinel test" runs';
-  return file.endsWith('.schema.json') ? 'a JSON Schema' : null;
-}
-
-/** By its ending alone. */
-export function isDefinitionFile(file: string): boolean {
-  return DEFINITION_ENDINGS.some((ending) => file.endsWith(ending));
-}
-
 /** `deploy` of `sentinels/deploy.yaml`. */
 function bareName(file: string): string {
   return basename(
@@ -188,7 +192,7 @@ function definitionFilesIn(folder: { path: string; deep: boolean }): string[] {
 }
 
 function nameIn(file: string): string | null {
-  const read = readText(file);
+  const read = textOfFile(file);
   if ('problem' in read) return null;
   // What is neither holds no definition that can be meant.
   const text = readDefinitionText(read.text, formatOf(file));
@@ -202,48 +206,5 @@ const anything: Known = (name) => ({ name, steps: [], loop: { type: 'once' } });
 
 /** What a referenced definition itself refers to, and whether its loops are bounded, is checked by whoever follows the references. */
 function readLeniently(file: string, commands: Commands): DefinitionRead {
-  return readWith(file, { ...commands, knownRefs: anything, isBounded: true });
-}
-
-function readText(file: string): { text: string } | { problem: Problem } {
-  try {
-    if (statSync(file).isDirectory()) return unreadable(`${file} is a folder; give the path of a file`);
-    const bytes = readBounded(file, definitionBytesMax + 1);
-    if (bytes.length > definitionBytesMax) {
-      const message = `${file} is larger than the ${definitionBytesMax} bytes a definition may have: keep data in files or in the store`;
-      return { problem: { code: 'TOO_LARGE', severity: 'error', path: '', message } };
-    }
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
-  } catch (error) {
-    return unreadable(`${file} ${reasonOf(error)}`);
-  }
-}
-
-function unreadable(message: string): { problem: Problem } {
-  return { problem: { code: 'FILE_NOT_READABLE', severity: 'error', path: '', message } };
-}
-
-function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist; check the path';
-  if (code === 'EACCES' || code === 'EPERM') return 'may not be read; check its permissions';
-  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'is not UTF-8 text; save it as UTF-8';
-  return `cannot be read (${error instanceof Error ? error.message : String(error)})`;
-}
-
-/** Never more than `bytesMax`, whatever the file says of its size. */
-function readBounded(file: string, bytesMax: number): Buffer {
-  const descriptor = openSync(file, 'r');
-  try {
-    const buffer = Buffer.allocUnsafe(bytesMax);
-    let length = 0;
-    while (length < bytesMax) {
-      const count = readSync(descriptor, buffer, length, bytesMax - length, null);
-      if (count === 0) break;
-      length += count;
-    }
-    return buffer.subarray(0, length);
-  } finally {
-    closeSync(descriptor);
-  }
+  return readWith(file, commands.root, { ...commandsOf(commands), knownRefs: anything, isBounded: true });
 }

@@ -213,7 +213,7 @@ export function* readGiven(
   if ('missing' in read)
     return notRead(
       'UNKNOWN_DEFINITION',
-      `${key}: ${written} names "${read.missing}", and there is no definition of that name; save it first`,
+      `${key}: ${written} names "${read.missing}", and there is no definition of that name; save it ("sentinel save FILE")`,
     );
   if ('findings' in read)
     return notRead(

@@ -59,6 +59,8 @@ export const PROBLEMS = {
   SECRET_IN_TEXT: 'A secret is written into the definition',
   UNBOUND_ITEM: "The array of a loop's current item was not found",
   UNKNOWN_DEFINITION: 'There is no definition of this name',
+  BAD_FILE_REFERENCE: 'A `$ref` names a file that it cannot lead to',
+  PATH_OUTSIDE_PROJECT: 'A `$ref` leads out of the project',
   REFERENCE_CYCLE: 'A definition refers to itself',
   NESTING_TOO_DEEP: 'Sentinels are nested too deeply',
 } as const;

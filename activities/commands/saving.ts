@@ -1,11 +1,16 @@
 /** `sentinel/create`: a definition that a run drafts, or a file of the project holds, becomes one that can be run by its id. */
+import { join } from 'node:path';
 import * as z from 'zod';
 import { readJson } from '../../language/expression/json-text.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
 import { replyValue } from '../../language/models/reply-value.ts';
+import { parseDefinition, parseDefinitionText, type ReadOptions } from '../../language/read/definition.ts';
+import { formatOf, readDefinitionText } from '../../language/read/text/definition-text.ts';
 import { readStarted, referring, type Handed } from '../../language/read/started-program.ts';
 import { referredDefinitions } from '../../prisma/store/values/referred-definitions.ts';
+import { accessOf } from '../confinement/confine.ts';
+import { refFiles } from '../definitions/ref-files.ts';
 import { Failure } from '../failures/failures.ts';
 import { type Command, type CommandContext, defineCommand, type OtherCommands } from './command.ts';
 import { refuseBeyond } from './brought.ts';
@@ -27,7 +32,7 @@ async function create(params: Params, context: CommandContext, others: OtherComm
   const read = readStarted(handed, others.catalogue, Object.fromEntries(stored));
   if ('fault' in read) throw new Failure('DEFINITION_INVALID', read.fault);
   refuseBeyond(read.definition, others.catalogue, context);
-  const { hash, name, version } = await context.store.definitions.save(read.definition);
+  const { hash, name, version } = await context.store.definitions.publish(read.definition);
   return { id: hash, name, version };
 }
 
@@ -35,10 +40,33 @@ async function writtenIn(params: JsonObject, context: CommandContext, others: Ot
   const { file, definition, ...fields } = params;
   if (typeof file === 'string') {
     const read = await others.run('code/read', { path: file }, context);
-    return parsed(isJsonObject(read) ? read['content'] : null, `"${file}"`);
+    return inFile(file, isJsonObject(read) ? read['content'] : null, context, others);
   }
   if (definition === undefined) return { loop: { type: 'once' }, ...fields };
   return typeof definition === 'string' ? parsed(definition, '"definition"') : definition;
+}
+
+/** With the files that it names by their paths in place of these; what else it names is looked for afterwards. */
+function inFile(file: string, content: Json | undefined, context: CommandContext, { catalogue }: OtherCommands): Json {
+  const text = typeof content === 'string' ? content : '';
+  const { project } = context.run;
+  const options: ReadOptions = {
+    catalogue,
+    knownRefs: (name) => ({ name, steps: [], loop: { type: 'once' } }),
+    isBounded: true,
+    files: refFiles(join(project, file), project, accessOf(context)),
+  };
+  const isText = readDefinitionText(text, formatOf(file)).ok;
+  const read = isText
+    ? parseDefinitionText(text, options, formatOf(file))
+    : parseDefinition(parsed(text, `"${file}"`), options);
+  if (read.ok) return read.definition as unknown as JsonObject;
+  const [first] = read.problems.filter(({ severity }) => severity === 'error');
+  const where = [first?.file ?? file, first?.line, first?.column].filter((part) => part !== undefined).join(':');
+  throw new Failure(
+    'DEFINITION_INVALID',
+    `the definition has ${read.problems.length} problems; the first: ${where}, ${first?.path}: ${first?.message}`,
+  );
 }
 
 /** What a model has drafted may stand in a fence. */

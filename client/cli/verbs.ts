@@ -43,6 +43,16 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     load: () => import('./verbs/simulate.ts'),
   },
   run: { summary: 'start a run and follow it to its end', kind: 'acts', load: () => import('./verbs/run.ts') },
+  save: {
+    summary: 'save a definition, so that its name finds it',
+    kind: 'acts',
+    load: () => import('./verbs/save.ts'),
+  },
+  saved: {
+    summary: 'list, show and delete saved definitions',
+    kind: 'group',
+    load: () => import('./verbs/saved.ts'),
+  },
   eval: {
     summary: 'run a definition over a list of inputs, and check what comes of each',
     kind: 'acts',

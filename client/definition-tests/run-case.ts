@@ -1,6 +1,7 @@
 /** One case of a test file, run by the scripted host: no server, nothing outside this process. */
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join, dirname } from 'node:path';
+import { refFiles } from '../../activities/definitions/ref-files.ts';
 import { depthFault, type Json } from '../../language/json.ts';
 import { inputFault } from '../../language/inputs/refused-inputs.ts';
 import { Definition } from '../../language/model.ts';
@@ -11,7 +12,7 @@ import type { Catalogue } from '../../language/catalogue.ts';
 import { runScenario, type Outcome, type Scenario } from '../../interpreter/simulation/run-scenario.ts';
 import { Script } from '../../interpreter/simulation/script.ts';
 import { libraryOf } from '../../runs/library.ts';
-import { commandsOf, readDefinitionFile, type Known, type Named } from '../read-definition.ts';
+import { commandsOf, inProject, readDefinitionFile, type Known, type Named } from '../read-definition.ts';
 import { stage } from '../simulate/stage.ts';
 import { compareProblems, compareRun, type Difference } from './compare.ts';
 import { mistakesOf, type TestCase } from './test-file.ts';
@@ -130,13 +131,18 @@ export function subjectOf(test: TestCase, testFile: string, around: Named): Subj
   };
   if (typeof definition === 'object')
     return {
-      ...readValue(definition, { ...commandsOf(around), knownRefs: known, refusedRefs: refused }),
+      ...readValue(definition, {
+        ...commandsOf(around),
+        knownRefs: known,
+        refusedRefs: refused,
+        files: refFiles(testFile, around.root),
+      }),
       known,
       catalogue,
       file: null,
     };
   const file = fileNamed(definition, testFile);
-  const { definition: found, problems } = readDefinitionFile(file, { ...commandsOf(around), known, refused });
+  const { definition: found, problems } = readDefinitionFile(file, { ...inProject(around), known, refused });
   return { definition: found, problems, known, catalogue, file };
 }
 

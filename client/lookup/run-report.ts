@@ -1,7 +1,15 @@
 /** A run as its client sees it: its row, and where to look at it. */
 import type { FailureInfo } from '../../language/failure.ts';
 import type { Json } from '../../language/json.ts';
-import type { Paused, RunOutcome, RunStatus, Told, Warning } from '../../language/events/run-event.ts';
+import type {
+  Paused,
+  RunEvent,
+  RunOrigin,
+  RunOutcome,
+  RunStatus,
+  Told,
+  Warning,
+} from '../../language/events/run-event.ts';
 import type { Run, Store } from '../../prisma/store/contract/contract.ts';
 import type { Config } from '../../services/config/config.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
@@ -17,6 +25,8 @@ export interface RunReport {
   durationMs: number;
   /** The run in the Temporal Web UI; null when no address of one is known. */
   webUrl: string | null;
+  /** What started it, where no file did by hand: a schedule, an event, a fork, or a saved definition. */
+  origin?: RunOrigin;
   /** The limit that stopped the run. */
   limit?: string;
   failure?: FailureInfo;
@@ -32,19 +42,27 @@ export interface RunReport {
 export interface SaidOf {
   waits: readonly Warning[];
   told: readonly Told[];
+  origin: RunOrigin | null;
 }
 
 export async function saidOf(
   store: Pick<Store, 'events'>,
   { handle, finishedAt }: Pick<Run, 'handle' | 'finishedAt'>,
 ): Promise<SaidOf> {
-  if (finishedAt !== null) return { waits: [], told: [] };
-  const [waits, words] = await Promise.all([
+  const first = store.events.after(handle, -1, 1);
+  if (finishedAt !== null) return { waits: [], told: [], origin: originIn(await first) };
+  const [begun, waits, words] = await Promise.all([
+    first,
     store.events.waits(handle, Date.now()),
     store.events.latest(handle, ['told', 'heard'], wordsLookedAt),
   ]);
   const heard = new Set(words.flatMap((word) => (word.type === 'heard' ? [word.id] : [])));
-  return { waits, told: words.flatMap((word) => (word.type === 'told' && !heard.has(word.id) ? [word] : [])) };
+  const told = words.flatMap((word) => (word.type === 'told' && !heard.has(word.id) ? [word] : []));
+  return { waits, told, origin: originIn(begun) };
+}
+
+function originIn([first]: readonly RunEvent[]): RunOrigin | null {
+  return first?.type === 'run-started' ? (first.origin ?? null) : null;
 }
 
 /** More never wait at once. */
@@ -54,7 +72,7 @@ export function reportOf(
   run: Run,
   config: Config,
   now: number,
-  { held, waits, told }: SaidOf & { held: Paused | null },
+  { held, waits, told, origin }: SaidOf & { held: Paused | null },
 ): RunReport {
   const byStep = new Map(waits.map((wait) => [wait.key, wait]));
   return {
@@ -65,6 +83,7 @@ export function reportOf(
     iterations: run.iterations,
     durationMs: (run.finishedAt ?? now) - run.startedAt,
     webUrl: webUrlOf(run.handle, config),
+    ...(origin === null ? {} : { origin }),
     ...(run.limit === null ? {} : { limit: run.limit }),
     ...(run.failure === null ? {} : { failure: run.failure }),
     ...(held === null ? {} : { reason: held.reason }),

@@ -8,7 +8,7 @@ import { handleFor } from '../cli/request/run-request.ts';
 import { ClientError, type SentinelClient } from '../client.ts';
 import { nestedEvents } from '../follow/nested-events.ts';
 import { standingOf } from '../lookup/run-standing.ts';
-import { isDefinitionFile } from '../read-definition.ts';
+import { isDefinitionFile } from '../../language/read/text/definition-text.ts';
 import { traceLines } from '../show/trace.ts';
 import { servedCommands, servedFiles, type Served } from './served.ts';
 import { said } from './tool-result.ts';

@@ -11,7 +11,14 @@ import type { Json } from '../../language/json.ts';
 import type { StepType } from '../../language/model.ts';
 import { NestedRuns } from '../../language/events/nested-runs.ts';
 import { briefLines } from '../../language/events/shown-value.ts';
-import type { Asked, CompactedEvent, RunEvent, StepFinished, StepOutcome } from '../../language/events/run-event.ts';
+import type {
+  Asked,
+  CompactedEvent,
+  RunEvent,
+  RunOrigin,
+  StepFinished,
+  StepOutcome,
+} from '../../language/events/run-event.ts';
 import { answeredWords, editWords } from './change-words.ts';
 import { PLAIN, type Paint } from './paint.ts';
 import { comparePlaces, depthOf, placeOf } from './step-keys.ts';
@@ -105,13 +112,18 @@ export function questionDetails({ key, question }: Asked, depth: number): string
   return briefLines(question.show).map((line) => indent + line);
 }
 
+function originText(origin: RunOrigin | undefined): string {
+  if (origin?.type === 'fork') return `  forked from ${origin.of} at ${origin.at}`;
+  return origin?.type === 'saved' ? `  from the saved copy, version ${origin.version}` : '';
+}
+
 /** One line for one event, indented by where its step stands; null for what needs no line. */
 export function eventLine(event: RunEvent, depth: number, options: TraceOptions = {}): string | null {
   const paint = options.paint ?? PLAIN;
   const indent = '  '.repeat(depth + depthOf(event.key));
   switch (event.type) {
     case 'run-started':
-      return `${paint.strong(event.name)}${event.origin?.type === 'fork' ? paint.dim(`  forked from ${event.origin.of} at ${event.origin.at}`) : ''}`;
+      return `${paint.strong(event.name)}${paint.dim(originText(event.origin))}`;
     case 'step-started':
       return holdsOthers(event.step) ? startLine(event, depth, paint) : null;
     case 'step-finished':

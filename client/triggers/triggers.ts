@@ -79,7 +79,7 @@ async function addEventTrigger(
   // What it refers to is looked up when a run starts, and files are out of reach then.
   const library = await collectLibrary(store, definition, request.known);
   refuseFault(inputFault(definition, inputs, Object.values(library)));
-  for (const referenced of Object.values(library)) await store.definitions.save(referenced);
+  for (const referenced of Object.values(library)) await store.definitions.publish(referenced);
   const { hash: definitionHash } = await store.definitions.save(definition);
   const added = await store.triggers.add({
     name: definition.name,

@@ -34,11 +34,15 @@ export interface RunStarted extends Stamp {
   origin?: RunOrigin;
 }
 
-/** What started a run that nobody started by hand (a schedule, or an event that a trigger matched), or which run it forks, and from which step on. */
+/**
+ * What started a run that nobody started by hand (a schedule, or an event that a trigger matched), which run it forks
+ * and from which step on, or the version of the saved definition that was started by its name.
+ */
 export type RunOrigin =
   | { type: 'schedule'; schedule: string }
   | { type: 'event'; trigger: string; event: string; seq: number }
-  | { type: 'fork'; of: string; at: string };
+  | { type: 'fork'; of: string; at: string }
+  | { type: 'saved'; version: number; id: string };
 
 export interface StepStarted extends Stamp {
   type: 'step-started';

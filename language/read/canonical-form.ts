@@ -6,7 +6,9 @@
  * Recursion is safe here: `checkShape` has bounded the depth.
  */
 import type { Problem } from '../problems.ts';
-import { isTemplate } from '../references/written-references.ts';
+import { isFilePath, isTemplate } from '../references/written-references.ts';
+import { ownDefaults } from './draft/own-defaults.ts';
+import { Mounts, type RefFiles } from './draft/mounts.ts';
 import { finish, isPlain, Origins, pathOf, standIn, type Draft, type Plain } from './draft/draft.ts';
 import { rewriteDefaults } from './rewrites/defaults.ts';
 import { rewriteDojo } from './rewrites/dojo.ts';
@@ -61,11 +63,14 @@ const DEFINITION_REWRITES: ReadonlyArray<(draft: Draft) => void> = [
   (draft) => rewriteNames(draft, 'inputs'),
 ];
 
-export function canonicalForm(raw: unknown): CanonicalForm {
-  const origins = new Origins();
+/** `files`: those that it may name by their paths; absent where it comes from no file. */
+export function canonicalForm(raw: unknown, files?: RefFiles): CanonicalForm {
+  const origins = new Origins(new Mounts(files));
   const problems: Problem[] = [];
   const program = isPlain(raw) && Object.hasOwn(raw, '$ref') ? runOf(raw, origins) : raw;
-  return { value: rewriteDefinition(program, '', origins, problems), origins, problems };
+  const value = rewriteDefinition(program, '', origins, problems);
+  if (!origins.mounts.isEmpty) ownDefaults(value, origins);
+  return { value, origins, problems };
 }
 
 /** A reference alone is handed over as the definition that it names. */
@@ -80,7 +85,8 @@ function rewriteDefinition(raw: unknown, path: string, origins: Origins, problem
   if (!isPlain(raw)) return raw;
   if (Object.hasOwn(raw, '$ref')) {
     origins.copy(raw, raw, path);
-    return raw;
+    const mounted = mountedAt(raw, path, origins, problems);
+    return mounted === undefined ? raw : rewriteDefinition(mounted.value, mounted.path, origins, problems, label);
   }
   const draft = origins.begin(raw, path, problems);
   let kind = rewritePayload(draft);
@@ -96,6 +102,13 @@ function rewriteDefinition(raw: unknown, path: string, origins: Origins, problem
   rewriteWorkingDir(draft);
   rewriteMissingName(draft, kind, label);
   return finish(draft);
+}
+
+/** What the file holds that a reference names; what stands beside the reference is refused where the reference stays. */
+function mountedAt(raw: Plain, path: string, origins: Origins, problems: Problem[]): ReturnType<Mounts['mount']> {
+  const { $ref } = raw;
+  if (typeof $ref !== 'string' || !isFilePath($ref) || Object.keys(raw).length > 1) return undefined;
+  return origins.mounts.mount($ref, origins.child(raw, path, '$ref'), problems);
 }
 
 function rewriteSteps(raw: unknown, path: string, origins: Origins, problems: Problem[]): unknown {
@@ -126,9 +139,7 @@ function rewriteStep(raw: unknown, path: string, origins: Origins, problems: Pro
 function rewriteNested(draft: Draft): void {
   const { value, origins, problems } = draft;
   const path = pathOf(draft, 'definition');
-  const given = value['definition'];
-  if (typeof given === 'string' && (isTemplate(given) || /^[\w./:-]+$/.test(given)))
-    return standIn(draft, 'definition', { $ref: given });
+  const given = namedAt(draft);
   const isPipeline = Array.isArray(given) || path.endsWith('pipeline');
   let definition: unknown = Array.isArray(given) ? { steps: given } : given;
   if (Array.isArray(given)) origins.set(definition as Plain, path, new Map([['steps', path]]));
@@ -141,6 +152,14 @@ function rewriteNested(draft: Draft): void {
     (name): name is string => typeof name === 'string' && name !== '',
   );
   value['definition'] = rewriteDefinition(definition, path, origins, problems, label);
+}
+
+/** What stands under `definition`, a name as the reference that it is. */
+function namedAt(draft: Draft): unknown {
+  const given = draft.value['definition'];
+  if (typeof given !== 'string' || !(isTemplate(given) || isFilePath(given) || /^[\w./:-]+$/.test(given))) return given;
+  standIn(draft, 'definition', { $ref: given });
+  return draft.value['definition'];
 }
 
 function rewriteBranches(raw: unknown[], path: string, origins: Origins, problems: Problem[]): unknown[] {

@@ -28,7 +28,8 @@ import { checkStepDetails } from './checks/step-details.ts';
 import { checkSteps } from './checks/steps.ts';
 import { checkUnread } from './checks/unread.ts';
 import { collectReferences } from './inventory/collect-references.ts';
-import { isPlain } from './draft/draft.ts';
+import { isPlain, type Origins } from './draft/draft.ts';
+import { noObject, type RefFiles } from './draft/mounts.ts';
 import { readDefinitionText, type Format } from './text/definition-text.ts';
 import { placed, placedAt } from './text/placed-problems.ts';
 import { collectSetters } from './inventory/setters.ts';
@@ -51,6 +52,8 @@ export interface ReadOptions {
   refusedRefs?: RefusedRefs;
   /** It is read for a run that bounds what it starts, as whoever refers to it may: loops need no bound of their own. */
   isBounded?: boolean;
+  /** The files that it may name by their paths; absent where it comes from no file. */
+  files?: RefFiles;
 }
 
 export function parseDefinitionText(text: string, options: ReadOptions, format: Format = 'json'): ReadResult {
@@ -73,19 +76,13 @@ export function parseDefinitionText(text: string, options: ReadOptions, format: 
 export function parseDefinition(value: unknown, options: ReadOptions): ReadResult {
   const shape = checkShape(value);
   if (shape !== undefined) return refused(shape);
-  if (!isPlain(value)) {
-    const instead = Array.isArray(value) ? ', and here stands a list: write {"name": "…", "steps": […]} around it' : '';
-    return refused({
-      code: 'WRONG_TYPE',
-      severity: 'error',
-      path: '',
-      message: `a definition is a JSON object with "name", "steps" and "loop"${instead}`,
-    });
-  }
-  const { value: canonical, origins, problems } = canonicalForm(value);
+  if (!isPlain(value)) return refused(noObject(value));
+  const { value: canonical, origins, problems } = canonicalForm(value, options.files);
   const grown = checkShape(canonical);
-  if (grown !== undefined)
-    return refused({ ...grown, path: origins.locate(canonical, '', grown.path === '' ? [] : grown.path.split('.')) });
+  if (grown !== undefined) {
+    const path = origins.locate(canonical, '', grown.path === '' ? [] : grown.path.split('.'));
+    return { ok: false, problems: origins.mounts.settle([{ ...grown, path }]), inferred: [] };
+  }
   const { catalogue } = options;
   const sites = collectSites(canonical, origins, problems, catalogue);
   const knownRefs = options.knownRefs ?? (() => undefined);
@@ -117,11 +114,11 @@ export function parseDefinition(value: unknown, options: ReadOptions): ReadResul
     ...checkResults(references, setters, knownRefs),
     ...checkExposure(sites, origins, catalogue),
     ...checkNesting(sites, origins, knownRefs, options.refusedRefs),
-    ...checkHanded(sites, origins, (handed) => parseDefinition(handed, options).problems),
+    ...checkHanded(sites, origins, (handed) => parseDefinition(handed, ofNoFile(options)).problems),
   );
-  const { inferred, persona } = origins;
-  const listed = problems.map(inKeyOrder);
-  if (hasErrors(problems)) return { ok: false, problems: listed, inferred };
+  const { persona } = origins;
+  const { problems: listed, inferred } = settled(problems, origins);
+  if (hasErrors(listed)) return { ok: false, problems: listed, inferred };
   return {
     ok: true,
     definition: canonical as Definition,
@@ -129,6 +126,24 @@ export function parseDefinition(value: unknown, options: ReadOptions): ReadResul
     inferred,
     ...(persona === undefined ? {} : { persona }),
   };
+}
+
+/** With files in place of the marks that their paths begin with. */
+function settled(
+  problems: readonly Problem[],
+  { mounts, inferred }: Origins,
+): Pick<ReadResult, 'problems' | 'inferred'> {
+  return {
+    problems: mounts.settle(problems.map(inKeyOrder)),
+    inferred: [...new Set(inferred.map((sentence) => mounts.plain(sentence)))],
+  };
+}
+
+/** What is handed to a command is read when the run reaches it, from no file. */
+function ofNoFile(options: ReadOptions): ReadOptions {
+  const handed = { ...options };
+  delete handed.files;
+  return handed;
 }
 
 /** Problems are printed as JSON: the same keys in the same order, whichever check found them. */

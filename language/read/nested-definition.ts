@@ -7,7 +7,9 @@ import type { Json } from '../json.ts';
 import type { Definition } from '../model.ts';
 import type { Problem } from '../problems.ts';
 import { parseDefinition } from './definition.ts';
+import { isFilePath } from '../references/written-references.ts';
 import { isPlain } from './draft/draft.ts';
+import { withoutFile } from './draft/mounts.ts';
 import { unboundedBehind, unboundedSentence } from './checks/referred-bounds.ts';
 
 export interface GivenDefinition {
@@ -85,6 +87,7 @@ function readWithin(
 }
 
 function ofName(name: string, known: (name: string) => Definition | undefined, isBounded: boolean): ReadAlone {
+  if (isFilePath(name)) return { findings: [{ code: 'BAD_FILE_REFERENCE', path: '', message: withoutFile(name) }] };
   const definition = known(name);
   if (definition === undefined) return { missing: name };
   const unbounded = isBounded ? undefined : unboundedBehind(name, known);

@@ -5,7 +5,9 @@
 import type { Catalogue } from '../catalogue.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import type { Definition } from '../model.ts';
+import { isFilePath } from '../references/written-references.ts';
 import { parseDefinition } from './definition.ts';
+import { withoutFile } from './draft/mounts.ts';
 
 export type Handed = { written: Json } | { name: string };
 
@@ -37,7 +39,10 @@ export function readStarted(handed: Handed, catalogue: Catalogue, stored: Librar
   const written = 'name' in handed ? known(handed.name) : handed.written;
   if (written === undefined) {
     const name = 'name' in handed ? handed.name : '';
-    return { fault: `there is no stored definition "${name}"; run or save it once, or give the definition itself` };
+    if (isFilePath(name)) return { fault: withoutFile(name) };
+    return {
+      fault: `there is no stored definition "${name}"; save it ("sentinel save FILE"), or give the definition itself`,
+    };
   }
   const read = parseDefinition(written, { catalogue, knownRefs: known });
   if (read.ok) return { definition: read.definition, library: reachedFrom(read.definition, known) };

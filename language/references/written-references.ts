@@ -4,6 +4,9 @@ import type { UnknownCall } from '../expression/convert.ts';
 import { parseExpression, referencesOf, type FoundReference } from '../expression/parse.ts';
 import { bracesAt, match, NAME, nextReference, readPart } from './reference-syntax.ts';
 
+/** Whether a `$ref` is the path of a file, and no name. */
+export const isFilePath = (ref: string): boolean => /^\.\.?\//.test(ref);
+
 /** Whether what a text stands for is known only when a run reaches it. */
 export const isTemplate = (text: string): boolean => referencesIn(text).length > 0;
 

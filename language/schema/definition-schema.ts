@@ -4,10 +4,11 @@
  * What needs more than one place of the file (bounds, references, nesting) only the reader can say.
  */
 import * as z from 'zod';
-import type { Catalogue } from '../catalogue.ts';
+import { findCommand, type Catalogue } from '../catalogue.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 import * as model from '../model.ts';
 import { Defaults, Thinking } from '../settings.ts';
+import { commandRules, type ParamSchemas } from './command-params.ts';
 import { DESCRIPTIONS, EVERYWHERE } from './descriptions.ts';
 import { OUTERMOST, spellings, UNTYPED, withLightSpellings, type ObjectSchema } from './light-spellings.ts';
 
@@ -53,8 +54,8 @@ const NAMED: Named = [
   { id: 'Value', schema: model.Value },
 ];
 
-/** The commands of the catalogue are examples; a project may have others. */
-export function definitionSchema(catalogue: Catalogue): JsonObject {
+/** The commands of the catalogue are examples; a project may have others. `params`: what those take that are known. */
+export function definitionSchema(catalogue: Catalogue, params: ParamSchemas): JsonObject {
   const ids = z.registry<{ id: string }>();
   for (const { id, schema } of NAMED) ids.add(schema, { id });
   const generated = z.toJSONSchema(model.Definition, {
@@ -67,6 +68,7 @@ export function definitionSchema(catalogue: Catalogue): JsonObject {
   const named = { Definition: root, ...$defs };
   const entries = Object.entries(named).map(([id, schema]) => [id, finished(id, schema, catalogue)] as const);
   const definitions = Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  withRules(definitions['CommandStep'], withoutPrograms(params, catalogue));
   return {
     $schema: $schema ?? null,
     title: 'Sentinel definition',
@@ -76,9 +78,22 @@ export function definitionSchema(catalogue: Catalogue): JsonObject {
   };
 }
 
+/** A definition or a step that is handed over may be in any spelling, which only the reader knows. */
+function withoutPrograms(params: ParamSchemas, catalogue: Catalogue): ParamSchemas {
+  const takesNone = (command: string): boolean => (findCommand(catalogue, command)?.programParams ?? []).length === 0;
+  return Object.fromEntries(Object.entries(params).filter(([command]) => takesNone(command)));
+}
+
+/** Beside what holds for every step that calls a command. */
+function withRules(step: JsonObject | undefined, params: ParamSchemas): void {
+  if (step === undefined) throw new Error('bug: the schema has no CommandStep');
+  const rules = step['allOf'] ?? [];
+  step['allOf'] = [...(Array.isArray(rules) ? rules : []), ...commandRules(params)];
+}
+
 /** The text of the published file. */
-export function schemaText(catalogue: Catalogue): string {
-  return `${JSON.stringify(definitionSchema(catalogue), null, 2)}\n`;
+export function schemaText(catalogue: Catalogue, params: ParamSchemas): string {
+  return `${JSON.stringify(definitionSchema(catalogue, params), null, 2)}\n`;
 }
 
 function forget(schema: object, key: string): void {

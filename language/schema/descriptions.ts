@@ -196,13 +196,14 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
   },
   SentinelStep: {
     '': "Runs another sentinel as a run of its own, which sees this run's variables. The result is {success, iterations, results, failureCount, …its last outputs}.",
-    definition: 'The sentinel: written here, {"$ref": NAME}, or a reference to a variable that holds it or its name.',
+    definition:
+      'The sentinel: written here, {"$ref": NAME}, {"$ref": "./FILE"}, or a reference to a variable that holds it or its name.',
     await: 'Whether to wait for its end (the default).',
     inputs: "Variables it starts with, besides this run's.",
   },
   DefinitionRef: {
     '': 'A definition that is saved, shipped, or in a file beside this one.',
-    $ref: 'Its name, or a reference to a variable that holds the definition or its name.',
+    $ref: 'Its name, its path relative to this file ("./child.json"), or a reference to a variable that holds the definition or its name.',
   },
   LoopOnce: { '': 'One pass.' },
   LoopCount: { '': 'A number of passes.' },

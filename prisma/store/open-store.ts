@@ -44,7 +44,7 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
   const transactions = new Set<StoreSession>();
   const sharedReads = new SharedReads((text, values) => database.query(text, values));
   return {
-    definitions: definitions(database, prisma),
+    definitions: definitions(database),
     runs: runs(database, prisma),
     events: runEvents(database, announcer, listener),
     inbox: inbox(database),

@@ -20,7 +20,7 @@ export function configIn(file: ConfigFile): Promise<ProjectConfig> {
 
 export async function openProjectCommands(builtIn: Catalogue, project: string, home: string): Promise<ProjectCommands> {
   const file = configFileOf(project);
-  if (file === null) return { catalogue: builtIn, notices: [] };
+  if (file === null) return { catalogue: builtIn, notices: [], root: project };
   const [config, { projectCommands }] = await Promise.all([configIn(file), import('./project-commands.ts')]);
-  return projectCommands(builtIn, { path: file.path, config, accepted: acceptedIn(home, project) });
+  return { ...projectCommands(builtIn, { path: file.path, config, accepted: acceptedIn(home, project) }), root: project };
 }

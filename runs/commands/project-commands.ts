@@ -18,6 +18,8 @@ export interface ProjectCommands {
   /** The built-in ones included. */
   catalogue: Catalogue;
   params?: ParamCheck;
+  /** Where the project lies, where definitions of it are read. */
+  root?: string;
   /** What whoever reads definitions should know, as sentences. */
   notices: string[];
 }

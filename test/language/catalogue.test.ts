@@ -59,8 +59,8 @@ describe("a project's own command", () => {
   });
 
   test('is an example of the schema', () => {
-    expect(JSON.stringify(definitionSchema(own))).toContain('"acme/deploy"');
-    expect(JSON.stringify(definitionSchema(catalogue))).not.toContain('"acme/deploy"');
+    expect(JSON.stringify(definitionSchema(own, {}))).toContain('"acme/deploy"');
+    expect(JSON.stringify(definitionSchema(catalogue, {}))).not.toContain('"acme/deploy"');
   });
 
   test('takes a line for a shell, or a program, where it says so', () => {

@@ -81,6 +81,7 @@ const laws: Law[] = [
       'activities/failures/failures.ts',
       'activities/checkpoints/',
       'activities/confinement/confine.ts',
+      'activities/definitions/',
       'activities/editing/',
       'activities/commands/catalogue.ts',
       'activities/models/',

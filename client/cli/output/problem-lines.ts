@@ -11,7 +11,9 @@ export function problemLines(problems: readonly Problem[], paint: Paint): string
     return [
       line,
       ...(fix === undefined ? [] : [`    ${paint.dim(`fix: ${fix}`)}`]),
-      ...(row === undefined ? [] : [`    ${paint.dim(`${place} | ${shownAsText(source)}`)}`]),
+      ...(place === ''
+        ? []
+        : [`    ${paint.dim(row === undefined ? `in ${place}` : `${place} | ${shownAsText(source)}`)}`]),
     ];
   });
 }

@@ -27,6 +27,7 @@ export function reportLines(report: RunReport & { name?: string }, paint: Paint)
     outputs,
     limit,
     status,
+    origin,
     reason,
     waits = [],
     told = [],
@@ -35,6 +36,7 @@ export function reportLines(report: RunReport & { name?: string }, paint: Paint)
   const lines = [
     `${statusText(report, paint)}  ${name === undefined ? '' : `${paint.strong(name)}  `}${passes}, ${durationText(durationMs)}`,
   ];
+  if (origin?.type === 'saved') lines.push(`  from the saved copy, version ${origin.version}`);
   if (failure !== undefined) lines.push(`  ${paint.bad(failure.code)}: ${failure.message}`);
   if (limit !== undefined && limit !== 'stop')
     lines.push(

@@ -54,7 +54,8 @@ export async function readRequest(
   const read = readInputs(options.inputFile, options.input);
   const { config, commands } = await projectConfig(project, output);
   const { findDefinition } = await import('./find-definition.ts');
-  const { definition, problems, known } = await findDefinition(given, project, commands, client);
+  const { definition, problems, known, notices } = await findDefinition(given, project, commands, client);
+  for (const notice of notices) output.note(`sentinel: ${notice}`);
   for (const line of problemLines(problems, output.paint)) output.note(line);
   if (definition === null || hasErrors(problems)) {
     const message = `${given} has problems; nothing was started.`;

@@ -5,14 +5,17 @@
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { RunOrigin } from '../../../language/events/run-event.ts';
 import type { Definition } from '../../../language/model.ts';
 import { parseDefinition } from '../../../language/read/definition.ts';
+import { isDefinitionFile } from '../../../language/read/text/definition-text.ts';
+import type { StoredDefinition } from '../../../prisma/store/contract/contract.ts';
 import { ClientError, type SentinelClient } from '../../client.ts';
 import {
   commandsOf,
   filesAround,
   filesOfProject,
-  isDefinitionFile,
+  inProject,
   readDefinitionFile,
   type Commands,
   type DefinitionFiles,
@@ -27,13 +30,17 @@ const roundsMax = 20;
 
 export interface FoundDefinition extends DefinitionRead {
   known: Known;
+  /** Where it is a saved copy: what a run of it says of itself. */
+  origin?: RunOrigin;
+  /** What whoever uses it should know, as sentences. */
+  notices: string[];
 }
 
 export async function findDefinition(
   given: string,
   project: string,
   commands: Commands,
-  client: SentinelClient,
+  client: Pick<SentinelClient, 'storeIfUp'>,
 ): Promise<FoundDefinition> {
   const files = filesOfProject(project, commands);
   const isPath = isDefinitionFile(given) || given.includes('/') || existsSync(given);
@@ -41,9 +48,9 @@ export async function findDefinition(
   if (file !== null) {
     const around = filesAround(file, commands);
     return resolveReferences(
-      (known) => readDefinitionFile(file, { ...commandsOf(commands), known, refused: around.refused }),
+      (known) => readDefinitionFile(file, { ...inProject(commands), known, refused: around.refused }),
       around,
-      client,
+      { project, client },
     );
   }
   const store = await client.storeIfUp();
@@ -56,11 +63,17 @@ export async function findDefinition(
       `There is no file and no definition "${given}"${where}; ${hint}give the path of a file.`,
     );
   }
-  return resolveReferences(
+  const found = await resolveReferences(
     (known) => readStored(stored.definition, { ...commandsOf(commands), known, refused: files.refused }),
     files,
-    client,
+    { project, client },
   );
+  const { originOf, savedNotices } = await import('../../lookup/saved-copy.ts');
+  return {
+    ...found,
+    origin: originOf(stored),
+    notices: [...savedNotices(stored, project, commands), ...found.notices],
+  };
 }
 
 function readStored(definition: Definition, { known, refused, ...commands }: Named): DefinitionRead {
@@ -76,22 +89,28 @@ function readStored(definition: Definition, { known, refused, ...commands }: Nam
 async function resolveReferences(
   read: (known: Known) => DefinitionRead,
   files: DefinitionFiles,
-  client: SentinelClient,
+  { project, client }: { project: string; client: Pick<SentinelClient, 'storeIfUp'> },
 ): Promise<FoundDefinition> {
-  const stored = new Map<string, Definition | null>();
+  const stored = new Map<string, StoredDefinition | null>();
+  const found = async (result: DefinitionRead, known: Known): Promise<FoundDefinition> => {
+    const copies = [...stored.values()].filter((one) => one !== null);
+    if (copies.length === 0) return { ...result, known, notices: [] };
+    const { savedNotices } = await import('../../lookup/saved-copy.ts');
+    return { ...result, known, notices: copies.flatMap((copy) => savedNotices(copy, project, files)) };
+  };
   for (let round = 0; ; round += 1) {
     const missing = new Set<string>();
     const known: Known = (name) => {
-      const definition = files.known(name) ?? stored.get(name) ?? undefined;
+      const definition = files.known(name) ?? stored.get(name)?.definition;
       if (definition === undefined && !stored.has(name) && files.refused(name) === undefined) missing.add(name);
       return definition;
     };
     const result = read(known);
-    if (missing.size === 0 || round === roundsMax) return { ...result, known };
+    if (missing.size === 0 || round === roundsMax) return found(result, known);
     if (result.problems.some(({ code, severity }) => severity === 'error' && code !== 'UNKNOWN_DEFINITION'))
-      return { ...result, known };
+      return found(result, known);
     const store = await client.storeIfUp();
-    if (store === null) return { ...result, known };
-    for (const name of missing) stored.set(name, (await store.definitions.find(name))?.definition ?? null);
+    if (store === null) return found(result, known);
+    for (const name of missing) stored.set(name, await store.definitions.find(name));
   }
 }

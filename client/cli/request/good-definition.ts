@@ -6,10 +6,12 @@ import { shownAsText } from '../../../language/graph/step-label.ts';
 import { declaredInputs, type DeclaredInput } from '../../../language/inputs/declared-inputs.ts';
 import type { Definition } from '../../../language/model.ts';
 import { hasErrors } from '../../../language/problems.ts';
-import { filesAround, filesOfProject, readDefinitionFile, type Known } from '../../read-definition.ts';
+import { isDefinitionFile } from '../../../language/read/text/definition-text.ts';
+import { filesAround, filesOfProject, readDefinitionFile, type Commands, type Known } from '../../read-definition.ts';
 import { PLAIN } from '../../show/paint.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { table } from '../output/table.ts';
+import type { FoundDefinition } from './find-definition.ts';
 import { commandsIn } from './project-config.ts';
 import { problemLines } from '../output/problem-lines.ts';
 
@@ -19,21 +21,39 @@ export interface GoodDefinition {
   catalogue: Catalogue;
 }
 
-/** Null when the file holds none; then the problems have been told, with --json as `{ok: false, problems}`. */
+/** Of a file, or of a name. Null when there is none without errors; then the problems have been told, with --json as `{ok: false, problems}`. */
 export async function readGoodDefinition(
   file: string,
   output: Output,
   project = process.cwd(),
 ): Promise<GoodDefinition | null> {
-  const path = resolve(file);
-  const around = filesAround(path, await commandsIn(project, output));
-  const { definition, problems } = readDefinitionFile(path, around);
-  if (definition !== null && !hasErrors(problems))
-    return { definition, known: around.known, catalogue: around.catalogue };
+  const commands = await commandsIn(project, output);
+  const { definition, problems, known } = isNamed(file)
+    ? await readNamed(file, project, commands, output)
+    : readAt(resolve(file), commands);
+  if (definition !== null && !hasErrors(problems)) return { definition, known, catalogue: commands.catalogue };
   output.object({ ok: false, problems });
   output.note(`${file} cannot be read as a definition:`);
   for (const line of problemLines(problems, output.paint)) output.note(line);
   return null;
+}
+
+/** No path of a file: a name, which the project, the shipped ones and the store are asked for. */
+const isNamed = (given: string): boolean => !(isDefinitionFile(given) || given.includes('/') || existsSync(given));
+
+function readAt(path: string, commands: Commands): Pick<FoundDefinition, 'definition' | 'problems' | 'known'> {
+  const around = filesAround(path, commands);
+  return { ...readDefinitionFile(path, around), known: around.known };
+}
+
+async function readNamed(name: string, project: string, commands: Commands, output: Output): Promise<FoundDefinition> {
+  const [{ findDefinition }, { withClient }] = await Promise.all([
+    import('./find-definition.ts'),
+    import('./with-client.ts'),
+  ]);
+  const found = await withClient(output, (client) => findDefinition(name, project, commands, client));
+  for (const notice of found.notices) output.note(`sentinel: ${notice}`);
+  return found;
 }
 
 /** The inputs of the definition that one of the words names, for `--help`; empty where none does. */

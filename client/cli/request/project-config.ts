@@ -21,7 +21,8 @@ export async function projectConfig(project: string, output: Output): Promise<Pr
   const env = withProject(process.env, project);
   const file = configFileOf(project);
   const builtIn = builtInCatalogue();
-  if (file === null) return { config: null, commands: await withBuiltIn({ catalogue: builtIn, notices: [] }), env };
+  if (file === null)
+    return { config: null, commands: await withBuiltIn({ catalogue: builtIn, notices: [], root: project }), env };
   const [{ configIn, openProjectCommands }, { newsOf }] = await Promise.all([
     import('../../../runs/commands/open-project.ts'),
     import('../../../services/config/said-configs.ts'),

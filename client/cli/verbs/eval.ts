@@ -9,6 +9,7 @@ import type { Evaluation } from '../../evaluation/evaluation-file.ts';
 import type { EvaluationOutcome, EvaluationRequest } from '../../evaluation/run-evaluation.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
+import { isDefinitionFile } from '../../../language/read/text/definition-text.ts';
 import { problemLines } from '../output/problem-lines.ts';
 import { table } from '../output/table.ts';
 import { projectConfig } from '../request/project-config.ts';
@@ -81,6 +82,7 @@ async function evaluate(given: string, options: Options): Promise<number> {
     output,
     async (client) => {
       const found = await definitionOf(given, evaluation, { project, commands }, client);
+      for (const notice of found.notices) output.note(`sentinel: ${notice}`);
       for (const line of problemLines(found.problems, output.paint)) output.note(line);
       const { definition } = found;
       if (definition === null || hasErrors(found.problems))
@@ -149,7 +151,7 @@ async function definitionOf(
   client: SentinelClient,
 ) {
   const { findDefinition } = await import('../request/find-definition.ts');
-  const isPath = definition.endsWith('.json') || definition.includes('/');
+  const isPath = isDefinitionFile(definition) || definition.includes('/');
   return findDefinition(isPath ? resolve(dirname(file), definition) : definition, project, commands, client);
 }
 

@@ -1,4 +1,4 @@
-/** `sentinel explain FILE`: needs no services. */
+/** `sentinel explain FILE-or-NAME`: needs no services, except to find a saved definition. */
 import type { Command } from 'commander';
 import type { Estimate } from '../../../language/explain/estimate.ts';
 import type { Explanation } from '../../../language/explain/explain.ts';
@@ -11,12 +11,13 @@ export function define(command: Command): void {
     .description(
       'Says in plain sentences what a definition will do, what it may touch, what bounds it, what it asks people, and how much history it makes. Exit code 2 when it has errors.',
     )
-    .argument('<file>', 'a JSON file')
+    .argument('<file>', 'the file of a definition, or its name')
     .addHelpText(
       'after',
       `
 Examples:
   sentinel explain sentinels/build.json
+  sentinel explain build    the definition of that name, of the project or saved
   sentinel explain sentinels/build.json --json    {name, description, starts, steps, gives, touches, bounds, asks, estimate}`,
     )
     .action(async (file: string, options: { json?: boolean }) => {

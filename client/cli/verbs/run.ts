@@ -92,7 +92,10 @@ async function run(given: string, options: Options): Promise<number> {
       inferred,
       known,
       persona: owner,
+      origin,
+      notices,
     } = await findDefinition(given, project, commands, client);
+    for (const notice of notices) output.note(`sentinel: ${notice}`);
     if (definition === null) return refuse(given, problems, inferred, output);
     for (const line of problemLines(problems, output.paint)) output.note(line);
     const { persona: usual, host: usualHost } = config?.defaults ?? {};
@@ -104,6 +107,7 @@ async function run(given: string, options: Options): Promise<number> {
       known,
       ...handle,
       ...cassette,
+      ...(origin === undefined ? {} : { origin }),
       ...(host === undefined ? {} : { host }),
       ...(continueEvery === undefined ? {} : { continueEvery }),
     });

@@ -17,11 +17,11 @@ Examples:
   sentinel schema > sentinel.schema.json`,
     )
     .action(async () => {
-      const [{ schemaText }, { builtInCatalogue }] = await Promise.all([
+      const [{ schemaText }, { builtInCatalogue, builtInParameters }] = await Promise.all([
         import('../../../language/schema/definition-schema.ts'),
         import('../../../activities/commands/catalogue.ts'),
       ]);
       // The text is JSON, asked for as such or not.
-      openOutput({}).text(schemaText(builtInCatalogue()));
+      openOutput({}).text(schemaText(builtInCatalogue(), builtInParameters()));
     });
 }

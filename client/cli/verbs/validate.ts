@@ -1,6 +1,7 @@
 /** `sentinel validate FILE…`: needs no services. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import type { Definition } from '../../../language/model.ts';
 import type { Problem } from '../../../language/problems.ts';
 import type { Paint } from '../../show/paint.ts';
 import { EXIT } from '../output/exit-codes.ts';
@@ -18,6 +19,8 @@ interface FileReport {
   /** What it is, where it is no definition. */
   skipped?: string;
 }
+
+type Checked = FileReport & { definition: Definition | null };
 
 export function define(command: Command): void {
   command
@@ -52,19 +55,39 @@ async function validate(files: readonly string[], project: string, output: Outpu
   } else {
     const problems = reports.flatMap(({ file, problems: found }) => found.map((problem) => ({ file, ...problem })));
     const inferred = reports.flatMap((report) => report.inferred);
-    output.object({ ok, problems, inferred, files: reports });
+    output.object({ ok, problems, inferred, files: reports.map(({ definition: _definition, ...report }) => report) });
   }
   for (const report of reports) for (const line of reportLines(report, output.paint)) output.line(line);
+  for (const notice of await differences(reports, output)) output.note(`sentinel: ${notice}`);
   return ok ? EXIT.ok : EXIT.usage;
 }
 
-async function checkFile(file: string, commands: Commands): Promise<FileReport> {
-  const { filesAround, otherThan, readDefinitionFile } = await import('../../read-definition.ts');
+/** What is saved under the names of the files and differs from them, where the store is up. */
+async function differences(reports: readonly Checked[], output: Output): Promise<string[]> {
+  const read = reports.flatMap(({ file, definition }) => (definition === null ? [] : [{ file, definition }]));
+  if (read.length === 0) return [];
+  const [{ withClient }, { differingCopy }] = await Promise.all([
+    import('../request/with-client.ts'),
+    import('../../lookup/saved-copy.ts'),
+  ]);
+  return withClient(output, async (client) => {
+    const store = await client.storeIfUp().catch(() => null);
+    if (store === null) return [];
+    const found = await Promise.all(read.map(({ file, definition }) => differingCopy(store, definition, file)));
+    return found.filter((notice) => notice !== null);
+  });
+}
+
+async function checkFile(file: string, commands: Commands): Promise<Checked> {
+  const [{ filesAround, readDefinitionFile }, { otherThan }] = await Promise.all([
+    import('../../read-definition.ts'),
+    import('../../../language/read/text/definition-text.ts'),
+  ]);
   const skipped = otherThan(file);
-  if (skipped !== null) return { file, ok: true, problems: [], inferred: [], skipped };
+  if (skipped !== null) return { file, ok: true, problems: [], inferred: [], skipped, definition: null };
   const path = resolve(file);
   const { definition, problems, inferred } = readDefinitionFile(path, filesAround(path, commands));
-  return { file, ok: definition !== null, problems, inferred };
+  return { file, ok: definition !== null, problems, inferred, definition };
 }
 
 function reportLines({ file, ok, problems, inferred, skipped }: FileReport, paint: Paint): string[] {

@@ -3,7 +3,7 @@ import { linesOf } from '../../blocks.ts';
 import { nestingSentinelsMax } from '../../limits.ts';
 import type { Definition, Step } from '../../model.ts';
 import type { Problem } from '../../problems.ts';
-import { isReferredLater } from '../../references/written-references.ts';
+import { isFilePath, isReferredLater } from '../../references/written-references.ts';
 import { isPlain, type Origins, type Plain } from '../draft/draft.ts';
 import type { DefinitionSite, Sites } from '../inventory/sites.ts';
 
@@ -36,7 +36,8 @@ export function checkNesting(
     .map((site) => nestingTooDeep(site.path, depthMax));
   const references = sites.steps.flatMap(({ step, path, place }) => {
     if (step.type !== 'sentinel' || !('$ref' in step.definition) || typeof step.definition.$ref !== 'string') return [];
-    if (isReferredLater(step.definition.$ref, isName)) return [];
+    // Why a path leads nowhere has been told where it was followed.
+    if (isFilePath(step.definition.$ref) || isReferredLater(step.definition.$ref, isName)) return [];
     const at = origins.locate(step, path, ['definition', '$ref']);
     const around = namesAround(place.definition);
     return follow(step.definition.$ref, {
@@ -129,7 +130,7 @@ function notFound({ path, refusedRefs }: Trail, name: string, missing: string): 
       code: 'UNKNOWN_DEFINITION',
       severity: 'error',
       path,
-      message: `there is no definition "${missing}"${through}; save it first, or write it inline`,
+      message: `there is no definition "${missing}"${through}; save it ("sentinel save FILE"), write its path ("./FILE"), or write it inline`,
     },
   ];
 }

@@ -3,6 +3,7 @@
  * where it and its keys came from, so that every problem is reported at the place the author wrote.
  */
 import type { Problem } from '../../problems.ts';
+import { Mounts } from './mounts.ts';
 
 export type Plain = { [key: string]: unknown };
 
@@ -20,6 +21,12 @@ export class Origins {
   readonly refused = new Set<string>();
   /** Who the author says owns the run. */
   persona: string | undefined;
+  /** Other files that are read in place of their paths. */
+  readonly mounts: Mounts;
+
+  constructor(mounts = new Mounts(undefined)) {
+    this.mounts = mounts;
+  }
 
   set(value: object, path: string, keys: ReadonlyMap<string, string> = new Map()): void {
     this.#of.set(value, { path, keys: new Map(keys) });

@@ -28,3 +28,14 @@ export function formatOf(file: string): Format {
 
 /** How files of definitions may end. */
 export const DEFINITION_ENDINGS = ['.json', '.jsonc', '.yaml', '.yml'] as const;
+
+/** What a file that stands beside definitions is, by its name; null when it may well be one. */
+export function otherThan(file: string): string | null {
+  if (file.endsWith('.sentinel-test.json')) return 'a test of a definition, which "sentinel test" runs';
+  return file.endsWith('.schema.json') ? 'a JSON Schema' : null;
+}
+
+/** By its ending alone. */
+export function isDefinitionFile(file: string): boolean {
+  return DEFINITION_ENDINGS.some((ending) => file.endsWith(ending));
+}

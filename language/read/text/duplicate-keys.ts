@@ -3,8 +3,7 @@
  * silence, so the text itself is looked at; it has been parsed, so it is known to be JSON.
  */
 import type { Problem } from '../../problems.ts';
-import { join } from '../draft/draft.ts';
-import { placesIn } from './place.ts';
+import { pathTo, placesIn } from './place.ts';
 import { placedAt } from './placed-problems.ts';
 
 interface Open {
@@ -48,7 +47,7 @@ export function duplicateKeys(text: string): Problem[] {
 }
 
 function pathIn(open: Open): string {
-  return join(open.path, open.keys === undefined ? open.index : open.key);
+  return pathTo(open.path, open.keys === undefined ? open.index : open.key);
 }
 
 function twice(at: Open, place: string): Problem {

@@ -18,3 +18,6 @@ export function placesIn(source: string): (at: number) => string {
     return `line ${line}, column ${at - begin + 1}`;
   };
 }
+
+/** The path of what stands under a key. */
+export const pathTo = (path: string, key: string | number): string => (path === '' ? String(key) : `${path}.${key}`);

@@ -19,7 +19,7 @@ export function placed(problems: readonly Problem[], text: string, placeOf: Plac
   const paths = [...new Set(problems.map(({ path }) => path))].slice(0, placedMax);
   const places = placeOf(paths);
   return problems.map((problem, index) => {
-    if (problem.line !== undefined) return problem;
+    if (problem.line !== undefined || problem.file !== undefined) return problem;
     const at = index < placedMax ? places.get(problem.path) : undefined;
     return at === undefined ? problem : placedAt(problem, text, at);
   });

@@ -7,7 +7,7 @@ import { isAlias, isMap, isPair, isScalar, isSeq, parseDocument, type Node } fro
 import { valueDepthMax, yamlBytesMax } from '../../limits.ts';
 import type { Problem, ProblemCode } from '../../problems.ts';
 import { placedAt, type DefinitionText } from './placed-problems.ts';
-import { placesIn } from './place.ts';
+import { pathTo, placesIn } from './place.ts';
 import { WantedPaths } from './wanted-paths.ts';
 
 export function readYaml(text: string): DefinitionText {
@@ -109,7 +109,7 @@ class Reading {
     if (node.tag !== undefined && node.tag.startsWith('!'))
       return this.#refuse(at, `the tag ${node.tag} is not read; remove it`);
     if (isScalar(node)) return node.value;
-    if (isSeq(node)) return node.items.map((item, index) => this.value(item as Node | null, inner(path, index)));
+    if (isSeq(node)) return node.items.map((item, index) => this.value(item as Node | null, pathTo(path, index)));
     return isMap(node) ? this.#map(node.items, path, at) : null;
   }
 
@@ -120,8 +120,8 @@ class Reading {
       const { key, value } = pair as { key: Node | null; value: Node | null };
       if (!isScalar(key)) return this.#refuse(at, keyWords(key));
       const name = String(key.source ?? key.value);
-      if (entries.has(name)) this.twice.push({ key: name, path: inner(path, name), at: key.range?.[0] ?? at });
-      entries.set(name, this.value(value, inner(path, name)));
+      if (entries.has(name)) this.twice.push({ key: name, path: pathTo(path, name), at: key.range?.[0] ?? at });
+      entries.set(name, this.value(value, pathTo(path, name)));
     }
     return Object.fromEntries(entries);
   }
@@ -131,8 +131,6 @@ class Reading {
     return null;
   }
 }
-
-const inner = (path: string, key: string | number): string => (path === '' ? String(key) : `${path}.${key}`);
 
 const BRACES = 'to YAML {{ begins a map: put the whole value in quotes, as "{{name}}"';
 

@@ -133,9 +133,16 @@ export interface Store {
   definitions: {
     /** Saves by content hash; the same content again returns the version it already has. */
     save(definition: Definition): Promise<StoredDefinition>;
-    /** By name (newest version) or by hash. */
+    /** Saves it as the one that its name finds, whatever was saved before. */
+    publish(definition: Definition): Promise<StoredDefinition>;
+    /** By name (the one that was saved last) or by hash. */
     find(nameOrHash: string): Promise<StoredDefinition | null>;
+    /** What each name finds, by name. */
     list(): Promise<StoredDefinition[]>;
+    /** All that have been saved under a name, the newest version first. */
+    versions(name: string): Promise<StoredDefinition[]>;
+    /** From then on the name finds nothing; runs and triggers keep theirs, which they know by hash. False where it found nothing. */
+    forget(name: string): Promise<boolean>;
   };
   runs: {
     /** False when the handle is taken. A run sees the events after `sinceSeq`, or after its creation. */

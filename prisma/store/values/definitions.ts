@@ -6,7 +6,6 @@ import type { Store, StoredDefinition } from '../contract/contract.ts';
 import { queryOn } from '../connection/database.ts';
 import type { Database } from '../connection/database.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
-import type { LazyPrisma } from '../connection/prisma-client.ts';
 
 const LIST_MAX = 1_000;
 const SAVED_MAX = 500;
@@ -24,57 +23,94 @@ function toDefinition(row: Row): StoredDefinition {
   return { ...row, definition: row.definition as Definition, createdAt: row.createdAt.getTime() };
 }
 
-export function definitions(database: Database, prisma: LazyPrisma): Store['definitions'] {
-  async function findByHash(hash: string): Promise<StoredDefinition | null> {
-    const [row] = await database.query<Row>(`select ${COLUMNS} from definitions where hash = $1`, [hash]);
-    return row === undefined ? null : toDefinition(row);
-  }
+type Saving = Pick<Store['definitions'], 'save' | 'publish'>;
+type Finding = Omit<Store['definitions'], keyof Saving>;
 
-  /** Rows are never changed or deleted, so what was seen once is there. */
+export const definitions = (database: Database): Store['definitions'] => ({
+  ...saving(database),
+  ...finding(database),
+});
+
+async function findByHash(database: Database, hash: string): Promise<StoredDefinition | null> {
+  const [row] = await database.query<Row>(`select ${COLUMNS} from definitions where hash = $1`, [hash]);
+  return row === undefined ? null : toDefinition(row);
+}
+
+function saving(database: Database): Saving {
+  /** What a row says of its definition never changes, and no row is deleted: what was seen once is there. */
   const saved = new LRUCache<string, StoredDefinition>({ max: SAVED_MAX });
   const remember = (definition: StoredDefinition): StoredDefinition => {
     saved.set(definition.hash, definition);
     return definition;
   };
 
-  return {
-    async save(definition) {
-      const hash = contentHash(definition);
-      const known = saved.get(hash) ?? (await findByHash(hash));
-      if (known !== null) return remember(known);
-      const name = withoutNul(definition.name);
-      await database.transaction(async (client) => {
-        // One writer a name at a time, so that versions count up without holes.
-        await queryOn(client, 'select pg_advisory_xact_lock(hashtextextended($1, 0))', [name]);
-        await queryOn(
-          client,
-          `insert into definitions (hash, name, version, definition)
-           select $1, $2, 1 + coalesce(max(version), 0), $3::json from definitions where name = $2
+  async function save(definition: Definition): Promise<StoredDefinition> {
+    const hash = contentHash(definition);
+    const known = saved.get(hash) ?? (await findByHash(database, hash));
+    if (known !== null) return remember(known);
+    const name = withoutNul(definition.name);
+    await database.transaction(async (client) => {
+      // One writer a name at a time, so that versions count up without holes.
+      await queryOn(client, 'select pg_advisory_xact_lock(hashtextextended($1, 0))', [name]);
+      await queryOn(
+        client,
+        `insert into definitions (hash, name, version, definition, saved_at)
+           select $1, $2, 1 + coalesce(max(version), 0), $3::json, clock_timestamp() from definitions where name = $2
            on conflict (hash) do nothing`,
-          [hash, name, JSON.stringify(definition)],
-        );
-      });
-      const row = await findByHash(hash);
-      if (row === null)
-        throw new Error(`definition "${name}" (${hash}) was deleted while it was being saved; save it again`);
-      return remember(row);
-    },
+        [hash, name, JSON.stringify(definition)],
+      );
+    });
+    const row = await findByHash(database, hash);
+    if (row === null)
+      throw new Error(`definition "${name}" (${hash}) was deleted while it was being saved; save it again`);
+    return remember(row);
+  }
 
+  return {
+    save,
+
+    async publish(definition) {
+      const stored = await save(definition);
+      await database.query('update definitions set saved_at = clock_timestamp() where hash = $1', [stored.hash]);
+      return stored;
+    },
+  };
+}
+
+function finding(database: Database): Finding {
+  return {
     async find(nameOrHash) {
       const [row] = await database.query<Row>(
-        `select ${COLUMNS} from definitions where hash = $1 or name = $1 order by hash = $1 desc, version desc limit 1`,
+        `select ${COLUMNS} from definitions where hash = $1 or (name = $1 and saved_at is not null)
+         order by hash = $1 desc, saved_at desc, version desc limit 1`,
         [withoutNul(nameOrHash)],
       );
       return row === undefined ? null : toDefinition(row);
     },
 
     async list() {
-      const client = await prisma.get();
-      const rows = await client.definition.findMany({
-        orderBy: [{ name: 'asc' }, { version: 'desc' }],
-        take: LIST_MAX,
-      });
+      const rows = await database.query<Row>(
+        `select distinct on (name) ${COLUMNS} from definitions where saved_at is not null
+         order by name, saved_at desc, version desc limit $1`,
+        [LIST_MAX],
+      );
       return rows.map(toDefinition);
+    },
+
+    async versions(name) {
+      const rows = await database.query<Row>(
+        `select ${COLUMNS} from definitions where name = $1 order by version desc limit $2`,
+        [withoutNul(name), LIST_MAX],
+      );
+      return rows.map(toDefinition);
+    },
+
+    async forget(name) {
+      const rows = await database.query<{ hash: string }>(
+        'update definitions set saved_at = null where name = $1 and saved_at is not null returning hash',
+        [withoutNul(name)],
+      );
+      return rows.length > 0;
     },
   };
 }

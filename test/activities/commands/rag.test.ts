@@ -1,7 +1,8 @@
 /** What is collected for models, and definitions that a run saves. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
 import type { CommandContext } from '../../../activities/commands/command.ts';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
@@ -197,11 +198,39 @@ test.each<[string, JsonObject]>([
   expect(found?.definition).toMatchObject(drafted);
 });
 
+test.each([
+  ['JSON', 'flows/parent.json', { $ref: '../lib/drafted.json' }],
+  ['YAML', 'flows/parent.yaml', '../lib/drafted.json'],
+])('sentinel/create stores a file of %s whole, with the files that it names', async (_what, file, definition) => {
+  const parent = { name: 'parent', steps: [{ type: 'sentinel', definition }], loop: { type: 'once' } };
+  const text = file.endsWith('.yaml') ? stringify(parent) : JSON.stringify(parent);
+  const project = await projectWith({ [file]: text, 'lib/drafted.json': JSON.stringify(drafted) });
+  const { id } = await run('sentinel/create', { file }, { project });
+  const found = await opened.store.definitions.find(id as string);
+  expect(found?.definition).toMatchObject({ name: 'parent', steps: [{ type: 'sentinel', definition: drafted }] });
+});
+
+test('sentinel/create follows no path out of the project', async () => {
+  const outside = await projectWith({ 'drafted.json': JSON.stringify(drafted) });
+  const step = { type: 'sentinel', definition: './linked/drafted.json' };
+  const project = await projectWith({ 'parent.json': JSON.stringify({ name: 'parent', steps: [step] }) });
+  symlinkSync(outside, join(project, 'linked'));
+  await expect(run('sentinel/create', { file: 'parent.json' }, { project })).rejects.toMatchObject({
+    code: 'DEFINITION_INVALID',
+    message: expect.stringContaining('leads out of') as string,
+  });
+});
+
 test.each<[string, JsonObject, string]>([
   ['no definition', { definition: { name: 'x' } }, 'DEFINITION_INVALID'],
   ['a text', { definition: 'do something useful' }, 'DEFINITION_INVALID'],
   ['an unbounded loop', { definition: { ...drafted, loop: { type: 'until', check: '$done' } } }, 'DEFINITION_INVALID'],
   ['a file that is not there', { file: 'missing.json' }, 'FILE_NOT_FOUND'],
+  [
+    'a path in what comes from no file',
+    { definition: { ...drafted, steps: [{ definition: './x.json' }] } },
+    'DEFINITION_INVALID',
+  ],
   ['nothing', {}, 'COMMAND_PARAMS_INVALID'],
 ])('sentinel/create refuses %s', async (_what, params, code) => {
   const project = await temporaryFolder();

@@ -32,6 +32,8 @@ const LOOKS: Readonly<Record<string, string>> = {
   doctor: 'doctor',
 };
 const IN_GROUPS = [
+  'saved list',
+  'saved show hello',
   'schedule list',
   'schedule show nightly',
   'trigger list',
@@ -63,6 +65,8 @@ describe('a verb that only looks', () => {
     const named = Array.from(line.matchAll(/`([^`]+)`/g), ([, name = '']) => name);
     expect(named).toEqual([
       ...Object.keys(LOOKS),
+      'saved list',
+      'saved show',
       'schedule list',
       'schedule show',
       'trigger list',

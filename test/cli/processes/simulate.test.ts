@@ -270,6 +270,19 @@ describe('definitions that a variable gives', () => {
   });
 });
 
+it('walks through nothing that gives a command what it does not take', async () => {
+  const { code, stdout, stderr } = await simulate(definition([command('code/read', { pth: 'x' })]), '--json');
+  expect(code).toBe(2);
+  expect(JSON.parse(stdout)).toMatchObject({
+    ok: false,
+    problems: [
+      { code: 'MISSING_KEY', path: 'steps.0.params.path' },
+      { code: 'UNKNOWN_KEY', path: 'steps.0.params.pth', file: 'case.json', line: 1 },
+    ],
+  });
+  expect(stderr).toContain('the parameter "pth" is not taken');
+});
+
 describe('verdicts', () => {
   const write = command('code/write', { path: 'x', content: '' }, { onError: 'skip' });
   const cases: { title: string; given: object; key?: string; says: object }[] = [

@@ -13,7 +13,7 @@ import { definitionSchema } from '../../../language/schema/definition-schema.ts'
 import { randomRuns } from '../../random-runs.ts';
 import { catalogue } from '../../catalogue.ts';
 
-const fitsSchema = new Ajv2020({ strict: false }).compile(definitionSchema(catalogue));
+const fitsSchema = new Ajv2020({ strict: false }).compile(definitionSchema(catalogue, {}));
 
 const word = fc.constantFrom('plan', 'result', 'files', 'build', 'note');
 const maybe = <Value>(key: string, value: fc.Arbitrary<Value>): fc.Arbitrary<Record<string, Value>> =>

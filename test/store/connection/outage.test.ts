@@ -32,6 +32,9 @@ const METHODS: Record<string, (store: Store) => Promise<unknown>> = {
   ping: (it) => it.ping(),
   'definitions.save': (it) => it.definitions.save({ name: 'd', steps: [], loop: { type: 'once' } }),
   'definitions.find': (it) => it.definitions.find('d'),
+  'definitions.publish': (it) => it.definitions.publish({ name: 'd', steps: [], loop: { type: 'once' } }),
+  'definitions.versions': (it) => it.definitions.versions('d'),
+  'definitions.forget': (it) => it.definitions.forget('d'),
   'definitions.list': (it) => it.definitions.list(),
   'runs.create': (it) =>
     it.runs.create({

@@ -52,9 +52,39 @@ describe('definitions', () => {
     expect([...new Set(saved.map(({ version }) => version))].toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: 12 }, (_, n) => n + 1),
     );
-    expect((await definitions.list()).filter(({ name }) => name === 'race').map(({ version }) => version)).toEqual(
+    expect((await definitions.versions('race')).map(({ version }) => version)).toEqual(
       Array.from({ length: 12 }, (_, n) => 12 - n),
     );
+  });
+
+  test('a name finds what was saved last, and nothing once it is forgotten', async () => {
+    const { definitions } = opened.store;
+    const [one, two, three] = ['echo 1', 'echo 2', 'echo 3'].map((line) => definition('named', line));
+    if (one === undefined || two === undefined || three === undefined) throw new Error('three were made');
+    const first = await definitions.save(one);
+    const second = await definitions.save(two);
+    const named = async (): Promise<(number | undefined)[]> => [
+      (await definitions.find('named'))?.version,
+      (await definitions.list()).find(({ name }) => name === 'named')?.version,
+    ];
+    expect(await named()).toEqual([2, 2]);
+    // A run of the first one does not make it the one that is meant.
+    await definitions.save(one);
+    expect(await named()).toEqual([2, 2]);
+    expect(await definitions.publish(one)).toEqual(first);
+    expect(await named()).toEqual([1, 1]);
+    expect(await definitions.forget('named')).toBe(true);
+    expect(await definitions.forget('named')).toBe(false);
+    expect(await named()).toEqual([undefined, undefined]);
+    expect(await definitions.find(second.hash)).toEqual(second);
+    await definitions.save(two);
+    expect(await named()).toEqual([undefined, undefined]);
+    await definitions.publish(two);
+    expect(await named()).toEqual([2, 2]);
+    await definitions.forget('named');
+    expect((await definitions.publish(three)).version).toBe(3);
+    expect((await definitions.versions('named')).map(({ version }) => version)).toEqual([3, 2, 1]);
+    expect(await named()).toEqual([3, 3]);
   });
 
   test('come back as they were written, hostile names and NUL included', async () => {

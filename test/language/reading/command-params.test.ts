@@ -1,0 +1,70 @@
+/** What commands take, held against what definitions write: by the reader of a project and by the published schema. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { builtInParameters } from '../../../activities/commands/catalogue.ts';
+import { openOutput } from '../../../client/cli/output/output.ts';
+import { commandsIn } from '../../../client/cli/request/project-config.ts';
+import type { JsonObject } from '../../../language/json.ts';
+import type { Problem } from '../../../language/problems.ts';
+import { parseDefinition } from '../../../language/read/definition.ts';
+import { definitionSchema } from '../../../language/schema/definition-schema.ts';
+import type { ProjectCommands } from '../../../runs/commands/project-commands.ts';
+import { catalogue } from '../../catalogue.ts';
+
+const fits = new Ajv2020({ strict: false }).compile(definitionSchema(catalogue, builtInParameters()));
+
+const folder = mkdtempSync(join(tmpdir(), 'sentinel-params-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let commands: ProjectCommands;
+beforeAll(async () => {
+  commands = await commandsIn(folder, openOutput({}));
+});
+
+const definition = (command: string, given: JsonObject): JsonObject => ({
+  name: 'case',
+  inputs: { a: 1 },
+  steps: [{ type: 'command', command, params: given }],
+  loop: { type: 'once' },
+});
+
+const found = (command: string, given: JsonObject): Problem[] =>
+  parseDefinition(definition(command, given), commands).problems;
+
+describe('parameters that a command does not take', () => {
+  test.each<[string, JsonObject, object]>([
+    ['code/read', { pth: 'x' }, { code: 'UNKNOWN_KEY', path: 'steps.0.params.pth' }],
+    ['code/read', {}, { code: 'MISSING_KEY', path: 'steps.0.params.path' }],
+    ['code/search', { pattern: 'x', limit: 'many' }, { code: 'WRONG_TYPE', path: 'steps.0.params.limit' }],
+    ['code/git', { operation: 'pul' }, { code: 'WRONG_VALUE', path: 'steps.0.params.operation' }],
+    [
+      'code/edit',
+      { path: 'a', edits: [{ old: 1, new: 'x' }] },
+      { code: 'WRONG_TYPE', path: 'steps.0.params.edits.0.old' },
+    ],
+    ['health-check', { a: 1 }, { code: 'UNKNOWN_KEY', path: 'steps.0.params.a' }],
+  ])('%s %j', (command, given, problem) => {
+    expect(found(command, given)).toContainEqual(expect.objectContaining({ severity: 'error', ...problem }));
+    expect(fits(definition(command, given))).toBe(false);
+  });
+});
+
+describe('parameters that it takes', () => {
+  test.each<[string, JsonObject]>([
+    ['code/read', { path: 'x' }],
+    ['code/read', { path: '$a' }],
+    ['code/search', { pattern: 'x', limit: '$a' }],
+    ['code/search', { pattern: 'x', limit: '{{a + 1}}', ignoreCase: '{{a}}' }],
+    ['code/edit', { path: 'a', edits: '$a' }],
+    ['code/git', { operation: 'status' }],
+    ['code/git', { operation: 'commit', message: 'x' }],
+    ['data/list', { collection: 'a', filter: { n: { $gte: 1 } } }],
+    ['sentinel/run', { name: 'x', inputs: { a: '$a' } }],
+  ])('%s %j', (command, given) => {
+    expect(found(command, given).filter(({ severity }) => severity === 'error')).toEqual([]);
+    fits(definition(command, given));
+    expect(fits.errors ?? []).toEqual([]);
+  });
+});
