@@ -12,11 +12,13 @@ import type { OpenSession, RunContext, Store } from '../prisma/store/contract/co
 import { referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
 import { JournalConflict } from '../prisma/store/contract/journal-conflict.ts';
 import type { StepCheckpoints, WritingStep } from './checkpoints/step-checkpoints.ts';
+import { askForGroup } from './local/ask-for-group.ts';
 import { checkForm, digestOf } from './local/answers.ts';
 import type { CommandContext, RunPort } from './commands/command.ts';
 import type { Registry } from './commands/registry.ts';
 import {
   AGENT,
+  ASK_FOR_GROUP,
   CHECK_EDIT,
   CHECK_FORM,
   DIGEST,
@@ -34,6 +36,7 @@ import {
   type SegmentRequest,
   type SegmentResult,
   type EventRequest,
+  type GroupAsked,
   type ShellRequest,
   type StepOptions,
   type TurnRequest,
@@ -107,6 +110,12 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
     [AGENT]: (input: RunInput, request: AgentRequest) => guarded(() => agent(parts, input, request)),
     [NEXT_EVENT]: async (request: EventRequest) =>
       store.signals.next({ handle: (await ownRun(store)).handle, ...request }),
+    [ASK_FOR_GROUP]: async (asked: GroupAsked) => {
+      const run = await ownRun(store);
+      // What an attempt that was lost had recorded may say that the run has ended.
+      await recorded(run.handle);
+      return askForGroup({ store, runs }, run, asked);
+    },
     [DIGEST]: digestOf,
     [CHECK_FORM]: checkForm,
     [CHECK_EDIT]: (...edit: EditToCheck) => checkEdit(registry.catalogue, ...edit),

@@ -135,8 +135,8 @@ export class SentinelClient {
 
   async status(handle: string): Promise<RunReport> {
     const run = await this.find(handle);
-    const { waits, told } = await saidOf(await this.store(), run);
-    return reportOf(run, this.#connections.config, Date.now(), { held: await this.#heldBy(run), waits, told });
+    const said = await saidOf(await this.store(), run);
+    return reportOf(run, this.#connections.config, Date.now(), { held: await this.#heldBy(run), ...said });
   }
 
   /** What holds the run; null where nothing does, or only a question. */

@@ -8,7 +8,7 @@
 import type { Problem } from '../problems.ts';
 import { isTemplate } from '../references/written-references.ts';
 import { finish, isPlain, Origins, pathOf, standIn, type Draft, type Plain } from './draft/draft.ts';
-import { rewriteDefaults } from './rewrites/defaults.ts';
+import { rewriteConcurrency, rewriteDefaults } from './rewrites/defaults.ts';
 import { rewriteDojo } from './rewrites/dojo.ts';
 import { rewriteGuard } from './rewrites/guard.ts';
 import { rewriteInlineSentinel } from './rewrites/inline-sentinel.ts';
@@ -55,6 +55,7 @@ const DEFINITION_REWRITES: ReadonlyArray<(draft: Draft) => void> = [
   rewriteTrigger,
   rewriteSafety,
   rewriteDefaults,
+  rewriteConcurrency,
   rewriteWords,
   (draft) => rewriteWordList(draft, ['tools', 'ragSources', 'env']),
   rewriteEnvironment,
