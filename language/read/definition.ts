@@ -110,7 +110,7 @@ export function parseDefinition(value: unknown, options: ReadOptions): ReadResul
     ...(options.isBounded === true ? [] : checkBounds(sites, origins, knownRefs)),
     ...items.problems,
     ...checkBeforeStart(sites, written, setters, origins),
-    ...checkReferences(sites, written, new Set([...items.unbound, ...readTooEarly(written, setters)])),
+    ...checkReferences(sites, written, readTooEarly(written, setters, items.unbound)),
     ...checkUnread(sites, unread),
     ...checkDollarBraces(sites, origins, catalogue),
     ...checkLabels(sites, references, origins),

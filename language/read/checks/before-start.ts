@@ -20,9 +20,13 @@ export function checkBeforeStart(
   return [...references.flatMap((reference) => problemOf(reference, setters) ?? []), ...groupsOfNested(sites, origins)];
 }
 
-/** The references that it speaks of. */
-export function readTooEarly(references: readonly ReferenceSite[], setters: Setters): ReferenceSite[] {
-  return references.filter((reference) => problemOf(reference, setters) !== null);
+/** The references that it speaks of, and those that others have spoken of. */
+export function readTooEarly(
+  references: readonly ReferenceSite[],
+  setters: Setters,
+  others: ReadonlySet<ReferenceSite>,
+): ReadonlySet<ReferenceSite> {
+  return new Set([...others, ...references.filter((reference) => problemOf(reference, setters) !== null)]);
 }
 
 function problemOf(reference: ReferenceSite, setters: Setters): Problem | null {
