@@ -52,6 +52,7 @@ const unhurried = {
     'test/server/limits/limits.test.ts',
     'test/server/cli/{evaluation,hostile-text,mcp-serve,record-extended,run-under-way}.test.ts',
     'test/server/events/watching.test.ts',
+    'test/server/groups/forked-group.test.ts',
     'test/server/kill/{services,approval-anywhere,asked-first,asked-in-a-lost-task,groups,one-branch}.test.ts',
     'test/server/kill/undo.test.ts',
     'test/server/kill/models/{agent-segments,compaction,model-calls,model-context,replayed-turns}.test.ts',

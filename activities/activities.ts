@@ -111,10 +111,9 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
     [NEXT_EVENT]: async (request: EventRequest) =>
       store.signals.next({ handle: (await ownRun(store)).handle, ...request }),
     [ASK_FOR_GROUP]: async (asked: GroupAsked) => {
-      const run = await ownRun(store);
-      // What an attempt that was lost had recorded may say that the run has ended.
-      await recorded(run.handle);
-      return askForGroup({ store, runs }, run, asked);
+      // The run's row; and what an attempt that was lost had recorded, which may say that the run has ended.
+      await recorded(ownHandle());
+      return askForGroup({ store, runs }, await ownRun(store), asked);
     },
     [DIGEST]: digestOf,
     [CHECK_FORM]: checkForm,
@@ -357,9 +356,11 @@ async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<K
   };
 }
 
+const ownHandle = (): string => handleOf(activityInfo().workflowExecution?.workflowId ?? '');
+
 /** Retryable: the row is written before the run's first step, but another worker may not have seen it yet. */
 async function ownRun(store: Store): Promise<RunContext> {
-  const handle = handleOf(activityInfo().workflowExecution?.workflowId ?? '');
+  const handle = ownHandle();
   const run = await store.runs.context(handle);
   if (run === null) throw new Error(`the store has no run "${handle}" yet`);
   return run;

@@ -249,9 +249,10 @@ test('a definition that leads to itself is explained to an end', () => {
   expect(explain(circle, { catalogue, knownRefs: () => circle }).steps.length).toBeLessThan(20);
 });
 
+const starts = (trigger: NonNullable<Definition['trigger']>): string =>
+  explain(once([shell('a')], { trigger }), { catalogue }).starts;
+
 test('what starts it: events that a filter takes, and a wait until none comes', () => {
-  const starts = (trigger: Definition['trigger']): string =>
-    explain(once([shell('a')], trigger === undefined ? {} : { trigger }), { catalogue }).starts;
   const filter = "$event.branch === 'main'";
   expect(starts({ type: 'event', event: 'git:push' })).toBe('Each event "git:push" starts it.');
   expect(starts({ type: 'event', event: 'git:push', filter })).toBe(

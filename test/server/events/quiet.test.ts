@@ -28,6 +28,9 @@ async function register(definition: Definition): Promise<string> {
   return added.out;
 }
 
+const take = (name: string, filter: string): Promise<string> =>
+  register(once(name, [create(name, { n: '$event.n' })], { trigger: { type: 'event', event: 'paid', filter } }));
+
 interface Shown {
   starts: { state: string; reason: string | null; event: { data: Json } }[];
 }
@@ -73,8 +76,6 @@ test('of changed files that come one after the other, the last one that the filt
 });
 
 test('a webhook is filtered by its body, and a filter that fails is told', async () => {
-  const take = (name: string, filter: string): Promise<string> =>
-    register(once(name, [create(name, { n: '$event.n' })], { trigger: { type: 'event', event: 'paid', filter } }));
   await take('large', '$event.n >= 100');
   await take('broken', '$event.n.includes(1)');
   expect(await post('paid', { n: 1, text: 'x' }, 'one')).toBe(202);

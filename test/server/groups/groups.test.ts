@@ -1,6 +1,8 @@
 /** Groups of runs on real services: runs that wait in order, are skipped, or cancel the one before. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Concurrency, Definition, Step } from '../../../language/model.ts';
+import { createSchedule, steerSchedule } from '../../../runs/schedules.ts';
+import { catalogue } from '../../catalogue.ts';
 import { create, once } from '../harness/definitions.ts';
 import { Harness, until } from '../harness/harness.ts';
 
@@ -174,4 +176,27 @@ test('the time of a run begins when it has the group', async () => {
   await letGo('t1');
   await harness.result(first);
   expect(await harness.result(second)).toMatchObject({ outcome: 'completed' });
+});
+
+test('a run of a schedule, which has no row before its first task, takes the group too', async () => {
+  const first = await harness.start(grouped(), { inputs: { log: 'clock', name: 'q1' } });
+  await begun('clock', 'q1');
+  const { store, client, taskQueue, project } = harness;
+  const parts = { store, client, catalogue, taskQueue };
+  const definition = grouped('queue', []);
+  const given = { definition, inputs: { log: 'clock', name: 'q2' }, project, persona: 'ada', isPaused: true };
+  await createSchedule(parts, { ...given, id: 'grouped-clock', cron: '@yearly' });
+  await steerSchedule(parts, 'grouped-clock', 'trigger');
+  let handle = '';
+  await until(async () => {
+    handle =
+      (await store.runs.list({ status: 'running' })).find((run) => run.handle.startsWith('grouped-clock'))?.handle ??
+      '';
+    return handle !== '';
+  });
+  await waits(handle);
+  await letGo('q1');
+  await harness.result(first);
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
+  await steerSchedule(parts, 'grouped-clock', 'delete');
 });

@@ -36,6 +36,9 @@ async function spreadAll(): Promise<void> {
 const starts = async ({ id }: Trigger): Promise<TriggerStart[]> =>
   (await opened.store.triggers.starts(id, 1_000)).toReversed();
 
+const claim = async (): Promise<Json[]> =>
+  (await opened.store.triggers.claim(10, 60_000)).map(({ event }) => event.data);
+
 const states = async (trigger: Trigger): Promise<string[]> => (await starts(trigger)).map(({ state }) => state);
 
 afterEach(async () => {
@@ -78,8 +81,6 @@ test('registered again without a filter, every event counts', async () => {
 
 test('one run starts when it has been quiet for so long, with the last event', async () => {
   const trigger = await add({ debounceMs: 800 });
-  const claim = async (): Promise<Json[]> =>
-    (await opened.store.triggers.claim(10, 60_000)).map(({ event }) => event.data);
   for (const n of [1, 2, 3]) {
     await publish({ n });
     await spreadAll();
