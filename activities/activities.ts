@@ -12,11 +12,13 @@ import type { OpenSession, RunContext, Store } from '../prisma/store/contract/co
 import { referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
 import { JournalConflict } from '../prisma/store/contract/journal-conflict.ts';
 import type { StepCheckpoints, WritingStep } from './checkpoints/step-checkpoints.ts';
+import { askForGroup } from './local/ask-for-group.ts';
 import { checkForm, digestOf } from './local/answers.ts';
 import type { CommandContext, RunPort } from './commands/command.ts';
 import type { Registry } from './commands/registry.ts';
 import {
   AGENT,
+  ASK_FOR_GROUP,
   CHECK_EDIT,
   CHECK_FORM,
   DIGEST,
@@ -34,6 +36,7 @@ import {
   type SegmentRequest,
   type SegmentResult,
   type EventRequest,
+  type GroupAsked,
   type ShellRequest,
   type StepOptions,
   type TurnRequest,
@@ -107,6 +110,11 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
     [AGENT]: (input: RunInput, request: AgentRequest) => guarded(() => agent(parts, input, request)),
     [NEXT_EVENT]: async (request: EventRequest) =>
       store.signals.next({ handle: (await ownRun(store)).handle, ...request }),
+    [ASK_FOR_GROUP]: async (asked: GroupAsked) => {
+      // The run's row; and what an attempt that was lost had recorded, which may say that the run has ended.
+      await recorded(ownHandle());
+      return askForGroup({ store, runs }, await ownRun(store), asked);
+    },
     [DIGEST]: digestOf,
     [CHECK_FORM]: checkForm,
     [CHECK_EDIT]: (...edit: EditToCheck) => checkEdit(registry.catalogue, ...edit),
@@ -348,9 +356,11 @@ async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<K
   };
 }
 
+const ownHandle = (): string => handleOf(activityInfo().workflowExecution?.workflowId ?? '');
+
 /** Retryable: the row is written before the run's first step, but another worker may not have seen it yet. */
 async function ownRun(store: Store): Promise<RunContext> {
-  const handle = handleOf(activityInfo().workflowExecution?.workflowId ?? '');
+  const handle = ownHandle();
   const run = await store.runs.context(handle);
   if (run === null) throw new Error(`the store has no run "${handle}" yet`);
   return run;

@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '../language/json.ts';
 import { segmentStepsMax } from '../language/limits.ts';
 import type { Confinement } from '../language/permissions.ts';
 import type { CheckedStep } from './edits.ts';
-import type { AgentReport, RunInput, SegmentReport, Strand } from './host.ts';
+import type { AgentReport, GroupRequest, RunInput, SegmentReport, Strand } from './host.ts';
 import type { Definition, LlmStep } from '../language/model.ts';
 import type { CallPlace, Inheritance, Opening, Reach, RunBudget, TurnEffect, TurnOutcome, Place } from './effect.ts';
 import type { ModelFrame, Position, Tally } from './position.ts';
@@ -25,6 +25,8 @@ export const AGENT = 'agent';
 export const WATCH = 'watch';
 /** Reads the next event that a run waits for, or subscribes it; local. */
 export const NEXT_EVENT = 'next-event';
+/** A run's turn in the group that its definition names; local. */
+export const ASK_FOR_GROUP = 'ask-for-group';
 /** SHA-256 of a text; holding an answer's data against its form. Local activities: workflow code has neither. */
 export const DIGEST = 'digest';
 export const CHECK_FORM = 'check-form';
@@ -41,6 +43,11 @@ export const READ_STARTED = 'read-started';
 
 /** What the edit brings, or what is wrong with the definition that it would make. */
 export type EditCheck = CheckedStep | { problems: string[] };
+
+/** `since`: when the run was started, by the server's clock: of those who wait, the first to be started is the first. */
+export interface GroupAsked extends GroupRequest {
+  since: number;
+}
 
 /** Numbers of events a segment may use. */
 export const SEGMENT_EVENTS_MAX = PART_SIZE;

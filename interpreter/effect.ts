@@ -304,11 +304,24 @@ export interface RunLimits {
 export type Flow =
   | { kind: 'done' }
   | { kind: 'failed'; failure: FailureInfo }
-  | { kind: 'stopped'; limit: string }
+  | { kind: 'stopped'; limit: string; failure?: FailureInfo }
   | { kind: 'cancelled' }
   | { kind: 'yield' }
   /** `key`: the step the segment begins with, as the definition stood at `revision`. */
   | { kind: 'segment'; key: string; revision: number };
+
+/** The run's place in the group that its definition names. */
+export interface GroupPlace {
+  name: string;
+  since: number;
+  /** How long the run had been held when it first asked. */
+  held: number;
+  taken?: true;
+  /** The run that it waits for. */
+  behind?: string;
+  /** What was last recorded of the wait. */
+  told?: string;
+}
 
 /** Where a step stands: its path, the passes open around it, and the key made of both. */
 export interface Place {

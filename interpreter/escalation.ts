@@ -129,7 +129,7 @@ export function reportOf(
       ? 'complete'
       : outcome === 'failed'
         ? 'error'
-        : limit === 'stop' || outcome === 'cancelled'
+        : limit === 'stop' || limit === 'concurrency' || outcome === 'cancelled'
           ? null
           : 'timeout';
   if (condition === null) return undefined;

@@ -4,7 +4,7 @@
  * tests from a file. Nothing here may be answered from the clock or at random by the walk itself.
  */
 import type { Catalogue } from '../language/catalogue.ts';
-import type { Definition, LlmStep, Step } from '../language/model.ts';
+import type { Concurrency, Definition, LlmStep, Step } from '../language/model.ts';
 import type { GivenDefinition, ReadDefinition } from '../language/read/nested-definition.ts';
 import type { Handed, StartedProgram } from '../language/read/started-program.ts';
 import type { PublishedEvent } from '../language/events/published-event.ts';
@@ -106,6 +106,21 @@ export interface WantedEvent {
   isOwn?: true;
 }
 
+/** A run asks for the group that its definition names. */
+export interface GroupRequest {
+  group: string;
+  onConflict: NonNullable<Concurrency['onConflict']>;
+}
+
+/**
+ * `waiting`: `holder` has the group, or nobody yet; `next` is the run right before this one, `ahead` counts all
+ * of those, and `cancels` names those that were told to end.
+ */
+export type GroupTurn =
+  | { state: 'taken' }
+  | { state: 'skipped'; holder: string }
+  | { state: 'waiting'; holder: string | null; next: string; ahead: number; cancels?: string[] };
+
 /** `settled`: answered, see the position. `late`: it is the time until which to wait. */
 export type AskEnd = 'settled' | 'late' | 'yield' | 'stop' | 'cancel';
 
@@ -177,6 +192,8 @@ export interface Host {
   ask(strand: Strand, question: Question, untilMs: number | null): Promise<AskEnd>;
   /** The next event that is wanted and not consumed; where the host cannot wait, `yield`. */
   nextEvent(strand: Strand, wanted: WantedEvent): Promise<PublishedEvent | Exclude<AskEnd, 'settled'>>;
+  /** The run's turn in its group; only asked before its first step. */
+  askForGroup(request: GroupRequest): Promise<GroupTurn | 'yield' | 'stop' | 'cancel'>;
   /** Waits until it is `untilMs` by the clock, or the run has to move; where the host cannot wait, `yield`. */
   sleep(strand: Strand, key: string, untilMs: number): Promise<Exclude<AskEnd, 'settled'>>;
   /** Runs a part of the walk whose effects can be cancelled on their own. */
@@ -218,6 +235,10 @@ export class PassingHost {
   }
 
   ask(): Promise<AskEnd> {
+    return Promise.resolve('yield');
+  }
+
+  askForGroup(): Promise<GroupTurn | 'yield'> {
     return Promise.resolve('yield');
   }
 

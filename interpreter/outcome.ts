@@ -135,6 +135,7 @@ export function resultOf(walk: Walk, ending: Flow, at: number): RunResult {
         outcome: 'stopped',
         status: flow.limit === 'stop' ? 'cancelled' : 'failed',
         limit: flow.limit,
+        ...(flow.failure === undefined ? {} : { failure: flow.failure }),
         ...common,
       };
     case 'cancelled':

@@ -15,12 +15,14 @@ import type {
   CompactionPlace,
   Effect,
   Flow,
+  GroupPlace,
   Said,
   TurnCall,
   TurnOutcome,
   Variables,
   Usage,
 } from './effect.ts';
+import type { CallMark } from './stuck.ts';
 
 /** From the first release on, raised when the shape changes; `readPosition` then reads the version before as well. */
 export const POSITION_VERSION = 1;
@@ -146,14 +148,6 @@ export interface StuckFrame {
   times: number;
   /** What a persona is asked about, and since when by the run's clock. */
   open?: { finding: string; since: number };
-}
-
-/** A call as far as another is the same: fingerprints of what was asked and of what came of it. */
-export interface CallMark {
-  name: string;
-  call: string;
-  gave: string;
-  ok: boolean;
 }
 
 export interface MadeCall {
@@ -319,6 +313,8 @@ export interface Position {
   heard?: Pick<Telling, 'id' | 'key'>[];
   /** Paths of steps that are skipped the next time they are reached. */
   skips?: string[];
+  /** From when it first asked for its group. */
+  group?: GroupPlace;
   /** Present once the run's own steps have ended and its clean-up has begun. */
   cleanUp?: CleanUpFrame;
 }

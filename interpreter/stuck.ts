@@ -10,7 +10,14 @@
  */
 import { canonicalText } from '../language/canonical.ts';
 import type { Json, JsonObject } from '../language/json.ts';
-import type { CallMark } from './position.ts';
+
+/** A call as far as another is the same: fingerprints of what was asked and of what came of it. */
+export interface CallMark {
+  name: string;
+  call: string;
+  gave: string;
+  ok: boolean;
+}
 
 export const marksMax = 12;
 const repeatsMax = 3;

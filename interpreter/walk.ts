@@ -18,6 +18,7 @@ import { endWait, isAnswered, isPaidFor, walkEventWatch } from './waits.ts';
 import { wait, type Walking } from './drive.ts';
 import { beginCleanUp, walkCleanUp } from './clean-up.ts';
 import { begun, isUnderWay, takeSkip } from './edits.ts';
+import { takeGroup } from './groups.ts';
 import { labelOf } from './build-effect.ts';
 import { isCancelled, shieldOf, type SegmentReport, type Strand } from './host.ts';
 import type { Flow, Ending, Place } from './effect.ts';
@@ -49,6 +50,8 @@ function* walkToEnd(walk: Walk): Walking<Flow> {
   const { position } = walk;
   const root = rootStrand(walk);
   if (position.cleanUp === undefined) {
+    const turned = yield* takeGroup(walk);
+    if (turned !== null) return turned;
     const flow = yield* walkStrand(walk, root);
     const { always } = walk.input.definition;
     if (flow.kind === 'yield' || always === undefined) return flow;

@@ -43,6 +43,7 @@ const PERMANENT: ReadonlySet<string> = new Set([
   'RUN_ABORTED',
   'SLEEP_INVALID',
   'JOIN_INVALID',
+  'GROUP_INVALID',
 ]);
 
 /** What a provider refuses until a person has done something about it: no wait and no attempt cures it. */
@@ -102,6 +103,8 @@ export const FAILURE_CODES = {
   FILE_NOT_TEXT: 'A file that was read as text is not text',
   FILE_NOT_USABLE: 'A file could not be read or written',
   GIT_FAILED: 'Git refused an operation',
+  GROUP_HELD: 'Another run has the group that the run needs',
+  GROUP_INVALID: 'The name of the group of a run cannot be used',
   INPUT_REFUSED: 'A run was given inputs that its definition does not take',
   JOIN_INVALID: 'What a step is to wait for are no runs',
   LANGUAGE_SERVER_FAILED: 'A language server ended before it had answered',

@@ -22,6 +22,9 @@ export const valueDepthMax = 500;
 /** Arrays and objects in such a value: one that holds itself has no end. */
 export const valuePartsMax = 1_000_000;
 
+/** Characters of the name of a group of runs. */
+export const groupNameMax = 200;
+
 /** Expressions: refused before they are parsed. */
 export const expressionLengthMax = 10_000;
 /** Tokens of an expression, which bounds the nodes of its tree and the length of any chain in it. */

@@ -7,6 +7,7 @@
  */
 import * as z from 'zod';
 import {
+  Concurrency,
   Defaults,
   EscalationRule,
   Expression,
@@ -22,7 +23,7 @@ import {
   Value,
 } from './settings.ts';
 
-export { Budget, EscalationRule, LoopConfig, Retry, Rule, Safety, Trigger, Value } from './settings.ts';
+export { Budget, Concurrency, EscalationRule, LoopConfig, Retry, Rule, Safety, Trigger, Value } from './settings.ts';
 
 const Common = {
   name: Name.optional(),
@@ -298,6 +299,7 @@ export const Definition = z.strictObject({
   },
   loop: LoopConfig,
   trigger: Trigger.optional(),
+  concurrency: Concurrency.optional(),
   timeoutMs: Milliseconds.optional(),
   safety: Safety.optional(),
   mode: z.enum(['full', 'readonly', 'sandboxed']).optional(),

@@ -41,10 +41,26 @@ export const LoopConfig = z.discriminatedUnion('type', [
 ]);
 export type LoopConfig = z.infer<typeof LoopConfig>;
 
+/** Of the runs of a project that name the same group, one at a time goes on. */
+export const Concurrency = z.strictObject({
+  /** A text with references to the inputs, read as the run starts. */
+  group: z.string().min(1),
+  /** What a run does that finds the group held; `queue` when absent. */
+  onConflict: z.enum(['queue', 'skip', 'cancel']).optional(),
+});
+export type Concurrency = z.infer<typeof Concurrency>;
+
 export const Trigger = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('immediate') }),
   z.strictObject({ type: z.literal('manual') }),
-  z.strictObject({ type: z.literal('event'), event: z.string().min(1) }),
+  z.strictObject({
+    type: z.literal('event'),
+    event: z.string().min(1),
+    /** Over `$event`: events for which it does not hold start nothing. */
+    filter: Expression.optional(),
+    /** A run starts once no further event has come for so long, with the last one. */
+    debounceMs: Milliseconds.optional(),
+  }),
   z.strictObject({
     type: z.literal('schedule'),
     cronExpression: z.string().min(1),

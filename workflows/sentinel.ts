@@ -131,7 +131,8 @@ async function closeWith(walk: Walk, result: RunResult): Promise<RunResult> {
     });
   }
   if (result.outcome === 'stopped' && result.status === 'failed') {
-    const message = `the run reached its limit ${result.limit ?? ''} after ${result.iterations} passes`;
+    const message =
+      result.failure?.message ?? `the run reached its limit ${result.limit ?? ''} after ${result.iterations} passes`;
     throw ApplicationFailure.create({ message, type: 'LIMIT_REACHED', nonRetryable: true, details: [result] });
   }
   return result;

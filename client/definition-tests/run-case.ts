@@ -9,7 +9,8 @@ import { hasErrors, type Problem } from '../../language/problems.ts';
 import type { RefusedRefs } from '../../language/read/checks/nesting.ts';
 import { parseDefinition, type ReadOptions } from '../../language/read/definition.ts';
 import type { Catalogue } from '../../language/catalogue.ts';
-import { runScenario, type Outcome, type Scenario } from '../../interpreter/simulation/run-scenario.ts';
+import { filterVerdict } from '../../language/events/trigger-filter.ts';
+import { runScenario, STARTS_AT, type Outcome, type Scenario } from '../../interpreter/simulation/run-scenario.ts';
 import { Script } from '../../interpreter/simulation/script.ts';
 import { libraryOf } from '../../runs/library.ts';
 import { commandsOf, inProject, readDefinitionFile, type Known, type Named } from '../read-definition.ts';
@@ -63,7 +64,7 @@ export async function runTestCase(test: TestCase, subject: Subject): Promise<Cas
   }
   const answers = new Script(test.script);
   const scenario = scenarioOf(test, definition, subject);
-  const refused = refusedInputs(test, definition, scenario);
+  const refused = refusedInputs(test, definition, scenario) ?? refusedCause(test, definition);
   if (refused !== null)
     return { ...nothing, ok: false, differences: [], durationMs: performance.now() - began, mistake: refused };
   try {
@@ -97,6 +98,15 @@ function refusedInputs(
   { library = {} }: Scenario,
 ): string | null {
   return unchecked ? null : (inputFault(definition, inputs, Object.values(library))?.message ?? null);
+}
+
+/** No run would start with an event that the definition's own trigger leaves out. */
+function refusedCause({ script: { cause }, unchecked }: TestCase, { trigger }: Definition): string | null {
+  if (unchecked || cause === undefined || trigger?.type !== 'event' || trigger.filter === undefined) return null;
+  const { name, data = null } = cause;
+  const verdict = filterVerdict(trigger.filter, { id: 'cause', name, data, at: STARTS_AT });
+  if ('fault' in verdict) return `the trigger's filter fails for the "cause": ${verdict.fault}`;
+  return verdict.holds ? null : `the trigger's filter ${trigger.filter} does not hold for the "cause": no run starts`;
 }
 
 /** A case as the scripted host takes it. */

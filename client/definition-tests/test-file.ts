@@ -90,6 +90,10 @@ const Script = {
   answers: z.record(z.string().min(1), z.union([Answer, z.array(Answer)])).optional(),
   events: z.array(Published.extend({ afterMs: z.number().nonnegative().optional() })).optional(),
   cause: Published.optional(),
+  /** Groups that other runs hold as the run begins, by name. */
+  groups: z
+    .record(z.string().min(1), z.strictObject({ by: z.string().min(1), forMs: z.number().nonnegative().optional() }))
+    .optional(),
   holds: z.array(z.enum(['resume', 'stop', 'cancel'])).optional(),
 };
 

@@ -11,7 +11,9 @@ import type {
   Warning,
 } from '../../language/events/run-event.ts';
 import type { Run, Store } from '../../prisma/store/contract/contract.ts';
+import type { PlaceInGroup } from '../../prisma/store/contract/group-contract.ts';
 import type { Config } from '../../services/config/config.ts';
+import { groupReport, type GroupReport } from './run-groups.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
 
 export interface RunReport {
@@ -34,31 +36,39 @@ export interface RunReport {
   reason?: string;
   /** For whom steps wait, until when (ISO 8601), and why. */
   waits?: { step: string; for: string; until: string; why: string }[];
+  /** Its place in the group that its definition names, while it goes on. */
+  group?: GroupReport;
   /** What models were told and no turn has heard yet. */
   told?: { step: string; id: string; text: string; by: string }[];
 }
 
-/** What a run's events say of it, besides its row. */
+/** What is said of a run besides its row. */
 export interface SaidOf {
+  place?: PlaceInGroup;
   waits: readonly Warning[];
   told: readonly Told[];
   origin: RunOrigin | null;
 }
 
 export async function saidOf(
-  store: Pick<Store, 'events'>,
+  store: Pick<Store, 'events' | 'groups'>,
   { handle, finishedAt }: Pick<Run, 'handle' | 'finishedAt'>,
 ): Promise<SaidOf> {
   const first = store.events.after(handle, -1, 1);
   if (finishedAt !== null) return { waits: [], told: [], origin: originIn(await first) };
-  const [begun, waits, words] = await Promise.all([
+  const [begun, waits, words, [place]] = await Promise.all([
     first,
     store.events.waits(handle, Date.now()),
     store.events.latest(handle, ['told', 'heard'], wordsLookedAt),
+    store.groups.placesOf([handle]),
   ]);
   const heard = new Set(words.flatMap((word) => (word.type === 'heard' ? [word.id] : [])));
-  const told = words.flatMap((word) => (word.type === 'told' && !heard.has(word.id) ? [word] : []));
-  return { waits, told, origin: originIn(begun) };
+  return {
+    ...(place === undefined ? {} : { place }),
+    waits,
+    told: words.flatMap((word) => (word.type === 'told' && !heard.has(word.id) ? [word] : [])),
+    origin: originIn(begun),
+  };
 }
 
 function originIn([first]: readonly RunEvent[]): RunOrigin | null {
@@ -72,7 +82,7 @@ export function reportOf(
   run: Run,
   config: Config,
   now: number,
-  { held, waits, told, origin }: SaidOf & { held: Paused | null },
+  { held, place, waits, told, origin }: SaidOf & { held: Paused | null },
 ): RunReport {
   const byStep = new Map(waits.map((wait) => [wait.key, wait]));
   return {
@@ -88,6 +98,7 @@ export function reportOf(
     ...(run.failure === null ? {} : { failure: run.failure }),
     ...(held === null ? {} : { reason: held.reason }),
     ...(byStep.size === 0 ? {} : { waits: [...byStep.values()].map(waitOf) }),
+    ...(place === undefined ? {} : { group: groupReport(place) }),
     ...(told.length === 0 ? {} : { told: told.map(({ key, id, text, by }) => ({ step: key, id, text, by })) }),
   };
 }

@@ -6,6 +6,7 @@
  * - A step that holds others begins before them and ends after them; a condition decides before them.
  * - Events that belong to no place (paused, resumed) stand after the one they came after.
  */
+import { groupWords } from '../../language/events/group-words.ts';
 import { costWords } from '../../language/events/cost-words.ts';
 import type { Json } from '../../language/json.ts';
 import type { StepType } from '../../language/model.ts';
@@ -162,6 +163,8 @@ export function eventLine(event: RunEvent, depth: number, options: TraceOptions 
       return event.turn === null
         ? `${indent}${paint.warn(`» ${event.key} ended before a turn that could have heard ${event.by}`)}`
         : `${indent}${paint.dim(`» ${event.key}/turn.${event.turn} hears ${event.by}`)}`;
+    case 'group':
+      return event.state === 'taken' ? paint.dim(groupWords(event)) : paint.warn(groupWords(event));
     case 'run-finished': {
       const text = event.limit === undefined ? event.outcome : `${event.outcome} (${event.limit})`;
       return event.outcome === 'completed' ? paint.good(text) : paint.bad(text);
@@ -259,6 +262,7 @@ function placeOfEvent(event: RunEvent): Omit<Placed, 'event'> | null {
     case 'paused':
     case 'resumed':
     case 'edited':
+    case 'group':
       return null;
     default:
       return event satisfies never;

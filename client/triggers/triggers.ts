@@ -40,7 +40,7 @@ export async function addTrigger(parts: RunServices, request: TriggerRequest): P
     request.event === undefined ? (definition.trigger ?? { type: 'manual' }) : { type: 'event', event: request.event };
   switch (own.type) {
     case 'event':
-      return { type: 'event', ...(await addEventTrigger(parts, request, own.event)) };
+      return { type: 'event', ...(await addEventTrigger(parts, request, own)) };
     case 'schedule': {
       const { cronExpression: cron, type: _, ...rest } = own;
       return {
@@ -72,7 +72,7 @@ export async function addTrigger(parts: RunServices, request: TriggerRequest): P
 async function addEventTrigger(
   parts: RunServices,
   request: TriggerRequest,
-  event: string,
+  { event, filter, debounceMs }: Extract<DefinitionTrigger, { type: 'event' }>,
 ): Promise<{ trigger: Trigger; isNew: boolean; isWatched?: boolean }> {
   const { store, taskQueue } = parts;
   const { definition, inputs, project, persona } = request;
@@ -89,6 +89,8 @@ async function addEventTrigger(
     persona,
     inputs,
     taskQueue,
+    filter: filter ?? null,
+    debounceMs: debounceMs ?? null,
   });
   return isOfFiles(event) ? { ...added, isWatched: await whenWatched(store, project) } : added;
 }

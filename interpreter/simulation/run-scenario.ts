@@ -8,7 +8,7 @@ import { LEVEL_NOW } from '../changes.ts';
 import type { CommandEffect, Effect } from '../effect.ts';
 import { limitsOf } from '../limits.ts';
 import type { RunResult } from '../outcome.ts';
-import { EventBoard } from './event-board.ts';
+import { EventBoard, ScriptedGroups } from './event-board.ts';
 import { Script, type Answers, type ScriptedEvent, type ScriptSource } from './script.ts';
 import { ScriptedHost } from './scripted-host.ts';
 import type { Mode, ScriptedRun, World } from './world.ts';
@@ -70,12 +70,14 @@ export async function runScenario(scenario: Scenario, staging: Staging): Promise
     persona = 'tester',
   } = staging;
   const simulation = new Simulation(STARTS_AT, stage);
+  const board = boardOf(scenario, simulation);
   const world: World = {
     simulation,
     catalogue,
     script: answers,
     mode,
-    board: boardOf(scenario, simulation),
+    board,
+    groups: new ScriptedGroups(scenario.groups ?? {}, board, simulation),
     runs: [],
     effects: [],
     ...(segment === undefined ? {} : { segment }),

@@ -17,6 +17,7 @@ import { replyValue } from '../../language/models/reply-value.ts';
 import type { Choice } from '../../language/events/question.ts';
 import type { EditRequest } from '../edits.ts';
 import type { TellRequest } from '../telling.ts';
+import type { HeldGroup } from './event-board.ts';
 import type { Effect, Reply, Usage } from '../effect.ts';
 
 export interface ScriptedReply {
@@ -66,6 +67,8 @@ export interface ScriptSource {
   holds?: ('resume' | 'stop' | 'cancel')[];
   /** What others publish, so long after the run began. */
   events?: ScriptedEvent[];
+  /** Groups that other runs hold as the run begins, by name. */
+  groups?: { [group: string]: HeldGroup };
   /** The event that started the run. */
   cause?: Omit<ScriptedEvent, 'afterMs'>;
   /** Answers by the question's id or a pattern, as with `replies`; an empty list: nobody answers it. */

@@ -17,6 +17,8 @@ import {
   type AgentReport,
   type AskEnd,
   type Gate,
+  type GroupRequest,
+  type GroupTurn,
   type Host,
   type RestEnd,
   type RunInput,
@@ -61,6 +63,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
   readonly bound: Host['bound'];
   readonly isLate: Host['isLate'];
   private stepsBefore = 0;
+  private groupTurns = 0;
   private pureSteps = 0;
   /** A line of execution returned its position to continue as new; the others follow. */
   private yielding = false;
@@ -97,6 +100,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
       if (flow.kind !== 'yield') return flow;
       this.continued += 1;
       this.yielding = false;
+      this.groupTurns = 0;
       this.walk = this.walkFrom(throughJson(this.walk.input), throughJson(this.walk.position));
       this.stepsBefore = this.walk.position.steps;
     }
@@ -353,6 +357,15 @@ export class ScriptedHost extends PlainAnswers implements Host {
       if (this.yielding && shieldOf(strand) === null) return 'yield';
       await this.waking.untilWoken(this.world.simulation.scope, untilMs);
     }
+  }
+
+  async askForGroup(request: GroupRequest): Promise<GroupTurn | 'yield' | 'stop' | 'cancel'> {
+    const held = this.interruption() ?? (await this.untilResumed());
+    if (held) return held;
+    const { yieldEvery } = this.world.mode;
+    if (yieldEvery !== undefined && this.groupTurns >= yieldEvery) return 'yield';
+    this.groupTurns += 1;
+    return this.world.groups.ask(request);
   }
 
   async nextEvent(strand: Strand, wanted: WantedEvent): Promise<PublishedEvent | Exclude<AskEnd, 'settled'>> {

@@ -93,6 +93,8 @@ function lineOf(event: RunEvent): string | null {
       return `${event.key} told by ${event.by}`;
     case 'heard':
       return `${event.key} ${event.turn === null ? 'ended before it heard' : `heard in turn ${event.turn}`}`;
+    case 'group':
+      return `group ${event.state} "${event.group}"${event.holder === undefined ? '' : ` behind ${event.holder}`}`;
     case 'run-started':
     case 'run-finished':
       return null;
@@ -140,6 +142,7 @@ function isAtEnd(event: RunEvent): boolean {
     case 'resumed':
     case 'edited':
     case 'told':
+    case 'group':
     case 'run-started':
     case 'run-finished':
       return false;

@@ -7,7 +7,7 @@ import type { Json } from '../../language/json.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import type { RunResult } from '../outcome.ts';
 import type { Questions } from './questions.ts';
-import type { EventBoard } from './event-board.ts';
+import type { EventBoard, ScriptedGroups } from './event-board.ts';
 import type { Answers } from './script.ts';
 import type { Walk } from '../walk-state.ts';
 import type { Scope, Simulation } from './simulation.ts';
@@ -64,6 +64,7 @@ export interface World {
   /** Needed where the mode has segments. */
   segment?: (asked: SegmentAsked) => Promise<SegmentReport>;
   board: EventBoard;
+  groups: ScriptedGroups;
   /** Definitions that a variable may name, besides those that the run was started with. */
   stored?: (name: string) => Definition | undefined;
   /** Every run that was started, in order. */

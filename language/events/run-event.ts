@@ -183,11 +183,24 @@ export interface Heard extends Stamp {
   turn: number | null;
 }
 
+/** What became of the run when it asked for the group that its definition names. */
+export interface Grouped extends Stamp {
+  type: 'group';
+  group: string;
+  state: 'taken' | 'waiting' | 'skipped';
+  /** The run that has the group, or is to have it next. */
+  holder?: string;
+  /** How many runs are before this one. */
+  ahead?: number;
+  /** Those of them that it told to end. */
+  cancels?: string[];
+}
+
 export interface RunFinished extends Stamp {
   type: 'run-finished';
   status: Extract<RunStatus, 'completed' | 'failed' | 'cancelled'>;
   outcome: RunOutcome;
-  /** The limit that stopped the run: `maxIterations`, `timeoutMs`, or `stop` when a person did. */
+  /** The limit that stopped the run: `maxIterations`, `timeoutMs`, `concurrency` where another run had its group, or `stop` when a person did. */
   limit?: string;
   failure?: FailureInfo;
   iterations: number;
@@ -216,6 +229,7 @@ export type RunEvent =
   | Edited
   | Told
   | Heard
+  | Grouped
   | RunFinished;
 
 export type RunEventType = RunEvent['type'];

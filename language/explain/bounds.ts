@@ -1,7 +1,8 @@
 /** What bounds a run: passes, time, depth, memory, money; each one sentence. */
 import { continuousPassesMax, nestingSentinelsMax, shellTimeoutMs } from '../limits.ts';
+import { shownAsText } from '../graph/step-label.ts';
 import { describeLoop, durationWords } from '../graph/describe-loop.ts';
-import type { Budget, Definition, LoopConfig } from '../model.ts';
+import type { Budget, Concurrency, Definition, LoopConfig } from '../model.ts';
 
 export function boundsOf(definition: Definition): string[] {
   const { loop, safety = {}, durability } = definition;
@@ -14,6 +15,7 @@ export function boundsOf(definition: Definition): string[] {
       ? 'Time: no bound on the whole run; its steps have theirs.'
       : `Time: at most ${durationWords(time)}; ${atBound}.`,
   );
+  if (definition.concurrency !== undefined) sentences.push(groupSentence(definition.concurrency));
   sentences.push(`Each step: ${stepSentence(safety.maxStepTimeoutMs)}.`);
   if (safety.budget !== undefined)
     sentences.push(`Budget, nested runs included: ${budgetWords(safety.budget)}; ${atBound}.`);
@@ -22,6 +24,15 @@ export function boundsOf(definition: Definition): string[] {
   if (definition.mode !== undefined && definition.mode !== 'full') sentences.push(modeSentence(definition.mode));
   if (durability === 'step') sentences.push('Every step is an activity of its own, quick ones too.');
   return sentences;
+}
+
+function groupSentence({ group, onConflict = 'queue' }: Concurrency): string {
+  const words = {
+    queue: 'it waits until those before it have ended',
+    skip: 'it ends at once',
+    cancel: 'it cancels those before it, and begins when they have ended',
+  } as const;
+  return `One run at a time of the group ${shownAsText(group)}; where another one has it, ${words[onConflict]}.`;
 }
 
 function smallest(...values: (number | undefined)[]): number | null {

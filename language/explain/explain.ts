@@ -4,7 +4,8 @@
  */
 import type { Catalogue } from '../catalogue.ts';
 import { declaredInputs, type DeclaredInput } from '../inputs/declared-inputs.ts';
-import type { Definition } from '../model.ts';
+import type { Definition, Trigger } from '../model.ts';
+import { durationWords } from '../graph/describe-loop.ts';
 import { asksOf } from './asks.ts';
 import { textOf } from '../expression/scope.ts';
 import { shownAsText } from '../graph/step-label.ts';
@@ -70,12 +71,19 @@ function triggerSentence(trigger: Definition['trigger']): string {
     case 'immediate':
       return 'It starts as soon as it is deployed.';
     case 'event':
-      return `Each event "${trigger.event}" starts it.`;
+      return eventSentence(trigger);
     case 'schedule':
       return `The schedule "${trigger.cronExpression}" (${trigger.timeZone ?? 'UTC'}) starts it${overlapWords(trigger.overlap)}.`;
     default:
       return trigger satisfies never;
   }
+}
+
+function eventSentence({ event, filter, debounceMs }: Extract<Trigger, { type: 'event' }>): string {
+  const which = filter === undefined ? '' : ` for which ${shownAsText(filter)} holds`;
+  return debounceMs === undefined
+    ? `Each event "${event}"${which} starts it.`
+    : `Events "${event}"${which} start it once none has come for ${durationWords(debounceMs)}, with the last one.`;
 }
 
 function overlapWords(overlap: 'skip' | 'buffer' | 'cancel' | 'all' | undefined): string {

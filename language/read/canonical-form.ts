@@ -10,7 +10,7 @@ import { isFilePath, isTemplate } from '../references/written-references.ts';
 import { ownDefaults } from './draft/own-defaults.ts';
 import { Mounts, type RefFiles } from './draft/mounts.ts';
 import { finish, isPlain, Origins, pathOf, standIn, type Draft, type Plain } from './draft/draft.ts';
-import { rewriteDefaults } from './rewrites/defaults.ts';
+import { rewriteConcurrency, rewriteDefaults } from './rewrites/defaults.ts';
 import { rewriteDojo } from './rewrites/dojo.ts';
 import { rewriteGuard } from './rewrites/guard.ts';
 import { rewriteInlineSentinel } from './rewrites/inline-sentinel.ts';
@@ -57,6 +57,7 @@ const DEFINITION_REWRITES: ReadonlyArray<(draft: Draft) => void> = [
   rewriteTrigger,
   rewriteSafety,
   rewriteDefaults,
+  rewriteConcurrency,
   rewriteWords,
   (draft) => rewriteWordList(draft, ['tools', 'ragSources', 'env']),
   rewriteEnvironment,

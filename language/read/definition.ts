@@ -9,6 +9,7 @@ import { definitionBytesMax } from '../limits.ts';
 import { hasErrors, type Problem } from '../problems.ts';
 import { bindItems } from './items/bind-items.ts';
 import { canonicalForm } from './canonical-form.ts';
+import { readTooEarly } from './checks/before-start.ts';
 import { checkBounds } from './checks/bounds.ts';
 import { checkComputedText } from './checks/computed-text.ts';
 import { checkEvents } from './checks/events.ts';
@@ -106,7 +107,7 @@ export function parseDefinition(value: unknown, options: ReadOptions): ReadResul
     ...checkEvents(sites, origins),
     ...(options.isBounded === true ? [] : checkBounds(sites, origins, knownRefs)),
     ...items.problems,
-    ...checkReferences(sites, written, items.unbound),
+    ...checkReferences(sites, written, readTooEarly(written, setters, items.unbound)),
     ...checkUnread(sites, unread),
     ...checkShellLines(sites, origins, catalogue),
     ...checkLabels(sites, references, origins),

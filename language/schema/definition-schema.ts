@@ -39,6 +39,7 @@ const NAMED: Named = [
   ...membersOf(model.LoopConfig, (type) => `Loop${type}`),
   { id: 'Trigger', schema: model.Trigger },
   ...membersOf(model.Trigger, (type) => `Trigger${type}`),
+  { id: 'Concurrency', schema: model.Concurrency },
   { id: 'Safety', schema: model.Safety },
   { id: 'Budget', schema: model.Budget },
   { id: 'Retry', schema: model.Retry },

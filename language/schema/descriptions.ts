@@ -36,6 +36,7 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     always: 'Clean-up: runs once at the end of the run, however it ends.',
     loop: 'How often the steps run. Without it, once.',
     trigger: 'What starts a run. Without it, a person or a program does.',
+    concurrency: 'Of the runs of a project that name the same group, one at a time goes on.',
     timeoutMs: 'The longest the whole run may take, in milliseconds.',
     safety: 'What bounds the run, and what needs approval.',
     mode: 'What the run may touch: "full" (the default), "readonly", or "sandboxed" (no network; only the project is writable).',
@@ -219,7 +220,13 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
   },
   TriggerImmediate: { '': 'Runs as soon as it is deployed.' },
   TriggerManual: { '': 'A person or a program starts it.' },
-  TriggerEvent: { '': 'An event starts it, once per event.', event: "The event's name; * stands for any part of it." },
+  TriggerEvent: {
+    '': 'An event starts it, once per event.',
+    event: "The event's name; * stands for any part of it.",
+    filter:
+      'An expression over $event, such as "$event.branch === \'main\'"; an event for which it does not hold starts nothing.',
+    debounceMs: 'The run starts once no further event has come for so long, in milliseconds, with the last event.',
+  },
   TriggerSchedule: {
     '': 'A calendar starts it.',
     cronExpression: 'When, as cron writes it: "0 3 * * 1-5".',
@@ -227,6 +234,12 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     overlap: 'What happens when a run is due while the one before it still goes on.',
     catchupWindowMs: 'How late a run may start that was missed while the server was away, in milliseconds.',
     jitterMs: 'Each start is late by a random time up to this, in milliseconds.',
+  },
+  Concurrency: {
+    '': 'Of the runs of a project that name the same group, one at a time goes on.',
+    group: 'The name of the group, such as "deploy-$target"; it may refer to inputs.',
+    onConflict:
+      'Where another run holds the group: "queue" (the default) waits, "skip" ends this run, "cancel" cancels the other runs first.',
   },
   Safety: {
     '': 'What bounds a run, and what needs approval.',

@@ -66,7 +66,7 @@ export function lightValue(id: string, key: string, schema: Json, isNeeded: bool
       : []),
     ...(key === 'name' && id.endsWith('Step') ? [{ type: 'number' }] : []),
     ...(LISTS.has(key) && rest['type'] === 'array' ? ONE_STEP : []),
-    ...(id === 'Definition' && key === 'env' ? [text('\\S')] : []),
+    ...(id === 'Definition' && (key === 'env' || key === 'concurrency') ? [text('\\S')] : []),
     ...(isNeeded || MAY_BE_NULL.has(key) ? [] : [NOTHING]),
   ];
   const [only] = members;

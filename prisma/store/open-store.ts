@@ -9,6 +9,7 @@ import { cassettes } from './models/cassettes.ts';
 import { evaluations } from './evaluations/evaluations.ts';
 import { definitions } from './values/definitions.ts';
 import { logs } from './logs/logs.ts';
+import { groups } from './runs/groups.ts';
 import { inbox } from './runs/inbox.ts';
 import { incidents } from './runs/incidents.ts';
 import { limits } from './models/limits.ts';
@@ -61,6 +62,7 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
     spending: spending(database),
     incidents: incidents(database),
     limits: limits(database),
+    groups: groups(database),
     notifications: notifications(database),
     signals: signals(database, announcer, listener),
     executions: executions(database, announcer, listener),

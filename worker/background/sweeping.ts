@@ -6,10 +6,10 @@ import { sweepSchedules } from '../../runs/sweep-schedules.ts';
 const everyMs = 3_600_000;
 
 export function keepSwept(parts: Pick<RunServices, 'client' | 'store'>, home: string): { end(): void } {
-  const { journal, executions, secrets, webhooks, checkpoints, limits, notifications } = parts.store;
+  const { journal, executions, secrets, webhooks, checkpoints, limits, notifications, groups } = parts.store;
   const sweep = (): void => {
     // What one round could not take away, because the store or Temporal was away, the next one does.
-    for (const part of [journal, executions, secrets, webhooks, checkpoints, limits, notifications])
+    for (const part of [journal, executions, secrets, webhooks, checkpoints, limits, notifications, groups])
       void part.sweep().catch(() => undefined);
     void sweepSchedules(parts).catch(() => undefined);
     void sweepTrees(home).catch(() => undefined);

@@ -13,8 +13,9 @@ import { ClientError } from '../../runs/client-error.ts';
 import { startRun, type RunServices } from '../../runs/start-run.ts';
 import { matchesEvent } from '../../language/events/event-glob.ts';
 import type { Definition } from '../../language/model.ts';
+import { filterVerdict } from '../../language/events/trigger-filter.ts';
 import { valueOfEvent } from '../../language/events/published-event.ts';
-import type { ClaimedStart } from '../../prisma/store/contract/trigger-contract.ts';
+import type { ClaimedStart, VerdictOf } from '../../prisma/store/contract/trigger-contract.ts';
 import { isUnavailable } from '../../prisma/store/connection/unavailable.ts';
 import type { Subscription } from '../../prisma/store/contract/subscription.ts';
 import { BackgroundLoop } from '../background/background-loop.ts';
@@ -52,10 +53,18 @@ export class Dispatcher {
 
   async #turn(signal: AbortSignal): Promise<void> {
     const { triggers } = this.#starting.store;
-    const spread = await triggers.spread();
+    const spread = await triggers.spread((filter, event) => this.#verdictOf(filter, event));
     const claimed = await triggers.claim(STARTS_AT_ONCE, LEASE_MS);
     await Promise.all(claimed.map((start) => this.#start(start)));
     if (spread === 0 && claimed.length === 0 && !signal.aborted) await this.#subscription.next(signal);
+  }
+
+  /** One that fails is said here, and stands where its trigger is shown. */
+  #verdictOf(...[filter, event]: Parameters<VerdictOf>): ReturnType<VerdictOf> {
+    const verdict = filterVerdict(filter, event);
+    if ('fault' in verdict)
+      this.#say(`the filter ${filter} failed for ${event.name} (event ${event.seq}): ${verdict.fault}`);
+    return verdict;
   }
 
   async #start(start: ClaimedStart): Promise<void> {

@@ -30,7 +30,8 @@ interface Times {
 
 export function freshPosition(old: Position, times: Times): Position {
   const { takenAt } = times;
-  const { cleanUp, ...kept } = throughJson(old);
+  // The new run takes a place of its own.
+  const { cleanUp, group: _group, ...kept } = throughJson(old);
   renewLoop(kept.loop, times);
   if (cleanUp !== undefined) renewCleanUp(cleanUp, times);
   return {

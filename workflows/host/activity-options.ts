@@ -6,6 +6,7 @@
 import { ActivityCancellationType, type ActivityOptions, type LocalActivityOptions } from '@temporalio/workflow';
 import { tokensOf } from '../../language/models/token-usage.ts';
 import { TIMEOUT_MARGIN_MS, type StepOptions } from '../../interpreter/contract.ts';
+import { GROUP_KEY } from '../../interpreter/groups.ts';
 import type { AgentAt } from '../../interpreter/host.ts';
 import type { CommandEffect, EmitEffect, ShellEffect, TurnEffect, WatchEffect } from '../../interpreter/effect.ts';
 
@@ -67,6 +68,10 @@ export function segmentOptions(key: string): LocalActivityOptions {
 /** A look into the store for an event; only the store being away can fail it. */
 export function lookOptions(key: string, pattern: string): LocalActivityOptions {
   return { ...segmentOptions(key), summary: shortened(`${key} waits for ${pattern}`) };
+}
+
+export function groupOptions(group: string): LocalActivityOptions {
+  return { ...segmentOptions(GROUP_KEY), summary: shortened(`asks for the group ${group}`) };
 }
 
 /** Making a digest, or holding an answer against its form, asks nothing of the world. */

@@ -13,6 +13,7 @@ import {
 } from '@temporalio/workflow';
 import { depthFault } from '../../language/json.ts';
 import { previewOf } from '../../language/events/preview.ts';
+import { groupWords } from '../../language/events/group-words.ts';
 import { HELD_WITH_PARENT, type Choice, type Question } from '../../language/events/question.ts';
 import type { RunEvent, RunStatus } from '../../language/events/run-event.ts';
 import { inlineBytesMax } from '../../language/limits.ts';
@@ -104,7 +105,7 @@ export class Control {
     return {
       handle: input.handle,
       status: this.ended ?? (position.paused || position.questions.length > 0 ? 'paused' : 'running'),
-      reason: position.paused?.reason ?? this.waitsFor(),
+      reason: position.paused?.reason ?? this.waitsFor() ?? this.waitsBehind(),
       stopping: position.stopping,
       iteration: position.loop.pass,
       steps: position.steps,
@@ -114,6 +115,12 @@ export class Control {
       models: openModels(position).map(({ key }) => key),
       told: (position.told ?? []).map(({ id, key, by }) => ({ id, key, by })),
     };
+  }
+
+  private waitsBehind(): string | null {
+    const { group } = this.walk.position;
+    if (group?.behind === undefined) return null;
+    return groupWords({ group: group.name, state: 'waiting', holder: group.behind });
   }
 
   private waitsFor(): string | null {

@@ -13,6 +13,7 @@ import {
 } from '@temporalio/workflow';
 import {
   AGENT,
+  ASK_FOR_GROUP,
   EMIT,
   LLM,
   SEGMENT,
@@ -20,6 +21,7 @@ import {
   SHELL,
   WATCH,
   type AgentRequest,
+  type GroupAsked,
   type HandedOver,
   type SegmentRequest,
   type SegmentResult,
@@ -28,7 +30,14 @@ import { PLACES, segmentNumbers } from '../../language/events/event-numbers.ts';
 import type { Step } from '../../language/model.ts';
 import type { Question } from '../../language/events/question.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
-import { activityOptions, agentOptions, segmentOptions, stepOptions, type ActivityEffect } from './activity-options.ts';
+import {
+  activityOptions,
+  agentOptions,
+  groupOptions,
+  segmentOptions,
+  stepOptions,
+  type ActivityEffect,
+} from './activity-options.ts';
 import { boundScope, endsLate } from './bound-scope.ts';
 import { Control } from './control.ts';
 import { Editing } from './editing.ts';
@@ -43,6 +52,8 @@ import {
   type AgentReport,
   type AskEnd,
   type Gate,
+  type GroupRequest,
+  type GroupTurn,
   type Host,
   type RestEnd,
   type RunInput,
@@ -82,6 +93,8 @@ export class TemporalHost extends LocalAnswers implements Host {
   private readonly root = CancellationScope.current();
   private readonly recording: Recording;
   private longSteps = 0;
+  /** How often the run has asked for its group in this history. */
+  private groupTurns = 0;
   private readonly stepsBefore: number;
   /** Segments that ended, with the history's length then: known to history once it has grown. */
   private ended: { key: string; historyLength: number }[] = [];
@@ -152,10 +165,17 @@ export class TemporalHost extends LocalAnswers implements Host {
     const info = workflowInfo();
     const every = this.walk.input.continueEvery;
     const isDue =
-      every === undefined ? info.continueAsNewSuggested : this.walk.position.steps - this.stepsBefore >= every;
+      every === undefined
+        ? info.continueAsNewSuggested
+        : Math.max(this.walk.position.steps - this.stepsBefore, this.waitsSoFar()) >= every;
     return (
       isDue && (this.longSteps === 0 || info.historyLength > historyEventsMax || info.historySize > historyBytesMax)
     );
+  }
+
+  /** Turns of waiting for the group, while the run waits for it. */
+  private waitsSoFar(): number {
+    return this.walk.position.group?.taken === true ? 0 : this.groupTurns;
   }
 
   perform(strand: Strand, effect: Effect): Promise<Reply> {
@@ -293,6 +313,21 @@ export class TemporalHost extends LocalAnswers implements Host {
   sleep(strand: Strand, key: string, untilMs: number): Promise<Exclude<AskEnd, 'settled'>> {
     this.suspended();
     return this.waiting.forTime(strand, key, untilMs);
+  }
+
+  async askForGroup(asked: GroupRequest): Promise<GroupTurn | 'yield' | 'stop' | 'cancel'> {
+    this.suspended();
+    const held = (await this.waiting.untilResumed()) ?? this.waiting.interruption();
+    if (held) return held;
+    if (this.groupTurns > 0 && this.shouldContinueAsNew()) return 'yield';
+    this.groupTurns += 1;
+    const request: GroupAsked = { ...asked, since: workflowInfo().startTime.getTime() };
+    try {
+      return await askLocally<GroupTurn>(this.walk, ASK_FOR_GROUP, [request], groupOptions(asked.group));
+    } catch (error) {
+      if (!isCancellation(error) && !CancellationScope.current().consideredCancelled) throw error;
+      return this.waiting.interruption() ?? 'cancel';
+    }
   }
 
   nextEvent(strand: Strand, wanted: WantedEvent): Promise<EventEnd> {

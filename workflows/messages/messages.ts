@@ -39,7 +39,7 @@ export type ControlVerb = keyof typeof UPDATES;
 export interface RunState {
   handle: string;
   status: RunStatus;
-  /** Why a paused run is held. */
+  /** Why a paused run is held, or what one waits for before its first step. */
   reason: string | null;
   stopping: boolean;
   iteration: number;

@@ -2,6 +2,8 @@
 import type { RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
 import { previewOf } from '../../../language/events/preview.ts';
 import type { Paint } from '../../show/paint.ts';
+import { groupWords } from '../../../language/events/group-words.ts';
+import type { GroupReport } from '../../lookup/run-groups.ts';
 import type { RunReport } from '../../lookup/run-report.ts';
 import { durationText, oneLine } from '../../show/trace.ts';
 
@@ -29,6 +31,7 @@ export function reportLines(report: RunReport & { name?: string }, paint: Paint)
     status,
     origin,
     reason,
+    group,
     waits = [],
     told = [],
   } = report;
@@ -38,10 +41,11 @@ export function reportLines(report: RunReport & { name?: string }, paint: Paint)
   ];
   if (origin?.type === 'saved') lines.push(`  from the saved copy, version ${origin.version}`);
   if (failure !== undefined) lines.push(`  ${paint.bad(failure.code)}: ${failure.message}`);
-  if (limit !== undefined && limit !== 'stop')
+  if (limit !== undefined && limit !== 'stop' && failure === undefined)
     lines.push(
       `  it reached its limit ${paint.strong(limit)}; raise it in the definition, or see what the last pass did`,
     );
+  if (group !== undefined) lines.push(`  ${group.state === 'taken' ? groupText(group) : paint.warn(groupText(group))}`);
   if (reason !== undefined) lines.push(`  held: ${oneLine(reason)}`);
   for (const wait of waits)
     lines.push(
@@ -56,6 +60,10 @@ export function reportLines(report: RunReport & { name?: string }, paint: Paint)
   if (status === 'failed') lines.push(`  logs: sentinel logs ${handle}`);
   if (webUrl !== null) lines.push(`  web: ${webUrl}`);
   return lines;
+}
+
+export function groupText({ name, state, behind, ahead }: GroupReport): string {
+  return groupWords({ group: name, state, holder: behind ?? 'a run that is about to begin', ahead });
 }
 
 /** Whoever set a limit wants to know of it here; what a provider says stands in the warning. */

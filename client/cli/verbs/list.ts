@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { RunStatus } from '../../../language/events/run-event.ts';
 import { durationText } from '../../show/trace.ts';
+import { groupsOf, type GroupReport } from '../../lookup/run-groups.ts';
 import { waitingBelow } from '../../lookup/waiting-runs.ts';
 import { openOutput } from '../output/output.ts';
 import { statusText } from '../output/report-lines.ts';
@@ -47,6 +48,10 @@ async function list(options: Options): Promise<void> {
       client,
       runs.filter((run) => run.status === 'running').map(({ handle }) => handle),
     );
+    const groups = await groupsOf(
+      await client.store(),
+      runs.flatMap(({ handle, finishedAt }) => (finishedAt === null ? [handle] : [])),
+    );
     const now = Date.now();
     output.object(
       runs.map(
@@ -72,6 +77,7 @@ async function list(options: Options): Promise<void> {
           parent,
           startedAt,
           finishedAt,
+          group: groups.get(handle) ?? null,
           waiting: waiting.get(handle) ?? [],
           webUrl: client.webUrl(handle),
         }),
@@ -81,11 +87,16 @@ async function list(options: Options): Promise<void> {
     const rows = runs.map((run) => [
       run.handle,
       run.name,
-      `${statusText(run, output.paint)}${waiting.has(run.handle) ? output.paint.warn(', a nested run waits') : ''}`,
+      `${statusText(run, output.paint)}${groupNote(groups.get(run.handle))}${waiting.has(run.handle) ? output.paint.warn(', a nested run waits') : ''}`,
       durationText((run.finishedAt ?? now) - run.startedAt),
       new Date(run.startedAt).toISOString().slice(0, 19).replace('T', ' '),
     ]);
     for (const line of table(['HANDLE', 'NAME', 'STATUS', 'TOOK', 'STARTED (UTC)'], rows, output.paint))
       output.line(line);
   });
+}
+
+function groupNote(group: GroupReport | undefined): string {
+  if (group === undefined) return '';
+  return group.state === 'taken' ? `, has ${group.name}` : `, waits for ${group.name}`;
 }

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Store } from '../../../prisma/store/contract/contract.ts';
 import type { Trigger } from '../../../prisma/store/contract/trigger-contract.ts';
+import { durationText, oneLine } from '../../show/trace.ts';
 import type { Registered } from '../../triggers/triggers.ts';
 import { readRequest, requestOptions, type RequestOptions } from '../request/definition-request.ts';
 import { EXIT } from '../output/exit-codes.ts';
@@ -103,10 +104,15 @@ async function add(given: string, options: AddOptions): Promise<number> {
 const notWatched = (project: string): string =>
   `sentinel: no worker watches the files of ${project} yet; what changes before one does is not seen (see "sentinel doctor")`;
 
+function whenText({ event, filter, debounceMs }: Trigger): string {
+  const which = `${event}${filter === null ? '' : ` for which ${oneLine(filter)} holds`}`;
+  return debounceMs === null ? `at each ${which}` : `once no ${which} has come for ${durationText(debounceMs)}`;
+}
+
 function resultText(registered: Registered, name: string): string {
   switch (registered.type) {
     case 'event':
-      return `${name} starts at each ${registered.trigger.event} in ${registered.trigger.project}.`;
+      return `${name} starts ${whenText(registered.trigger)} in ${registered.trigger.project}.`;
     case 'schedule':
       return `${name} starts at ${registered.schedule.cron} (${registered.schedule.timeZone}): "sentinel schedule show ${registered.schedule.id}".`;
     case 'immediate':
@@ -165,7 +171,7 @@ Examples:
         const starts = await triggers.starts(trigger.id, limit);
         output.object({ ...trigger, starts });
         output.line(
-          `${output.paint.strong(trigger.name)} starts at each ${trigger.event} in ${trigger.project}${trigger.isPaused ? ' (paused)' : ''}`,
+          `${output.paint.strong(trigger.name)} starts ${whenText(trigger)} in ${trigger.project}${trigger.isPaused ? ' (paused)' : ''}`,
         );
         const rows = starts.map(({ handle, state, reason, heldBy, event }) => [
           heldBy ?? handle,

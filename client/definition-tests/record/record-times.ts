@@ -3,7 +3,9 @@
  * take it too, and what lies between two steps is in no event. So the run is simulated with replies and
  * answers that come when they came, counted from its beginning: what each of them took then is what the test says.
  */
+import type { RunEvent } from '../../../language/events/run-event.ts';
 import type { Effect } from '../../../interpreter/effect.ts';
+import type { HeldGroup } from '../../../interpreter/simulation/event-board.ts';
 import { STARTS_AT } from '../../../interpreter/simulation/run-scenario.ts';
 import type {
   Answers,
@@ -63,4 +65,16 @@ export class AsItCame implements Answers {
   nextHold(): 'resume' | 'stop' | 'cancel' {
     return this.script.nextHold();
   }
+}
+
+/** Who had the group of the run when it asked, and for how long. */
+export function groupsIn(events: readonly RunEvent[]): { [group: string]: HeldGroup } {
+  const told = events.filter((event) => event.type === 'group');
+  const first = told[0];
+  if (first?.holder === undefined) return {};
+  const taken = told.find(({ state }) => state === 'taken');
+  const began = events[0]?.at ?? first.at;
+  const isCancelled = first.cancels !== undefined;
+  const held = taken === undefined || isCancelled ? {} : { forMs: Math.max(1, taken.at - began) };
+  return { [first.group]: { by: first.holder, ...held } };
 }

@@ -23,7 +23,7 @@ import { attemptsFirst } from './attempts-first.ts';
 import { cutDown } from '../compare.ts';
 import { answersIn, holdsIn, interruptionsIn, isCutShort, keyIn, type RunPart } from './record-people.ts';
 import { inTurn, repliesOf, withoutNoise, type Given, type RecordedPart } from './record-replies.ts';
-import { AsItCame, type Moments } from './record-times.ts';
+import { AsItCame, groupsIn, type Moments } from './record-times.ts';
 import { readReplies } from '../test-file.ts';
 
 /** A run of the store with the runs nested in it, outermost first; `under` is what leads from the run to a nested one. */
@@ -54,6 +54,7 @@ export async function recordRun(stored: StoredRun): Promise<Recorded> {
   );
   const below = nested.map((part) => tracedRun(`${run.handle}/${part.under}`, part.events, true));
   const whole = traceOf(tracedRun(run.handle, events, false), below);
+  const groups = groupsIn(events);
   const [inputs, interruptions, holds, env] = [
     inputsOf(run, definition),
     interruptionsIn(parts),
@@ -73,6 +74,7 @@ export async function recordRun(stored: StoredRun): Promise<Recorded> {
       env,
       interruptions: interruptions as unknown as Interruption[],
       holds,
+      groups,
     },
   });
   if (trace.length < whole.length) unknown.push('the run was paused; when is not part of the test');
@@ -92,6 +94,7 @@ export async function recordRun(stored: StoredRun): Promise<Recorded> {
     ...present({ answers }),
     ...(interruptions.length === 0 ? {} : { interruptions }),
     ...(holds.length === 0 ? {} : { holds }),
+    ...present({ groups: groups as unknown as JsonObject }),
     expect: { ...endOf(run), outputs, trace: [...trace] },
   };
   return { file, unknown };

@@ -10,6 +10,7 @@ import { variablesSetBy } from '../../references/variables-set.ts';
 import { join, type Origins } from '../draft/draft.ts';
 import type { Setter, Setters } from '../inventory/setters.ts';
 import type { LoopSite, Place, Sites } from '../inventory/sites.ts';
+import { checkBeforeStart } from './before-start.ts';
 import { BRACE_ROOTS } from './references.ts';
 
 export function checkFlow(
@@ -19,6 +20,7 @@ export function checkFlow(
   origins: Origins,
 ): Problem[] {
   return [
+    ...checkBeforeStart(sites, references, setters, origins),
     ...references.flatMap((reference) => checkOrder(reference, setters)),
     ...checkLoops(sites, references, setters, origins),
   ];

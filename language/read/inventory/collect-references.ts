@@ -95,11 +95,31 @@ export function collectReferences(sites: Sites, origins: Origins, known: Known):
   }
   for (const site of sites.definitions) {
     references.push(...outputReferences(site, origins));
+    readSettings(site, origins, expression, references);
     eachText(site.value['outputs'], origins.locate(site.value, site.path, ['outputs']), (text, at) =>
       unread.push(...unreadIn(text).map((found) => ({ ...found, at }))),
     );
   }
   return { references, unread, problems };
+}
+
+/** What is read before a run has begun: the name of its group, and the filter of its trigger. */
+function readSettings(
+  site: DefinitionSite,
+  origins: Origins,
+  expression: (text: unknown, at: string, place: Place, reader: object) => void,
+  references: ReferenceSite[],
+): void {
+  const { value, path } = site;
+  const place: Place = { definition: site, loops: [] };
+  const { concurrency, trigger } = value;
+  if (isPlain(trigger) && trigger['type'] === 'event')
+    expression(trigger['filter'], origins.locate(value, path, ['trigger', 'filter']), place, trigger);
+  if (!isPlain(concurrency)) return;
+  eachText(concurrency['group'], origins.locate(value, path, ['concurrency', 'group']), (text, at) => {
+    for (const { name, path: fields, written } of eachOnce(referencesIn(text)))
+      references.push({ name, path: fields, written, at, place, reader: concurrency, from: 'template' });
+  });
 }
 
 /** What a run gives is read at its end, by no step. */

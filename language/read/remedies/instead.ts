@@ -107,7 +107,7 @@ const SENTENCES: ReadonlyMap<string, string> = sentencesFor([
     ['permissions', 'permission'],
   ],
   [
-    '"maxConcurrency" of a step of type "parallel" and "overlap" of a schedule bound what goes on at once',
+    '"concurrency" of the definition, "maxConcurrency" of a step of type "parallel" and "overlap" of a schedule bound what goes on at once',
     ['concurrency', 'concurrent'],
   ],
   ['"env" of the definition lists the environment variables that {{env.NAME}} may read', ['secrets', 'credentials']],
@@ -145,6 +145,7 @@ function sentencesFor(rows: ReadonlyArray<readonly [sentence: string, words: rea
 const FILTERS: ReadonlySet<string> = new Set([
   'filter',
   'filters',
+  'when',
   'where',
   'if',
   'condition',
@@ -162,7 +163,7 @@ const FILTERS: ReadonlySet<string> = new Set([
 /** A trigger that looks at what its event carries. */
 export function insteadInTrigger(written: string): string | undefined {
   if (!FILTERS.has(plainWord(written))) return undefined;
-  return `a trigger looks at the name of an event; put the steps into {"type": "condition", "check": "$event.branch === 'main'", "then": […]}`;
+  return `write what the event has to carry as the "filter" of a trigger of type "event": "$event.branch === 'main'"`;
 }
 
 /** A word without its capitals and marks. */

@@ -1,5 +1,5 @@
-/** `defaults`: its keys and words in other spellings. */
-import { within, type Draft } from '../draft/draft.ts';
+/** `defaults` and `concurrency`: their keys and words in other spellings; a text is the name of a group. */
+import { standIn, within, type Draft } from '../draft/draft.ts';
 import { rewriteSpelling } from './spelling.ts';
 import { rewriteWords } from './variants.ts';
 
@@ -10,4 +10,14 @@ export function rewriteDefaults(draft: Draft): void {
       rewriteWords(shell);
     }),
   );
+}
+
+export function rewriteConcurrency(draft: Draft): void {
+  const { concurrency } = draft.value;
+  if (typeof concurrency === 'string' && concurrency.trim() !== '')
+    standIn(draft, 'concurrency', { group: concurrency });
+  within(draft, 'concurrency', (inner) => {
+    rewriteSpelling(inner);
+    rewriteWords(inner);
+  });
 }

@@ -33,6 +33,8 @@ export const LONG_KEYS: ReadonlySet<string> = new Set([
   'timeZone',
   'catchupWindowMs',
   'jitterMs',
+  'debounceMs',
+  'onConflict',
   'durationMs',
   'inputSchema',
   'ragSources',
@@ -70,6 +72,7 @@ export const TIMES: ReadonlySet<string> = new Set([
   'wall',
   'catchupWindow',
   'jitter',
+  'debounce',
   'duration',
 ]);
 const LENGTHS: Readonly<Record<string, number>> = {

@@ -16,6 +16,7 @@ import type { Conversations } from './models/conversation-contract.ts';
 import type { Evaluations } from '../evaluations/evaluation-contract.ts';
 import type { Signals } from './event-contract.ts';
 import type { Executions } from './execution-contract.ts';
+import type { GroupStore } from './group-contract.ts';
 import type { Incidents } from './incident-contract.ts';
 import type { LimitStore, NotificationStore } from './models/limit-contract.ts';
 import type { OpenSession, Session } from './session-contract.ts';
@@ -252,6 +253,7 @@ export interface Store {
   spending: SpendingStore;
   incidents: Incidents;
   limits: LimitStore;
+  groups: GroupStore;
   notifications: NotificationStore;
   signals: Signals;
   executions: Executions;

@@ -19,9 +19,15 @@ export interface NewTrigger {
   persona: string;
   inputs: JsonObject;
   taskQueue: string;
+  /** An expression over `$event`; null: none. */
+  filter?: string | null;
+  /** The run starts once no further event has come for so long, with the last one; null: at once. */
+  debounceMs?: number | null;
 }
 
 export interface Trigger extends NewTrigger {
+  filter: string | null;
+  debounceMs: number | null;
   id: string;
   isPaused: boolean;
   createdAt: number;
@@ -39,9 +45,13 @@ export interface OutsideEvent {
 }
 
 /**
- * `held`: a run of the trigger that is under way sees the event itself; `taken`: it did.
+ * `held`: a run of the trigger that is under way sees the event itself; `taken`: it did. `superseded`: a later event
+ * came soon after, and starts the run.
  */
-export type StartState = 'waiting' | 'started' | 'refused' | 'held' | 'taken';
+export type StartState = 'waiting' | 'started' | 'refused' | 'held' | 'taken' | 'superseded';
+
+/** What the filter of a trigger says of an event. */
+export type VerdictOf = (filter: string, event: TriggerStart['event']) => { holds: boolean } | { fault: string };
 
 /** Whether a start may be performed, where a trigger has one run at a time. */
 export type Turn = 'now' | 'later' | 'held';
@@ -52,7 +62,7 @@ export interface TriggerStart {
   state: StartState;
   /** Why it was refused, or has not been started yet. */
   reason: string | null;
-  /** The run that sees the event in place of one of its own. */
+  /** The run that sees the event in place of one of its own, or that a later event starts. */
   heldBy: string | null;
   event: { seq: number; id: string; name: string; data: Json; at: number };
 }
@@ -79,8 +89,8 @@ export interface TriggerStore {
   remove(id: string): Promise<boolean>;
   /** The newest starts of a trigger first. */
   starts(id: string, limit: number): Promise<TriggerStart[]>;
-  /** Compares queued events with the triggers; answers with the number of events it took. */
-  spread(): Promise<number>;
+  /** Compares queued events with the triggers; answers with the number of events it took. `verdictOf`: needed where a trigger has a filter. */
+  spread(verdictOf?: VerdictOf): Promise<number>;
   claim(limit: number, leaseMs: number): Promise<ClaimedStart[]>;
   /** Asked before performing a start of a definition that itself loops over the events that start it. */
   takeTurn(start: ClaimedStart): Promise<Turn>;

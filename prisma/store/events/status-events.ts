@@ -52,6 +52,7 @@ function statusAfter(event: RunEvent): { status: RunStatus; reason?: string; que
     case 'edited':
     case 'told':
     case 'heard':
+    case 'group':
       return null;
     default:
       return event satisfies never;

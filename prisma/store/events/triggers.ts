@@ -1,19 +1,18 @@
 /**
- * Triggers on Postgres. A database trigger queues each published event; `spread` turns a queued event
+ * Triggers on Postgres. A database trigger queues each published event; `spread` (spread.ts) turns a queued event
  * into one start for each trigger that matches it; `claim` leases starts to whoever performs them.
  *
  * Invariants: rows are taken with SKIP LOCKED, so workers share them without waiting for each other; a
  * start is written in the transaction that takes its event off the queue, so an event is neither lost
  * nor spread twice; a lease that runs out returns the start.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
-import { eventMatcher } from '../../../language/events/event-glob.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { queryOn } from '../connection/database.ts';
 import type { Database } from '../connection/database.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
-import { FINISHED_KEY } from './status-events.ts';
+import { spread } from './spread.ts';
 import type {
   ClaimedStart,
   OutsideEvent,
@@ -23,18 +22,15 @@ import type {
   TriggerStore,
 } from '../contract/trigger-contract.ts';
 import { isLocked, triggerLocks, watchedLock } from './trigger-locks.ts';
-import { releaseHeld, takeTurn } from './trigger-turns.ts';
+import { takeTurn } from './trigger-turns.ts';
 import { EVENT_CHANNEL, FILES_CHANNEL } from './wakeups.ts';
 import type { Announcer, Listener } from './wakeups.ts';
 
-const EVENTS_AT_ONCE = 100;
 /** The column keeps milliseconds, rounded: what is due at once may stand half of one later. */
 const IS_DUE = `not_before <= now() + interval '1 ms'`;
-/** Runs that start runs by their events: how long such a chain may become. */
-export const CHAIN_MAX = 16;
 
 const TRIGGER_COLUMNS = `t.id, t.name, t.event, t.definition_hash as "definitionHash", t.project, t.persona, t.inputs,
-  t.task_queue as "taskQueue", t.is_paused as "isPaused", t.created_at as "createdAt"`;
+  t.task_queue as "taskQueue", t.filter, t.debounce_ms as "debounceMs", t.is_paused as "isPaused", t.created_at as "createdAt"`;
 const START_COLUMNS = `s.handle, s.state, s.reason, s.held_by as "heldBy", s.seq, e.handle || '/' || e.key as "eventId", e.name as "eventName", e.data, e.at`;
 
 interface TriggerRow extends Omit<Trigger, 'createdAt' | 'inputs'> {
@@ -71,7 +67,7 @@ const toStart = ({ handle, state, reason, heldBy, seq, eventId, eventName, data,
 export function triggers(database: Database, announcer: Announcer, listener: Listener): TriggerStore {
   return {
     ...registry(database, announcer),
-    spread: () => database.transaction(spread),
+    spread: (verdictOf) => database.transaction((client) => spread(client, verdictOf)),
     claim: (limit, leaseMs) => claim(database, limit, leaseMs),
     takeTurn: (start) => takeTurn(database, start),
     settle: (start, how) => settle(database, start, how),
@@ -108,10 +104,11 @@ function registry(
   return {
     async add(trigger) {
       const [row] = await database.query<TriggerRow & { isNew: boolean }>(
-        `insert into triggers as t (id, name, event, definition_hash, project, persona, inputs, task_queue, after_seq)
-         values ($1, $2, $3, $4, $5, $6, $7::json, $8, (select case when is_called then last_value else 0 end from published_events_seq_seq))
+        `insert into triggers as t (id, name, event, definition_hash, project, persona, inputs, task_queue, filter, debounce_ms, after_seq)
+         values ($1, $2, $3, $4, $5, $6, $7::json, $8, $9, $10, (select case when is_called then last_value else 0 end from published_events_seq_seq))
          on conflict (name, project) do update set event = excluded.event, definition_hash = excluded.definition_hash,
-           persona = excluded.persona, inputs = excluded.inputs, task_queue = excluded.task_queue, is_paused = false
+           persona = excluded.persona, inputs = excluded.inputs, task_queue = excluded.task_queue,
+           filter = excluded.filter, debounce_ms = excluded.debounce_ms, is_paused = false
          returning ${TRIGGER_COLUMNS}, (xmax = 0) as "isNew"`,
         [
           randomUUID(),
@@ -122,6 +119,8 @@ function registry(
           trigger.persona,
           JSON.stringify(trigger.inputs),
           trigger.taskQueue,
+          trigger.filter ?? null,
+          trigger.debounceMs ?? null,
         ],
       );
       if (row === undefined) throw new Error('bug: an upsert returns its row');
@@ -197,81 +196,6 @@ async function publish(
     [source, withoutNul(`${name}/${id}`), withoutNul(name), JSON.stringify(data), project],
   );
   return row;
-}
-
-interface QueuedEvent {
-  seq: number;
-  handle: string;
-  key: string;
-  name: string;
-  project: string | null;
-  depth: number;
-}
-
-/** The run that published an event is found by the first part of its handle: nested runs add theirs to it. */
-const QUEUED = `
-  select q.seq, e.handle, e.key, e.name, e.project,
-    1 + coalesce((select max(s.depth) from trigger_starts s where s.handle = split_part(e.handle, '/', 1)), 0) as depth
-  from trigger_queue q join published_events e using (seq)
-  order by q.seq limit ${EVENTS_AT_ONCE} for update of q skip locked`;
-
-async function spread(client: PoolClient): Promise<number> {
-  const events = await queryOn<QueuedEvent>(client, QUEUED, []);
-  if (events.length === 0) return 0;
-  const active = await queryOn<{ id: string; name: string; event: string; project: string; afterSeq: number }>(
-    client,
-    // Locked: what is removed meanwhile would leave starts of nothing.
-    'select id, name, event, project, after_seq as "afterSeq" from triggers where not is_paused for key share',
-    [],
-  );
-  const starts: { trigger: string; seq: number; handle: string; depth: number }[] = [];
-  for (const { id, name, event, project, afterSeq } of active) {
-    const matches = eventMatcher(event);
-    for (const { seq, depth, ...published } of events) {
-      const isSeen =
-        seq > afterSeq && (published.project === null || published.project === project) && matches(published.name);
-      if (isSeen) starts.push({ trigger: id, seq, handle: startHandle(name, id, seq), depth });
-    }
-  }
-  await writeStarts(client, starts);
-  const ended = events.filter(({ key }) => key === FINISHED_KEY).map(({ handle }) => handle);
-  if (ended.length > 0) await releaseHeld(client, ended);
-  await queryOn(client, 'delete from trigger_queue where seq = any($1::bigint[])', [events.map((event) => event.seq)]);
-  return events.length;
-}
-
-async function writeStarts(
-  client: PoolClient,
-  starts: readonly { trigger: string; seq: number; handle: string; depth: number }[],
-): Promise<void> {
-  if (starts.length === 0) return;
-  const reason = `a chain of ${CHAIN_MAX} runs, each started by an event of the one before, ends here: let its definitions publish something the trigger does not match`;
-  await queryOn(
-    client,
-    `insert into trigger_starts (trigger_id, seq, handle, depth, state, reason)
-     select n.id, n.seq, n.handle, n.depth, case when n.depth > $5 then 'refused' else 'waiting' end, case when n.depth > $5 then $6::text end
-     from unnest($1::text[], $2::bigint[], $3::text[], $4::int[]) as n(id, seq, handle, depth)
-     on conflict do nothing`,
-    [
-      starts.map((start) => start.trigger),
-      starts.map((start) => start.seq),
-      starts.map((start) => start.handle),
-      starts.map((start) => start.depth),
-      CHAIN_MAX,
-      reason,
-    ],
-  );
-}
-
-/** Readable, and the same whoever computes it: that makes starting idempotent. */
-export function startHandle(name: string, triggerId: string, seq: number): string {
-  const words = name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-|-$/g, '')
-    .slice(0, 60);
-  const digest = createHash('sha256').update(`${triggerId} ${seq}`).digest('hex').slice(0, 16);
-  return `${words === '' ? 'run' : words}-${digest}`;
 }
 
 async function claim(database: Database, limit: number, leaseMs: number): Promise<ClaimedStart[]> {

@@ -89,6 +89,7 @@ function foldInto(rows: Map<string, Folded>, event: RunEvent): void {
     case 'edited':
     case 'told':
     case 'heard':
+    case 'group':
       return;
     default:
       event satisfies never;

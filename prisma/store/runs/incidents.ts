@@ -94,6 +94,7 @@ function foundIn(event: RunEvent, before: readonly Found[]): Found | null {
     case 'compacted':
     case 'told':
     case 'heard':
+    case 'group':
       return null;
     default:
       return event satisfies never;

@@ -56,6 +56,7 @@ function projectEvent(projection: RunProjection, event: RunEvent): boolean {
     case 'edited':
     case 'told':
     case 'heard':
+    case 'group':
       return false;
     default:
       return event satisfies never;

@@ -174,6 +174,27 @@ const lived: [string, Scenario][] = [
   ],
   ['was not answered in time', { definition: asks }],
   [
+    'waited for its group',
+    {
+      definition: once([shell('a')], { concurrency: { group: 'deploy' }, timeoutMs: 1_000 }),
+      groups: { deploy: { by: 'other', forMs: 5_000 } },
+    },
+  ],
+  [
+    'was skipped, because another one had its group',
+    {
+      definition: once([shell('a')], { concurrency: { group: 'deploy', onConflict: 'skip' } }),
+      groups: { deploy: { by: 'other' } },
+    },
+  ],
+  [
+    'cancelled the one that had its group',
+    {
+      definition: once([shell('a')], { concurrency: { group: 'deploy', onConflict: 'cancel' } }),
+      groups: { deploy: { by: 'other' } },
+    },
+  ],
+  [
     'holds numbers of its passes',
     {
       definition: once([

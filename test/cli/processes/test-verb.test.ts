@@ -173,6 +173,23 @@ describe('what does not hold', () => {
     },
   ];
 
+  const filtered = { ...BUILD, trigger: { type: 'event', event: 'git:push', filter: "$event.branch === 'main'" } };
+
+  it.each([
+    [{ branch: 'main' }, 0, /passed|✔/],
+    [{ branch: 'other' }, 2, /the trigger's filter .* does not hold for the "cause": no run starts/],
+  ])('is a cause that the filter of the trigger leaves out: %j', async (data, expected, says) => {
+    write('one.sentinel-test.json', {
+      definition: filtered,
+      inputs: { target: 'all' },
+      cause: { name: 'git:push', data },
+      expect: { trace: LINES },
+    });
+    const { code, stdout } = await cli.run(['test', 'one.sentinel-test.json']);
+    expect(stdout).toMatch(says);
+    expect(code).toBe(expected);
+  });
+
   it.each(cases)('$title', async ({ given, says, code = 1 }) => {
     write('one.sentinel-test.json', { definition: BUILD, inputs: { target: 'all' }, ...given });
     const { code: actual, stdout } = await cli.run(['test', 'one.sentinel-test.json']);

@@ -248,3 +248,28 @@ test('a definition that leads to itself is explained to an end', () => {
   const circle: Definition = once([{ type: 'sentinel', definition: { $ref: 'circle' } }], { name: 'circle' });
   expect(explain(circle, { catalogue, knownRefs: () => circle }).steps.length).toBeLessThan(20);
 });
+
+const starts = (trigger: NonNullable<Definition['trigger']>): string =>
+  explain(once([shell('a')], { trigger }), { catalogue }).starts;
+
+test('what starts it: events that a filter takes, and a wait until none comes', () => {
+  const filter = "$event.branch === 'main'";
+  expect(starts({ type: 'event', event: 'git:push' })).toBe('Each event "git:push" starts it.');
+  expect(starts({ type: 'event', event: 'git:push', filter })).toBe(
+    `Each event "git:push" for which ${filter} holds starts it.`,
+  );
+  expect(starts({ type: 'event', event: 'file:*', debounceMs: 2_000 })).toBe(
+    'Events "file:*" start it once none has come for 2 seconds, with the last one.',
+  );
+});
+
+test.each([
+  [undefined, 'it waits until those before it have ended'],
+  ['skip', 'it ends at once'],
+  ['cancel', 'it cancels those before it, and begins when they have ended'],
+] as const)('a group, with %s', (onConflict, words) => {
+  const concurrency = { group: 'deploy-$target', ...(onConflict === undefined ? {} : { onConflict }) };
+  expect(explain(once([shell('a')], { concurrency }), { catalogue }).bounds).toContain(
+    `One run at a time of the group deploy-$target; where another one has it, ${words}.`,
+  );
+});

@@ -15,7 +15,11 @@ type Accepts<Builder, Path extends string> = Path extends Accepted<Builder> ? tr
 
 const definition = sentinel('verify')
   .input('branch', 'main')
-  .settings({ description: 'Checks a branch.', safety: { timeoutMs: 60_000 } })
+  .settings({
+    description: 'Checks a branch.',
+    safety: { timeoutMs: 60_000 },
+    concurrency: { group: 'verify-$branch', onConflict: 'cancel' },
+  })
   .shell('tests', (ref) => `npm test -- ${ref('branch')}`, { timeoutMs: 30_000 })
   .command('plan', 'code/read', (ref) => ({ path: `${ref('branch')}.json` }))
   .when(
@@ -50,6 +54,7 @@ describe('what is built is the canonical form', () => {
       inputs: { branch: 'main' },
       description: 'Checks a branch.',
       safety: { timeoutMs: 60_000 },
+      concurrency: { group: 'verify-$branch', onConflict: 'cancel' },
       steps: [
         { type: 'shell', command: 'npm test -- $branch', timeoutMs: 30_000, outputTo: 'tests' },
         { type: 'command', command: 'code/read', params: { path: '$branch.json' }, outputTo: 'plan' },

@@ -39,6 +39,8 @@ function lineOf(event: RunEvent): string {
       return `${event.key} heard in ${event.turn}`;
     case 'told':
       return `${event.key} told ${event.text}`;
+    case 'group':
+      return `${event.type} ${event.state}`;
     case 'edited':
       return `${event.op} ${event.path}`;
     case 'run-started':

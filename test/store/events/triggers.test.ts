@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Question } from '../../../language/events/question.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
-import { CHAIN_MAX } from '../../../prisma/store/events/triggers.ts';
+import { CHAIN_MAX } from '../../../prisma/store/events/spread.ts';
 import type { NewTrigger, OutsideEvent, Trigger } from '../../../prisma/store/contract/trigger-contract.ts';
 import { openStore } from '../../../prisma/store/open-store.ts';
 import { finished, started, useStore } from '../harness/opened.ts';

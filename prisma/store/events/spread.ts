@@ -1,0 +1,170 @@
+/**
+ * Queued events become starts of the triggers that match them, in the transaction that takes them off the queue.
+ *
+ * - S1 A filter is asked here, before there is a start: an event for which it does not hold leaves nothing behind,
+ *      one for which it fails a start that is refused, with the reason.
+ * - S2 A trigger that waits for quiet has at most one start that waits: the last event's. Those who spread events
+ *      of one trigger do so one after the other, so that none of them overlooks what another has written. A start
+ *      that a worker has taken in hand is left to it.
+ */
+import type { PoolClient } from 'pg';
+import { createHash } from 'node:crypto';
+import { eventMatcher } from '../../../language/events/event-glob.ts';
+import type { Json } from '../../../language/json.ts';
+import { queryOn } from '../connection/database.ts';
+import { withoutNul } from '../connection/jsonb-text.ts';
+import type { VerdictOf } from '../contract/trigger-contract.ts';
+import { FINISHED_KEY } from './status-events.ts';
+import { releaseHeld } from './trigger-turns.ts';
+
+const EVENTS_AT_ONCE = 100;
+/** Runs that start runs by their events: how long such a chain may become. */
+export const CHAIN_MAX = 16;
+
+interface QueuedEvent {
+  seq: number;
+  handle: string;
+  key: string;
+  name: string;
+  project: string | null;
+  depth: number;
+}
+
+interface ActiveTrigger {
+  id: string;
+  name: string;
+  event: string;
+  project: string;
+  afterSeq: number;
+  filter: string | null;
+  debounceMs: number | null;
+}
+
+interface NewStart {
+  trigger: string;
+  seq: number;
+  handle: string;
+  depth: number;
+  /** Why it is refused. */
+  reason: string | null;
+}
+
+/** The run that published an event is found by the first part of its handle: nested runs add theirs to it. */
+const QUEUED = `
+  select q.seq, e.handle, e.key, e.name, e.project,
+    1 + coalesce((select max(s.depth) from trigger_starts s where s.handle = split_part(e.handle, '/', 1)), 0) as depth
+  from trigger_queue q join published_events e using (seq)
+  order by q.seq limit ${EVENTS_AT_ONCE} for update of q skip locked`;
+
+/** Locked: what is removed meanwhile would leave starts of nothing. */
+const ACTIVE = `select id, name, event, project, after_seq as "afterSeq", filter, debounce_ms as "debounceMs"
+  from triggers where not is_paused for key share`;
+
+export async function spread(client: PoolClient, verdictOf?: VerdictOf): Promise<number> {
+  const events = await queryOn<QueuedEvent>(client, QUEUED, []);
+  if (events.length === 0) return 0;
+  const active = await queryOn<ActiveTrigger>(client, ACTIVE, []);
+  const starts: NewStart[] = [];
+  for (const trigger of active) starts.push(...(await startsOf(client, trigger, events, verdictOf)));
+  const quiet = active.filter(
+    ({ id, debounceMs }) => debounceMs !== null && starts.some((start) => start.trigger === id),
+  );
+  await takeTurns(client, quiet);
+  await writeStarts(client, starts);
+  for (const trigger of quiet) await supersede(client, trigger);
+  const ended = events.filter(({ key }) => key === FINISHED_KEY).map(({ handle }) => handle);
+  if (ended.length > 0) await releaseHeld(client, ended);
+  await queryOn(client, 'delete from trigger_queue where seq = any($1::bigint[])', [events.map((event) => event.seq)]);
+  return events.length;
+}
+
+async function startsOf(
+  client: PoolClient,
+  { id, name, event, project, afterSeq, filter }: ActiveTrigger,
+  events: readonly QueuedEvent[],
+  verdictOf: VerdictOf | undefined,
+): Promise<NewStart[]> {
+  const matches = eventMatcher(event);
+  const starts: NewStart[] = [];
+  for (const { seq, depth, ...published } of events) {
+    if (seq <= afterSeq || (published.project !== null && published.project !== project) || !matches(published.name))
+      continue;
+    const verdict = filter === null ? { holds: true } : await askFilter(client, filter, seq, verdictOf);
+    if ('holds' in verdict && !verdict.holds) continue;
+    const reason = 'fault' in verdict ? `its filter ${filter ?? ''} failed: ${verdict.fault}` : null;
+    starts.push({ trigger: id, seq, handle: startHandle(name, id, seq), depth, reason });
+  }
+  return starts;
+}
+
+/** What an event carries is read for filters alone, one event after the other. */
+async function askFilter(
+  client: PoolClient,
+  filter: string,
+  seq: number,
+  verdictOf: VerdictOf | undefined,
+): Promise<ReturnType<VerdictOf>> {
+  if (verdictOf === undefined) throw new Error('bug: a trigger has a filter, and nothing here reads it');
+  const [event] = await queryOn<{ id: string; name: string; data: Json; at: Date }>(
+    client,
+    `select handle || '/' || key as id, name, data, at from published_events where seq = $1`,
+    [seq],
+  );
+  if (event === undefined) throw new Error('bug: an event is queued that was not published');
+  return verdictOf(filter, { ...event, seq, at: event.at.getTime() });
+}
+
+/** In one order, so that two of them do not wait for each other. */
+async function takeTurns(client: PoolClient, triggers: readonly ActiveTrigger[]): Promise<void> {
+  if (triggers.length === 0) return;
+  await queryOn(client, 'select 1 from triggers where id = any($1::text[]) order by id for no key update', [
+    triggers.map(({ id }) => id),
+  ]);
+}
+
+async function writeStarts(client: PoolClient, starts: readonly NewStart[]): Promise<void> {
+  if (starts.length === 0) return;
+  const chain = `a chain of ${CHAIN_MAX} runs, each started by an event of the one before, ends here: let its definitions publish something the trigger does not match`;
+  const reasons = starts.map(({ depth, reason }) => (depth > CHAIN_MAX ? chain : reason && withoutNul(reason)));
+  await queryOn(
+    client,
+    `insert into trigger_starts (trigger_id, seq, handle, depth, state, reason)
+     select n.id, n.seq, n.handle, n.depth, case when n.reason is null then 'waiting' else 'refused' end, n.reason
+     from unnest($1::text[], $2::bigint[], $3::text[], $4::int[], $5::text[]) as n(id, seq, handle, depth, reason)
+     on conflict do nothing`,
+    [
+      starts.map((start) => start.trigger),
+      starts.map((start) => start.seq),
+      starts.map((start) => start.handle),
+      starts.map((start) => start.depth),
+      reasons,
+    ],
+  );
+}
+
+/** The last event waits for quiet; those before it have had their time. */
+async function supersede(client: PoolClient, { id, debounceMs }: ActiveTrigger): Promise<void> {
+  await queryOn(
+    client,
+    `with last as (
+       select seq, handle from trigger_starts where trigger_id = $1 and state = 'waiting' and attempts = 0
+       order by seq desc limit 1)
+     update trigger_starts s set
+       state = case when s.seq = last.seq then 'waiting' else 'superseded' end,
+       held_by = case when s.seq = last.seq then null else last.handle end,
+       not_before = clock_timestamp() + $2 * interval '1 ms'
+     from last where s.trigger_id = $1 and s.state = 'waiting' and s.attempts = 0`,
+    [id, debounceMs],
+  );
+}
+
+/** Readable, and the same whoever computes it: that makes starting idempotent. */
+export function startHandle(name: string, triggerId: string, seq: number): string {
+  const words = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+    .slice(0, 60);
+  const digest = createHash('sha256').update(`${triggerId} ${seq}`).digest('hex').slice(0, 16);
+  return `${words === '' ? 'run' : words}-${digest}`;
+}

@@ -1,0 +1,133 @@
+/** Groups of runs: one has its turn, the others theirs in the order in which they were started, whatever ends the runs. */
+import { expect, test } from 'vitest';
+import type { GroupStanding } from '../../../prisma/store/contract/group-contract.ts';
+import type { Run } from '../../../prisma/store/contract/contract.ts';
+import { openStore } from '../../../prisma/store/open-store.ts';
+import { settleRun } from '../../../runs/settle-run.ts';
+import { finished, started, useStore } from '../harness/opened.ts';
+
+const opened = useStore();
+
+async function begin(...handles: string[]): Promise<void> {
+  for (const handle of handles) await opened.store.events.append(handle, [started(1)]);
+}
+
+const end = (handle: string): Promise<void> => opened.store.events.append(handle, [finished(9)]);
+
+interface Wish {
+  since?: number;
+  project?: string;
+  whenHeld?: 'wait' | 'leave';
+}
+
+const ask = (handle: string, group: string, rest: Wish = {}, store = opened.store): Promise<GroupStanding> =>
+  store.groups.ask({ handle, group, project: '/project', since: 1_000, whenHeld: 'wait', ...rest });
+
+test('the first has it, the others wait in the order in which they were started', async () => {
+  await begin('a1', 'a2', 'a3', 'a4');
+  expect(await ask('a1', 'a')).toEqual({ before: null, holder: 'a1' });
+  expect(await ask('a3', 'a', { since: 3_000 })).toEqual({ before: ['a1'], holder: 'a1' });
+  expect(await ask('a4', 'a', { since: 4_000 })).toEqual({ before: ['a1', 'a3'], holder: 'a1' });
+  // It was started earlier, and asks later.
+  expect(await ask('a2', 'a', { since: 2_000 })).toEqual({ before: ['a1'], holder: 'a1' });
+  expect(await ask('a4', 'a', { since: 4_000 })).toEqual({ before: ['a1', 'a2', 'a3'], holder: 'a1' });
+  await end('a1');
+  expect(await ask('a4', 'a')).toEqual({ before: ['a2', 'a3'], holder: null });
+  expect(await ask('a3', 'a')).toEqual({ before: ['a2'], holder: null });
+  expect(await ask('a2', 'a')).toEqual({ before: null, holder: 'a2' });
+  expect(await ask('a3', 'a')).toEqual({ before: ['a2'], holder: 'a2' });
+});
+
+test('who has it keeps it, however often it asks, and whoever was started before', async () => {
+  await begin('b1', 'b2');
+  await ask('b2', 'b', { since: 2_000 });
+  expect(await ask('b1', 'b', { since: 1 })).toEqual({ before: ['b2'], holder: 'b2' });
+  expect(await ask('b2', 'b', { since: 2_000 })).toEqual({ before: null, holder: 'b2' });
+});
+
+test('one that ends while it waits is in nobody’s way', async () => {
+  await begin('c1', 'c2', 'c3');
+  await ask('c1', 'c', { since: 1 });
+  await ask('c2', 'c', { since: 2 });
+  expect(await ask('c3', 'c', { since: 3 })).toMatchObject({ before: ['c1', 'c2'] });
+  await end('c2');
+  expect(await ask('c3', 'c', { since: 3 })).toMatchObject({ before: ['c1'] });
+  await end('c1');
+  expect(await ask('c3', 'c', { since: 3 })).toMatchObject({ before: null });
+});
+
+test('one that does not wait leaves nothing behind', async () => {
+  await begin('d1', 'd2', 'd3');
+  await ask('d1', 'd');
+  expect(await ask('d2', 'd', { whenHeld: 'leave' })).toEqual({ before: ['d1'], holder: 'd1' });
+  expect(await ask('d3', 'd', { since: 5_000 })).toEqual({ before: ['d1'], holder: 'd1' });
+});
+
+test('another project has groups of its own', async () => {
+  await begin('e1', 'e2');
+  await ask('e1', 'e');
+  expect(await ask('e2', 'e', { project: '/other' })).toMatchObject({ before: null });
+});
+
+test('a run that was lost frees its group when its end is settled', async () => {
+  await begin('f1', 'f2');
+  await ask('f1', 'f', { since: 1 });
+  await ask('f2', 'f', { since: 2 });
+  const run = (await opened.store.runs.find('f1')) as Run;
+  await settleRun(opened.store, run, { code: 'RUN_LOST', message: 'gone', at: run.startedAt + 5 });
+  expect(await ask('f2', 'f', { since: 2 })).toMatchObject({ before: null });
+});
+
+test('a run that the store does not know gets no turn', async () => {
+  await expect(ask('nobody', 'g')).rejects.toThrow('the store knows of no run "nobody" that goes on');
+  await begin('g1');
+  expect(await ask('g1', 'g')).toMatchObject({ before: null });
+});
+
+test('places are told as long as the runs go on', async () => {
+  await begin('h1', 'h2', 'h3');
+  await ask('h1', 'h', { since: 1 });
+  await ask('h2', 'h', { since: 2 });
+  await ask('h3', 'h', { since: 3 });
+  const place = { group: 'h', holder: 'h1' };
+  expect(await opened.store.groups.placesOf(['h1', 'h3', 'nobody'])).toEqual(
+    expect.arrayContaining([
+      { ...place, handle: 'h1', isTaken: true, ahead: 0 },
+      { ...place, handle: 'h3', isTaken: false, ahead: 2 },
+    ]),
+  );
+  await end('h1');
+  await opened.store.groups.sweep();
+  expect(await opened.store.groups.placesOf(['h1', 'h3'])).toEqual([
+    { handle: 'h3', group: 'h', isTaken: false, holder: null, ahead: 1 },
+  ]);
+});
+
+test('of forty that ask at once, over two connections pools, exactly one has it at any time, and each has its turn in order', async () => {
+  const handles = Array.from({ length: 40 }, (_, n) => `z${String(n).padStart(2, '0')}`);
+  await begin(...handles);
+  const other = openStore({ url: opened.database.url, poolSize: 4 });
+  try {
+    const turns: string[] = [];
+    const waiting = new Set(handles);
+    // Nobody has it yet, so whoever asks first is the first; the others are in the order of their starts.
+    while (waiting.size > 0) {
+      const answers = await Promise.all(
+        [...waiting].map(async (handle, n) => ({
+          handle,
+          ...(await ask(handle, 'z', { since: handles.indexOf(handle) }, n % 2 === 0 ? opened.store : other)),
+        })),
+      );
+      const taken = answers.filter(({ before }) => before === null).map(({ handle }) => handle);
+      expect(taken).toHaveLength(1);
+      const [turn = ''] = taken;
+      turns.push(turn);
+      waiting.delete(turn);
+      await end(turn);
+    }
+    const [first = '', ...rest] = turns;
+    expect(rest).toEqual(handles.filter((handle) => handle !== first));
+  } finally {
+    await other.close();
+  }
+});
