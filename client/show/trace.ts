@@ -195,7 +195,7 @@ function finishLine(event: StepFinished, indent: string, paint: Paint, durations
 }
 
 /** An exit code is a result, not a failure; read from the preview, because the event holds no more of it. */
-function exitCodeOf({ step, preview }: StepFinished): number {
+export function exitCodeOf({ step, preview }: StepFinished): number {
   if (step !== 'shell' || preview === undefined) return 0;
   return Number(/^\{"exitCode":(-?\d+)[,}]/.exec(preview)?.[1] ?? 0);
 }

@@ -1,7 +1,7 @@
 /** `sentinel follow HANDLE`. */
 import type { Command } from 'commander';
 import { openOutput } from '../output/output.ts';
-import { watchRun } from '../output/watch-run.ts';
+import { watchRun } from '../following/watch-run.ts';
 import { withClient } from '../request/with-client.ts';
 
 export function define(command: Command): void {

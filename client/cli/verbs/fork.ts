@@ -7,7 +7,7 @@ import { readGoodDefinition } from '../request/good-definition.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { handleFor, readInputs } from '../request/run-request.ts';
 import { usage } from '../request/usage.ts';
-import { watchRun } from '../output/watch-run.ts';
+import { watchRun } from '../following/watch-run.ts';
 import { withClient } from '../request/with-client.ts';
 
 interface Options {

@@ -90,6 +90,27 @@ export interface LogChunk {
 /** What was added to a log by one writer. */
 export type LogPiece = Pick<LogChunk, 'key' | 'stream' | 'attempt' | 'text' | 'droppedBytes'>;
 
+export interface LogLine {
+  /** The run whose step wrote the line: the one that was asked for, or one nested in it. */
+  handle: string;
+  key: string;
+  stream: string;
+  /** When the chunk in which the line begins was written, in milliseconds since the epoch. */
+  at: number;
+  text: string;
+}
+
+export interface LogQuery {
+  stream: string;
+  /** Lines of nested runs too. */
+  nested?: boolean;
+  /**
+   * Lines of this step alone, and of what is inside it: `steps.2@1`, `steps.2` in every pass, `steps.2@1/steps.0@1`
+   * in a nested run.
+   */
+  step?: string;
+}
+
 export interface DataRecord {
   id: string;
   collection: string;
@@ -199,8 +220,9 @@ export interface Store {
     streams(handle: string): Promise<{ stream: string; bytes: number }[]>;
     /** Lines [offset, offset+limit) of a stream; `combined` merges stdout, stderr and what models said, `model` is the last alone. */
     read(handle: string, stream: string, offset: number, limit: number): Promise<string[]>;
-    tail(handle: string, stream: string, lines: number): Promise<string[]>;
-    follow(handle: string, stream: string, options: { signal?: AbortSignal }): AsyncIterable<string>;
+    tail(handle: string, query: LogQuery, lines: number): Promise<LogLine[]>;
+    /** Lines as they come, until the run has ended or `signal` aborts. */
+    follow(handle: string, query: LogQuery, options: { signal?: AbortSignal }): AsyncIterable<LogLine>;
     /** The same in pieces, for whoever looks again and again. */
     reader(handle: string, stream: string): { read(): Promise<LogPiece[]>; readonly hasMore: boolean };
     /** Hears of every writing to the run's logs, and of its end. */

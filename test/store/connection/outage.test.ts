@@ -54,7 +54,7 @@ const METHODS: Record<string, (store: Store) => Promise<unknown>> = {
     it.logs.append([{ handle: 'h', key: 'k', stream: 's', attempt: 1, part: 0, text: 't', droppedBytes: 0 }]),
   'logs.streams': (it) => it.logs.streams('h'),
   'logs.read': (it) => it.logs.read('h', 's', 0, 1),
-  'logs.tail': (it) => it.logs.tail('h', 's', 1),
+  'logs.tail': (it) => it.logs.tail('h', { stream: 's' }, 1),
   'payloads.put': (it) => it.payloads.put('h', new Uint8Array(1)),
   'payloads.get': (it) => it.payloads.get('h'),
   'records.create': (it) => reading(it, (session) => it.records.create(session, 'c', 'i', {})),

@@ -10,11 +10,12 @@ import type { RunEvent } from '../../../language/events/run-event.ts';
 import { ClientError, type SentinelClient } from '../../client.ts';
 import { CANCEL_MAX_MS } from '../../cancel-run.ts';
 import { pollUntil } from '../../follow/poll-until.ts';
-import { EXIT, exitCodeOfRun } from './exit-codes.ts';
-import type { Output } from './output.ts';
-import { howToAnswer } from './question-lines.ts';
-import { reportLines } from './report-lines.ts';
+import { EXIT, exitCodeOfRun } from '../output/exit-codes.ts';
+import type { Output } from '../output/output.ts';
+import { howToAnswer } from '../output/question-lines.ts';
+import { reportLines } from '../output/report-lines.ts';
 import { RunView } from './run-view.ts';
+import { saidByFailed } from './said-by-failed.ts';
 
 const DETACH_MS = 2000;
 const ASKED_MS = 2000;
@@ -37,6 +38,12 @@ export async function watchRun(client: SentinelClient, handle: string, output: O
         continue;
       }
       output.object({ ...followed.event, handle: followed.handle });
+      const last = await saidByFailed(await client.store(), followed);
+      if (last.length > 0) {
+        view.quote(followed, last);
+        const { key } = followed.event;
+        output.object({ type: 'stderr', handle: followed.handle, key, lines: last });
+      }
       waits = await isWaiting(client, followed.handle, followed.event);
       if (waits) how = howToGoOn(followed.handle, followed.event);
       if (waits && !output.isTerminal) break;

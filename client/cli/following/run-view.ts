@@ -2,9 +2,9 @@
 import type { FollowedEvent, FollowedPiece } from '../../follow/follow-run.ts';
 import { depthOf } from '../../show/step-keys.ts';
 import { durationText, eventLine, isOfRun, oneLine, questionDetails } from '../../show/trace.ts';
-import type { Output } from './output.ts';
+import type { Output } from '../output/output.ts';
 import { SaidView } from './said-view.ts';
-import { openSpinner, type Spinning } from './spinner.ts';
+import { openSpinner, type Spinning } from '../output/spinner.ts';
 
 const TICK_MS = 1000;
 
@@ -48,6 +48,13 @@ export class RunView {
     if (event.type === 'asked')
       for (const text of questionDetails(event, nestingOf(this.#handle, handle))) this.#output.line(text);
     this.#refresh();
+  }
+
+  /** What the step that the event ends has printed, behind a bar. */
+  quote({ handle, event }: FollowedEvent, lines: readonly string[]): void {
+    const { line, paint } = this.#output;
+    const indent = '  '.repeat(nestingOf(this.#handle, handle) + depthOf(event.key) + 1);
+    for (const text of lines) line(`${indent}${paint.dim('│')} ${text}`);
   }
 
   close(): void {

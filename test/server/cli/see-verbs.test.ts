@@ -1,0 +1,80 @@
+/** The verbs that show what happened in a run, as processes. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../../language/json.ts';
+import type { Definition } from '../../../language/model.ts';
+import { once, shell } from '../harness/definitions.ts';
+import { Harness, type Said } from '../harness/harness.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await Harness.open();
+  await harness.startWorker();
+});
+afterAll(() => harness.close());
+
+const sentinel = (...args: string[]): Promise<Said> => harness.command(...args);
+const documentOf = async (...args: string[]): Promise<Json> =>
+  JSON.parse((await sentinel(...args, '--json')).out) as Json;
+
+function write(definition: Definition): string {
+  writeFileSync(join(harness.project, `${definition.name}.json`), JSON.stringify(definition));
+  return `${definition.name}.json`;
+}
+
+describe('logs', () => {
+  beforeAll(async () => {
+    const inner = once('inner', [shell('echo deep; echo oops >&2')]);
+    await harness.run(once('outer', [shell('echo first'), { type: 'sentinel', definition: inner }]), {
+      handle: 'see-logs',
+    });
+    await harness.run(once('alone', [{ type: 'sentinel', definition: inner }]), { handle: 'see-alone' });
+  });
+
+  test('show what nested runs printed, each line with the key of its step', async () => {
+    const { code, out, err } = await sentinel('logs', 'see-logs');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    const nested = 'steps.1@1/steps.0@1';
+    expect(out.split('\n').toSorted()).toEqual(['', 'steps.0@1  first', `${nested}  deep`, `${nested}  oops`]);
+    expect((await sentinel('logs', 'see-logs', '--follow', '--stream', 'stdout')).out).toBe(`first\n${nested}  deep\n`);
+  });
+
+  test('of one step have no key; --step, --no-nested and --time choose', async () => {
+    expect((await sentinel('logs', 'see-alone', '--stream', 'stdout')).out).toBe('deep\n');
+    expect((await sentinel('logs', 'see-alone', '--no-nested')).out).toBe('');
+    expect((await sentinel('logs', 'see-logs', '--no-nested')).out).toBe('first\n');
+    expect((await sentinel('logs', 'see-logs', '--step', 'steps.1', '--stream', 'stderr')).out).toBe('oops\n');
+    expect((await sentinel('logs', 'see-logs', '--step', 'steps.0', '--time')).out).toMatch(
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z {2}first\n$/,
+    );
+    expect(await sentinel('logs', 'see-logs', '--step', 'steps.7')).toMatchObject({
+      code: 0,
+      out: '',
+      err: expect.stringContaining('nothing was printed by "steps.7"') as string,
+    });
+    expect(await documentOf('logs', 'see-logs', '--step', 'steps.0@1')).toMatchObject({
+      handle: 'see-logs',
+      lines: [
+        { handle: 'see-logs', key: 'steps.0@1', stream: 'stdout', text: 'first', at: expect.any(Number) as number },
+      ],
+    });
+  });
+});
+
+describe('run', () => {
+  const numbers = shell('for n in 1 2 3 4 5 6 7 8 9 10 11; do echo "line $n" >&2; done; exit 3');
+  const file = (): string =>
+    write(once('breaks', [numbers, shell('echo fine >&2'), shell('exit 4', { failOn: 'nonzero' })]));
+
+  test('shows the last ten lines of stderr of a step that ended non-zero, and none of one that did not', async () => {
+    const { code, out } = await sentinel('run', file(), '--id', 'see-breaks');
+    expect(code).toBe(1);
+    expect(out).toMatch(/exit 3.*\n {2}│ line 2\n( {2}│ line \d+\n){8} {2}│ line 11\n✔ steps\.1@1/);
+    expect(out).not.toContain('│ fine');
+    const said = (await sentinel('follow', 'see-breaks', '--json')).out.trim().split('\n');
+    const quoted = said.map((line) => JSON.parse(line) as JsonObject).filter(({ type }) => type === 'stderr');
+    expect(quoted).toMatchObject([{ handle: 'see-breaks', key: 'steps.0@1' }]);
+    expect(quoted[0]?.['lines']).toHaveLength(10);
+  });
+});
