@@ -84,6 +84,11 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     load: () => import('./verbs/undo.ts'),
   },
   fork: { summary: 'start a new run from any step of an old one', kind: 'acts', load: () => import('./verbs/fork.ts') },
+  retry: {
+    summary: 'start a new run from the step at which an old one failed',
+    kind: 'acts',
+    load: () => import('./verbs/retry.ts'),
+  },
   replay: {
     summary: "walk a run's history again and report where it diverges",
     kind: 'looks',

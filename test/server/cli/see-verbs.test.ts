@@ -1,5 +1,5 @@
 /** The verbs that show what happened in a run, as processes. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../language/json.ts';
@@ -76,5 +76,42 @@ describe('run', () => {
     const quoted = said.map((line) => JSON.parse(line) as JsonObject).filter(({ type }) => type === 'stderr');
     expect(quoted).toMatchObject([{ handle: 'see-breaks', key: 'steps.0@1' }]);
     expect(quoted[0]?.['lines']).toHaveLength(10);
+  });
+});
+
+describe('retry', () => {
+  test('begins at the step that failed, and does nothing of what was done', async () => {
+    const steps = [
+      shell('echo once >> retried'),
+      shell('test -e mended', { failOn: 'nonzero' }),
+      shell('echo end >> retried'),
+    ];
+    expect((await sentinel('run', write(once('mends', steps)), '--id', 'see-mends')).out).toContain(
+      'again from there: sentinel retry see-mends',
+    );
+    writeFileSync(join(harness.project, 'mended'), '');
+    const { code, err } = await sentinel('retry', 'see-mends', '--id', 'see-mended');
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: 'sentinel: see-mends failed at steps.1@1; the new run begins there.\n',
+    });
+    expect(readFileSync(join(harness.project, 'retried'), 'utf8')).toBe('once\nend\n');
+    expect(await sentinel('retry', 'see-mended', '--json')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('see-mended has not failed (completed)') as string,
+    });
+    expect(await sentinel('retry', 'see-nobody')).toMatchObject({ code: 4, out: '' });
+  });
+
+  test('begins with the nested run in which the step is', async () => {
+    const inner = once('inner', [shell('test -e later', { failOn: 'nonzero' })]);
+    const file = write(once('holds', [shell('echo before >> held'), { type: 'sentinel', definition: inner }]));
+    expect(await sentinel('run', file, '--id', 'see-holds')).toMatchObject({ code: 1 });
+    writeFileSync(join(harness.project, 'later'), '');
+    expect(await sentinel('retry', 'see-holds', '--id', 'see-held')).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('see-holds failed at steps.1@1') as string,
+    });
+    expect(readFileSync(join(harness.project, 'held'), 'utf8')).toBe('before\n');
   });
 });
