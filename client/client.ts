@@ -16,8 +16,8 @@ import type { Catalogue } from '../language/catalogue.ts';
 import { valueFault, type JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
-import type { Paused, RunEvent, RunStatus } from '../language/events/run-event.ts';
-import type { InboxItem, Run, Store } from '../prisma/store/contract/contract.ts';
+import type { Paused, RunEvent } from '../language/events/run-event.ts';
+import type { InboxItem, Run, RunQuery, Store } from '../prisma/store/contract/contract.ts';
 import type { Incident, IncidentQuery } from '../prisma/store/contract/incident-contract.ts';
 import type { CostQuery, Costs } from '../prisma/store/contract/models/spending-contract.ts';
 import { everyEvent } from '../prisma/store/runs/every-event.ts';
@@ -158,7 +158,7 @@ export class SentinelClient {
     return run;
   }
 
-  async list(query: { status?: RunStatus; limit?: number; persona?: string } = {}): Promise<Run[]> {
+  async list(query: RunQuery = {}): Promise<Run[]> {
     return (await this.store()).runs.list(query);
   }
 

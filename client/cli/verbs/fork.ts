@@ -4,7 +4,7 @@ import { EXIT } from '../output/exit-codes.ts';
 import { openOutput } from '../output/output.ts';
 import { forkOptions, forkRequest, startFork, type ForkOptions } from '../runs/fork-request.ts';
 import { usage } from '../request/usage.ts';
-import { withClient } from '../request/with-client.ts';
+import { withRun } from '../runs/run-named.ts';
 
 interface Options extends ForkOptions {
   at?: string;
@@ -34,12 +34,12 @@ Examples:
     });
 }
 
-async function fork(handle: string, options: Options): Promise<number> {
+async function fork(given: string, options: Options): Promise<number> {
   const output = openOutput({ ...options, streams: true });
   const { at } = options;
   if (at === undefined)
-    throw usage(`fork needs the step to begin with: --at KEY; "sentinel trace ${handle}" shows the steps of the run.`);
+    throw usage(`fork needs the step to begin with: --at KEY; "sentinel trace ${given}" shows the steps of the run.`);
   const request = await forkRequest(options, output);
   if (request === null) return EXIT.usage;
-  return withClient(output, (client) => startFork(client, { ...request, handle, at }, options, output));
+  return withRun(output, given, (client, handle) => startFork(client, { ...request, handle, at }, options, output));
 }

@@ -1,11 +1,14 @@
 /** `sentinel list`. */
 import type { Command } from 'commander';
 import type { RunStatus } from '../../../language/events/run-event.ts';
+import type { Run } from '../../../prisma/store/contract/contract.ts';
 import { durationText } from '../../show/trace.ts';
 import { waitingBelow } from '../../lookup/waiting-runs.ts';
 import { openOutput } from '../output/output.ts';
 import { statusText } from '../output/report-lines.ts';
 import { table } from '../output/table.ts';
+import { momentOf } from '../request/moment.ts';
+import { projectFolder } from '../request/run-request.ts';
 import { oneOf, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
 
@@ -16,12 +19,22 @@ interface Options {
   status?: RunStatus;
   limit: number;
   persona?: string;
+  name?: string;
+  project?: string;
+  since?: number;
 }
 
 export function define(command: Command): void {
   command
     .description('Lists runs, newest first; nested runs are listed too.')
     .option('--status <status>', `only these: ${STATUSES.join(', ')}`, oneOf('--status', STATUSES))
+    .option('--name <name>', 'only runs of the definition of this name')
+    .option('--project <dir>', 'only runs that work in this folder')
+    .option(
+      '--since <when>',
+      'only runs that began since: a date, a time, or how long ago (12h, 7d)',
+      momentOf('--since'),
+    )
     .option('--persona <id>', 'only runs of this persona')
     .option('--limit <n>', 'at most so many', wholeNumber('--limit', { min: 1, max: 10_000 }), 50)
     .addHelpText(
@@ -29,55 +42,23 @@ export function define(command: Command): void {
       `
 Examples:
   sentinel list
-  sentinel list --status running --json`,
+  sentinel list --status failed --since 7d
+  sentinel list --name nightly --project . --json`,
     )
     .action((options: Options) => list(options));
 }
 
 async function list(options: Options): Promise<void> {
   const output = openOutput(options);
-  const { status, limit, persona } = options;
+  const { json: _, project: folder, ...asked } = options;
+  const query = { ...asked, ...(folder === undefined ? {} : { project: projectFolder(folder) }) };
   await withClient(output, async (client) => {
-    const runs = await client.list({
-      limit,
-      ...(status === undefined ? {} : { status }),
-      ...(persona === undefined ? {} : { persona }),
-    });
-    const waiting = await waitingBelow(
-      client,
-      runs.filter((run) => run.status === 'running').map(({ handle }) => handle),
-    );
-    const now = Date.now();
-    output.object(
-      runs.map(
-        ({
-          handle,
-          name,
-          status: stands,
-          outcome,
-          iterations,
-          project,
-          persona: owner,
-          parent,
-          startedAt,
-          finishedAt,
-        }) => ({
-          handle,
-          name,
-          status: stands,
-          outcome,
-          iterations,
-          project,
-          persona: owner,
-          parent,
-          startedAt,
-          finishedAt,
-          waiting: waiting.get(handle) ?? [],
-          webUrl: client.webUrl(handle),
-        }),
-      ),
-    );
+    const runs = await client.list(query);
+    const under = runs.filter((run) => run.status === 'running').map(({ handle }) => handle);
+    const waiting = await waitingBelow(client, under);
+    output.object(runs.map((run) => documentOf(run, waiting.get(run.handle) ?? [], client.webUrl(run.handle))));
     if (runs.length === 0) output.line('No runs.');
+    const now = Date.now();
     const rows = runs.map((run) => [
       run.handle,
       run.name,
@@ -88,4 +69,22 @@ async function list(options: Options): Promise<void> {
     for (const line of table(['HANDLE', 'NAME', 'STATUS', 'TOOK', 'STARTED (UTC)'], rows, output.paint))
       output.line(line);
   });
+}
+
+function documentOf(run: Run, waiting: readonly string[], webUrl: string | null): object {
+  const { handle, name, status, outcome, iterations, project, persona, parent, startedAt, finishedAt } = run;
+  return {
+    handle,
+    name,
+    status,
+    outcome,
+    iterations,
+    project,
+    persona,
+    parent,
+    startedAt,
+    finishedAt,
+    waiting,
+    webUrl,
+  };
 }

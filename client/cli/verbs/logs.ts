@@ -4,7 +4,7 @@ import type { LogQuery } from '../../../prisma/store/contract/contract.ts';
 import { LogView } from '../output/log-view.ts';
 import { openOutput } from '../output/output.ts';
 import { oneOf, usage, wholeNumber } from '../request/usage.ts';
-import { withClient } from '../request/with-client.ts';
+import { withRun } from '../runs/run-named.ts';
 
 const STREAMS = ['combined', 'stdout', 'stderr', 'model'] as const;
 
@@ -52,9 +52,9 @@ Examples:
     });
 }
 
-async function tail(handle: string, options: Options): Promise<void> {
+async function tail(given: string, options: Options): Promise<void> {
   const output = openOutput(options);
-  await withClient(output, async (client) => {
+  await withRun(output, given, async (client, handle) => {
     await client.find(handle);
     const lines = await (await client.store()).logs.tail(handle, queryOf(options), options.lines);
     output.object({ handle, stream: options.stream, lines });
@@ -63,9 +63,9 @@ async function tail(handle: string, options: Options): Promise<void> {
   });
 }
 
-async function follow(handle: string, options: Options): Promise<void> {
+async function follow(given: string, options: Options): Promise<void> {
   const output = openOutput({ ...options, streams: true });
-  await withClient(output, async (client) => {
+  await withRun(output, given, async (client, handle) => {
     await client.find(handle);
     const view = new LogView(output, handle, options);
     let isEmpty = true;

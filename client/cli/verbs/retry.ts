@@ -5,7 +5,7 @@ import { failedStep } from '../../history/failed-step.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput } from '../output/output.ts';
 import { forkOptions, forkRequest, startFork, type ForkOptions } from '../runs/fork-request.ts';
-import { withClient } from '../request/with-client.ts';
+import { withRun } from '../runs/run-named.ts';
 
 export function define(command: Command): void {
   command
@@ -29,11 +29,11 @@ Examples:
     });
 }
 
-async function retry(handle: string, options: ForkOptions): Promise<number> {
+async function retry(given: string, options: ForkOptions): Promise<number> {
   const output = openOutput({ ...options, streams: true });
   const request = await forkRequest(options, output);
   if (request === null) return EXIT.usage;
-  return withClient(output, async (client) => {
+  return withRun(output, given, async (client, handle) => {
     const at = await whereItFailed(client, handle);
     output.note(`sentinel: ${handle} failed at ${at}; the new run begins there.`);
     return startFork(client, { ...request, handle, at }, options, output);

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { nestedEvents } from '../../follow/nested-events.ts';
 import { orderEvents, traceLines } from '../../show/trace.ts';
 import { openOutput } from '../output/output.ts';
-import { withClient } from '../request/with-client.ts';
+import { withRun } from '../runs/run-named.ts';
 
 export function define(command: Command): void {
   command
@@ -18,9 +18,9 @@ Examples:
   sentinel trace nightly
   sentinel trace nightly --json    {handle, events, nested}`,
     )
-    .action(async (handle: string, options: { json?: boolean }) => {
+    .action(async (given: string, options: { json?: boolean }) => {
       const output = openOutput(options);
-      await withClient(output, async (client) => {
+      await withRun(output, given, async (client, handle) => {
         await client.find(handle);
         const events = await client.events(handle);
         const nested = await nestedEvents(client, handle, events);

@@ -56,6 +56,19 @@ export interface Run extends NewRun {
 }
 
 /** Which runs; all where nothing is said. */
+export interface RunQuery {
+  status?: RunStatus;
+  persona?: string;
+  name?: string;
+  project?: string;
+  /** Started from then on, in milliseconds since the epoch. */
+  since?: number;
+  /** `false`: only those that no step started. */
+  isNested?: false;
+  limit?: number;
+}
+
+/** Which of them have asked models; all where nothing is said. */
 export interface AskedRuns {
   /** These, and the runs nested in them. */
   handles?: readonly string[];
@@ -164,7 +177,10 @@ export interface Store {
     /** Removes a run that never started (its workflow could not be started). */
     discard(handle: string): Promise<void>;
     find(handle: string): Promise<Run | null>;
-    list(query: { status?: RunStatus; limit?: number; persona?: string }): Promise<Run[]>;
+    /** Newest first. */
+    list(query: RunQuery): Promise<Run[]>;
+    /** Handles of runs that no step started and that begin so, newest first. */
+    beginningWith(beginning: string, limit: number): Promise<string[]>;
     /** Runs that have asked models, the oldest first, page by page. */
     asked(query: AskedRuns): AsyncGenerator<Run>;
     /** Handles of the runs that steps of this one started, or one of its steps, in the order they began. */

@@ -115,3 +115,38 @@ describe('retry', () => {
     expect(readFileSync(join(harness.project, 'held'), 'utf8')).toBe('before\n');
   });
 });
+
+describe('a run', () => {
+  test('is found by the beginning of its handle, also around a nested run, and an exact handle comes first', async () => {
+    const inner = once('inner', [shell('echo nested')]);
+    const outer = once('found', [{ type: 'sentinel', definition: inner }]);
+    for (const handle of ['found-abc', 'found-abcd', 'found-xyz']) await harness.run(outer, { handle });
+    expect((await sentinel('logs', 'found-abc')).out).toBe('nested\n');
+    expect(await documentOf('logs', 'found-x')).toMatchObject({ handle: 'found-xyz' });
+    expect(await documentOf('status', 'found-x/steps.0@1')).toMatchObject({ handle: 'found-xyz/steps.0@1' });
+    const several = await sentinel('status', 'found-');
+    expect(several).toMatchObject({ code: 2, out: '' });
+    expect(several.err).toMatch(/Several runs begin with "found-": found-xyz, found-abcd, found-abc\. Write more/);
+    expect(await sentinel('status', 'found-q')).toMatchObject({ code: 4 });
+  });
+
+  test('is the latest of the project with --last', async () => {
+    await harness.run(once('lasting', [shell('echo latest')]), { handle: 'see-last' });
+    expect((await sentinel('logs', '--last', '--stream', 'stdout')).out).toBe('latest\n');
+    expect(await documentOf('costs', '--last')).toMatchObject({ handle: 'see-last' });
+    expect((await sentinel('diff', 'see-last', '--last')).out).toContain('see-last');
+    expect((await sentinel('list', '--last')).err).toContain('unknown option "--last"');
+    expect((await sentinel('logs', '--help')).out).toContain('--last in its place');
+  });
+
+  test('is listed by name, project and time', async () => {
+    const [first] = (await documentOf('list', '--name', 'lasting')) as JsonObject[];
+    expect(first).toMatchObject({ handle: 'see-last', name: 'lasting' });
+    const handlesOf = async (...args: string[]): Promise<Json[]> =>
+      ((await documentOf('list', ...args)) as JsonObject[]).map(({ handle }) => handle ?? null);
+    expect(await handlesOf('--project', '.', '--name', 'lasting', '--since', '1h')).toEqual(['see-last']);
+    expect(await handlesOf('--project', '/', '--name', 'lasting')).toEqual([]);
+    expect(await handlesOf('--since', '2999-01-01')).toEqual([]);
+    expect(await handlesOf('--status', 'cancelled')).toEqual([]);
+  });
+});

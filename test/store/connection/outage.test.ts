@@ -47,6 +47,7 @@ const METHODS: Record<string, (store: Store) => Promise<unknown>> = {
   'runs.discard': (it) => it.runs.discard('h'),
   'runs.find': (it) => it.runs.find('h'),
   'runs.list': (it) => it.runs.list({}),
+  'runs.beginningWith': (it) => it.runs.beginningWith('h', 1),
   'runs.context': (it) => it.runs.context('h'),
   'events.append': (it) => it.events.append('h', [warning(1)]),
   'events.after': (it) => it.events.after('h', 0),
