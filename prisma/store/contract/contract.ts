@@ -131,13 +131,17 @@ export interface DataRecord {
   createdAt: number;
 }
 
-export interface RecordQuery {
+/** Records of a collection. */
+export interface RecordChoice {
   collection: string;
   /**
    * Field → value, or field → `{ $eq, $ne, $gt, $gte, $lt, $lte, $in, $contains }`; dots descend.
    * `id` and `createdAt` name the record's own, every other field is one of its `data`.
    */
   filter?: JsonObject;
+}
+
+export interface RecordQuery extends RecordChoice {
   orderBy?: { field: string; direction: 'asc' | 'desc' }[];
   /** 1,000 unless told otherwise. */
   limit?: number;
@@ -255,6 +259,10 @@ export interface Store {
     /** A record under an id that nobody else can have: nothing needs to be asked, so it goes out with the session's next statement. */
     add(session: Session, record: DataRecord): void;
     list(session: Session, query: RecordQuery): Promise<DataRecord[]>;
+    /** Puts fields into the records that fit; the records as they are then. */
+    update(session: Session, chosen: RecordChoice, fields: JsonObject): Promise<DataRecord[]>;
+    /** How many there were. */
+    delete(session: Session, chosen: RecordChoice): Promise<number>;
   };
   /** Values of secret environment variables, by the token that stands for them in a run. */
   secrets: {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
-import { once, shell } from '../harness/definitions.ts';
+import { create, once, shell } from '../harness/definitions.ts';
 import { Harness, type Said } from '../harness/harness.ts';
 
 let harness: Harness;
@@ -148,5 +148,53 @@ describe('a run', () => {
     expect(await handlesOf('--project', '/', '--name', 'lasting')).toEqual([]);
     expect(await handlesOf('--since', '2999-01-01')).toEqual([]);
     expect(await handlesOf('--status', 'cancelled')).toEqual([]);
+  });
+});
+
+describe('what was emitted', () => {
+  beforeAll(async () => {
+    const inner = once('tells', [{ type: 'emit', event: 'deep:done', data: 'deep' }]);
+    const steps: Definition['steps'] = [
+      { type: 'emit', event: 'told:done', data: { version: 7 } },
+      { type: 'emit', event: 'plain' },
+      { type: 'sentinel', definition: inner },
+      create('seen', { n: 1 }),
+      create('seen', { n: 2 }),
+    ];
+    await harness.run(once('emits', steps), { handle: 'see-emits' });
+  });
+
+  test('stands with its data in trace and run, and the trace names nested runs', async () => {
+    const trace = await sentinel('trace', 'see-emits');
+    expect(trace.out).toMatch(/emit told:done {2}ok {2}\{"version":7\}/);
+    expect(trace.out).toMatch(/emit deep:done {2}ok {2}deep/);
+    expect(trace.out).toContain('\n  run see-emits/steps.2@1\n');
+    expect((await sentinel('follow', 'see-emits')).out).toMatch(/emit told:done {2}ok {2}\{"version":7\}/);
+    const whole = [expect.objectContaining({ key: 'steps.0@1', data: { version: 7 } }) as Json];
+    expect(await documentOf('trace', 'see-emits')).toMatchObject({ events: expect.arrayContaining(whole) as Json });
+    const followed = (await sentinel('follow', 'see-emits', '--json')).out.trim().split('\n');
+    expect(followed.map((line) => JSON.parse(line) as Json)).toEqual(expect.arrayContaining(whole));
+  });
+
+  test('is shown by events: of a run, by pattern, and as it comes', async () => {
+    const found = (await documentOf('events', '*:done', '--run', 'see-emits')) as JsonObject[];
+    expect(found.map(({ name, data, handle, key }) => ({ name, data, handle, key }))).toEqual([
+      { name: 'told:done', data: { version: 7 }, handle: 'see-emits', key: 'steps.0@1' },
+      { name: 'deep:done', data: 'deep', handle: 'see-emits/steps.2@1', key: 'steps.0@1' },
+    ]);
+    await sentinel('emit', 'outside:word', '--data', '"hello"', '--id', 'T-1');
+    expect((await sentinel('events', 'outside:word')).out).toMatch(/outside:word {2}hello {2}emit T-1\n$/);
+    const followed = await sentinel('events', 'deep:done', '--run', 'see-emits', '--follow', '--json');
+    expect(JSON.parse(followed.out)).toMatchObject({ name: 'deep:done' });
+    expect(await sentinel('events', 'nothing:such')).toMatchObject({ code: 0, out: '' });
+  });
+
+  test('and what was kept is listed, read and deleted by data', async () => {
+    expect(await documentOf('data', 'list', 'seen')).toMatchObject([{ n: 1 }, { n: 2 }]);
+    expect(await documentOf('data', 'read', 'seen', '--filter', '{"n": 2}')).toMatchObject({ n: 2 });
+    expect(await sentinel('data', 'delete', 'seen')).toMatchObject({ code: 2 });
+    expect(await documentOf('data', 'delete', 'seen', '--filter', '{"n": {"$gt": 1}}')).toMatchObject({ deleted: 1 });
+    expect((await sentinel('data', 'list', 'seen')).out).toMatch(/^\w+ {2}\{"n":1\}\n$/);
+    expect(await sentinel('data', 'read', 'seen', 'none')).toMatchObject({ code: 4 });
   });
 });
