@@ -61,7 +61,7 @@ export interface StartOptions {
   project: string;
   inputs?: JsonObject;
   persona?: string;
-  /** Defaults to a new UUID. */
+  /** Defaults to a new one: the name of the definition and eight random signs. */
   handle?: string;
   /** Starts on the task queue of one host. */
   host?: string;

@@ -20,7 +20,7 @@ export function define(command: Command): void {
       `
 Examples:
   sentinel status          the servers, the worker, and where webhooks are received
-  sentinel status 6f0c
+  sentinel status verify-project-7f
   sentinel status nightly --json`,
     )
     .action(async (given: string | undefined, options: { json?: boolean }) => {
