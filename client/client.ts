@@ -16,8 +16,8 @@ import type { Catalogue } from '../language/catalogue.ts';
 import { valueFault, type JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
-import type { Paused, RunOrigin, RunEvent, RunStatus } from '../language/events/run-event.ts';
-import type { InboxItem, Run, Store } from '../prisma/store/contract/contract.ts';
+import type { Paused, RunOrigin, RunEvent } from '../language/events/run-event.ts';
+import type { InboxItem, Run, RunQuery, Store } from '../prisma/store/contract/contract.ts';
 import type { Incident, IncidentQuery } from '../prisma/store/contract/incident-contract.ts';
 import type { CostQuery, Costs } from '../prisma/store/contract/models/spending-contract.ts';
 import { everyEvent } from '../prisma/store/runs/every-event.ts';
@@ -61,7 +61,7 @@ export interface StartOptions {
   project: string;
   inputs?: JsonObject;
   persona?: string;
-  /** Defaults to a new UUID. */
+  /** Defaults to a new one: the name of the definition and eight random signs. */
   handle?: string;
   /** Starts on the task queue of one host. */
   host?: string;
@@ -156,7 +156,7 @@ export class SentinelClient {
     return run;
   }
 
-  async list(query: { status?: RunStatus; limit?: number; persona?: string } = {}): Promise<Run[]> {
+  async list(query: RunQuery = {}): Promise<Run[]> {
     return (await this.store()).runs.list(query);
   }
 

@@ -13,6 +13,7 @@ export type ClientErrorCode =
   | 'DEFINITION_NOT_FOUND'
   | 'INPUT_REFUSED'
   | 'HANDLE_TAKEN'
+  | 'HANDLE_AMBIGUOUS'
   | 'RUN_NOT_FOUND'
   | 'NOT_FOUND'
   | 'RUN_ENDED'

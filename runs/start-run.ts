@@ -2,7 +2,6 @@
  * Starting a run: the definition is saved, the run gets its row, and the workflow starts with the
  * definition, and every definition its `$ref`s name, in its own history.
  */
-import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy, type Client } from '@temporalio/client';
 import type { RunPort } from '../activities/commands/command.ts';
 import { Failure } from '../activities/failures/failures.ts';
@@ -27,6 +26,7 @@ import { configConflict } from '../services/config/project-file.ts';
 import { workflowIdOf, WORKFLOW_TYPE } from '../workflows/messages/messages.ts';
 import { memoOf, searchAttributesOf } from '../workflows/messages/search-attributes.ts';
 import { refuseFault } from './client-error.ts';
+import { newHandle } from './handles/new-handle.ts';
 import { referencesOf } from './library.ts';
 import { sandboxProblem } from './sandbox-check.ts';
 import { sealEnvironment } from './seal-environment.ts';
@@ -53,8 +53,10 @@ export interface StartRequest {
   inputs: JsonObject;
   project: string;
   persona: string;
-  /** Defaults to a new UUID. */
+  /** Defaults to a new one (handles/new-handle.ts). */
   handle?: string;
+  /** Draws a new handle from the definition's name; one that is taken is drawn again. */
+  draw?: (name: string) => string;
   /** Definitions that `$ref`s may name, besides the stored ones. */
   known?: (name: string) => Definition | undefined;
   continueEvery?: number;
@@ -81,10 +83,22 @@ export interface StartedRun {
   isNew: boolean;
 }
 
+/** More than chance can take. */
+const DRAWS_MAX = 10;
+
 export async function startRun(parts: RunServices, request: StartRequest): Promise<StartedRun> {
+  const { handle, draw = newHandle, definition } = request;
+  if (handle !== undefined) return startAs(handle, parts, request);
+  for (let draws = 0; draws < DRAWS_MAX; draws += 1) {
+    const started = await startAs(draw(definition.name), parts, request);
+    if (started.isNew) return started;
+  }
+  throw new Error(`bug: ${DRAWS_MAX} handles for a run of ${definition.name} were drawn, and all of them are taken`);
+}
+
+async function startAs(handle: string, parts: RunServices, request: StartRequest): Promise<StartedRun> {
   const { store, client, taskQueue } = parts;
   const { definition, project, persona, origin, continueEvery, from, inherited } = request;
-  const handle = request.handle ?? randomUUID();
   refuseFault(reservedHandleFault(handle));
   const workflowId = workflowIdOf(handle);
   checkConfig(parts, project);
@@ -104,7 +118,8 @@ export async function startRun(parts: RunServices, request: StartRequest): Promi
   };
   const isNew = await store.runs.create(row, origin?.type === 'event' ? origin.seq : undefined);
   // A row without events may be all that is left of a start that died on its way: then this is the start.
-  if (!isNew && (await store.events.after(handle, -1, 1)).length > 0) return { handle, workflowId, isNew };
+  const isTaken = !isNew && (request.handle === undefined || (await store.events.after(handle, -1, 1)).length > 0);
+  if (isTaken) return { handle, workflowId, isNew };
   try {
     await keepBefore(store, handle, request, isNew);
     const env = await sealEnvironment(store, handle, environmentFor(definition, library));

@@ -9,7 +9,7 @@ import * as z from 'zod';
 import { isJsonObject, valueFault, type JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
 import { Failure } from '../failures/failures.ts';
-import type { DataRecord, RecordQuery } from '../../prisma/store/contract/contract.ts';
+import type { DataRecord, RecordChoice, RecordQuery } from '../../prisma/store/contract/contract.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
 
@@ -56,6 +56,15 @@ const ListParams = z.strictObject({
   offset: Count.optional(),
 });
 const ReadParams = z.strictObject({ collection: Collection, filter: Filter.optional(), id: Id.optional() });
+
+const CHOICE = 'give an "id", or a "filter" that names a field';
+const isChoice = ({ id, filter }: { id?: string | undefined; filter?: JsonObject | undefined }): boolean =>
+  id !== undefined || Object.keys(filter ?? {}).length > 0;
+
+const UpdateParams = ReadParams.extend({
+  data: Fields.refine((fields) => !Object.hasOwn(fields, 'id'), 'the id of a record cannot be changed'),
+}).refine(isChoice, CHOICE);
+const DeleteParams = ReadParams.refine(isChoice, CHOICE);
 
 /** The fields were checked when they came in; walking them again would cost more than the query. */
 const Row = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value));
@@ -107,12 +116,31 @@ async function list(params: z.infer<typeof ListParams>, context: CommandContext)
   return (await context.store.records.list(context.session, query)).map(view);
 }
 
-async function read(
-  { collection, filter, id }: z.infer<typeof ReadParams>,
-  context: CommandContext,
-): Promise<JsonObject | null> {
-  const wanted = { ...withTextId(filter ?? {}), ...(id === undefined ? {} : { id }) };
-  const [found] = await context.store.records.list(context.session, { collection, filter: wanted, limit: 1 });
+const chosenBy = ({ collection, filter, id }: z.infer<typeof ReadParams>): RecordChoice => ({
+  collection,
+  filter: { ...withTextId(filter ?? {}), ...(id === undefined ? {} : { id }) },
+});
+
+async function update(params: z.infer<typeof UpdateParams>, context: CommandContext): Promise<JsonObject[]> {
+  const chosen = chosenBy(params);
+  const { data } = params;
+  // Looked at first: what was written by a step that fails stays in its segment.
+  for (const record of await context.store.records.list(context.session, {
+    ...chosen,
+    limit: COMMAND_BOUNDS.rowsMax,
+  })) {
+    const fault = valueFault({ ...record.data, ...data }, `record "${record.id}" with "data"`, { around: 1 });
+    if (fault !== null) throw new Failure(fault.code, fault.message);
+  }
+  return (await context.store.records.update(context.session, chosen, data)).map(view);
+}
+
+async function remove(params: z.infer<typeof DeleteParams>, context: CommandContext): Promise<{ deleted: number }> {
+  return { deleted: await context.store.records.delete(context.session, chosenBy(params)) };
+}
+
+async function read(params: z.infer<typeof ReadParams>, context: CommandContext): Promise<JsonObject | null> {
+  const [found] = await context.store.records.list(context.session, { ...chosenBy(params), limit: 1 });
   return found === undefined ? null : view(found);
 }
 
@@ -143,5 +171,23 @@ export const dataCommands: Command[] = [
     params: ReadParams,
     result: Row.nullable(),
     run: read,
+  }),
+  defineCommand({
+    name: 'data/update',
+    description: 'Puts fields into the records of a collection that an id or a filter names.',
+    permission: 'write',
+    speed: 'quick',
+    params: UpdateParams,
+    result: z.array(Row),
+    run: update,
+  }),
+  defineCommand({
+    name: 'data/delete',
+    description: 'Deletes the records of a collection that an id or a filter names.',
+    permission: 'delete',
+    speed: 'quick',
+    params: DeleteParams,
+    result: z.strictObject({ deleted: z.number() }),
+    run: remove,
   }),
 ];

@@ -14,8 +14,6 @@ export const PLANNED: Catalogue = {
   'sentinel/deploy': handed,
   'ai/dataset/create': planned('write'),
   'ai/dataset/list': planned('read'),
-  'data/update': planned('write'),
-  'data/delete': planned('delete'),
   'memory/store': planned('write'),
   'memory/recall': planned('read'),
   'memory/share': planned('write'),

@@ -135,7 +135,12 @@ const logCommands: Command[] = [
     result: LogSlice,
     async run({ handle, stream, lines }, context) {
       await findRun(handle, context);
-      return slice(handle, stream, await context.store.logs.tail(handle, stream, lines));
+      const tail = await context.store.logs.tail(handle, { stream }, lines);
+      return slice(
+        handle,
+        stream,
+        tail.map(({ text }) => text),
+      );
     },
   }),
 ];

@@ -4,6 +4,7 @@
  */
 import { Command, CommanderError } from 'commander';
 import { declareKind } from './request/verb-kind.ts';
+import { describeHandles, withLast } from './runs/handles-typed.ts';
 import { VERBS } from './verbs.ts';
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -16,7 +17,8 @@ async function main(argv: readonly string[]): Promise<number> {
         `"${verb}" is not a verb; ${nearestOf(verb, Object.keys(VERBS), (name) => `write "${name}", or `)}see "sentinel --help".`,
       );
     }
-    await (await programFor(verb, argv)).parseAsync(argv, { from: 'user' });
+    const { program, takesHandle } = await programFor(verb, argv);
+    await program.parseAsync(takesHandle ? withLast(argv) : [...argv], { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
@@ -25,7 +27,13 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-async function programFor(wanted: string | undefined, argv: readonly string[]): Promise<Command> {
+interface Program {
+  program: Command;
+  /** The verb is about a run. */
+  takesHandle: boolean;
+}
+
+async function programFor(wanted: string | undefined, argv: readonly string[]): Promise<Program> {
   const program = new Command('sentinel')
     .usage('VERB [options]')
     .description('Durable agent loops written as JSON, on Temporal.')
@@ -38,6 +46,7 @@ async function programFor(wanted: string | undefined, argv: readonly string[]): 
     .exitOverride()
     .configureOutput({ writeErr: () => undefined })
     .action(() => program.outputHelp());
+  let takesHandle = false;
   for (const [name, { summary, kind, load }] of Object.entries(VERBS)) {
     const command = program.command(name).summary(summary);
     if (name !== wanted) continue;
@@ -48,8 +57,9 @@ async function programFor(wanted: string | undefined, argv: readonly string[]): 
       .configureOutput({ writeErr: () => undefined });
     if (kind !== 'group') declareKind(command, kind);
     await (await load()).define(command, argv);
+    takesHandle = describeHandles(command);
   }
-  return program;
+  return { program, takesHandle };
 }
 
 /** A reader that went away (`sentinel list | head`) is no error. */

@@ -94,6 +94,11 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     load: () => import('./verbs/undo.ts'),
   },
   fork: { summary: 'start a new run from any step of an old one', kind: 'acts', load: () => import('./verbs/fork.ts') },
+  retry: {
+    summary: 'start a new run from the step at which an old one failed',
+    kind: 'acts',
+    load: () => import('./verbs/retry.ts'),
+  },
   replay: {
     summary: "walk a run's history again and report where it diverges",
     kind: 'looks',
@@ -131,6 +136,8 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   schedule: { summary: 'start runs on a clock', kind: 'group', load: () => import('./verbs/schedule.ts') },
   trigger: { summary: 'let events start runs', kind: 'group', load: () => import('./verbs/trigger.ts') },
   emit: { summary: 'publish an event', kind: 'acts', load: () => import('./verbs/emit.ts') },
+  events: { summary: 'show what was published, with its data', kind: 'looks', load: () => import('./verbs/events.ts') },
+  data: { summary: 'show and delete the records of runs', kind: 'group', load: () => import('./verbs/data.ts') },
   hooks: { summary: 'publish commits and pushes as events', kind: 'group', load: () => import('./verbs/hooks.ts') },
   up: { summary: 'start the services', kind: 'acts', load: () => import('./verbs/up.ts') },
   down: { summary: 'stop the services', kind: 'acts', load: () => import('./verbs/down.ts') },

@@ -39,7 +39,7 @@ export interface ForkRequest {
   known?: (name: string) => Definition | undefined;
   /** Whose workers run it; defaults to those of the old run. */
   host?: string;
-  /** Of the new run; defaults to a new UUID. */
+  /** Of the new run; defaults to a new one. */
   as?: string;
   persona?: string;
 }

@@ -129,7 +129,8 @@ export async function traceOf(client: SentinelClient, run: string): Promise<stri
 
 export async function logsOf(client: SentinelClient, run: string, lines: number): Promise<string[]> {
   await client.find(run);
-  return (await client.store()).logs.tail(run, 'combined', lines);
+  const tail = await (await client.store()).logs.tail(run, { stream: 'combined', nested: true }, lines);
+  return tail.map(({ text }) => text);
 }
 
 function addSteering(server: McpServer, { client }: Served): void {

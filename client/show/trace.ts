@@ -11,6 +11,7 @@ import { costWords } from '../../language/events/cost-words.ts';
 import type { Json } from '../../language/json.ts';
 import type { StepType } from '../../language/model.ts';
 import { NestedRuns } from '../../language/events/nested-runs.ts';
+import { previewOf } from '../../language/events/preview.ts';
 import { briefLines } from '../../language/events/shown-value.ts';
 import type {
   Asked,
@@ -28,8 +29,12 @@ export interface TraceOptions {
   paint?: Paint;
   /** Without them, traces of two runs can be compared as text. */
   durations?: boolean;
+  /** The run's own; with it the handles of nested runs are shown. */
+  handle?: string;
   /** Events of nested runs by what their handle adds to the run's own: `steps.2@1`, `steps.2@1/steps.0@1`. */
   nested?: ReadonlyMap<string, readonly RunEvent[]>;
+  /** What the step of an event emitted; null where it emitted nothing. `under` names a nested run as `nested` does. */
+  emitted?: (event: StepFinished, under: string) => Json;
   /** What questions showed, by their ids, where the event that asked is at hand. */
   shown?: ReadonlyMap<string, Json>;
 }
@@ -84,13 +89,17 @@ function linesOf(events: readonly RunEvent[], { under, depth, runs }: Level, opt
   );
   for (const event of orderEvents(events)) {
     if (depth > 0 && isOfRun(event)) continue;
-    const line = eventLine(event, depth, { ...options, shown });
+    const line = eventLine(event, depth, { ...options, shown }, under);
     if (line !== null) lines.push(line);
     else if (event.type === 'step-started' && !ended.has(event.key))
       lines.push(startLine(event, depth, options.paint ?? PLAIN));
     if (event.type === 'asked' && (settledAt.get(event.question.id) ?? 0) < event.seq)
       lines.push(...questionDetails(event, depth));
     for (const name of started.get(event.seq) ?? []) {
+      if (options.handle !== undefined)
+        lines.push(
+          `${'  '.repeat(depth + depthOf(event.key) + 1)}${(options.paint ?? PLAIN).dim(`run ${options.handle}/${name}`)}`,
+        );
       lines.push(
         ...linesOf(
           options.nested?.get(name) ?? [],
@@ -119,7 +128,7 @@ function originText(origin: RunOrigin | undefined): string {
 }
 
 /** One line for one event, indented by where its step stands; null for what needs no line. */
-export function eventLine(event: RunEvent, depth: number, options: TraceOptions = {}): string | null {
+export function eventLine(event: RunEvent, depth: number, options: TraceOptions = {}, under = ''): string | null {
   const paint = options.paint ?? PLAIN;
   const indent = '  '.repeat(depth + depthOf(event.key));
   switch (event.type) {
@@ -128,7 +137,11 @@ export function eventLine(event: RunEvent, depth: number, options: TraceOptions 
     case 'step-started':
       return holdsOthers(event.step) ? startLine(event, depth, paint) : null;
     case 'step-finished':
-      return finishLine(event, indent, paint, options.durations ?? true);
+      return finishLine(event, indent, {
+        paint,
+        durations: options.durations ?? true,
+        emitted: options.emitted?.(event, under) ?? null,
+      });
     case 'pass-finished':
       return paint.dim(`pass ${event.pass} ended`);
     case 'warning':
@@ -195,13 +208,18 @@ function startLine(event: { key: string; step: string; label: string }, depth: n
   return `${indent}${paint.dim('▸')} ${event.key}  ${event.step} ${paint.strong(oneLine(event.label))}`;
 }
 
-function finishLine(event: StepFinished, indent: string, paint: Paint, durations: boolean): string {
+function finishLine(
+  event: StepFinished,
+  indent: string,
+  { paint, durations, emitted }: { paint: Paint; durations: boolean; emitted: Json },
+): string {
   const exitCode = exitCodeOf(event);
   const colour =
     event.outcome === 'failed' ? paint.bad : event.outcome === 'ok' && exitCode === 0 ? paint.good : paint.warn;
   const mark = exitCode === 0 ? MARKS[event.outcome] : '●';
   const parts = [`${indent}${colour(mark)} ${event.key}`, `${event.step} ${paint.strong(oneLine(event.label))}`];
   parts.push(colour(exitCode === 0 ? event.outcome : `exit ${exitCode}`));
+  if (emitted !== null) parts.push(oneLine(previewOf(emitted)));
   if (event.step === 'condition' && event.preview !== undefined) parts.push(`→ ${event.preview}`);
   if (durations) parts.push(paint.dim(durationText(event.durationMs)));
   if (event.usage !== undefined) parts.push(...costWords(event.usage).map((cost) => paint.dim(cost)));
@@ -210,7 +228,7 @@ function finishLine(event: StepFinished, indent: string, paint: Paint, durations
 }
 
 /** An exit code is a result, not a failure; read from the preview, because the event holds no more of it. */
-function exitCodeOf({ step, preview }: StepFinished): number {
+export function exitCodeOf({ step, preview }: StepFinished): number {
   if (step !== 'shell' || preview === undefined) return 0;
   return Number(/^\{"exitCode":(-?\d+)[,}]/.exec(preview)?.[1] ?? 0);
 }

@@ -96,7 +96,7 @@ export class Predictions extends Script {
   }
 
   #command({ command, params, ...asking }: Commanded): Predicted {
-    const { path, content, collection } = params;
+    const { path, content } = params;
     const access = accessOf(asking);
     switch (command) {
       case 'code/read': {
@@ -127,23 +127,11 @@ export class Predictions extends Script {
           source: 'assumed',
         };
       case 'data/create':
-        return {
-          ...known(this.#keep(textOf(collection), params)),
-          text: `creates a record in ${textOf(collection)}`,
-          source: 'assumed',
-        };
       case 'data/list':
-        return {
-          ...known(this.#kept(params)),
-          text: `lists ${textOf(collection)} as this simulation left it`,
-          source: 'assumed',
-        };
       case 'data/read':
-        return {
-          ...known(this.#kept(params)[0] ?? null),
-          text: `reads ${textOf(collection)} as this simulation left it`,
-          source: 'assumed',
-        };
+      case 'data/update':
+      case 'data/delete':
+        return { ...this.#data(command, params), source: 'assumed' };
       case 'health-check':
         return { ...known({ status: 'healthy' }), text: 'asks how the services are', source: 'assumed' };
       default:
@@ -169,6 +157,35 @@ export class Predictions extends Script {
     };
     this.#records.push(record);
     return record;
+  }
+
+  #data(command: `data/${string}`, params: JsonObject): Omit<Predicted, 'source'> {
+    const collection = textOf(params['collection']);
+    switch (command) {
+      case 'data/create':
+        return { ...known(this.#keep(collection, params)), text: `creates a record in ${collection}` };
+      case 'data/list':
+        return { ...known(this.#kept(params)), text: `lists ${collection} as this simulation left it` };
+      case 'data/update':
+        return { ...known(this.#update(params)), text: `changes records in ${collection}` };
+      case 'data/delete':
+        return { ...known({ deleted: this.#remove(params) }), text: `deletes records in ${collection}` };
+      default:
+        return { ...known(this.#kept(params)[0] ?? null), text: `reads ${collection} as this simulation left it` };
+    }
+  }
+
+  #update(params: JsonObject): JsonObject[] {
+    const found = this.#kept(params);
+    for (const record of found) Object.assign(record, isJsonObject(params['data']) ? params['data'] : {});
+    return found;
+  }
+
+  #remove(params: JsonObject): number {
+    const found = new Set(this.#kept(params));
+    const left = this.#records.filter((record) => !found.has(record));
+    this.#records.splice(0, this.#records.length, ...left);
+    return found.size;
   }
 
   /** Only equality is looked at: what operators would find is for `--replies` to say. */

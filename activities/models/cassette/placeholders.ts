@@ -17,6 +17,8 @@ export interface RunNames {
 
 /** Shorter handles are words that a text may hold for other reasons. */
 const handleLengthMin = 16;
+/** What a handle ends in that was drawn (runs/handles/new-handle.ts): no word ends so by chance. */
+const DRAWN = /-[2-9a-hjkmnp-z]{8}$/;
 /** The root of a file system is in every path. */
 const projectLengthMin = 3;
 
@@ -37,7 +39,7 @@ export class Placeholders {
   constructor({ project, root }: RunNames) {
     this.#known = [
       ...(project.length >= projectLengthMin ? [[project, PROJECT] as [string, string]] : []),
-      ...(root.length >= handleLengthMin ? [[root, RUN] as [string, string]] : []),
+      ...(root.length >= handleLengthMin || DRAWN.test(root) ? [[root, RUN] as [string, string]] : []),
     ];
   }
 

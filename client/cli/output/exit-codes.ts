@@ -11,6 +11,7 @@ export function exitCodeOfError(code: ClientErrorCode): number {
     case 'DEFINITION_NOT_FOUND':
     case 'INPUT_REFUSED':
     case 'HANDLE_TAKEN':
+    case 'HANDLE_AMBIGUOUS':
     case 'EDIT_STALE':
     case 'EDIT_INVALID':
     case 'STEP_NOT_FOUND':

@@ -58,6 +58,7 @@ export function reportLines(report: RunReport & { name?: string }, paint: Paint)
   for (const [key, value] of named) lines.push(`    ${paint.strong(key)}: ${shorten(oneLine(previewOf(value)))}`);
   lines.push(`  handle: ${handle}`);
   if (status === 'failed') lines.push(`  logs: sentinel logs ${handle}`);
+  if (report.outcome === 'failed') lines.push(`  again from there: sentinel retry ${handle}`);
   if (webUrl !== null) lines.push(`  web: ${webUrl}`);
   return lines;
 }

@@ -5,7 +5,7 @@ import { standingText } from '../../lookup/standing-answer.ts';
 import { openOutput } from '../output/output.ts';
 import { givenJson } from '../request/given-json.ts';
 import { nearestOf, usage } from '../request/usage.ts';
-import { withClient } from '../request/with-client.ts';
+import { withRun } from '../runs/run-named.ts';
 
 const DATA_REMEDY = `write it in single quotes: --data '{"name": "value"}'`;
 
@@ -43,7 +43,7 @@ Examples:
     .action((handle: string, words: string[], options: Options) => answer(handle, words, options));
 }
 
-async function answer(handle: string, words: readonly string[], options: Options): Promise<void> {
+async function answer(given: string, words: readonly string[], options: Options): Promise<void> {
   const output = openOutput(options);
   const choice = choiceOf(words.at(-1) ?? '');
   if (words.length > 2)
@@ -53,7 +53,7 @@ async function answer(handle: string, words: readonly string[], options: Options
   const id = words.length === 2 ? words[0] : undefined;
   const { note, digest, by = process.env['USER'] ?? 'local' } = options;
   const data = options.data === undefined ? {} : { data: givenJson('--data', options.data, DATA_REMEDY) };
-  await withClient(output, async (client) => {
+  await withRun(output, given, async (client, handle) => {
     const reply = await client.answer(handle, {
       choice,
       by,

@@ -5,7 +5,7 @@ import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { questionLines } from '../output/question-lines.ts';
 import { reportLines } from '../output/report-lines.ts';
-import { withClient } from '../request/with-client.ts';
+import { withRun } from '../runs/run-named.ts';
 
 const PATIENCE_MS = 2000;
 
@@ -31,9 +31,9 @@ Examples:
   sentinel cancel nightly --json
   sentinel cancel nightly --force --json    the report, with forced: {runs: [{handle, workflow, row, questions, steps}], processes: {ended, left}}`,
     )
-    .action(async (handle: string, options: Options) => {
+    .action(async (given: string, options: Options) => {
       const output = openOutput(options);
-      await withClient(output, async (client) => {
+      await withRun(output, given, async (client, handle) => {
         const cancelled = await cancel(client, handle, options, output);
         const { report, questions, forced } = cancelled;
         output.object({ ok: true, ...report, questions, ...(forced === undefined ? {} : { forced }) });

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { visible } from '../../../language/events/visible.ts';
 import { openOutput } from '../output/output.ts';
-import { withClient } from '../request/with-client.ts';
+import { withRun } from '../runs/run-named.ts';
 
 interface Options {
   json?: boolean;
@@ -24,10 +24,10 @@ Examples:
   sentinel run nightly.json --replay nightly.cassette.json
   sentinel cassette nightly -o nightly.cassette.json --json    {handle, file, requests}`,
     )
-    .action(async (handle: string, options: Options) => {
+    .action(async (given: string, options: Options) => {
       const output = openOutput(options);
       const { output: file } = options;
-      await withClient(output, async (client) => {
+      await withRun(output, given, async (client, handle) => {
         const { recordCassette } = await import('../../cassettes/recorded-cassette.ts');
         const { text, requests } = await recordCassette(client, [handle]);
         if (file === undefined) {

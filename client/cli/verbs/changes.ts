@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { StepChanges } from '../../client.ts';
 import type { Paint } from '../../show/paint.ts';
 import { openOutput, type Output } from '../output/output.ts';
-import { withClient } from '../request/with-client.ts';
+import { withRun } from '../runs/run-named.ts';
 
 interface Options {
   json?: boolean;
@@ -29,9 +29,9 @@ Examples:
     .action((handle: string, key: string | undefined, options: Options) => changes(handle, key, options));
 }
 
-async function changes(handle: string, key: string | undefined, options: Options): Promise<void> {
+async function changes(given: string, key: string | undefined, options: Options): Promise<void> {
   const output = openOutput(options);
-  await withClient(output, async (client) => {
+  await withRun(output, given, async (client, handle) => {
     const patches = options.stat !== true;
     const found = await client.changes(handle, { patches, ...(key === undefined ? {} : { key }) });
     output.object(found);

@@ -7,6 +7,7 @@ import { table } from '../output/table.ts';
 import { momentOf } from '../request/moment.ts';
 import { oneOf } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
+import { runNamed } from '../runs/run-named.ts';
 
 interface Options {
   json?: boolean;
@@ -35,10 +36,11 @@ Examples:
     .action((handle: string | undefined, options: Options) => costs(handle, options));
 }
 
-async function costs(handle: string | undefined, { by: asked, since, persona, json }: Options): Promise<void> {
+async function costs(given: string | undefined, { by: asked, since, persona, json }: Options): Promise<void> {
   const output = openOutput(json === undefined ? {} : { json });
-  const by = asked ?? (handle === undefined ? 'sentinel' : 'step');
+  const by = asked ?? (given === undefined ? 'sentinel' : 'step');
   await withClient(output, async (client) => {
+    const handle = given === undefined ? undefined : await runNamed(client, given);
     const found = await client.costs({
       by,
       ...(handle === undefined ? {} : { handle }),

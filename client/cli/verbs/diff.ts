@@ -16,6 +16,7 @@ import { EXIT } from '../output/exit-codes.ts';
 import { openOutput } from '../output/output.ts';
 import { table } from '../output/table.ts';
 import { withClient } from '../request/with-client.ts';
+import { runNamed } from '../runs/run-named.ts';
 
 interface Options {
   json?: boolean;
@@ -27,8 +28,8 @@ export function define(command: Command): void {
     .description(
       'Compares two runs step by step, nested runs included. Exit code 0 when they did the same, 1 when they did not, 4 when there is no such run. Times and ids make no difference.',
     )
-    .argument('<a>', 'a run')
-    .argument('<b>', 'another run')
+    .argument('<handle>', 'a run')
+    .argument('<other-handle>', 'another run')
     .option('--all', 'list the steps that did the same, and those done before a fork, too')
     .addHelpText(
       'after',
@@ -40,9 +41,10 @@ Examples:
     .action((a: string, b: string, options: Options) => compare(a, b, options));
 }
 
-async function compare(a: string, b: string, options: Options): Promise<void> {
+async function compare(one: string, other: string, options: Options): Promise<void> {
   const output = openOutput(options);
   await withClient(output, async (client) => {
+    const [a, b] = [await runNamed(client, one), await runNamed(client, other)];
     const sides = [await sideOf(client, a), await sideOf(client, b)] as const;
     const diff = diffRuns(...sides);
     output.object({ a, b, ...diff });

@@ -1,8 +1,8 @@
 /** `sentinel follow HANDLE`. */
 import type { Command } from 'commander';
 import { openOutput } from '../output/output.ts';
-import { watchRun } from '../output/watch-run.ts';
-import { withClient } from '../request/with-client.ts';
+import { watchRun } from '../following/watch-run.ts';
+import { withRun } from '../runs/run-named.ts';
 
 export function define(command: Command): void {
   command
@@ -17,8 +17,8 @@ Examples:
   sentinel follow nightly
   sentinel follow nightly --json    an event a line, then the result`,
     )
-    .action(async (handle: string, options: { json?: boolean }) => {
+    .action(async (given: string, options: { json?: boolean }) => {
       const output = openOutput({ ...options, streams: true });
-      process.exitCode = await withClient(output, (client) => watchRun(client, handle, output));
+      process.exitCode = await withRun(output, given, (client, handle) => watchRun(client, handle, output));
     });
 }

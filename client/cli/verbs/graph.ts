@@ -48,13 +48,13 @@ async function graphOfFile(file: string, output: Output): Promise<Graph | null> 
   return good === null ? null : graphOf(good.definition, { knownRefs: good.known });
 }
 
-async function graphOfRun(handle: string, output: Output): Promise<Graph> {
-  const [{ withClient }, { runGraph }, { filesOfProject }] = await Promise.all([
-    import('../request/with-client.ts'),
+async function graphOfRun(given: string, output: Output): Promise<Graph> {
+  const [{ withRun }, { runGraph }, { filesOfProject }] = await Promise.all([
+    import('../runs/run-named.ts'),
     import('../../show/run-graph.ts'),
     import('../../read-definition.ts'),
   ]);
-  return withClient(output, async (client) => {
+  return withRun(output, given, async (client, handle) => {
     const { project } = await client.find(handle);
     return runGraph(client, handle, filesOfProject(resolve(project)).known);
   });

@@ -6,6 +6,7 @@ import { oneLine } from '../../show/trace.ts';
 import { howToAnswer, howToAnswerSeen } from '../output/question-lines.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { withClient } from '../request/with-client.ts';
+import { withRun } from '../runs/run-named.ts';
 
 interface Options {
   json?: boolean;
@@ -91,10 +92,10 @@ function showTimes({ state, expiresAt, answer }: InboxItem, { line }: Output): v
     line(`    ${answer.choice} by ${answer.by}${answer.note === null ? '' : `: ${oneLine(answer.note)}`}`);
 }
 
-async function showWhole(handle: string, id: string | undefined, options: Options): Promise<void> {
+async function showWhole(given: string, id: string | undefined, options: Options): Promise<void> {
   const output = openOutput(options);
   const { line } = output;
-  await withClient(output, async (client) => {
+  await withRun(output, given, async (client, handle) => {
     const item = await client.question(handle, id);
     output.object(item);
     showHead(item, output);

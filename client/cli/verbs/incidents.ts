@@ -5,6 +5,7 @@ import { openOutput, type Output } from '../output/output.ts';
 import { momentOf } from '../request/moment.ts';
 import { oneOf, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
+import { runNamed } from '../runs/run-named.ts';
 
 interface Options {
   json?: boolean;
@@ -43,7 +44,7 @@ async function incidents(about: string, { run, kind, persona, since, limit, json
     const found = await client.incidents({
       limit,
       ...(about === '' ? {} : { about }),
-      ...(run === undefined ? {} : { handle: run }),
+      ...(run === undefined ? {} : { handle: await runNamed(client, run) }),
       ...(kind === undefined ? {} : { kind }),
       ...(persona === undefined ? {} : { persona }),
       ...(since === undefined ? {} : { since }),

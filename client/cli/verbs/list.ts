@@ -1,12 +1,15 @@
 /** `sentinel list`. */
 import type { Command } from 'commander';
 import type { RunStatus } from '../../../language/events/run-event.ts';
+import type { Run } from '../../../prisma/store/contract/contract.ts';
 import { durationText } from '../../show/trace.ts';
 import { groupsOf, type GroupReport } from '../../lookup/run-groups.ts';
 import { waitingBelow } from '../../lookup/waiting-runs.ts';
 import { openOutput } from '../output/output.ts';
 import { statusText } from '../output/report-lines.ts';
 import { table } from '../output/table.ts';
+import { momentOf } from '../request/moment.ts';
+import { projectFolder } from '../request/run-request.ts';
 import { oneOf, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
 
@@ -17,12 +20,22 @@ interface Options {
   status?: RunStatus;
   limit: number;
   persona?: string;
+  name?: string;
+  project?: string;
+  since?: number;
 }
 
 export function define(command: Command): void {
   command
     .description('Lists runs, newest first; nested runs are listed too.')
     .option('--status <status>', `only these: ${STATUSES.join(', ')}`, oneOf('--status', STATUSES))
+    .option('--name <name>', 'only runs of the definition of this name')
+    .option('--project <dir>', 'only runs that work in this folder')
+    .option(
+      '--since <when>',
+      'only runs that began since: a date, a time, or how long ago (12h, 7d)',
+      momentOf('--since'),
+    )
     .option('--persona <id>', 'only runs of this persona')
     .option('--limit <n>', 'at most so many', wholeNumber('--limit', { min: 1, max: 10_000 }), 50)
     .addHelpText(
@@ -30,60 +43,35 @@ export function define(command: Command): void {
       `
 Examples:
   sentinel list
-  sentinel list --status running --json`,
+  sentinel list --status failed --since 7d
+  sentinel list --name nightly --project . --json`,
     )
     .action((options: Options) => list(options));
 }
 
 async function list(options: Options): Promise<void> {
   const output = openOutput(options);
-  const { status, limit, persona } = options;
+  const { json: _, project: folder, ...asked } = options;
+  const query = { ...asked, ...(folder === undefined ? {} : { project: projectFolder(folder) }) };
   await withClient(output, async (client) => {
-    const runs = await client.list({
-      limit,
-      ...(status === undefined ? {} : { status }),
-      ...(persona === undefined ? {} : { persona }),
-    });
-    const waiting = await waitingBelow(
-      client,
-      runs.filter((run) => run.status === 'running').map(({ handle }) => handle),
-    );
+    const runs = await client.list(query);
+    const under = runs.filter((run) => run.status === 'running').map(({ handle }) => handle);
+    const waiting = await waitingBelow(client, under);
     const groups = await groupsOf(
       await client.store(),
       runs.flatMap(({ handle, finishedAt }) => (finishedAt === null ? [handle] : [])),
     );
-    const now = Date.now();
     output.object(
-      runs.map(
-        ({
-          handle,
-          name,
-          status: stands,
-          outcome,
-          iterations,
-          project,
-          persona: owner,
-          parent,
-          startedAt,
-          finishedAt,
-        }) => ({
-          handle,
-          name,
-          status: stands,
-          outcome,
-          iterations,
-          project,
-          persona: owner,
-          parent,
-          startedAt,
-          finishedAt,
-          group: groups.get(handle) ?? null,
-          waiting: waiting.get(handle) ?? [],
-          webUrl: client.webUrl(handle),
+      runs.map((run) =>
+        documentOf(run, {
+          group: groups.get(run.handle) ?? null,
+          waiting: waiting.get(run.handle) ?? [],
+          webUrl: client.webUrl(run.handle),
         }),
       ),
     );
     if (runs.length === 0) output.line('No runs.');
+    const now = Date.now();
     const rows = runs.map((run) => [
       run.handle,
       run.name,
@@ -99,4 +87,27 @@ async function list(options: Options): Promise<void> {
 function groupNote(group: GroupReport | undefined): string {
   if (group === undefined) return '';
   return group.state === 'taken' ? `, has ${group.name}` : `, waits for ${group.name}`;
+}
+
+interface Besides {
+  group: GroupReport | null;
+  waiting: readonly string[];
+  webUrl: string | null;
+}
+
+function documentOf(run: Run, besides: Besides): object {
+  const { handle, name, status, outcome, iterations, project, persona, parent, startedAt, finishedAt } = run;
+  return {
+    handle,
+    name,
+    status,
+    outcome,
+    iterations,
+    project,
+    persona,
+    parent,
+    startedAt,
+    finishedAt,
+    ...besides,
+  };
 }

@@ -1,8 +1,10 @@
 /** `sentinel logs HANDLE`. */
 import type { Command } from 'commander';
+import type { LogQuery } from '../../../prisma/store/contract/contract.ts';
+import { LogView } from '../output/log-view.ts';
 import { openOutput } from '../output/output.ts';
 import { oneOf, usage, wholeNumber } from '../request/usage.ts';
-import { withClient } from '../request/with-client.ts';
+import { withRun } from '../runs/run-named.ts';
 
 const STREAMS = ['combined', 'stdout', 'stderr', 'model'] as const;
 
@@ -10,6 +12,9 @@ interface Options {
   json?: boolean;
   stream: (typeof STREAMS)[number];
   lines: number;
+  step?: string;
+  nested: boolean;
+  time?: boolean;
   follow?: boolean;
   raw?: boolean;
 }
@@ -17,11 +22,15 @@ interface Options {
 export function define(command: Command): void {
   command
     .description(
-      'Shows what the steps of a run printed, and what models said: thoughts behind ~, calls behind →. Exit code 4 when there is no such run.',
+      'Shows what the steps of a run, and of the runs nested in it, printed, and what models said: thoughts behind ~, calls behind →. ' +
+        "Where several steps printed, each line begins with its step's key. Exit code 4 when there is no such run.",
     )
     .argument('<handle>', 'the run')
     .option('--stream <name>', 'stdout, stderr, model, or combined', oneOf('--stream', STREAMS), 'combined')
     .option('--lines <n>', 'the last so many lines', wholeNumber('--lines', { min: 0, max: 100_000 }), 200)
+    .option('--step <key>', 'only this step, and what is inside it: steps.2@1, or steps.2 for every pass')
+    .option('--no-nested', 'only the steps of the run itself')
+    .option('--time', 'when each line was written (UTC)')
     .option('--follow', 'everything from the beginning, and then what comes until the run has ended')
     .option('--raw', 'what was printed as it is, with colours and whatever else a terminal obeys')
     .addHelpText(
@@ -30,7 +39,8 @@ export function define(command: Command): void {
 Examples:
   sentinel logs nightly
   sentinel logs nightly --stream stderr --lines 20
-  sentinel logs nightly --follow --json    {"line": …} a line`,
+  sentinel logs nightly --step steps.2@1/steps.0 --time    step 0 of the run that step 2 started
+  sentinel logs nightly --follow --json    {handle, key, stream, at, text} a line`,
     )
     .action((handle: string, options: Options, self: Command) => {
       if (options.raw === true && options.json === true)
@@ -42,25 +52,42 @@ Examples:
     });
 }
 
-async function tail(handle: string, options: Options): Promise<void> {
+async function tail(given: string, options: Options): Promise<void> {
   const output = openOutput(options);
-  const show = options.raw === true ? output.raw : output.line;
-  await withClient(output, async (client) => {
+  await withRun(output, given, async (client, handle) => {
     await client.find(handle);
-    const lines = await (await client.store()).logs.tail(handle, options.stream, options.lines);
+    const lines = await (await client.store()).logs.tail(handle, queryOf(options), options.lines);
     output.object({ handle, stream: options.stream, lines });
-    for (const line of lines) show(line);
+    new LogView(output, handle, options).showAll(lines);
+    if (lines.length === 0 && options.lines > 0) sayNothing(handle, options, output.note);
   });
 }
 
-async function follow(handle: string, options: Options): Promise<void> {
+async function follow(given: string, options: Options): Promise<void> {
   const output = openOutput({ ...options, streams: true });
-  const show = options.raw === true ? output.raw : output.line;
-  await withClient(output, async (client) => {
+  await withRun(output, given, async (client, handle) => {
     await client.find(handle);
-    for await (const line of (await client.store()).logs.follow(handle, options.stream, {})) {
-      output.object({ line });
-      show(line);
+    const view = new LogView(output, handle, options);
+    let isEmpty = true;
+    for await (const line of (await client.store()).logs.follow(handle, queryOf(options), {})) {
+      isEmpty = false;
+      output.object(line);
+      view.show(line);
     }
+    if (isEmpty) sayNothing(handle, options, output.note);
   });
+}
+
+const queryOf = ({ stream, nested, step }: Options): LogQuery => ({
+  stream,
+  nested,
+  ...(step === undefined ? {} : { step }),
+});
+
+/** Nobody has to guess whether a key was written wrong. */
+function sayNothing(handle: string, { step }: Options, note: (text: string) => void): void {
+  if (step !== undefined)
+    note(
+      `sentinel: nothing was printed by "${step}" of ${handle}; "sentinel trace ${handle}" shows the keys of its steps.`,
+    );
 }

@@ -1,6 +1,6 @@
 /** `sentinel pause HANDLE`. */
 import type { Command } from 'commander';
-import { control, refuseStopping } from '../request/control.ts';
+import { control, refuseStopping } from '../runs/control.ts';
 
 export function define(command: Command): void {
   command
@@ -17,8 +17,8 @@ Examples:
   sentinel pause nightly --reason 'the build machine is down'`,
     )
     .action((handle: string, options: { json?: boolean; reason?: string }) =>
-      control(handle, options, 'is held', async (client) =>
-        refuseStopping(await client.pause(handle, options.reason), 'pause'),
+      control(handle, options, 'is held', async (client, found) =>
+        refuseStopping(await client.pause(found, options.reason), 'pause'),
       ),
     );
 }

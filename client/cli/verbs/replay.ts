@@ -10,6 +10,7 @@ import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { usage } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
+import { withRun } from '../runs/run-named.ts';
 
 interface Options {
   json?: boolean;
@@ -40,9 +41,9 @@ Examples:
       if ((handle === undefined) === (file === undefined))
         throw usage('replay takes the handle of a run, or --history FILE; give one of them.');
       const history = file === undefined ? null : (await import('../../history/history-file.ts')).readHistoryFile(file);
-      const report = await withClient(output, (client) =>
-        history === null ? replayStored(client, handle ?? '') : replayFile(client, history),
-      );
+      const report = await (history === null
+        ? withRun(output, handle ?? '', replayStored)
+        : withClient(output, (client) => replayFile(client, history)));
       output.object(report);
       tell(report, output);
       process.exitCode = report.ok ? EXIT.ok : EXIT.failed;

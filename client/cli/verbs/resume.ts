@@ -1,6 +1,6 @@
 /** `sentinel resume HANDLE`. */
 import type { Command } from 'commander';
-import { control, refuseStopping } from '../request/control.ts';
+import { control, refuseStopping } from '../runs/control.ts';
 
 export function define(command: Command): void {
   command
@@ -16,6 +16,8 @@ Examples:
   sentinel resume nightly --json`,
     )
     .action((handle: string, options: { json?: boolean }) =>
-      control(handle, options, 'goes on', async (client) => refuseStopping(await client.resume(handle), 'resume')),
+      control(handle, options, 'goes on', async (client, found) =>
+        refuseStopping(await client.resume(found), 'resume'),
+      ),
     );
 }

@@ -5,7 +5,7 @@ import { openOutput, type Output } from '../output/output.ts';
 import { recordRuns, refuseBoth } from '../files/recording.ts';
 import { fitInputs, handleFor, projectFolder, readInputs } from '../request/run-request.ts';
 import { usage, wholeNumber } from '../request/usage.ts';
-import { watchRun } from '../output/watch-run.ts';
+import { watchRun } from '../following/watch-run.ts';
 import { projectConfig } from '../request/project-config.ts';
 import { withClient } from '../request/with-client.ts';
 import type { SentinelClient } from '../../client.ts';

@@ -7,6 +7,7 @@ import { openOutput, type Output } from '../output/output.ts';
 import { momentOf } from '../request/moment.ts';
 import { oneOf } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
+import { runNamed } from '../runs/run-named.ts';
 
 const RUN_OUTCOMES = ['completed', 'failed', 'stopped', 'cancelled'] as const satisfies readonly RunOutcome[];
 const STEP_OUTCOMES = ['ok', 'failed', 'retried', 'skipped', 'cancelled'] as const satisfies readonly StepOutcome[];
@@ -66,18 +67,18 @@ Examples:
     .action((handles: string[], options: Options) => samples(handles, options));
 }
 
-async function samples(handles: string[], options: Options): Promise<void> {
+async function samples(given: string[], options: Options): Promise<void> {
   const output = openOutput(options);
   const { outcome, stepOutcome, name, since, output: file } = options;
   const query: SampleQuery = {
-    ...(handles.length === 0 ? {} : { handles }),
     ...(outcome === undefined ? {} : { outcomes: outcome }),
     ...(stepOutcome === undefined ? {} : { stepOutcomes: stepOutcome }),
     ...(name === undefined ? {} : { name }),
     ...(since === undefined ? {} : { since }),
   };
   await withClient(output, async (client) => {
-    const found = client.samples(query);
+    const handles = await Promise.all(given.map((handle) => runNamed(client, handle)));
+    const found = client.samples({ ...query, ...(handles.length === 0 ? {} : { handles }) });
     if (file === undefined) for await (const sample of found) output.raw(visible(JSON.stringify(sample)));
     else await toFile(file, found, output);
   });

@@ -7,7 +7,7 @@ import { openOutput, type Output } from '../output/output.ts';
 import { oneLine } from '../../show/trace.ts';
 import { standingOf } from '../../lookup/run-standing.ts';
 import { questionLines } from '../output/question-lines.ts';
-import { withClient } from '../request/with-client.ts';
+import { withRun } from '../runs/run-named.ts';
 
 export function define(command: Command): void {
   command
@@ -20,13 +20,13 @@ export function define(command: Command): void {
       `
 Examples:
   sentinel status          the servers, the worker, and where webhooks are received
-  sentinel status 6f0c
+  sentinel status verify-project-7f
   sentinel status nightly --json`,
     )
-    .action(async (handle: string | undefined, options: { json?: boolean }) => {
+    .action(async (given: string | undefined, options: { json?: boolean }) => {
       const output = openOutput(options);
-      if (handle === undefined) return await services(output);
-      await withClient(output, async (client) => {
+      if (given === undefined) return await services(output);
+      await withRun(output, given, async (client, handle) => {
         const standing = await standingOf(client, handle);
         const { waiting, questions } = standing;
         output.object(standing);

@@ -12,7 +12,7 @@ import { defineGroup } from '../request/group.ts';
 import { openOutput } from '../output/output.ts';
 import { table } from '../output/table.ts';
 import { usage, wholeNumber } from '../request/usage.ts';
-import { withClient } from '../request/with-client.ts';
+import { withRun } from '../runs/run-named.ts';
 
 interface Options {
   json?: boolean;
@@ -76,9 +76,9 @@ Examples:
   sentinel step list nightly steps.2
   sentinel step list nightly steps.1@1 --json    {ok, handle, revision, pass, steps: [{path, type, label, state, editable, step}]}`,
     )
-    .action(async (handle: string, path: string, _options: unknown, self: Command) => {
+    .action(async (given: string, path: string, _options: unknown, self: Command) => {
       const output = openOutput(self.optsWithGlobals<Options>());
-      await withClient(output, async (client) => {
+      await withRun(output, given, async (client, handle) => {
         const listed = await client.steps(handle, path);
         const { definition: _definition, ...list } = listed;
         const at = runAt(handle, path).path;
@@ -153,10 +153,10 @@ Examples:
     );
 }
 
-async function edit(op: EditRequest['op'], handle: string, path: string, options: Options): Promise<void> {
+async function edit(op: EditRequest['op'], run: string, path: string, options: Options): Promise<void> {
   const output = openOutput(options);
   const given = stepGiven(op, options);
-  await withClient(output, async (client) => {
+  await withRun(output, run, async (client, handle) => {
     const seen = await seenBy(client, handle, path, options, given);
     const { note, by = process.env['USER'] ?? 'local' } = options;
     const reply = await client

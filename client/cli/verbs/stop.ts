@@ -1,6 +1,6 @@
 /** `sentinel stop HANDLE`. */
 import type { Command } from 'commander';
-import { control } from '../request/control.ts';
+import { control } from '../runs/control.ts';
 
 export function define(command: Command): void {
   command
@@ -16,6 +16,6 @@ Examples:
   sentinel stop nightly --json`,
     )
     .action((handle: string, options: { json?: boolean }) =>
-      control(handle, options, 'ends after the steps under way', (client) => client.stop(handle)),
+      control(handle, options, 'ends after the steps under way', (client, found) => client.stop(found)),
     );
 }

@@ -3,7 +3,7 @@ import { text as textOf } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { openOutput } from '../output/output.ts';
 import { usage } from '../request/usage.ts';
-import { withClient } from '../request/with-client.ts';
+import { withRun } from '../runs/run-named.ts';
 
 interface Options {
   json?: boolean;
@@ -37,12 +37,12 @@ Examples:
     .action((handle: string, text: string, options: Options) => tell(handle, text, options));
 }
 
-async function tell(handle: string, given: string, options: Options): Promise<void> {
+async function tell(run: string, given: string, options: Options): Promise<void> {
   const output = openOutput(options);
   const text = given === '-' ? await textOf(process.stdin) : given;
   if (text.trim() === '') throw usage('There is nothing to tell: write the text, or - and send it to stdin.');
   const { step, id, by = process.env['USER'] ?? 'local' } = options;
-  await withClient(output, async (client) => {
+  await withRun(output, run, async (client, handle) => {
     const told = await client.tell(handle, text, {
       by,
       ...(step === undefined ? {} : { step }),

@@ -183,14 +183,17 @@ async function watch(paths: readonly string[], options: Options, output: Output)
   await watcher.close();
 }
 
-async function record(handle: string, out: string | undefined, output: Output): Promise<void> {
-  const [{ recordHandle }, { jsonText }, { existsSync, writeFileSync }, { withClient }] = await Promise.all([
+async function record(given: string, out: string | undefined, output: Output): Promise<void> {
+  const [{ recordHandle }, { jsonText }, { existsSync, writeFileSync }, { withRun }] = await Promise.all([
     import('../../definition-tests/record/record-handle.ts'),
     import('../../definition-tests/json-text.ts'),
     import('node:fs'),
-    import('../request/with-client.ts'),
+    import('../runs/run-named.ts'),
   ]);
-  const { name, file, unknown } = await withClient(output, (client) => recordHandle(client, handle));
+  const { handle, name, file, unknown } = await withRun(output, given, async (client, run) => ({
+    handle: run,
+    ...(await recordHandle(client, run)),
+  }));
   const path = out ?? `${name}-${handle}`.replaceAll(/[^\w.-]+/g, '-') + '.sentinel-test.json';
   if (existsSync(path)) throw usage(`${path} exists already; name another file with --out.`);
   try {

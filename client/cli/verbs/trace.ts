@@ -1,9 +1,12 @@
 /** `sentinel trace HANDLE`. */
 import type { Command } from 'commander';
+import type { Json } from '../../../language/json.ts';
+import type { RunEvent } from '../../../language/events/run-event.ts';
+import { emittedData } from '../../follow/emitted-data.ts';
 import { nestedEvents } from '../../follow/nested-events.ts';
 import { orderEvents, traceLines } from '../../show/trace.ts';
 import { openOutput } from '../output/output.ts';
-import { withClient } from '../request/with-client.ts';
+import { withRun } from '../runs/run-named.ts';
 
 export function define(command: Command): void {
   command
@@ -18,18 +21,30 @@ Examples:
   sentinel trace nightly
   sentinel trace nightly --json    {handle, events, nested}`,
     )
-    .action(async (handle: string, options: { json?: boolean }) => {
+    .action(async (given: string, options: { json?: boolean }) => {
       const output = openOutput(options);
-      await withClient(output, async (client) => {
+      await withRun(output, given, async (client, handle) => {
         await client.find(handle);
         const events = await client.events(handle);
         const nested = await nestedEvents(client, handle, events);
+        const data = await emittedData(await client.store(), handle);
+        const emittedIn = (run: string, key: string): Json => data.get(`${run} ${key}`) ?? null;
+        const withData = (run: string, all: readonly RunEvent[]): object[] =>
+          orderEvents(all).map((event) => {
+            const emitted = event.type === 'step-finished' ? emittedIn(run, event.key) : null;
+            return emitted === null ? event : { ...event, data: emitted };
+          });
         output.object({
           handle,
-          events: orderEvents(events),
-          nested: [...nested].map(([under, below]) => ({ handle: `${handle}/${under}`, events: orderEvents(below) })),
+          events: withData(handle, events),
+          nested: [...nested].map(([under, below]) => ({
+            handle: `${handle}/${under}`,
+            events: withData(`${handle}/${under}`, below),
+          })),
         });
-        for (const line of traceLines(events, { paint: output.paint, nested })) output.line(line);
+        const emitted = ({ key }: RunEvent, under: string): Json =>
+          emittedIn(under === '' ? handle : `${handle}/${under}`, key);
+        for (const line of traceLines(events, { paint: output.paint, handle, nested, emitted })) output.line(line);
       });
     });
 }

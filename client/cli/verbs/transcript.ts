@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { transcriptLines, transcriptMarkdown } from '../../show/transcript.ts';
 import { openOutput } from '../output/output.ts';
-import { withClient } from '../request/with-client.ts';
+import { withRun } from '../runs/run-named.ts';
 
 export function define(command: Command): void {
   command
@@ -20,9 +20,9 @@ Examples:
   sentinel transcript nightly steps.2@1 --markdown > review.md
   sentinel transcript nightly --json    {handle, conversations: [{key, messages, turns, compactions}]}`,
     )
-    .action(async (handle: string, key: string | undefined, options: { json?: boolean; markdown?: boolean }) => {
+    .action(async (given: string, key: string | undefined, options: { json?: boolean; markdown?: boolean }) => {
       const output = openOutput(options);
-      await withClient(output, async (client) => {
+      await withRun(output, given, async (client, handle) => {
         const conversations = await client.transcripts(handle, key);
         output.object({ handle, conversations });
         if (options.markdown === true) output.line(`# ${handle}`);

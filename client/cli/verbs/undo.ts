@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Undone } from '../../client.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
-import { withClient } from '../request/with-client.ts';
+import { withRun } from '../runs/run-named.ts';
 
 interface Options {
   json?: boolean;
@@ -37,9 +37,9 @@ Examples:
     .action((handle: string, key: string | undefined, options: Options) => undo(handle, key, options));
 }
 
-async function undo(handle: string, key: string | undefined, options: Options): Promise<void> {
+async function undo(given: string, key: string | undefined, options: Options): Promise<void> {
   const output = openOutput(options);
-  await withClient(output, async (client) => {
+  await withRun(output, given, async (client, handle) => {
     const { only, dryRun, force } = options;
     const undone = await client.undo(handle, { key, only, dryRun, force });
     output.object(undone);

@@ -57,6 +57,19 @@ export interface Run extends NewRun {
 }
 
 /** Which runs; all where nothing is said. */
+export interface RunQuery {
+  status?: RunStatus;
+  persona?: string;
+  name?: string;
+  project?: string;
+  /** Started from then on, in milliseconds since the epoch. */
+  since?: number;
+  /** `false`: only those that no step started. */
+  isNested?: false;
+  limit?: number;
+}
+
+/** Which of them have asked models; all where nothing is said. */
 export interface AskedRuns {
   /** These, and the runs nested in them. */
   handles?: readonly string[];
@@ -91,6 +104,27 @@ export interface LogChunk {
 /** What was added to a log by one writer. */
 export type LogPiece = Pick<LogChunk, 'key' | 'stream' | 'attempt' | 'text' | 'droppedBytes'>;
 
+export interface LogLine {
+  /** The run whose step wrote the line: the one that was asked for, or one nested in it. */
+  handle: string;
+  key: string;
+  stream: string;
+  /** When the chunk in which the line begins was written, in milliseconds since the epoch. */
+  at: number;
+  text: string;
+}
+
+export interface LogQuery {
+  stream: string;
+  /** Lines of nested runs too. */
+  nested?: boolean;
+  /**
+   * Lines of this step alone, and of what is inside it: `steps.2@1`, `steps.2` in every pass, `steps.2@1/steps.0@1`
+   * in a nested run.
+   */
+  step?: string;
+}
+
 export interface DataRecord {
   id: string;
   collection: string;
@@ -98,13 +132,17 @@ export interface DataRecord {
   createdAt: number;
 }
 
-export interface RecordQuery {
+/** Records of a collection. */
+export interface RecordChoice {
   collection: string;
   /**
    * Field → value, or field → `{ $eq, $ne, $gt, $gte, $lt, $lte, $in, $contains }`; dots descend.
    * `id` and `createdAt` name the record's own, every other field is one of its `data`.
    */
   filter?: JsonObject;
+}
+
+export interface RecordQuery extends RecordChoice {
   orderBy?: { field: string; direction: 'asc' | 'desc' }[];
   /** 1,000 unless told otherwise. */
   limit?: number;
@@ -151,7 +189,10 @@ export interface Store {
     /** Removes a run that never started (its workflow could not be started). */
     discard(handle: string): Promise<void>;
     find(handle: string): Promise<Run | null>;
-    list(query: { status?: RunStatus; limit?: number; persona?: string }): Promise<Run[]>;
+    /** Newest first. */
+    list(query: RunQuery): Promise<Run[]>;
+    /** Handles of runs that no step started and that begin so, newest first. */
+    beginningWith(beginning: string, limit: number): Promise<string[]>;
     /** Runs that have asked models, the oldest first, page by page. */
     asked(query: AskedRuns): AsyncGenerator<Run>;
     /** Handles of the runs that steps of this one started, or one of its steps, in the order they began. */
@@ -207,8 +248,9 @@ export interface Store {
     streams(handle: string): Promise<{ stream: string; bytes: number }[]>;
     /** Lines [offset, offset+limit) of a stream; `combined` merges stdout, stderr and what models said, `model` is the last alone. */
     read(handle: string, stream: string, offset: number, limit: number): Promise<string[]>;
-    tail(handle: string, stream: string, lines: number): Promise<string[]>;
-    follow(handle: string, stream: string, options: { signal?: AbortSignal }): AsyncIterable<string>;
+    tail(handle: string, query: LogQuery, lines: number): Promise<LogLine[]>;
+    /** Lines as they come, until the run has ended or `signal` aborts. */
+    follow(handle: string, query: LogQuery, options: { signal?: AbortSignal }): AsyncIterable<LogLine>;
     /** The same in pieces, for whoever looks again and again. */
     reader(handle: string, stream: string): { read(): Promise<LogPiece[]>; readonly hasMore: boolean };
     /** Hears of every writing to the run's logs, and of its end. */
@@ -225,6 +267,10 @@ export interface Store {
     /** A record under an id that nobody else can have: nothing needs to be asked, so it goes out with the session's next statement. */
     add(session: Session, record: DataRecord): void;
     list(session: Session, query: RecordQuery): Promise<DataRecord[]>;
+    /** Puts fields into the records that fit; the records as they are then. */
+    update(session: Session, chosen: RecordChoice, fields: JsonObject): Promise<DataRecord[]>;
+    /** How many there were. */
+    delete(session: Session, chosen: RecordChoice): Promise<number>;
   };
   /** Values of secret environment variables, by the token that stands for them in a run. */
   secrets: {

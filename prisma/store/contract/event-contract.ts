@@ -29,10 +29,37 @@ export interface ClaimedRun {
   claimedAt: Date;
 }
 
+/** An event as whoever looks back sees it. */
+export interface KeptEvent {
+  /** In the order of publishing. */
+  position: number;
+  name: string;
+  data: Json;
+  /** The run that published it; what begins with `@` is no run: `@emit` is a person or a program outside of runs. */
+  handle: string;
+  /** The step that published it, or the id that it was given outside. */
+  key: string;
+  at: number;
+}
+
+export interface KeptQuery {
+  /** A name, or a pattern as `watch` takes it. */
+  pattern?: string;
+  /** Of this run and those nested in it. */
+  handle?: string;
+  /** Published by this step of the run itself. */
+  key?: string;
+  /** Behind this position, the first ones first; without it the latest ones. */
+  after?: number;
+  limit: number;
+}
+
 /** Events published by `emit`: rows with a sequence, once per (handle, key). */
 export interface Signals {
   /** Within a segment or a step: it is there once the session has committed. */
   publish(session: Session, event: NewEvent): Promise<void>;
+  /** What was published, in order. */
+  kept(query: KeptQuery): Promise<KeptEvent[]>;
   /** At once, outside any session. */
   publishAll(events: readonly NewEvent[]): Promise<void>;
   /**

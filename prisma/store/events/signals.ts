@@ -14,7 +14,7 @@ import type { Json } from '../../../language/json.ts';
 import type { PublishedEvent } from '../../../language/events/published-event.ts';
 import type { Session } from '../contract/session-contract.ts';
 import type { Database } from '../connection/database.ts';
-import type { ClaimedRun, NewEvent, Signals, WantedEvent } from '../contract/event-contract.ts';
+import type { ClaimedRun, KeptEvent, KeptQuery, NewEvent, Signals, WantedEvent } from '../contract/event-contract.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
 import { EVENT_CHANNEL, type Announcer, type Listener } from './wakeups.ts';
 
@@ -41,6 +41,7 @@ export function signals(database: Database, announcer: Announcer, listener: List
       if (events.length > 0) announcer.announce(EVENT_CHANNEL, '');
     },
 
+    kept: (query) => kept(database, query),
     next: (wanted) => next(database, wanted),
     claim: claimer(database),
 
@@ -85,6 +86,29 @@ const toEvent = ({ position, handle, key, name, data, at }: EventRow): Published
   data,
   at: at.getTime(),
 });
+
+async function kept(database: Database, query: KeptQuery): Promise<KeptEvent[]> {
+  const { pattern, handle, key, after, limit } = query;
+  await database.query('select place_events()', []);
+  const isGlob = pattern !== undefined && isEventGlob(pattern);
+  const rows = await database.query<EventRow>(
+    `select position, handle, key, name, data, at from published_events
+     where position > $1 and ($2::text is null or name = $2) and ($3::text is null or name ~ $3)
+       and ($4::text is null or handle = $4 or (starts_with(handle, $4 || '/') and $5::text is null))
+       and ($5::text is null or key = $5)
+     order by position ${after === undefined ? 'desc' : 'asc'} limit $6`,
+    [
+      after ?? 0,
+      pattern === undefined || isGlob ? null : withoutNul(pattern),
+      isGlob ? eventRegex(pattern) : null,
+      handle === undefined ? null : withoutNul(handle),
+      key ?? null,
+      limit,
+    ],
+  );
+  const events = rows.map(({ at, ...row }): KeptEvent => ({ ...row, at: at.getTime() }));
+  return after === undefined ? events.toReversed() : events;
+}
 
 async function next(database: Database, wanted: WantedEvent): Promise<PublishedEvent | null> {
   const { handle, glob } = wanted;

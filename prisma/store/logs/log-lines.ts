@@ -4,22 +4,23 @@
  * its own writer goes on with it. Bytes that a log's bound left out show as one line.
  */
 import { isModelStream, markOf } from '../../../language/models/model-streams.ts';
-import type { LogPiece } from '../contract/contract.ts';
+import type { LogLine, LogPiece } from '../contract/contract.ts';
 import { wrapped } from './wrapped.ts';
 
-export interface StoredChunk {
+/** A chunk, or what is new of it, with the run it belongs to and when it was written. */
+export interface DatedPiece extends LogPiece {
+  handle: string;
+  writtenAt: Date;
+}
+
+export interface StoredChunk extends DatedPiece {
   position: number;
   revision: number;
-  key: string;
-  stream: string;
-  attempt: number;
-  text: string;
   bytes: number;
-  droppedBytes: number;
 }
 
 export class LogLines {
-  readonly lines: string[] = [];
+  readonly lines: LogLine[] = [];
   /** Of each writer that is in the middle of a line, the line's index. */
   readonly #open = new Map<string, number>();
   readonly #wrapLength: number;
@@ -29,19 +30,19 @@ export class LogLines {
     this.#wrapLength = wrapLength;
   }
 
-  add(chunk: LogPiece): void {
-    const writer = JSON.stringify([chunk.key, chunk.stream, chunk.attempt]);
+  add(chunk: DatedPiece): void {
+    const writer = JSON.stringify([chunk.handle, chunk.key, chunk.stream, chunk.attempt]);
     if (chunk.droppedBytes > 0) {
       this.#open.delete(writer);
-      this.lines.push(`… ${chunk.droppedBytes.toLocaleString('en-US')} bytes dropped …`);
+      this.#push(chunk, `… ${chunk.droppedBytes.toLocaleString('en-US')} bytes dropped …`);
     }
     const pieces = chunk.text.split('\n');
     const rest = pieces.pop() ?? '';
     for (const piece of pieces) {
-      this.#extend(writer, chunk.stream, piece);
+      this.#extend(writer, chunk, piece);
       this.#open.delete(writer);
     }
-    if (rest !== '') this.#extend(writer, chunk.stream, rest);
+    if (rest !== '') this.#extend(writer, chunk, rest);
   }
 
   /** Lines up to here will not change any more. */
@@ -51,17 +52,23 @@ export class LogLines {
     return settled;
   }
 
-  #extend(writer: string, stream: string, text: string): void {
+  #extend(writer: string, chunk: DatedPiece, text: string): void {
+    const { stream } = chunk;
     const index = this.#open.get(writer);
-    const line = index === undefined ? markOf(stream) + text : `${this.lines[index] ?? ''}${text}`;
+    const begun = index === undefined ? undefined : this.lines[index];
+    const line = begun === undefined ? markOf(stream) + text : `${begun.text}${text}`;
     const [first = '', ...others] = isModelStream(stream) ? wrapped(line, this.#wrapLength) : [line];
-    if (index === undefined) this.#open.set(writer, this.lines.push(first) - 1);
-    else this.lines[index] = first;
-    for (const other of others) this.#open.set(writer, this.lines.push(other) - 1);
+    if (begun === undefined) this.#open.set(writer, this.#push(chunk, first));
+    else begun.text = first;
+    for (const other of others) this.#open.set(writer, this.#push(chunk, other));
+  }
+
+  /** The line's index. */
+  #push({ handle, key, stream, writtenAt }: DatedPiece, text: string): number {
+    return this.lines.push({ handle, key, stream, at: writtenAt.getTime(), text }) - 1;
   }
 }
 
 /** Removes the carriage return of a CRLF. */
-export function shown(line: string): string {
-  return line.endsWith('\r') ? line.slice(0, -1) : line;
-}
+export const shown = (line: LogLine): LogLine =>
+  line.text.endsWith('\r') ? { ...line, text: line.text.slice(0, -1) } : line;

@@ -6,9 +6,10 @@
  * Invariant: `revision` orders writings, but a concurrent writer's lower number may become visible
  * later; the last REVISIONS_WINDOW numbers are therefore asked for again, less those already seen.
  */
-import type { LogPiece } from '../contract/contract.ts';
 import type { Database } from '../connection/database.ts';
-import type { StoredChunk } from './log-lines.ts';
+import type { LogPiece } from '../contract/contract.ts';
+import type { DatedPiece, StoredChunk } from './log-lines.ts';
+import { COLUMNS, WANTED, wantedParameters, type Wanted } from './wanted-chunks.ts';
 
 const PAGE = 50;
 const REVISIONS_WINDOW = 512;
@@ -16,7 +17,7 @@ const REVISIONS_WINDOW = 512;
 interface Read {
   database: Database;
   handle: string;
-  streams: string[];
+  wanted: Wanted;
 }
 
 export class LogReader {
@@ -33,26 +34,31 @@ export class LogReader {
 
   /** What is new since the last time, a page at most. */
   async read(): Promise<LogPiece[]> {
-    const { database, handle, streams } = this.#read;
+    const pieces = await this.readDated();
+    return pieces.map(({ key, stream, attempt, text, droppedBytes }) => ({ key, stream, attempt, text, droppedBytes }));
+  }
+
+  /** The same, with the run that each piece belongs to and the time of its writing. */
+  async readDated(): Promise<DatedPiece[]> {
+    const { database, handle, wanted } = this.#read;
     const page = await database.query<StoredChunk>(
-      `select position, revision, key, stream, attempt, text, bytes, dropped_bytes as "droppedBytes" from log_chunks
-       where handle = $1 and stream = any($2::text[]) and revision > $3 and not revision = any($4::bigint[])
+      `select ${COLUMNS} from log_chunks where ${WANTED} and revision > $5 and not revision = any($6::bigint[])
        order by revision limit ${PAGE}`,
-      [handle, streams, this.#seen.floor, this.#seen.numbers],
+      [...wantedParameters([handle], wanted), this.#seen.floor, this.#seen.numbers],
     );
     for (const chunk of page) this.#seen.add(chunk.revision);
     this.hasMore = page.length === PAGE;
     return page.flatMap((chunk) => this.#fresh(chunk) ?? []);
   }
 
-  #fresh({ position, key, stream, attempt, text, bytes, droppedBytes }: StoredChunk): LogPiece | null {
+  #fresh({ position, text, bytes, droppedBytes, ...chunk }: StoredChunk): DatedPiece | null {
     const end = droppedBytes + bytes;
     const readUpTo = this.#ends.get(position) ?? 0;
     this.#ends.set(position, Math.max(end, readUpTo));
     const fresh = end - readUpTo;
     if (fresh <= 0) return null;
     const added = fresh >= bytes ? text : Buffer.from(text).subarray(-fresh).toString();
-    return { key, stream, attempt, text: added, droppedBytes: Math.max(0, fresh - bytes) };
+    return { ...chunk, text: added, droppedBytes: Math.max(0, fresh - bytes) };
   }
 }
 

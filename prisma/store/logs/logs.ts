@@ -6,33 +6,22 @@ import type { LogChunk, Store } from '../contract/contract.ts';
 import type { Database } from '../connection/database.ts';
 import { followLog } from './follow-log.ts';
 import { LogReader } from './log-reader.ts';
-import { modelStreams } from '../../../language/models/model-streams.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
 import { LogLines, shown } from './log-lines.ts';
 import type { StoredChunk } from './log-lines.ts';
+import { COLUMNS, handlesOf, WANTED, wanted, wantedParameters, type Wanted } from './wanted-chunks.ts';
 import { LOG_CHANNEL } from '../events/wakeups.ts';
 import type { Announcer, Listener } from '../events/wakeups.ts';
 
 const CHUNKS_PAGE = 50;
-
-/** `combined` is what a terminal would have shown; `model` what models said. */
-function streamNames(stream: string): string[] {
-  switch (stream) {
-    case 'combined':
-      return ['stdout', 'stderr', ...modelStreams];
-    case 'model':
-      return modelStreams;
-    default:
-      return [stream];
-  }
-}
 
 export function logs(database: Database, announcer: Announcer, listener: Listener): Store['logs'] {
   return {
     async append(chunks) {
       if (chunks.length === 0) return;
       await append(database, chunks);
-      for (const handle of new Set(chunks.map((chunk) => chunk.handle))) announcer.announce(LOG_CHANNEL, handle);
+      for (const handle of new Set(chunks.flatMap((chunk) => withRunsAround(chunk.handle))))
+        announcer.announce(LOG_CHANNEL, handle);
     },
 
     streams: (handle) =>
@@ -42,24 +31,26 @@ export function logs(database: Database, announcer: Announcer, listener: Listene
       ),
 
     async read(handle, stream, offset, limit) {
-      const wanted = offset + limit;
+      const end = offset + limit;
       const log = new LogLines();
-      for (let after = 0; log.settled < wanted;) {
-        const page = await readPage(database, handle, stream, 'position > $3', 'asc', after);
+      const from = { handles: [handle], wanted: wanted(handle, { stream }) };
+      for (let after = 0; log.settled < end;) {
+        const page = await readPage(database, from, 'asc', after);
         for (const chunk of page) log.add(chunk);
         const last = page.at(-1);
         if (last === undefined || page.length < CHUNKS_PAGE) break;
         after = last.position;
       }
-      return log.lines.slice(offset, wanted).map(shown);
+      return log.lines.slice(offset, end).map((line) => shown(line).text);
     },
 
-    async tail(handle, stream, lines) {
+    async tail(handle, query, lines) {
+      const from = { handles: await handlesOf(database, handle, query), wanted: wanted(handle, query) };
       const chunks: StoredChunk[] = [];
       let breaks = 0;
       // One more line break than lines: the first line of what was read may lack its beginning.
       for (let before = Number.MAX_SAFE_INTEGER; breaks <= lines;) {
-        const page = await readPage(database, handle, stream, 'position < $3', 'desc', before);
+        const page = await readPage(database, from, 'desc', before);
         chunks.push(...page);
         for (const chunk of page) breaks += chunk.text.split('\n').length - 1;
         const last = page.at(-1);
@@ -71,27 +62,31 @@ export function logs(database: Database, announcer: Announcer, listener: Listene
       return lines === 0 ? [] : log.lines.slice(-lines).map(shown);
     },
 
-    follow: (handle, stream, options) =>
-      followLog({ database, listener, handle, streams: streamNames(stream), signal: options.signal }),
+    follow: (handle, query, options) => followLog({ database, listener, handle, query, signal: options.signal }),
 
-    reader: (handle, stream) => new LogReader({ database, handle, streams: streamNames(stream) }),
+    reader: (handle, stream) => new LogReader({ database, handle, wanted: wanted(handle, { stream }) }),
 
     listen: (handle) => listener.listen(LOG_CHANNEL, handle),
   };
 }
 
+/** Followers of a run follow those nested in it, too. */
+function withRunsAround(handle: string): string[] {
+  const words = handle.split('/');
+  return words.map((_, index) => words.slice(0, index + 1).join('/'));
+}
+
+/** The next page after a position, or the one before it. */
 function readPage(
   database: Database,
-  handle: string,
-  stream: string,
-  bound: 'position > $3' | 'position < $3',
+  from: { handles: readonly string[]; wanted: Wanted },
   direction: 'asc' | 'desc',
   position: number,
 ): Promise<StoredChunk[]> {
   return database.query<StoredChunk>(
-    `select position, revision, key, stream, attempt, text, bytes, dropped_bytes as "droppedBytes" from log_chunks
-     where handle = $1 and stream = any($2::text[]) and ${bound} order by position ${direction} limit ${CHUNKS_PAGE}`,
-    [handle, streamNames(stream), position],
+    `select ${COLUMNS} from log_chunks where ${WANTED} and position ${direction === 'asc' ? '>' : '<'} $5
+     order by position ${direction} limit ${CHUNKS_PAGE}`,
+    [...wantedParameters(from.handles, from.wanted), position],
   );
 }
 
@@ -125,7 +120,7 @@ async function write(database: Database, chunks: readonly LogChunk[]): Promise<v
     `insert into log_chunks (handle, key, stream, attempt, part, text, bytes, dropped_bytes)
      values ${rows.join(', ')}
      on conflict (handle, key, stream, attempt, part) do update set text = excluded.text, bytes = excluded.bytes,
-       dropped_bytes = excluded.dropped_bytes, revision = nextval('log_chunks_revision_seq')`,
+       dropped_bytes = excluded.dropped_bytes, written_at = now(), revision = nextval('log_chunks_revision_seq')`,
     values,
   );
 }

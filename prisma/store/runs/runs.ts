@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { FailureInfo } from '../../../language/failure.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
-import type { AskedRuns, Run, RunContext, Store } from '../contract/contract.ts';
+import type { AskedRuns, Run, RunContext, RunQuery, Store } from '../contract/contract.ts';
 import type { Database } from '../connection/database.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
 import type { LazyPrisma } from '../connection/prisma-client.ts';
@@ -120,15 +120,9 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
       return row === undefined ? null : toRun(row);
     },
 
-    async list({ status, persona, limit }) {
-      const client = await prisma.get();
-      const rows = await client.run.findMany({
-        where: { ...(status === undefined ? {} : { status }), ...(persona === undefined ? {} : { persona }) },
-        orderBy: [{ startedAt: 'desc' }, { handle: 'asc' }],
-        take: Math.min(limit ?? LIST_DEFAULT, LIST_MAX),
-      });
-      return rows.map(toRun);
-    },
+    list: (query) => listed(prisma, query),
+
+    beginningWith: (beginning, limit) => beginningSo(database, beginning, limit),
 
     asked: (query) => askedRuns(database, query),
 
@@ -141,6 +135,28 @@ export function runs(database: Database, prisma: LazyPrisma): Store['runs'] {
     context: known.find,
     remember: known.remember,
   };
+}
+
+async function listed(prisma: LazyPrisma, { limit, since, isNested, ...asked }: RunQuery): Promise<Run[]> {
+  const client = await prisma.get();
+  const rows = await client.run.findMany({
+    where: {
+      ...asked,
+      ...(since === undefined ? {} : { startedAt: { gte: new Date(since) } }),
+      ...(isNested === false ? { parent: null } : {}),
+    },
+    orderBy: [{ startedAt: 'desc' }, { handle: 'asc' }],
+    take: Math.min(limit ?? LIST_DEFAULT, LIST_MAX),
+  });
+  return rows.map(toRun);
+}
+
+async function beginningSo(database: Database, beginning: string, limit: number): Promise<string[]> {
+  const rows = await database.query<{ handle: string }>(
+    `select handle from runs where parent is null and starts_with(handle, $1) order by started_at desc, handle limit $2`,
+    [withoutNul(beginning), limit],
+  );
+  return rows.map((row) => row.handle);
 }
 
 /** What never changes of a run is read once. */

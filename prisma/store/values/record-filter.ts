@@ -5,7 +5,7 @@
  */
 import { isJsonObject } from '../../../language/json.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
-import type { RecordQuery } from '../contract/contract.ts';
+import type { RecordChoice, RecordQuery } from '../contract/contract.ts';
 import { toJsonbString, toJsonbText } from '../connection/jsonb-text.ts';
 
 export const COLUMNS = 'collection, id, data, created_at as "createdAt"';
@@ -17,11 +17,9 @@ const COMPARISONS = { $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' } as const;
 const OPERATORS = ['$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$in', '$contains'];
 
 export function recordQuery(query: RecordQuery): { text: string; values: unknown[] } {
-  const values: unknown[] = [toJsonbString(query.collection)];
+  const values: unknown[] = [];
   const add = (value: unknown): string => `$${values.push(value)}`;
-  const conditions = ['collection = $1'];
-  for (const [field, expected] of Object.entries(query.filter ?? {}))
-    conditions.push(...matchField(add, field, expected));
+  const where = whereOf(add, query);
   const order = (query.orderBy ?? []).map(({ field, direction }) => {
     if (direction !== 'asc' && direction !== 'desc')
       throw new Error(`orderBy "${field}": direction must be asc or desc, not ${JSON.stringify(direction)}`);
@@ -29,9 +27,31 @@ export function recordQuery(query: RecordQuery): { text: string; values: unknown
   });
   const limit = add(Math.min(bound('limit', query.limit ?? LIST_DEFAULT), LIST_MAX));
   const offset = add(bound('offset', query.offset ?? 0));
-  const text = `select ${COLUMNS} from records where ${conditions.join(' and ')}
+  const text = `select ${COLUMNS} from records where ${where}
     order by ${[...order, 'position'].join(', ')} limit ${limit} offset ${offset}`;
   return { text, values };
+}
+
+/** Puts the fields into each record that fits; those of the same name are replaced. */
+export function recordUpdate(chosen: RecordChoice, fields: JsonObject): { text: string; values: unknown[] } {
+  const values: unknown[] = [];
+  const add = (value: unknown): string => `$${values.push(value)}`;
+  const data = add(recordData(fields));
+  return {
+    text: `update records set data = data || ${data}::jsonb where ${whereOf(add, chosen)} returning ${COLUMNS}`,
+    values,
+  };
+}
+
+export function recordDelete(chosen: RecordChoice): { text: string; values: unknown[] } {
+  const values: unknown[] = [];
+  const where = whereOf((value) => `$${values.push(value)}`, chosen);
+  return { text: `delete from records where ${where} returning id`, values };
+}
+
+function whereOf(add: Add, { collection, filter = {} }: RecordChoice): string {
+  const fields = Object.entries(filter).flatMap(([field, expected]) => matchField(add, field, expected));
+  return [`collection = ${add(toJsonbString(collection))}`, ...fields].join(' and ');
 }
 
 /** The id, when the query asks for one record by it: the common case, and one look at the key. */

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../language/json.ts';
 import type { DataRecord, Store } from '../contract/contract.ts';
 import type { BulkInsert, KeyedRead, Session } from '../contract/session-contract.ts';
 import { fromJsonbString, toJsonbString } from '../connection/jsonb-text.ts';
-import { COLUMNS, onlyId, recordData, recordQuery } from './record-filter.ts';
+import { COLUMNS, onlyId, recordData, recordDelete, recordQuery, recordUpdate } from './record-filter.ts';
 
 /** What a btree entry holds is bounded; past it the insert would fail inside the transaction. */
 const ID_BYTES_MAX = 1_000;
@@ -83,5 +83,15 @@ export const records: Store['records'] = {
     }
     const { text, values } = recordQuery(query);
     return (await session.read<Row>(text, values)).map(toRecord);
+  },
+
+  async update(session, chosen, fields) {
+    const { text, values } = recordUpdate(chosen, fields);
+    return (await session.write<Row>(text, values)).map(toRecord);
+  },
+
+  async delete(session, chosen) {
+    const { text, values } = recordDelete(chosen);
+    return (await session.write(text, values)).length;
   },
 };

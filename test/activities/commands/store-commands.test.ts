@@ -61,6 +61,32 @@ describe('data/*', () => {
     expect(await run('data/list', { collection: 'nothing' })).toEqual([]);
   });
 
+  it('changes and deletes the records that an id or a filter names, and no others', async () => {
+    const collection = 'changed';
+    for (const name of ['ant', 'bee', 'cat'])
+      await run('data/create', { collection, id: name, data: { name, legs: name === 'cat' ? 4 : 6, old: true } });
+    await run('data/create', { collection: 'other', id: 'ant', data: { legs: 6 } });
+    expect(await run('data/update', { collection, id: 'ant', data: { legs: 5, wings: 0 } })).toMatchObject([
+      { id: 'ant', name: 'ant', legs: 5, wings: 0, old: true },
+    ]);
+    expect(await run('data/update', { collection, filter: { legs: { $lte: 5 } }, data: { old: false } })).toHaveLength(
+      2,
+    );
+    expect(await run('data/list', { collection, filter: { old: true } })).toMatchObject([{ id: 'bee' }]);
+    expect(await run('data/update', { collection, id: 'none', data: { n: 1 } })).toEqual([]);
+    for (const [name, params] of [
+      ['data/delete', { collection }],
+      ['data/delete', { collection, filter: {} }],
+      ['data/update', { collection, data: { n: 1 } }],
+      ['data/update', { collection, id: 'ant', data: { id: 'bee' } }],
+    ] as const)
+      await expect(run(name, params)).rejects.toMatchObject({ code: 'COMMAND_PARAMS_INVALID' });
+    expect(await run('data/delete', { collection, filter: { old: false } })).toEqual({ deleted: 2 });
+    expect(await run('data/delete', { collection, id: 'ant' })).toEqual({ deleted: 0 });
+    expect(await run('data/list', { collection })).toMatchObject([{ id: 'bee', legs: 6 }]);
+    expect(await run('data/read', { collection: 'other', id: 'ant' })).toMatchObject({ legs: 6 });
+  });
+
   it('writes once, however often the step runs', async () => {
     const over = { key: 'steps.once@1', run: { handle: 'run-once', project: '/', persona: 'p', definitionHash: 'd' } };
     const params = { collection: 'once', data: { n: 1 } };

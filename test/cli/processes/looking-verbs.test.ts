@@ -29,6 +29,7 @@ const LOOKS: Readonly<Record<string, string>> = {
   follow: 'follow nightly',
   inbox: 'inbox --clear',
   chat: 'chat general --send hello',
+  events: 'events',
   doctor: 'doctor',
 };
 const IN_GROUPS = [
@@ -39,6 +40,8 @@ const IN_GROUPS = [
   'trigger list',
   'trigger show nightly',
   'step list nightly',
+  'data list todos',
+  'data read todos T-1',
 ];
 const NEED_NO_SERVICES = new Set(['validate', 'normalize', 'schema', 'explain', 'simulate', 'doctor']);
 
@@ -72,6 +75,8 @@ describe('a verb that only looks', () => {
       'trigger list',
       'trigger show',
       'step list',
+      'data list',
+      'data read',
     ]);
   });
 

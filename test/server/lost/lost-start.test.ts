@@ -73,3 +73,19 @@ test('a run that has ended is not run again, although its events are not there y
   expect(again.isNew).toBe(false);
   expect(await harness.rows('started')).toHaveLength(before + 1);
 });
+
+test('a handle that is drawn and taken is drawn again, also where only a row is left of its run', async () => {
+  const { store, client, taskQueue, project } = harness;
+  await harness.run(definition, { handle: 'drawn-once' });
+  await store.runs.create(row('drawn-row'));
+  const drawn = ['drawn-once', 'drawn-row', 'drawn-free'];
+  const draw = (): string => drawn.shift() ?? '';
+  const request = { definition, inputs: {}, project, persona: 'tester', draw };
+  expect(await startRun({ store, client, catalogue, taskQueue }, request)).toMatchObject({
+    handle: 'drawn-free',
+    isNew: true,
+  });
+  expect(await harness.result('drawn-free')).toMatchObject({ outcome: 'completed' });
+  expect(await isKnownToTemporal('drawn-row')).toBe(false);
+  expect(await harness.start(definition)).toMatch(/^started-[2-9a-hjkmnp-z]{8}$/);
+});

@@ -96,9 +96,9 @@ test('a shell step that prints a gigabyte', async () => {
   const streams = await harness.store.logs.streams(handle);
   const kept = streams.reduce((sum, stream) => sum + stream.bytes, 0);
   expect(kept).toBeLessThan(4 * MIB);
-  const lines = await harness.store.logs.tail(handle, 'stdout', 200_000);
-  expect(lines.at(-1)).toBe('the end');
-  expect(lines.filter((line) => /^… [\d,]{13} bytes dropped …$/.test(line))).toHaveLength(1);
+  const lines = await harness.store.logs.tail(handle, { stream: 'stdout' }, 200_000);
+  expect(lines.at(-1)?.text).toBe('the end');
+  expect(lines.filter(({ text }) => /^… [\d,]{13} bytes dropped …$/.test(text))).toHaveLength(1);
 });
 
 test('3,000 passes of one quick command', async () => {

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { LogChunk } from '../../../prisma/store/contract/contract.ts';
+import type { LogChunk, LogLine, NewRun } from '../../../prisma/store/contract/contract.ts';
 import { all, finished, started, take, useStore } from '../harness/opened.ts';
 
 const opened = useStore();
+
+const texts = (lines: readonly LogLine[]): string[] => lines.map(({ text }) => text);
 
 function chunk(handle: string, part: number, text: string, rest: Partial<LogChunk> = {}): LogChunk {
   return { handle, key: 'steps.0@1', stream: 'stdout', attempt: 1, part, text, droppedBytes: 0, ...rest };
@@ -42,7 +44,9 @@ describe('reading a log', () => {
     expect(await logs.read('many', 'stdout', 0, 5_000)).toEqual(lines);
     expect(await logs.read('many', 'stdout', 2_990, 5)).toEqual(lines.slice(2_990, 2_995));
     for (const count of [0, 1, 7, 999, 10_000]) {
-      expect(await logs.tail('many', 'stdout', count)).toEqual(count === 0 ? [] : lines.slice(-count));
+      expect(texts(await logs.tail('many', { stream: 'stdout' }, count))).toEqual(
+        count === 0 ? [] : lines.slice(-count),
+      );
     }
   });
 
@@ -54,7 +58,10 @@ describe('reading a log', () => {
       chunk('bound', 1, 'new tail\n', { droppedBytes: 12_345_678 }),
     ]);
     expect(await logs.read('bound', 'combined', 0, 10)).toEqual(['head', '… 12,345,678 bytes dropped …', 'new tail']);
-    expect(await logs.tail('bound', 'stdout', 2)).toEqual(['… 12,345,678 bytes dropped …', 'new tail']);
+    expect(texts(await logs.tail('bound', { stream: 'stdout' }, 2))).toEqual([
+      '… 12,345,678 bytes dropped …',
+      'new tail',
+    ]);
   });
 
   test('holds NUL, broken surrogates, hostile and very long keys', async () => {
@@ -73,13 +80,13 @@ describe('following a log', () => {
     const { logs, events } = opened.store;
     await events.append('follow', [started(1)]);
     await logs.append([chunk('follow', 0, 'one\ntw')]);
-    const following = all(logs.follow('follow', 'combined', {}));
+    const following = all(logs.follow('follow', { stream: 'combined' }, {}));
     await sleep(100);
     await logs.append([chunk('follow', 1, 'o\n'), chunk('follow', 0, 'err\n', { stream: 'stderr' })]);
     await sleep(50);
     await logs.append([chunk('follow', 2, 'no line break')]);
     await events.append('follow', [finished(2)]);
-    expect(await following).toEqual(['one', 'two', 'err', 'no line break']);
+    expect(texts(await following)).toEqual(['one', 'two', 'err', 'no line break']);
   });
 
   test('shows of a rewritten part only what is new', async () => {
@@ -87,7 +94,7 @@ describe('following a log', () => {
     await events.append('rewrite', [started(1)]);
     const seen: string[] = [];
     const following = (async () => {
-      for await (const line of logs.follow('rewrite', 'stdout', {})) seen.push(line);
+      for await (const line of logs.follow('rewrite', { stream: 'stdout' }, {})) seen.push(line.text);
     })();
     for (const [text, droppedBytes] of [
       ['l1\n', 0],
@@ -105,9 +112,9 @@ describe('following a log', () => {
 
   test('shows a prompt whose writer fell silent', async () => {
     const { logs } = opened.store;
-    const following = take(logs.follow('prompt', 'stdout', {}), 1);
+    const following = take(logs.follow('prompt', { stream: 'stdout' }, {}), 1);
     await logs.append([chunk('prompt', 0, 'Continue? ')]);
-    expect(await following).toEqual(['Continue? ']);
+    expect(texts(await following)).toEqual(['Continue? ']);
   });
 });
 
@@ -123,7 +130,7 @@ describe('what models say', () => {
     const said = ['~ Let me see.', '~ And so.', 'I look.', '→ code/read {}'];
     expect(await logs.read('model', 'model', 0, 10)).toEqual(said);
     expect(await logs.read('model', 'combined', 0, 10)).toEqual([...said, 'printed']);
-    expect(await logs.tail('model', 'model', 2)).toEqual(said.slice(2));
+    expect(texts(await logs.tail('model', { stream: 'model' }, 2))).toEqual(said.slice(2));
     expect(await logs.read('model', 'stdout', 0, 10)).toEqual(['printed']);
   });
 
@@ -133,12 +140,12 @@ describe('what models say', () => {
     const words = Array.from({ length: 60 }, (_, nth) => `word${nth}`).join(' ');
     const key = 'k/turn.1';
     await logs.append([chunk('wrapped', 0, words, { key, stream: 'answer' })]);
-    const [first = ''] = await take(logs.follow('wrapped', 'combined', {}), 1);
+    const [first = ''] = texts(await take(logs.follow('wrapped', { stream: 'combined' }, {}), 1));
     expect(first).toMatch(/^word0 word1 .* $/);
     expect(first.length).toBeLessThanOrEqual(121);
     await logs.append([chunk('wrapped', 1, ' and the end\n', { key, stream: 'answer' })]);
     await events.append('wrapped', [finished(2)]);
-    expect((await all(logs.follow('wrapped', 'model', {}))).join('')).toBe(`${words} and the end`);
+    expect(texts(await all(logs.follow('wrapped', { stream: 'model' }, {}))).join('')).toBe(`${words} and the end`);
     expect(await logs.read('wrapped', 'model', 0, 10)).toEqual([`${words} and the end`]);
   });
 
@@ -163,5 +170,67 @@ describe('what models say', () => {
     expect(one.hasMore).toBe(true);
     expect(await one.read()).toHaveLength(10);
     expect(one.hasMore).toBe(false);
+  });
+});
+
+const nestedRun = (handle: string, parent: string | null): NewRun => ({
+  handle,
+  name: 'n',
+  definitionHash: 'hash',
+  project: '/p',
+  persona: 'ada',
+  parent,
+  inputs: {},
+  startedAt: 0,
+});
+
+describe('a run and those nested in it', () => {
+  const inner = 'outer/steps.1@1';
+
+  test('are read together in the order of writing, by step, and with times', async () => {
+    const { logs, runs } = opened.store;
+    for (const [handle, parent] of [
+      ['outer', null],
+      [inner, 'outer'],
+      ['outermost', null],
+    ] as const)
+      await runs.create(nestedRun(handle, parent));
+    const before = Date.now();
+    await logs.append([chunk('outer', 0, 'own\n'), chunk('outermost', 0, 'of another run\n')]);
+    await logs.append([chunk(inner, 0, 'nes'), chunk(inner, 0, 'second\n', { key: 'steps.10@2' })]);
+    await logs.append([chunk(inner, 1, 'ted\n')]);
+    const whole = await logs.tail('outer', { stream: 'combined', nested: true }, 10);
+    expect(whole.map(({ handle, key, stream, text }) => ({ handle, key, stream, text }))).toEqual([
+      { handle: 'outer', key: 'steps.0@1', stream: 'stdout', text: 'own' },
+      { handle: inner, key: 'steps.0@1', stream: 'stdout', text: 'nested' },
+      { handle: inner, key: 'steps.10@2', stream: 'stdout', text: 'second' },
+    ]);
+    for (const { at } of whole) {
+      expect(at).toBeGreaterThan(before - 60_000);
+      expect(at).toBeLessThan(Date.now() + 60_000);
+    }
+    const ofStep = async (step: string): Promise<string[]> =>
+      texts(await logs.tail('outer', { stream: 'combined', nested: true, step }, 10));
+    expect(await ofStep('steps.0')).toEqual(['own']);
+    expect(await ofStep('steps.1@1')).toEqual(['nested', 'second']);
+    expect(await ofStep('steps.1@1/steps.0@1')).toEqual(['nested']);
+    expect(await ofStep('steps.1@1/steps.1')).toEqual([]);
+    expect(texts(await logs.tail('outer', { stream: 'combined' }, 10))).toEqual(['own']);
+  });
+
+  test('are followed together, also a run that begins meanwhile', async () => {
+    const { logs, runs, events } = opened.store;
+    await runs.create(nestedRun('around', null));
+    await events.append('around', [started(1)]);
+    await logs.append([chunk('around', 0, 'own\n')]);
+    const following = all(logs.follow('around', { stream: 'combined', nested: true }, {}));
+    await sleep(100);
+    await runs.create(nestedRun('around/steps.1@1', 'around'));
+    await logs.append([chunk('around/steps.1@1', 0, 'nested\n')]);
+    await events.append('around', [finished(2)]);
+    expect((await following).map(({ handle, text }) => [handle, text])).toEqual([
+      ['around', 'own'],
+      ['around/steps.1@1', 'nested'],
+    ]);
   });
 });

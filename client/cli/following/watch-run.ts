@@ -9,12 +9,17 @@ import { isAtLimit } from '../../../language/events/question.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import { ClientError, type SentinelClient } from '../../client.ts';
 import { CANCEL_MAX_MS } from '../../cancel-run.ts';
+import type { Json } from '../../../language/json.ts';
+import type { Store } from '../../../prisma/store/contract/contract.ts';
+import { emittedBy } from '../../follow/emitted-data.ts';
+import type { FollowedEvent } from '../../follow/follow-run.ts';
 import { pollUntil } from '../../follow/poll-until.ts';
-import { EXIT, exitCodeOfRun } from './exit-codes.ts';
-import type { Output } from './output.ts';
-import { howToAnswer } from './question-lines.ts';
-import { reportLines } from './report-lines.ts';
+import { EXIT, exitCodeOfRun } from '../output/exit-codes.ts';
+import type { Output } from '../output/output.ts';
+import { howToAnswer } from '../output/question-lines.ts';
+import { reportLines } from '../output/report-lines.ts';
 import { RunView } from './run-view.ts';
+import { saidByFailed } from './said-by-failed.ts';
 
 const DETACH_MS = 2000;
 const ASKED_MS = 2000;
@@ -31,12 +36,21 @@ export async function watchRun(client: SentinelClient, handle: string, output: O
   await view.open();
   try {
     for await (const followed of client.followLive(handle, { signal: following.signal })) {
-      view.show(followed);
       if ('said' in followed) {
+        view.show(followed);
         output.object({ type: 'said', handle: followed.handle, ...followed.said });
         continue;
       }
-      output.object({ ...followed.event, handle: followed.handle });
+      const store = await client.store();
+      const emitted = await dataOf(store, followed);
+      view.show(followed, emitted);
+      output.object({ ...followed.event, handle: followed.handle, ...(emitted === null ? {} : { data: emitted }) });
+      const last = await saidByFailed(store, followed);
+      if (last.length > 0) {
+        view.quote(followed, last);
+        const { key } = followed.event;
+        output.object({ type: 'stderr', handle: followed.handle, key, lines: last });
+      }
       waits = await isWaiting(client, followed.handle, followed.event);
       if (waits) how = howToGoOn(followed.handle, followed.event);
       if (waits && !output.isTerminal) break;
@@ -55,6 +69,12 @@ export async function watchRun(client: SentinelClient, handle: string, output: O
     return EXIT.waiting;
   }
   return exitCodeOfRun(report);
+}
+
+/** What a step emitted; null where it emitted nothing. */
+async function dataOf(store: Store, { handle, event }: FollowedEvent): Promise<Json> {
+  if (event.type !== 'step-finished' || event.step !== 'emit' || event.outcome !== 'ok') return null;
+  return emittedBy(store, handle, event.key);
 }
 
 /** A pause, or a question, in the history of a run that went on since is no reason to wait. */

@@ -2,7 +2,7 @@
 import type { RunState } from '../../../workflows/messages/messages.ts';
 import { ClientError, type SentinelClient } from '../../client.ts';
 import { openOutput } from '../output/output.ts';
-import { withClient } from './with-client.ts';
+import { withRun } from './run-named.ts';
 
 /** A run that was told to stop is neither held nor let go on any more: its state says so, and so does this. */
 export function refuseStopping(state: RunState, verb: 'pause' | 'resume'): RunState {
@@ -14,14 +14,14 @@ export function refuseStopping(state: RunState, verb: 'pause' | 'resume'): RunSt
 }
 
 export async function control(
-  handle: string,
+  given: string,
   options: { json?: boolean },
   result: string,
-  ask: (client: SentinelClient) => Promise<RunState>,
+  ask: (client: SentinelClient, handle: string) => Promise<RunState>,
 ): Promise<void> {
   const output = openOutput(options);
-  await withClient(output, async (client) => {
-    const state = await ask(client);
+  await withRun(output, given, async (client, handle) => {
+    const state = await ask(client, handle);
     output.object({ ok: true, ...state, webUrl: client.webUrl(handle) });
     output.line(`${handle} ${result}${state.reason === null ? '' : ` (${state.reason})`}.`);
     for (const { key, label } of state.current) output.line(`  under way: ${key}  ${label}`);

@@ -3,7 +3,7 @@ import { markOf } from '../../../language/models/model-streams.ts';
 import { wrapped } from '../../../prisma/store/logs/wrapped.ts';
 import type { FollowedPiece } from '../../follow/follow-run.ts';
 import { depthOf } from '../../show/step-keys.ts';
-import type { Output } from './output.ts';
+import type { Output } from '../output/output.ts';
 
 const lineLength = 100;
 

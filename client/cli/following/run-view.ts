@@ -1,10 +1,11 @@
 /** A run on the screen: a line for each event as it comes, and on a terminal the steps under way. */
 import type { FollowedEvent, FollowedPiece } from '../../follow/follow-run.ts';
+import type { Json } from '../../../language/json.ts';
 import { depthOf } from '../../show/step-keys.ts';
 import { durationText, eventLine, isOfRun, oneLine, questionDetails } from '../../show/trace.ts';
-import type { Output } from './output.ts';
+import type { Output } from '../output/output.ts';
 import { SaidView } from './said-view.ts';
-import { openSpinner, type Spinning } from './spinner.ts';
+import { openSpinner, type Spinning } from '../output/spinner.ts';
 
 const TICK_MS = 1000;
 
@@ -29,18 +30,21 @@ export class RunView {
     this.#timer = setInterval(() => this.#refresh(), TICK_MS);
   }
 
-  show(followed: FollowedEvent | FollowedPiece): void {
+  /** `data`: what the step emitted. */
+  show(followed: FollowedEvent | FollowedPiece, data: Json = null): void {
     if ('said' in followed) this.#said.show(followed, nestingOf(this.#handle, followed.handle));
-    else this.#showEvent(followed);
+    else this.#showEvent(followed, data);
   }
 
-  #showEvent({ handle, event }: FollowedEvent): void {
+  #showEvent({ handle, event }: FollowedEvent, data: Json): void {
     const own = handle === this.#handle;
     if (event.type === 'step-started')
       this.#running.set(`${handle} ${event.key}`, { label: event.label, since: event.at });
     if (event.type === 'step-finished') this.#running.delete(`${handle} ${event.key}`);
     const isShown = event.type === 'pass-finished' ? own : !isOfRun(event);
-    const line = isShown ? eventLine(event, nestingOf(this.#handle, handle), { paint: this.#output.paint }) : null;
+    const line = isShown
+      ? eventLine(event, nestingOf(this.#handle, handle), { paint: this.#output.paint, emitted: () => data })
+      : null;
     if (line !== null) {
       this.#output.line(line);
       this.#said.interrupt();
@@ -48,6 +52,13 @@ export class RunView {
     if (event.type === 'asked')
       for (const text of questionDetails(event, nestingOf(this.#handle, handle))) this.#output.line(text);
     this.#refresh();
+  }
+
+  /** What the step that the event ends has printed, behind a bar. */
+  quote({ handle, event }: FollowedEvent, lines: readonly string[]): void {
+    const { line, paint } = this.#output;
+    const indent = '  '.repeat(nestingOf(this.#handle, handle) + depthOf(event.key) + 1);
+    for (const text of lines) line(`${indent}${paint.dim('│')} ${text}`);
   }
 
   close(): void {

@@ -1,0 +1,81 @@
+/** What the verbs that fork a run have in common: their options, and the start of the new run. */
+import type { Command } from 'commander';
+import type { SentinelClient } from '../../client.ts';
+import type { ForkRequest } from '../../history/fork-run.ts';
+import { watchRun } from '../following/watch-run.ts';
+import { EXIT } from '../output/exit-codes.ts';
+import type { Output } from '../output/output.ts';
+import { readGoodDefinition } from '../request/good-definition.ts';
+import { handleFor, readInputs } from '../request/run-request.ts';
+
+export interface ForkOptions {
+  json?: boolean;
+  set: string[];
+  edit?: string;
+  id?: string;
+  persona?: string;
+  host?: string;
+  detach?: boolean;
+}
+
+export function forkOptions(command: Command): Command {
+  return command
+    .option(
+      '--set <name=value>',
+      'a variable as it is to be; JSON is a value, anything else text (repeatable)',
+      (given: string, all: string[]) => [...all, given],
+      [],
+    )
+    .option(
+      '--edit <file>',
+      'the definition to go on with; the steps that are open at that point must stand where they stood',
+    )
+    .option('--id <handle>', 'the handle of the new run (default: a new one)')
+    .option('--persona <id>', "who the new run belongs to (default: the old run's)")
+    .option('--host <name>', 'run on the workers of this host (default: where the old run ran)')
+    .option('--detach', 'print the handle and return');
+}
+
+/** All but where the new run begins; null where the definition has problems, which have been shown. */
+export async function forkRequest(
+  options: ForkOptions,
+  output: Output,
+): Promise<Omit<ForkRequest, 'handle' | 'at'> | null> {
+  const { edit, id, persona, host } = options;
+  const set = readInputs(undefined, options.set, '--set');
+  const as = id === undefined ? undefined : handleFor(id);
+  const edited = edit === undefined ? undefined : await readGoodDefinition(edit, output);
+  if (edited === null) return null;
+  return {
+    set,
+    ...(as === undefined ? {} : { as }),
+    ...(persona === undefined ? {} : { persona }),
+    ...(host === undefined ? {} : { host }),
+    ...(edited === undefined ? {} : { definition: edited.definition, known: edited.known }),
+  };
+}
+
+export async function startFork(
+  client: SentinelClient,
+  request: ForkRequest,
+  { detach }: ForkOptions,
+  output: Output,
+): Promise<number> {
+  const { project } = await client.find(request.handle);
+  const [{ forkRun }, { ownBundle }, parts] = await Promise.all([
+    import('../../history/fork-run.ts'),
+    import('../../history/bundle.ts'),
+    client.parts(undefined, project),
+  ]);
+  const { handle, of, at } = await forkRun(parts, await ownBundle(), request, await client.events(request.handle));
+  const isItsTurn = ['/turn.', '#'].some((mark) => request.at.startsWith(`${at}${mark}`));
+  if (at !== request.at && !isItsTurn) {
+    output.note(
+      `sentinel: ${request.at} ran in one stretch of quick steps that begins with ${at}, so the new run begins there and those steps run again.`,
+    );
+  }
+  if (detach !== true) return watchRun(client, handle, output);
+  output.object({ ...(await client.status(handle)), origin: { type: 'fork', of, at } });
+  output.line(handle);
+  return EXIT.ok;
+}

@@ -1,0 +1,139 @@
+/** `sentinel data list|read|delete COLLECTION`: the records that runs keep. */
+import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
+import { previewOf } from '../../../language/events/preview.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
+import type { DataRecord, RecordChoice, Store } from '../../../prisma/store/contract/contract.ts';
+import type { OpenSession } from '../../../prisma/store/contract/session-contract.ts';
+import type { SentinelClient } from '../../client.ts';
+import { ClientError } from '../../client.ts';
+import { oneLine } from '../../show/trace.ts';
+import { openOutput } from '../output/output.ts';
+import { givenJson } from '../request/given-json.ts';
+import { defineGroup } from '../request/group.ts';
+import { usage, wholeNumber } from '../request/usage.ts';
+import { withClient } from '../request/with-client.ts';
+
+const FILTER_REMEDY = `write it in single quotes: --filter '{"name": "value"}'`;
+
+interface Options {
+  json?: boolean;
+  filter?: string;
+  limit: number;
+}
+
+export function define(group: Command): void {
+  group.description('Shows and deletes the records that runs keep in collections (data/create).');
+  defineGroup(group, {
+    list: { summary: 'list the records of a collection', kind: 'looks', define: defineList },
+    read: { summary: 'show one record whole', kind: 'looks', define: defineRead },
+    delete: { summary: 'delete records', kind: 'acts', define: defineDelete },
+  });
+}
+
+const withFilter = (command: Command): Command =>
+  command.option('--filter <json>', 'fields with their values, or with operators as data/list has them');
+
+function defineList(command: Command): void {
+  withFilter(command.description('Lists the records of a collection, the oldest first.'))
+    .argument('<collection>', 'its name')
+    .option('--limit <n>', 'at most so many', wholeNumber('--limit', { min: 1, max: 100_000 }), 100)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel data list todos
+  sentinel data list todos --filter '{"done": false, "size": {"$gt": 3}}' --json`,
+    )
+    .action(async (collection: string, _options: unknown, self: Command) => {
+      const options = self.optsWithGlobals<Options>();
+      const output = openOutput(options);
+      const chosen = chosenBy(collection, options);
+      await withClient(output, async (client) => {
+        const found = await within(client, (session, { records }) =>
+          records.list(session, { ...chosen, limit: options.limit }),
+        );
+        output.object(found.map(view));
+        for (const { id, data } of found) output.line(`${output.paint.strong(id)}  ${oneLine(previewOf(data))}`);
+        if (found.length === 0) output.note(`sentinel: ${collection} holds no such record.`);
+      });
+    });
+}
+
+function defineRead(command: Command): void {
+  withFilter(command.description('Shows the first record that fits. Exit code 4 when there is none.'))
+    .argument('<collection>', 'its name')
+    .argument('[id]', 'of the record; or give --filter')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel data read todos T-17
+  sentinel data read todos --filter '{"title": "Ship it"}' --json`,
+    )
+    .action(async (collection: string, id: string | undefined, _options: unknown, self: Command) => {
+      const options = self.optsWithGlobals<Options>();
+      const output = openOutput(options);
+      const chosen = someOf(chosenBy(collection, options, id));
+      await withClient(output, async (client) => {
+        const [found] = await within(client, (session, { records }) => records.list(session, { ...chosen, limit: 1 }));
+        if (found === undefined) throw new ClientError('NOT_FOUND', `${collection} holds no such record.`);
+        output.object(view(found));
+        output.text(JSON.stringify(view(found), null, 2));
+      });
+    });
+}
+
+function defineDelete(command: Command): void {
+  withFilter(command.description('Deletes the records that an id or a filter names.'))
+    .argument('<collection>', 'its name')
+    .argument('[id]', 'of the record; or give --filter')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel data delete todos T-17
+  sentinel data delete todos --filter '{"done": true}' --json    {ok, collection, deleted}`,
+    )
+    .action(async (collection: string, id: string | undefined, _options: unknown, self: Command) => {
+      const options = self.optsWithGlobals<Options>();
+      const output = openOutput(options);
+      const chosen = someOf(chosenBy(collection, options, id));
+      await withClient(output, async (client) => {
+        const deleted = await within(client, async (session, { records }) => {
+          const count = await records.delete(session, chosen);
+          await session.commit({ handle: '@data', key: randomUUID(), result: count, events: [] });
+          return count;
+        });
+        output.object({ ok: true, collection, deleted });
+        output.line(`${deleted} ${deleted === 1 ? 'record' : 'records'} deleted.`);
+      });
+    });
+}
+
+function chosenBy(collection: string, { filter }: Options, id?: string): RecordChoice {
+  const given: Json = filter === undefined ? {} : givenJson('--filter', filter, FILTER_REMEDY);
+  if (!isJsonObject(given)) throw usage(`--filter is not a JSON object; ${FILTER_REMEDY}.`);
+  return { collection, filter: { ...given, ...(id === undefined ? {} : { id }) } };
+}
+
+/** Never all of a collection by leaving something out. */
+function someOf(chosen: RecordChoice): RecordChoice {
+  if (Object.keys(chosen.filter ?? {}).length > 0) return chosen;
+  throw usage(`Which record of ${chosen.collection}? Give its id, or a --filter that names a field.`);
+}
+
+const view = ({ id, collection, createdAt, data }: DataRecord): JsonObject => ({ id, collection, createdAt, ...data });
+
+async function within<Result>(
+  client: SentinelClient,
+  ask: (session: OpenSession, store: Store) => Promise<Result>,
+): Promise<Result> {
+  const store = await client.store();
+  const session = store.session();
+  try {
+    return await ask(session, store);
+  } finally {
+    await session.close();
+  }
+}

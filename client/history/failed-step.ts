@@ -1,0 +1,44 @@
+/** The step at which a run failed: where a retry begins. */
+import type { RunEvent, StepFinished } from '../../language/events/run-event.ts';
+import { comparePlaces, placeOf } from '../show/step-keys.ts';
+
+/**
+ * The innermost step whose failure ended the run, as its first attempt. Where branches failed together, the one that
+ * began first: the others stand before their failures there. Of a run that was lost, the first step under way.
+ * Null where no step failed.
+ */
+export function failedStep(events: readonly RunEvent[]): string | null {
+  const finished = events.filter((event) => event.type === 'step-finished' && !isCleanUp(event.key));
+  const failed = finished.filter((event): event is StepFinished => 'outcome' in event && event.outcome === 'failed');
+  const outermost = failed.at(-1);
+  if (outermost === undefined) return earliest(events, underWay(events));
+  const others = finished.filter((event) => 'outcome' in event && event.outcome !== 'failed').map(({ key }) => key);
+  // A step around it that was skipped or tried again has dealt with a failure.
+  const counted = failed
+    .map(({ key }) => key)
+    .filter((key) => isWithin(key, outermost.key))
+    .filter((key) => !others.some((other) => isWithin(key, other)));
+  const innermost = counted.filter((key) => !counted.some((other) => other !== key && isWithin(other, key)));
+  return earliest(events, innermost);
+}
+
+/** The first attempt has the key without a mark. */
+function earliest(events: readonly RunEvent[], keys: readonly string[]): string | null {
+  const begun = events.find((event) => event.type === 'step-started' && keys.includes(event.key))?.key ?? keys[0];
+  return begun?.replace(/#\d+(?=@[^@]*$)/, '') ?? null;
+}
+
+function underWay(events: readonly RunEvent[]): string[] {
+  const ended = new Set(events.filter(({ type }) => type === 'step-finished').map(({ key }) => key));
+  const open = events.filter(({ type, key }) => type === 'step-started' && !ended.has(key) && !isCleanUp(key));
+  const keys = open.map(({ key }) => key);
+  return keys.filter((key) => !keys.some((other) => other !== key && isWithin(other, key)));
+}
+
+const isCleanUp = (key: string): boolean => key.startsWith('always.');
+
+/** Whether a step is the other one, or inside it. */
+function isWithin(key: string, around: string): boolean {
+  const outer = placeOf(around);
+  return comparePlaces(placeOf(key).slice(0, outer.length), outer) === 0;
+}

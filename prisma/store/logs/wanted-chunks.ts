@@ -1,0 +1,56 @@
+/** Which chunks of log are wanted: of which run, and those nested in it, which streams, and which step. */
+import { modelStreams } from '../../../language/models/model-streams.ts';
+import type { Database } from '../connection/database.ts';
+import { withoutNul } from '../connection/jsonb-text.ts';
+import type { LogQuery } from '../contract/contract.ts';
+
+export interface Wanted {
+  /** The run that was asked for: keys of nested runs begin with what their handle adds to it. */
+  root: string;
+  streams: string[];
+  step: string | null;
+}
+
+export const wanted = (root: string, { stream, step }: LogQuery): Wanted => ({
+  root,
+  streams: streamNames(stream),
+  step: step === undefined ? null : withoutNul(step),
+});
+
+/** `combined` is what a terminal would have shown; `model` what models said. */
+function streamNames(stream: string): string[] {
+  switch (stream) {
+    case 'combined':
+      return ['stdout', 'stderr', ...modelStreams];
+    case 'model':
+      return modelStreams;
+    default:
+      return [stream];
+  }
+}
+
+/** The run itself first; runs nested in it at any depth where they are asked for. */
+export async function handlesOf(database: Database, handle: string, { nested = false }: LogQuery): Promise<string[]> {
+  if (!nested) return [handle];
+  const rows = await database.query<{ handle: string }>(
+    `select handle from runs where starts_with(handle, $1 || '/') order by started_at, handle`,
+    [withoutNul(handle)],
+  );
+  return [handle, ...rows.map((row) => row.handle)];
+}
+
+export const COLUMNS = `position, revision, handle, key, stream, attempt, text, bytes,
+  dropped_bytes as "droppedBytes", written_at as "writtenAt"`;
+
+const KEY_FROM_ROOT = `(case when handle = $3 then key else substr(handle, length($3) + 2) || '/' || key end)`;
+
+/** Takes $1 to $4: handles, streams, root and step. What follows a step's key in a longer one is inside that step. */
+export const WANTED = `handle = any($1::text[]) and stream = any($2::text[]) and ($4::text is null
+  or (starts_with(${KEY_FROM_ROOT}, $4) and substr(${KEY_FROM_ROOT}, length($4) + 1, 1) in ('', '/', '@', '#', '.')))`;
+
+export const wantedParameters = (handles: readonly string[], { streams, root, step }: Wanted): unknown[] => [
+  handles,
+  streams,
+  root,
+  step,
+];

@@ -1,0 +1,200 @@
+/** The verbs that show what happened in a run, as processes. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../../language/json.ts';
+import type { Definition } from '../../../language/model.ts';
+import { create, once, shell } from '../harness/definitions.ts';
+import { Harness, type Said } from '../harness/harness.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await Harness.open();
+  await harness.startWorker();
+});
+afterAll(() => harness.close());
+
+const sentinel = (...args: string[]): Promise<Said> => harness.command(...args);
+const documentOf = async (...args: string[]): Promise<Json> =>
+  JSON.parse((await sentinel(...args, '--json')).out) as Json;
+
+function write(definition: Definition): string {
+  writeFileSync(join(harness.project, `${definition.name}.json`), JSON.stringify(definition));
+  return `${definition.name}.json`;
+}
+
+describe('logs', () => {
+  beforeAll(async () => {
+    const inner = once('inner', [shell('echo deep; echo oops >&2')]);
+    await harness.run(once('outer', [shell('echo first'), { type: 'sentinel', definition: inner }]), {
+      handle: 'see-logs',
+    });
+    await harness.run(once('alone', [{ type: 'sentinel', definition: inner }]), { handle: 'see-alone' });
+  });
+
+  test('show what nested runs printed, each line with the key of its step', async () => {
+    const { code, out, err } = await sentinel('logs', 'see-logs');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    const nested = 'steps.1@1/steps.0@1';
+    expect(out.split('\n').toSorted()).toEqual(['', 'steps.0@1  first', `${nested}  deep`, `${nested}  oops`]);
+    expect((await sentinel('logs', 'see-logs', '--follow', '--stream', 'stdout')).out).toBe(`first\n${nested}  deep\n`);
+  });
+
+  test('of one step have no key; --step, --no-nested and --time choose', async () => {
+    expect((await sentinel('logs', 'see-alone', '--stream', 'stdout')).out).toBe('deep\n');
+    expect((await sentinel('logs', 'see-alone', '--no-nested')).out).toBe('');
+    expect((await sentinel('logs', 'see-logs', '--no-nested')).out).toBe('first\n');
+    expect((await sentinel('logs', 'see-logs', '--step', 'steps.1', '--stream', 'stderr')).out).toBe('oops\n');
+    expect((await sentinel('logs', 'see-logs', '--step', 'steps.0', '--time')).out).toMatch(
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z {2}first\n$/,
+    );
+    expect(await sentinel('logs', 'see-logs', '--step', 'steps.7')).toMatchObject({
+      code: 0,
+      out: '',
+      err: expect.stringContaining('nothing was printed by "steps.7"') as string,
+    });
+    expect(await documentOf('logs', 'see-logs', '--step', 'steps.0@1')).toMatchObject({
+      handle: 'see-logs',
+      lines: [
+        { handle: 'see-logs', key: 'steps.0@1', stream: 'stdout', text: 'first', at: expect.any(Number) as number },
+      ],
+    });
+  });
+});
+
+describe('run', () => {
+  const numbers = shell('for n in 1 2 3 4 5 6 7 8 9 10 11; do echo "line $n" >&2; done; exit 3');
+  const file = (): string =>
+    write(once('breaks', [numbers, shell('echo fine >&2'), shell('exit 4', { failOn: 'nonzero' })]));
+
+  test('shows the last ten lines of stderr of a step that ended non-zero, and none of one that did not', async () => {
+    const { code, out } = await sentinel('run', file(), '--id', 'see-breaks');
+    expect(code).toBe(1);
+    expect(out).toMatch(/exit 3.*\n {2}│ line 2\n( {2}│ line \d+\n){8} {2}│ line 11\n✔ steps\.1@1/);
+    expect(out).not.toContain('│ fine');
+    const said = (await sentinel('follow', 'see-breaks', '--json')).out.trim().split('\n');
+    const quoted = said.map((line) => JSON.parse(line) as JsonObject).filter(({ type }) => type === 'stderr');
+    expect(quoted).toMatchObject([{ handle: 'see-breaks', key: 'steps.0@1' }]);
+    expect(quoted[0]?.['lines']).toHaveLength(10);
+  });
+});
+
+describe('retry', () => {
+  test('begins at the step that failed, and does nothing of what was done', async () => {
+    const steps = [
+      shell('echo once >> retried'),
+      shell('test -e mended', { failOn: 'nonzero' }),
+      shell('echo end >> retried'),
+    ];
+    expect((await sentinel('run', write(once('mends', steps)), '--id', 'see-mends')).out).toContain(
+      'again from there: sentinel retry see-mends',
+    );
+    writeFileSync(join(harness.project, 'mended'), '');
+    const { code, err } = await sentinel('retry', 'see-mends', '--id', 'see-mended');
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: 'sentinel: see-mends failed at steps.1@1; the new run begins there.\n',
+    });
+    expect(readFileSync(join(harness.project, 'retried'), 'utf8')).toBe('once\nend\n');
+    expect(await sentinel('retry', 'see-mended', '--json')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('see-mended has not failed (completed)') as string,
+    });
+    expect(await sentinel('retry', 'see-nobody')).toMatchObject({ code: 4, out: '' });
+  });
+
+  test('begins with the nested run in which the step is', async () => {
+    const inner = once('inner', [shell('test -e later', { failOn: 'nonzero' })]);
+    const file = write(once('holds', [shell('echo before >> held'), { type: 'sentinel', definition: inner }]));
+    expect(await sentinel('run', file, '--id', 'see-holds')).toMatchObject({ code: 1 });
+    writeFileSync(join(harness.project, 'later'), '');
+    expect(await sentinel('retry', 'see-holds', '--id', 'see-held')).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('see-holds failed at steps.1@1') as string,
+    });
+    expect(readFileSync(join(harness.project, 'held'), 'utf8')).toBe('before\n');
+  });
+});
+
+describe('a run', () => {
+  test('is found by the beginning of its handle, also around a nested run, and an exact handle comes first', async () => {
+    const inner = once('inner', [shell('echo nested')]);
+    const outer = once('found', [{ type: 'sentinel', definition: inner }]);
+    for (const handle of ['found-abc', 'found-abcd', 'found-xyz']) await harness.run(outer, { handle });
+    expect((await sentinel('logs', 'found-abc')).out).toBe('nested\n');
+    expect(await documentOf('logs', 'found-x')).toMatchObject({ handle: 'found-xyz' });
+    expect(await documentOf('status', 'found-x/steps.0@1')).toMatchObject({ handle: 'found-xyz/steps.0@1' });
+    const several = await sentinel('status', 'found-');
+    expect(several).toMatchObject({ code: 2, out: '' });
+    expect(several.err).toMatch(/Several runs begin with "found-": found-xyz, found-abcd, found-abc\. Write more/);
+    expect(await sentinel('status', 'found-q')).toMatchObject({ code: 4 });
+  });
+
+  test('is the latest of the project with --last', async () => {
+    await harness.run(once('lasting', [shell('echo latest')]), { handle: 'see-last' });
+    expect((await sentinel('logs', '--last', '--stream', 'stdout')).out).toBe('latest\n');
+    expect(await documentOf('costs', '--last')).toMatchObject({ handle: 'see-last' });
+    expect((await sentinel('diff', 'see-last', '--last')).out).toContain('see-last');
+    expect((await sentinel('list', '--last')).err).toContain('unknown option "--last"');
+    expect((await sentinel('logs', '--help')).out).toContain('--last in its place');
+  });
+
+  test('is listed by name, project and time', async () => {
+    const [first] = (await documentOf('list', '--name', 'lasting')) as JsonObject[];
+    expect(first).toMatchObject({ handle: 'see-last', name: 'lasting' });
+    const handlesOf = async (...args: string[]): Promise<Json[]> =>
+      ((await documentOf('list', ...args)) as JsonObject[]).map(({ handle }) => handle ?? null);
+    expect(await handlesOf('--project', '.', '--name', 'lasting', '--since', '1h')).toEqual(['see-last']);
+    expect(await handlesOf('--project', '/', '--name', 'lasting')).toEqual([]);
+    expect(await handlesOf('--since', '2999-01-01')).toEqual([]);
+    expect(await handlesOf('--status', 'cancelled')).toEqual([]);
+  });
+});
+
+describe('what was emitted', () => {
+  beforeAll(async () => {
+    const inner = once('tells', [{ type: 'emit', event: 'deep:done', data: 'deep' }]);
+    const steps: Definition['steps'] = [
+      { type: 'emit', event: 'told:done', data: { version: 7 } },
+      { type: 'emit', event: 'plain' },
+      { type: 'sentinel', definition: inner },
+      create('seen', { n: 1 }),
+      create('seen', { n: 2 }),
+    ];
+    await harness.run(once('emits', steps), { handle: 'see-emits' });
+  });
+
+  test('stands with its data in trace and run, and the trace names nested runs', async () => {
+    const trace = await sentinel('trace', 'see-emits');
+    expect(trace.out).toMatch(/emit told:done {2}ok {2}\{"version":7\}/);
+    expect(trace.out).toMatch(/emit deep:done {2}ok {2}deep/);
+    expect(trace.out).toContain('\n  run see-emits/steps.2@1\n');
+    expect((await sentinel('follow', 'see-emits')).out).toMatch(/emit told:done {2}ok {2}\{"version":7\}/);
+    const whole = [expect.objectContaining({ key: 'steps.0@1', data: { version: 7 } }) as Json];
+    expect(await documentOf('trace', 'see-emits')).toMatchObject({ events: expect.arrayContaining(whole) as Json });
+    const followed = (await sentinel('follow', 'see-emits', '--json')).out.trim().split('\n');
+    expect(followed.map((line) => JSON.parse(line) as Json)).toEqual(expect.arrayContaining(whole));
+  });
+
+  test('is shown by events: of a run, by pattern, and as it comes', async () => {
+    const found = (await documentOf('events', '*:done', '--run', 'see-emits')) as JsonObject[];
+    expect(found.map(({ name, data, handle, key }) => ({ name, data, handle, key }))).toEqual([
+      { name: 'told:done', data: { version: 7 }, handle: 'see-emits', key: 'steps.0@1' },
+      { name: 'deep:done', data: 'deep', handle: 'see-emits/steps.2@1', key: 'steps.0@1' },
+    ]);
+    await sentinel('emit', 'outside:word', '--data', '"hello"', '--id', 'T-1');
+    expect((await sentinel('events', 'outside:word')).out).toMatch(/outside:word {2}hello {2}emit T-1\n$/);
+    const followed = await sentinel('events', 'deep:done', '--run', 'see-emits', '--follow', '--json');
+    expect(JSON.parse(followed.out)).toMatchObject({ name: 'deep:done' });
+    expect(await sentinel('events', 'nothing:such')).toMatchObject({ code: 0, out: '' });
+  });
+
+  test('and what was kept is listed, read and deleted by data', async () => {
+    expect(await documentOf('data', 'list', 'seen')).toMatchObject([{ n: 1 }, { n: 2 }]);
+    expect(await documentOf('data', 'read', 'seen', '--filter', '{"n": 2}')).toMatchObject({ n: 2 });
+    expect(await sentinel('data', 'delete', 'seen')).toMatchObject({ code: 2 });
+    expect(await documentOf('data', 'delete', 'seen', '--filter', '{"n": {"$gt": 1}}')).toMatchObject({ deleted: 1 });
+    expect((await sentinel('data', 'list', 'seen')).out).toMatch(/^\w+ {2}\{"n":1\}\n$/);
+    expect(await sentinel('data', 'read', 'seen', 'none')).toMatchObject({ code: 4 });
+  });
+});
