@@ -89,6 +89,8 @@ const loop = (config: Extract<Step, { type: 'loop' }>['loop']): Step => ({
   steps: [shell('true')],
 });
 
+const fan = (...branches: Step[][]): Step => ({ type: 'parallel', branches });
+
 describe('what a pass costs', () => {
   test('the cheaper and the dearer branch', () => {
     const { least, most } = passOf([{ type: 'condition', check: '$x', then: [shell('a'), shell('b')] }]);
@@ -102,7 +104,6 @@ describe('what a pass costs', () => {
   });
 
   test('branches of quick steps share a marker, those that come to a long step have their own behind it', () => {
-    const fan = (...branches: Step[][]): Step => ({ type: 'parallel', branches });
     const quick = [create('a', {}), create('b', {})];
     expect(passOf([fan(quick, quick, quick), create('c', {})]).most.events).toBe(1);
     expect(passOf([fan(quick, quick, quick)], { durability: 'step' }).most.events).toBe(6 * 6);
