@@ -7,7 +7,7 @@ import type { Catalogue } from '../language/catalogue.ts';
 import type { Step } from '../language/model.ts';
 import { isQuick } from './build-effect.ts';
 import type { RunLimits } from './effect.ts';
-import type { openIn, BlockFrame } from './position.ts';
+import type { BlockFrame, OpenFrame } from './position.ts';
 import type { Walk } from './walk-state.ts';
 
 export function beginsSegment(step: Step, catalogue: Catalogue, limits: Pick<RunLimits, 'requireApproval'>): boolean {
@@ -31,7 +31,7 @@ export function timesLeft(
   return isWalked && branchesStand(open) ? open.left.times : null;
 }
 
-type OpenBranches = Extract<NonNullable<ReturnType<typeof openIn>>, { type: 'parallel' }>;
+type OpenBranches = Extract<OpenFrame, { type: 'parallel' }>;
 
 /** Whether no open branch waits for what a segment cannot wait for. */
 const branchesStand = ({ branches }: OpenBranches): boolean =>

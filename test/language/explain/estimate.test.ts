@@ -33,8 +33,6 @@ const bytesTolerance = 0.2;
 const isNear = (estimated: number, real: number, tolerance: number): boolean =>
   Math.abs(estimated - real) <= real * tolerance;
 
-const fan = (...branches: Step[][]): Step => ({ type: 'parallel', branches });
-
 describe('a recorded history is about as large as its definition foretells', () => {
   test.each(['sequence', 'loop', 'loop-of-activities', 'parallel', 'nested', 'failure'])('%s', (name) => {
     const [real = { events: 0, bytes: 0 }] = recordedCost(name);
@@ -90,6 +88,8 @@ const loop = (config: Extract<Step, { type: 'loop' }>['loop']): Step => ({
   loop: config,
   steps: [shell('true')],
 });
+
+const fan = (...branches: Step[][]): Step => ({ type: 'parallel', branches });
 
 describe('what a pass costs', () => {
   test('the cheaper and the dearer branch', () => {
