@@ -23,7 +23,6 @@ const fans = once('fans', [
       [shell('true')],
       [create('history', { branch: 2 }), shell('true')],
       [shell('sleep 0.1'), create('history', { branch: 3 })],
-      [shell('true')],
     ],
   },
   {
@@ -36,6 +35,7 @@ const fans = once('fans', [
       [shell('sleep 1'), { type: 'command', command: 'code/read', params: { path: 'no-such-file' } }],
     ],
   },
+  { type: 'parallel', branches: Array.from({ length: 210 }, (_, n) => [create('history', { n })]) },
   create('history', { after: 'fans' }),
 ]);
 
