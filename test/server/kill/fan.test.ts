@@ -8,6 +8,7 @@ import type { Step } from '../../../language/model.ts';
 import { create, list, once, shell } from '../harness/definitions.ts';
 import { until, type Harness } from '../harness/harness.ts';
 import { useHarnesses } from '../harness/opened.ts';
+import type { WorkerProcess } from '../harness/worker-process.ts';
 
 const openHarness = useHarnesses();
 const connections: Client[] = [];
@@ -16,16 +17,24 @@ afterAll(() => Promise.all(connections.map((sql) => sql.end())));
 const width = 20;
 const all = Array.from({ length: width }, (_, n) => n);
 
-/** A database where the switch stands on the left, and a connection that holds a table of it. */
-async function holding(table: 'records' | 'run_events'): Promise<{ harness: Harness; sql: Client }> {
+/**
+ * A database where the switch stands on the left, a connection that holds a table of it, and a worker that has walked such
+ * a fan before: a cold one may take more than the quarter of a second after which a segment commits what it has.
+ */
+async function holding(
+  table: 'records' | 'run_events',
+): Promise<{ harness: Harness; sql: Client; worker: WorkerProcess }> {
   const harness = await openHarness();
   const sql = new Client({ connectionString: harness.databaseUrl });
   connections.push(sql);
   await sql.connect();
   await harness.createRow('switch', 'it', { side: 'left' });
+  const worker = await harness.startWorker();
+  const warm = all.map((n): Step[] => [list('warm', `warm${n}`), create('warm', { n }), list('warm', `warm${n}`)]);
+  await harness.run(once('fan-before', [{ type: 'parallel', branches: warm }]));
   await sql.query('begin');
   await sql.query(`lock table ${table} in exclusive mode`);
-  return { harness, sql };
+  return { harness, sql, worker };
 }
 
 /** Each branch decides by what it reads; a list after a write makes the write happen there, and not with the commit. */
@@ -70,11 +79,10 @@ const endsOf = (side: 'then' | 'else', ...more: string[]): string[] =>
   ].toSorted();
 
 test.concurrent('in the middle: all branches are walked again, upon what is read then', async () => {
-  const { harness, sql } = await holding('records');
-  const first = await harness.startWorker();
+  const { harness, sql, worker } = await holding('records');
   const handle = await harness.start(once('fan-in-the-middle', [fan()]));
   await until(async () => (await waitingWrites(sql)) > 0);
-  await first.kill9();
+  await worker.kill9();
   await sql.query(`update records set data = '{"side":"right"}' where collection = 'switch'`);
   await sql.query('commit');
   expect(await harness.rows('taken')).toEqual([]);
@@ -85,8 +93,7 @@ test.concurrent('in the middle: all branches are walked again, upon what is read
 });
 
 test.concurrent('after its commit: nothing is done twice, and a long step in a branch goes on', async () => {
-  const { harness, sql } = await holding('run_events');
-  const worker = await harness.startWorker();
+  const { harness, sql, worker } = await holding('run_events');
   const long = [
     create('taken', { n: width, side: 'left' }),
     shell('true'),
@@ -106,8 +113,7 @@ test.concurrent('after its commit: nothing is done twice, and a long step in a b
 });
 
 test.concurrent('between two segments of one fan: the next begins where the first ended', async () => {
-  const { harness, sql } = await holding('run_events');
-  const worker = await harness.startWorker();
+  const { harness, sql, worker } = await holding('run_events');
   const many = Array.from({ length: 450 }, (_, n) => n);
   const branches = many.map((n): Step[] => [create('taken', { n }), { type: 'emit', event: `taken:${n}` }]);
   const handle = await harness.start(once('fan-of-many', [{ type: 'parallel', branches }]));
