@@ -22,5 +22,8 @@ export async function openProjectCommands(builtIn: Catalogue, project: string, h
   const file = configFileOf(project);
   if (file === null) return { catalogue: builtIn, notices: [], root: project };
   const [config, { projectCommands }] = await Promise.all([configIn(file), import('./project-commands.ts')]);
-  return { ...projectCommands(builtIn, { path: file.path, config, accepted: acceptedIn(home, project) }), root: project };
+  return {
+    ...projectCommands(builtIn, { path: file.path, config, accepted: acceptedIn(home, project) }),
+    root: project,
+  };
 }

@@ -68,7 +68,7 @@ export async function findDefinition(
     files,
     { project, client },
   );
-  const { originOf, savedNotices } = await import('../../lookup/saved-copy.ts');
+  const { originOf, savedNotices } = await import('../../saved-copy.ts');
   return {
     ...found,
     origin: originOf(stored),
@@ -95,7 +95,7 @@ async function resolveReferences(
   const found = async (result: DefinitionRead, known: Known): Promise<FoundDefinition> => {
     const copies = [...stored.values()].filter((one) => one !== null);
     if (copies.length === 0) return { ...result, known, notices: [] };
-    const { savedNotices } = await import('../../lookup/saved-copy.ts');
+    const { savedNotices } = await import('../../saved-copy.ts');
     return { ...result, known, notices: copies.flatMap((copy) => savedNotices(copy, project, files)) };
   };
   for (let round = 0; ; round += 1) {

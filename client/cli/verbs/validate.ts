@@ -68,7 +68,7 @@ async function differences(reports: readonly Checked[], output: Output): Promise
   if (read.length === 0) return [];
   const [{ withClient }, { differingCopy }] = await Promise.all([
     import('../request/with-client.ts'),
-    import('../../lookup/saved-copy.ts'),
+    import('../../saved-copy.ts'),
   ]);
   return withClient(output, async (client) => {
     const store = await client.storeIfUp().catch(() => null);
