@@ -7,6 +7,7 @@ import { startValues } from '../../../language/inputs/declared-inputs.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Catalogue } from '../../../language/catalogue.ts';
 import type { Definition } from '../../../language/model.ts';
+import { HELD_WITH_PARENT, isAtLimit } from '../../../language/events/question.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import type { Run } from '../../../prisma/store/contract/contract.ts';
 import type { StoredTurn } from '../../../prisma/store/contract/models/conversation-contract.ts';
@@ -77,7 +78,8 @@ export async function recordRun(stored: StoredRun): Promise<Recorded> {
       groups,
     },
   });
-  if (trace.length < whole.length) unknown.push('the run was paused; when is not part of the test');
+  if (trace.length < whole.length || whole.some(isOwnPause))
+    unknown.push('the run was paused; when is not part of the test');
   const outputs = outcome === null ? {} : sameOutputs(run.outputs ?? {}, outcome, unknown);
   if (!isDeepStrictEqual(outcome?.trace, trace))
     unknown.push('with what is known the run takes another way; complete the file until "sentinel test" passes');
@@ -138,9 +140,18 @@ async function scripted(told: Told): Promise<Scripted> {
 
 async function attempt({ run, whole, scenario }: Told, said: Pick<Scripted, 'replies' | 'answers'>): Promise<Scripted> {
   const outcome = await comesTo(scriptOf(scenario, said), run);
+  if (outcome !== null && whole.some(isOwnPause) && isDeepStrictEqual(withoutHolds(outcome.trace), withoutHolds(whole)))
+    return { ...said, outcome, trace: outcome.trace };
   // Pauses come out again where they were at limits.
-  const trace = outcome?.trace.some(isHold) === true ? whole : whole.filter((line) => !isHold(line));
-  return { ...said, outcome, trace };
+  return { ...said, outcome, trace: outcome?.trace.some(isHold) === true ? whole : withoutHolds(whole) };
+}
+
+const withoutHolds = (trace: readonly string[]): string[] => trace.filter((line) => !isHold(line));
+
+/** One that somebody asked for, or a step of the run itself; a test does not say it, so only those at limits come out again. */
+function isOwnPause(line: string): boolean {
+  const reason = /^\s*paused: (.*)$/.exec(line)?.[1];
+  return reason !== undefined && reason !== HELD_WITH_PARENT && !isAtLimit(reason);
 }
 
 /** Two branches may come to something at the same time; beside the step of which of them a run is held, is chance. */

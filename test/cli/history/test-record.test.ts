@@ -610,6 +610,63 @@ describe('a run that', () => {
     expect(await passes(file)).toBe(true);
   });
 
+  const limited = { safety: { budget: { steps: 1 }, onTimeout: 'pause' as const } };
+  const extended: Scenario['answers'] = { '**': { choice: 'extend', data: { steps: 9 }, by: 'ada' } };
+
+  it.each<[string, Scenario]>([
+    [
+      'before it was held at a limit',
+      {
+        definition: once([shell('a'), shell('b'), shell('c')], { safety: { ...limited.safety, budget: { steps: 2 } } }),
+        interruptions: [{ at: 'steps.0@1', when: 'during', do: 'pause' }],
+        answers: extended,
+      },
+    ],
+    [
+      'after it was held at a limit',
+      {
+        definition: once([shell('a'), shell('b'), shell('c')], limited),
+        interruptions: [{ at: 'steps.1@1', when: 'during', do: 'pause' }],
+        answers: extended,
+      },
+    ],
+    [
+      'after it was resumed at a limit',
+      {
+        definition: once([shell('a'), shell('b'), shell('c')], limited),
+        interruptions: [{ at: 'steps.1@1', when: 'during', do: 'pause' }],
+      },
+    ],
+    [
+      'while a branch came to a limit',
+      {
+        definition: once([{ type: 'parallel', branches: [[shell('a'), shell('b')], [shell('c')]] }, shell('d')], {
+          safety: { budget: { steps: 2 }, onTimeout: 'pause' },
+        }),
+        interruptions: [{ at: 'steps.0.branches.1.0@1', when: 'during', do: 'pause', forMs: 50 }],
+        answers: extended,
+      },
+    ],
+    [
+      'with a run nested in it, and was held at a limit',
+      {
+        definition: once(
+          [{ type: 'sentinel', definition: once([shell('a'), shell('b')]) }, shell('c'), shell('d')],
+          limited,
+        ),
+        interruptions: [{ at: 'steps.0@1', when: 'during', do: 'pause' }],
+        answers: extended,
+      },
+    ],
+  ])('was paused %s comes out again, without that pause', async (_title, scenario) => {
+    const paused = await stored(scenario);
+    expect(paused.events).toContainEqual(expect.objectContaining({ type: 'asked' }));
+    expect(paused.events).toContainEqual(expect.objectContaining({ type: 'paused', reason: 'asked' }));
+    const { file, unknown } = await recordRun(paused);
+    expect(unknown).toEqual(['the run was paused; when is not part of the test']);
+    expect(await passes(file)).toBe(true);
+  });
+
   it('took an event of somebody else is recorded as far as it is known, and the rest is said', async () => {
     const { file, unknown } = await recordRun(
       await stored({
