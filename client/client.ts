@@ -254,9 +254,9 @@ export class SentinelClient {
     return itemFor(store, handle, id);
   }
 
-  /** Marks what the persona was told as seen; how many. */
-  async clearInbox(persona: string): Promise<number> {
-    return (await this.store()).inbox.clear(persona);
+  /** Marks what was only told as seen: to a persona, by a run itself, under an id; how many. */
+  async clearInbox(told: { persona?: string; handle?: string; id?: string }): Promise<number> {
+    return (await this.store()).inbox.clear(told);
   }
 
   /**

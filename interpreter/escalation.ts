@@ -104,7 +104,7 @@ export function aborted(key: string, { by, note }: Answer, cause?: FailureInfo):
 
 /** A segment can neither ask nor tell: it hands back, and the step is decided outside. */
 export function* canAsk(walk: Walk): Walking<boolean> {
-  return (yield* wait(walk.host.digest(''))) !== null;
+  return (yield* wait(walk.host.digest('', 'the step under way'))) !== null;
 }
 
 export function notify(walk: Walk, key: string, condition: Condition, priority: Priority, message: string): void {

@@ -183,7 +183,7 @@ export interface Host {
   /** Whether `leftMs` comes to 0 before `ended`; time that the run is held does not pass. */
   isLate(leftMs: () => number, ended: Promise<unknown>): Promise<boolean>;
   /** SHA-256 of a text, in hexadecimal; null where the host cannot wait. */
-  digest(text: string): Promise<string | null>;
+  digest(text: string, about: string): Promise<string | null>;
   /** Reads a definition that stands in a variable; only for steps that no segment runs. */
   readDefinition(key: string, given: GivenDefinition): Promise<ReadDefinition>;
   /** Reads what a command would start; only for steps that no segment runs. */

@@ -276,7 +276,7 @@ export function* askAtLimit(walk: Walk, limit: Limit, id: string): Walking<void>
   if (report === undefined || position.paused === null || isOpen(walk, id)) return;
   const given = boundOf(walk, limit);
   const show = { limit, extension: given };
-  const digest = yield* wait(walk.host.digest(canonicalText({ run: input.handle, id, about: show })));
+  const digest = yield* wait(walk.host.digest(canonicalText({ run: input.handle, id, about: show }), id));
   // It may have been resumed meanwhile, and another branch may have asked.
   if (digest === null || walk.position.paused === null || isOpen(walk, id)) return;
   const name = nameOf(limit);

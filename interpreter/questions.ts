@@ -90,7 +90,7 @@ function* pose(walk: Walk, strand: Strand, draft: Draft): Walking<Question | nul
     expiresAt = null,
     about,
   } = draft;
-  const digest = yield* wait(walk.host.digest(canonicalText({ run: walk.input.handle, id, about })));
+  const digest = yield* wait(walk.host.digest(canonicalText({ run: walk.input.handle, id, about }), id));
   if (digest === null) return null;
   // Another branch may have asked the same of the run while the digest was made.
   const other = openQuestion(walk, id);

@@ -43,9 +43,13 @@ async function programFor(wanted: string | undefined, argv: readonly string[]): 
       'after',
       '\nEvery verb takes --help and --json.\n\nBegin with:\n  sentinel run sentinels/examples/hello.json',
     )
+    .option('--version', 'show the version')
     .exitOverride()
     .configureOutput({ writeErr: () => undefined })
-    .action(() => program.outputHelp());
+    .action(async ({ version }: { version?: boolean }) => {
+      if (version === true) process.stdout.write(`${await ownVersion()}\n`);
+      else program.outputHelp();
+    });
   let takesHandle = false;
   for (const [name, { summary, kind, load }] of Object.entries(VERBS)) {
     const command = program.command(name).summary(summary);
@@ -60,6 +64,14 @@ async function programFor(wanted: string | undefined, argv: readonly string[]): 
     takesHandle = describeHandles(command);
   }
   return { program, takesHandle };
+}
+
+async function ownVersion(): Promise<string> {
+  const [{ ownRoot }, { readFileSync }] = await Promise.all([
+    import('../../services/config/package-root.ts'),
+    import('node:fs'),
+  ]);
+  return (JSON.parse(readFileSync(`${ownRoot}/package.json`, 'utf8')) as { version: string }).version;
 }
 
 /** A reader that went away (`sentinel list | head`) is no error. */

@@ -228,7 +228,7 @@ function finishLine(
 }
 
 /** An exit code is a result, not a failure; read from the preview, because the event holds no more of it. */
-export function exitCodeOf({ step, preview }: StepFinished): number {
+export function exitCodeOf({ step, preview }: Pick<StepFinished, 'step' | 'preview'>): number {
   if (step !== 'shell' || preview === undefined) return 0;
   return Number(/^\{"exitCode":(-?\d+)[,}]/.exec(preview)?.[1] ?? 0);
 }

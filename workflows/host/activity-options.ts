@@ -7,6 +7,7 @@ import { ActivityCancellationType, type ActivityOptions, type LocalActivityOptio
 import { tokensOf } from '../../language/models/token-usage.ts';
 import { TIMEOUT_MARGIN_MS, type StepOptions } from '../../interpreter/contract.ts';
 import { GROUP_KEY } from '../../interpreter/groups.ts';
+import type { Question } from '../../language/events/question.ts';
 import type { AgentAt } from '../../interpreter/host.ts';
 import type { CommandEffect, EmitEffect, ShellEffect, TurnEffect, WatchEffect } from '../../interpreter/effect.ts';
 
@@ -54,10 +55,10 @@ export function agentOptions({ key, place, open }: AgentAt, label: string, timeo
   };
 }
 
-/** A segment is retried until it succeeds: only the store being away, or a bug, can fail one. */
-export function segmentOptions(key: string): LocalActivityOptions {
+/** `label`: of the step that it begins with. A segment is retried until it succeeds: only the store being away, or a bug, can fail one. */
+export function segmentOptions(key: string, label = ''): LocalActivityOptions {
   return {
-    summary: `from ${key}`,
+    summary: shortened(`from ${key} ${label}`.trim()),
     startToCloseTimeout: '2m',
     localRetryThreshold: '5s',
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -74,8 +75,19 @@ export function groupOptions(group: string): LocalActivityOptions {
   return { ...segmentOptions(GROUP_KEY), summary: shortened(`asks for the group ${group}`) };
 }
 
+/** The timer until which a question can be answered. */
+export const questionOptions = ({ id, message }: Question): { summary: string } => ({
+  summary: shortened(`${id} asks: ${message}`),
+});
+
 /** Making a digest, or holding an answer against its form, asks nothing of the world. */
 export const answerOptions: LocalActivityOptions = { startToCloseTimeout: '10s', localRetryThreshold: '5s' };
+
+/** `about`: the step or the limit that is asked about. */
+export const digestOptions = (about: string): LocalActivityOptions => ({
+  ...answerOptions,
+  summary: shortened(`${about} is asked about`),
+});
 
 /**
  * What the list of events in the Web UI shows beside the activity's type: the key and what the step

@@ -3,7 +3,7 @@ import { CancellationScope } from '@temporalio/workflow';
 import { DIGEST, READ_DEFINITION, READ_STARTED } from '../../interpreter/contract.ts';
 import type { GivenDefinition, ReadDefinition } from '../../language/read/nested-definition.ts';
 import type { Handed, StartedProgram } from '../../language/read/started-program.ts';
-import { answerOptions, segmentOptions } from './activity-options.ts';
+import { digestOptions, segmentOptions } from './activity-options.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { askLocally } from '../replay-order/local-activity.ts';
 
@@ -11,8 +11,8 @@ export abstract class LocalAnswers {
   abstract readonly walk: Walk;
 
   /** A branch that is cancelled meanwhile ends when it comes to ask. */
-  digest(text: string): Promise<string> {
-    return CancellationScope.nonCancellable(() => askLocally<string>(this.walk, DIGEST, [text], answerOptions));
+  digest(text: string, about: string): Promise<string> {
+    return CancellationScope.nonCancellable(() => askLocally<string>(this.walk, DIGEST, [text], digestOptions(about)));
   }
 
   /** A run that is cancelled meanwhile ends when it comes to ask. */

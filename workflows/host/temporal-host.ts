@@ -68,7 +68,7 @@ import { costSoFar } from '../../interpreter/model-turn.ts';
 import { openModels } from '../../interpreter/open-models.ts';
 import { isPlain } from '../../interpreter/plain-steps.ts';
 import type { ModelFrame, Position } from '../../interpreter/position.ts';
-import { textFieldsOf } from '../../interpreter/program.ts';
+import { stepsAt, textFieldsOf } from '../../interpreter/program.ts';
 import { editedStrand } from '../../interpreter/edited-paths.ts';
 import { askLocally } from '../replay-order/local-activity.ts';
 import { LocalAnswers } from './local-answers.ts';
@@ -224,7 +224,12 @@ export class TemporalHost extends LocalAnswers implements Host {
     };
     this.time.hadEffect();
     try {
-      const result = await askLocally<SegmentResult>(this.walk, SEGMENT, [input, request], segmentOptions(key));
+      const result = await askLocally<SegmentResult>(
+        this.walk,
+        SEGMENT,
+        [input, request],
+        segmentOptions(key, this.labelAt(key)),
+      );
       this.ended.push({ key: request.key, historyLength: workflowInfo().historyLength });
       if (this.time.isSpentBySegment(result)) await this.time.rest();
       return result;
@@ -248,6 +253,15 @@ export class TemporalHost extends LocalAnswers implements Host {
     const options = agentOptions({ ...at, key }, labelOf(step), stepTimeLeft(this.walk, strand, step, open));
     const pending = scheduleActivity<AgentReport>(AGENT, [this.walk.input, request], options);
     return agentReportOf(at.key, open, this.asLongStep(this.control.agents.during(key, pending)));
+  }
+
+  /** What the step of a key does, as the events say it; empty where the key is no step's own, or began after an edit. */
+  private labelAt(key: string): string {
+    const path = key.slice(0, Math.max(0, key.lastIndexOf('@')));
+    if (path.includes('~')) return '';
+    const at = path.lastIndexOf('.');
+    const step = stepsAt(this.walk.input.definition, path.slice(0, at))[Number(path.slice(at + 1).split(/[#~]/)[0])];
+    return step === undefined ? '' : labelOf(step);
   }
 
   /** What every segment is given. Its events get numbers of their own. */

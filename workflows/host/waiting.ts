@@ -5,6 +5,7 @@
  */
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { Question } from '../../language/events/question.ts';
+import { questionOptions } from './activity-options.ts';
 import type { Control } from './control.ts';
 import { isCancelled, shieldOf, type AskEnd, type RestEnd, type Strand } from '../../interpreter/host.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
@@ -94,7 +95,7 @@ export class Waiting {
       const late =
         untilMs === null
           ? (await condition(mustMove), false)
-          : !(await condition(mustMove, Math.max(1, untilMs - host.now())));
+          : !(await condition(mustMove, Math.max(1, untilMs - host.now()), questionOptions(question)));
       const held = await this.untilResumed(strand);
       if (held) return held;
       if (!isOpen()) return 'settled';

@@ -1,6 +1,7 @@
 /** `sentinel answer HANDLE [ID] CHOICE`. */
 import type { Command } from 'commander';
 import { CHOICES, type Choice } from '../../../language/events/question.ts';
+import type { SentinelClient } from '../../client.ts';
 import { standingText } from '../../lookup/standing-answer.ts';
 import { openOutput } from '../output/output.ts';
 import { givenJson } from '../request/given-json.ts';
@@ -24,7 +25,10 @@ export function define(command: Command): void {
         'Whoever answers second is told the first answer. Exit code 1 when the answer is refused, or when somebody gave another one; 4 when there is no such run.',
     )
     .argument('<handle>', 'the run')
-    .argument('<words...>', `[ID] CHOICE: the question, as "inbox" shows it, and one of ${CHOICES.join(', ')}`)
+    .argument(
+      '<words...>',
+      '[ID] CHOICE: the question, as "inbox" shows it, and one of the choices that it names there',
+    )
     .option('--note <text>', 'why, kept with the answer')
     .option(
       '--data <json>',
@@ -45,7 +49,6 @@ Examples:
 
 async function answer(given: string, words: readonly string[], options: Options): Promise<void> {
   const output = openOutput(options);
-  const choice = choiceOf(words.at(-1) ?? '');
   if (words.length > 2)
     throw usage(
       `"answer" takes a handle, at most one id and a choice; quote what belongs together, and write a reason with --note.`,
@@ -54,6 +57,7 @@ async function answer(given: string, words: readonly string[], options: Options)
   const { note, digest, by = process.env['USER'] ?? 'local' } = options;
   const data = options.data === undefined ? {} : { data: givenJson('--data', options.data, DATA_REMEDY) };
   await withRun(output, given, async (client, handle) => {
+    const choice = await choiceOf(client, handle, id, words.at(-1) ?? '');
     const reply = await client.answer(handle, {
       choice,
       by,
@@ -67,10 +71,12 @@ async function answer(given: string, words: readonly string[], options: Options)
   });
 }
 
-function choiceOf(word: string): Choice {
+/** A word that is no choice at all is refused with the choices of the question. */
+async function choiceOf(client: SentinelClient, handle: string, id: string | undefined, word: string): Promise<Choice> {
   const choice = CHOICES.find((known) => known === word);
   if (choice !== undefined) return choice;
+  const { choices, id: asked } = await client.question(handle, id);
   throw usage(
-    `"${word}" is no choice; ${nearestOf(word, CHOICES, (name) => `write "${name}", or `)}choose one of ${CHOICES.join(', ')}.`,
+    `"${word}" is no choice of ${asked}; ${nearestOf(word, choices, (name) => `write "${name}", or `)}choose one of ${choices.join(', ')}.`,
   );
 }

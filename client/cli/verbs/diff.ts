@@ -11,7 +11,7 @@ import {
 import { nestedEvents } from '../../follow/nested-events.ts';
 import type { SentinelClient } from '../../client.ts';
 import type { Paint } from '../../show/paint.ts';
-import { durationText, oneLine } from '../../show/trace.ts';
+import { durationText, exitCodeOf, oneLine } from '../../show/trace.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput } from '../output/output.ts';
 import { table } from '../output/table.ts';
@@ -111,8 +111,11 @@ function labelOf({ a, b, differs }: StepDiff): string {
 
 function sideText(step: SeenStep | undefined, paint: Paint): string {
   if (step === undefined) return '';
-  const outcome = step.failure === undefined ? step.outcome : `${step.outcome} ${step.failure}`;
-  const colour = step.outcome === 'failed' ? paint.bad : step.outcome === 'ok' ? paint.good : paint.warn;
+  const exitCode = exitCodeOf(step);
+  const ended = exitCode === 0 ? step.outcome : `exit ${exitCode}`;
+  const outcome = step.failure === undefined ? ended : `${ended} ${step.failure}`;
+  const colour =
+    step.outcome === 'failed' ? paint.bad : step.outcome === 'ok' && exitCode === 0 ? paint.good : paint.warn;
   return `${colour(outcome)}${step.durationMs === null ? '' : ` ${paint.dim(durationText(step.durationMs))}`}`;
 }
 

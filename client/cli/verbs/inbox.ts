@@ -53,6 +53,36 @@ Examples:
     .action((handle: string, id: string | undefined, _options: unknown, self: Command) =>
       showWhole(handle, id, self.optsWithGlobals<Options>()),
     );
+  group
+    .command('clear')
+    .summary('mark what a run only told as seen')
+    .description(
+      'Marks what a run itself told as seen, or one such item. Questions stay open. Exit code 4 when there is no such run.',
+    )
+    .argument('<handle>', 'the run')
+    .argument('[id]', 'the item, as "inbox" shows it')
+    .helpOption('-h, --help', 'show this')
+    .option('--json', 'print JSON alone on stdout')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel inbox clear nightly
+  sentinel inbox clear nightly steps.2@1 --json    {ok, seen}`,
+    )
+    .action((handle: string, id: string | undefined, _options: unknown, self: Command) =>
+      clearOne(handle, id, self.optsWithGlobals<Options>()),
+    );
+}
+
+async function clearOne(given: string, id: string | undefined, options: Options): Promise<void> {
+  const output = openOutput(options);
+  await withRun(output, given, async (client, handle) => {
+    await client.find(handle);
+    const seen = await client.clearInbox({ handle, ...(id === undefined ? {} : { id }) });
+    output.object({ ok: true, seen });
+    output.line(`${seen} marked as seen.`);
+  });
 }
 
 async function inbox(options: Options): Promise<void> {
@@ -60,7 +90,7 @@ async function inbox(options: Options): Promise<void> {
   const { persona, all = false } = options;
   await withClient(output, async (client) => {
     if (options.clear === true) {
-      const seen = await client.clearInbox(persona ?? process.env['USER'] ?? 'local');
+      const seen = await client.clearInbox({ persona: persona ?? process.env['USER'] ?? 'local' });
       output.object({ ok: true, seen });
       output.line(`${seen} marked as seen.`);
       return;

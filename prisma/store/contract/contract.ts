@@ -240,8 +240,8 @@ export interface Store {
     list(query: { persona?: string; handle?: string; id?: string; all?: boolean }): Promise<InboxItem[]>;
     /** Ids of the questions that the run itself has open: all of them, in order. */
     open(handle: string): Promise<string[]>;
-    /** Marks what a persona was told as seen; how many. */
-    clear(persona: string): Promise<number>;
+    /** Marks what was only told as seen: to a persona, by a run itself, under an id; how many. */
+    clear(told: { persona?: string; handle?: string; id?: string }): Promise<number>;
   };
   logs: {
     append(chunks: readonly LogChunk[]): Promise<void>;

@@ -188,10 +188,11 @@ export function inbox(database: Database): Store['inbox'] {
       return rows.map(({ id }) => id);
     },
 
-    async clear(persona) {
+    async clear({ persona, handle, id }) {
       const rows = await database.query(
-        `update inbox set state = 'seen' where persona = $1 and state = 'told' returning 1`,
-        [withoutNul(persona)],
+        `update inbox set state = 'seen' where state = 'told' and ($1::text is null or persona = $1)
+           and ($2::text is null or handle = $2) and ($3::text is null or id = $3) returning 1`,
+        [persona, handle, id].map((text) => (text === undefined ? null : withoutNul(text))),
       );
       return rows.length;
     },

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
 import { create, once, shell } from '../harness/definitions.ts';
-import { Harness, type Said } from '../harness/harness.ts';
+import { Harness, until, type Said } from '../harness/harness.ts';
 
 let harness: Harness;
 beforeAll(async () => {
@@ -198,3 +198,66 @@ describe('what was emitted', () => {
     expect(await sentinel('data', 'read', 'seen', 'none')).toMatchObject({ code: 4 });
   });
 });
+
+describe('the verbs around it', () => {
+  test('diff shows exit codes', async () => {
+    for (const code of [0, 3])
+      await harness.run(once('coded', [shell(`exit ${code}`, { name: 'same' })]), { handle: `coded-${code}` });
+    const { code, out } = await sentinel('diff', 'coded-0', 'coded-3');
+    expect(code).toBe(1);
+    expect(out).toMatch(/steps\.0@1 +shell same +ok [\d.]+ m?s +exit 3 [\d.]+ m?s/);
+  });
+
+  test('answer names the choices of its question', async () => {
+    await harness.start(once('choosy', [{ type: 'approval', message: 'Go on?' }]), { handle: 'see-choosy' });
+    await harness.untilEvent('see-choosy', ({ type }) => type === 'asked');
+    await until(async () => (await harness.store.inbox.open('see-choosy')).length === 1);
+    const { choices } = (await documentOf('inbox', 'show', 'see-choosy')) as JsonObject as { choices: string[] };
+    const { code, err } = await sentinel('answer', 'see-choosy', 'aprove');
+    expect(code).toBe(2);
+    expect(err).toContain(
+      `"aprove" is no choice of steps.0@1; write "approve", or choose one of ${choices.join(', ')}.`,
+    );
+    expect(err).not.toContain('extend');
+    const waits = await harness.history('see-choosy');
+    expect(JSON.stringify(waits.events?.map(({ userMetadata }) => decoded(userMetadata?.summary?.data)))).toContain(
+      'steps.0@1 is asked about',
+    );
+    await harness.workflow('see-choosy').cancel();
+  });
+
+  test('the timer of a question says which question, and a segment with which step it begins', async () => {
+    const steps: Definition['steps'] = [
+      create('seen', { n: 3 }),
+      { type: 'approval', message: 'Ship it?', timeoutMs: 60_000 },
+    ];
+    await harness.start(once('timed', steps), { handle: 'see-timed' });
+    await harness.untilEvent('see-timed', ({ type }) => type === 'asked');
+    const said = async (): Promise<string[]> =>
+      ((await harness.history('see-timed')).events ?? []).map(({ userMetadata }) =>
+        decoded(userMetadata?.summary?.data),
+      );
+    await until(async () => (await said()).some((text) => text.includes('asks: ')));
+    expect(await said()).toEqual(
+      expect.arrayContaining(['"steps.1@1 asks: Ship it?"', '"from steps.0@1 data/create"']) as string[],
+    );
+    await harness.workflow('see-timed').cancel();
+  });
+
+  test('what was only told is cleared of one run, and --version says the version', async () => {
+    const fails = once('told', [{ type: 'fail', message: 'no' }]);
+    for (const handle of ['see-told-1', 'see-told-2']) await harness.run(fails, { handle });
+    const told = async (): Promise<Json[]> =>
+      ((await documentOf('inbox')) as JsonObject[]).flatMap(({ handle, state }) =>
+        state === 'told' ? [handle ?? null] : [],
+      );
+    await until(async () => (await told()).filter((handle) => String(handle).startsWith('see-told-')).length === 2);
+    expect(await documentOf('inbox', 'clear', 'see-told-1')).toEqual({ ok: true, seen: 1 });
+    expect(await told()).toContain('see-told-2');
+    expect(await told()).not.toContain('see-told-1');
+    expect(await sentinel('inbox', 'clear', 'see-nobody')).toMatchObject({ code: 4 });
+    expect((await sentinel('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+const decoded = (data: Uint8Array | null | undefined): string => new TextDecoder().decode(data ?? new Uint8Array());

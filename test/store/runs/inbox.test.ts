@@ -99,7 +99,7 @@ test('what was told is shown until it is cleared', async () => {
   expect(await inbox.list({ persona: 'eve' })).toMatchObject([
     { state: 'told', message: 'it broke', choices: [], digest: null },
   ]);
-  expect(await inbox.clear('eve')).toBe(1);
+  expect(await inbox.clear({ persona: 'eve' })).toBe(1);
   expect(await inbox.list({ persona: 'eve' })).toEqual([]);
   await events.append('r4', [
     {
