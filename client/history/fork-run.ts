@@ -73,7 +73,8 @@ export async function forkRun(
   const position = freshPosition(standing.position, { takenAt: standing.now, now: Date.now(), anew: at });
   const definition = edited ?? start.definition;
   if (edited !== undefined) adopt(position, start.definition, edited, [...new Set([at, request.at])]);
-  for (const [name, value] of Object.entries(set)) setVariableAt(position, { path: pathOf(at), passes: passesOf(at) }, name, value);
+  for (const [name, value] of Object.entries(set))
+    setVariableAt(position, { path: pathOf(at), passes: passesOf(at) }, name, value);
   const replayed = await parts.store.cassettes.replayed(of);
   const isElsewhere = parts.isElsewhere === true || taskQueue !== parts.taskQueue;
   const started = await startRun(

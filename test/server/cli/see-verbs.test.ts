@@ -251,7 +251,10 @@ describe('the verbs around it', () => {
       ((await documentOf('inbox')) as JsonObject[]).flatMap(({ handle, state }) =>
         state === 'told' ? [handle ?? null] : [],
       );
-    await until(async () => (await told()).filter((handle) => typeof handle === 'string' && handle.startsWith('see-told-')).length === 2);
+    await until(
+      async () =>
+        (await told()).filter((handle) => typeof handle === 'string' && handle.startsWith('see-told-')).length === 2,
+    );
     expect(await documentOf('inbox', 'clear', 'see-told-1')).toEqual({ ok: true, seen: 1 });
     expect(await told()).toContain('see-told-2');
     expect(await told()).not.toContain('see-told-1');
