@@ -5,12 +5,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporal } from '@temporalio/proto';
 import { expect, test } from 'vitest';
-import type { Step } from '../../../language/model.ts';
-import { QUERIES } from '../../../workflows/messages/messages.ts';
-import { create, once, shell } from '../harness/definitions.ts';
-import { until, type Harness } from '../harness/harness.ts';
-import { useHarnesses } from '../harness/opened.ts';
-import { notReplayed } from '../harness/replayed.ts';
+import type { Step } from '../../../../language/model.ts';
+import { QUERIES } from '../../../../workflows/messages/messages.ts';
+import { create, once, shell } from '../../harness/definitions.ts';
+import { until, type Harness } from '../../harness/harness.ts';
+import { useHarnesses } from '../../harness/opened.ts';
+import { notReplayed } from '../../harness/replayed.ts';
 
 const runs = 8;
 const pollMs = 20_000;

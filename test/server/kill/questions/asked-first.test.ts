@@ -4,10 +4,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { stepsOfRun } from '../../../runs/steer-run.ts';
-import { once, shell } from '../harness/definitions.ts';
-import { Harness } from '../harness/harness.ts';
-import { notReplayed } from '../harness/replayed.ts';
+import { stepsOfRun } from '../../../../runs/steer-run.ts';
+import { once, shell } from '../../harness/definitions.ts';
+import { Harness } from '../../harness/harness.ts';
+import { notReplayed } from '../../harness/replayed.ts';
 
 const runs = 30;
 const waitsMs = 3000;

@@ -6,15 +6,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ClientError } from '../../../runs/client-error.ts';
-import { questionFor } from '../../../client/lookup/find-question.ts';
-import { answerRun, editRun, updateRun } from '../../../runs/steer-run.ts';
-import type { Definition, Step } from '../../../language/model.ts';
-import type { Choice } from '../../../language/events/question.ts';
-import type { EditRequest } from '../../../interpreter/edits.ts';
-import { PLACES, placedIn, type Place } from '../../interpreter/questions/approval-table.ts';
-import { shell } from '../harness/definitions.ts';
-import { Harness, until } from '../harness/harness.ts';
+import { ClientError } from '../../../../runs/client-error.ts';
+import { questionFor } from '../../../../client/lookup/find-question.ts';
+import { answerRun, editRun, updateRun } from '../../../../runs/steer-run.ts';
+import type { Definition, Step } from '../../../../language/model.ts';
+import type { Choice } from '../../../../language/events/question.ts';
+import type { EditRequest } from '../../../../interpreter/edits.ts';
+import { PLACES, placedIn, type Place } from '../../../interpreter/questions/approval-table.ts';
+import { shell } from '../../harness/definitions.ts';
+import { Harness, until } from '../../harness/harness.ts';
 
 const KINDS = [
   'approval step',
