@@ -246,7 +246,7 @@ test('a run that waits anywhere outlives its worker, and docs/approvals.md says 
   await each(all, (run) => run.after());
   const cells = new Map<string, string>();
   for (const run of all) cells.set(`${run.kind}, ${run.place}`, await run.words());
-  const path = new URL('../../../docs/approvals.md', import.meta.url);
+  const path = new URL('../../../../docs/approvals.md', import.meta.url);
   const [before = '', , after = ''] = readFileSync(path, 'utf8').split(/<!-- killed -->\n/);
   const wanted = `${before}<!-- killed -->\n${tableOf(cells)}\n<!-- killed -->\n${after}`;
   if (process.env['SENTINEL_WRITE_DOCS'] === '1') writeFileSync(path, wanted);
