@@ -1,15 +1,15 @@
 /** The items of a parallel step over a list: each goes through the steps of the step once, with variables of its own. */
+import { blocksOf } from '../language/blocks.ts';
 import { tryEvaluate } from '../language/expression/evaluate.ts';
 import { listOf } from '../language/expression/scope.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import type { Json } from '../language/json.ts';
 import { valueBytesMax } from '../language/limits.ts';
-import type { ParallelStep } from '../language/model.ts';
+import type { ParallelStep, Step } from '../language/model.ts';
 import type { Place } from './effect.ts';
 import type { Strand } from './host.ts';
 import { namesAt } from './names.ts';
 import type { BranchFrame, ItemsFrame } from './position.ts';
-import { withoutResults } from './results.ts';
 import type { Walk } from './walk-state.ts';
 
 export interface Lines {
@@ -50,6 +50,7 @@ export function itemsOf(
   if (items.length !== frame.count)
     return invalid(place, `"${step.over}" had ${frame.count} items when the step began, and has ${items.length} now`);
   const { as = 'item' } = step;
+  const names = outputNames(step.steps ?? []);
   return {
     collects: step.itemErrors === 'collect',
     begin() {
@@ -58,13 +59,26 @@ export function itemsOf(
       return { status: 'waiting', own: { [as]: items[frame.begun - 1] ?? null }, block: { at: 0 }, item: frame.begun };
     },
     end({ own, item = 0 }, failure) {
-      const { [as]: _item, ...set } = withoutResults(own);
-      const result = failure === undefined ? set : { success: false, error: failure.message, code: failure.code };
+      const set = Object.entries(own).filter(([name]) => names.has(name));
+      const result =
+        failure === undefined
+          ? Object.fromEntries(set)
+          : { success: false, error: failure.message, code: failure.code };
       frame.results[item - 1] = result;
       frame.bytes += JSON.stringify(result).length;
       return frame.bytes > valueBytesMax ? tooLarge(place, frame) : null;
     },
   };
+}
+
+/** The variables that steps keep their results in. */
+function outputNames(steps: readonly Step[]): Set<string> {
+  return new Set(
+    steps.flatMap((step) => [
+      ...('outputTo' in step && step.outputTo !== undefined ? [step.outputTo] : []),
+      ...blocksOf(step).flatMap(({ steps: inner }) => [...outputNames(inner)]),
+    ]),
+  );
 }
 
 function readList(

@@ -249,7 +249,7 @@ export class SentinelBuilder<Scope, At extends Place, Gives = Scope> implements 
     return this.#step({ type: 'parallel', branches: branches.map((branch) => this.#block(branch)), ...options });
   }
 
-  /** The body for each item of an array, several at once. None sees what another sets: the result lists what each of them set. */
+  /** The body for each item of an array, several at once. None sees what another sets: the result lists what each of them kept. */
   map<const Name extends string | null, const Item extends string, Next>(
     name: Name,
     item: Item,

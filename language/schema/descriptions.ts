@@ -185,7 +185,7 @@ export const DESCRIPTIONS: Readonly<Record<string, Lines>> = {
     steps: 'What happens in each pass.',
   },
   ParallelStep: {
-    '': 'Runs branches at once, or its steps for each item of a list. What a branch sets is visible after the step; branches do not see each other. The result over a list is a list: of each item an object of what its steps set.',
+    '': 'Runs branches at once, or its steps for each item of a list. What a branch sets is visible after the step; branches do not see each other. The result over a list is a list: of each item an object of what its steps kept with outputTo.',
     over: 'The list, as an expression, in place of branches.',
     as: 'The variable that holds the item; "item" when absent.',
     steps: 'What is done for each item of "over".',

@@ -305,15 +305,16 @@ describe('looking', () => {
   });
 
   test('logs', async () => {
-    expect(await documentOf('logs', 'seen', '--stream', 'stderr')).toEqual({
+    const of = { handle: 'seen', key: 'steps.0@1' };
+    expect(await documentOf('logs', 'seen', '--stream', 'stderr')).toMatchObject({
       handle: 'seen',
       stream: 'stderr',
-      lines: ['three'],
+      lines: [{ ...of, stream: 'stderr', text: 'three' }],
     });
     expect((await sentinel('logs', 'seen', '--stream', 'stdout', '--lines', '1')).out).toBe('two\n');
-    expect(linesOf(await sentinel('logs', 'seen', '--stream', 'stdout', '--follow', '--json'))).toEqual([
-      { line: 'one' },
-      { line: 'two' },
+    expect(linesOf(await sentinel('logs', 'seen', '--stream', 'stdout', '--follow', '--json'))).toMatchObject([
+      { ...of, stream: 'stdout', text: 'one' },
+      { ...of, stream: 'stdout', text: 'two' },
     ]);
   });
 
