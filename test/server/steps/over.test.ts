@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Json } from '../../../language/json.ts';
 import type { ParallelStep, Step } from '../../../language/model.ts';
+import type { EditReply, EditRequest } from '../../../interpreter/edits.ts';
+import { EDIT } from '../../../workflows/messages/messages.ts';
 import { create, once, shell } from '../harness/definitions.ts';
 import { Harness, until } from '../harness/harness.ts';
+import { refusal } from '../harness/opened.ts';
 import type { WorkerProcess } from '../harness/worker-process.ts';
 
 let harness: Harness;
@@ -83,8 +86,30 @@ test('a worker that is killed in the middle: the items that had ended are not do
   writeFileSync(join(harness.project, 'go'), '');
   const result = await harness.result(handle);
   expect(result.outcome).toBe('completed');
-  expect(linesOf('done').filter((line) => Number(line) <= 3)).toEqual(['1', '2', '3']);
+  expect(
+    linesOf('done')
+      .filter((line) => Number(line) <= 3)
+      .toSorted(),
+  ).toEqual(['1', '2', '3']);
   expect(resultsOf(result as never)).toHaveLength(8);
+});
+
+test('steps of items under way are not edited, and the run goes on after an edit of what comes behind', async () => {
+  const wait = shell('while [ ! -e edited ]; do sleep 0.1; done; echo $item', { outputTo: 'said' });
+  const handle = await harness.start(once('over-edited', [each([wait]), shell('true')]), { inputs: { items: [1, 2] } });
+  await harness.untilEvent(handle, ({ key, type }) => key === 'steps.0.steps.0@1.2' && type === 'step-started');
+  const edit = async (path: string, revision: number): Promise<EditReply> =>
+    harness.workflow(handle).executeUpdate<EditReply, [EditRequest]>(EDIT, {
+      args: [{ op: 'update', path, revision, by: 'ada', step: { type: 'emit', event: 'instead' } }],
+    });
+  expect(await refusal(edit('steps.0.steps.0', 0))).toMatch(/^STEP_UNDER_WAY/);
+  expect(await edit('steps.1', 0)).toMatchObject({ revision: 1, from: 'now' });
+  writeFileSync(join(harness.project, 'edited'), '');
+  const result = await harness.result(handle);
+  expect(resultsOf(result as never)).toMatchObject([{ said: { stdout: '1\n' } }, { said: { stdout: '2\n' } }]);
+  expect(
+    (await harness.events(handle)).some(({ key, type }) => key === 'steps.1~1@1' && type === 'step-finished'),
+  ).toBe(true);
 });
 
 test('of a long list of quick items histories are small, and every item is done once', async () => {
