@@ -10,6 +10,7 @@ export const LONG_KEYS: ReadonlySet<string> = new Set([
   'onError',
   'timeoutMs',
   'maxConcurrency',
+  'itemErrors',
   'failFast',
   'failOn',
   'parseToolCalls',

@@ -16,6 +16,7 @@ function typeOf(step: Plain, spelledCmd: boolean): StepType | undefined {
   if (has('then', 'else') || (has('check') && !has('steps'))) return 'condition';
   if (has('definition')) return 'sentinel';
   if (has('branches', 'failFast')) return 'parallel';
+  if (has('over') && has('steps') && has('concurrency', 'maxConcurrency', 'itemErrors')) return 'parallel';
   if (has('loop', 'mode') || (has('steps') && has('count', 'while', 'until', 'over', 'maxIterations'))) return 'loop';
   if (has('prompt')) return 'llm';
   if (has('executionId', 'rules')) return 'watch';
