@@ -48,6 +48,26 @@ const definition = sentinel('verify')
   .build();
 
 describe('what is built is the canonical form', () => {
+  test('a body for each item of a list, several at once', () => {
+    const made = sentinel('m')
+      .input('packages', ['a', 'b'])
+      .map('results', 'package', 'packages', (each) => each.shell('tests', (ref) => `test ${ref('package')}`), {
+        maxConcurrency: 2,
+        itemErrors: 'collect',
+      })
+      .shell(null, (ref) => `echo ${ref('results')}`)
+      .build();
+    expect(made.steps[0]).toEqual({
+      type: 'parallel',
+      over: '$packages',
+      as: 'package',
+      steps: [{ type: 'shell', command: 'test $package', outputTo: 'tests' }],
+      maxConcurrency: 2,
+      itemErrors: 'collect',
+      outputTo: 'results',
+    });
+  });
+
   test('key by key', () => {
     expect(definition).toEqual({
       name: 'verify',
