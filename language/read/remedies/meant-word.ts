@@ -60,7 +60,7 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
   ],
   [['params'], ['with', 'parameters', 'arguments', 'args', 'options', 'input', 'inputs']],
   [
-    ['steps', 'then', 'branches'],
+    ['then', 'branches', 'steps'],
     ['do', 'tasks', 'jobs', 'stages', 'actions', 'body', 'nodes', 'states', 'children', 'workflow'],
   ],
   [['trigger'], ['on', 'triggers', 'schedule', 'cron', 'startson', 'when']],

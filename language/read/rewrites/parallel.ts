@@ -8,7 +8,8 @@ export function rewriteParallel(draft: Draft): void {
   const { value } = draft;
   if (value['type'] !== 'parallel') return;
   rename(draft, 'concurrency', 'maxConcurrency');
-  if (Object.hasOwn(value, 'over')) return rewriteItems(draft);
+  if (Object.hasOwn(value, 'over') && Object.hasOwn(value, 'branches')) keepBranches(draft);
+  else if (Object.hasOwn(value, 'over')) return rewriteItems(draft);
   for (const name of ['branches', 'steps']) listOne(draft, name);
   listNamed(draft);
   const key = ['branches', 'steps'].find((name) => Array.isArray(value[name]));
@@ -25,6 +26,19 @@ export function rewriteParallel(draft: Draft): void {
   draft.moved.set('branches', path);
 }
 
+/** What the step goes over, and what it does for each item, is said and left out. */
+function keepBranches(draft: Draft): void {
+  draft.problems.push({
+    code: 'CONFLICTING_KEYS',
+    severity: 'error',
+    path: pathOf(draft, 'over'),
+    message:
+      '"over" and "branches" do not go together: a step over a list has "steps", which each item goes through; keep one of them',
+    fix: 'remove "over"',
+  });
+  for (const key of ['over', 'as', 'steps', 'itemErrors']) delete draft.value[key];
+}
+
 /** The steps of one body, and what an item of the list is called where nobody says. */
 function rewriteItems(draft: Draft): void {
   const { value } = draft;
@@ -33,8 +47,6 @@ function rewriteItems(draft: Draft): void {
   value['as'] ??= 'item';
   if (isPlain(value['steps']) && isStep(value['steps']))
     value['steps'] = stepList(value['steps'], pathOf(draft, 'steps'), draft.origins);
-  if (Object.hasOwn(value, 'branches')) conflict(draft, 'branches', 'over');
-  delete value['branches'];
 }
 
 /** One step is one branch; an object of nothing but lists and steps has branches by name. */
