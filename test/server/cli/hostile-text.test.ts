@@ -128,6 +128,8 @@ test('files: what is checked, explained, drawn, simulated and tested', async () 
   await walkBoth('test');
   await walkBoth('schema');
   await walkBoth('run', 'broken.json');
+  await walkBoth('save', 'hostile.json');
+  for (const words of [['list'], ['show', HOSTILE], ['delete', HOSTILE]]) await walkBoth('saved', ...words);
   expect((await walk('validate', 'broken.json')).out).toContain(String.raw`a\u001b[35mb\u001b]0;title\u0007c`);
   expect((await walk('explain', 'hostile.json')).out).toContain(String.raw`i\u202cj\u2066k\u2069l\u200bm`);
   const { out } = await show(['normalize', 'hostile.json']);
@@ -156,6 +158,8 @@ test('runs: what is followed, shown, compared, asked and answered', async () => 
   await walkBoth('inbox', '--all');
   await walkBoth('trace', 'first');
   await walkBoth('status', 'first');
+  await walkBoth('retry', 'first', '--detach');
+  await walkBoth('inbox', 'clear', 'first');
   await walkBoth('stop', 'second');
   await walkBoth('cancel', 'second');
   await walkBoth('status', HOSTILE);
@@ -169,6 +173,15 @@ test('what begins by itself: schedules, triggers, events and hooks', async () =>
   for (const words of [['list'], ['show', 'planned'], ['delete', 'planned']]) await walkBoth('schedule', ...words);
   await walkBoth('trigger', 'add', 'triggered.json');
   await walkBoth('emit', 'hostile:then', '--data', JSON.stringify(HOSTILE), '--id', HOSTILE);
+  for (const pattern of [[], [HOSTILE]]) await walkBoth('events', ...pattern);
+  await harness.createRow('hostile', HOSTILE, { [HOSTILE]: HOSTILE });
+  for (const words of [
+    ['list', 'hostile'],
+    ['read', 'hostile', HOSTILE],
+    ['delete', 'hostile', HOSTILE],
+  ])
+    await walkBoth('data', ...words);
+  await walkBoth('data', 'list', HOSTILE);
   await walkBoth('trigger', 'list');
   await walkBoth('trigger', 'show', HOSTILE);
   await walkBoth('trigger', 'remove', HOSTILE);
