@@ -46,7 +46,7 @@ test('a run carries the file that it names: a later content of the file changes 
   expect(stored?.definition.steps[0]).toMatchObject({
     definition: { name: 'child', steps: [{ command: 'echo before' }] },
   });
-  expect(reportOf(await sentinel('run', 'parent-by-path', '--id', 'by-name', '--json'))).toMatchObject({
+  expect(reportOf(await sentinel('run', 'parent-by-path', '--id', 'by-saved-name', '--json'))).toMatchObject({
     outputs: { said: 'before\n' },
     origin: { type: 'saved', version: 1, id: stored?.hash },
   });

@@ -19,12 +19,13 @@ import { catalogue } from '../../catalogue.ts';
 
 const folder = fileURLToPath(new URL('../../../sentinels/examples/', import.meta.url));
 
-/** No host of these tests has a model, a remote to push to, or a program that goes on. */
+/** No host of these tests has a model, a remote to push to, a program that goes on, somebody to answer, or a project with commands of its own. */
 function needsMore(definition: Definition, known: KnownRefs): boolean {
-  let needs = false;
+  let needs = definition.trigger !== undefined;
   visitSteps(definition, known, ({ step }) => {
     const starts = step.type === 'command' && ['code/git', 'code/shell/execute'].includes(step.command);
-    needs ||= step.type === 'llm' || starts;
+    const isGiven = step.type === 'shell' && /^\$\w+$/.test(step.command);
+    needs ||= step.type === 'llm' || step.type === 'approval' || starts || isGiven;
   });
   return needs;
 }
