@@ -12,6 +12,7 @@ import type { SentinelClient } from '../../client.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { usage, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
+import { withSession } from '../request/with-session.ts';
 
 interface Options {
   json?: boolean;
@@ -50,30 +51,15 @@ async function chat(room: string | undefined, options: Options): Promise<void> {
   await withClient(output, async (client) => {
     if (room === undefined) return showRooms(output, client);
     if (send !== undefined) return say(output, client, { room, message: send, author: by });
-    const messages = await within(client, (session, store) => store.chat.read(session, { room, limit }));
+    const messages = await withSession(client, (session, store) => store.chat.read(session, { room, limit }));
     output.object(messages);
     for (const message of messages) show(output, message);
     if (messages.length === 0) output.line(`Nothing was said in ${room} yet.`);
   });
 }
 
-type Store = Awaited<ReturnType<SentinelClient['store']>>;
-
-async function within<Result>(
-  client: SentinelClient,
-  ask: (session: ReturnType<Store['session']>, store: Store) => Promise<Result>,
-): Promise<Result> {
-  const store = await client.store();
-  const session = store.session();
-  try {
-    return await ask(session, store);
-  } finally {
-    await session.close();
-  }
-}
-
 async function showRooms(output: Output, client: SentinelClient): Promise<void> {
-  const rooms = await within(client, (session, store) => store.chat.rooms(session));
+  const rooms = await withSession(client, (session, store) => store.chat.rooms(session));
   output.object(rooms);
   for (const { room, messages, latest } of rooms) {
     output.line(`${output.paint.strong(room)}  ${messages} ${messages === 1 ? 'message' : 'messages'}`);

@@ -3,9 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { previewOf } from '../../../language/events/preview.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
-import type { DataRecord, RecordChoice, Store } from '../../../prisma/store/contract/contract.ts';
-import type { OpenSession } from '../../../prisma/store/contract/session-contract.ts';
-import type { SentinelClient } from '../../client.ts';
+import type { DataRecord, RecordChoice } from '../../../prisma/store/contract/contract.ts';
 import { ClientError } from '../../client.ts';
 import { oneLine } from '../../show/trace.ts';
 import { openOutput } from '../output/output.ts';
@@ -13,6 +11,7 @@ import { givenJson } from '../request/given-json.ts';
 import { defineGroup } from '../request/group.ts';
 import { usage, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
+import { withSession } from '../request/with-session.ts';
 
 const FILTER_REMEDY = `write it in single quotes: --filter '{"name": "value"}'`;
 
@@ -50,7 +49,7 @@ Examples:
       const output = openOutput(options);
       const chosen = chosenBy(collection, options);
       await withClient(output, async (client) => {
-        const found = await within(client, (session, { records }) =>
+        const found = await withSession(client, (session, { records }) =>
           records.list(session, { ...chosen, limit: options.limit }),
         );
         output.object(found.map(view));
@@ -76,7 +75,9 @@ Examples:
       const output = openOutput(options);
       const chosen = someOf(chosenBy(collection, options, id));
       await withClient(output, async (client) => {
-        const [found] = await within(client, (session, { records }) => records.list(session, { ...chosen, limit: 1 }));
+        const [found] = await withSession(client, (session, { records }) =>
+          records.list(session, { ...chosen, limit: 1 }),
+        );
         if (found === undefined) throw new ClientError('NOT_FOUND', `${collection} holds no such record.`);
         output.object(view(found));
         output.text(JSON.stringify(view(found), null, 2));
@@ -100,7 +101,7 @@ Examples:
       const output = openOutput(options);
       const chosen = someOf(chosenBy(collection, options, id));
       await withClient(output, async (client) => {
-        const deleted = await within(client, async (session, { records }) => {
+        const deleted = await withSession(client, async (session, { records }) => {
           const count = await records.delete(session, chosen);
           await session.commit({ handle: '@data', key: randomUUID(), result: count, events: [] });
           return count;
@@ -124,16 +125,3 @@ function someOf(chosen: RecordChoice): RecordChoice {
 }
 
 const view = ({ id, collection, createdAt, data }: DataRecord): JsonObject => ({ id, collection, createdAt, ...data });
-
-async function within<Result>(
-  client: SentinelClient,
-  ask: (session: OpenSession, store: Store) => Promise<Result>,
-): Promise<Result> {
-  const store = await client.store();
-  const session = store.session();
-  try {
-    return await ask(session, store);
-  } finally {
-    await session.close();
-  }
-}
