@@ -112,7 +112,7 @@ async function end(host: TemporalHost, flow: Flow): Promise<RunResult> {
     { key: SEARCH_ATTRIBUTES.iteration, value: iterations },
   ]);
   host.suspended();
-  // Whoever is still being answered hears how the run ended. Most runs have nobody: a scope is dear (docs/decisions/0004).
+  // Whoever is still being answered hears how the run ended. Most runs have nobody: a scope is dear (docs/internal/decisions/0004).
   if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   return closeWith(walk, result);
 }

@@ -1,7 +1,7 @@
 /**
  * Local activities of a run, and whether one is under way. Their ends are taken one after the other, and
  * one that would outlast its workflow task is given up in time and asked of a regular activity: a replay
- * is handed together what came apart (docs/decisions/0012).
+ * is handed together what came apart (docs/internal/decisions/0012).
  */
 import {
   ActivityFailure,
