@@ -98,6 +98,17 @@ describe('a path of the project', () => {
     expect(dead).toEqual([]);
   });
 
+  test('that a page links to has the heading that the link names', () => {
+    const pages = [...documents, ...files.filter((path) => path.startsWith('docs/') && path.endsWith('.md'))];
+    const dead = pages.flatMap((page) =>
+      Array.from(read(page).matchAll(/\]\(([\w./-]*)#([^)\s]+)\)/g), ([, link = '', heading = '']) => {
+        const target = link === '' ? page : join(dirname(page), link);
+        return existsSync(join(root, target)) && headingsOf(target).has(heading) ? [] : [`${page}: ${link}#${heading}`];
+      }).flat(),
+    );
+    expect(dead).toEqual([]);
+  });
+
   test('that a comment names is there, and so is a file named by its name alone', () => {
     const names = new Set(files.map((path) => basename(path)));
     const missing = files.filter(isSource).flatMap((source) =>
@@ -113,6 +124,21 @@ describe('a path of the project', () => {
     expect(missing).toEqual([]);
   });
 });
+
+/** As GitHub writes headings in addresses; one that stands there again is counted. */
+function headingsOf(page: string): Set<string> {
+  const found = new Set<string>();
+  for (const [, heading = ''] of read(page).matchAll(/^#+ (.*)$/gm)) {
+    const name = heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_\s-]/gu, '')
+      .replaceAll(' ', '-');
+    let again = 0;
+    while (found.has(again === 0 ? name : `${name}-${again}`)) again += 1;
+    found.add(again === 0 ? name : `${name}-${again}`);
+  }
+  return found;
+}
 
 const commentsOf = (source: string): string[] =>
   Array.from(read(source).matchAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm), ([comment]) => comment);
