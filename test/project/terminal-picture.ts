@@ -47,8 +47,11 @@ function piecesOf(line: string): Piece[] {
     if (style !== undefined) open.push(style);
     else if (text === END) open.pop();
     else {
-      if (text.trim() !== '') pieces.push({ text, column, style: open.at(-1) });
-      column += Array.from(text).length;
+      // SVG collapses spaces, so what stands behind several of them is placed by its own column.
+      for (const part of text.split(/(\s{2,})/)) {
+        if (part.trim() !== '') pieces.push({ text: part, column, style: open.at(-1) });
+        column += Array.from(part).length;
+      }
     }
   }
   return pieces;
@@ -71,7 +74,7 @@ export function terminalPicture(title: string, lines: readonly string[]): string
     piecesOf(line).map((piece) => `  ${drawn(piece, size.margin + row * size.line + 14)}`),
   );
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" xml:space="preserve" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14" fill="#c9d1d9">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14" fill="#c9d1d9">`,
     `  <title>${escaped(title)}</title>`,
     `  <rect width="${width}" height="${height}" rx="8" fill="#0d1117"/>`,
     ...texts,
