@@ -167,8 +167,7 @@ export const FAILURE_CODES = {
   UNDO_CONFLICT: 'Files that an undo would restore were changed by somebody else',
   UNDO_REFUSED: 'An undo cannot be done',
   UNKNOWN_COMMAND: 'There is no command with that name',
-  UNKNOWN_DEFINITION:
-    'A `$ref` or a variable names a definition that is not available to the run',
+  UNKNOWN_DEFINITION: 'A `$ref` or a variable names a definition that is not available to the run',
   UNRESOLVED_REFERENCE: 'A reference has no value where it is used',
   VALUE_TOO_LARGE: 'A value is larger than a run can hold',
 } as const;
