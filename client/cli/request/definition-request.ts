@@ -34,12 +34,12 @@ export function requestOptions(command: Command): Command {
     .addOption(new Option('--project <dir>', 'the folder the runs work in').default('.'))
     .option(
       '--input <name=value>',
-      'an input; JSON is a value, anything else text (repeatable)',
+      'an input; a value that is not JSON is text (repeatable)',
       (given: string, all: string[]) => [...all, given],
       [],
     )
     .option('--input-file <file>', 'inputs as a JSON object')
-    .option('--persona <id>', 'who the runs belong to (default: the user)')
+    .option('--persona <id>', 'owner of the runs (default: the user)')
     .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME');
 }
 

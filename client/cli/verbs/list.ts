@@ -32,17 +32,13 @@ interface Options {
 
 export function define(command: Command): void {
   command
-    .description('Lists runs, newest first; nested runs are listed too.')
-    .option('--status <status>', `only these: ${STATUSES.join(', ')}`, oneOf('--status', STATUSES))
-    .option('--name <name>', 'only runs of the definition of this name')
+    .description('Lists runs, newest first, including nested runs.')
+    .option('--status <status>', `only runs with this status: ${STATUSES.join(', ')}`, oneOf('--status', STATUSES))
+    .option('--name <name>', 'only runs of the definition with this name')
     .option('--project <dir>', 'only runs that work in this folder')
-    .option(
-      '--since <when>',
-      'only runs that began since: a date, a time, or how long ago (12h, 7d)',
-      momentOf('--since'),
-    )
+    .option('--since <when>', 'only runs that started since a date, a time, or an age (12h, 7d)', momentOf('--since'))
     .option('--persona <id>', 'only runs of this persona')
-    .option('--limit <n>', 'at most so many', wholeNumber('--limit', { min: 1, max: 10_000 }), 50)
+    .option('--limit <n>', 'the maximum number of runs', wholeNumber('--limit', { min: 1, max: 10_000 }), 50)
     .addHelpText(
       'after',
       `

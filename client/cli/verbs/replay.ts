@@ -22,11 +22,11 @@ const DIFFERENCES_SHOWN_MAX = 20;
 export function define(command: Command): void {
   command
     .description(
-      "Walks a run's history again with the decision code of this version, without any effect, and reports where it would go another way. " +
-        'Exit code 0 the same, 1 it diverges, 4 when there is no such run.',
+      "Replays a run's history with the code of this version, without any effect, and reports where this version would decide differently. " +
+        'Exit code 0 if it decides the same, 1 if it diverges, 4 if there is no such run.',
     )
     .argument('[handle]', 'the run')
-    .option('--history <file>', 'a history in a file instead, as "temporal workflow show --output json" prints it')
+    .option('--history <file>', 'replay the history in this file, as "temporal workflow show --output json" prints it')
     .addHelpText(
       'after',
       `

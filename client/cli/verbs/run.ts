@@ -32,15 +32,15 @@ export async function define(command: Command, argv: readonly string[]): Promise
         '3 waiting for an answer (away from a terminal), 130 cancelled. Ctrl-C detaches; a second one cancels the run.',
     )
     .argument('<definition>', 'a JSON file, or the name of a definition')
-    .option('--project <dir>', 'the folder the run works in', '.')
+    .option('--project <dir>', 'the folder that the run works in', '.')
     .option(
       '--input <name=value>',
-      'an input; JSON is a value, anything else text (repeatable)',
+      'an input; a value that is not JSON is text (repeatable)',
       (given: string, all: string[]) => [...all, given],
       [],
     )
     .option('--input-file <file>', 'inputs as a JSON object')
-    .option('--persona <id>', 'who the run belongs to (default: the user)')
+    .option('--persona <id>', 'owner of the run (default: the user)')
     .option('--id <handle>', 'the handle of the run (default: a new one)')
     .option('--detach', 'print the handle and return')
     .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME')

@@ -22,11 +22,11 @@ const NAME_LENGTH_MAX = 200;
 export function define(command: Command): void {
   command
     .description(
-      'Saves a definition without running it: from then on "sentinel run NAME" and "$ref" find it by its name, from every folder. ' +
-        'Files that it names by their paths are saved within it, those that it names by name beside it. Exit code 2 when it has errors.',
+      'Saves a definition without running it, so that "sentinel run NAME" and "$ref" find it by its name, from every folder. ' +
+        'Files that the definition names by path are included; definitions that it names by name are saved as well. Exit code 2 if it has errors.',
     )
     .argument('<definition>', 'the file of a definition, or its name')
-    .addOption(new Option('--project <dir>', 'the folder that its files belong to').default('.'))
+    .addOption(new Option('--project <dir>', 'the project folder of the definition').default('.'))
     .option('--name <name>', 'the name to save it under (default: its own)')
     .addHelpText(
       'after',

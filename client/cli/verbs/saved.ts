@@ -12,7 +12,7 @@ import { withClient } from '../request/with-client.ts';
 export function define(group: Command): void {
   group
     .description(
-      'Definitions that are found by their names: those that "sentinel save" saved, and those that were run, scheduled or created by a run.',
+      'Shows and deletes the definitions in the store. "sentinel save" stores definitions; so do running and scheduling a file, and runs that create a definition.',
     )
     .addHelpText(
       'after',
@@ -24,13 +24,13 @@ Examples:
   defineGroup(group, {
     list: { summary: 'list saved definitions', kind: 'looks', define: defineList },
     show: { summary: 'print a saved definition', kind: 'looks', define: defineShow },
-    delete: { summary: 'let a name find nothing any more', kind: 'acts', define: defineDelete },
+    delete: { summary: 'remove the name of a saved definition', kind: 'acts', define: defineDelete },
   });
 }
 
 function defineList(command: Command): void {
   command
-    .description('Lists what each name finds.')
+    .description('Lists the saved definitions, the latest version of each name.')
     .addHelpText(
       'after',
       `
@@ -62,9 +62,9 @@ Examples:
 function defineShow(command: Command): void {
   command
     .description(
-      'Prints a saved definition in its canonical form, which is a file for "sentinel run" again. Exit code 4 when the name finds none.',
+      'Prints a saved definition in its canonical form. "sentinel run" accepts the output as a file. Exit code 4 if there is none of that name.',
     )
-    .argument('<name>', 'its name, or the id of a version')
+    .argument('<name>', 'the name, or the id of a version')
     .addHelpText(
       'after',
       `
@@ -90,7 +90,7 @@ Examples:
 function defineDelete(command: Command): void {
   command
     .description(
-      'From then on the name finds nothing, until a definition is saved under it again. Runs, schedules and triggers keep the definitions that they have. Exit code 4 when the name finds none.',
+      'Removes the name from the store, until a definition is saved under it again. Runs, schedules and triggers keep their definitions. Exit code 4 if there is none of that name.',
     )
     .argument('<name>', 'its name')
     .addHelpText(
