@@ -87,7 +87,7 @@ describe.skipIf(!registry)(`the package, installed${why}`, () => {
       code: 1,
       err: expect.stringMatching(/npm install node-llama-cpp[^\n]*\n*$/) as string,
     });
-    expect(existsSync(join(project, '.sentinel'))).toBe(false);
+    expect(readServicesState(join(project, '.sentinel'))).toBeNull();
   });
 
   test('runs a definition with a command of the project, and keeps services in the project', async () => {
@@ -110,8 +110,8 @@ describe.skipIf(!registry)(`the package, installed${why}`, () => {
     expect(shown).toEqual({
       outcomes: ['completed', 'completed'],
       outputs: expect.objectContaining({ said: expect.anything() as unknown }) as unknown,
-      first: 'started',
-      last: 'ended',
+      first: 'run-started',
+      last: 'run-finished',
       code: 'RUN_NOT_FOUND',
       failure: 'NO_WORDS',
       internals: [],
@@ -142,38 +142,34 @@ describe.skipIf(!registry)(`the package, installed${why}`, () => {
   });
 });
 
-describe.skipIf(!hasNodes)(
-  `the package on other versions of Node${hasNodes ? '' : ' (skipped: they come for Linux, from a registry)'}`,
-  () => {
-    let paths: Map<string, string>;
-    let empty: string;
+const whyNoNodes = hasNodes ? '' : ' (skipped: they come for Linux, from a registry)';
 
-    beforeAll(async () => {
-      paths = await nodePaths(join(work, 'nodes'), SUPPORTED);
-      empty = join(work, 'empty');
-      mkdirSync(empty);
-      writeFileSync(join(empty, 'package.json'), '{ "name": "empty", "private": true }\n');
-    }, 300_000);
+describe.skipIf(!hasNodes)(`the package on other versions of Node${whyNoNodes}`, () => {
+  let paths: Map<string, string>;
+  let plain: string;
 
-    test.each(SUPPORTED)('runs on %s', async (version) => {
-      const on = {
-        ...(await userShell()),
-        PATH: paths.get(version) ?? '',
-        SENTINEL_HOME: join(work, `home-${version}`),
-      };
-      const program = join(project, 'node_modules', '.bin', 'sentinel');
-      try {
-        const first = await runIn(project, on, program, 'run', 'verify-project', '--project', empty);
-        expect(first.code, `${first.out}\n${first.err}`).toBe(0);
-        const ran = await runIn(project, on, program, 'run', 'native', '--json');
-        expect(ran.code, ran.err).toBe(0);
-        const { outputs } = reportOf(ran) as { outputs: Record<string, unknown> };
-        const node = (await succeed(project, on, 'node', '--version')).slice(1);
-        expect(`${node}.`.startsWith(`${version}.`)).toBe(true);
-        expect(outputs).toEqual({ worker: node, line: 2, shell: `v${node}\n` });
-      } finally {
-        await succeed(project, on, program, 'down');
-      }
-    });
-  },
-);
+  beforeAll(async () => {
+    paths = await nodePaths(join(work, 'nodes'), SUPPORTED);
+    plain = join(work, 'plain');
+    mkdirSync(plain);
+    writeFileSync(join(plain, 'package.json'), '{ "name": "plain", "private": true }\n');
+  }, 300_000);
+
+  test.each(SUPPORTED)('runs on %s', async (version) => {
+    const home = join(work, `home-${version}`);
+    const on = { ...(await userShell()), PATH: paths.get(version) ?? '', SENTINEL_HOME: home };
+    const program = join(project, 'node_modules', '.bin', 'sentinel');
+    try {
+      const ran = await runIn(project, on, program, 'run', 'native', '--json');
+      expect(ran.code, ran.err).toBe(0);
+      const node = (await succeed(project, on, 'node', '--version')).slice(1);
+      expect(`${node}.`.startsWith(`${version}.`)).toBe(true);
+      expect(reportOf(ran)).toMatchObject({ outputs: { worker: node, line: 2, shell: `v${node}\n` } });
+      // The first command of the README.
+      const verified = await runIn(project, on, program, 'run', 'verify-project', '--project', plain);
+      expect(verified.code, `${verified.out}\n${verified.err}`).toBe(0);
+    } finally {
+      await succeed(project, on, program, 'down');
+    }
+  });
+});

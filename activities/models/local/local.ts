@@ -20,7 +20,7 @@ export interface LocalSettings {
 /** Each thousand tokens of context hold memory; configuration asks for more. */
 const WINDOW_WANTED = 8192;
 
-const NOT_INSTALLED = 'node-llama-cpp is not installed; run "npm install node-llama-cpp" where Sentinel is installed';
+const NOT_INSTALLED = 'node-llama-cpp is not installed; run "npm install node-llama-cpp@3" where Sentinel is installed';
 
 export function localProvider({ name, models, host, project }: LocalSettings): Provider {
   const fileOf = (model: string): string => {
