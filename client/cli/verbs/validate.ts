@@ -27,13 +27,17 @@ export function define(command: Command): void {
     .description(
       'Checks definitions and reports all problems at once. Exit code 0 when there is no error, 2 otherwise.',
     )
-    .argument('<file...>', 'definitions: JSON files; of several, tests and schemas are left out')
+    .argument(
+      '<file...>',
+      'definitions (JSON or YAML), and folders of them; of several files, tests and schemas are left out',
+    )
     .option('--project <dir>', 'the folder whose sentinel.config says which commands there are besides', '.')
     .addHelpText(
       'after',
       `
 Examples:
   sentinel validate sentinels/build.json
+  sentinel validate sentinels
   sentinel validate --json sentinels/*.json`,
     )
     .action(async (files: string[], { json, project }: { json?: boolean; project: string }) => {
@@ -41,8 +45,12 @@ Examples:
     });
 }
 
-async function validate(files: readonly string[], project: string, output: Output): Promise<number> {
-  const { commandsIn } = await import('../request/project-config.ts');
+async function validate(given: readonly string[], project: string, output: Output): Promise<number> {
+  const [{ commandsIn }, { definitionFiles }] = await Promise.all([
+    import('../request/project-config.ts'),
+    import('../files/definition-files.ts'),
+  ]);
+  const files = given.flatMap((path) => definitionFiles(path));
   const commands = await commandsIn(project, output);
   const reports = await Promise.all(files.map((file) => checkFile(file, commands)));
   const ok = reports.every((report) => report.ok);
