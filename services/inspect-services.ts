@@ -2,7 +2,7 @@
  * What `doctor` shows: each part Sentinel needs, whether it is there, where, in which version, and
  * what to do when it is not. Looks only; starts, changes and waits for nothing beyond short limits.
  */
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
