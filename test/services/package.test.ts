@@ -14,6 +14,7 @@ import {
   nodePaths,
   openFolder,
   pack,
+  packNext,
   runIn,
   succeed,
   userShell,
@@ -28,6 +29,7 @@ const SUPPORTED = ['20.19.0', '22', '24', '26'];
 const hasNodes = registry && process.platform === 'linux' && ['x64', 'arm64'].includes(process.arch);
 
 let work: string;
+let tarball: string;
 let files: string[];
 let project: string;
 let shell: Shell;
@@ -35,13 +37,12 @@ let shell: Shell;
 beforeAll(async () => {
   if (!registry) return;
   work = realpathSync(openFolder());
-  const packed = await pack(work);
-  ({ files } = packed);
+  ({ tarball, files } = await pack(work));
   project = join(work, 'project');
   mkdirSync(project);
   writeProject(project);
   shell = await userShell();
-  await install(project, packed.tarball, 'typescript@5.9', '@types/node@20');
+  await install(project, tarball, 'typescript@5.9', '@types/node@20');
 }, 300_000);
 afterAll(async () => {
   if (!registry) return;
@@ -149,6 +150,24 @@ describe.skipIf(!registry)(`the package, installed${why}`, () => {
     expect(existsSync(join(second, '.sentinel'))).toBe(false);
     expect(await npx(second, elsewhere, 'down')).toMatchObject({ code: 0 });
     expect(readServicesState(join(project, '.sentinel'))).toEqual(before);
+  });
+
+  test('goes on with a run under the next version', async () => {
+    const begun = await npx(project, shell, 'run', 'waiting', '--detach', '--id', 'waiting');
+    expect(begun.code, begun.err).toBe(0);
+    const next = await packNext(tarball, join(work, 'next'), '0.2.0');
+    await npx(project, shell, 'down');
+    await install(project, next);
+    expect(await npx(project, shell, '--version')).toMatchObject({ out: '0.2.0' });
+    expect(await npx(project, shell, 'up')).toMatchObject({ code: 0 });
+    const followed = await npx(project, shell, 'follow', 'waiting', '--json');
+    expect(reportOf(followed)).toMatchObject({ outcome: 'completed', outputs: { worker: process.versions.node } });
+    expect(await npx(project, shell, 'replay', 'waiting')).toMatchObject({ code: 0 });
+    // Installed under services that are up, the version before is noticed by the next verb that acts.
+    await install(project, tarball);
+    const ran = await npx(project, shell, 'run', 'greeting');
+    expect(ran.code, ran.err).toBe(0);
+    expect(ran.err).toContain('the build has changed; starting the services anew');
   });
 
   test('ends its services', async () => {

@@ -1,5 +1,5 @@
 /** The package as npm packs it, installed into projects outside this repository; and other versions of Node. */
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { execa } from 'execa';
@@ -76,6 +76,19 @@ export async function pack(into: string): Promise<{ tarball: string; files: stri
     { filename: string; files: { path: string }[] },
   ];
   return { tarball: join(into, packed.filename), files: packed.files.map(({ path }) => path) };
+}
+
+/** The same package as a version with another build, as an upgrade finds it. */
+export async function packNext(tarball: string, into: string, version: string): Promise<string> {
+  const shell = await userShell();
+  mkdirSync(into);
+  await succeed(into, shell, 'tar', '-xzf', tarball);
+  const unpacked = join(into, 'package');
+  const manifest = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8')) as object;
+  writeFileSync(join(unpacked, 'package.json'), JSON.stringify({ ...manifest, version }));
+  writeFileSync(join(unpacked, 'dist', 'build-id'), version);
+  await succeed(unpacked, shell, 'npm', 'pack', '--ignore-scripts', '--pack-destination', into);
+  return join(into, `sentinel-engine-${version}.tgz`);
 }
 
 export async function install(project: string, ...packages: string[]): Promise<void> {

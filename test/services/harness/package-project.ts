@@ -29,6 +29,17 @@ const NATIVE = {
   loop: { type: 'once' },
 };
 
+/** Longer than the services of an upgrade are down. */
+const WAITING = {
+  name: 'waiting',
+  steps: [
+    { type: 'sleep', durationMs: 15_000 },
+    { type: 'command', command: 'worker/node', outputTo: 'worker' },
+  ],
+  outputs: { worker: '$worker.version' },
+  loop: { type: 'once' },
+};
+
 const GREETING = {
   name: 'greeting',
   inputs: { name: 'world' },
@@ -121,6 +132,7 @@ const FILES: Record<string, string | object> = {
   'tsconfig.misuse.json': compilerOptions({ module: 'nodenext' }, 'misuse.ts'),
   'hay.txt': 'hay\nhay and a needle\n',
   'sentinels/native.json': NATIVE,
+  'sentinels/waiting.json': WAITING,
   'sentinels/greeting.json': GREETING,
   'sentinels/greeting.sentinel-test.json': GREETING_TEST,
   'sentinels/wrong.json': {
