@@ -37,8 +37,8 @@ async function programFor(wanted: string | undefined, argv: readonly string[]): 
   const program = new Command('sentinel')
     .usage('VERB [options]')
     .description('Durable agent loops written as JSON, on Temporal.')
-    .helpCommand('help [VERB]', 'show what a verb takes')
-    .helpOption('-h, --help', 'show this, or after a verb what the verb takes')
+    .helpCommand('help [VERB]', 'show the help of a verb')
+    .helpOption('-h, --help', 'show this help, or after a verb the help of that verb')
     .addHelpText(
       'after',
       '\nEvery verb takes --help and --json.\n\nBegin with:\n  sentinel run sentinels/examples/hello.json',

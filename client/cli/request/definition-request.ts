@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import type { JsonObject } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
 import { hasErrors } from '../../../language/problems.ts';
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import type { Known } from '../../read-definition.ts';
 import type { Output } from '../output/output.ts';
 import { projectConfig } from './project-config.ts';
@@ -34,12 +34,12 @@ export function requestOptions(command: Command): Command {
     .addOption(new Option('--project <dir>', 'the folder the runs work in').default('.'))
     .option(
       '--input <name=value>',
-      'an input; JSON is a value, anything else text (repeatable)',
+      'an input; a value that is not JSON is text (repeatable)',
       (given: string, all: string[]) => [...all, given],
       [],
     )
     .option('--input-file <file>', 'inputs as a JSON object')
-    .option('--persona <id>', 'who the runs belong to (default: the user)')
+    .option('--persona <id>', 'owner of the runs (default: the user)')
     .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME');
 }
 
@@ -47,7 +47,7 @@ export function requestOptions(command: Command): Command {
 export async function readRequest(
   given: string,
   options: RequestOptions,
-  client: SentinelClient,
+  client: OpenClient,
   output: Output,
 ): Promise<DefinitionRequest | null> {
   const project = projectFolder(options.project);

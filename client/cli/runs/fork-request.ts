@@ -1,6 +1,6 @@
 /** What the verbs that fork a run have in common: their options, and the start of the new run. */
 import type { Command } from 'commander';
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import type { ForkRequest } from '../../history/fork-run.ts';
 import { watchRun } from '../following/watch-run.ts';
 import { EXIT } from '../output/exit-codes.ts';
@@ -22,14 +22,11 @@ export function forkOptions(command: Command): Command {
   return command
     .option(
       '--set <name=value>',
-      'a variable as it is to be; JSON is a value, anything else text (repeatable)',
+      'set a variable before the run begins; a value that is not JSON is text (repeatable)',
       (given: string, all: string[]) => [...all, given],
       [],
     )
-    .option(
-      '--edit <file>',
-      'the definition to go on with; the steps that are open at that point must stand where they stood',
-    )
+    .option('--edit <file>', 'continue with this definition; steps that are open at that point must keep their places')
     .option('--id <handle>', 'the handle of the new run (default: a new one)')
     .option('--persona <id>', "who the new run belongs to (default: the old run's)")
     .option('--host <name>', 'run on the workers of this host (default: where the old run ran)')
@@ -56,7 +53,7 @@ export async function forkRequest(
 }
 
 export async function startFork(
-  client: SentinelClient,
+  client: OpenClient,
   request: ForkRequest,
   { detach }: ForkOptions,
   output: Output,

@@ -19,7 +19,7 @@ export function describeHandles(command: Command): boolean {
   if (takes)
     command.addHelpText(
       'after',
-      '\nA handle may be written as far as it is unambiguous; --last in its place is the latest run of the project in this folder.',
+      '\nThe beginning of a handle is enough if only one run has it; --last stands for the latest run in this folder.',
     );
   return takes || below;
 }

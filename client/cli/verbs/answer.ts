@@ -1,7 +1,7 @@
 /** `sentinel answer HANDLE [ID] CHOICE`. */
 import type { Command } from 'commander';
 import { CHOICES, type Choice } from '../../../language/events/question.ts';
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { standingText } from '../../lookup/standing-answer.ts';
 import { openOutput } from '../output/output.ts';
 import { givenJson } from '../request/given-json.ts';
@@ -21,21 +21,21 @@ interface Options {
 export function define(command: Command): void {
   command
     .description(
-      'Answers what a run asks. The id may be left out where one question is open; those of nested runs are reached through any run around them. ' +
-        'Whoever answers second is told the first answer. Exit code 1 when the answer is refused, or when somebody gave another one; 4 when there is no such run.',
+      'Answers a question of a run, or of a run nested in it. The id may be left out if only one question is open. ' +
+        'A second answer is refused and shows the first one. Exit code 1 if the answer is refused, or another one was given before; 4 if there is no such run.',
     )
     .argument('<handle>', 'the run')
-    .argument(
-      '<words...>',
-      '[ID] CHOICE: the question, as "inbox" shows it, and one of the choices that it names there',
-    )
-    .option('--note <text>', 'why, kept with the answer')
+    .argument('<words...>', '[ID] CHOICE: the id of the question and one of its choices, as "inbox" shows them')
+    .option('--note <text>', 'a reason, stored with the answer')
     .option(
       '--data <json>',
-      'data of the answer: what a form asks for, with "edit" the fields of the action to change, with "extend" how much more is granted',
+      'data of the answer: the fields of a form; for "edit" the fields of the action to change; for "extend" the amount to grant',
     )
     .option('--by <persona>', 'who answers (default: the user)')
-    .option('--digest <hex>', 'what was seen, as "inbox show" names it; needed to approve what lists do not show whole')
+    .option(
+      '--digest <hex>',
+      'the digest that "inbox show" prints; required to approve a question that lists show only in part',
+    )
     .addHelpText(
       'after',
       `
@@ -72,7 +72,7 @@ async function answer(given: string, words: readonly string[], options: Options)
 }
 
 /** A word that is no choice at all is refused with the choices of the question. */
-async function choiceOf(client: SentinelClient, handle: string, id: string | undefined, word: string): Promise<Choice> {
+async function choiceOf(client: OpenClient, handle: string, id: string | undefined, word: string): Promise<Choice> {
   const choice = CHOICES.find((known) => known === word);
   if (choice !== undefined) return choice;
   const { choices, id: asked } = await client.question(handle, id);

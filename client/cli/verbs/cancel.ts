@@ -1,6 +1,7 @@
 /** `sentinel cancel HANDLE`. */
 import type { Command } from 'commander';
-import type { Cancelled, Forced, ForcedRun, SentinelClient } from '../../client.ts';
+import type { Cancelled, Forced, ForcedRun } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { questionLines } from '../output/question-lines.ts';
@@ -17,9 +18,9 @@ interface Options {
 export function define(command: Command): void {
   command
     .description(
-      'Interrupts a run and waits until it has ended, or until its clean-up asks something. Exit code 3 when it asks, 4 when there is no such run, 1 when it had ended before. ' +
-        'A run that takes no cancellation, because its workflow task fails again and again or no worker serves it, is ended with --force: its workflow is terminated with those nested in it, without clean-up; ' +
-        'its row, its questions and its processes are settled.',
+      'Interrupts a run, and waits until it has ended or until its clean-up asks a question. Exit code 3 if it asks, 4 if there is no such run, 1 if it had ended before. ' +
+        'If a run does not react to a cancellation, because its workflow task fails again and again or no worker serves it, end it with --force: this terminates its workflow and those of its nested runs, without clean-up, ' +
+        'marks the run as cancelled, withdraws its questions and ends its processes.',
     )
     .argument('<handle>', 'the run')
     .option('--force', 'end it now, without its clean-up')
@@ -42,7 +43,7 @@ Examples:
     });
 }
 
-async function cancel(client: SentinelClient, handle: string, { force }: Options, output: Output): Promise<Cancelled> {
+async function cancel(client: OpenClient, handle: string, { force }: Options, output: Output): Promise<Cancelled> {
   if (force === true) return client.cancel(handle, { force, by: process.env['USER'] ?? 'local' });
   let patience: NodeJS.Timeout | undefined;
   const note = (): void =>

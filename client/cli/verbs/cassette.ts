@@ -12,7 +12,7 @@ interface Options {
 export function define(command: Command): void {
   command
     .description(
-      'Writes what a run, and the runs below it, asked models and were answered to a cassette, from which "run --replay" answers without a model. Exit code 4 when there is no such run.',
+      'Writes the requests of a run and of all runs below it to models, with the answers, to a cassette. "run --replay" answers from a cassette without a model. Exit code 4 if there is no such run.',
     )
     .argument('<handle>', 'the run')
     .option('-o, --output <file>', 'the file to write (default: stdout)')

@@ -13,11 +13,11 @@ interface Options {
 export function define(command: Command): void {
   command
     .description(
-      'Shows what a run, and the runs nested in it, changed in its project: a unified diff for each step that changed something, undos included. Exit code 4 when there is no such run.',
+      'Shows what a run, and the runs nested in it, changed in its project: a unified diff for each step that changed something, and for each undo. Exit code 4 if there is no such run.',
     )
     .argument('<handle>', 'the run')
-    .argument('[key]', 'only this step; steps.2 means everything done at that step')
-    .option('--stat', 'name the files, with lines added and removed, and show no diff')
+    .argument('[key]', 'only this step; steps.2 means every pass of that step')
+    .option('--stat', 'show only the names of the files, with the numbers of added and removed lines')
     .addHelpText(
       'after',
       `

@@ -8,7 +8,7 @@ import {
   roomRule,
   type ChatMessage,
 } from '../../../prisma/store/contract/chat-contract.ts';
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { usage, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
@@ -24,12 +24,12 @@ interface Options {
 export function define(command: Command): void {
   command
     .description(
-      'Shows the rooms in which runs and people say something, the messages of one, or says something there.',
+      'Shows the rooms in which runs and people write messages, shows the messages of one room, or sends one.',
     )
-    .argument('[room]', 'such as general; without it, all rooms with the latest message of each')
-    .option('--send <text>', 'says it in the room; runs that watch chat:ROOM:message hear it')
-    .option('--limit <n>', 'the latest so many', wholeNumber('--limit', { min: 1, max: 1000 }), 50)
-    .option('--by <persona>', 'who says it (default: the user)')
+    .argument('[room]', 'the name of a room, such as general (default: show all rooms with the latest message of each)')
+    .option('--send <text>', 'send this message to the room; runs that watch chat:ROOM:message receive it')
+    .option('--limit <n>', 'the number of latest messages', wholeNumber('--limit', { min: 1, max: 1000 }), 50)
+    .option('--by <persona>', 'the author (default: the user)')
     .addHelpText(
       'after',
       `
@@ -58,7 +58,7 @@ async function chat(room: string | undefined, options: Options): Promise<void> {
   });
 }
 
-async function showRooms(output: Output, client: SentinelClient): Promise<void> {
+async function showRooms(output: Output, client: OpenClient): Promise<void> {
   const rooms = await withSession(client, (session, store) => store.chat.rooms(session));
   output.object(rooms);
   for (const { room, messages, latest } of rooms) {
@@ -70,7 +70,7 @@ async function showRooms(output: Output, client: SentinelClient): Promise<void> 
 
 async function say(
   output: Output,
-  client: SentinelClient,
+  client: OpenClient,
   { room, message, author }: { room: string; message: string; author: string },
 ): Promise<void> {
   const id = randomUUID();

@@ -19,11 +19,11 @@ interface Options {
 export function define(command: Command): void {
   command
     .description(
-      'Sums what models cost: tokens and, by the prices that are known, US dollars. Requests that failed count; what has no known price, or was lost with its worker, is said beside the sum. Exit code 4 when there is no such run.',
+      'Sums the costs of models: tokens and, for models with a known price, US dollars. Failed requests are included. Tokens without a known price, and requests that were lost with their worker, are listed beside the sum. Exit code 4 if there is no such run.',
     )
-    .argument('[handle]', 'one run, with all runs nested in it')
+    .argument('[handle]', 'one run with its nested runs (default: all runs)')
     .option('--by <what>', `one row for each ${COST_GROUPS.join(', ')}`, oneOf('--by', COST_GROUPS))
-    .option('--since <when>', 'from then on: a date, a time, or how long ago (90m, 12h, 7d)', momentOf('--since'))
+    .option('--since <when>', 'only requests since a date, a time, or an age (90m, 12h, 7d)', momentOf('--since'))
     .option('--persona <id>', 'only runs of this persona')
     .addHelpText(
       'after',

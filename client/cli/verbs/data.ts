@@ -25,18 +25,18 @@ export function define(group: Command): void {
   group.description('Shows and deletes the records that runs keep in collections (data/create).');
   defineGroup(group, {
     list: { summary: 'list the records of a collection', kind: 'looks', define: defineList },
-    read: { summary: 'show one record whole', kind: 'looks', define: defineRead },
+    read: { summary: 'show one record in full', kind: 'looks', define: defineRead },
     delete: { summary: 'delete records', kind: 'acts', define: defineDelete },
   });
 }
 
 const withFilter = (command: Command): Command =>
-  command.option('--filter <json>', 'fields with their values, or with operators as data/list has them');
+  command.option('--filter <json>', 'fields with their values, or with the operators of data/list');
 
 function defineList(command: Command): void {
   withFilter(command.description('Lists the records of a collection, the oldest first.'))
-    .argument('<collection>', 'its name')
-    .option('--limit <n>', 'at most so many', wholeNumber('--limit', { min: 1, max: 100_000 }), 100)
+    .argument('<collection>', 'the name of the collection')
+    .option('--limit <n>', 'the maximum number of records', wholeNumber('--limit', { min: 1, max: 100_000 }), 100)
     .addHelpText(
       'after',
       `
@@ -60,9 +60,13 @@ Examples:
 }
 
 function defineRead(command: Command): void {
-  withFilter(command.description('Shows the first record that fits. Exit code 4 when there is none.'))
-    .argument('<collection>', 'its name')
-    .argument('[id]', 'of the record; or give --filter')
+  withFilter(
+    command.description(
+      'Shows the record with an id, or the first one that matches a filter. Exit code 4 if there is none.',
+    ),
+  )
+    .argument('<collection>', 'the name of the collection')
+    .argument('[id]', 'the id of the record, unless --filter is given')
     .addHelpText(
       'after',
       `
@@ -86,9 +90,9 @@ Examples:
 }
 
 function defineDelete(command: Command): void {
-  withFilter(command.description('Deletes the records that an id or a filter names.'))
-    .argument('<collection>', 'its name')
-    .argument('[id]', 'of the record; or give --filter')
+  withFilter(command.description('Deletes the record with an id, or all records that match a filter.'))
+    .argument('<collection>', 'the name of the collection')
+    .argument('[id]', 'the id of the record, unless --filter is given')
     .addHelpText(
       'after',
       `

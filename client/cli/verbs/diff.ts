@@ -9,7 +9,7 @@ import {
   type StepDiff,
 } from '../../show/diff-runs.ts';
 import { nestedEvents } from '../../follow/nested-events.ts';
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import type { Paint } from '../../show/paint.ts';
 import { durationText, exitCodeOf, oneLine } from '../../show/trace.ts';
 import { EXIT } from '../output/exit-codes.ts';
@@ -26,11 +26,11 @@ interface Options {
 export function define(command: Command): void {
   command
     .description(
-      'Compares two runs step by step, nested runs included. Exit code 0 when they did the same, 1 when they did not, 4 when there is no such run. Times and ids make no difference.',
+      'Compares two runs step by step, including nested runs. Times and ids are ignored. Exit code 0 if the runs did the same, 1 if they differ, 4 if there is no such run.',
     )
     .argument('<handle>', 'a run')
     .argument('<other-handle>', 'another run')
-    .option('--all', 'list the steps that did the same, and those done before a fork, too')
+    .option('--all', 'also list the steps without a difference, and those before a fork')
     .addHelpText(
       'after',
       `
@@ -53,7 +53,7 @@ async function compare(one: string, other: string, options: Options): Promise<vo
   });
 }
 
-async function sideOf(client: SentinelClient, handle: string): Promise<RunSide> {
+async function sideOf(client: OpenClient, handle: string): Promise<RunSide> {
   const { durationMs } = await client.status(handle);
   const events = await client.events(handle);
   return { handle, events, durationMs, nested: await nestedEvents(client, handle, events) };

@@ -7,7 +7,7 @@ import { openOutput } from '../output/output.ts';
 export function define(command: Command): void {
   command
     .description(
-      'Shows what was found where, and what to do about each thing that is missing. Exit code 1 when something is. Starts nothing.',
+      'Shows which programs, servers and settings were found and where, and how to fix what is missing. Starts nothing. Exit code 1 if something is missing.',
     )
     .addHelpText(
       'after',

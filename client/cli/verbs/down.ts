@@ -6,8 +6,8 @@ import { Progress } from '../request/with-client.ts';
 export function define(command: Command): void {
   command
     .description(
-      'Stops the services that were started here. Steps under way may end first, for up to a minute (SENTINEL_GRACE_SECONDS); ' +
-        'Ctrl-C interrupts them. Runs go on from where they stood when the services are up again.',
+      'Stops the services that Sentinel started. Steps under way may end first, for up to a minute (SENTINEL_GRACE_SECONDS); ' +
+        'Ctrl-C interrupts them. Runs continue when the services are up again.',
     )
     .addHelpText(
       'after',

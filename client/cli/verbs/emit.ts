@@ -20,9 +20,9 @@ interface Options {
 
 export function define(command: Command): void {
   command
-    .description('Publishes an event: it starts the runs that triggers name, and wakes the runs that watch for it.')
-    .argument('<name>', 'such as deploy:done; parts with ":" between them')
-    .option('--data <json>', "the event's data, JSON")
+    .description('Publishes an event, which starts the runs of matching triggers and wakes the runs that wait for it.')
+    .argument('<name>', 'the name, such as deploy:done')
+    .option('--data <json>', "the event's data as JSON")
     .option(
       '--text <name=text>',
       'a field of the data, always text (repeatable)',
@@ -30,8 +30,8 @@ export function define(command: Command): void {
       [],
     )
     .option('--id <id>', 'publishing the same name and id again changes nothing (default: a new id)')
-    .option('--project <dir>', 'only triggers and runs of this project see it (default: all do)')
-    .option('--if-up', 'start no services: without them the event is lost, which is said with exit code 1')
+    .option('--project <dir>', 'only triggers and runs of this project see the event (default: all do)')
+    .option('--if-up', 'start no services; if they are down, the event is lost and the exit code is 1')
     .addHelpText(
       'after',
       `

@@ -3,7 +3,8 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { hasErrors } from '../../../language/problems.ts';
-import { ClientError, type SentinelClient } from '../../client.ts';
+import { ClientError } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import type { Commands } from '../../read-definition.ts';
 import type { Evaluation } from '../../evaluation/evaluation-file.ts';
 import type { EvaluationOutcome, EvaluationRequest } from '../../evaluation/run-evaluation.ts';
@@ -41,22 +42,27 @@ const share = (text: string): number => {
 export function define(command: Command): void {
   command
     .description(
-      'Runs a definition over a list of inputs, checks what comes of each, and says how many passed, what it cost and how long it took, beside the last evaluation of the file. One that was interrupted goes on. Exit code 0 when every model passed enough, 1 when not, 2 problems or usage.',
+      'Runs a definition over a list of inputs, checks each result, and reports how many passed, the cost and the duration, compared with the last evaluation of the file. An interrupted evaluation is resumed. Exit code 0 if every model passed enough cases, 1 if not, 2 for problems or wrong usage.',
     )
     .argument('<file>', 'a JSON file: {definition, inputs, checks, models, …}')
-    .option('--project <dir>', 'the folder the runs work in', '.')
-    .option('--model <model>', 'instead of the models of the file (repeatable)', (given: string, all?: string[]) => [
-      ...(all ?? []),
-      given,
-    ])
+    .option('--project <dir>', 'the folder that the runs work in', '.')
+    .option(
+      '--model <model>',
+      'use this model instead of those in the file (repeatable)',
+      (given: string, all?: string[]) => [...(all ?? []), given],
+    )
     .option('--repeat <n>', 'how often each input is run', wholeNumber('--repeat', { min: 1, max: 1000 }))
-    .option('--concurrency <n>', 'runs at a time (default: 2)', wholeNumber('--concurrency', { min: 1, max: 64 }))
+    .option(
+      '--concurrency <n>',
+      'how many runs are under way at once (default: 2)',
+      wholeNumber('--concurrency', { min: 1, max: 64 }),
+    )
     .option('--min-pass <share>', 'the share of cases that every model has to pass, from 0 to 1', share, 1)
     .option('--replay <file>', 'ask no model: answer from a cassette')
-    .option('--record <file>', 'write what the models of all runs were asked and answered to a cassette')
-    .option('--persona <id>', 'who the runs belong to (default: the user)')
+    .option('--record <file>', 'write the model requests and answers of all runs to a cassette')
+    .option('--persona <id>', 'owner of the runs (default: the user)')
     .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME')
-    .option('--fresh', 'begin anew, even where the last evaluation of the file was interrupted')
+    .option('--fresh', 'start again, even if the last evaluation of the file was interrupted')
     .addHelpText(
       'after',
       `
@@ -148,7 +154,7 @@ async function definitionOf(
   file: string,
   { definition }: Evaluation,
   { project, commands }: { project: string; commands: Commands },
-  client: SentinelClient,
+  client: OpenClient,
 ) {
   const { findDefinition } = await import('../request/find-definition.ts');
   const isPath = isDefinitionFile(definition) || definition.includes('/');

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { KeptEvent, KeptQuery } from '../../../prisma/store/contract/event-contract.ts';
 import { previewOf } from '../../../language/events/preview.ts';
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { oneLine } from '../../show/trace.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { wholeNumber } from '../request/usage.ts';
@@ -22,12 +22,12 @@ interface Options {
 export function define(command: Command): void {
   command
     .description(
-      'Shows the events that runs, people and Sentinel itself published, in order, with their data. Exit code 4 when there is no such run.',
+      'Shows the events that runs, people and Sentinel itself have published, in order, with their data. Exit code 4 if there is no such run.',
     )
-    .argument('[pattern]', 'only these: a name, or a pattern such as deploy:* (default: all)')
-    .option('--run <handle>', 'only what this run and those nested in it published')
-    .option('--limit <n>', 'the latest so many', wholeNumber('--limit', { min: 1, max: 10_000 }), 50)
-    .option('--follow', 'then what comes, until the run of --run has ended or Ctrl-C')
+    .argument('[pattern]', 'a name, or a pattern such as deploy:* (default: all events)')
+    .option('--run <handle>', 'only events that this run and its nested runs published')
+    .option('--limit <n>', 'the number of latest events', wholeNumber('--limit', { min: 1, max: 10_000 }), 50)
+    .option('--follow', 'continue with new events, until Ctrl-C or until the run of --run has ended')
     .addHelpText(
       'after',
       `
@@ -62,7 +62,7 @@ async function events(pattern: string | undefined, options: Options): Promise<vo
 }
 
 async function follow(
-  client: SentinelClient,
+  client: OpenClient,
   query: Omit<KeptQuery, 'limit'>,
   from: number,
   output: Output,

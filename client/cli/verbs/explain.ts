@@ -9,7 +9,7 @@ import { openOutput } from '../output/output.ts';
 export function define(command: Command): void {
   command
     .description(
-      'Says in plain sentences what a definition will do, what it may touch, what bounds it, what it asks people, and how much history it makes. Exit code 2 when it has errors.',
+      'Says in plain sentences what a definition will do, what it may touch, what limits it, what it asks people, and how much history it creates. Exit code 2 if the definition has errors.',
     )
     .argument('<file>', 'the file of a definition, or its name')
     .addHelpText(
@@ -17,7 +17,7 @@ export function define(command: Command): void {
       `
 Examples:
   sentinel explain sentinels/build.json
-  sentinel explain build    the definition of that name, of the project or saved
+  sentinel explain build    the definition named build, of the project or saved
   sentinel explain sentinels/build.json --json    {name, description, starts, steps, gives, touches, bounds, asks, estimate}`,
     )
     .action(async (file: string, options: { json?: boolean }) => {

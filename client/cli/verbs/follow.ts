@@ -7,7 +7,7 @@ import { withRun } from '../runs/run-named.ts';
 export function define(command: Command): void {
   command
     .description(
-      'Re-attaches to a run from anywhere: shows what it has done, then what it does, to its end. Exit codes are those of "run"; 4 when there is no such run.',
+      'Follows a run from anywhere: shows its past steps, and then each further step until it ends. Exit codes are those of "run"; 4 if there is no such run.',
     )
     .argument('<handle>', 'the run')
     .addHelpText(

@@ -13,8 +13,8 @@ interface Options extends ForkOptions {
 export function define(command: Command): void {
   command
     .description(
-      'Starts a new run from a step of an old one, with the results so far: what was done before that step is not done again. ' +
-        'The old run stays as it is. Follows the new run, with the exit codes of "run"; 2 when the old run never came to the step, 4 when there is no such run.',
+      'Starts a new run from a step of an old one, with the results so far: earlier steps are not repeated. ' +
+        'The old run does not change. Follows the new run, with the exit codes of "run"; also 2 if the old run never reached the step, 4 if there is no such run.',
     )
     .argument('<handle>', 'the old run; a nested run can be forked by its own handle')
     .option('--at <key>', 'the step to begin with, as "sentinel trace" and the Web UI name it: steps.2@1');

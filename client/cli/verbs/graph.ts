@@ -9,13 +9,13 @@ import { openOutput, type Output } from '../output/output.ts';
 export function define(command: Command): void {
   command
     .description(
-      'Draws a definition, or a run with the state of each step, as a Mermaid flowchart. Exit code 2 when the definition has errors, 4 when there is no such run.',
+      'Draws a definition, or a run with the state of each step, as a Mermaid flowchart. Exit code 2 if the definition has errors, 4 if there is no such run.',
     )
-    .argument('<file-or-handle>', 'a JSON file, or a run')
+    .argument('<file-or-handle>', 'the file of a definition, or the handle of a run')
     .addHelpText(
       'after',
       `
-What is there as a file, or ends in .json, is a file; anything else is the handle of a run.
+The argument is a file if a file has that name or if it ends in .json; otherwise it is the handle of a run.
 
 Examples:
   sentinel graph sentinels/build.json > build.mmd

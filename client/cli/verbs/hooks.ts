@@ -31,15 +31,20 @@ Examples:
         hooksVerb(
           command,
           'install',
-          'Puts a marked block into the hooks post-commit and pre-push; what they do already stays. Installing again replaces the block.',
+          'Inserts a marked block into the hooks post-commit and pre-push, and keeps the rest of each hook. Installing again replaces the block.',
           install,
         ),
     },
     remove: {
-      summary: 'take them out again',
+      summary: 'remove them again',
       kind: 'acts',
       define: (command) =>
-        hooksVerb(command, 'remove', 'Takes the marked block out of the hooks; what else they do stays.', remove),
+        hooksVerb(
+          command,
+          'remove',
+          'Removes the marked block from the hooks, and keeps the rest of each hook.',
+          remove,
+        ),
     },
   });
 }
@@ -52,7 +57,7 @@ function hooksVerb(
 ): void {
   command
     .description(
-      `${description} Exit code 1 when a hook is no shell script, 2 when the folder is in no git repository.`,
+      `${description} Exit code 1 if a hook is not a shell script, 2 if the folder is not in a git repository.`,
     )
     .option('--project <dir>', 'a folder of the repository; the events belong to it', '.')
     .addHelpText(

@@ -17,10 +17,10 @@ interface Options {
 
 export function define(group: Command): void {
   group
-    .description('Shows what personas are asked and were told, newest first.')
-    .option('--persona <id>', 'only what is for this persona')
-    .option('--all', 'answered, expired and seen items too')
-    .option('--clear', 'mark what was only told as seen (default persona: the user)')
+    .description('Shows the questions of runs and the messages to personas, newest first.')
+    .option('--persona <id>', 'only items for this persona')
+    .option('--all', 'also show answered, expired and seen items')
+    .option('--clear', 'mark all messages as seen; questions stay open (default persona: the user)')
     .helpCommand(false)
     .addHelpText(
       'after',
@@ -36,8 +36,8 @@ Examples:
     .command('show')
     .summary('show all of a question, however long it is')
     .description(
-      'Shows all that a question is about, and how to answer it: what is longer than lists show can be approved with the digest that is named at the end. ' +
-        'The id may be left out where one question is open. Exit code 1 when nothing is asked, 4 when there is no such run.',
+      'Shows a question in full, and how to answer it. If lists show only a part of the question, approve it with the digest that is printed at the end. ' +
+        'The id may be left out if only one question is open. Exit code 1 if there is no question, 4 if there is no such run.',
     )
     .argument('<handle>', 'the run')
     .argument('[id]', 'the question, as "inbox" shows it')
@@ -57,7 +57,7 @@ Examples:
     .command('clear')
     .summary('mark what a run only told as seen')
     .description(
-      'Marks what a run itself told as seen, or one such item. Questions stay open. Exit code 4 when there is no such run.',
+      'Marks the messages of a run as seen, or one of them. Questions stay open. Exit code 4 if there is no such run.',
     )
     .argument('<handle>', 'the run')
     .argument('[id]', 'the item, as "inbox" shows it')

@@ -19,14 +19,14 @@ interface Options {
 export function define(command: Command): void {
   command
     .description(
-      'Shows what went wrong in runs: failures, escalations, stuck loops and limits, with what became of each. With a question in plain words the closest come first; without one the newest. Exit code 4 when there is no such run.',
+      'Shows what went wrong in runs: failures, escalations, stuck loops and limits, with the outcome of each. With a question, the best matches come first; without one, the newest. Exit code 4 if there is no such run.',
     )
-    .argument('[question...]', 'what it is about; any of its words will do')
-    .option('--run <handle>', 'only of this run and those nested in it')
-    .option('--kind <kind>', `only these: ${INCIDENT_KINDS.join(', ')}`, oneOf('--kind', INCIDENT_KINDS))
-    .option('--persona <id>', 'only of runs of this persona')
-    .option('--since <when>', 'from then on: a date, a time, or how long ago (90m, 12h, 7d)', momentOf('--since'))
-    .option('--limit <n>', 'at most so many', wholeNumber('--limit', { min: 1, max: 1000 }), 20)
+    .argument('[question...]', 'plain text; incidents with any of its words match')
+    .option('--run <handle>', 'only incidents of this run and its nested runs')
+    .option('--kind <kind>', `only this kind: ${INCIDENT_KINDS.join(', ')}`, oneOf('--kind', INCIDENT_KINDS))
+    .option('--persona <id>', 'only incidents of runs of this persona')
+    .option('--since <when>', 'only incidents since a date, a time, or an age (90m, 12h, 7d)', momentOf('--since'))
+    .option('--limit <n>', 'the maximum number of incidents', wholeNumber('--limit', { min: 1, max: 1000 }), 20)
     .addHelpText(
       'after',
       `

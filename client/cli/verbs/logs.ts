@@ -22,17 +22,17 @@ interface Options {
 export function define(command: Command): void {
   command
     .description(
-      'Shows what the steps of a run, and of the runs nested in it, printed, and what models said: thoughts behind ~, calls behind →. ' +
-        "Where several steps printed, each line begins with its step's key. Exit code 4 when there is no such run.",
+      'Shows the output of the steps of a run and its nested runs, and what models said: thoughts are marked with ~, calls with →. ' +
+        "If several steps printed, each line begins with its step's key. Exit code 4 if there is no such run.",
     )
     .argument('<handle>', 'the run')
     .option('--stream <name>', 'stdout, stderr, model, or combined', oneOf('--stream', STREAMS), 'combined')
-    .option('--lines <n>', 'the last so many lines', wholeNumber('--lines', { min: 0, max: 100_000 }), 200)
-    .option('--step <key>', 'only this step, and what is inside it: steps.2@1, or steps.2 for every pass')
+    .option('--lines <n>', 'the number of last lines', wholeNumber('--lines', { min: 0, max: 100_000 }), 200)
+    .option('--step <key>', 'only this step and everything inside it: steps.2@1, or steps.2 for every pass')
     .option('--no-nested', 'only the steps of the run itself')
-    .option('--time', 'when each line was written (UTC)')
-    .option('--follow', 'everything from the beginning, and then what comes until the run has ended')
-    .option('--raw', 'what was printed as it is, with colours and whatever else a terminal obeys')
+    .option('--time', 'show when each line was written (UTC)')
+    .option('--follow', 'show everything from the beginning, and continue until the run has ended')
+    .option('--raw', 'print control characters unchanged, including colours')
     .addHelpText(
       'after',
       `

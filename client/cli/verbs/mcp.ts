@@ -18,7 +18,7 @@ interface Options {
 export function define(group: Command): void {
   group
     .description(
-      'Shows the MCP servers that sentinel.config names, accepts their tools, and serves Sentinel itself to the agent of an editor.',
+      'Shows the tools of the MCP servers in sentinel.config, accepts them, and serves Sentinel itself to the agent of an editor.',
     )
     .addHelpText(
       'after',
@@ -29,7 +29,7 @@ Examples:
   sentinel mcp serve`,
     );
   defineGroup(group, {
-    list: { summary: 'show what servers have, beside what was accepted', kind: 'looks', define: defineList },
+    list: { summary: 'compare the tools of servers with the accepted ones', kind: 'looks', define: defineList },
     accept: { summary: 'accept the tools that a server has now', kind: 'looks', define: defineAccept },
     serve: { summary: 'serve sentinels and runs as MCP tools, on stdio', kind: 'acts', define: defineServe },
   });
@@ -41,7 +41,7 @@ const projectOption = (command: Command): Command =>
 function defineList(command: Command): void {
   projectOption(command)
     .description(
-      'Starts each server for a moment and shows its tools: accepted, new, or held because they are others than were accepted, and how. Exit code 1 when one is held, new or cannot be reached.',
+      'Starts each server for a moment and shows its tools: accepted, new, or held because they differ from the accepted ones, with the differences. Exit code 1 if a server is held, new or cannot be reached.',
     )
     .addHelpText(
       'after',
@@ -100,9 +100,9 @@ function changeLines(changes: readonly ToolChange[], paint: Paint): string[] {
 function defineAccept(command: Command): void {
   projectOption(command)
     .description(
-      'Accepts the names, descriptions and schemas of the tools that a server has now: they are commands from then on, and the server is held when they change. Exit code 1 when it cannot be reached, or inside a step of a run.',
+      'Accepts the names, descriptions and schemas of the tools that a server has now. The tools are then commands, and the server is held if they change. Exit code 1 if the server cannot be reached, or inside a step of a run.',
     )
-    .argument('<server>', 'as sentinel.config names it')
+    .argument('<server>', 'the name of the server in sentinel.config')
     .addHelpText(
       'after',
       `
@@ -153,11 +153,11 @@ async function serversOf({ project: folder }: Options, output: Output): Promise<
 function defineServe(command: Command): void {
   command
     .description(
-      'Serves saved sentinels, runs, the inbox and answers as MCP tools and resources on stdin and stdout, until its reader goes. Answers are signed mcp:PROGRAM; those that let a run act are refused unless --allow-approve is given.',
+      'Serves saved sentinels, runs, the inbox and answers as MCP tools and resources on stdin and stdout, until the client disconnects. Answers are signed mcp:PROGRAM; answers that let a run act are refused unless --allow-approve is given.',
     )
-    .option('--project <dir>', 'the folder that runs work in', '.')
-    .option('--persona <id>', 'who the runs belong to (default: the user)')
-    .option('--allow-approve', 'take "approve", "edit", "retry" and "extend" as answers, too')
+    .option('--project <dir>', 'the folder that the runs work in', '.')
+    .option('--persona <id>', 'owner of the runs (default: the user)')
+    .option('--allow-approve', 'also accept the answers "approve", "edit", "retry" and "extend"')
     .addHelpText(
       'after',
       `

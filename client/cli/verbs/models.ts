@@ -27,7 +27,7 @@ Examples:
   sentinel models test local/tiny`,
     );
   defineGroup(group, {
-    list: { summary: 'show what can be reached', kind: 'looks', define: defineList },
+    list: { summary: 'show the models that can be reached', kind: 'looks', define: defineList },
     test: { summary: 'ask a model for one short answer', kind: 'looks', define: defineTest },
     pull: { summary: 'load a model into Ollama', kind: 'acts', define: definePull },
     add: { summary: 'give a GGUF file a name', kind: 'acts', define: defineAdd },
@@ -41,7 +41,7 @@ interface Options {
 function defineList(command: Command): void {
   command
     .description(
-      'Shows each provider, whether it answers, and its models: size, window, what they take, price. Exit code 1 when no model can be reached.',
+      'Shows each provider, whether it answers, and its models with size, window, abilities and price. Exit code 1 if no model can be reached.',
     )
     .addHelpText(
       'after',
@@ -126,10 +126,10 @@ function priceText(prices: Prices | null): string {
 function defineTest(command: Command): void {
   command
     .description(
-      'Asks a model for one short answer, and shows which model it was, why, and how fast. Exit code 1 when it fails.',
+      'Asks a model for one short answer, and shows which model answered, why it was chosen, and how long it took. Exit code 1 if it fails.',
     )
-    .argument('[model]', 'as a step names it: auto, an id, provider/model, with adapters behind +', 'auto')
-    .option('--prompt <text>', 'what to ask', 'Say hello in one short sentence.')
+    .argument('[model]', 'a model as a step names it: auto, an id, or provider/model, with adapters after +', 'auto')
+    .option('--prompt <text>', 'the prompt', 'Say hello in one short sentence.')
     .addHelpText(
       'after',
       `
@@ -172,8 +172,8 @@ async function testModel(asked: string, options: Options & { prompt: string }): 
 
 function definePull(command: Command): void {
   command
-    .description('Loads a model into Ollama, or another provider that loads models. Exit code 1 when it fails.')
-    .argument('<model>', 'such as ollama/qwen3:8b, or qwen3:8b')
+    .description('Loads a model into Ollama, or another provider that loads models. Exit code 1 if it fails.')
+    .argument('<model>', 'the model, such as ollama/qwen3:8b, or qwen3:8b')
     .addHelpText(
       'after',
       `
@@ -202,7 +202,7 @@ Examples:
 function defineAdd(command: Command): void {
   command
     .description(
-      'Gives a GGUF file a name: it is then the model local/NAME, and "auto" finds it. The file stays where it is.',
+      'Gives a GGUF file a name, so that steps can use it as the model local/NAME, and "auto" can choose it. The file stays where it is.',
     )
     .argument('<file>', 'a GGUF file of a whole model')
     .option('--name <name>', "letters, digits and . _ : - (default: the file's)")

@@ -8,9 +8,9 @@ import { problemLines } from '../output/problem-lines.ts';
 export function define(command: Command): void {
   command
     .description(
-      'Prints a definition in its canonical form, whatever dialect it is written in; problems and what was inferred go to stderr. Exit code 0 when there is no error, 2 otherwise.',
+      'Prints a definition of any dialect in its canonical form. Problems and inferred values go to stderr. Exit code 0 if there is no error, 2 otherwise.',
     )
-    .argument('<file>', 'a definition: a JSON file')
+    .argument('<file>', 'the file of a definition')
     .addHelpText(
       'after',
       `

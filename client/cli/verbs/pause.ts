@@ -5,10 +5,10 @@ import { control, refuseStopping } from '../runs/control.ts';
 export function define(command: Command): void {
   command
     .description(
-      'Holds a run before its next step; the steps under way end first. Exit code 4 when there is no such run, 1 when it has ended or was told to stop.',
+      'Pauses a run before its next step; the steps under way end first. Exit code 4 if there is no such run, 1 if it has ended or was told to stop.',
     )
     .argument('<handle>', 'the run')
-    .option('--reason <text>', 'why, for whoever looks at the run')
+    .option('--reason <text>', 'the reason, shown by "status"')
     .addHelpText(
       'after',
       `

@@ -4,9 +4,7 @@ import { control, refuseStopping } from '../runs/control.ts';
 
 export function define(command: Command): void {
   command
-    .description(
-      'Lets a held run go on. Exit code 4 when there is no such run, 1 when it has ended or was told to stop.',
-    )
+    .description('Continues a paused run. Exit code 4 if there is no such run, 1 if it has ended or was told to stop.')
     .argument('<handle>', 'the run')
     .addHelpText(
       'after',

@@ -1,6 +1,7 @@
 /** `sentinel retry HANDLE`: a new run from the step at which an old one failed. */
 import type { Command } from 'commander';
-import { ClientError, type SentinelClient } from '../../client.ts';
+import { ClientError } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { failedStep } from '../../history/failed-step.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput } from '../output/output.ts';
@@ -10,9 +11,9 @@ import { withRun } from '../runs/run-named.ts';
 export function define(command: Command): void {
   command
     .description(
-      'Starts a new run from the step at which an old one failed, with the results so far: "fork" without looking for a key. ' +
-        'Where the step is inside a nested run, the step that started that run is done again. ' +
-        'The old run stays as it is. Follows the new run, with the exit codes of "run"; 1 when the old run has not failed, 4 when there is no such run.',
+      'Starts a new run from the step at which an old one failed, with the results so far. It is a "fork" that finds the key itself. ' +
+        'If the step is inside a nested run, the step that started that run is repeated. ' +
+        'The old run does not change. Follows the new run, with the exit codes of "run"; also 1 if the old run has not failed, 4 if there is no such run.',
     )
     .argument('<handle>', 'the run that failed');
   forkOptions(command)
@@ -40,7 +41,7 @@ async function retry(given: string, options: ForkOptions): Promise<number> {
   });
 }
 
-async function whereItFailed(client: SentinelClient, handle: string): Promise<string> {
+async function whereItFailed(client: OpenClient, handle: string): Promise<string> {
   const { outcome, status, limit, failure } = await client.find(handle);
   const elsewhere = `"sentinel fork ${handle} --at KEY" starts a run from any of its steps`;
   if (outcome !== 'failed') {

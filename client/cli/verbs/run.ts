@@ -8,7 +8,7 @@ import { usage, wholeNumber } from '../request/usage.ts';
 import { watchRun } from '../following/watch-run.ts';
 import { projectConfig } from '../request/project-config.ts';
 import { withClient } from '../request/with-client.ts';
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { problemLines } from '../output/problem-lines.ts';
 
 interface Options {
@@ -32,15 +32,15 @@ export async function define(command: Command, argv: readonly string[]): Promise
         '3 waiting for an answer (away from a terminal), 130 cancelled. Ctrl-C detaches; a second one cancels the run.',
     )
     .argument('<definition>', 'a JSON file, or the name of a definition')
-    .option('--project <dir>', 'the folder the run works in', '.')
+    .option('--project <dir>', 'the folder that the run works in', '.')
     .option(
       '--input <name=value>',
-      'an input; JSON is a value, anything else text (repeatable)',
+      'an input; a value that is not JSON is text (repeatable)',
       (given: string, all: string[]) => [...all, given],
       [],
     )
     .option('--input-file <file>', 'inputs as a JSON object')
-    .option('--persona <id>', 'who the run belongs to (default: the user)')
+    .option('--persona <id>', 'owner of the run (default: the user)')
     .option('--id <handle>', 'the handle of the run (default: a new one)')
     .option('--detach', 'print the handle and return')
     .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME')
@@ -85,7 +85,7 @@ async function run(given: string, options: Options): Promise<number> {
   const handle = options.id === undefined ? {} : { handle: handleFor(options.id) };
   const { findDefinition } = await import('../request/find-definition.ts');
   const { config, commands, env } = await projectConfig(project, output);
-  const start = async (client: SentinelClient): Promise<number> => {
+  const start = async (client: OpenClient): Promise<number> => {
     const {
       definition,
       problems,
@@ -137,7 +137,7 @@ async function cassetteIn(file: string): Promise<string> {
 }
 
 /** Nothing is written of a run that goes on. */
-async function record(client: SentinelClient, handle: string, file: string, output: Output): Promise<void> {
+async function record(client: OpenClient, handle: string, file: string, output: Output): Promise<void> {
   if ((await client.find(handle)).finishedAt === null) {
     output.note(
       `sentinel: ${file} was not written, since the run goes on; "sentinel cassette ${handle} -o ${file}" writes it.`,

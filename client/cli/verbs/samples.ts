@@ -30,28 +30,28 @@ const listOf =
 export function define(command: Command): void {
   command
     .description(
-      'Writes conversations with models as training samples: JSON Lines, one conversation a line, {messages, tools, metadata}. Without a handle those of all runs. Exit code 4 when there is no such run.',
+      'Writes conversations with models as training samples: JSON Lines, one conversation a line, {messages, tools, metadata}. Without a handle, of all runs. Exit code 4 if there is no such run.',
     )
-    .argument('[handles...]', 'runs, with those nested in them')
+    .argument('[handles...]', 'handles of runs; their nested runs are included')
     .option(
       '--outcome <list>',
-      `only runs that ended so: ${RUN_OUTCOMES.join(', ')}`,
+      `only runs with these outcomes: ${RUN_OUTCOMES.join(', ')}`,
       listOf('--outcome', RUN_OUTCOMES),
     )
     .option(
       '--step-outcome <list>',
-      `only steps that ended so: ${STEP_OUTCOMES.join(', ')}`,
+      `only steps with these outcomes: ${STEP_OUTCOMES.join(', ')}`,
       listOf('--step-outcome', STEP_OUTCOMES),
     )
-    .option('--name <name>', 'only runs of the definition of this name')
+    .option('--name <name>', 'only runs of the definition with this name')
     .option(
       '--since <when>',
-      'runs started from then on: a date, a time, or how long ago (90m, 12h, 7d)',
+      'only runs that started since a date, a time, or an age (90m, 12h, 7d)',
       momentOf('--since'),
     )
     .option(
       '--format <format>',
-      'chat: messages and tools as chat completions have them',
+      'chat: messages and tools in the form of chat completions',
       oneOf('--format', ['chat']),
       'chat',
     )

@@ -1,7 +1,7 @@
 /** `sentinel save FILE`: a definition becomes the one that its name finds, without being run. */
 import { Option, type Command } from 'commander';
 import type { Definition } from '../../../language/model.ts';
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { problemLines } from '../output/problem-lines.ts';
@@ -22,11 +22,11 @@ const NAME_LENGTH_MAX = 200;
 export function define(command: Command): void {
   command
     .description(
-      'Saves a definition without running it: from then on "sentinel run NAME" and "$ref" find it by its name, from every folder. ' +
-        'Files that it names by their paths are saved within it, those that it names by name beside it. Exit code 2 when it has errors.',
+      'Saves a definition without running it, so that "sentinel run NAME" and "$ref" find it by its name, from every folder. ' +
+        'Files that the definition names by path are included; definitions that it names by name are saved as well. Exit code 2 if it has errors.',
     )
     .argument('<definition>', 'the file of a definition, or its name')
-    .addOption(new Option('--project <dir>', 'the folder that its files belong to').default('.'))
+    .addOption(new Option('--project <dir>', 'the project folder of the definition').default('.'))
     .option('--name <name>', 'the name to save it under (default: its own)')
     .addHelpText(
       'after',
@@ -74,7 +74,7 @@ async function save(given: string, options: Options): Promise<number> {
 
 /** What it names is saved first: its name is not found before all of it is. */
 async function keep(
-  client: SentinelClient,
+  client: OpenClient,
   definition: Definition,
   library: readonly Definition[],
   output: Output,

@@ -1,7 +1,8 @@
 /** `sentinel saved list|show|delete`: the definitions that names find in the store. */
 import type { Command } from 'commander';
 import type { StoredDefinition } from '../../../prisma/store/contract/contract.ts';
-import { ClientError, type SentinelClient } from '../../client.ts';
+import { ClientError } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { openOutput } from '../output/output.ts';
 import { table } from '../output/table.ts';
 import { defineGroup } from '../request/group.ts';
@@ -11,7 +12,7 @@ import { withClient } from '../request/with-client.ts';
 export function define(group: Command): void {
   group
     .description(
-      'Definitions that are found by their names: those that "sentinel save" saved, and those that were run, scheduled or created by a run.',
+      'Shows and deletes the definitions in the store. "sentinel save" stores definitions; so do running and scheduling a file, and runs that create a definition.',
     )
     .addHelpText(
       'after',
@@ -23,13 +24,13 @@ Examples:
   defineGroup(group, {
     list: { summary: 'list saved definitions', kind: 'looks', define: defineList },
     show: { summary: 'print a saved definition', kind: 'looks', define: defineShow },
-    delete: { summary: 'let a name find nothing any more', kind: 'acts', define: defineDelete },
+    delete: { summary: 'remove the name of a saved definition', kind: 'acts', define: defineDelete },
   });
 }
 
 function defineList(command: Command): void {
   command
-    .description('Lists what each name finds.')
+    .description('Lists the saved definitions, the latest version of each name.')
     .addHelpText(
       'after',
       `
@@ -61,9 +62,9 @@ Examples:
 function defineShow(command: Command): void {
   command
     .description(
-      'Prints a saved definition in its canonical form, which is a file for "sentinel run" again. Exit code 4 when the name finds none.',
+      'Prints a saved definition in its canonical form. "sentinel run" accepts the output as a file. Exit code 4 if there is none of that name.',
     )
-    .argument('<name>', 'its name, or the id of a version')
+    .argument('<name>', 'the name, or the id of a version')
     .addHelpText(
       'after',
       `
@@ -89,7 +90,7 @@ Examples:
 function defineDelete(command: Command): void {
   command
     .description(
-      'From then on the name finds nothing, until a definition is saved under it again. Runs, schedules and triggers keep the definitions that they have. Exit code 4 when the name finds none.',
+      'Removes the name from the store, until a definition is saved under it again. Runs, schedules and triggers keep their definitions. Exit code 4 if there is none of that name.',
     )
     .argument('<name>', 'its name')
     .addHelpText(
@@ -116,7 +117,7 @@ const reportOf = ({ name, version, hash, createdAt }: StoredDefinition) => ({
   savedAt: new Date(createdAt).toISOString(),
 });
 
-async function noneOf(client: SentinelClient, name: string): Promise<ClientError> {
+async function noneOf(client: OpenClient, name: string): Promise<ClientError> {
   const names = (await (await client.store()).definitions.list()).map((one) => one.name);
   const hint = nearestOf(name, names, (near) => `write "${near}", or `);
   return new ClientError('NOT_FOUND', `There is no saved definition "${name}"; ${hint}see "sentinel saved list".`);

@@ -29,7 +29,9 @@ type Steering = 'pause' | 'resume' | 'trigger' | 'delete';
 
 export function define(group: Command): void {
   group
-    .description('Starts runs on a clock. Schedules live in Temporal: they go on when nothing of ours is up.')
+    .description(
+      'Starts runs on a clock. Schedules are kept by the Temporal server, which starts runs even if no worker is up.',
+    )
     .addHelpText(
       'after',
       `
@@ -42,24 +44,24 @@ Examples:
     list: { summary: 'list schedules', kind: 'looks', define: defineList },
     show: { summary: 'show a schedule and its latest runs', kind: 'looks', define: defineShow },
     pause: {
-      summary: 'start no runs for now',
+      summary: 'pause a schedule',
       kind: 'acts',
-      define: steering('pause', 'Starts no runs until it is resumed; runs under way go on.'),
+      define: steering('pause', 'Starts no runs until the schedule is resumed. Runs under way continue.'),
     },
     resume: {
-      summary: 'start runs again',
+      summary: 'resume a schedule',
       kind: 'acts',
-      define: steering('resume', 'Starts runs again; those missed while it was paused are not made up for.'),
+      define: steering('resume', 'Starts runs again. Runs that were due during the pause are not started.'),
     },
     trigger: {
       summary: 'start a run now',
       kind: 'acts',
-      define: steering('trigger', 'Starts a run now, whatever the clock says and whatever else is under way.'),
+      define: steering('trigger', 'Starts a run now, even if another run of the schedule is under way.'),
     },
     delete: {
       summary: 'remove a schedule',
       kind: 'acts',
-      define: steering('delete', 'Removes the schedule; runs under way go on.'),
+      define: steering('delete', 'Removes the schedule. Runs under way continue.'),
     },
   });
 }
@@ -67,13 +69,13 @@ Examples:
 function defineCreate(command: Command): void {
   requestOptions(command)
     .description(
-      'Starts runs of a definition on a clock. What is not given is taken from its own "trigger". Exit code 2 for problems, usage, or a name that is taken.',
+      'Starts runs of a definition on a clock. Options that are not given are taken from the "trigger" of the definition. Exit code 2 for problems, wrong usage, or a name that is taken.',
     )
     .option('--cron <text>', 'minute hour day month weekday, six fields with seconds in front, @daily, or "@every 30s"')
     .option('--time-zone <name>', 'an IANA name such as Europe/Zurich (default: UTC)')
     .option(
       '--overlap <what>',
-      `when a run is due while the one before goes on: ${OVERLAPS.join(', ')} (default: skip)`,
+      `what to do if a run is due while the previous one still runs: ${OVERLAPS.join(', ')} (default: skip)`,
       oneOf('--overlap', OVERLAPS),
     )
     .option(
@@ -83,12 +85,15 @@ function defineCreate(command: Command): void {
     )
     .option(
       '--jitter <ms>',
-      'each start is late by a random time up to this',
+      'delay each start by a random time up to this',
       wholeNumber('--jitter', { min: 0, max: DAY_MS }),
     )
-    .option('--id <name>', "the schedule's name, and the beginning of its runs' handles (default: the definition's)")
-    .option('--paused', 'make it, and start no runs until it is resumed')
-    .option('--replace', 'replace the schedule of that name')
+    .option(
+      '--id <name>',
+      "the name of the schedule, with which the handles of its runs begin (default: the definition's name)",
+    )
+    .option('--paused', 'create the schedule, and start no runs until it is resumed')
+    .option('--replace', 'replace an existing schedule of that name')
     .addHelpText(
       'after',
       `
@@ -167,9 +172,9 @@ Examples:
 function defineShow(command: Command): void {
   command
     .description(
-      'Shows a schedule, when it starts runs next, and its latest runs. Exit code 4 when there is no such schedule.',
+      'Shows a schedule, when it starts runs next, and its latest runs. Exit code 4 if there is no such schedule.',
     )
-    .argument('<schedule>', 'its name')
+    .argument('<schedule>', 'the name of the schedule')
     .addHelpText(
       'after',
       `
@@ -190,9 +195,9 @@ Examples:
 function steering(verb: Steering, description: string): (command: Command) => void {
   return (command) => {
     command
-      .description(`${description} Exit code 4 when there is no such schedule.`)
-      .argument('<schedule>', 'its name');
-    if (verb === 'pause' || verb === 'resume') command.option('--note <text>', 'why, for whoever looks at it');
+      .description(`${description} Exit code 4 if there is no such schedule.`)
+      .argument('<schedule>', 'the name of the schedule');
+    if (verb === 'pause' || verb === 'resume') command.option('--note <text>', 'a reason, shown by "schedule show"');
     command
       .addHelpText(
         'after',

@@ -5,12 +5,12 @@ import { openOutput } from '../output/output.ts';
 export function define(command: Command): void {
   command
     .description(
-      'Prints the JSON Schema of definitions (draft 2020-12). The same text lies in sentinels/sentinel.schema.json.',
+      'Prints the JSON Schema of definitions (draft 2020-12). The file sentinels/sentinel.schema.json has the same text.',
     )
     .addHelpText(
       'after',
       `
-Name it in a definition, and editors complete and check the file:
+If a definition names the schema, editors complete and check the file:
   { "$schema": "./sentinel.schema.json", "name": "…", … }
 
 Examples:

@@ -26,20 +26,20 @@ const rowsMax = 200;
 export function define(command: Command): void {
   command
     .description(
-      'Walks through a definition with the real interpreter while nothing happens: files are read from the project, writes stay in memory, ' +
-        'command lines are taken to succeed. Exit code 0, 1 when a step would be denied, 2 for problems or usage.',
+      'Walks through a definition with the real interpreter, without any effect: files are read from the project, writes stay in memory, ' +
+        'and command lines count as successful. Exit code 1 if a step would be denied, 2 for problems or wrong usage.',
     )
-    .argument('<file>', 'a definition: a JSON file')
-    .option('--project <dir>', 'the folder the run would work in', '.')
+    .argument('<file>', 'the file of a definition')
+    .option('--project <dir>', 'the folder that the run would work in', '.')
     .option(
       '--input <name=value>',
-      'an input; JSON is a value, anything else text (repeatable)',
+      'an input; a value that is not JSON is text (repeatable)',
       (given: string, all: string[]) => [...all, given],
       [],
     )
     .option('--input-file <file>', 'inputs as a JSON object')
-    .option('--replies <file>', 'what steps answer: {KEY-or-PATTERN: reply}, as in test files')
-    .option('--persona <id>', 'who the run would belong to (default: the user)')
+    .option('--replies <file>', 'replies of steps, {KEY-or-PATTERN: reply}, as in test files')
+    .option('--persona <id>', 'owner of the run (default: the user)')
     .addHelpText(
       'after',
       `

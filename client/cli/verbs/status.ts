@@ -12,7 +12,7 @@ import { withRun } from '../runs/run-named.ts';
 export function define(command: Command): void {
   command
     .description(
-      'Shows how a run stands; without a handle, how the services do: exit code 1 when one of them is not there. Exit code 4 when there is no such run.',
+      'Shows the state of a run, or without a handle of the services. Exit code 1 if a service is missing, 4 if there is no such run.',
     )
     .argument('[handle]', 'the run')
     .addHelpText(

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
 import type { EditRequest, ListedStep, StepList } from '../../../interpreter/edits.ts';
-import { ClientError, type SentinelClient } from '../../client.ts';
+import { ClientError } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { noSuchStep } from '../../lookup/no-such-step.ts';
 import type { Paint } from '../../show/paint.ts';
 import { runAt } from '../../lookup/run-at.ts';
@@ -24,13 +25,13 @@ interface Options {
   by?: string;
 }
 
-const refusals = 'Exit code 2 when the edit is refused, 1 when the run has ended, 4 when there is no such run.';
+const refusals = 'Exit code 2 if the edit is refused, 1 if the run has ended, 4 if there is no such run.';
 
 export function define(group: Command): void {
   group
     .description(
-      'Shows the steps of a run, and changes those that are still ahead. PATH is a place of the definition (steps.2, steps.2.then.0, steps.1.branches.0.3, always.0); ' +
-        'that of a nested run stands behind the key of the step that started it (steps.1@1/steps.0).',
+      'Shows the steps of a run, and changes those that are still ahead. PATH is a place in the definition (steps.2, steps.2.then.0, steps.1.branches.0.3, always.0); ' +
+        'for a nested run, put the key of the step that started it in front (steps.1@1/steps.0).',
     )
     .addHelpText(
       'after',
@@ -41,9 +42,9 @@ Examples:
   sentinel step skip nightly steps.1@1/steps.0`,
     );
   defineGroup(group, {
-    list: { summary: 'show every step with its path and how it stands', kind: 'looks', define: defineList },
+    list: { summary: 'show every step with its path and state', kind: 'looks', define: defineList },
     add: {
-      summary: 'put a step before the one at PATH, or at the end',
+      summary: 'insert a step before the one at PATH, or at the end',
       kind: 'acts',
       define: (command) => defineEdit(command, 'add'),
     },
@@ -52,9 +53,9 @@ Examples:
       kind: 'acts',
       define: (command) => defineEdit(command, 'update'),
     },
-    remove: { summary: 'take a step out', kind: 'acts', define: (command) => defineEdit(command, 'remove') },
+    remove: { summary: 'remove a step', kind: 'acts', define: (command) => defineEdit(command, 'remove') },
     skip: {
-      summary: 'pass a step over the next time it is reached',
+      summary: 'skip a step the next time it is reached',
       kind: 'acts',
       define: (command) => defineEdit(command, 'skip'),
     },
@@ -64,10 +65,14 @@ Examples:
 function defineList(command: Command): void {
   command
     .description(
-      'Shows every step of the run as it is now, how it stands, and the revision of the definition. Exit code 4 when there is no such run.',
+      'Shows the current steps of the run with their states, and the revision of the definition. Exit code 4 if there is no such run.',
     )
     .argument('<handle>', 'the run')
-    .argument('[path]', 'the steps from this place down, or the key of a step that started a nested run', '')
+    .argument(
+      '[path]',
+      'show only the steps below this place, or those of the nested run that the step with this key started',
+      '',
+    )
     .addHelpText(
       'after',
       `
@@ -108,11 +113,11 @@ function rowOf({ path, state, pass, editable, type, label }: ListedStep, paint: 
 }
 
 const descriptions: Readonly<Record<EditRequest['op'], string>> = {
-  add: 'Puts a step before the one at PATH; one place behind the last step, it becomes the last.',
+  add: 'Inserts a step before the one at PATH. If PATH is one place behind the last step, the new step becomes the last one.',
   update:
-    'Replaces the step at PATH, or with --params the params of a command, and of any other step the fields that are given.',
-  remove: 'Takes the step at PATH out.',
-  skip: 'Passes the step at PATH over the next time it is reached, once.',
+    'Replaces the step at PATH. With --params, replaces the params of a command, or the given fields of any other step.',
+  remove: 'Removes the step at PATH.',
+  skip: 'Skips the step at PATH once, the next time it is reached.',
 };
 
 const examples: Readonly<Record<EditRequest['op'], string>> = {
@@ -125,22 +130,24 @@ const examples: Readonly<Record<EditRequest['op'], string>> = {
 function defineEdit(command: Command, op: EditRequest['op']): void {
   command
     .description(
-      `${descriptions[op]} Steps that are ahead change at once, those that were passed from the next pass. ${refusals}`,
+      `${descriptions[op]} Steps that are ahead change at once, steps that were passed change from the next pass on. ${refusals}`,
     )
     .argument('<handle>', 'the run')
-    .argument('<path>', 'the place of the step');
+    .argument('<path>', 'the place of the step in the definition');
   if (op === 'add' || op === 'update')
-    command.option('--step <json>', 'the step, in any spelling').option('--file <file>', 'the step in a JSON file');
+    command
+      .option('--step <json>', 'the step as JSON, in any spelling')
+      .option('--file <file>', 'a JSON file with the step');
   if (op === 'update')
-    command.option('--params <json>', 'the params of a command, or of any other step the fields to replace');
+    command.option('--params <json>', 'the params of a command, or the fields to replace of any other step');
   command
     .option(
       '--revision <n>',
-      'the revision that was seen (default: the one that is)',
+      'the revision that the edit is made for (default: the current one)',
       wholeNumber('--revision', { min: 0, max: 1_000_000_000 }),
     )
-    .option('--note <text>', 'why, kept with the edit')
-    .option('--by <persona>', 'who edits (default: the user)')
+    .option('--note <text>', 'a reason, stored with the edit')
+    .option('--by <persona>', 'the author (default: the user)')
     .addHelpText(
       'after',
       `
@@ -203,7 +210,7 @@ function objectIn(source: string, text: string): JsonObject {
 
 /** The revision that the edit is for, and the step, for which the run's own may be needed. */
 async function seenBy(
-  client: SentinelClient,
+  client: OpenClient,
   handle: string,
   path: string,
   { revision }: Options,
@@ -227,7 +234,7 @@ function withParams(list: StepList, path: string, params: JsonObject): Json {
 /** The run alone refuses; which places there are is asked of it then. */
 async function refusalOf(
   error: unknown,
-  client: SentinelClient,
+  client: OpenClient,
   handle: string,
   path: string,
   op: EditRequest['op'],

@@ -5,7 +5,7 @@ import { control } from '../runs/control.ts';
 export function define(command: Command): void {
   command
     .description(
-      'Ends a run after the steps under way; "cancel" interrupts them. Exit code 4 when there is no such run, 1 when it has ended.',
+      'Ends a run after the steps under way; "cancel" interrupts them. Exit code 4 if there is no such run, 1 if it has ended.',
     )
     .argument('<handle>', 'the run')
     .addHelpText(

@@ -15,17 +15,17 @@ interface Options {
 export function define(command: Command): void {
   command
     .description(
-      'Tells the model of a step that is under way something: a message of the user before its next turn. A model that was about to end is given one more turn. ' +
-        'Exit code 1 when no model step is under way or the run has ended, 2 when the text is empty or too long, 4 when there is no such run.',
+      'Sends a user message to the model of a running step, before its next turn. A model that was about to end gets one more turn. ' +
+        'Exit code 1 if no model step is running or the run has ended, 2 if the text is empty or too long, 4 if there is no such run.',
     )
     .argument('<handle>', 'the run')
-    .argument('<text>', 'what the model is told; - reads it from stdin')
+    .argument('<text>', 'the message; - reads it from stdin')
     .option(
       '--step <key>',
-      'the model step, where several are under way; behind the keys of nested runs that lead to it',
+      'the model step, if several are running; in a nested run, with the keys that lead to it in front',
     )
-    .option('--id <id>', 'told once, however often it is said under this id (default: a new one)')
-    .option('--by <persona>', 'who tells it (default: the user)')
+    .option('--id <id>', 'an id; a message with the same id is delivered once (default: a new id)')
+    .option('--by <persona>', 'the author (default: the user)')
     .addHelpText(
       'after',
       `

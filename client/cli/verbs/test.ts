@@ -19,17 +19,17 @@ interface Options {
 export function define(command: Command): void {
   command
     .description(
-      'Runs the cases of *.sentinel-test.json files: the real interpreter, replies from the file, no server and no effect. ' +
-        'Exit code 0 when all pass, 1 when one fails, 2 when a file or a definition has problems.',
+      'Runs the cases of *.sentinel-test.json files with the real interpreter. Replies come from the file; no server is used and nothing is changed. ' +
+        'Exit code 0 if all cases pass, 1 if one fails, 2 if a file or a definition has problems.',
     )
     .argument(
       '[path...]',
       'test files, definitions with tests beside them, or folders; default: this folder and sentinels/',
     )
-    .option('--watch', 'run them again whenever a file changes')
-    .option('--update', 'rewrite what fails to what came')
+    .option('--watch', 'run the tests again whenever a file changes')
+    .option('--update', 'replace the expectations of failing cases by the actual results')
     .option('--junit <file>', 'also write a JUnit report')
-    .option('--record <handle>', 'make a test file from a run that ended')
+    .option('--record <handle>', 'create a test file from a run that has ended')
     .option('--out <file>', 'where --record writes (default: NAME-HANDLE.sentinel-test.json)')
     .addHelpText(
       'after',

@@ -11,7 +11,7 @@ import { withRun } from '../runs/run-named.ts';
 export function define(command: Command): void {
   command
     .description(
-      'Shows the steps of a run as a tree, in the order of the definition. Exit code 4 when there is no such run.',
+      'Shows the steps of a run as a tree, in the order of the definition. Exit code 4 if there is no such run.',
     )
     .argument('<handle>', 'the run')
     .addHelpText(

@@ -7,10 +7,13 @@ import { withRun } from '../runs/run-named.ts';
 export function define(command: Command): void {
   command
     .description(
-      'Shows what a run said to models and what they answered, turn by turn, with what each turn cost. Exit code 4 when there is no such run, 2 when the step had no conversation.',
+      'Shows the conversations of a run with models, turn by turn, with the cost of each turn. Exit code 4 if there is no such run, 2 if the step had no conversation.',
     )
     .argument('<handle>', 'the run')
-    .argument('[key]', 'the key of one model step; behind the keys of nested runs that lead to it')
+    .argument(
+      '[key]',
+      'the key of one model step; in a nested run, with the keys that lead to it in front (steps.2@1/steps.0@1)',
+    )
     .option('--markdown', 'print Markdown')
     .addHelpText(
       'after',

@@ -38,22 +38,25 @@ Examples:
     );
   defineGroup(group, {
     add: { summary: 'register a definition by its own trigger', kind: 'acts', define: defineAdd },
-    list: { summary: 'list what events start', kind: 'looks', define: defineList },
-    show: { summary: 'show a trigger and what it started', kind: 'looks', define: defineShow },
+    list: { summary: 'list the triggers', kind: 'looks', define: defineList },
+    show: { summary: 'show a trigger and the runs that it started', kind: 'looks', define: defineShow },
     pause: {
-      summary: 'let events pass for now',
+      summary: 'pause a trigger',
       kind: 'acts',
-      define: steering('pause', 'Starts no runs until it is resumed; events that are published meanwhile pass.'),
+      define: steering(
+        'pause',
+        'Starts no runs until the trigger is resumed. Events that are published meanwhile are ignored.',
+      ),
     },
     resume: {
-      summary: 'start runs again',
+      summary: 'resume a trigger',
       kind: 'acts',
-      define: steering('resume', 'Starts runs again, for events from now on.'),
+      define: steering('resume', 'Starts runs again, for events that are published from now on.'),
     },
     remove: {
-      summary: 'forget a trigger',
+      summary: 'remove a trigger',
       kind: 'acts',
-      define: steering('remove', 'Starts no more runs; runs under way go on.'),
+      define: steering('remove', 'Removes the trigger. Runs under way continue.'),
     },
   });
 }
@@ -62,11 +65,11 @@ function defineAdd(command: Command): void {
   requestOptions(command)
     .description(
       'Registers a definition by its own "trigger": "event" starts one run for each matching event from now on, with the event\'s data as $event; ' +
-        '"schedule" makes a schedule; "immediate" starts one run now. Registering it again replaces it.',
+        '"schedule" creates a schedule; "immediate" starts one run now. Registering the definition again replaces its trigger.',
     )
     .option(
       '--event <pattern>',
-      'start a run for each event of this name, whatever its trigger says; * within a part, ** across',
+      "start a run for each event that matches this pattern, instead of the definition's trigger; * matches within a part, ** across parts",
     )
     .addHelpText(
       'after',
@@ -126,7 +129,7 @@ function resultText(registered: Registered, name: string): string {
 
 function defineList(command: Command): void {
   command
-    .description('Lists the definitions that events start; "sentinel schedule list" has those that the clock starts.')
+    .description('Lists the triggers for events. "sentinel schedule list" lists schedules.')
     .addHelpText(
       'after',
       `
@@ -154,9 +157,9 @@ Examples:
 function defineShow(command: Command): void {
   oneTrigger(command)
     .description(
-      'Shows a trigger, and the runs that events started, newest first. Exit code 4 when there is no such trigger.',
+      'Shows a trigger, and the runs that events started, newest first. Exit code 4 if there is no such trigger.',
     )
-    .option('--limit <n>', 'at most so many runs', wholeNumber('--limit', { min: 1, max: 1_000 }), 20)
+    .option('--limit <n>', 'the maximum number of runs', wholeNumber('--limit', { min: 1, max: 1_000 }), 20)
     .addHelpText(
       'after',
       `
@@ -187,7 +190,7 @@ Examples:
 function steering(verb: Steering, description: string): (command: Command) => void {
   return (command) => {
     oneTrigger(command)
-      .description(`${description} Exit code 4 when there is no such trigger.`)
+      .description(`${description} Exit code 4 if there is no such trigger.`)
       .addHelpText(
         'after',
         `
@@ -215,7 +218,7 @@ const RESULTS: Record<Steering, string> = { pause: 'is paused', resume: 'starts 
 function oneTrigger(command: Command): Command {
   return command
     .argument('<trigger>', "the definition's name, or the trigger's id")
-    .option('--project <dir>', 'where one name is registered for several projects', '.');
+    .option('--project <dir>', 'the project of the trigger, if several projects have one of that name', '.');
 }
 
 async function withTrigger(

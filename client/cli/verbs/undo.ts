@@ -15,15 +15,15 @@ interface Options {
 export function define(command: Command): void {
   command
     .description(
-      'Puts the files that a run changed back to their state before it, or before one of its steps; runs nested in it included. Other files are not touched. Where somebody else changed one of them meanwhile, nothing is restored: exit code 1, and a list. An undo can be undone by its own key. Exit code 4 when there is no such run.',
+      'Restores the files that a run and its nested runs changed to their state before the run, or before one of its steps. Other files are not touched. If somebody else has changed one of the files meanwhile, nothing is restored, and the files are listed (exit code 1). An undo can be undone by its own key. Exit code 4 if there is no such run.',
     )
-    .argument('<handle>', 'the run; it has ended, or is held')
-    .argument('[key]', 'take back this step and all that came after it; steps.2 means everything done at that step')
-    .option('--only', 'take back that step alone')
-    .option('--dry-run', 'say what would be done, and do nothing')
+    .argument('<handle>', 'the run, which must have ended or be paused')
+    .argument('[key]', 'take back this step and all later ones; steps.2 means every pass of that step')
+    .option('--only', 'take back only that step')
+    .option('--dry-run', 'show what would be restored, and change nothing')
     .option(
       '--force',
-      'also where somebody else changed a file; its present content is kept, and comes back with an undo of the undo',
+      'also restore files that somebody else changed; undoing the undo brings their present content back',
     )
     .addHelpText(
       'after',

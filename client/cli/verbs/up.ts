@@ -10,8 +10,8 @@ import { Progress } from '../request/with-client.ts';
 export function define(command: Command): void {
   command
     .description(
-      'Starts the services that are not up: Temporal, Postgres, and a worker in the background. What the environment tells the worker (ANTHROPIC_API_KEY, SENTINEL_WEBHOOK_SECRET and the like) ' +
-        'and the sentinel.config of this folder hold until another "up" or "down": other verbs leave them as they are. Exit code 1 when something that was asked for is not there, such as the port of webhooks.',
+      'Starts the services that are not up: Temporal, Postgres, and a worker in the background. The worker gets its settings from the environment of this command (ANTHROPIC_API_KEY, SENTINEL_WEBHOOK_SECRET and the like) ' +
+        'and from the sentinel.config of this folder, and keeps them until the next "up" or "down"; other verbs do not change them. Exit code 1 if something that was asked for is missing, such as the port of webhooks.',
     )
     .addHelpText(
       'after',

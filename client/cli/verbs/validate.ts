@@ -24,11 +24,9 @@ type Checked = FileReport & { definition: Definition | null };
 
 export function define(command: Command): void {
   command
-    .description(
-      'Checks definitions and reports all problems at once. Exit code 0 when there is no error, 2 otherwise.',
-    )
-    .argument('<file...>', 'definitions: JSON files; of several, tests and schemas are left out')
-    .option('--project <dir>', 'the folder whose sentinel.config says which commands there are besides', '.')
+    .description('Checks definitions and reports all problems at once. Exit code 0 if there is no error, 2 otherwise.')
+    .argument('<file...>', 'files of definitions; if several are given, tests and schemas among them are skipped')
+    .option('--project <dir>', 'the folder whose sentinel.config defines further commands', '.')
     .addHelpText(
       'after',
       `

@@ -15,11 +15,11 @@ export function define(command: Command): void {
       'Runs a worker alone, in the foreground, until SIGTERM or SIGINT; steps under way end first. ' +
         'Takes its servers from TEMPORAL_ADDRESS and DATABASE_URL, and its queues from SENTINEL_TASK_QUEUES.',
     )
-    .option('--build-id <id>', 'the version of this worker: a run stays with workers of the version it began on')
-    .option('--deployment <name>', 'what it is a version of (default: sentinel)')
+    .option('--build-id <id>', 'the version of this worker; a run stays on workers of the version on which it began')
+    .option('--deployment <name>', 'the deployment of which this is a version (default: sentinel)')
     .option(
       '--current',
-      'from now on new runs start on this version (the first version of a deployment always is current)',
+      'start new runs on this version from now on (the first version of a deployment is always current)',
     )
     .addHelpText(
       'after',
