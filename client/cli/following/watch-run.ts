@@ -93,7 +93,7 @@ async function asks(client: SentinelClient, handle: string): Promise<true | unde
 }
 
 function howToGoOn(handle: string, event: RunEvent): string {
-  if (event.type !== 'asked') return `"sentinel resume ${handle}" lets it go on`;
+  if (event.type !== 'asked') return `"sentinel resume ${handle}" continues it`;
   const [first = '', ...answers] = howToAnswer({ ...event.question, handle });
   if (first.startsWith('sentinel ')) return [first, ...answers].map((line) => `"${line}"`).join(' or ');
   if (first.startsWith('needs ')) return `it ${first}: ${answers.join(' or ')}`;
@@ -118,7 +118,7 @@ function onInterrupts(client: SentinelClient, handle: string, output: Output, de
     if (state.presses === 1) {
       output.note('');
       output.note(
-        `sentinel: detaching, the run goes on; "sentinel follow ${handle}" re-attaches. Press Ctrl-C again to cancel the run.`,
+        `sentinel: detaching, the run continues; "sentinel follow ${handle}" re-attaches. Press Ctrl-C again to cancel the run.`,
       );
       state.timer = setTimeout(() => leave(EXIT.ok), DETACH_MS);
     } else if (state.presses === 2) {

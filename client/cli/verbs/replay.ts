@@ -107,7 +107,7 @@ function tell({ handle, ok, parts, differences }: Told, { line, paint }: Output)
   for (const difference of differences.slice(0, DIFFERENCES_SHOWN_MAX)) line(`  ${lineOf(difference)}`);
   if (differences.length > DIFFERENCES_SHOWN_MAX)
     line(`  and ${differences.length - DIFFERENCES_SHOWN_MAX} more; --json has all`);
-  if (ok) line(paint.dim('this version goes on with the run as it was'));
+  if (ok) line(paint.dim('this version can continue the run'));
 }
 
 function lineOf({ seq, replayed, stored }: EventDifference): string {

@@ -140,7 +140,7 @@ async function cassetteIn(file: string): Promise<string> {
 async function record(client: SentinelClient, handle: string, file: string, output: Output): Promise<void> {
   if ((await client.find(handle)).finishedAt === null) {
     output.note(
-      `sentinel: ${file} was not written, since the run goes on; "sentinel cassette ${handle} -o ${file}" writes it.`,
+      `sentinel: ${file} was not written, since the run is still under way; "sentinel cassette ${handle} -o ${file}" writes it.`,
     );
     return;
   }
