@@ -5,7 +5,9 @@ COPY package.json package-lock.json ./
 COPY prisma ./prisma
 RUN npm ci --include=dev --no-audit --no-fund
 COPY . .
-RUN npm run build && touch dist/.built && npm prune --omit=dev --no-audit --no-fund
+# Local models are a choice of whoever installs the package; the image has them.
+RUN npm run build && touch dist/.built && npm prune --omit=dev --no-audit --no-fund \
+  && npm install --no-save --save-prod --omit=dev --no-audit --no-fund "node-llama-cpp@$(node -p "require('./package.json').peerDependencies['node-llama-cpp']")"
 
 FROM node:22-bookworm-slim
 # What steps commonly need: git for code/git and projects, certificates for its https remotes, bubblewrap for

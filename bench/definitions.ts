@@ -99,6 +99,18 @@ export function quickFan(mix: Mix, count: number): Definition {
   return { name: `bench-fan-${mix}-${count}`, loop: { type: 'once' }, steps: [{ type: 'parallel', branches }] };
 }
 
+/** One quick step for each of `count` numbers. It keeps no results: together they could exceed what a value may hold. */
+export function quickList(count: number): Definition {
+  const items = Array.from({ length: count }, (_, index) => index);
+  const steps = [command('code/read', { path: 'notes.txt' })];
+  return {
+    name: `bench-list-${count}`,
+    inputs: { items },
+    loop: { type: 'once' },
+    steps: [{ type: 'parallel', over: '$items', as: 'item', maxConcurrency: 8, steps }],
+  };
+}
+
 /** Writes the row that `data-read` reads. */
 export const seeding: Definition = {
   name: 'bench-seeding',

@@ -13,6 +13,7 @@ import { commandLine } from './rows/command-line.ts';
 import { edits } from './rows/edits.ts';
 import { fans } from './rows/quick/fans.ts';
 import { localModel } from './rows/local-model.ts';
+import { longList } from './rows/long-list.ts';
 import { longLoop, stepLoop } from './rows/long-loop.ts';
 import { manyRuns } from './rows/many-runs.ts';
 import { overhead } from './rows/overhead.ts';
@@ -31,6 +32,7 @@ const PARTS: { [name: string]: (world: World, quick: boolean, runs?: number) => 
   'many-runs': manyRuns,
   'long-loop': longLoop,
   'step-loop': stepLoop,
+  'long-list': longList,
   subscribers,
   edits,
   checkpoints,

@@ -17,7 +17,7 @@ import { valueFault, type JsonObject } from '../language/json.ts';
 import type { Definition } from '../language/model.ts';
 import type { EditReply, EditRequest, StepList } from '../interpreter/edits.ts';
 import type { Paused, RunOrigin, RunEvent } from '../language/events/run-event.ts';
-import type { InboxItem, Run, RunQuery, Store } from '../prisma/store/contract/contract.ts';
+import type { InboxItem, Run, RunQuery } from '../prisma/store/contract/contract.ts';
 import type { Incident, IncidentQuery } from '../prisma/store/contract/incident-contract.ts';
 import type { CostQuery, Costs } from '../prisma/store/contract/models/spending-contract.ts';
 import { everyEvent } from '../prisma/store/runs/every-event.ts';
@@ -27,7 +27,7 @@ import type { Cancelled } from './cancel-run.ts';
 import { ClientError, refuseFault } from '../runs/client-error.ts';
 import { putCassette } from './cassettes/stored-cassette.ts';
 import { runAt } from './lookup/run-at.ts';
-import { Connections, type ConnectOptions } from './connect.ts';
+import { connectionsOf, type Connections, type ConnectOptions } from './connect.ts';
 import {
   followLive,
   followRun,
@@ -40,7 +40,6 @@ import { noSuchRun } from './lookup/no-such-run.ts';
 import { reportOf, reportWithoutRow, saidOf, webUrlOf, type RunReport } from './lookup/run-report.ts';
 import { samplesOf, type Sample, type SampleQuery } from './samples/samples.ts';
 import { transcriptsOf, type Transcript } from './lookup/transcripts.ts';
-import type { RunServices } from '../runs/start-run.ts';
 import type { TellOptions, ToldModel } from './tell-model.ts';
 import type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
@@ -104,13 +103,13 @@ export class SentinelClient {
   readonly #connections: Connections;
 
   constructor(options: ConnectOptions = {}) {
-    this.#connections = new Connections(options);
+    this.#connections = connectionsOf(this, options);
   }
 
   /** Starts a run of a definition that has been read (`parseDefinition`). */
   async start(definition: Definition, options: StartOptions): Promise<Started> {
     const [parts, { startRun }] = await Promise.all([
-      this.parts(options.host, options.project),
+      this.#connections.runServices(options.host, options.project),
       import('../runs/start-run.ts'),
     ]);
     const { host: _host, cassette: text, ...given } = options;
@@ -133,7 +132,7 @@ export class SentinelClient {
 
   async status(handle: string): Promise<RunReport> {
     const run = await this.find(handle);
-    const said = await saidOf(await this.store(), run);
+    const said = await saidOf(await this.#connections.store(), run);
     return reportOf(run, this.#connections.config, Date.now(), { held: await this.#heldBy(run), ...said });
   }
 
@@ -144,20 +143,20 @@ export class SentinelClient {
 
   async #heldBy({ handle, status }: Run): Promise<Paused | null> {
     if (status !== 'paused') return null;
-    const newest = await (await this.store()).events.newest(handle, ['paused', 'resumed']);
+    const newest = await (await this.#connections.store()).events.newest(handle, ['paused', 'resumed']);
     return newest?.type === 'paused' ? newest : null;
   }
 
   /** The run's row; throws `RUN_NOT_FOUND`. */
   async find(handle: string): Promise<Run> {
-    const store = await this.store();
+    const store = await this.#connections.store();
     const run = await store.runs.find(handle);
     if (run === null) throw await noSuchRun(store, handle);
     return run;
   }
 
   async list(query: RunQuery = {}): Promise<Run[]> {
-    return (await this.store()).runs.list(query);
+    return (await this.#connections.store()).runs.list(query);
   }
 
   /** Stored and future events, nested runs included, until the run has ended. */
@@ -172,13 +171,13 @@ export class SentinelClient {
 
   async *#untilLost<Item>(handle: string, options: FollowOptions, followWith: FollowWith<Item>): AsyncGenerator<Item> {
     await this.find(handle);
-    const parts = { store: await this.store(), client: () => this.#connections.client() };
+    const parts = { store: await this.#connections.store(), client: () => this.#connections.client() };
     yield* untilLost(parts, handle, options, followWith);
   }
 
   /** Every event of one run so far. */
   async events(handle: string): Promise<RunEvent[]> {
-    const store = await this.store();
+    const store = await this.#connections.store();
     const events: RunEvent[] = [];
     for await (const event of everyEvent(store, handle)) events.push(event);
     return events;
@@ -187,38 +186,38 @@ export class SentinelClient {
   /** The run's conversations with models, or that of one step. Throws `STEP_NOT_FOUND` where it has none. */
   async transcripts(handle: string, key?: string): Promise<Transcript[]> {
     await this.find(handle);
-    return transcriptsOf(await this.store(), handle, key);
+    return transcriptsOf(await this.#connections.store(), handle, key);
   }
 
   /** Conversations as training samples, run by run. Throws `RUN_NOT_FOUND`. */
   async *samples(query: SampleQuery = {}): AsyncGenerator<Sample> {
     for (const handle of query.handles ?? []) await this.find(handle);
-    yield* samplesOf(await this.store(), query);
+    yield* samplesOf(await this.#connections.store(), query);
   }
 
   /** What models cost, in sums. Throws `RUN_NOT_FOUND`. */
   async costs(query: CostQuery): Promise<Costs> {
     if (query.handle !== undefined) await this.find(query.handle);
-    return (await this.store()).spending.sum(query);
+    return (await this.#connections.store()).spending.sum(query);
   }
 
   /** What went wrong in runs, in words. Throws `RUN_NOT_FOUND`. */
   async incidents(query: IncidentQuery = {}): Promise<Incident[]> {
     if (query.handle !== undefined) await this.find(query.handle);
-    return (await this.store()).incidents.find(query);
+    return (await this.#connections.store()).incidents.find(query);
   }
 
   /** What the run, and those nested in it, changed in its project, step by step. Throws `UNDO_REFUSED`. */
   async changes(handle: string, options: { key?: string; patches?: boolean } = {}): Promise<StepChanges[]> {
     await this.find(handle);
-    const [store, { changesOfRun }] = await Promise.all([this.store(), import('./undo-run.ts')]);
+    const [store, { changesOfRun }] = await Promise.all([this.#connections.store(), import('./undo-run.ts')]);
     return changesOfRun(store, handle, options);
   }
 
   /** Takes back what a run that is not going on changed in its project. Throws `UNDO_REFUSED`. */
   async undo(handle: string, options: Omit<UndoRequest, 'handle'> = {}): Promise<Undone> {
     const run = await this.find(handle);
-    const [store, { undoRunOf }] = await Promise.all([this.store(), import('./undo-run.ts')]);
+    const [store, { undoRunOf }] = await Promise.all([this.#connections.store(), import('./undo-run.ts')]);
     return undoRunOf(store, run, options);
   }
 
@@ -244,19 +243,19 @@ export class SentinelClient {
 
   /** What personas are asked and told, newest first. */
   async inbox(query: InboxQuery = {}): Promise<InboxItem[]> {
-    return (await this.store()).inbox.list(query);
+    return (await this.#connections.store()).inbox.list(query);
   }
 
   /** A question of a run or of one nested in it, as `answer` finds it; throws `QUESTION_UNKNOWN`. */
   async question(handle: string, id?: string): Promise<InboxItem> {
     await this.find(handle);
-    const [store, { itemFor }] = await Promise.all([this.store(), import('./lookup/find-question.ts')]);
+    const [store, { itemFor }] = await Promise.all([this.#connections.store(), import('./lookup/find-question.ts')]);
     return itemFor(store, handle, id);
   }
 
   /** Marks what was only told as seen: to a persona, by a run itself, under an id; how many. */
   async clearInbox(told: { persona?: string; handle?: string; id?: string }): Promise<number> {
-    return (await this.store()).inbox.clear(told);
+    return (await this.#connections.store()).inbox.clear(told);
   }
 
   /**
@@ -266,7 +265,7 @@ export class SentinelClient {
   async emit(name: string, options: EmitOptions = {}, when: 'always' | 'if-up' = 'always'): Promise<Emitted | null> {
     const { outsideEvent } = await import('./triggers/outside-event.ts');
     const event = outsideEvent(name, options);
-    const store = await (when === 'if-up' ? this.storeIfUp() : this.store());
+    const store = await (when === 'if-up' ? this.#connections.storeIfUp() : this.#connections.store());
     return store === null ? null : { name, id: event.id, ...(await store.triggers.publish(event)) };
   }
 
@@ -278,7 +277,7 @@ export class SentinelClient {
   async answer(handle: string, answer: AnswerOptions): Promise<AnsweredQuestion> {
     refuseFault(valueFault(answer.data ?? null, 'the data of the answer'));
     await this.find(handle);
-    const [store, { answerQuestion }] = await Promise.all([this.store(), import('./answer-question.ts')]);
+    const [store, { answerQuestion }] = await Promise.all([this.#connections.store(), import('./answer-question.ts')]);
     return answerQuestion({ store, client: () => this.#connections.client() }, handle, answer);
   }
 
@@ -290,7 +289,7 @@ export class SentinelClient {
     const { stepWithin, tellModel } = await import('./tell-model.ts');
     const at = stepWithin(handle, options.step);
     await this.#refuseEnded(at.handle, 'tell');
-    const [store, client] = await Promise.all([this.store(), this.#connections.client()]);
+    const [store, client] = await Promise.all([this.#connections.store(), this.#connections.client()]);
     return tellModel({ store, client }, at, text, options);
   }
 
@@ -318,7 +317,7 @@ export class SentinelClient {
    */
   async cancel(handle: string, options: CancelOptions = {}): Promise<Cancelled> {
     if (options.force !== true) return (await import('./cancel-run.ts')).cancelAndSee(this, handle, options.whenTold);
-    const store = await this.store();
+    const store = await this.#connections.store();
     await store.ping();
     const [client, { forceCancel }] = await Promise.all([this.#connections.client(), import('./force-cancel.ts')]);
     const forced = await forceCancel({ store, client }, handle, options.by ?? 'a person');
@@ -337,43 +336,13 @@ export class SentinelClient {
     await cancelRun(client, handle);
   }
 
-  /** What schedules and triggers are made with (schedules.ts, triggers.ts); everything is up after this, where it may be started. `project`: whose commands there are; absent, the built-in ones alone. */
-  async parts(host?: string, project?: string): Promise<RunServices> {
-    await this.#connections.ensure();
-    const [store, client, catalogue] = await Promise.all([
-      this.#connections.store(),
-      this.#connections.client(),
-      this.catalogue(project),
-    ]);
-    const { taskQueues, temporal } = this.#connections.config;
-    const workerProject = await this.#connections.workerProject();
-    return {
-      store,
-      client,
-      catalogue,
-      taskQueue: host === undefined ? taskQueues[0] : `sentinel@${host}`,
-      workerProject,
-      isElsewhere: host !== undefined || temporal.isExternal,
-    };
-  }
-
   /** The commands that runs of a project have. */
-  async catalogue(project?: string): Promise<Catalogue> {
-    const { projectCatalogue } = await import('./lookup/project-catalogue.ts');
-    return projectCatalogue(project, this.#connections.config.home);
+  catalogue(project?: string): Promise<Catalogue> {
+    return this.#connections.catalogue(project);
   }
 
   webUrl(handle: string): string | null {
     return webUrlOf(handle, this.#connections.config);
-  }
-
-  store(): Promise<Store> {
-    return this.#connections.store();
-  }
-
-  /** The store if it answers now; starts nothing. */
-  storeIfUp(): Promise<Store | null> {
-    return this.#connections.storeIfUp();
   }
 
   async close(): Promise<void> {

@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { databaseUrl, readConfig, type Config, type Environment } from '../services/config/config.ts';
+import type { Catalogue } from '../language/catalogue.ts';
+import type { RunServices } from '../runs/start-run.ts';
 import type { Temporal } from '../runs/temporal-connection.ts';
 
 const PING_MAX_MS = 3_000;
@@ -17,6 +19,15 @@ export interface ConnectOptions {
   onProgress?: (text: string) => void;
   /** False: services are used as they are; none is started, stopped or changed over to `env`. Default true. */
   startsServices?: boolean;
+}
+
+const opened = new WeakMap<object, Connections>();
+
+/** Those of a client, kept beside the object: a program that has a client sees nothing of them. */
+export function connectionsOf(client: object, options: ConnectOptions = {}): Connections {
+  const connections = opened.get(client) ?? new Connections(options);
+  opened.set(client, connections);
+  return connections;
 }
 
 export class Connections {
@@ -81,6 +92,27 @@ export class Connections {
   ensure(): Promise<void> {
     this.#ensured ??= this.#options.startsServices === false ? Promise.resolve() : this.#ensure();
     return this.#ensured;
+  }
+
+  /** The commands that runs of a project have. */
+  async catalogue(project?: string): Promise<Catalogue> {
+    const { projectCatalogue } = await import('./lookup/project-catalogue.ts');
+    return projectCatalogue(project, this.#config.home);
+  }
+
+  /** What runs are started with; everything is up after this, where it may be started. `project`: whose commands there are; absent, the built-in ones alone. */
+  async runServices(host?: string, project?: string): Promise<RunServices> {
+    await this.ensure();
+    const [store, client, catalogue] = await Promise.all([this.store(), this.client(), this.catalogue(project)]);
+    const { taskQueues, temporal } = this.#config;
+    return {
+      store,
+      client,
+      catalogue,
+      taskQueue: host === undefined ? taskQueues[0] : `sentinel@${host}`,
+      workerProject: await this.workerProject(),
+      isElsewhere: host !== undefined || temporal.isExternal,
+    };
   }
 
   async close(): Promise<void> {

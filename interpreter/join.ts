@@ -104,5 +104,12 @@ function handlesIn(value: Json): string[] | null {
     return inner.includes(null) ? null : inner.flatMap((handles) => handles ?? []);
   }
   const handle = isJsonObject(value) ? value['handle'] : value;
-  return typeof handle === 'string' && handle !== '' && !handle.includes('*') ? [handle] : null;
+  if (typeof handle === 'string') return handle !== '' && !handle.includes('*') ? [handle] : null;
+  return isJsonObject(value) ? handlesOfItem(value) : null;
+}
+
+/** What an item of a list set: the runs that it started are among its variables. */
+function handlesOfItem(item: JsonObject): string[] | null {
+  const started = Object.values(item).filter((value) => isJsonObject(value) && typeof value['handle'] === 'string');
+  return started.length === 0 ? null : handlesIn(started);
 }

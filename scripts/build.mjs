@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleCli } from './cli-bundle.mjs';
+import { writeDeclarations } from './declarations.mjs';
 
 const startedAt = new Date();
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -26,6 +27,11 @@ run('prisma/build/index.js', ['generate'], {
   PRISMA_HIDE_UPDATE_MESSAGE: '1',
 });
 run('typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
+const undeclared = writeDeclarations(root);
+if (undeclared !== null) {
+  process.stderr.write(undeclared);
+  process.exit(1);
+}
 
 const { buildBundle, BUNDLE_FILE } = await import(pathToFileURL(join(root, 'dist', 'worker', 'bundle.js')).href);
 writeFileSync(join(root, 'dist', BUNDLE_FILE), await buildBundle());

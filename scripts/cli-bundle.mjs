@@ -18,7 +18,7 @@ const asCli = {
 };
 
 /**
- * The code of a project gets all of zod (`sentinel/commands`). In the same piece, every verb would have all of it
+ * The code of a project gets all of zod (`sentinel-engine/commands`). In the same piece, every verb would have all of it
  * as well: it is a file of its own, with a zod of its own.
  */
 const FOR_PROJECTS = 'for-projects.js';

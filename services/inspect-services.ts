@@ -2,8 +2,9 @@
  * What `doctor` shows: each part Sentinel needs, whether it is there, where, in which version, and
  * what to do when it is not. Looks only; starts, changes and waits for nothing beyond short limits.
  */
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { findSandbox } from '../activities/confinement/sandbox.ts';
 import { databaseFinding } from '../prisma/store/connection/database-finding.ts';
@@ -74,11 +75,17 @@ function inspectNode(): DoctorEntry {
   return ok ? entry : { ...entry, remedy: `Install Node.js ${NODE_MIN.join('.')} or later.` };
 }
 
+/** They lie where npm put them: in the checkout, or beside this package in the project that it is installed in. */
 function inspectDependencies({ packageRoot }: Config): DoctorEntry {
-  const where = join(packageRoot, 'node_modules');
-  const ok = existsSync(join(where, '@temporalio', 'client', 'package.json'));
-  const entry = { name: 'npm dependencies', ok, found: ok ? 'installed' : 'not installed', where, version: null };
-  return ok ? entry : { ...entry, remedy: 'Run `npm ci` in the checkout.' };
+  const entry = { name: 'npm dependencies', version: null };
+  try {
+    const found = createRequire(join(packageRoot, 'package.json')).resolve('@temporalio/client/package.json');
+    return { ...entry, ok: true, found: 'installed', where: dirname(dirname(dirname(found))) };
+  } catch {
+    const where = join(packageRoot, 'node_modules');
+    const remedy = 'Run `npm ci` in the checkout, or in the project that installed this package.';
+    return { ...entry, ok: false, found: 'not installed', where, remedy };
+  }
 }
 
 async function inspectGit(env: Environment): Promise<DoctorEntry> {

@@ -112,7 +112,7 @@ async function end(host: TemporalHost, flow: Flow): Promise<RunResult> {
     { key: SEARCH_ATTRIBUTES.iteration, value: iterations },
   ]);
   host.suspended();
-  // Whoever is still being answered hears how the run ended. Most runs have nobody: a scope is dear (docs/decisions/0004).
+  // Callers that still wait for an answer are told how the run ended. Most runs have none, and a scope is expensive (docs/internal/decisions/0004).
   if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   return closeWith(walk, result);
 }

@@ -12,7 +12,7 @@ interface Chain {
 }
 
 /** Every execution that one run continued through. */
-async function chainOf(world: World, workflowId: string, atLeast: number): Promise<Chain> {
+export async function chainOf(world: World, workflowId: string, atLeast: number): Promise<Chain> {
   for (;;) {
     const lengths: number[] = [];
     for await (const execution of world.client.workflow.list({ query: `WorkflowId = "${workflowId}"` }))

@@ -6,7 +6,8 @@ import { isJsonObject, type JsonObject } from '../../language/json.ts';
 import type { Definition } from '../../language/model.ts';
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
 import type { StoredEvaluation } from '../../prisma/store/evaluations/evaluation-contract.ts';
-import { ClientError, type SentinelClient, type StartOptions } from '../client.ts';
+import { ClientError, type StartOptions } from '../client.ts';
+import type { OpenClient } from '../open-client.ts';
 import type { Known } from '../read-definition.ts';
 import { checkRun } from './checks.ts';
 import type { Evaluation, EvaluationInput } from './evaluation-file.ts';
@@ -47,7 +48,7 @@ interface Planned {
   handle: string;
 }
 
-export async function runEvaluation(client: SentinelClient, request: EvaluationRequest): Promise<EvaluationOutcome> {
+export async function runEvaluation(client: OpenClient, request: EvaluationRequest): Promise<EvaluationOutcome> {
   const { file, evaluation, onBegin } = request;
   const { evaluations } = await client.store();
   const before = await evaluations.list(file, LOOKED_AT);
@@ -90,11 +91,7 @@ function plan({ inputs, models, repeat }: Evaluation, id: string): Planned[] {
 }
 
 /** In the order of the plan, so many at a time. */
-async function all(
-  client: SentinelClient,
-  request: EvaluationRequest,
-  planned: readonly Planned[],
-): Promise<CaseResult[]> {
+async function all(client: OpenClient, request: EvaluationRequest, planned: readonly Planned[]): Promise<CaseResult[]> {
   const results: CaseResult[] = [];
   let [next, done] = [0, 0];
   const work = async (): Promise<void> => {
@@ -118,7 +115,7 @@ const variantOf = (definition: Definition, model: string): Definition => ({
 });
 
 async function runCase(
-  client: SentinelClient,
+  client: OpenClient,
   { definition, known, start, cassette }: EvaluationRequest,
   { input, model, repeat, handle }: Planned,
 ): Promise<CaseResult> {
@@ -160,7 +157,7 @@ async function runCase(
 }
 
 /** Whether it waits for somebody, here or in a run nested in it; then it is cancelled, since nobody will come. */
-async function untilEndOrQuestion(client: SentinelClient, handle: string): Promise<boolean> {
+async function untilEndOrQuestion(client: OpenClient, handle: string): Promise<boolean> {
   for await (const { event } of client.follow(handle)) {
     // What was asked in the history of a run that went on since is no reason to end it.
     if (event.type !== 'asked' || (await client.inbox({ handle })).length === 0) continue;

@@ -8,16 +8,19 @@ import { comparePlaces, placeOf } from '../show/step-keys.ts';
  * Null where no step failed.
  */
 export function failedStep(events: readonly RunEvent[]): string | null {
-  const finished = events.filter((event) => event.type === 'step-finished' && !isCleanUp(event.key));
-  const failed = finished.filter((event): event is StepFinished => 'outcome' in event && event.outcome === 'failed');
+  const finished = events.filter(
+    (event): event is StepFinished => event.type === 'step-finished' && !isCleanUp(event.key),
+  );
+  const failed = finished.filter(({ outcome }) => outcome === 'failed');
   const outermost = failed.at(-1);
   if (outermost === undefined) return earliest(events, underWay(events));
-  const others = finished.filter((event) => 'outcome' in event && event.outcome !== 'failed').map(({ key }) => key);
-  // A step around it that was skipped or tried again has dealt with a failure.
+  // A step around it that ended otherwise later, skipped or tried again, has dealt with the failure. One that ended
+  // before it has not: a condition ends with its choice.
+  const isDealtWith = ({ key }: StepFinished, index: number): boolean =>
+    finished.slice(index + 1).some((later) => later.outcome !== 'failed' && isWithin(key, later.key));
   const counted = failed
-    .map(({ key }) => key)
-    .filter((key) => isWithin(key, outermost.key))
-    .filter((key) => !others.some((other) => isWithin(key, other)));
+    .filter((event) => isWithin(event.key, outermost.key) && !isDealtWith(event, finished.indexOf(event)))
+    .map(({ key }) => key);
   const innermost = counted.filter((key) => !counted.some((other) => other !== key && isWithin(other, key)));
   return earliest(events, innermost);
 }

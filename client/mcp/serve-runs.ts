@@ -5,7 +5,8 @@ import * as z from 'zod';
 import { hasErrors } from '../../language/problems.ts';
 import { findDefinition } from '../cli/request/find-definition.ts';
 import { handleFor } from '../cli/request/run-request.ts';
-import { ClientError, type SentinelClient } from '../client.ts';
+import { ClientError } from '../client.ts';
+import type { OpenClient } from '../open-client.ts';
 import { nestedEvents } from '../follow/nested-events.ts';
 import { standingOf } from '../lookup/run-standing.ts';
 import { isDefinitionFile } from '../../language/read/text/definition-text.ts';
@@ -121,13 +122,13 @@ function addLooking(server: McpServer, { client }: Served): void {
   );
 }
 
-export async function traceOf(client: SentinelClient, run: string): Promise<string> {
+export async function traceOf(client: OpenClient, run: string): Promise<string> {
   await client.find(run);
   const events = await client.events(run);
   return traceLines(events, { nested: await nestedEvents(client, run, events) }).join('\n');
 }
 
-export async function logsOf(client: SentinelClient, run: string, lines: number): Promise<string[]> {
+export async function logsOf(client: OpenClient, run: string, lines: number): Promise<string[]> {
   await client.find(run);
   const tail = await (await client.store()).logs.tail(run, { stream: 'combined', nested: true }, lines);
   return tail.map(({ text }) => text);

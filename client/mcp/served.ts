@@ -3,11 +3,11 @@ import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
 import { openProjectCommands } from '../../runs/commands/open-project.ts';
 import type { ProjectCommands } from '../../runs/commands/project-commands.ts';
 import { readConfig } from '../../services/config/config.ts';
-import type { SentinelClient } from '../client.ts';
+import type { OpenClient } from '../open-client.ts';
 import { filesOfProject, type DefinitionFiles } from '../read-definition.ts';
 
 export interface Served {
-  client: SentinelClient;
+  client: OpenClient;
   /** Where its runs work. */
   project: string;
   /** Who they belong to. */

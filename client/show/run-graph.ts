@@ -8,7 +8,8 @@ import { RunTree } from '../../language/graph/run-tree.ts';
 import type { Definition } from '../../language/model.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
 import { reachedDefinitions } from '../../prisma/store/values/referred-definitions.ts';
-import { ClientError, type SentinelClient } from '../client.ts';
+import { ClientError } from '../client.ts';
+import type { OpenClient } from '../open-client.ts';
 import { referencesOf } from '../../runs/library.ts';
 import { nestedEvents } from '../follow/nested-events.ts';
 
@@ -26,7 +27,7 @@ export function drawRun({ definition, known, events, nested = new Map() }: RunPa
 
 /** `inFiles` finds what `$ref`s name where the store does not have it. */
 export async function runGraph(
-  client: SentinelClient,
+  client: OpenClient,
   handle: string,
   inFiles: (name: string) => Definition | undefined,
 ): Promise<Graph> {
@@ -64,7 +65,7 @@ function notKept(handle: string): ClientError {
 
 /** Events of the runs around the one that the keys lead to, by what their handle adds to the outermost one's. */
 async function eventsOnTheWay(
-  client: SentinelClient,
+  client: OpenClient,
   outermost: string,
   keys: readonly string[],
 ): Promise<Map<string, RunEvent[]>> {

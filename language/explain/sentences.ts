@@ -27,6 +27,8 @@ class Say {
   readonly sentences: Sentence[] = [];
   readonly #known: KnownRefs;
   #defaults: Definition['defaults'];
+  /** Whether a failure here ends branches or items beside it. */
+  #endsOthers = false;
   #nested = 0;
 
   constructor(known: KnownRefs) {
@@ -55,7 +57,7 @@ class Say {
     this.#say(
       path,
       depth,
-      `${this.#what(step)}${outcomeWords(step, failsByExitCode(step, this.#defaults))}${HEADS.has(step.type) ? ':' : ''}`,
+      `${this.#what(step)}${outcomeWords(step, failsByExitCode(step, this.#defaults), this.#endsOthers)}${HEADS.has(step.type) ? ':' : ''}`,
     );
     switch (step.type) {
       case 'condition':
@@ -66,10 +68,7 @@ class Say {
       case 'loop':
         return this.#block(step.steps, `${path}.steps`, depth + 1);
       case 'parallel':
-        if (step.branches === undefined) return this.#block(step.steps ?? [], `${path}.steps`, depth + 1);
-        return step.branches.forEach((branch, index) =>
-          this.#branch(`${path}.branches.${index}`, depth + 1, `Branch ${index + 1}:`, branch),
-        );
+        return this.#parallel(step, path, depth + 1);
       case 'sentinel':
         return this.#inside(step, path, depth + 1);
       case 'shell':
@@ -86,6 +85,17 @@ class Say {
       default:
         step satisfies never;
     }
+  }
+
+  #parallel(step: ParallelStep, path: string, depth: number): void {
+    const around = this.#endsOthers;
+    this.#endsOthers = endsEarly(step);
+    if (step.branches === undefined) this.#block(step.steps ?? [], `${path}.steps`, depth);
+    else
+      step.branches.forEach((branch, index) =>
+        this.#branch(`${path}.branches.${index}`, depth, `Branch ${index + 1}:`, branch),
+      );
+    this.#endsOthers = around;
   }
 
   #branch(path: string, depth: number, title: string, steps: readonly Step[]): void {
@@ -173,11 +183,12 @@ function paramWords(params: { [name: string]: unknown } | undefined): string {
 }
 
 /** What becomes of it: kept as a variable, bounded, tried again, passed over. */
-function outcomeWords(step: Step, failsByCode: boolean): string {
+function outcomeWords(step: Step, failsByCode: boolean, endsOthers: boolean): string {
   const words: string[] = [];
   if ('outputTo' in step && step.outputTo !== undefined) words.push(`keeps the result as $${step.outputTo}`);
   if (step.timeoutMs !== undefined) words.push(`takes at most ${durationWords(step.timeoutMs)}`);
   if (failsByCode) words.push('fails if its exit code is not 0');
+  if (endsOthers && isShell(step) && !failsByCode) words.push('whatever its exit code, the others go on');
   // Its exit code is a result.
   const rarely = isShell(step) && !failsByCode ? ' if it cannot be started or runs too long' : '';
   const attempts = step.retry?.attempts ?? (step.onError === 'retry' ? 3 : 1);

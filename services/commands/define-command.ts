@@ -1,7 +1,7 @@
 /**
- * What a project's `sentinel.config` makes commands with. It is imported there as `sentinel/commands`:
+ * What a project's `sentinel.config` makes commands with. It is imported there as `sentinel-engine/commands`:
  *
- *     import { defineCommand, z } from 'sentinel/commands';
+ *     import { defineCommand, z } from 'sentinel-engine/commands';
  *
  *     const ticket = defineCommand({
  *       name: 'tracker/ticket',

@@ -10,7 +10,7 @@ const timeoutMsMax = 30 * 24 * 3600 * 1000;
 const RESERVED = /^(?:mcp|sentinel|data|ai|rag)\//;
 
 const isSchema = (value: unknown): value is z.ZodType => typeof value === 'object' && value !== null && '_zod' in value;
-const Schema = z.custom<z.ZodType>(isSchema, 'must be a schema of zod 4; "z" of sentinel/commands makes one');
+const Schema = z.custom<z.ZodType>(isSchema, 'must be a schema of zod 4; "z" of sentinel-engine/commands makes one');
 
 /** Its parameters as models are told of them; throws where zod cannot say. */
 export const parametersOf = (params: z.ZodType): Record<string, unknown> =>

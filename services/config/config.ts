@@ -11,7 +11,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { ConfigError } from './config-error.ts';
-import { ownRoot } from './package-root.ts';
+import { defaultHome, ownRoot } from './package-root.ts';
 import { configFileOf } from './project-file.ts';
 import { readServicesState, type ServicesState } from './services-state.ts';
 import {
@@ -124,7 +124,7 @@ type Settings = z.infer<typeof Settings>;
  */
 export function readConfig(env: Environment = process.env): Config {
   const settings = parseSettings(env);
-  const home = resolve(settings.SENTINEL_HOME ?? join(ownRoot, '.sentinel'));
+  const home = resolve(settings.SENTINEL_HOME ?? defaultHome());
   const state = readServicesState(home);
   const embedded = state !== null && state.phase !== 'stopped' ? state : null;
   const cacheBase = settings.XDG_CACHE_HOME ?? join(homedir(), '.cache');

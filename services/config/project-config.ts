@@ -75,7 +75,7 @@ export const NO_PROJECT_CONFIG: ProjectConfig = ProjectConfig.parse({});
 /** Runs the file's code. Throws `ConfigError`, which names the file and the field. */
 export async function loadProjectConfig({ path }: ConfigFile): Promise<ProjectConfig> {
   const [{ createJiti }, commands] = await Promise.all([import('jiti'), import('../commands/for-projects.ts')]);
-  const virtualModules = { 'sentinel/commands': commands };
+  const virtualModules = { 'sentinel-engine/commands': commands };
   const jiti = createJiti(path, { moduleCache: false, fsCache: false, virtualModules });
   const given: unknown = await jiti.import(path, { default: true }).catch((error: unknown) => {
     throw new ConfigError(`${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`);

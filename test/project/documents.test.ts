@@ -4,7 +4,13 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { files, isSource, read, root } from './tree.ts';
 
-const documents = ['ARCHITECTURE.md', 'AGENTS.md', 'README.md', 'workflows/replay-order/README.md'];
+const documents = [
+  'ARCHITECTURE.md',
+  'AGENTS.md',
+  'README.md',
+  'docs/internal/map.md',
+  'workflows/replay-order/README.md',
+];
 
 /** Made by a build or a run, so not in the tree. */
 const generated = ['dist/', '.sentinel/'];
@@ -43,7 +49,8 @@ describe.each(documents)('%s', (document) => {
 
   test('names scripts that exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-    const text = read(document);
+    // A definition in a document calls the scripts of its reader's project.
+    const text = read(document).replaceAll(/^```json\n[\s\S]*?^```$/gm, '');
     const named = [
       ...Array.from(text.matchAll(/npm run ([\w:-]+)/g), ([, name = '']) => name),
       ...(/npm test/.test(text) ? ['test'] : []),
@@ -97,6 +104,17 @@ describe('a path of the project', () => {
     expect(dead).toEqual([]);
   });
 
+  test('that a page links to has the heading that the link names', () => {
+    const pages = [...documents, ...files.filter((path) => path.startsWith('docs/') && path.endsWith('.md'))];
+    const dead = pages.flatMap((page) =>
+      Array.from(read(page).matchAll(/\]\(([\w./-]*)#([^)\s]+)\)/g), ([, link = '', heading = '']) => {
+        const target = link === '' ? page : join(dirname(page), link);
+        return existsSync(join(root, target)) && headingsOf(target).has(heading) ? [] : [`${page}: ${link}#${heading}`];
+      }).flat(),
+    );
+    expect(dead).toEqual([]);
+  });
+
   test('that a comment names is there, and so is a file named by its name alone', () => {
     const names = new Set(files.map((path) => basename(path)));
     const missing = files.filter(isSource).flatMap((source) =>
@@ -112,6 +130,21 @@ describe('a path of the project', () => {
     expect(missing).toEqual([]);
   });
 });
+
+/** As GitHub writes headings in addresses; one that stands there again is counted. */
+function headingsOf(page: string): Set<string> {
+  const found = new Set<string>();
+  for (const [, heading = ''] of read(page).matchAll(/^#+ (.*)$/gm)) {
+    const name = heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_\s-]/gu, '')
+      .replaceAll(' ', '-');
+    let again = 0;
+    while (found.has(again === 0 ? name : `${name}-${again}`)) again += 1;
+    found.add(again === 0 ? name : `${name}-${again}`);
+  }
+  return found;
+}
 
 const commentsOf = (source: string): string[] =>
   Array.from(read(source).matchAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm), ([comment]) => comment);

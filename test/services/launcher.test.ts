@@ -110,6 +110,13 @@ describe('the launcher', { timeout: 60_000 }, () => {
     expect(npmCalls().slice(2)).toEqual(expected);
   });
 
+  it('runs an installed package as it is', () => {
+    rmSync(join(root, 'package-lock.json'));
+    const installed = launch(['up']);
+    expect([installed.stdout, installed.stderr, installed.status]).toEqual(['ran: up\n', '', 7]);
+    expect(npmCalls()).toEqual([]);
+  });
+
   it('works through links', () => {
     symlinkSync(join(root, 'sentinel'), join(root, 'bin', 'one'));
     symlinkSync('one', join(root, 'bin', 'two'));

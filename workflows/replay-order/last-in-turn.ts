@@ -1,24 +1,23 @@
 /**
- * Handlers of what is said to a run take their turn last: after everything else that the same
- * activation brought. When a worker takes over, the worker core folds a workflow task that had led to
- * no command into the one after it, and gives a handler that begins there to the workflow before what
- * the first task had resolved; a later replay keeps the two apart, so the handler finds the run
- * further on. Taking the last turn, it finds the same run both times.
+ * Handlers of signals and updates run last: after everything else that the same activation delivers.
+ * After a failover, the worker core merges a workflow task that led to no command into the next task. It
+ * then starts a handler of the second task before it delivers the results of the first, whereas a later
+ * replay delivers them in their order. A handler that runs last finds the run in the same state both times.
  */
 import { CancellationScope, condition, sleep } from '@temporalio/workflow';
 import type { Walk } from '../../interpreter/walk-state.ts';
 import { asksLocally } from './local-activity.ts';
 import { settleActivation } from './settle-activation.ts';
 
-/** Runs to which something was said since they last rested for it: known from the moment it comes, before its turn. */
+/** Runs that received a signal or an update since they last rested for one: known on arrival, before the handler runs. */
 const toldRuns = new WeakSet<Walk>();
-/** Whoever never stops talking does not keep a run from its end. */
+/** At most ten extra tasks delay a run's completion, however many signals and updates keep arriving. */
 const restsMax = 10;
 
 /**
- * Before a run ends or continues as new. What was said in this very workflow task is in no history
- * yet, and Temporal refuses a task that ends a run while something arrives: it would be lost, although
- * the store has what came of it. So the task ends first.
+ * Called before a run ends or continues as new. A signal or update of the current workflow task is not in
+ * history yet, and Temporal refuses a task that ends a run while a new one arrives: the signal would be
+ * lost, although its effects are in the store. So this task ends first.
  */
 export async function keepWhatWasHeard(walk: Walk): Promise<void> {
   for (let rests = 0; wasHeardNow(walk) && rests < restsMax; rests += 1) {
@@ -33,7 +32,7 @@ export function told(walk: Walk): void {
 
 export const wasHeardNow = (walk: Walk): boolean => toldRuns.has(walk);
 
-/** `refuse` throws where, when its turn comes, the run is past what was accepted before. */
+/** When the handler's turn comes, `refuse` throws if the run has passed the point at which the request made sense. */
 export function lastInTurn<Result>(
   walk: Walk,
   refuse: () => void,
@@ -47,8 +46,8 @@ export function lastInTurn<Result>(
 }
 
 /**
- * A local activity that outlasts its workflow task ends, for the live run, before what the next task
- * brings is heard, and for a replay after it. While none is under way both find the same run.
+ * If a local activity outlasts its workflow task, the live run sees its end before the next task's signals,
+ * and a replay sees it after them. With no local activity in flight, both see the same.
  */
 async function settled(walk: Walk): Promise<void> {
   await settleActivation();

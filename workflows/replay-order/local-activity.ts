@@ -1,7 +1,7 @@
 /**
- * Local activities of a run, and whether one is under way. Their ends are taken one after the other, and
- * one that would outlast its workflow task is given up in time and asked of a regular activity: a replay
- * is handed together what came apart (docs/decisions/0012).
+ * Local activities of a run, and whether one is in flight. A replay delivers in one activation the completions
+ * that had arrived separately, so completions are processed one after the other. A local activity that would
+ * outlast its workflow task is abandoned in time, and a regular activity does its work (docs/internal/decisions/0012).
  */
 import {
   ActivityFailure,
@@ -23,7 +23,7 @@ interface UnderWay {
   /** How many were asked of regular activities. */
   late: number;
   waiting: (() => void)[];
-  /** Ends of local activities that have not been taken yet, in their order. */
+  /** Completions of local activities that have not been processed yet, in their order. */
   ends: (() => void)[];
   isTaking: boolean;
 }
@@ -84,9 +84,9 @@ async function askInTask<Result>(
 }
 
 /**
- * What ends in several activations is handed to a replay in one, together with what the task began with.
- * So one end is taken after the other, each once the run has done what follows from everything before it,
- * as it did when they came apart.
+ * A replay delivers in one activation the completions that had arrived separately, together with what the task
+ * began with. So each completion is processed only after the run has finished everything that follows from the
+ * ones before it, as it did when they arrived separately.
  */
 function inOrder<Result>(run: UnderWay, result: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {

@@ -42,7 +42,7 @@ export function localProvider({ name, models, host, project }: LocalSettings): P
     setting: null,
     missing: isInstalled()
       ? null
-      : 'node-llama-cpp is not installed; run "npm install node-llama-cpp" in the folder of sentinel',
+      : 'node-llama-cpp is not installed; run "npm install node-llama-cpp" where Sentinel is installed',
     async send(request, { facts, names, assembler, signal, limits }) {
       const file = fileOf(request.model);
       const turn = toTurn(request, facts.window ?? WINDOW_WANTED, names);

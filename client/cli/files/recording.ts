@@ -1,5 +1,5 @@
 /** `--record` and `--replay` of the verbs that start runs. */
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import type { Output } from '../output/output.ts';
 import { usage } from '../request/usage.ts';
 
@@ -10,7 +10,7 @@ export function refuseBoth({ record, replay }: { record?: string; replay?: strin
 
 /** The cassette of runs that have ended. */
 export async function recordRuns(
-  client: SentinelClient,
+  client: OpenClient,
   handles: readonly string[],
   file: string,
   output: Output,

@@ -7,7 +7,8 @@
  */
 import { isAtLimit } from '../../../language/events/question.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
-import { ClientError, type SentinelClient } from '../../client.ts';
+import { ClientError } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { CANCEL_MAX_MS } from '../../cancel-run.ts';
 import type { Json } from '../../../language/json.ts';
 import type { Store } from '../../../prisma/store/contract/contract.ts';
@@ -26,7 +27,7 @@ const ASKED_MS = 2000;
 /** A store or a server that does not answer keeps nobody longer than this once they have left. */
 const LEAVE_MAX_MS = 5000;
 
-export async function watchRun(client: SentinelClient, handle: string, output: Output): Promise<number> {
+export async function watchRun(client: OpenClient, handle: string, output: Output): Promise<number> {
   const following = new AbortController();
   const view = new RunView(output, handle);
   const hands = onInterrupts(client, handle, output, () => following.abort());
@@ -78,7 +79,7 @@ async function dataOf(store: Store, { handle, event }: FollowedEvent): Promise<J
 }
 
 /** A pause, or a question, in the history of a run that went on since is no reason to wait. */
-async function isWaiting(client: SentinelClient, handle: string, event: RunEvent): Promise<boolean> {
+async function isWaiting(client: OpenClient, handle: string, event: RunEvent): Promise<boolean> {
   if (event.type === 'asked')
     return (await client.inbox({ handle })).some(
       ({ id, handle: asking }) => asking === handle && id === event.question.id,
@@ -88,7 +89,7 @@ async function isWaiting(client: SentinelClient, handle: string, event: RunEvent
   return !isAtLimit(event.reason) || (await pollUntil(ASKED_MS, () => asks(client, handle))) === undefined;
 }
 
-async function asks(client: SentinelClient, handle: string): Promise<true | undefined> {
+async function asks(client: OpenClient, handle: string): Promise<true | undefined> {
   return (await client.inbox({ handle })).some(({ handle: asking }) => asking === handle) || undefined;
 }
 
@@ -106,7 +107,7 @@ interface Hands {
   release(): void;
 }
 
-function onInterrupts(client: SentinelClient, handle: string, output: Output, detach: () => void): Hands {
+function onInterrupts(client: OpenClient, handle: string, output: Output, detach: () => void): Hands {
   const state = { presses: 0, left: null as number | null, timer: undefined as NodeJS.Timeout | undefined };
   const leave = (exitCode: number): void => {
     state.left = exitCode;

@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import type { JsonObject } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
 import { hasErrors } from '../../../language/problems.ts';
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import type { Known } from '../../read-definition.ts';
 import type { Output } from '../output/output.ts';
 import { projectConfig } from './project-config.ts';
@@ -47,7 +47,7 @@ export function requestOptions(command: Command): Command {
 export async function readRequest(
   given: string,
   options: RequestOptions,
-  client: SentinelClient,
+  client: OpenClient,
   output: Output,
 ): Promise<DefinitionRequest | null> {
   const project = projectFolder(options.project);

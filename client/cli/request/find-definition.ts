@@ -10,7 +10,8 @@ import type { Definition } from '../../../language/model.ts';
 import { parseDefinition } from '../../../language/read/definition.ts';
 import { isDefinitionFile } from '../../../language/read/text/definition-text.ts';
 import type { StoredDefinition } from '../../../prisma/store/contract/contract.ts';
-import { ClientError, type SentinelClient } from '../../client.ts';
+import { ClientError } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import {
   commandsOf,
   filesAround,
@@ -40,7 +41,7 @@ export async function findDefinition(
   given: string,
   project: string,
   commands: Commands,
-  client: Pick<SentinelClient, 'storeIfUp'>,
+  client: Pick<OpenClient, 'storeIfUp'>,
 ): Promise<FoundDefinition> {
   const files = filesOfProject(project, commands);
   const isPath = isDefinitionFile(given) || given.includes('/') || existsSync(given);
@@ -89,7 +90,7 @@ function readStored(definition: Definition, { known, refused, ...commands }: Nam
 async function resolveReferences(
   read: (known: Known) => DefinitionRead,
   files: DefinitionFiles,
-  { project, client }: { project: string; client: Pick<SentinelClient, 'storeIfUp'> },
+  { project, client }: { project: string; client: Pick<OpenClient, 'storeIfUp'> },
 ): Promise<FoundDefinition> {
   const stored = new Map<string, StoredDefinition | null>();
   const found = async (result: DefinitionRead, known: Known): Promise<FoundDefinition> => {

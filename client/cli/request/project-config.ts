@@ -2,10 +2,9 @@
 import { readConfig, type Environment } from '../../../services/config/config.ts';
 import type { ProjectConfig } from '../../../services/config/project-config.ts';
 import { configFileOf, withProject } from '../../../services/config/project-file.ts';
-import { builtInCatalogue, builtInParameters } from '../../../activities/commands/catalogue.ts';
-import type { ParamCheck } from '../../../language/params/param-check.ts';
-import type { SchemaFaults } from '../../../language/params/schema-faults.ts';
+import { builtInCatalogue } from '../../../activities/commands/catalogue.ts';
 import type { ProjectCommands } from '../../../runs/commands/project-commands.ts';
+import { withBuiltIn } from '../../lookup/project-catalogue.ts';
 import type { Output } from '../output/output.ts';
 
 export interface ProjectUse {
@@ -39,19 +38,4 @@ export async function commandsIn(project: string, output: Output): Promise<Proje
   const { commands } = await projectConfig(project, output);
   for (const notice of commands.notices) output.note(`sentinel: ${notice}`);
   return commands;
-}
-
-/** What the built-in commands take is checked as well. */
-async function withBuiltIn({ params: own, ...commands }: ProjectCommands): Promise<ProjectCommands> {
-  const { schemaFaults } = await import('../../../language/params/schema-faults.ts');
-  const schemas = builtInParameters();
-  const checks = new Map<string, SchemaFaults>();
-  const params: ParamCheck = (command, given) => {
-    const schema = Object.hasOwn(schemas, command) ? schemas[command] : undefined;
-    if (schema === undefined) return own?.(command, given) ?? [];
-    const check = checks.get(command) ?? schemaFaults(schema);
-    checks.set(command, check);
-    return check(given);
-  };
-  return { ...commands, params };
 }

@@ -1,5 +1,5 @@
 /** A client for the length of one verb, as its kind allows; says on stderr what is going on while services start. */
-import { SentinelClient } from '../../client.ts';
+import { OpenClient } from '../../open-client.ts';
 import type { Environment } from '../../../services/config/config.ts';
 import type { Output } from '../output/output.ts';
 import { openSpinner, type Spinning } from '../output/spinner.ts';
@@ -7,11 +7,11 @@ import { declaredKind } from './verb-kind.ts';
 
 export async function withClient<Result>(
   output: Output,
-  use: (client: SentinelClient) => Promise<Result>,
+  use: (client: OpenClient) => Promise<Result>,
   env: Environment = process.env,
 ): Promise<Result> {
   const progress = new Progress(output);
-  const client = new SentinelClient({
+  const client = new OpenClient({
     env,
     onProgress: (text) => progress.say(text),
     startsServices: declaredKind() === 'acts',

@@ -1,10 +1,10 @@
 /** What a verb asks of the store in one session, which ends with it. */
 import type { Store } from '../../../prisma/store/contract/contract.ts';
 import type { OpenSession } from '../../../prisma/store/contract/session-contract.ts';
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 
 export async function withSession<Result>(
-  client: SentinelClient,
+  client: OpenClient,
   ask: (session: OpenSession, store: Store) => Promise<Result>,
 ): Promise<Result> {
   const store = await client.store();

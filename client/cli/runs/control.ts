@@ -1,6 +1,7 @@
 /** What the verbs that steer a run have in common. */
 import type { RunState } from '../../../workflows/messages/messages.ts';
-import { ClientError, type SentinelClient } from '../../client.ts';
+import { ClientError } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { openOutput } from '../output/output.ts';
 import { withRun } from './run-named.ts';
 
@@ -17,7 +18,7 @@ export async function control(
   given: string,
   options: { json?: boolean },
   result: string,
-  ask: (client: SentinelClient, handle: string) => Promise<RunState>,
+  ask: (client: OpenClient, handle: string) => Promise<RunState>,
 ): Promise<void> {
   const output = openOutput(options);
   await withRun(output, given, async (client, handle) => {

@@ -1,6 +1,6 @@
 /** What the verbs that fork a run have in common: their options, and the start of the new run. */
 import type { Command } from 'commander';
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import type { ForkRequest } from '../../history/fork-run.ts';
 import { watchRun } from '../following/watch-run.ts';
 import { EXIT } from '../output/exit-codes.ts';
@@ -53,7 +53,7 @@ export async function forkRequest(
 }
 
 export async function startFork(
-  client: SentinelClient,
+  client: OpenClient,
   request: ForkRequest,
   { detach }: ForkOptions,
   output: Output,

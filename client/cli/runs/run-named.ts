@@ -3,7 +3,8 @@
  * project in this folder. A nested run follows behind that of the run around it: `nightly/steps.2@1`.
  */
 import type { Store } from '../../../prisma/store/contract/contract.ts';
-import { ClientError, type SentinelClient } from '../../client.ts';
+import { ClientError } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import type { Output } from '../output/output.ts';
 import { projectFolder } from '../request/run-request.ts';
 import { withClient } from '../request/with-client.ts';
@@ -15,13 +16,13 @@ const NAMED_MAX = 5;
 export function withRun<Result>(
   output: Output,
   given: string,
-  use: (client: SentinelClient, handle: string) => Promise<Result>,
+  use: (client: OpenClient, handle: string) => Promise<Result>,
 ): Promise<Result> {
   return withClient(output, async (client) => use(client, await runNamed(client, given)));
 }
 
 /** What is given itself where no run is called so, or begins so: whoever looks for it says that there is none. */
-export async function runNamed(client: Pick<SentinelClient, 'store'>, given: string): Promise<string> {
+export async function runNamed(client: Pick<OpenClient, 'store'>, given: string): Promise<string> {
   const { runs } = await client.store();
   if (given === LAST) return latest(runs, projectFolder('.'));
   if ((await runs.find(given)) !== null) return given;

@@ -1,7 +1,7 @@
 /** `sentinel answer HANDLE [ID] CHOICE`. */
 import type { Command } from 'commander';
 import { CHOICES, type Choice } from '../../../language/events/question.ts';
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { standingText } from '../../lookup/standing-answer.ts';
 import { openOutput } from '../output/output.ts';
 import { givenJson } from '../request/given-json.ts';
@@ -72,7 +72,7 @@ async function answer(given: string, words: readonly string[], options: Options)
 }
 
 /** A word that is no choice at all is refused with the choices of the question. */
-async function choiceOf(client: SentinelClient, handle: string, id: string | undefined, word: string): Promise<Choice> {
+async function choiceOf(client: OpenClient, handle: string, id: string | undefined, word: string): Promise<Choice> {
   const choice = CHOICES.find((known) => known === word);
   if (choice !== undefined) return choice;
   const { choices, id: asked } = await client.question(handle, id);

@@ -1,6 +1,7 @@
 /** `sentinel cancel HANDLE`. */
 import type { Command } from 'commander';
-import type { Cancelled, Forced, ForcedRun, SentinelClient } from '../../client.ts';
+import type { Cancelled, Forced, ForcedRun } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { questionLines } from '../output/question-lines.ts';
@@ -42,7 +43,7 @@ Examples:
     });
 }
 
-async function cancel(client: SentinelClient, handle: string, { force }: Options, output: Output): Promise<Cancelled> {
+async function cancel(client: OpenClient, handle: string, { force }: Options, output: Output): Promise<Cancelled> {
   if (force === true) return client.cancel(handle, { force, by: process.env['USER'] ?? 'local' });
   let patience: NodeJS.Timeout | undefined;
   const note = (): void =>

@@ -8,7 +8,7 @@ import {
   roomRule,
   type ChatMessage,
 } from '../../../prisma/store/contract/chat-contract.ts';
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { usage, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
@@ -58,7 +58,7 @@ async function chat(room: string | undefined, options: Options): Promise<void> {
   });
 }
 
-async function showRooms(output: Output, client: SentinelClient): Promise<void> {
+async function showRooms(output: Output, client: OpenClient): Promise<void> {
   const rooms = await withSession(client, (session, store) => store.chat.rooms(session));
   output.object(rooms);
   for (const { room, messages, latest } of rooms) {
@@ -70,7 +70,7 @@ async function showRooms(output: Output, client: SentinelClient): Promise<void> 
 
 async function say(
   output: Output,
-  client: SentinelClient,
+  client: OpenClient,
   { room, message, author }: { room: string; message: string; author: string },
 ): Promise<void> {
   const id = randomUUID();

@@ -9,7 +9,7 @@ import {
   type StepDiff,
 } from '../../show/diff-runs.ts';
 import { nestedEvents } from '../../follow/nested-events.ts';
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import type { Paint } from '../../show/paint.ts';
 import { durationText, exitCodeOf, oneLine } from '../../show/trace.ts';
 import { EXIT } from '../output/exit-codes.ts';
@@ -53,7 +53,7 @@ async function compare(one: string, other: string, options: Options): Promise<vo
   });
 }
 
-async function sideOf(client: SentinelClient, handle: string): Promise<RunSide> {
+async function sideOf(client: OpenClient, handle: string): Promise<RunSide> {
   const { durationMs } = await client.status(handle);
   const events = await client.events(handle);
   return { handle, events, durationMs, nested: await nestedEvents(client, handle, events) };

@@ -3,7 +3,8 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { hasErrors } from '../../../language/problems.ts';
-import { ClientError, type SentinelClient } from '../../client.ts';
+import { ClientError } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import type { Commands } from '../../read-definition.ts';
 import type { Evaluation } from '../../evaluation/evaluation-file.ts';
 import type { EvaluationOutcome, EvaluationRequest } from '../../evaluation/run-evaluation.ts';
@@ -153,7 +154,7 @@ async function definitionOf(
   file: string,
   { definition }: Evaluation,
   { project, commands }: { project: string; commands: Commands },
-  client: SentinelClient,
+  client: OpenClient,
 ) {
   const { findDefinition } = await import('../request/find-definition.ts');
   const isPath = isDefinitionFile(definition) || definition.includes('/');

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { KeptEvent, KeptQuery } from '../../../prisma/store/contract/event-contract.ts';
 import { previewOf } from '../../../language/events/preview.ts';
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { oneLine } from '../../show/trace.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { wholeNumber } from '../request/usage.ts';
@@ -62,7 +62,7 @@ async function events(pattern: string | undefined, options: Options): Promise<vo
 }
 
 async function follow(
-  client: SentinelClient,
+  client: OpenClient,
   query: Omit<KeptQuery, 'limit'>,
   from: number,
   output: Output,

@@ -1,7 +1,7 @@
 /** `sentinel list`. */
 import type { Command } from 'commander';
-import type { RunStatus } from '../../../language/events/run-event.ts';
-import type { Run } from '../../../prisma/store/contract/contract.ts';
+import type { RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
+import type { Run, RunQuery } from '../../../prisma/store/contract/contract.ts';
 import { durationText } from '../../show/trace.ts';
 import { groupsOf, type GroupReport } from '../../lookup/run-groups.ts';
 import { waitingBelow } from '../../lookup/waiting-runs.ts';
@@ -13,11 +13,16 @@ import { projectFolder } from '../request/run-request.ts';
 import { oneOf, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
 
-const STATUSES: readonly RunStatus[] = ['running', 'paused', 'completed', 'failed', 'cancelled'];
+/** As the list shows them: how a run stands while it runs, and how it ended. */
+type Shown = Extract<RunStatus, 'running' | 'paused'> | RunOutcome;
+const STATUSES: readonly Shown[] = ['running', 'paused', 'completed', 'failed', 'stopped', 'cancelled'];
+
+const shownAs = (shown: Shown): Pick<RunQuery, 'status' | 'outcome'> =>
+  shown === 'running' || shown === 'paused' ? { status: shown } : { outcome: shown };
 
 interface Options {
   json?: boolean;
-  status?: RunStatus;
+  status?: Shown;
   limit: number;
   persona?: string;
   name?: string;
@@ -47,8 +52,12 @@ Examples:
 
 async function list(options: Options): Promise<void> {
   const output = openOutput(options);
-  const { json: _, project: folder, ...asked } = options;
-  const query = { ...asked, ...(folder === undefined ? {} : { project: projectFolder(folder) }) };
+  const { json: _, project: folder, status, ...asked } = options;
+  const query = {
+    ...asked,
+    ...(status === undefined ? {} : shownAs(status)),
+    ...(folder === undefined ? {} : { project: projectFolder(folder) }),
+  };
   await withClient(output, async (client) => {
     const runs = await client.list(query);
     const under = runs.filter((run) => run.status === 'running').map(({ handle }) => handle);

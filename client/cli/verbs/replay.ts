@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import { handleOf, workflowIdOf } from '../../../workflows/messages/messages.ts';
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import type { EventDifference } from '../../../workflows/history/compare-events.ts';
 import type { ReplayReport } from '../../history/replay-run.ts';
 import { EXIT } from '../output/exit-codes.ts';
@@ -52,7 +52,7 @@ Examples:
 
 type Told = ReplayReport & { handle: string };
 
-async function replayStored(client: SentinelClient, handle: string): Promise<Told> {
+async function replayStored(client: OpenClient, handle: string): Promise<Told> {
   await client.find(handle);
   const [{ replayRun }, { historyOf, partsOf }, { ownBundle }, { store, client: temporal }] = await Promise.all([
     import('../../history/replay-run.ts'),
@@ -74,7 +74,7 @@ async function replayStored(client: SentinelClient, handle: string): Promise<Tol
 }
 
 /** Large values of the run are in the store, if they are anywhere; a history without any needs none. */
-async function replayFile(client: SentinelClient, history: History): Promise<Told> {
+async function replayFile(client: OpenClient, history: History): Promise<Told> {
   const [{ replayRun }, { ownBundle }] = await Promise.all([
     import('../../history/replay-run.ts'),
     import('../../history/bundle.ts'),

@@ -1,6 +1,7 @@
 /** `sentinel retry HANDLE`: a new run from the step at which an old one failed. */
 import type { Command } from 'commander';
-import { ClientError, type SentinelClient } from '../../client.ts';
+import { ClientError } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { failedStep } from '../../history/failed-step.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput } from '../output/output.ts';
@@ -40,7 +41,7 @@ async function retry(given: string, options: ForkOptions): Promise<number> {
   });
 }
 
-async function whereItFailed(client: SentinelClient, handle: string): Promise<string> {
+async function whereItFailed(client: OpenClient, handle: string): Promise<string> {
   const { outcome, status, limit, failure } = await client.find(handle);
   const elsewhere = `"sentinel fork ${handle} --at KEY" starts a run from any of its steps`;
   if (outcome !== 'failed') {

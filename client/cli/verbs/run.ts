@@ -8,7 +8,7 @@ import { usage, wholeNumber } from '../request/usage.ts';
 import { watchRun } from '../following/watch-run.ts';
 import { projectConfig } from '../request/project-config.ts';
 import { withClient } from '../request/with-client.ts';
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { problemLines } from '../output/problem-lines.ts';
 
 interface Options {
@@ -85,7 +85,7 @@ async function run(given: string, options: Options): Promise<number> {
   const handle = options.id === undefined ? {} : { handle: handleFor(options.id) };
   const { findDefinition } = await import('../request/find-definition.ts');
   const { config, commands, env } = await projectConfig(project, output);
-  const start = async (client: SentinelClient): Promise<number> => {
+  const start = async (client: OpenClient): Promise<number> => {
     const {
       definition,
       problems,
@@ -137,7 +137,7 @@ async function cassetteIn(file: string): Promise<string> {
 }
 
 /** Nothing is written of a run that goes on. */
-async function record(client: SentinelClient, handle: string, file: string, output: Output): Promise<void> {
+async function record(client: OpenClient, handle: string, file: string, output: Output): Promise<void> {
   if ((await client.find(handle)).finishedAt === null) {
     output.note(
       `sentinel: ${file} was not written, since the run is still under way; "sentinel cassette ${handle} -o ${file}" writes it.`,

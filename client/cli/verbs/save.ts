@@ -1,7 +1,7 @@
 /** `sentinel save FILE`: a definition becomes the one that its name finds, without being run. */
 import { Option, type Command } from 'commander';
 import type { Definition } from '../../../language/model.ts';
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { problemLines } from '../output/problem-lines.ts';
@@ -74,7 +74,7 @@ async function save(given: string, options: Options): Promise<number> {
 
 /** What it names is saved first: its name is not found before all of it is. */
 async function keep(
-  client: SentinelClient,
+  client: OpenClient,
   definition: Definition,
   library: readonly Definition[],
   output: Output,

@@ -1,7 +1,8 @@
 /** `sentinel saved list|show|delete`: the definitions that names find in the store. */
 import type { Command } from 'commander';
 import type { StoredDefinition } from '../../../prisma/store/contract/contract.ts';
-import { ClientError, type SentinelClient } from '../../client.ts';
+import { ClientError } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { openOutput } from '../output/output.ts';
 import { table } from '../output/table.ts';
 import { defineGroup } from '../request/group.ts';
@@ -116,7 +117,7 @@ const reportOf = ({ name, version, hash, createdAt }: StoredDefinition) => ({
   savedAt: new Date(createdAt).toISOString(),
 });
 
-async function noneOf(client: SentinelClient, name: string): Promise<ClientError> {
+async function noneOf(client: OpenClient, name: string): Promise<ClientError> {
   const names = (await (await client.store()).definitions.list()).map((one) => one.name);
   const hint = nearestOf(name, names, (near) => `write "${near}", or `);
   return new ClientError('NOT_FOUND', `There is no saved definition "${name}"; ${hint}see "sentinel saved list".`);

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { isJsonObject, type Json, type JsonObject } from '../../../language/json.ts';
 import type { EditRequest, ListedStep, StepList } from '../../../interpreter/edits.ts';
-import { ClientError, type SentinelClient } from '../../client.ts';
+import { ClientError } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { noSuchStep } from '../../lookup/no-such-step.ts';
 import type { Paint } from '../../show/paint.ts';
 import { runAt } from '../../lookup/run-at.ts';
@@ -209,7 +210,7 @@ function objectIn(source: string, text: string): JsonObject {
 
 /** The revision that the edit is for, and the step, for which the run's own may be needed. */
 async function seenBy(
-  client: SentinelClient,
+  client: OpenClient,
   handle: string,
   path: string,
   { revision }: Options,
@@ -233,7 +234,7 @@ function withParams(list: StepList, path: string, params: JsonObject): Json {
 /** The run alone refuses; which places there are is asked of it then. */
 async function refusalOf(
   error: unknown,
-  client: SentinelClient,
+  client: OpenClient,
   handle: string,
   path: string,
   op: EditRequest['op'],

@@ -1,6 +1,6 @@
 /** What the store holds of a run that ended, made into a test case. */
 import type { Definition } from '../../../language/model.ts';
-import type { SentinelClient } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { ClientError } from '../../../runs/client-error.ts';
 import { libraryOf, referencesOf } from '../../../runs/library.ts';
 import { nestedEvents } from '../../follow/nested-events.ts';
@@ -8,7 +8,7 @@ import { reachedDefinitions } from '../../../prisma/store/values/referred-defini
 import { definitionWithin } from '../../show/run-graph.ts';
 import { recordRun, type Recorded, type StoredRun } from './record.ts';
 
-export async function recordHandle(client: SentinelClient, handle: string): Promise<Recorded & { name: string }> {
+export async function recordHandle(client: OpenClient, handle: string): Promise<Recorded & { name: string }> {
   const run = await client.find(handle);
   if (run.finishedAt === null)
     throw new ClientError('USAGE', `The run ${handle} has not ended; record it when it has.`);

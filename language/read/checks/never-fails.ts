@@ -38,7 +38,7 @@ function triedInVain({ step, path, place }: StepSite, origins: Origins, known: K
   const key = step.retry === undefined ? 'onError' : 'retry';
   const isTried = step.retry === undefined ? step.onError === 'retry' : step.retry.attempts > 1;
   if (!isTried) return [];
-  const inner = blocksOf(step).flatMap(({ steps }) => steps);
+  const inner = stepsWithin(step);
   const isIdle = inner.length === 0 ? hardlyFails(step, place.definition) : idleIn(inner, known) !== undefined;
   return isIdle ? [problem(origins.locate(step, path, [key]), 'what it is to be tried again for')] : [];
 }
@@ -72,10 +72,16 @@ function idleIn(steps: readonly Step[], known: Known): StepSite | undefined {
 /** Steps that do something, and can fail for it. */
 function leavesOf(steps: readonly Step[]): Step[] {
   return steps.flatMap((step) => {
-    const inner = blocksOf(step);
-    if (inner.length > 0) return inner.flatMap(({ steps: within }) => leavesOf(within));
+    const inner = stepsWithin(step);
+    if (inner.length > 0) return leavesOf(inner);
     return step.type === 'emit' || step.type === 'set' ? [] : [step];
   });
+}
+
+/** A run that is waited for fails where one of its steps does. */
+function stepsWithin(step: Step): readonly Step[] {
+  if (step.type !== 'sentinel') return blocksOf(step).flatMap(({ steps }) => steps);
+  return step.await === false || '$ref' in step.definition ? [] : step.definition.steps;
 }
 
 function problem(path: string, finding: string): Problem {

@@ -59,6 +59,7 @@ export interface Run extends NewRun {
 /** Which runs; all where nothing is said. */
 export interface RunQuery {
   status?: RunStatus;
+  outcome?: RunOutcome;
   persona?: string;
   name?: string;
   project?: string;

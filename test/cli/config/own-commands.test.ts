@@ -29,14 +29,14 @@ const open = (path: string): Promise<ProjectCommands> => openProjectCommands(cat
 
 /** A configuration with one command of these fields over good ones. */
 const one = (fields: string): string => `
-import { defineCommand, z } from 'sentinel/commands';
+import { defineCommand, z } from 'sentinel-engine/commands';
 const good = { name: 'own/read', permission: 'read', params: z.strictObject({ id: z.string() }), result: z.string(), run: () => '' };
 export default { commands: [defineCommand({ ...good, ${fields} })] };`;
 
 test('a command is in the catalogue with what the interpreter has to know of it', async () => {
   const { catalogue: all } = await open(
     project(`
-import { defineCommand, z } from 'sentinel/commands';
+import { defineCommand, z } from 'sentinel-engine/commands';
 const permission = 'read' as const;
 export default {
   commands: [

@@ -22,6 +22,23 @@ test.each<[string, string[], string | null]>([
     'steps.1.then.0@2',
   ],
   [
+    'a step inside a condition, which ended with its choice',
+    ['steps.1@1 ok', 'steps.1.then.0@1', 'steps.1.then.0@1 failed'],
+    'steps.1.then.0@1',
+  ],
+  [
+    'no step inside a condition whose failure was skipped',
+    [
+      'steps.0@1',
+      'steps.0.steps.0@1.1 ok',
+      'steps.0.steps.0.then.0@1.1 failed',
+      'steps.0.steps.0@1.1 skipped',
+      'steps.0.steps.1@1.1 failed',
+      'steps.0@1 failed',
+    ],
+    'steps.0.steps.1@1.1',
+  ],
+  [
     'the first attempt of a step that was tried again',
     ['steps.4@1', 'steps.4@1 retried', 'steps.4#2@1', 'steps.4#2@1 failed'],
     'steps.4@1',

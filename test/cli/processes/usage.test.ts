@@ -152,7 +152,7 @@ describe('usage errors', () => {
     { args: ['run', 'helo'], says: /no definition "helo".*; write "hello", or give the path of a file\.\n$/ },
     {
       args: ['list', '--status', 'done'],
-      says: /--status is "done"; write one of running, paused, completed, failed, cancelled\.\n$/,
+      says: /--status is "done"; write one of running, paused, completed, failed, stopped, cancelled\.\n$/,
     },
     { args: ['list', '--limit', '0'], says: /--limit is "0"; write a whole number from 1 to 10000\.\n$/ },
     {

@@ -1,6 +1,6 @@
 /**
  * Approval anywhere: what asks × where it stands × when the answer comes. The cells are what the
- * scripted host shows; docs/approvals.md prints them.
+ * scripted host shows; approval-table.md beside this file lists them.
  *
  * An edit is its own answer: of the step behind the one that is `before` reached, under way
  * (`during`), or, `after expiry`, behind the edited step itself.

@@ -1,6 +1,6 @@
 /**
  * docs/language.md says what is true: every example in it is read and run, and it names every key of
- * the model, every bound and every problem. docs/requirements.md names only what is there.
+ * the model, every bound and every problem. docs/internal/requirements.md names only what is there.
  */
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -186,7 +186,7 @@ describe('the page names', () => {
   });
 });
 
-describe.each([page, 'docs/requirements.md'])('%s', (document) => {
+describe.each([page, 'docs/internal/requirements.md'])('%s', (document) => {
   test('links to what is there', () => {
     const links = Array.from(read(document).matchAll(/\]\(([^)\s]+)\)/g), ([, link = '']) => link).filter(
       (link) => !link.includes('://'),
@@ -221,9 +221,9 @@ const parts: readonly (readonly [part: number, count: number])[] = [
 /** Of parts that are not built as a whole, what is. */
 const others = ['R5.1', 'R5.19', 'R5.20', 'R8.12', 'R8.13', 'R8.15'];
 
-test('docs/requirements.md has one row for each requirement, with its state', () => {
+test('docs/internal/requirements.md has one row for each requirement, with its state', () => {
   const rows = Array.from(
-    read('docs/requirements.md').matchAll(/^\| (R\d+\.\d+) \| (.*) \|$/gm),
+    read('docs/internal/requirements.md').matchAll(/^\| (R\d+\.\d+) \| (.*) \|$/gm),
     ([, id = '', rest = '']) => ({ id, cells: rest.split(/ \| ?/) }),
   );
   const ids = parts.flatMap(([part, count]) => Array.from({ length: count }, (_row, index) => `R${part}.${index + 1}`));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SentinelClient } from '../../../client/client.ts';
+import { OpenClient } from '../../../client/open-client.ts';
 import { findDefinition } from '../../../client/cli/request/find-definition.ts';
 import { runTestCase, subjectOf } from '../../../client/definition-tests/run-case.ts';
 import { readCases } from '../../../client/definition-tests/test-file.ts';
@@ -59,14 +59,14 @@ const WRONG: Record<string, RegExp> = {
 
 let folder: string;
 /** Its home is empty: no server is up, so nothing is stored. */
-let nothingStored: SentinelClient;
+let nothingStored: OpenClient;
 const fileOf = (name: string): string => join(folder, `${name}.json`);
 const write = (name: string, more: object): void =>
   writeFileSync(fileOf(name), JSON.stringify({ name, loop: once, ...more }));
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'sentinel-refs-'));
-  nothingStored = new SentinelClient({ env: { SENTINEL_HOME: join(folder, 'home') } });
+  nothingStored = new OpenClient({ env: { SENTINEL_HOME: join(folder, 'home') } });
   for (const [name, more] of Object.entries({ ...FILES, ...BOSSES })) write(name, more);
   for (const name of Object.keys(UNBOUNDED)) write(`boss-of-${name}`, refersTo(name));
   writeFileSync(fileOf('cut'), '{"name": "cut", ');

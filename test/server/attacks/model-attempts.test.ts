@@ -141,7 +141,7 @@ function writeProject(project: string, away: string): void {
 /** Commands of the project's own, and an MCP server whose letters say what the notes say. */
 const configuration = (away: string): string => `
 import { appendFileSync } from 'node:fs';
-import { defineCommand, z } from 'sentinel/commands';
+import { defineCommand, z } from 'sentinel-engine/commands';
 
 export default {
   commands: [

@@ -22,7 +22,7 @@ beforeAll(async () => {
   save('own', [{ type: 'command', command: 'own/shout', params: { text: 'hello' }, outputTo: 'shouted' }]);
   writeFileSync(
     join(harness.project, 'sentinel.config.ts'),
-    `import { defineCommand, z } from 'sentinel/commands';
+    `import { defineCommand, z } from 'sentinel-engine/commands';
 export default {
   commands: [
     defineCommand({

@@ -148,6 +148,15 @@ describe('a run', () => {
     expect(await handlesOf('--project', '/', '--name', 'lasting')).toEqual([]);
     expect(await handlesOf('--since', '2999-01-01')).toEqual([]);
     expect(await handlesOf('--status', 'cancelled')).toEqual([]);
+    const bounded: Definition = {
+      name: 'bounded',
+      loop: { type: 'until', check: 'false', maxIterations: 1 },
+      steps: [shell('true')],
+    };
+    await harness.run(bounded, { handle: 'see-bounded' });
+    expect(await handlesOf('--status', 'stopped')).toEqual(['see-bounded']);
+    expect(await handlesOf('--status', 'completed')).not.toContain('see-bounded');
+    expect((await sentinel('list', '--status', 'stopped')).out).toContain('stopped (maxIterations)');
   });
 });
 

@@ -40,7 +40,7 @@ function writeConfig(): void {
     `
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CommandFailure, defineCommand, z } from 'sentinel/commands';
+import { CommandFailure, defineCommand, z } from 'sentinel-engine/commands';
 import { greeting } from './greeting.ts';
 
 export default {

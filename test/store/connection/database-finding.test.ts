@@ -1,6 +1,6 @@
 /** A database that cannot be used: through whichever door, the address without its password, what was found, and what to do. */
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { SentinelClient } from '../../../client/client.ts';
+import { OpenClient } from '../../../client/open-client.ts';
 import { databaseFinding } from '../../../prisma/store/connection/database-finding.ts';
 import { buildCli, type BuiltCli } from '../../cli/processes/built-cli.ts';
 import { createDatabase, freePort, type TestDatabase } from '../../postgres.ts';
@@ -78,7 +78,7 @@ describe('the client', () => {
       TEMPORAL_ADDRESS: '127.0.0.1:9',
       SENTINEL_HOME: cli.folder,
     };
-    const client = new SentinelClient({ env });
+    const client = new OpenClient({ env });
     const doors: [string, () => Promise<unknown>][] = [
       ['a row', () => client.find('x')],
       ['a list', () => client.list()],
@@ -104,7 +104,7 @@ describe('the client', () => {
 
 test('a stream of events says it too', async () => {
   const env = { ...process.env, DATABASE_URL: empty.url, TEMPORAL_ADDRESS: '127.0.0.1:9', SENTINEL_HOME: cli.folder };
-  const client = new SentinelClient({ env });
+  const client = new OpenClient({ env });
   const events = (await client.store()).events.follow('x', {})[Symbol.asyncIterator]();
   await expect(events.next()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   await client.close();

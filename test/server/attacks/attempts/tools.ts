@@ -184,7 +184,10 @@ export const widerRights: readonly Attempt[] = [
       call: [
         'sentinel_run',
         {
-          definition: brings({ type: 'command', command: 'data/list', params: { collection: 'mails' } }),
+          definition: {
+            ...brings({ type: 'command', command: 'data/list', params: { collection: 'mails' } }),
+            inputs: { a: 0 },
+          },
           inputs: { a: 1 },
         },
       ],

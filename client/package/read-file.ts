@@ -1,0 +1,41 @@
+/** A definition in a file, for programs: as the command line reads it. */
+import { resolve } from 'node:path';
+import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
+import type { Definition } from '../../language/model.ts';
+import { hasErrors, type Problem } from '../../language/problems.ts';
+import { openProjectCommands } from '../../runs/commands/open-project.ts';
+import { ClientError } from '../../runs/client-error.ts';
+import { readConfig } from '../../services/config/config.ts';
+import { withBuiltIn } from '../lookup/project-catalogue.ts';
+import { filesAround, readDefinitionFile, type Known } from '../read-definition.ts';
+
+export interface FileDefinition {
+  definition: Definition;
+  /** Warnings; a definition with errors is not returned. */
+  warnings: Problem[];
+  /** Finds the definitions beside the file that its `$ref`s name: hand it to `start`. */
+  known: Known;
+}
+
+/**
+ * Reads a definition from a file (JSON, JSON with comments, or YAML).
+ *
+ * `project`: the folder whose `sentinel.config` says which commands there are, and which the paths of `$ref`s
+ * stay in; default: the working directory. Throws `ClientError` `DEFINITION_INVALID`, whose message has every error,
+ * each with its place.
+ */
+export async function readDefinition(file: string, options: { project?: string } = {}): Promise<FileDefinition> {
+  const project = resolve(options.project ?? '.');
+  const path = resolve(file);
+  const commands = await withBuiltIn(await openProjectCommands(builtInCatalogue(), project, readConfig().home));
+  const around = filesAround(path, commands);
+  const { definition, problems } = readDefinitionFile(path, around);
+  if (definition !== null && !hasErrors(problems)) return { definition, warnings: problems, known: around.known };
+  const lines = problems.filter(({ severity }) => severity === 'error').map(lineOf);
+  throw new ClientError('DEFINITION_INVALID', [`${file} cannot be read as a definition:`, ...lines].join('\n'));
+}
+
+function lineOf({ code, path, message, file, line, column }: Problem): string {
+  const place = [file, line, column].filter((part) => part !== undefined).join(':');
+  return `  ${place === '' ? '' : `${place}: `}${code}${path === '' ? '' : ` at ${path}`}: ${message}`;
+}
