@@ -122,7 +122,7 @@ function chosenBy(collection: string, { filter }: Options, id?: string): RecordC
   return { collection, filter: { ...given, ...(id === undefined ? {} : { id }) } };
 }
 
-/** Never all of a collection by leaving something out. */
+/** Requires an id or a filter, so that an omission never deletes a whole collection. */
 function someOf(chosen: RecordChoice): RecordChoice {
   if (Object.keys(chosen.filter ?? {}).length > 0) return chosen;
   throw usage(`Which record of ${chosen.collection}? Give its id, or a --filter that names a field.`);

@@ -1,4 +1,4 @@
-/** `sentinel replay HANDLE`: would the code of this version go on with the run, and does it say the same of it? */
+/** `sentinel replay HANDLE`: checks whether the code of this version can continue the run and records the same events. */
 import type { Command } from 'commander';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import type { RunEvent } from '../../../language/events/run-event.ts';
@@ -73,7 +73,7 @@ async function replayStored(client: OpenClient, handle: string): Promise<Told> {
   };
 }
 
-/** Large values of the run are in the store, if they are anywhere; a history without any needs none. */
+/** Large values of a run are in the store. A history without large values needs no store. */
 async function replayFile(client: OpenClient, history: History): Promise<Told> {
   const [{ replayRun }, { ownBundle }] = await Promise.all([
     import('../../history/replay-run.ts'),

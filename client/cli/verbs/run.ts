@@ -1,4 +1,4 @@
-/** `sentinel run FILE-or-NAME`: everything that can be wrong is found before anything starts. */
+/** `sentinel run FILE-or-NAME`: finds all mistakes in the request before it starts anything. */
 import { Option, type Command } from 'commander';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
@@ -136,7 +136,7 @@ async function cassetteIn(file: string): Promise<string> {
   return readCassetteFile(file).text;
 }
 
-/** Nothing is written of a run that goes on. */
+/** Writes no cassette of a run that is still under way. */
 async function record(client: OpenClient, handle: string, file: string, output: Output): Promise<void> {
   if ((await client.find(handle)).finishedAt === null) {
     output.note(
