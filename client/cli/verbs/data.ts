@@ -54,7 +54,7 @@ Examples:
         );
         output.object(found.map(view));
         for (const { id, data } of found) output.line(`${output.paint.strong(id)}  ${oneLine(previewOf(data))}`);
-        if (found.length === 0) output.note(`sentinel: ${collection} holds no such record.`);
+        if (found.length === 0) output.note(`sentinel: the collection "${collection}" has no such record.`);
       });
     });
 }
@@ -82,7 +82,8 @@ Examples:
         const [found] = await withSession(client, (session, { records }) =>
           records.list(session, { ...chosen, limit: 1 }),
         );
-        if (found === undefined) throw new ClientError('NOT_FOUND', `${collection} holds no such record.`);
+        if (found === undefined)
+          throw new ClientError('NOT_FOUND', `The collection "${collection}" has no such record.`);
         output.object(view(found));
         output.text(JSON.stringify(view(found), null, 2));
       });
