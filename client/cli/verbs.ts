@@ -15,6 +15,11 @@ export interface Verb {
 }
 
 export const VERBS: Readonly<Record<string, Verb>> = {
+  init: {
+    summary: 'write what a project begins with: a definition, its tests, the configuration, a CI workflow',
+    kind: 'looks',
+    load: () => import('./verbs/init.ts'),
+  },
   validate: {
     summary: 'check definitions and report all problems at once',
     kind: 'looks',

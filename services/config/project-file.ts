@@ -6,7 +6,7 @@ import { ConfigError } from './config-error.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const FILES = ['sentinel.config.ts', 'sentinel.config.js', 'sentinel.config.mjs'] as const;
+export const CONFIG_FILES = ['sentinel.config.ts', 'sentinel.config.js', 'sentinel.config.mjs'] as const;
 
 export interface ConfigFile {
   path: string;
@@ -16,7 +16,7 @@ export interface ConfigFile {
 
 /** The file of a project, unread; null where it has none. */
 export function configFileOf(project: string): ConfigFile | null {
-  const found = FILES.map((name) => join(project, name)).filter((path) => existsSync(path));
+  const found = CONFIG_FILES.map((name) => join(project, name)).filter((path) => existsSync(path));
   const [path, other] = found;
   if (path === undefined) return null;
   if (other !== undefined) throw new ConfigError(`${path} and ${other} are both there; keep one of them.`);

@@ -25,13 +25,17 @@ type Checked = FileReport & { definition: Definition | null };
 export function define(command: Command): void {
   command
     .description('Checks definitions and reports all problems at once. Exit code 0 if there is no error, 2 otherwise.')
-    .argument('<file...>', 'files of definitions; if several are given, tests and schemas among them are skipped')
+    .argument(
+      '<file...>',
+      'files of definitions, and folders of them; if several are given, tests and schemas among them are skipped',
+    )
     .option('--project <dir>', 'the folder whose sentinel.config defines further commands', '.')
     .addHelpText(
       'after',
       `
 Examples:
   sentinel validate sentinels/build.json
+  sentinel validate sentinels
   sentinel validate --json sentinels/*.json`,
     )
     .action(async (files: string[], { json, project }: { json?: boolean; project: string }) => {
@@ -39,8 +43,12 @@ Examples:
     });
 }
 
-async function validate(files: readonly string[], project: string, output: Output): Promise<number> {
-  const { commandsIn } = await import('../request/project-config.ts');
+async function validate(given: readonly string[], project: string, output: Output): Promise<number> {
+  const [{ commandsIn }, { definitionFiles }] = await Promise.all([
+    import('../request/project-config.ts'),
+    import('../files/definition-files.ts'),
+  ]);
+  const files = given.flatMap((path) => definitionFiles(path));
   const commands = await commandsIn(project, output);
   const reports = await Promise.all(files.map((file) => checkFile(file, commands)));
   const ok = reports.every((report) => report.ok);

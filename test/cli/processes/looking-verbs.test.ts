@@ -7,6 +7,7 @@ import { buildCli, type BuiltCli } from './built-cli.ts';
 
 /** Each as it is typed where it would use the services, if it uses them at all. */
 const LOOKS: Readonly<Record<string, string>> = {
+  init: 'init begun',
   validate: 'validate hello.json',
   normalize: 'normalize hello.json',
   schema: 'schema',
@@ -43,7 +44,7 @@ const IN_GROUPS = [
   'data list todos',
   'data read todos T-1',
 ];
-const NEED_NO_SERVICES = new Set(['validate', 'normalize', 'schema', 'explain', 'simulate', 'doctor']);
+const NEED_NO_SERVICES = new Set(['init', 'validate', 'normalize', 'schema', 'explain', 'simulate', 'doctor']);
 
 let cli: BuiltCli;
 beforeAll(async () => {

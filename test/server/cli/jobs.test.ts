@@ -177,13 +177,13 @@ function gateOfDocs(): string {
 }
 
 test('ci-gate: the command of docs/ci.md is green when all passes, and red with what was said when it does not', async () => {
-  const [program, verb = '', file, ...rest] = gateOfDocs().split(' ');
-  expect([program, verb, file]).toEqual(['sentinel/sentinel', 'run', 'project/sentinels/gate.json']);
+  const [launcher, program, verb = '', file, ...rest] = gateOfDocs().split(' ');
+  expect([launcher, program, verb, file]).toEqual(['npx', 'sentinel', 'run', 'sentinels/gate.json']);
   const gate = (line: string) =>
     harness.command(
       verb,
       example('ci-gate'),
-      ...rest.map((word) => (word === 'project' ? '.' : word)),
+      ...rest,
       '--input',
       'lint=true',
       '--input',

@@ -1,0 +1,80 @@
+/** `sentinel init [FOLDER]`: needs no services. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { Begun } from '../../starter/start-project.ts';
+import type { Paint } from '../../show/paint.ts';
+import { openOutput, type Output } from '../output/output.ts';
+
+export function define(command: Command): void {
+  command
+    .description(
+      'Writes what a project begins with: sentinels/gate.json and its tests, sentinel.config.ts, a line of .gitignore, ' +
+        'and a CI workflow. Overwrites nothing: a file that is there is kept.',
+    )
+    .argument('[folder]', 'the folder of the project; it is made when it does not exist', '.')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  sentinel init
+  sentinel init my-project
+  sentinel init --json    {ok, folder, files: [{file, done, because?}], next}`,
+    )
+    .action(async (folder: string, { json }: { json?: boolean }) => {
+      await init(folder, openOutput({ json }));
+    });
+}
+
+async function init(given: string, output: Output): Promise<void> {
+  const { isInstalled, startProject } = await import('../../starter/start-project.ts');
+  const folder = resolve(given);
+  const files = startProject(folder);
+  for (const file of files) output.line(lineOf(file, output.paint));
+  const installed = isInstalled(folder);
+  const next = nextCommands(given, folder, installed);
+  output.line();
+  output.line('Next:');
+  for (const command of next) output.line(`  ${command}`);
+  if (!installed && !existsSync(join(folder, 'package.json')))
+    output.line(
+      output.paint.dim('There is no package.json here; npm install makes one, and the CI workflow needs it.'),
+    );
+  if (isBelowRepository(folder))
+    output.line(
+      output.paint.warn('GitHub reads workflows in the root of the repository alone; move .github/workflows there.'),
+    );
+  output.object({ ok: true, folder, files, next });
+}
+
+function lineOf({ file, done, because }: Begun, paint: Paint): string {
+  switch (done) {
+    case 'written':
+      return `${paint.good('✔')} ${file}  ${paint.dim('written')}`;
+    case 'extended':
+      return `${paint.good('✔')} ${file}  ${paint.dim('a line added')}`;
+    case 'kept':
+      return paint.dim(`- ${file}  kept: ${because}`);
+    default:
+      return done satisfies never;
+  }
+}
+
+function nextCommands(given: string, folder: string, isInstalled: boolean): string[] {
+  return [
+    ...(folder === process.cwd()
+      ? []
+      : [`cd ${/^[\w./-]+$/.test(given) ? given : `'${given.replaceAll("'", `'\\''`)}'`}`]),
+    ...(isInstalled ? [] : ['npm install --save-dev sentinel-engine']),
+    'npx sentinel validate sentinels',
+    'npx sentinel test sentinels',
+    'npx sentinel run sentinels/gate.json',
+  ];
+}
+
+function isBelowRepository(folder: string): boolean {
+  if (existsSync(join(folder, '.git'))) return false;
+  const parent = resolve(folder, '..');
+  if (parent === folder) return false;
+  return existsSync(join(parent, '.git')) || isBelowRepository(parent);
+}
