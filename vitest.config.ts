@@ -46,7 +46,7 @@ const timed = [
 
 /** Of what takes a minute and more, only what finds most is tried at each change; the soak tries these. */
 const unhurried = {
-  services: ['test/services/{looking,ending,webhook-port,supervisor}.test.ts'],
+  services: ['test/services/{looking,ending,package,webhook-port,supervisor}.test.ts'],
   server: [
     'test/server/attacks/model-attempts.test.ts',
     'test/server/limits/limits.test.ts',

@@ -22,12 +22,13 @@ import type { Incident, IncidentQuery } from '../prisma/store/contract/incident-
 import type { CostQuery, Costs } from '../prisma/store/contract/models/spending-contract.ts';
 import { everyEvent } from '../prisma/store/runs/every-event.ts';
 import type { ControlVerb, RunState } from '../workflows/messages/messages.ts';
-import type { AnsweredQuestion, AnswerOptions } from './answer-question.ts';
+import type { AnsweredQuestion, AnswerOptions } from './contract/answers.ts';
 import type { Cancelled } from './cancel-run.ts';
 import { ClientError, refuseFault } from '../runs/client-error.ts';
 import { putCassette } from './cassettes/stored-cassette.ts';
 import { runAt } from './lookup/run-at.ts';
-import { connectionsOf, type Connections, type ConnectOptions } from './connect.ts';
+import { connectionsOf, type Connections } from './connect.ts';
+import type { ConnectOptions } from './contract/connect-options.ts';
 import {
   followLive,
   followRun,
@@ -40,19 +41,19 @@ import { noSuchRun } from './lookup/no-such-run.ts';
 import { reportOf, reportWithoutRow, saidOf, webUrlOf, type RunReport } from './lookup/run-report.ts';
 import { samplesOf, type Sample, type SampleQuery } from './samples/samples.ts';
 import { transcriptsOf, type Transcript } from './lookup/transcripts.ts';
-import type { TellOptions, ToldModel } from './tell-model.ts';
+import type { TellOptions, ToldModel } from './contract/telling.ts';
 import type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
-export type { AnsweredQuestion, AnswerOptions } from './answer-question.ts';
+export type { AnsweredQuestion, AnswerOptions } from './contract/answers.ts';
 export type { StepChanges } from '../activities/checkpoints/changes.ts';
 export type { Undone } from '../activities/checkpoints/undo.ts';
 export type { Cancelled } from './cancel-run.ts';
-export type { Forced, ForcedRun } from './force-cancel.ts';
+export type { Forced, ForcedRun } from './contract/forced.ts';
 export { ClientError } from '../runs/client-error.ts';
 export type { FollowedEvent, FollowedPiece, FollowOptions } from './follow/follow-run.ts';
 export type { Transcript } from './lookup/transcripts.ts';
 export type { RunReport } from './lookup/run-report.ts';
-export type { TellOptions, ToldModel } from './tell-model.ts';
+export type { TellOptions, ToldModel } from './contract/telling.ts';
 export type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
 export interface StartOptions {
