@@ -20,7 +20,7 @@ import {
   type Done,
   type Shell,
 } from './harness/installed-package.ts';
-import { writeProject } from './harness/package-project.ts';
+import { MISUSES, writeProject } from './harness/package-project.ts';
 
 const registry = await hasRegistry();
 const why = registry ? '' : ' (skipped: npm reaches no registry)';
@@ -52,6 +52,12 @@ afterAll(async () => {
 const npx = (cwd: string, inShell: Shell, ...args: string[]): Promise<Done> =>
   runIn(cwd, inShell, 'npx', 'sentinel', ...args);
 
+/** The example of a page of docs: JavaScript as it stands. */
+function scriptOf(page: string): string {
+  const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', page), 'utf8');
+  return /```ts\n([^]*?)```/.exec(text)?.[1] ?? '';
+}
+
 /** The last line of `--json`: the report of a run. */
 const reportOf = ({ out }: Done): unknown => JSON.parse(out.trim().split('\n').at(-1) ?? '');
 
@@ -62,6 +68,7 @@ describe.skipIf(!registry)(`the package, installed${why}`, () => {
     expect(files.filter((path) => !allowed.test(path))).toEqual([]);
     expect(files.filter((path) => /\.map$|^dist\/(test|bench|\.)|(?<!\.d)\.ts$/.test(path))).toEqual([
       'examples/steer-a-run.ts',
+      'sentinels/init/sentinel.config.ts',
     ]);
     for (const needed of [
       'dist/cli/main.js',
@@ -105,6 +112,13 @@ describe.skipIf(!registry)(`the package, installed${why}`, () => {
     expect(await runIn(project, shell, 'node', tsc, '-p', config)).toEqual({ code: 0, out: '', err: '' });
   });
 
+  test('has types that refuse what is wrong or internal', async () => {
+    const tsc = join('node_modules', 'typescript', 'bin', 'tsc');
+    const { out } = await runIn(project, shell, 'node', tsc, '-p', 'tsconfig.misuse.json');
+    const lines = [...out.matchAll(/^misuse\.ts\((\d+),/gm)].map(([, line]) => Number(line));
+    expect([...new Set(lines)], out).toEqual(MISUSES.map((_misuse, index) => index + 2));
+  });
+
   test('is imported by a script, which starts runs and follows them', async () => {
     const shown = JSON.parse(await succeed(project, shell, 'node', join('built', 'script.js'))) as unknown;
     expect(shown).toEqual({
@@ -124,10 +138,14 @@ describe.skipIf(!registry)(`the package, installed${why}`, () => {
     await installLike(project, second);
     const elsewhere = { ...(await userShell()), SENTINEL_HOME: join(work, 'elsewhere') };
     expect(await npx(second, shell, 'list')).toMatchObject({ code: 1, out: '' });
-    const ran = await npx(second, elsewhere, 'run', 'hello', '--json');
+    expect(await npx(second, elsewhere, 'init')).toMatchObject({ code: 0 });
+    expect(await npx(second, elsewhere, 'test')).toMatchObject({ code: 0 });
+    const ran = await npx(second, elsewhere, 'run', 'gate', '--json');
     expect(ran.code, ran.err).toBe(0);
     const listed = JSON.parse((await npx(second, elsewhere, 'list', '--json')).out) as { name: string }[];
-    expect(listed.map(({ name }) => name)).toEqual(['hello']);
+    expect(listed.map(({ name }) => name)).toEqual(['gate']);
+    writeFileSync(join(second, 'start.mjs'), scriptOf('install.md'));
+    expect(await succeed(second, elsewhere, 'node', 'start.mjs')).toMatch(/^gate-\w+ completed /);
     expect(existsSync(join(second, '.sentinel'))).toBe(false);
     expect(await npx(second, elsewhere, 'down')).toMatchObject({ code: 0 });
     expect(readServicesState(join(project, '.sentinel'))).toEqual(before);

@@ -63,19 +63,6 @@ const built = sentinel('from-a-script')
   .shell('said', (ref) => \`printf %s \${ref('who')}\`)
   .build();
 
-export function misused(client: SentinelClient): void {
-  // @ts-expect-error: nothing sets it
-  sentinel('wrong').shell('said', (ref) => ref('nothing'));
-  // @ts-expect-error: a run needs a project
-  void client.start(built, {});
-  // @ts-expect-error: internal
-  void client.store();
-  // @ts-expect-error: internal
-  void client.parts();
-  // @ts-expect-error: the result is a text
-  defineCommand({ ...shout, run: () => 1 });
-}
-
 const project = process.cwd();
 const client = new SentinelClient({ startsServices: false });
 try {
@@ -102,18 +89,36 @@ try {
 }
 `;
 
+/** Each of these is an error to the compiler. */
+export const MISUSES = [
+  "sentinel('wrong').shell('said', (ref) => ref('nothing'));",
+  'void client.start(definition, {});',
+  'void client.store();',
+  'void client.parts();',
+  "defineCommand({ name: 'n', permission: 'read', params: z.object({}), result: z.string(), run: () => 1 });",
+];
+
+const MISUSE = [
+  `import { sentinel } from 'sentinel-engine/builder'; import { SentinelClient } from 'sentinel-engine/client'; import { defineCommand, z } from 'sentinel-engine/commands'; const client = new SentinelClient(); const definition = sentinel('d').build();`,
+  ...MISUSES,
+].join('\n');
+
 /** As projects of others have it: declarations of libraries are checked too. */
-const compilerOptions = (module: object): object => ({
+const compilerOptions = (module: object, ...files: string[]): object => ({
   compilerOptions: { target: 'es2022', strict: true, types: ['node'], outDir: 'built', ...module },
-  files: ['script.ts', 'sentinel.config.ts'],
+  files,
 });
+
+const SOURCES = ['script.ts', 'sentinel.config.ts'];
 
 const FILES: Record<string, string | object> = {
   'package.json': { name: 'a-project', private: true, type: 'module' },
   'sentinel.config.ts': CONFIG,
   'script.ts': SCRIPT,
-  'tsconfig.json': compilerOptions({ module: 'nodenext' }),
-  'tsconfig.bundler.json': compilerOptions({ module: 'esnext', moduleResolution: 'bundler' }),
+  'misuse.ts': MISUSE,
+  'tsconfig.json': compilerOptions({ module: 'nodenext' }, ...SOURCES),
+  'tsconfig.bundler.json': compilerOptions({ module: 'esnext', moduleResolution: 'bundler' }, ...SOURCES),
+  'tsconfig.misuse.json': compilerOptions({ module: 'nodenext' }, 'misuse.ts'),
   'hay.txt': 'hay\nhay and a needle\n',
   'sentinels/native.json': NATIVE,
   'sentinels/greeting.json': GREETING,
