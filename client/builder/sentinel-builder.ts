@@ -155,13 +155,13 @@ export class SentinelBuilder<Scope, At extends Place, Gives = Scope> implements 
     return this.#step({ type: 'shell', command: given(command), ...given(options), ...setting(name) });
   }
 
-  command<const Name extends string | null, const Command extends keyof Commands & string>(
+  command<const Name extends string | null, const Command extends keyof Commands>(
     name: Name,
     command: {} extends Commands[Command] ? Command : 'a command that needs no params',
   ): SentinelBuilder<With<Scope, Name, Open>, At>;
   command<
     const Name extends string | null,
-    const Command extends keyof Commands & string,
+    const Command extends keyof Commands,
     const Written extends ParamsOf<Commands[Command]>,
   >(
     name: Name,

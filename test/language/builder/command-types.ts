@@ -26,22 +26,18 @@ function typeOf(schema: Json | undefined, named: JsonObject): string {
   if (Array.isArray(choices)) return union(choices.map((choice) => JSON.stringify(choice)));
   if (Array.isArray(anyOf)) return union(anyOf.map((form) => typeOf(form, named)));
   if (Array.isArray(type)) return union(type.map((one) => typeOf({ ...schema, type: one }, named)));
-  switch (type) {
-    case 'string':
-    case 'boolean':
-    case 'null':
-      return type;
-    case 'number':
-    case 'integer':
-      return 'number';
-    case 'array':
-      return `(${typeOf(schema['items'], named)})[]`;
-    case 'object':
-      return objectType(schema, named);
-    default:
-      return 'Json';
-  }
+  if (type === 'array') return `(${typeOf(schema['items'], named)})[]`;
+  if (type === 'object') return objectType(schema, named);
+  return typeof type === 'string' ? (PLAIN[type] ?? 'Json') : 'Json';
 }
+
+const PLAIN: { readonly [type: string]: string } = {
+  string: 'string',
+  boolean: 'boolean',
+  null: 'null',
+  number: 'number',
+  integer: 'number',
+};
 
 /** The one name that zod gives a type which holds itself, and the only such type there is: any JSON. */
 function namedType(reference: string, named: JsonObject): string {

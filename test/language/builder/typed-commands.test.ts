@@ -64,18 +64,18 @@ describe('what is wrong is refused by the compiler, and when it is built', () =>
   });
 
   test('a parameter that is missing', () => {
-    // @ts-expect-error `path` is needed
+    // @ts-expect-error without the path
     expect(said(base.command(null, 'code/read'))).toContain('the parameter "path" is needed');
-    // @ts-expect-error `path` is needed
+    // @ts-expect-error without the path
     expect(said(base.command(null, 'code/read', { encoding: 'utf8' }))).toContain('the parameter "path" is needed');
-    // @ts-expect-error `id` is needed
+    // @ts-expect-error without the id
     base.command(null, 'tracker/ticket', {});
   });
 
   test('a parameter that is not taken', () => {
-    // @ts-expect-error `encodng`
+    // @ts-expect-error misspelt
     expect(said(base.command(null, 'code/read', { path: 'a', encodng: 'utf8' }))).toContain('"encodng" is not taken');
-    // @ts-expect-error `encodng`
+    // @ts-expect-error misspelt
     const made = base.command(null, 'code/read', (ref) => ({ path: ref('path'), encodng: 'utf8' }));
     expect(said(made)).toContain('"encodng" is not taken');
   });
