@@ -50,7 +50,7 @@ const unhurried = {
   server: [
     'test/server/attacks/model-attempts.test.ts',
     'test/server/limits/limits.test.ts',
-    'test/server/cli/{evaluation,hostile-text,jobs,mcp-serve,record-extended,run-under-way,saved,see-verbs}.test.ts',
+    'test/server/cli/{evaluation,hostile-text,jobs,mcp-serve,record-extended,run-under-way,saved,see-verbs,tutorial}.test.ts',
     'test/server/events/watching.test.ts',
     'test/server/groups/forked-group.test.ts',
     'test/server/kill/{services,groups,one-branch}.test.ts',

@@ -1,10 +1,11 @@
 /**
  * Starts a run from a program, pauses it, edits a step that is still ahead, follows it, and answers its question.
  *
- * The services are started by the first call that needs them.
+ * The first call that needs the services starts them. In a project with Sentinel installed, Node runs this file from
+ * version 22.18 on (`node steer-a-run.ts`); on an older Node use `npx tsx steer-a-run.ts`.
  */
-import { sentinel } from '../client/builder/sentinel-builder.ts';
-import { SentinelClient } from '../client/client.ts';
+import { sentinel } from 'sentinel-engine/builder';
+import { SentinelClient } from 'sentinel-engine/client';
 
 const definition = sentinel('release')
   .shell('version', 'echo 1.2.3')

@@ -7,7 +7,7 @@ import { usage } from '../request/usage.ts';
 const SKIPPED = new Set(['node_modules', 'dist']);
 
 export function definitionFiles(path: string): string[] {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return [path];
+  if (isDefinitionFile(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return [path];
   const files = filesBelow(path).toSorted();
   if (files.length === 0)
     throw usage(`${path} holds no definition, nor does a folder below it; give the file of a definition.`);

@@ -5,11 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { differenceLines } from '../../../client/definition-tests/difference-lines.ts';
-import { runTestCase, scenarioOf, subjectOf } from '../../../client/definition-tests/run-case.ts';
-import { readCases } from '../../../client/definition-tests/test-file.ts';
-import { PLAIN } from '../../../client/show/paint.ts';
-import type { JsonObject } from '../../../language/json.ts';
+import { scenarioOf } from '../../../client/definition-tests/run-case.ts';
 import * as limits from '../../../language/limits.ts';
 import * as model from '../../../language/model.ts';
 import { PROBLEMS } from '../../../language/problems.ts';
@@ -17,7 +13,8 @@ import { BUILT_INS } from '../../../language/expression/scope.ts';
 import * as settings from '../../../language/settings.ts';
 import { MODES, runCase } from '../../interpreter/harness/run-case.ts';
 import { files, read, root } from '../../project/tree.ts';
-import { catalogue, NO_FILES } from '../../catalogue.ts';
+import { catalogue } from '../../catalogue.ts';
+import { examplesOf, testExamples } from '../pages/page-examples.ts';
 
 const page = 'docs/language.md';
 const text = read(page);
@@ -26,46 +23,13 @@ const text = read(page);
 const prose = text.replaceAll(/^```[^]*?^```$/gm, '');
 const named = new Set(Array.from(prose.matchAll(/`([^`\n]+)`/g), ([, span = '']) => span));
 
-/** A `json` block holds a definition; the `json expect` block behind it what the world answers and what comes of it. */
-const blocks = Array.from(text.matchAll(/^```(json(?: \w+)?)\n([^]*?)^```$/gm), ([, kind = '', body = '']) => ({
-  kind,
-  body,
-}));
-const examples = blocks
-  .filter(({ kind }) => kind === 'json')
-  .map(({ body }) => {
-    const expected = blocks[blocks.findIndex((block) => block.body === body) + 1];
-    const definition = JSON.parse(body) as JsonObject & { name: string };
-    const { problems = [], ...rest } =
-      expected?.kind === 'json expect' ? (JSON.parse(expected.body) as JsonObject & { problems?: string[] }) : {};
-    return { name: definition.name, definition, problems, rest, isPaired: expected?.kind === 'json expect' };
-  });
-
-function caseOf({ name, definition, rest }: (typeof examples)[number]) {
-  const found = readCases({ ...rest, definition }, name);
-  const [given] = 'cases' in found ? found.cases : [];
-  if (given === undefined) throw new Error(`${name}: ${'mistakes' in found ? found.mistakes.join('; ') : 'no case'}`);
-  return { given, subject: subjectOf(given, page, NO_FILES) };
-}
-
 afterAll(() => vi.useRealTimers());
 
-describe.each(examples)('the example $name', (example) => {
-  const { given, subject } = caseOf(example);
+const examples = examplesOf(page);
+testExamples(page, examples, 20);
 
-  test('is read, with no problems but those it names', () => {
-    expect(subject.problems.map(({ code, severity }) => `${severity} ${code}`)).toEqual(
-      example.problems.map((code) => `warning ${code}`),
-    );
-  });
-
-  test('runs as it says', async () => {
-    const report = await runTestCase(given, subject);
-    expect(report.ok ? [] : [...differenceLines(report, PLAIN), ...(report.outcome?.trace ?? [])]).toEqual([]);
-    expect(report.unused).toEqual([]);
-  });
-
-  test('however it is run', async () => {
+describe.each(examples)('the example $name', ({ given, subject }) => {
+  test('has no errors, and runs in the same way however it is run', async () => {
     if (subject.definition === null) throw new Error('it was not read');
     const scenario = scenarioOf(given, subject.definition, subject);
     const { runs: _runs, ...straight } = await runCase(scenario, { name: 'straight' });
@@ -74,13 +38,6 @@ describe.each(examples)('the example $name', (example) => {
       expect({ mode: mode.name, ...other }).toEqual({ mode: mode.name, ...straight });
     }
   });
-});
-
-test('every example says what comes of it', () => {
-  expect(examples.length).toBeGreaterThan(15);
-  expect(examples.filter(({ isPaired }) => !isPaired).map(({ name }) => name)).toEqual([]);
-  expect(blocks.length).toBe(examples.length * 2);
-  expect(new Set(examples.map(({ name }) => name)).size).toBe(examples.length);
 });
 
 /** What of zod's schemas this looks at. */
