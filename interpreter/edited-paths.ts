@@ -181,23 +181,28 @@ function hasPasses({ pass, max }: Position['loop'], config: Definition['loop']):
   return config.type === 'count' && typeof config.max === 'number' ? pass < config.max : true;
 }
 
-/** Every set of variables that the run's lines have set. */
-export function scopesOf({ position }: Walk): Variables[] {
-  const scopes = [position.own];
+/** The frame of every block that is open, of the items of a list too, whose places are shared. */
+export function openFrames({ position }: Walk): BlockFrame[] {
+  const frames: BlockFrame[] = [];
   const visit = (frame: BlockFrame): void => {
+    frames.push(frame);
     const open = openIn(frame);
     if (open?.type === 'condition') {
       visit(open.block);
       if (open.cleanUp !== undefined) visit(open.cleanUp.block);
     } else if (open?.type === 'loop') visit(open.loop.block);
-    else if (open?.type === 'parallel') {
-      for (const branch of open.branches) {
-        scopes.push(branch.own);
-        visit(branch.block);
-      }
-    }
+    else if (open?.type === 'parallel') for (const { block } of open.branches) visit(block);
   };
   visit(position.loop.block);
   if (position.cleanUp !== undefined) visit(position.cleanUp.block);
-  return scopes;
+  return frames;
+}
+
+/** Every set of variables that the run's lines have set. */
+export function scopesOf(walk: Walk): Variables[] {
+  const lines = openFrames(walk).flatMap((frame) => {
+    const open = openIn(frame);
+    return open?.type === 'parallel' ? open.branches : [];
+  });
+  return [walk.position.own, ...lines.map(({ own }) => own)];
 }

@@ -17,7 +17,7 @@ import { isJsonObject, valueFault, type Json, type ValueFault } from '../languag
 import { record, type Walk } from './walk-state.ts';
 import { openIn, type BlockFrame, askedIn } from './position.ts';
 import { textFieldsOf } from './program.ts';
-import { openBlocks, revisionOf, scopesOf, type OpenBlock } from './edited-paths.ts';
+import { openBlocks, openFrames, revisionOf, scopesOf, type OpenBlock } from './edited-paths.ts';
 import { labelOf } from './build-effect.ts';
 
 export interface EditRequest {
@@ -174,7 +174,7 @@ export function takeEdit(walk: Walk, request: EditRequest, { step, catalogue }: 
   const from = reachOf(open, walk, op, path) === 'now' ? 'now' : 'next-pass';
   const before = op === 'add' ? null : stepAt(walk.input.definition, path);
   const after = op === 'skip' ? before : step;
-  for (const { frame } of open) if (isUnderWay(walk, frame)) frame.keySegment ??= String(frame.at);
+  for (const frame of openFrames(walk)) if (isUnderWay(walk, frame)) frame.keySegment ??= String(frame.at);
   const edit = editOf(op, path, step);
   if (edit !== null) {
     shiftFrames(walk, open, edit);

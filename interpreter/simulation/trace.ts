@@ -163,7 +163,11 @@ function placeOfKey(key: string): number[] {
   for (const [index, part] of path.split('.').entries()) {
     if (part === 'steps') place.push(left.shift() ?? 0);
     else if (part === 'then' || part === 'else') place.push(0);
-    else if (part === 'always') place.push(index === 0 ? LAST : 1);
+    else if (part === 'always' && index === 0) {
+      // The pass that the clean-up of the run carries is the run's.
+      left.shift();
+      place.push(LAST);
+    } else if (part === 'always') place.push(1);
     else if (part !== 'branches') place.push(...numbersOf(part));
   }
   // Calls of a model stand in the order of their turns, and each try of one behind what was asked about the one before.

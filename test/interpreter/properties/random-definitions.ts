@@ -113,6 +113,19 @@ function step(depth: number, kinds: Kinds): fc.Arbitrary<Step> {
       })
       .map(({ cut: bound, ...fields }): Step => present({ type: 'parallel', ...fields, ...bound }) as Step),
     fc
+      .record({
+        steps: inner,
+        maxConcurrency: fc.option(fc.integer({ min: 1, max: 2 }), { nil: undefined }),
+        outputTo,
+        onError,
+        retry,
+        cut,
+      })
+      .map(({ cut: { failFast = kinds.cut !== undefined, timeoutMs }, ...fields }): Step => {
+        const itemErrors = failFast ? 'fail' : 'collect';
+        return present({ type: 'parallel', over: '$list', as: 'a', itemErrors, ...fields, timeoutMs }) as Step;
+      }),
+    fc
       .record({ steps: inner, loop: kinds.loop, outputTo, onError, retry })
       .map(
         ({ steps, loop: config, ...fields }): Step =>
