@@ -7,7 +7,7 @@ RUN npm ci --include=dev --no-audit --no-fund
 COPY . .
 # Local models are a choice of whoever installs the package; the image has them.
 RUN npm run build && touch dist/.built && npm prune --omit=dev --no-audit --no-fund \
-  && npm install --no-save --save-prod --omit=dev --no-audit --no-fund "node-llama-cpp@$(node -p "require('./package.json').peerDependencies['node-llama-cpp']")"
+  && npm install --no-save --save-prod --omit=dev --no-audit --no-fund "node-llama-cpp@$(node -p "require('./package.json').devDependencies['node-llama-cpp']")"
 
 FROM node:22-bookworm-slim
 # What steps commonly need: git for code/git and projects, certificates for its https remotes, bubblewrap for

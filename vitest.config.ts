@@ -46,11 +46,11 @@ const timed = [
 
 /** Of what takes a minute and more, only what finds most is tried at each change; the soak tries these. */
 const unhurried = {
-  services: ['test/services/{looking,ending,webhook-port,supervisor}.test.ts'],
+  services: ['test/services/{looking,ending,package,webhook-port,supervisor}.test.ts'],
   server: [
     'test/server/attacks/model-attempts.test.ts',
     'test/server/limits/limits.test.ts',
-    'test/server/cli/{evaluation,hostile-text,jobs,mcp-serve,record-extended,run-under-way,saved,see-verbs}.test.ts',
+    'test/server/cli/{evaluation,hostile-text,jobs,mcp-serve,record-extended,run-under-way,saved,see-verbs,tutorial}.test.ts',
     'test/server/events/watching.test.ts',
     'test/server/groups/forked-group.test.ts',
     'test/server/kill/{services,groups,one-branch}.test.ts',

@@ -5,23 +5,12 @@
 import type { Client } from '@temporalio/client';
 import { canonicalText } from '../language/canonical.ts';
 import type { Answer } from '../language/events/question.ts';
-import type { AnswerReply, AnswerRequest } from '../interpreter/questions.ts';
 import type { InboxItem, Store } from '../prisma/store/contract/contract.ts';
 import { ClientError } from '../runs/client-error.ts';
 import { answerRun } from '../runs/steer-run.ts';
+import type { AnsweredQuestion, AnswerOptions } from './contract/answers.ts';
 import { isActing, isShownWhole, questionFor, settledItem, type FoundQuestion } from './lookup/find-question.ts';
 import { standingText } from './lookup/standing-answer.ts';
-
-/**
- * `digest`: of the question that was seen, or how it begins. Without it the question is answered as it is in
- * the inbox now, unless lists do not show the whole of it.
- */
-export type AnswerOptions = Omit<AnswerRequest, 'id'> & { id?: string };
-
-/** `handle`: the run that asked. `already`: it had been given before, by whom `answer` says. */
-export interface AnsweredQuestion extends AnswerReply {
-  handle: string;
-}
 
 const DIGEST_MIN = 8;
 

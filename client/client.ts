@@ -22,12 +22,13 @@ import type { Incident, IncidentQuery } from '../prisma/store/contract/incident-
 import type { CostQuery, Costs } from '../prisma/store/contract/models/spending-contract.ts';
 import { everyEvent } from '../prisma/store/runs/every-event.ts';
 import type { ControlVerb, RunState } from '../workflows/messages/messages.ts';
-import type { AnsweredQuestion, AnswerOptions } from './answer-question.ts';
+import type { AnsweredQuestion, AnswerOptions } from './contract/answers.ts';
 import type { Cancelled } from './cancel-run.ts';
 import { ClientError, refuseFault } from '../runs/client-error.ts';
 import { putCassette } from './cassettes/stored-cassette.ts';
 import { runAt } from './lookup/run-at.ts';
-import { connectionsOf, type Connections, type ConnectOptions } from './connect.ts';
+import { connectionsOf, type Connections } from './connect.ts';
+import type { ConnectOptions } from './contract/connect-options.ts';
 import {
   followLive,
   followRun,
@@ -40,61 +41,67 @@ import { noSuchRun } from './lookup/no-such-run.ts';
 import { reportOf, reportWithoutRow, saidOf, webUrlOf, type RunReport } from './lookup/run-report.ts';
 import { samplesOf, type Sample, type SampleQuery } from './samples/samples.ts';
 import { transcriptsOf, type Transcript } from './lookup/transcripts.ts';
-import type { TellOptions, ToldModel } from './tell-model.ts';
+import type { TellOptions, ToldModel } from './contract/telling.ts';
 import type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
-export type { AnsweredQuestion, AnswerOptions } from './answer-question.ts';
+export type { AnsweredQuestion, AnswerOptions } from './contract/answers.ts';
 export type { StepChanges } from '../activities/checkpoints/changes.ts';
 export type { Undone } from '../activities/checkpoints/undo.ts';
 export type { Cancelled } from './cancel-run.ts';
-export type { Forced, ForcedRun } from './force-cancel.ts';
+export type { Forced, ForcedRun } from './contract/forced.ts';
 export { ClientError } from '../runs/client-error.ts';
 export type { FollowedEvent, FollowedPiece, FollowOptions } from './follow/follow-run.ts';
 export type { Transcript } from './lookup/transcripts.ts';
 export type { RunReport } from './lookup/run-report.ts';
-export type { TellOptions, ToldModel } from './tell-model.ts';
+export type { TellOptions, ToldModel } from './contract/telling.ts';
 export type { EmitOptions, Emitted } from './triggers/outside-event.ts';
 
 export interface StartOptions {
-  /** Root of the run: `$PROJECT_ROOT`, where relative paths and commands start. Absolute. */
+  /** The folder that the run works in, as an absolute path: `$PROJECT_ROOT`, against which relative paths are resolved. */
   project: string;
+  /** Values of the definition's inputs. */
   inputs?: JsonObject;
+  /** Who the run belongs to: questions go to this persona. Default: `local`. */
   persona?: string;
-  /** Defaults to a new one: the name of the definition and eight random signs. */
+  /** Default: the name of the definition and eight random characters. */
   handle?: string;
-  /** Starts on the task queue of one host. */
+  /** Run the steps on the workers of this host only. */
   host?: string;
-  /** Definitions that `$ref`s may name, besides the stored ones. */
+  /** Finds the definitions that `$ref`s name and that are not saved; `readDefinition` returns one for a file. */
   known?: (name: string) => Definition | undefined;
+  /** Continue as new after so many steps; default: when Temporal suggests it. */
   continueEvery?: number;
+  /** Recorded with the run: what it was started from. */
   origin?: RunOrigin;
-  /** The text of a cassette: no model is asked, what it holds is answered. */
+  /** The text of a cassette. The run then sends no request to a model, and gets the recorded answers. */
   cassette?: string;
 }
 
 export interface Started {
   handle: string;
   workflowId: string;
+  /** The run in the Temporal Web UI; null if there is no Web UI. */
   webUrl: string | null;
 }
 
 export interface InboxQuery {
   persona?: string;
-  /** Of this run and those nested in it. */
+  /** Only items of this run and of runs nested in it. */
   handle?: string;
-  /** Settled and seen items too. */
+  /** Include answered questions and items marked as seen. */
   all?: boolean;
 }
 
 export interface CancelOptions {
+  /** Terminate the workflow of a run that does not react to cancellation. */
   force?: boolean;
-  /** Who ends it by force; kept with its end. */
+  /** Who forces the end; recorded with it. */
   by?: string;
-  /** Called once the run has been told. */
+  /** Called once the run has received the cancellation. */
   whenTold?: () => void;
 }
 
-/** `handle`: the run that was edited. */
+/** The edit as the run applied it. `handle`: the run that was edited. */
 export interface EditedRun extends EditReply {
   handle: string;
 }
@@ -106,7 +113,10 @@ export class SentinelClient {
     this.#connections = connectionsOf(this, options);
   }
 
-  /** Starts a run of a definition that has been read (`parseDefinition`). */
+  /**
+   * Starts a run. The definition comes from `readDefinition` or from the builder. Starts the services if they are not
+   * up. Throws `HANDLE_TAKEN` if another run has the handle.
+   */
   async start(definition: Definition, options: StartOptions): Promise<Started> {
     const [parts, { startRun }] = await Promise.all([
       this.#connections.runServices(options.host, options.project),
@@ -130,13 +140,14 @@ export class SentinelClient {
     return { handle: started.handle, workflowId: started.workflowId, webUrl: this.webUrl(started.handle) };
   }
 
+  /** How a run stands or ended. Throws `RUN_NOT_FOUND`. */
   async status(handle: string): Promise<RunReport> {
     const run = await this.find(handle);
     const said = await saidOf(await this.#connections.store(), run);
     return reportOf(run, this.#connections.config, Date.now(), { held: await this.#heldBy(run), ...said });
   }
 
-  /** What holds the run; null where nothing does, or only a question. */
+  /** Why a run is paused; null if it is not paused, or only waits for an answer. */
   async heldBy(handle: string): Promise<Paused | null> {
     return this.#heldBy(await this.find(handle));
   }
@@ -147,7 +158,7 @@ export class SentinelClient {
     return newest?.type === 'paused' ? newest : null;
   }
 
-  /** The run's row; throws `RUN_NOT_FOUND`. */
+  /** The stored record of a run. Throws `RUN_NOT_FOUND`. */
   async find(handle: string): Promise<Run> {
     const store = await this.#connections.store();
     const run = await store.runs.find(handle);
@@ -155,16 +166,17 @@ export class SentinelClient {
     return run;
   }
 
+  /** Runs, newest first, nested runs included. */
   async list(query: RunQuery = {}): Promise<Run[]> {
     return (await this.#connections.store()).runs.list(query);
   }
 
-  /** Stored and future events, nested runs included, until the run has ended. */
+  /** Yields the events of a run and of runs nested in it: first those so far, then each as it happens, until the run ends. */
   async *follow(handle: string, options: FollowOptions = {}): AsyncGenerator<FollowedEvent> {
     yield* this.#untilLost(handle, options, followRun);
   }
 
-  /** The same, and between the events what models say, as they do. */
+  /** Like `follow`, and also yields the text of models while they write it. */
   async *followLive(handle: string, options: FollowOptions = {}): AsyncGenerator<FollowedEvent | FollowedPiece> {
     yield* this.#untilLost(handle, options, followLive);
   }
@@ -175,7 +187,7 @@ export class SentinelClient {
     yield* untilLost(parts, handle, options, followWith);
   }
 
-  /** Every event of one run so far. */
+  /** The events of one run so far. */
   async events(handle: string): Promise<RunEvent[]> {
     const store = await this.#connections.store();
     const events: RunEvent[] = [];
@@ -183,84 +195,85 @@ export class SentinelClient {
     return events;
   }
 
-  /** The run's conversations with models, or that of one step. Throws `STEP_NOT_FOUND` where it has none. */
+  /** The conversations of a run with models, or that of one step. Throws `STEP_NOT_FOUND` if the step has none. */
   async transcripts(handle: string, key?: string): Promise<Transcript[]> {
     await this.find(handle);
     return transcriptsOf(await this.#connections.store(), handle, key);
   }
 
-  /** Conversations as training samples, run by run. Throws `RUN_NOT_FOUND`. */
+  /** Yields conversations with models as training samples, run by run. Throws `RUN_NOT_FOUND`. */
   async *samples(query: SampleQuery = {}): AsyncGenerator<Sample> {
     for (const handle of query.handles ?? []) await this.find(handle);
     yield* samplesOf(await this.#connections.store(), query);
   }
 
-  /** What models cost, in sums. Throws `RUN_NOT_FOUND`. */
+  /** Sums what models cost. Throws `RUN_NOT_FOUND`. */
   async costs(query: CostQuery): Promise<Costs> {
     if (query.handle !== undefined) await this.find(query.handle);
     return (await this.#connections.store()).spending.sum(query);
   }
 
-  /** What went wrong in runs, in words. Throws `RUN_NOT_FOUND`. */
+  /** Failures, escalations, stuck loops and limits of runs, each as a sentence. Throws `RUN_NOT_FOUND`. */
   async incidents(query: IncidentQuery = {}): Promise<Incident[]> {
     if (query.handle !== undefined) await this.find(query.handle);
     return (await this.#connections.store()).incidents.find(query);
   }
 
-  /** What the run, and those nested in it, changed in its project, step by step. Throws `UNDO_REFUSED`. */
+  /** The files that a run and the runs nested in it changed, step by step. Throws `UNDO_REFUSED`. */
   async changes(handle: string, options: { key?: string; patches?: boolean } = {}): Promise<StepChanges[]> {
     await this.find(handle);
     const [store, { changesOfRun }] = await Promise.all([this.#connections.store(), import('./undo-run.ts')]);
     return changesOfRun(store, handle, options);
   }
 
-  /** Takes back what a run that is not going on changed in its project. Throws `UNDO_REFUSED`. */
+  /** Restores the files that a run changed; the run must have ended or be paused. Throws `UNDO_REFUSED`. */
   async undo(handle: string, options: Omit<UndoRequest, 'handle'> = {}): Promise<Undone> {
     const run = await this.find(handle);
     const [store, { undoRunOf }] = await Promise.all([this.#connections.store(), import('./undo-run.ts')]);
     return undoRunOf(store, run, options);
   }
 
-  /** Waits for the end of the run. */
+  /** Waits until the run has ended, and returns its report. */
   async result(handle: string, options: { signal?: AbortSignal } = {}): Promise<RunReport> {
     for await (const _ of this.follow(handle, { ...options, nested: false }));
     return this.status(handle);
   }
 
-  /** Holds the run before its next step. */
+  /** Pauses a run before its next step. Throws `RUN_ENDED`. */
   pause(handle: string, reason = 'a person paused it'): Promise<RunState> {
     return this.#update(handle, 'pause', reason);
   }
 
+  /** Resumes a paused run. Throws `RUN_ENDED`. */
   resume(handle: string): Promise<RunState> {
     return this.#update(handle, 'resume');
   }
 
-  /** Lets the steps under way end, and then ends the run. */
+  /** Ends a run after the steps that are running. Throws `RUN_ENDED`. */
   stop(handle: string): Promise<RunState> {
     return this.#update(handle, 'stop');
   }
 
-  /** What personas are asked and told, newest first. */
+  /** Questions that runs ask, and failures that they report, newest first. */
   async inbox(query: InboxQuery = {}): Promise<InboxItem[]> {
     return (await this.#connections.store()).inbox.list(query);
   }
 
-  /** A question of a run or of one nested in it, as `answer` finds it; throws `QUESTION_UNKNOWN`. */
+  /** A question of a run or of a run nested in it. Without an id, the only open one. Throws `QUESTION_UNKNOWN`. */
   async question(handle: string, id?: string): Promise<InboxItem> {
     await this.find(handle);
     const [store, { itemFor }] = await Promise.all([this.#connections.store(), import('./lookup/find-question.ts')]);
     return itemFor(store, handle, id);
   }
 
-  /** Marks what was only told as seen: to a persona, by a run itself, under an id; how many. */
+  /** Marks reports in the inbox as seen: those to a persona, those of a run, or one by its id. Returns how many. */
   async clearInbox(told: { persona?: string; handle?: string; id?: string }): Promise<number> {
     return (await this.#connections.store()).inbox.clear(told);
   }
 
   /**
-   * Publishes an event: it starts the runs that triggers name, and wakes those that watch for it. Null where
-   * nothing is to be started for it (`if-up`) and the services are not up: then it is lost.
+   * Publishes an event. It starts the runs whose triggers match it and wakes the runs that wait for it. With
+   * `if-up`, services that are not up are not started: the event is then lost, and the result is null.
    */
   async emit(name: string, options: EmitOptions = {}, when: 'always' | 'if-up' = 'always'): Promise<Emitted | null> {
     const { outsideEvent } = await import('./triggers/outside-event.ts');
@@ -270,9 +283,9 @@ export class SentinelClient {
   }
 
   /**
-   * Answers a question of a run or of one nested in it. The id may be left out where exactly one is
-   * open; one of a nested run stands behind its steps' keys: `steps.2@1/steps.0@1`. Throws
-   * `ANSWERED_ALREADY` where somebody gave another answer; the same one again returns the first.
+   * Answers a question of a run or of a run nested in it. The id can be left out if exactly one question is open. The
+   * id of a nested run's question begins with the keys of the steps that lead to it: `steps.2@1/steps.0@1`. The same
+   * answer a second time returns the first; another answer throws `ANSWERED_ALREADY`.
    */
   async answer(handle: string, answer: AnswerOptions): Promise<AnsweredQuestion> {
     refuseFault(valueFault(answer.data ?? null, 'the data of the answer'));
@@ -282,8 +295,8 @@ export class SentinelClient {
   }
 
   /**
-   * Tells the model of a step that is under way something, before its next turn. Throws `NO_MODEL_STEP` where none
-   * is, or several are and `step` names none of them.
+   * Sends a message to the model of a running step; the model sees it before its next turn. Throws `NO_MODEL_STEP` if
+   * no model step runs, or several do and `step` names none of them.
    */
   async tell(handle: string, text: string, options: TellOptions): Promise<ToldModel> {
     const { stepWithin, tellModel } = await import('./tell-model.ts');
@@ -293,7 +306,7 @@ export class SentinelClient {
     return tellModel({ store, client }, at, text, options);
   }
 
-  /** The run's steps as they stand; `at` may name a run nested in it: `steps.2@1`. */
+  /** The steps of a run and their state. `at` names a run nested in it by the key of its step: `steps.2@1`. */
   async steps(handle: string, at = ''): Promise<StepList> {
     const { handle: holding } = runAt(handle, at);
     await this.find(holding);
@@ -301,7 +314,7 @@ export class SentinelClient {
     return stepsOfRun(client, holding);
   }
 
-  /** Changes a step that is still ahead; one of a nested run stands behind the keys that lead to it: `steps.2@1/steps.0`. */
+  /** Changes a step that has not started. The path in a nested run begins with the key of its step: `steps.2@1/steps.0`. */
   async edit(handle: string, request: EditRequest): Promise<EditedRun> {
     refuseFault(valueFault(request.step ?? null, 'the step of the edit'));
     const { handle: holding, path } = runAt(handle, request.path);
@@ -311,9 +324,9 @@ export class SentinelClient {
   }
 
   /**
-   * Interrupts the steps under way; returns when the run has ended, when its clean-up asks something, or as it
-   * stands after a minute. By force, for a run that takes no cancellation: its workflow is terminated, with those
-   * nested in it, no clean-up runs, and what they leave is settled.
+   * Cancels a run: interrupts its running steps and runs its clean-up. Returns when the run has ended, when the
+   * clean-up asks a question, or after a minute. With `force`, the workflows of the run and of the runs nested in it are
+   * terminated, and no clean-up runs.
    */
   async cancel(handle: string, options: CancelOptions = {}): Promise<Cancelled> {
     if (options.force !== true) return (await import('./cancel-run.ts')).cancelAndSee(this, handle, options.whenTold);
@@ -329,22 +342,24 @@ export class SentinelClient {
     return { report, questions: [], forced };
   }
 
-  /** The same without waiting for the end. */
+  /** Like `cancel`, without waiting for the end. */
   async requestCancel(handle: string): Promise<void> {
     await this.#refuseEnded(handle, 'cancel');
     const [client, { cancelRun }] = await Promise.all([this.#connections.client(), import('../runs/steer-run.ts')]);
     await cancelRun(client, handle);
   }
 
-  /** The commands that runs of a project have. */
+  /** The commands that definitions of a project can use; without a project, the built-in ones. */
   catalogue(project?: string): Promise<Catalogue> {
     return this.#connections.catalogue(project);
   }
 
+  /** The run in the Temporal Web UI; null if there is no Web UI. */
   webUrl(handle: string): string | null {
     return webUrlOf(handle, this.#connections.config);
   }
 
+  /** Closes the connections. Runs and services go on. */
   async close(): Promise<void> {
     await this.#connections.close();
   }

@@ -5,21 +5,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Store } from '../prisma/store/contract/contract.ts';
-import { databaseUrl, readConfig, type Config, type Environment } from '../services/config/config.ts';
+import { databaseUrl, readConfig, type Config } from '../services/config/config.ts';
 import type { Catalogue } from '../language/catalogue.ts';
 import type { RunServices } from '../runs/start-run.ts';
 import type { Temporal } from '../runs/temporal-connection.ts';
+import type { ConnectOptions } from './contract/connect-options.ts';
 
 const PING_MAX_MS = 3_000;
 const POOL_SIZE = 3;
-
-export interface ConnectOptions {
-  env?: Environment;
-  /** Told what is going on while services start; never called when everything is up. */
-  onProgress?: (text: string) => void;
-  /** False: services are used as they are; none is started, stopped or changed over to `env`. Default true. */
-  startsServices?: boolean;
-}
 
 const opened = new WeakMap<object, Connections>();
 

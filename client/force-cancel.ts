@@ -11,6 +11,7 @@ import type { RunningExecution } from '../prisma/store/contract/execution-contra
 import { ClientError } from '../runs/client-error.ts';
 import { settleRun, terminationReason, type OutsideEnd, type Settled } from '../runs/settle-run.ts';
 import { handleOf, workflowIdOf } from '../workflows/messages/messages.ts';
+import type { Forced, ForcedRun } from './contract/forced.ts';
 import { noSuchRun } from './lookup/no-such-run.ts';
 import { pollUntil } from './follow/poll-until.ts';
 
@@ -18,23 +19,6 @@ import { pollUntil } from './follow/poll-until.ts';
 const GRACE_MS = 1_500;
 /** A worker hears within seconds that a run has ended, and ends its processes in as many. */
 const PROCESSES_MAX_MS = 15_000;
-
-export interface ForcedRun extends Settled {
-  handle: string;
-  workflow: 'terminated' | 'had ended' | 'unknown';
-  row: 'settled' | 'had ended' | 'none';
-}
-
-export interface Forced {
-  /** The run, and those nested in it. */
-  runs: ForcedRun[];
-  processes: {
-    /** Steps whose processes were ended, or are known to have ended since. */
-    ended: number;
-    /** Those that a worker held which is neither there nor of this host. */
-    left: { executionId: string; handle: string; key: string; worker: string }[];
-  };
-}
 
 interface Parts {
   store: Store;

@@ -1,25 +1,11 @@
 /** Telling the model of a step that is under way something, in a run or in one nested in it. */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
-import type { TellReply } from '../interpreter/telling.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { ClientError } from '../runs/client-error.ts';
 import { stateOfRun, tellRun } from '../runs/steer-run.ts';
+import type { TellOptions, ToldModel } from './contract/telling.ts';
 import { runAt } from './lookup/run-at.ts';
-
-export interface TellOptions {
-  /** Who says it. */
-  by: string;
-  /** Key of the model step, behind the keys of nested runs that lead to it; may be left out where one is under way. */
-  step?: string;
-  /** Whoever says the same again says it under the same id: it is told once. Default: a new one. */
-  id?: string;
-}
-
-/** `handle`: the run whose step is told. */
-export interface ToldModel extends TellReply {
-  handle: string;
-}
 
 export function stepWithin(handle: string, step: string | undefined): { handle: string; step?: string } {
   if (step === undefined) return { handle };

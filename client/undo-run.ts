@@ -37,7 +37,7 @@ async function refuseWhileWriting(store: Store, handle: string, status: Run['sta
   if (open === undefined) return;
   throw new ClientError(
     'UNDO_REFUSED',
-    `${handle} is held, yet its step ${nameWithin(handle, open)} is still under way: wait for its end, or end the run with "sentinel cancel ${handle}".`,
+    `${handle} is paused, but its step ${nameWithin(handle, open)} is still under way: wait for its end, or end the run with "sentinel cancel ${handle}".`,
   );
 }
 

@@ -3,8 +3,8 @@
  *
  * The services are started by the first call that needs them.
  */
-import { sentinel } from '../client/builder/sentinel-builder.ts';
-import { SentinelClient } from '../client/client.ts';
+import { sentinel } from 'sentinel-engine/builder';
+import { SentinelClient } from 'sentinel-engine/client';
 
 const definition = sentinel('release')
   .shell('version', 'echo 1.2.3')

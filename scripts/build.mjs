@@ -1,5 +1,6 @@
 // Builds dist/: the Prisma client, the compiled sources, the workflow bundle, and the command line in
-// one piece with its libraries, so that it starts quickly. Run by `npm run build`.
+// one piece with its libraries, so that it starts quickly. Run by `npm run build`. With `--clean` it empties
+// dist/ first: a package holds nothing that only an earlier build made.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
@@ -20,6 +21,8 @@ const run = (script, args, env = {}) => {
   process.stderr.write(`${stdout}${stderr}`);
   process.exit(1);
 };
+
+if (process.argv.includes('--clean')) rmSync(join(root, 'dist'), { recursive: true, force: true });
 
 // Generating needs no database engine; naming any program keeps Prisma from downloading one.
 run('prisma/build/index.js', ['generate'], {

@@ -1,6 +1,6 @@
 // The declarations of what programs import: those of the modules that package.json exports, and of all that these name.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 
@@ -18,6 +18,8 @@ export function writeDeclarations(root) {
     const waiting = Object.values(exports).flatMap(({ types }) => (types === undefined ? [] : [types]));
     const dist = join(root, 'dist');
     const files = new Set(waiting.map((file) => relative(dist, join(root, file))));
+    for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' }))
+      if (name.endsWith('.d.ts') && !files.has(name)) rmSync(join(dist, name));
     // A set is walked with what is added meanwhile.
     for (const file of files) {
       const text = readFileSync(join(drafts, file), 'utf8');

@@ -3,6 +3,6 @@ import type { CircuitState } from '../prisma/store/contract/models/limit-contrac
 
 export function circuitWords({ state, failures, openUntil, finding }: CircuitState): string {
   const until = openUntil === null ? '' : new Date(openUntil).toISOString();
-  const held = state === 'open' ? `left alone until ${until}` : 'the next request finds out whether it answers again';
-  return `${state === 'closed' ? 'asked as usual' : held}, after ${failures} failures in a row: ${finding}`;
+  const held = state === 'open' ? `not called until ${until}` : 'the next request tests whether it answers again';
+  return `${state === 'closed' ? 'called as usual' : held}, after ${failures} failures in a row: ${finding}`;
 }

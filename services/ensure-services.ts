@@ -115,7 +115,7 @@ class Start {
     const { env, supervisorProgram: program } = this.options;
     this.say(
       state !== null && isKept
-        ? `${changeOf(state, this.config, this.withWorker, env)}; starting the services anew`
+        ? `${changeOf(state, this.config, this.withWorker, env)}; restarting the services`
         : 'starting the services',
     );
     this.child = startSupervisor(this.config, { env, withWorker: this.withWorker, takesOver: isKept, program });

@@ -97,7 +97,7 @@ export type PathOf<Scope> = { [Name in keyof Scope & string]: Name | `${Name}${F
   string];
 
 /** Writes a reference: `ref('build.exitCode')` is `$build.exitCode`. */
-export type Ref<Scope> = (path: PathOf<Scope & BuiltIns>) => string;
+export type Ref<Scope> = (path: PathOf<Scope & BuiltIns>) => `$${string}`;
 
 /** A value, or one made with references. */
 export type Given<Scope, Value> = Value | ((ref: Ref<Scope>) => Value);

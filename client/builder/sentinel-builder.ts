@@ -11,11 +11,15 @@
  * A builder is never changed: each call returns another one.
  */
 import { builtInCatalogue } from '../../activities/commands/catalogue.ts';
-import type { Catalogue } from '../../language/catalogue.ts';
+import type { Catalogue, CommandEntry } from '../../language/catalogue.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 import type * as model from '../../language/model.ts';
 import type { Problem } from '../../language/problems.ts';
+import { schemaFaults } from '../../language/params/schema-faults.ts';
 import { parseDefinition } from '../../language/read/definition.ts';
+import { builtInParamCheck } from '../lookup/built-in-params.ts';
+import type { BuiltInCommands } from './built-in-commands.ts';
+import type { Exactly, McpCommands, ParamsOf } from './command-params.ts';
 import type {
   ApprovalResult,
   EmitResult,
@@ -40,6 +44,17 @@ type Settings = Omit<
   'name' | 'steps' | 'always' | 'loop' | 'inputs' | 'inputSchema' | 'outputs' | '$schema'
 >;
 type Place = 'root' | 'body';
+
+/**
+ * The commands that steps may name, with what they take. A project adds its own:
+ *
+ *     declare module 'sentinel-engine/builder' {
+ *       interface Commands {
+ *         'tracker/ticket': { id: string };
+ *       }
+ *     }
+ */
+export interface Commands extends BuiltInCommands, McpCommands {}
 
 /** What a chain of calls leads to: a builder, of which only the names in sight are known. */
 interface Built<Scope, At extends Place, Gives = unknown> {
@@ -140,13 +155,28 @@ export class SentinelBuilder<Scope, At extends Place, Gives = Scope> implements 
     return this.#step({ type: 'shell', command: given(command), ...given(options), ...setting(name) });
   }
 
+  command<const Name extends string | null, const Command extends keyof Commands & string>(
+    name: Name,
+    command: {} extends Commands[Command] ? Command : 'a command that needs no params',
+  ): SentinelBuilder<With<Scope, Name, Open>, At>;
+  command<
+    const Name extends string | null,
+    const Command extends keyof Commands & string,
+    const Written extends ParamsOf<Commands[Command]>,
+  >(
+    name: Name,
+    command: Command,
+    params: ParamsOf<Commands[Command]> | ((ref: Ref<Scope>) => Exactly<Written, Commands[Command]>),
+    options?: Options<model.CommandStep, 'command' | 'params'>,
+  ): SentinelBuilder<With<Scope, Name, Open>, At>;
   command<const Name extends string | null>(
     name: Name,
     command: string,
-    params: Given<Scope, JsonObject> = {},
+    params: Given<Scope, object> = {},
     options: Options<model.CommandStep, 'command' | 'params'> = {},
   ): SentinelBuilder<With<Scope, Name, Open>, At> {
-    return this.#step({ type: 'command', command, params: given(params), ...options, ...setting(name) });
+    const written = given(params) as JsonObject;
+    return this.#step({ type: 'command', command, params: written, ...options, ...setting(name) });
   }
 
   llm<const Name extends string | null>(
@@ -288,12 +318,19 @@ export class SentinelBuilder<Scope, At extends Place, Gives = Scope> implements 
     return this.#with({ header: { ...this.#made.header, always: this.#block(body) } });
   }
 
-  /** The canonical definition; throws `BuildError` when there is anything wrong with it. `catalogue`: the commands there are. */
-  build(this: SentinelBuilder<Scope, 'root', Gives>, catalogue: Catalogue = builtInCatalogue()): model.Definition {
+  /**
+   * The canonical definition; throws `BuildError` when there is anything wrong with it. `commands`: those of the project,
+   * by name or as they are defined; what they take is checked when a step is reached.
+   */
+  build(
+    this: SentinelBuilder<Scope, 'root', Gives>,
+    { commands = [] }: { commands?: readonly (string | { name: string })[] } = {},
+  ): model.Definition {
     const definition = this.#definition();
-    // What a `$ref` names is looked for when a run starts.
     const read = parseDefinition(definition, {
-      catalogue,
+      catalogue: { ...builtInCatalogue(), ...ownEntries(commands) },
+      params: builtInParamCheck(schemaFaults),
+      // What a `$ref` names is looked for when a run starts.
       knownRefs: (name) => ({ name, steps: [], loop: { type: 'once' } }),
     });
     const problems = read.problems.filter((problem) => problem.severity === 'error' || this.#isUnknown(problem));
@@ -329,12 +366,19 @@ export class SentinelBuilder<Scope, At extends Place, Gives = Scope> implements 
   }
 }
 
+/** What a command may do is known where the run starts. */
+const UNKNOWN: CommandEntry = { permission: 'read', speed: 'long' };
+
+function ownEntries(commands: readonly (string | { name: string })[]): Catalogue {
+  return Object.fromEntries(commands.map((command) => [typeof command === 'string' ? command : command.name, UNKNOWN]));
+}
+
 function ownMade(built: Built<unknown, Place>): SentinelBuilder<unknown, Place, unknown> {
   if (built instanceof SentinelBuilder) return built;
   throw new TypeError('a block of steps must return the builder it was given, with steps added to it');
 }
 
-const reference = (path: string): string => `$${path}`;
+const reference = (path: string): `$${string}` => `$${path}`;
 
 function given<Scope, Value>(value: Given<Scope, Value>): Value {
   return typeof value === 'function' ? (value as (ref: Ref<Scope>) => Value)(reference) : value;

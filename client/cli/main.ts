@@ -29,7 +29,7 @@ async function main(argv: readonly string[]): Promise<number> {
 
 interface Program {
   program: Command;
-  /** The verb is about a run. */
+  /** The verb takes a handle. */
   takesHandle: boolean;
 }
 
@@ -74,7 +74,7 @@ async function ownVersion(): Promise<string> {
   return (JSON.parse(readFileSync(`${ownRoot}/package.json`, 'utf8')) as { version: string }).version;
 }
 
-/** A reader that went away (`sentinel list | head`) is no error. */
+/** A closed pipe (`sentinel list | head`) is not an error. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 const code = await main(process.argv.slice(2));

@@ -1,4 +1,4 @@
-/** The verbs of the command line: what each is for, and whether it only looks. Its code is loaded when it is asked for. */
+/** The verbs of the command line: the summary of each, and whether it only looks. The code of a verb is loaded when the verb is used. */
 import type { Command } from 'commander';
 import type { VerbKind } from './request/verb-kind.ts';
 
@@ -9,7 +9,7 @@ interface VerbModule {
 
 export interface Verb {
   summary: string;
-  /** `group`: each of its own verbs says it. */
+  /** `group`: each verb of the group declares its own kind. */
   kind: VerbKind | 'group';
   load: () => Promise<VerbModule>;
 }

@@ -37,7 +37,7 @@ export function changedSettings(home: string, env: Environment): string | undefi
   if (kept === null) return undefined;
   const words = NAMES.filter((name) => kept[name] !== given[name]).map(
     (name) =>
-      `${name} ${kept[name] === undefined ? 'is new' : given[name] === undefined ? 'is no longer set' : 'is another one'}`,
+      `${name} ${kept[name] === undefined ? 'is now set' : given[name] === undefined ? 'is no longer set' : 'has changed'}`,
   );
   return words.length === 0 ? undefined : words.join(', ');
 }

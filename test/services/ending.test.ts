@@ -234,7 +234,10 @@ describe('services whose worker is at a step', { timeout: 240_000 }, () => {
     await expect.poll(text, { timeout: 30_000 }).toContain('followed');
     freeze();
     child.kill('SIGINT');
-    expect(await said).toMatchObject({ code: 0, err: expect.stringContaining('detaching, the run goes on') as string });
+    expect(await said).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('detaching, the run continues') as string,
+    });
     writeFileSync(path('followed.go'), '');
   });
 });

@@ -44,7 +44,7 @@ test('changes with "up", which says what, and ends with "down"', async () => {
   const said: string[] = [];
   const after = await ensureServices({ ...options, replacesSettings: true, onProgress: (text) => said.push(text) });
   expect(after.supervisor.pid).not.toBe(before.supervisor.pid);
-  expect(said).toContain('SENTINEL_WEBHOOK_SECRET is no longer set; starting the services anew');
+  expect(said).toContain('SENTINEL_WEBHOOK_SECRET is no longer set; restarting the services');
   expect(readFileSync(file(), 'utf8')).toBe('{}\n');
   await stopServices(options);
   expect(existsSync(file())).toBe(false);

@@ -20,6 +20,8 @@ export interface LocalSettings {
 /** Each thousand tokens of context hold memory; configuration asks for more. */
 const WINDOW_WANTED = 8192;
 
+const NOT_INSTALLED = 'node-llama-cpp is not installed; run "npm install node-llama-cpp@3" where Sentinel is installed';
+
 export function localProvider({ name, models, host, project }: LocalSettings): Provider {
   const fileOf = (model: string): string => {
     const file = models.find(model, project);
@@ -40,9 +42,7 @@ export function localProvider({ name, models, host, project }: LocalSettings): P
     isLocal: true,
     isListed: true,
     setting: null,
-    missing: isInstalled()
-      ? null
-      : 'node-llama-cpp is not installed; run "npm install node-llama-cpp" where Sentinel is installed',
+    missing: isInstalled() ? null : NOT_INSTALLED,
     async send(request, { facts, names, assembler, signal, limits }) {
       const file = fileOf(request.model);
       const turn = toTurn(request, facts.window ?? WINDOW_WANTED, names);
@@ -104,6 +104,7 @@ function toTurn(request: TurnRequest, window: number, names: Sending['names']): 
 
 /** What stands in the head of the file; nothing is loaded. */
 export async function describeFile(file: string): Promise<ReportedFacts> {
+  if (!isInstalled()) throw new TurnError({ kind: 'model-not-found', retired: false }, NOT_INSTALLED);
   const { readGgufFileInfo } = await import('node-llama-cpp');
   const { metadata, architectureMetadata } = await readGgufFileInfo(file, {
     readTensorInfo: false,

@@ -54,7 +54,7 @@ export class RunView {
     this.#refresh();
   }
 
-  /** What the step that the event ends has printed, behind a bar. */
+  /** The output of the step that the event ends, behind a bar. */
   quote({ handle, event }: FollowedEvent, lines: readonly string[]): void {
     const { line, paint } = this.#output;
     const indent = '  '.repeat(nestingOf(this.#handle, handle) + depthOf(event.key) + 1);
@@ -72,7 +72,7 @@ export class RunView {
   }
 }
 
-/** A step shows how long it takes once that is a second: shorter ones would seem to stand still. */
+/** A step shows its duration from one second on; below that the number would not move. */
 export function underWayText(steps: readonly { label: string; since: number }[], now: number): string {
   const shown = steps.map(({ label, since }) => {
     const seconds = Math.floor((now - since) / 1000);

@@ -1,9 +1,9 @@
 /**
  * Following a run to its end, from `run` or `follow`.
  *
- * The first Ctrl-C says how to come back and detaches two seconds later; a second one within them
- * cancels the run, and following goes on until it has ended, or for a minute; a third one leaves at once.
- * Away from a terminal nobody can be asked, so a run that waits ends the command.
+ * The first Ctrl-C prints how to follow the run again, and detaches two seconds later. A second one within these
+ * two seconds cancels the run, and following continues until the run has ended, or for a minute. A third one
+ * leaves at once. Without a terminal nobody can answer, so a run that waits ends the command.
  */
 import { isAtLimit } from '../../../language/events/question.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
@@ -24,7 +24,7 @@ import { saidByFailed } from './said-by-failed.ts';
 
 const DETACH_MS = 2000;
 const ASKED_MS = 2000;
-/** A store or a server that does not answer keeps nobody longer than this once they have left. */
+/** After leaving, the command waits no longer than this for a store or a server that does not answer. */
 const LEAVE_MAX_MS = 5000;
 
 export async function watchRun(client: OpenClient, handle: string, output: Output): Promise<number> {
@@ -78,14 +78,14 @@ async function dataOf(store: Store, { handle, event }: FollowedEvent): Promise<J
   return emittedBy(store, handle, event.key);
 }
 
-/** A pause, or a question, in the history of a run that went on since is no reason to wait. */
+/** False for a pause or a question that is over: the events of the past are followed too. */
 async function isWaiting(client: OpenClient, handle: string, event: RunEvent): Promise<boolean> {
   if (event.type === 'asked')
     return (await client.inbox({ handle })).some(
       ({ id, handle: asking }) => asking === handle && id === event.question.id,
     );
   if (event.type !== 'paused' || (await client.heldBy(handle))?.seq !== event.seq) return false;
-  // How to go on at a limit is told with its question, which is stored after this event.
+  // At a limit the question says how to continue; it is stored after this event.
   return !isAtLimit(event.reason) || (await pollUntil(ASKED_MS, () => asks(client, handle))) === undefined;
 }
 
@@ -94,7 +94,7 @@ async function asks(client: OpenClient, handle: string): Promise<true | undefine
 }
 
 function howToGoOn(handle: string, event: RunEvent): string {
-  if (event.type !== 'asked') return `"sentinel resume ${handle}" lets it go on`;
+  if (event.type !== 'asked') return `"sentinel resume ${handle}" continues it`;
   const [first = '', ...answers] = howToAnswer({ ...event.question, handle });
   if (first.startsWith('sentinel ')) return [first, ...answers].map((line) => `"${line}"`).join(' or ');
   if (first.startsWith('needs ')) return `it ${first}: ${answers.join(' or ')}`;
@@ -102,7 +102,7 @@ function howToGoOn(handle: string, event: RunEvent): string {
 }
 
 interface Hands {
-  /** The exit code of whoever left before the run had ended. */
+  /** The exit code, if the person left before the run had ended. */
   readonly left: number | null;
   release(): void;
 }
@@ -119,7 +119,7 @@ function onInterrupts(client: OpenClient, handle: string, output: Output, detach
     if (state.presses === 1) {
       output.note('');
       output.note(
-        `sentinel: detaching, the run goes on; "sentinel follow ${handle}" re-attaches. Press Ctrl-C again to cancel the run.`,
+        `sentinel: detaching, the run continues; "sentinel follow ${handle}" re-attaches. Press Ctrl-C again to cancel the run.`,
       );
       state.timer = setTimeout(() => leave(EXIT.ok), DETACH_MS);
     } else if (state.presses === 2) {

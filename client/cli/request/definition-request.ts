@@ -1,4 +1,4 @@
-/** What `run`-like verbs share: a definition by file or name, its problems told, and what its runs are given. */
+/** Shared by verbs like `run`: reads a definition by file or name, shows its problems, and reads inputs and options of its runs. */
 import { Option, type Command } from 'commander';
 import type { JsonObject } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
@@ -43,7 +43,7 @@ export function requestOptions(command: Command): Command {
     .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME');
 }
 
-/** Null when the definition has errors; they have been told, and nothing was started or stored. */
+/** Null if the definition has errors; they have been shown, and nothing was started or stored. */
 export async function readRequest(
   given: string,
   options: RequestOptions,

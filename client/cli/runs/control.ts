@@ -5,7 +5,7 @@ import type { OpenClient } from '../../open-client.ts';
 import { openOutput } from '../output/output.ts';
 import { withRun } from './run-named.ts';
 
-/** A run that was told to stop is neither held nor let go on any more: its state says so, and so does this. */
+/** Refuses to pause or resume a run that was told to stop. */
 export function refuseStopping(state: RunState, verb: 'pause' | 'resume'): RunState {
   if (!state.stopping) return state;
   throw new ClientError(

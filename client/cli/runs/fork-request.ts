@@ -33,7 +33,7 @@ export function forkOptions(command: Command): Command {
     .option('--detach', 'print the handle and return');
 }
 
-/** All but where the new run begins; null where the definition has problems, which have been shown. */
+/** The request without the place where the new run begins; null if the definition has problems, which have been shown. */
 export async function forkRequest(
   options: ForkOptions,
   output: Output,

@@ -1,16 +1,16 @@
 /** How handles are typed, before anything is connected to. */
 import type { Command } from 'commander';
 
-/** How `--last` reaches a verb in place of a handle; no run can be called so. */
+/** What a verb gets for `--last` in place of a handle; no run can have this handle. */
 export const LAST = '@last';
 
-/** `--last` where a verb takes a handle; the words behind `--` are nobody's options. */
+/** Replaces `--last` where a verb takes a handle; words after `--` are not options. */
 export function withLast(argv: readonly string[]): string[] {
   const end = argv.indexOf('--');
   return argv.map((word, at) => (word === '--last' && (end === -1 || at < end) ? LAST : word));
 }
 
-/** Says in the help of each verb that takes a handle how it may be written; whether there is one. */
+/** Adds to the help of each verb that takes a handle how handles are written; true if the command has such a verb. */
 export function describeHandles(command: Command): boolean {
   const below = command.commands.map((verb) => describeHandles(verb)).includes(true);
   const takes =

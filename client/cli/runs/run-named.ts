@@ -21,7 +21,7 @@ export function withRun<Result>(
   return withClient(output, async (client) => use(client, await runNamed(client, given)));
 }
 
-/** What is given itself where no run is called so, or begins so: whoever looks for it says that there is none. */
+/** Returns the given text if no run has it as handle or as beginning; the caller's look-up then fails. */
 export async function runNamed(client: Pick<OpenClient, 'store'>, given: string): Promise<string> {
   const { runs } = await client.store();
   if (given === LAST) return latest(runs, projectFolder('.'));

@@ -73,7 +73,7 @@ function forcedLines(handle: string, { runs, processes }: Forced): string[] {
     ...(ended === 0 ? [] : [`  the processes of ${counted(ended, 'step')} ended`]),
     ...left.map(
       ({ executionId, key, handle: run, worker }) =>
-        `  left: ${executionId} (${key} of ${run}), held by ${worker === '' ? 'no worker' : `the worker ${worker}`}; the next worker on its host ends it`,
+        `  left: ${executionId} (${key} of ${run}), owned by ${worker === '' ? 'no worker' : `the worker ${worker}`}; the next worker on its host ends it`,
     ),
   ];
 }

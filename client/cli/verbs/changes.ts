@@ -50,14 +50,14 @@ function show(output: Output, step: StepChanges): void {
       .join('  '),
   );
   if (state === 'skipped') output.line(paint.warn(`  no state was taken: ${why ?? ''}`));
-  if (state === 'unknown') output.line(paint.warn('  it has not ended, or nobody saw it end'));
+  if (state === 'unknown') output.line(paint.warn('  the step has not ended, or its end was not recorded'));
   for (const { path, status, added, removed } of files)
     output.line(
       `  ${markOf(status, paint)} ${path}  ${paint.dim(added === null ? 'no text' : `+${added} -${removed ?? 0}`)}`,
     );
   for (const path of large) output.line(`  ${paint.warn('!')} ${path}  ${paint.dim('changed, and too large to keep')}`);
   for (const line of patch === null ? [] : linesOf(patch)) output.line(coloured(line, paint));
-  if (isCut) output.line(paint.dim('(the diff goes on; --stat names all files)'));
+  if (isCut) output.line(paint.dim('(the diff is cut here; --stat names all files)'));
 }
 
 function markOf(status: StepChanges['files'][number]['status'], paint: Paint): string {

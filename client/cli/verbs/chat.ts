@@ -1,4 +1,4 @@
-/** `sentinel chat [ROOM]`: what runs and people say in rooms, and a word of one's own. */
+/** `sentinel chat [ROOM]`: shows the messages in rooms, and sends one. */
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import {

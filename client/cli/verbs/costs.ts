@@ -81,7 +81,7 @@ function sayWhatIsMissing(output: Output, { failed, lost, estimated, unpricedTok
       `the price of ${count(unpricedTokens)} tokens is not known, and they are in no sum of money: give their models prices in "models.prices" of sentinel.config`,
     );
   if (lost > 0)
-    output.note(`nobody heard the end of ${requests(lost)}: what ${lost === 1 ? 'it' : 'they'} cost is not known`);
+    output.note(`the answers of ${requests(lost)} were lost; what ${lost === 1 ? 'it' : 'they'} cost is not known`);
   if (failed > 0) output.note(`${requests(failed)} came to no answer; what they used is counted`);
   if (estimated > 0) output.note(`the tokens of ${requests(estimated)} are estimated, since the provider did not say`);
 }

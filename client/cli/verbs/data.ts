@@ -54,7 +54,7 @@ Examples:
         );
         output.object(found.map(view));
         for (const { id, data } of found) output.line(`${output.paint.strong(id)}  ${oneLine(previewOf(data))}`);
-        if (found.length === 0) output.note(`sentinel: ${collection} holds no such record.`);
+        if (found.length === 0) output.note(`sentinel: the collection "${collection}" has no such record.`);
       });
     });
 }
@@ -82,7 +82,8 @@ Examples:
         const [found] = await withSession(client, (session, { records }) =>
           records.list(session, { ...chosen, limit: 1 }),
         );
-        if (found === undefined) throw new ClientError('NOT_FOUND', `${collection} holds no such record.`);
+        if (found === undefined)
+          throw new ClientError('NOT_FOUND', `The collection "${collection}" has no such record.`);
         output.object(view(found));
         output.text(JSON.stringify(view(found), null, 2));
       });
@@ -122,7 +123,7 @@ function chosenBy(collection: string, { filter }: Options, id?: string): RecordC
   return { collection, filter: { ...given, ...(id === undefined ? {} : { id }) } };
 }
 
-/** Never all of a collection by leaving something out. */
+/** Requires an id or a filter, so that an omission never deletes a whole collection. */
 function someOf(chosen: RecordChoice): RecordChoice {
   if (Object.keys(chosen.filter ?? {}).length > 0) return chosen;
   throw usage(`Which record of ${chosen.collection}? Give its id, or a --filter that names a field.`);

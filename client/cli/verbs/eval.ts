@@ -141,7 +141,7 @@ async function evaluationIn(file: string, { model, repeat, concurrency }: Option
   };
 }
 
-/** What stands in the file is said from the file's folder. */
+/** Paths in the file are relative to the file's folder. */
 async function cassetteOf(file: string, { replay }: Evaluation, options: Options): Promise<string | undefined> {
   const given =
     options.replay ?? (replay === null || options.record !== undefined ? null : resolve(dirname(file), replay));

@@ -1,4 +1,4 @@
-/** `sentinel events [PATTERN]`: what was published, with its data. */
+/** `sentinel events [PATTERN]`: published events with their data. */
 import type { Command } from 'commander';
 import type { KeptEvent, KeptQuery } from '../../../prisma/store/contract/event-contract.ts';
 import { previewOf } from '../../../language/events/preview.ts';
@@ -9,7 +9,7 @@ import { wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
 import { runNamed } from '../runs/run-named.ts';
 
-/** As many as are asked for at once while following. */
+/** Events that one request returns while following. */
 const PAGE = 500;
 
 interface Options {
@@ -71,7 +71,7 @@ async function follow(
   const published = signals.listen();
   try {
     for (let after = from; ;) {
-      // Asked before reading: a run that had ended by then has published all it will.
+      // Asked before reading: a run that has ended by then publishes no further events.
       const isOver = query.handle !== undefined && (await client.find(query.handle)).finishedAt !== null;
       const found = await signals.kept({ ...query, after, limit: PAGE });
       for (const event of found) {

@@ -13,7 +13,7 @@ import { projectFolder } from '../request/run-request.ts';
 import { oneOf, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
 
-/** As the list shows them: how a run stands while it runs, and how it ended. */
+/** As the list shows them: the status of a run that is under way, the outcome of one that has ended. */
 type Shown = Extract<RunStatus, 'running' | 'paused'> | RunOutcome;
 const STATUSES: readonly Shown[] = ['running', 'paused', 'completed', 'failed', 'stopped', 'cancelled'];
 

@@ -84,7 +84,7 @@ const queryOf = ({ stream, nested, step }: Options): LogQuery => ({
   ...(step === undefined ? {} : { step }),
 });
 
-/** Nobody has to guess whether a key was written wrong. */
+/** Tells a key that no step has from a step without output. */
 function sayNothing(handle: string, { step }: Options, note: (text: string) => void): void {
   if (step !== undefined)
     note(

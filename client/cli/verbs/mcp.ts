@@ -134,7 +134,7 @@ async function accept(server: string, options: Options): Promise<void> {
   output.line(`${output.paint.good('✔')} accepted: ${commands === '' ? 'it has no tools' : commands}`);
 }
 
-/** What a person decides, a process that a run started does not. */
+/** Only a person accepts tools: a process that a run started is refused. */
 async function refuseWithinStep(message: string): Promise<void> {
   const { isWithinStep } = await import('../../../activities/shell/process/step-mark.ts');
   if (await isWithinStep()) throw new ClientError('ANSWER_REFUSED', message);
@@ -171,7 +171,7 @@ Examples:
 }
 
 async function serveOn(options: Options & { persona?: string; allowApprove?: boolean }): Promise<void> {
-  // What it says of itself goes to stderr: stdout is the protocol's.
+  // Messages go to stderr: stdout belongs to the protocol.
   const output = openOutput({ json: false });
   const project = projectFolder(options.project);
   if (options.allowApprove === true)

@@ -72,7 +72,7 @@ Examples:
 
 type Shown = ShownProvider & { circuit: CircuitState | null };
 
-/** Of the providers that failed lately, by name. */
+/** Circuit breakers of providers that failed recently, by the provider's name. */
 async function providerCircuits(): Promise<Map<string, CircuitState>> {
   const [{ readConfig }, { circuitStates }] = await Promise.all([
     import('../../../services/config/config.ts'),

@@ -17,7 +17,7 @@ Examples:
   sentinel pause nightly --reason 'the build machine is down'`,
     )
     .action((handle: string, options: { json?: boolean; reason?: string }) =>
-      control(handle, options, 'is held', async (client, found) =>
+      control(handle, options, 'is paused', async (client, found) =>
         refuseStopping(await client.pause(found, options.reason), 'pause'),
       ),
     );

@@ -1,4 +1,4 @@
-/** `sentinel replay HANDLE`: would the code of this version go on with the run, and does it say the same of it? */
+/** `sentinel replay HANDLE`: checks whether the code of this version can continue the run and records the same events. */
 import type { Command } from 'commander';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import type { RunEvent } from '../../../language/events/run-event.ts';
@@ -73,7 +73,7 @@ async function replayStored(client: OpenClient, handle: string): Promise<Told> {
   };
 }
 
-/** Large values of the run are in the store, if they are anywhere; a history without any needs none. */
+/** Large values of a run are in the store. A history without large values needs no store. */
 async function replayFile(client: OpenClient, history: History): Promise<Told> {
   const [{ replayRun }, { ownBundle }] = await Promise.all([
     import('../../history/replay-run.ts'),
@@ -107,7 +107,7 @@ function tell({ handle, ok, parts, differences }: Told, { line, paint }: Output)
   for (const difference of differences.slice(0, DIFFERENCES_SHOWN_MAX)) line(`  ${lineOf(difference)}`);
   if (differences.length > DIFFERENCES_SHOWN_MAX)
     line(`  and ${differences.length - DIFFERENCES_SHOWN_MAX} more; --json has all`);
-  if (ok) line(paint.dim('this version goes on with the run as it was'));
+  if (ok) line(paint.dim('this version can continue the run'));
 }
 
 function lineOf({ seq, replayed, stored }: EventDifference): string {

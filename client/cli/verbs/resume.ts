@@ -14,7 +14,7 @@ Examples:
   sentinel resume nightly --json`,
     )
     .action((handle: string, options: { json?: boolean }) =>
-      control(handle, options, 'goes on', async (client, found) =>
+      control(handle, options, 'continues', async (client, found) =>
         refuseStopping(await client.resume(found), 'resume'),
       ),
     );

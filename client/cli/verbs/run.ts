@@ -1,4 +1,4 @@
-/** `sentinel run FILE-or-NAME`: everything that can be wrong is found before anything starts. */
+/** `sentinel run FILE-or-NAME`: finds all mistakes in the request before it starts anything. */
 import { Option, type Command } from 'commander';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
@@ -136,11 +136,11 @@ async function cassetteIn(file: string): Promise<string> {
   return readCassetteFile(file).text;
 }
 
-/** Nothing is written of a run that goes on. */
+/** Writes no cassette of a run that is still under way. */
 async function record(client: OpenClient, handle: string, file: string, output: Output): Promise<void> {
   if ((await client.find(handle)).finishedAt === null) {
     output.note(
-      `sentinel: ${file} was not written, since the run goes on; "sentinel cassette ${handle} -o ${file}" writes it.`,
+      `sentinel: ${file} was not written, since the run is still under way; "sentinel cassette ${handle} -o ${file}" writes it.`,
     );
     return;
   }

@@ -1,4 +1,4 @@
-/** `sentinel save FILE`: a definition becomes the one that its name finds, without being run. */
+/** `sentinel save FILE`: stores a definition under its name, without running it. */
 import { Option, type Command } from 'commander';
 import type { Definition } from '../../../language/model.ts';
 import type { OpenClient } from '../../open-client.ts';
@@ -72,7 +72,7 @@ async function save(given: string, options: Options): Promise<number> {
   );
 }
 
-/** What it names is saved first: its name is not found before all of it is. */
+/** Saves the definitions that it names first, so that its name is never found without them. */
 async function keep(
   client: OpenClient,
   definition: Definition,

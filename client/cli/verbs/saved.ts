@@ -1,4 +1,4 @@
-/** `sentinel saved list|show|delete`: the definitions that names find in the store. */
+/** `sentinel saved list|show|delete`: the definitions in the store, by name. */
 import type { Command } from 'commander';
 import type { StoredDefinition } from '../../../prisma/store/contract/contract.ts';
 import { ClientError } from '../../client.ts';

@@ -21,7 +21,7 @@ Examples:
         import('../../../language/schema/definition-schema.ts'),
         import('../../../activities/commands/catalogue.ts'),
       ]);
-      // The text is JSON, asked for as such or not.
+      // The text is JSON, with or without --json.
       openOutput({}).text(schemaText(builtInCatalogue(), builtInParameters()));
     });
 }

@@ -95,7 +95,7 @@ async function repliesIn(file: string): Promise<Replies> {
   }
 }
 
-/** Any object can be read as replies; one of which nothing was asked for is some other file, or misspelt throughout. */
+/** Any object can be read as replies. If no step used any of them, it is another file, or all keys are misspelt. */
 function refuseUnasked(file: string, patterns: readonly string[], { unused, steps }: SimulationReport): void {
   if (patterns.length === 0 || unused.length < patterns.length) return;
   const keys = steps.filter(({ step }) => step !== 'condition').map(({ key, label }) => `${key} (${label})`);

@@ -35,7 +35,7 @@ Examples:
           const what =
             ids.length > 0
               ? `for an answer to ${ids.join(', ')}`
-              : `because it is held${reason === null ? '' : ` (${oneLine(reason)}); "sentinel resume ${inner}" lets it go on`}`;
+              : `because it is paused${reason === null ? '' : ` (${oneLine(reason)}); "sentinel resume ${inner}" continues it`}`;
           output.line(`  ${output.paint.warn('waits')}: the nested run ${called} (${inner}) ${what}`);
         }
         for (const question of questions) for (const line of questionLines(question, output.paint)) output.line(line);

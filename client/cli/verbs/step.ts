@@ -208,7 +208,7 @@ function objectIn(source: string, text: string): JsonObject {
   return value;
 }
 
-/** The revision that the edit is for, and the step, for which the run's own may be needed. */
+/** The revision that the edit is for, and the step; `--params` changes the run's present step. */
 async function seenBy(
   client: OpenClient,
   handle: string,
@@ -227,11 +227,11 @@ async function seenBy(
 function withParams(list: StepList, path: string, params: JsonObject): Json {
   const step = list.steps.find((listed) => listed.path === path)?.step;
   if (step === undefined) throw noSuchStep(list, path);
-  // As the command sentinel/step/update: what other steps do stands in fields of their own.
+  // As the command sentinel/step/update: a step that is not a command has no params, but fields of its own.
   return (step.type === 'command' ? { ...step, params } : { ...step, ...params }) as unknown as Json;
 }
 
-/** The run alone refuses; which places there are is asked of it then. */
+/** The run itself refuses edits; the error then lists the places that exist. */
 async function refusalOf(
   error: unknown,
   client: OpenClient,
@@ -242,7 +242,7 @@ async function refusalOf(
   if (!(error instanceof ClientError) || error.code !== 'STEP_NOT_FOUND') return error;
   const list = await client.steps(handle, path).catch(() => null);
   const { path: place } = runAt(handle, path);
-  // A step of a nested definition is there, and skipped elsewhere.
+  // A step of a nested definition exists, but is skipped in the nested run.
   if (list === null || list.steps.some((step) => step.path === place)) return error;
   return noSuchStep(list, place, op);
 }

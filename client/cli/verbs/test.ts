@@ -144,7 +144,7 @@ function countsOf(reports: readonly FileReport[]): { passed: number; failed: num
   return { passed, failed: cases.length - passed };
 }
 
-/** It cannot be read, or its definition has problems that it did not expect. */
+/** The file cannot be read, or its definition has problems that it does not expect. */
 const isBroken = (report: FileReport['cases'][number]): boolean =>
   report.mistake !== undefined ||
   (report.outcome === null && report.problems.length > 0 && report.test.expect.problems === undefined);
@@ -155,7 +155,7 @@ function exitCodeOf(reports: readonly FileReport[]): number {
   return reports.every(({ cases }) => cases.every(({ ok }) => ok)) ? EXIT.ok : EXIT.failed;
 }
 
-/** Until it is interrupted. A mistake in what was typed ends it; one in a file is shown, and mended by its author. */
+/** Runs until it is interrupted. Wrong usage ends it; mistakes in files are shown, and it waits for the next change. */
 async function watch(paths: readonly string[], options: Options, output: Output): Promise<void> {
   const [{ default: chokidar }, path] = await Promise.all([import('chokidar'), import('node:path')]);
   const reports = await runAll(paths, options, output);

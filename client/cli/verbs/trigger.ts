@@ -1,4 +1,4 @@
-/** `sentinel trigger add|list|show|pause|resume|remove`: definitions that start by themselves. */
+/** `sentinel trigger add|list|show|pause|resume|remove`: triggers that start runs of definitions. */
 import type { Command } from 'commander';
 import type { Store } from '../../../prisma/store/contract/contract.ts';
 import type { Trigger } from '../../../prisma/store/contract/trigger-contract.ts';

@@ -28,7 +28,9 @@ async function up(options: { json?: boolean }): Promise<void> {
   const progress = new Progress(output);
   const leave = (): never => {
     progress.end();
-    output.note('\nsentinel: the services go on starting; "sentinel status" shows them, "sentinel down" stops them.');
+    output.note(
+      '\nsentinel: the services continue to start; "sentinel status" shows them, "sentinel down" stops them.',
+    );
     process.exit(EXIT.cancelled);
   };
   process.once('SIGINT', leave);

@@ -16,7 +16,7 @@ interface FileReport {
   ok: boolean;
   problems: Problem[];
   inferred: string[];
-  /** What it is, where it is no definition. */
+  /** The kind of the file, if it is not a definition. */
   skipped?: string;
 }
 
@@ -68,7 +68,7 @@ async function validate(given: readonly string[], project: string, output: Outpu
   return ok ? EXIT.ok : EXIT.usage;
 }
 
-/** What is saved under the names of the files and differs from them, where the store is up. */
+/** Saved definitions that have the names of the files and differ from them, while the store is up. */
 async function differences(reports: readonly Checked[], output: Output): Promise<string[]> {
   const read = reports.flatMap(({ file, definition }) => (definition === null ? [] : [{ file, definition }]));
   if (read.length === 0) return [];

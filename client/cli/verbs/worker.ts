@@ -1,4 +1,4 @@
-/** `sentinel worker`: what production runs, one or many on each machine. */
+/** `sentinel worker`: a worker for production, one or many on each machine. */
 import type { Command } from 'commander';
 import { readConfig, type WorkerVersion } from '../../../services/config/config.ts';
 import { usage } from '../request/usage.ts';
@@ -42,7 +42,7 @@ Examples:
     });
 }
 
-/** Options win over the environment. */
+/** Options override the environment. */
 function versionOf({ buildId, deployment, current }: Options): WorkerVersion | null {
   const { SENTINEL_BUILD_ID, SENTINEL_DEPLOYMENT, ...rest } = process.env;
   const id = buildId ?? SENTINEL_BUILD_ID;

@@ -260,7 +260,11 @@ describe('what is wrong is told when it is built', () => {
   });
 
   test('every error at once', () => {
-    const builder = sentinel('x').shell('a-b', 'true').command(null, 'code/raed').loop({ type: 'continuous' });
+    const builder = sentinel('x')
+      .shell('a-b', 'true')
+      // @ts-expect-error a command that there is not
+      .command(null, 'code/raed', { path: 'a' })
+      .loop({ type: 'continuous' });
     const problems = (): string[] => {
       try {
         builder.build();

@@ -1,0 +1,12 @@
+/** The types of commands are those of their schemas: the compiler, `validate` and models are told the same. */
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { builtInParameters } from '../../../activities/commands/catalogue.ts';
+import { root } from '../../project/tree.ts';
+import { commandTypes } from './command-types.ts';
+
+test('client/builder/built-in-commands.ts is what the schemas say', async () => {
+  await expect(await commandTypes(builtInParameters())).toMatchFileSnapshot(
+    join(root, 'client/builder/built-in-commands.ts'),
+  );
+});

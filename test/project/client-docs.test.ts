@@ -1,0 +1,19 @@
+/** docs/client.md is what the declarations of the client say. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { read, root } from './tree.ts';
+
+test('the page of the client is generated from its declarations, every public method among them', () => {
+  const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts', 'client-docs.mjs'), '--check'], {
+    encoding: 'utf8',
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  const methods = Array.from(
+    read('client/client.ts').matchAll(/^ {2}(?:async )?\*?([a-z]\w+)\(/gm),
+    ([, name]) => name,
+  );
+  const titles = new Set(Array.from(read('docs/client.md').matchAll(/^### `(\w+)`$/gm), ([, name]) => name));
+  expect(methods.length).toBeGreaterThan(25);
+  expect(methods.filter((name) => name !== 'constructor' && !titles.has(name))).toEqual([]);
+});

@@ -1,0 +1,193 @@
+/**
+ * The package in projects of others: what the tarball holds, the command line, types and modules, where services and
+ * their data are, and the versions of Node it says it runs on.
+ */
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readServicesState } from '../../services/config/services-state.ts';
+import { isAlive } from '../../services/processes/process-identity.ts';
+import {
+  hasRegistry,
+  install,
+  installLike,
+  nodePaths,
+  openFolder,
+  pack,
+  runIn,
+  succeed,
+  userShell,
+  type Done,
+  type Shell,
+} from './harness/installed-package.ts';
+import { MISUSES, writeProject } from './harness/package-project.ts';
+
+const registry = await hasRegistry();
+const why = registry ? '' : ' (skipped: npm reaches no registry)';
+const SUPPORTED = ['20.19.0', '22', '24', '26'];
+const hasNodes = registry && process.platform === 'linux' && ['x64', 'arm64'].includes(process.arch);
+
+let work: string;
+let files: string[];
+let project: string;
+let shell: Shell;
+
+beforeAll(async () => {
+  if (!registry) return;
+  work = realpathSync(openFolder());
+  const packed = await pack(work);
+  ({ files } = packed);
+  project = join(work, 'project');
+  mkdirSync(project);
+  writeProject(project);
+  shell = await userShell();
+  await install(project, packed.tarball, 'typescript@5.9', '@types/node@20');
+}, 300_000);
+afterAll(async () => {
+  if (!registry) return;
+  await npx(project, shell, 'down');
+  rmSync(work, { recursive: true, force: true });
+}, 120_000);
+
+const npx = (cwd: string, inShell: Shell, ...args: string[]): Promise<Done> =>
+  runIn(cwd, inShell, 'npx', 'sentinel', ...args);
+
+/** The example of a page of docs: JavaScript as it stands. */
+function scriptOf(page: string): string {
+  const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', page), 'utf8');
+  return /```ts\n([^]*?)```/.exec(text)?.[1] ?? '';
+}
+
+/** The last line of `--json`: the report of a run. */
+const reportOf = ({ out }: Done): unknown => JSON.parse(out.trim().split('\n').at(-1) ?? '');
+
+describe.skipIf(!registry)(`the package, installed${why}`, () => {
+  test('holds what is run, and neither sources nor tests', () => {
+    const allowed =
+      /^(sentinel|package\.json|README\.md|LICENSE|CHANGELOG\.md|(dist|docs|examples|prisma|sentinels)\/.+)$/;
+    expect(files.filter((path) => !allowed.test(path))).toEqual([]);
+    expect(files.filter((path) => /\.map$|^dist\/(test|bench|\.)|(?<!\.d)\.ts$/.test(path))).toEqual([
+      'examples/steer-a-run.ts',
+      'sentinels/init/sentinel.config.ts',
+    ]);
+    for (const needed of [
+      'dist/cli/main.js',
+      'dist/workflow-bundle.js',
+      'dist/build-id',
+      'sentinels/sentinel.schema.json',
+    ])
+      expect(files).toContain(needed);
+  });
+
+  test('says its version, and reads and tests definitions, without services', async () => {
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as {
+      version: string;
+    };
+    expect(await npx(project, shell, '--version')).toEqual({ code: 0, out: version, err: '' });
+    expect(await npx(project, shell, 'validate', 'sentinels/native.json')).toMatchObject({ code: 0 });
+    expect(await npx(project, shell, 'validate', 'sentinels/wrong.json')).toMatchObject({
+      code: 2,
+      out: expect.stringContaining('worker/node') as string,
+    });
+    expect(await npx(project, shell, 'test')).toMatchObject({ code: 0 });
+    expect(await npx(project, shell, 'models', 'add', 'hay.txt', '--name', 'small')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/npm install node-llama-cpp[^\n]*\n*$/) as string,
+    });
+    expect(readServicesState(join(project, '.sentinel'))).toBeNull();
+  });
+
+  test('runs a definition with a command of the project, and keeps services in the project', async () => {
+    const ran = await npx(project, shell, 'run', 'native', '--json');
+    expect(ran.code, ran.err).toBe(0);
+    expect(reportOf(ran)).toMatchObject({
+      outcome: 'completed',
+      outputs: { worker: process.versions.node, line: 2, shell: expect.stringContaining(process.version) as string },
+    });
+    expect(readServicesState(join(project, '.sentinel'))).toMatchObject({ phase: 'ready' });
+  });
+
+  test.each(['tsconfig.json', 'tsconfig.bundler.json'])('has types for a project with %s', async (config) => {
+    const tsc = join('node_modules', 'typescript', 'bin', 'tsc');
+    expect(await runIn(project, shell, 'node', tsc, '-p', config)).toEqual({ code: 0, out: '', err: '' });
+  });
+
+  test('has types that refuse what is wrong or internal', async () => {
+    const tsc = join('node_modules', 'typescript', 'bin', 'tsc');
+    const { out } = await runIn(project, shell, 'node', tsc, '-p', 'tsconfig.misuse.json');
+    const lines = [...out.matchAll(/^misuse\.ts\((\d+),/gm)].map(([, line]) => Number(line));
+    expect([...new Set(lines)], out).toEqual(MISUSES.map((_misuse, index) => index + 2));
+  });
+
+  test('is imported by a script, which starts runs and follows them', async () => {
+    const shown = JSON.parse(await succeed(project, shell, 'node', join('built', 'script.js'))) as unknown;
+    expect(shown).toEqual({
+      outcomes: ['completed', 'completed'],
+      outputs: expect.objectContaining({ said: expect.anything() as unknown }) as unknown,
+      first: 'run-started',
+      last: 'run-finished',
+      code: 'RUN_NOT_FOUND',
+      failure: 'NO_WORDS',
+      internals: [],
+    });
+  });
+
+  test('keeps two projects apart, and services where SENTINEL_HOME says', async () => {
+    const before = readServicesState(join(project, '.sentinel'));
+    const second = join(work, 'second');
+    await installLike(project, second);
+    const elsewhere = { ...(await userShell()), SENTINEL_HOME: join(work, 'elsewhere') };
+    expect(await npx(second, shell, 'list')).toMatchObject({ code: 1, out: '' });
+    expect(await npx(second, elsewhere, 'init')).toMatchObject({ code: 0 });
+    expect(await npx(second, elsewhere, 'test')).toMatchObject({ code: 0 });
+    const ran = await npx(second, elsewhere, 'run', 'gate', '--json');
+    expect(ran.code, ran.err).toBe(0);
+    const listed = JSON.parse((await npx(second, elsewhere, 'list', '--json')).out) as { name: string }[];
+    expect(listed.map(({ name }) => name)).toEqual(['gate']);
+    writeFileSync(join(second, 'start.mjs'), scriptOf('install.md'));
+    expect(await succeed(second, elsewhere, 'node', 'start.mjs')).toMatch(/^gate-\w+ completed /);
+    expect(existsSync(join(second, '.sentinel'))).toBe(false);
+    expect(await npx(second, elsewhere, 'down')).toMatchObject({ code: 0 });
+    expect(readServicesState(join(project, '.sentinel'))).toEqual(before);
+  });
+
+  test('ends its services', async () => {
+    const { worker, temporal, postgres } = readServicesState(join(project, '.sentinel')) ?? {};
+    const processes = [worker, temporal, postgres].flatMap((service) => service?.process ?? []);
+    expect(processes).toHaveLength(3);
+    expect(await npx(project, shell, 'down')).toMatchObject({ code: 0 });
+    expect(processes.map(isAlive)).toEqual([false, false, false]);
+  });
+});
+
+const whyNoNodes = hasNodes ? '' : ' (skipped: they come for Linux, from a registry)';
+
+describe.skipIf(!hasNodes)(`the package on other versions of Node${whyNoNodes}`, () => {
+  let paths: Map<string, string>;
+  let plain: string;
+
+  beforeAll(async () => {
+    paths = await nodePaths(join(work, 'nodes'), SUPPORTED);
+    plain = join(work, 'plain');
+    mkdirSync(plain);
+    writeFileSync(join(plain, 'package.json'), '{ "name": "plain", "private": true }\n');
+  }, 300_000);
+
+  test.each(SUPPORTED)('runs on %s', async (version) => {
+    const home = join(work, `home-${version}`);
+    const on = { ...(await userShell()), PATH: paths.get(version) ?? '', SENTINEL_HOME: home };
+    const program = join(project, 'node_modules', '.bin', 'sentinel');
+    try {
+      const ran = await runIn(project, on, program, 'run', 'native', '--json');
+      expect(ran.code, ran.err).toBe(0);
+      const node = (await succeed(project, on, 'node', '--version')).slice(1);
+      expect(`${node}.`.startsWith(`${version}.`)).toBe(true);
+      expect(reportOf(ran)).toMatchObject({ outputs: { worker: node, line: 2, shell: `v${node}\n` } });
+      // The first command of the README.
+      const verified = await runIn(project, on, program, 'run', 'verify-project', '--project', plain);
+      expect(verified.code, `${verified.out}\n${verified.err}`).toBe(0);
+    } finally {
+      await succeed(project, on, program, 'down');
+    }
+  });
+});
