@@ -1,5 +1,6 @@
 /** The examples of the pages for beginners behave as the pages say, and docs/language.md sends its readers there first. */
 import { afterAll, expect, test, vi } from 'vitest';
+import { readInputs } from '../../../client/cli/request/run-request.ts';
 import { read } from '../../project/tree.ts';
 import { examplesOf, testExamples } from './page-examples.ts';
 
@@ -14,6 +15,11 @@ for (const [page, atLeast] of pages) testExamples(page, examplesOf(page), atLeas
 
 test('the first link of docs/language.md leads to the page for beginners', () => {
   expect(/\]\(([^)]+)\)/.exec(read('docs/language.md'))?.[1]).toBe('language/start.md');
+});
+
+test('an input on the command line is what the page says: JSON, and else text', () => {
+  expect(read('docs/gotchas.md')).toContain('--input \'version="2.0"\'');
+  expect(readInputs(undefined, ['a=2.0', 'b="2.0"', 'c=web'])).toEqual({ a: 2, b: '2.0', c: 'web' });
 });
 
 test('every statement in docs/gotchas.md has an example', () => {

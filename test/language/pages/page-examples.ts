@@ -35,7 +35,7 @@ export function examplesOf(page: string): Example[] {
 
 function exampleOf(page: string, definition: JsonObject, expected: JsonObject): Example {
   const { problems = [], ...rest } = expected as JsonObject & { problems?: string[] };
-  const name = String(definition['name']);
+  const { name } = definition as JsonObject & { name: string };
   const found = readCases({ ...rest, definition }, name);
   const [given] = 'cases' in found ? found.cases : [];
   if (given === undefined) throw new Error(`${name}: ${'mistakes' in found ? found.mistakes.join('; ') : 'no case'}`);
