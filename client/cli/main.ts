@@ -41,7 +41,7 @@ async function programFor(wanted: string | undefined, argv: readonly string[]): 
     .helpOption('-h, --help', 'show this help, or after a verb the help of that verb')
     .addHelpText(
       'after',
-      '\nEvery verb takes --help and --json.\n\nBegin with:\n  sentinel run sentinels/examples/hello.json',
+      '\nEvery verb takes --help and --json.\n\nBegin with:\n  sentinel init         writes a first definition, its test and a CI job\n  sentinel run hello    runs one that comes with the package',
     )
     .option('--version', 'show the version')
     .exitOverride()
