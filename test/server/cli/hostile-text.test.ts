@@ -257,6 +257,12 @@ test('servers of tools: what they say of themselves', async () => {
   rmSync(config);
 });
 
+test('a project to begin with, in a folder of that name', async () => {
+  await walkBoth('init', HOSTILE);
+  // What lies there already is named once more.
+  await walkBoth('init', HOSTILE);
+});
+
 test('what is around runs: the services and the worker', async () => {
   for (const verb of ['up', 'doctor', 'down', HOSTILE]) await walkBoth(verb);
   seen.delete(HOSTILE);
