@@ -167,7 +167,7 @@ describe.skipIf(!registry)(`the package, installed${why}`, () => {
     await install(project, tarball);
     const ran = await npx(project, shell, 'run', 'greeting');
     expect(ran.code, ran.err).toBe(0);
-    expect(ran.err).toContain('the build has changed; starting the services anew');
+    expect(ran.err).toContain('the build has changed; restarting the services');
   });
 
   test('ends its services', async () => {
