@@ -91,17 +91,11 @@ const prose = (comments) =>
     )
     .join('');
 
+/** Without the indentation that all lines but the first share. */
 const dedent = (text) => {
-  const deepest = text
-    .split('\n')
-    .slice(1)
-    .filter((line) => line.trim() !== '')
-    .map((line) => /^ */.exec(line)[0].length);
-  const by = Math.min(...deepest, Number.MAX_SAFE_INTEGER);
-  return text
-    .split('\n')
-    .map((line, index) => (index === 0 ? line : line.slice(by === Number.MAX_SAFE_INTEGER ? 0 : by)))
-    .join('\n');
+  const [first, ...rest] = text.split('\n');
+  const by = Math.min(...rest.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));
+  return [first, ...rest.map((line) => line.slice(by))].join('\n');
 };
 const codeOf = ({ file, node }) =>
   dedent(moduleAt(file).text.slice(node.start, node.end))
@@ -140,7 +134,6 @@ function typeSections(start, known) {
 
 /** The page: the text that stands before the marker is written by hand. */
 function clientPage(written) {
-  modules.clear();
   const client = find(ENTRY, 'SentinelClient');
   const reader = find(ENTRY, 'readDefinition');
   const named = exportsOf(ENTRY).filter((name) => !['SentinelClient', 'readDefinition', 'ClientError'].includes(name));

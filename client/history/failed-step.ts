@@ -11,16 +11,15 @@ export function failedStep(events: readonly RunEvent[]): string | null {
   const finished = events.filter(
     (event): event is StepFinished => event.type === 'step-finished' && !isCleanUp(event.key),
   );
-  const failed = finished.filter(({ outcome }) => outcome === 'failed');
-  const outermost = failed.at(-1);
+  const outermost = finished.findLast(({ outcome }) => outcome === 'failed');
   if (outermost === undefined) return earliest(events, underWay(events));
   // A step around it that ended otherwise later, skipped or tried again, has dealt with the failure. One that ended
   // before it has not: a condition ends with its choice.
-  const isDealtWith = ({ key }: StepFinished, index: number): boolean =>
+  const isDealtWith = (key: string, index: number): boolean =>
     finished.slice(index + 1).some((later) => later.outcome !== 'failed' && isWithin(key, later.key));
-  const counted = failed
-    .filter((event) => isWithin(event.key, outermost.key) && !isDealtWith(event, finished.indexOf(event)))
-    .map(({ key }) => key);
+  const counted = finished.flatMap(({ key, outcome }, index) =>
+    outcome === 'failed' && isWithin(key, outermost.key) && !isDealtWith(key, index) ? [key] : [],
+  );
   const innermost = counted.filter((key) => !counted.some((other) => other !== key && isWithin(other, key)));
   return earliest(events, innermost);
 }

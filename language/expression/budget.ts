@@ -28,8 +28,7 @@ export class Budget {
   #steps: number;
   #characters: number;
   readonly #written = new Map<object, string>();
-  /** Made with the first text: most evaluations read none. */
-  #parsed: Map<string, Json | undefined> | undefined;
+  readonly #parsed = new Map<string, Json | undefined>();
 
   constructor(limits: Limits = { steps: evaluationStepsMax, characters: evaluationCharactersMax }) {
     this.#steps = limits.steps;
@@ -53,7 +52,6 @@ export class Budget {
 
   /** What a text stands for, read and paid for once however often it is used. */
   parsed(text: string, read: (text: string) => Json | undefined): Json | undefined {
-    this.#parsed ??= new Map();
     if (this.#parsed.has(text)) {
       this.spend();
       return this.#parsed.get(text);
