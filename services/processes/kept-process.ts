@@ -166,8 +166,7 @@ export class KeptProcess {
     const deadline = Date.now() + this.plan.readyWithinMs;
     while (!(await this.plan.answers(identity, logFrom))) {
       if (this.isStopping) throw new Error(`${this.plan.name} was stopped before it had started`);
-      if (!seemsAlive(identity))
-        throw new Error(`${this.plan.name} ended while starting; ${quoteLog(this.plan.log, logFrom)}`);
+      if (!seemsAlive(identity)) throw this.endedWhileStarting(logFrom);
       if (Date.now() > deadline) {
         throw new Error(
           `${this.plan.name} did not answer within ${this.plan.readyWithinMs / 1000} s; ${quoteLog(this.plan.log, logFrom)}`,
@@ -190,11 +189,16 @@ export class KeptProcess {
       });
       child.unref();
       const identity = child.pid === undefined ? null : identifyProcess(child.pid);
-      if (identity === null) throw new Error(`${command} ended at once; ${quoteLog(this.plan.log, logFrom)}`);
+      // It may end before we can look at it.
+      if (identity === null) throw this.endedWhileStarting(logFrom);
       return { identity, logFrom };
     } finally {
       closeSync(output);
     }
+  }
+
+  private endedWhileStarting(logFrom: number): Error {
+    return new Error(`${this.plan.name} ended while starting; ${quoteLog(this.plan.log, logFrom)}`);
   }
 
   private async watch(): Promise<void> {
