@@ -30,7 +30,7 @@ export interface DefinitionRequest {
 
 export function requestOptions(command: Command): Command {
   return command
-    .argument('<definition>', 'a JSON file, or the name of a definition')
+    .argument('<definition>', 'a JSON or YAML file, or the name of a definition')
     .addOption(new Option('--project <dir>', 'the folder the runs work in').default('.'))
     .option(
       '--input <name=value>',

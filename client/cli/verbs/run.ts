@@ -31,7 +31,7 @@ export async function define(command: Command, argv: readonly string[]): Promise
       'Starts a run and follows it to its end. Exit code 0 completed, 1 failed or stopped by a limit, 2 problems or usage, ' +
         '3 waiting for an answer (away from a terminal), 130 cancelled. Ctrl-C detaches; a second one cancels the run.',
     )
-    .argument('<definition>', 'a JSON file, or the name of a definition')
+    .argument('<definition>', 'a JSON or YAML file, or the name of a definition')
     .option('--project <dir>', 'the folder that the run works in', '.')
     .option(
       '--input <name=value>',
