@@ -25,6 +25,7 @@ export function remedyForValue(path: readonly string[], value: unknown, catalogu
 const SAYINGS: Readonly<Record<string, string>> = {
   onError: 'with "skip" the run goes on, and a condition step after this one can check {{named.NAME.error}}',
   inputs: 'write {"NAME": value}, with the value that each begins with',
+  outputs: 'write {"NAME": value}, such as {"total": "$sum"}',
   check: 'an expression is text, such as "$a > 1 && $b.success"',
   prompt: 'write one text; what the model is told about its task is "system"',
   model: 'write "PROVIDER/MODEL"',
