@@ -37,8 +37,14 @@ const SAYINGS: Readonly<Record<string, string>> = {
   rules: 'write [{"pattern": "error", "classification": "error"}]',
 };
 
+/** Where it depends on what stands around the key. */
+const OF_KEYS: Readonly<Record<string, string>> = {
+  concurrency: 'write {"group": "deploy-$target"}, or the name of the group as text',
+  'trigger.filter': 'an expression is text, such as "$event.branch === \'main\'"',
+};
+
 function ofKey(key: string, path: readonly string[], value: unknown): Remedy {
-  const saying = SAYINGS[key];
+  const saying = SAYINGS[key] ?? OF_KEYS[path.join('.')];
   if (saying !== undefined) return { words: `: ${saying}` };
   if (path.at(-2) === 'tools') return { words: ': write the name of a command' };
   if (key === 'event' && Array.isArray(value))
