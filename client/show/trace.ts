@@ -213,12 +213,13 @@ function finishLine(
   indent: string,
   { paint, durations, emitted }: { paint: Paint; durations: boolean; emitted: Json },
 ): string {
-  const exitCode = exitCodeOf(event);
-  const colour =
-    event.outcome === 'failed' ? paint.bad : event.outcome === 'ok' && exitCode === 0 ? paint.good : paint.warn;
-  const mark = exitCode === 0 ? MARKS[event.outcome] : '●';
+  const { outcome } = event;
+  // A step that fails by its exit code shows as any other that fails.
+  const exitCode = outcome === 'ok' ? exitCodeOf(event) : 0;
+  const colour = outcome === 'failed' ? paint.bad : outcome === 'ok' && exitCode === 0 ? paint.good : paint.warn;
+  const mark = exitCode === 0 ? MARKS[outcome] : '●';
   const parts = [`${indent}${colour(mark)} ${event.key}`, `${event.step} ${paint.strong(oneLine(event.label))}`];
-  parts.push(colour(exitCode === 0 ? event.outcome : `exit ${exitCode}`));
+  parts.push(colour(exitCode === 0 ? outcome : `exit ${exitCode}`));
   if (emitted !== null) parts.push(oneLine(previewOf(emitted)));
   if (event.step === 'condition' && event.preview !== undefined) parts.push(`→ ${event.preview}`);
   if (durations) parts.push(paint.dim(durationText(event.durationMs)));
