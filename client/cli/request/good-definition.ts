@@ -19,7 +19,7 @@ import { openOutput, type Output } from '../output/output.ts';
 import { table } from '../output/table.ts';
 import type { FoundDefinition } from './find-definition.ts';
 import { commandsIn } from './project-config.ts';
-import { problemLines } from '../output/problem-lines.ts';
+import { problemLines } from '../../show/problem-lines.ts';
 
 export interface GoodDefinition {
   definition: Definition;
