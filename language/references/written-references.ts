@@ -1,5 +1,5 @@
 /** The references a text is written with, and what only looks like one, whatever a run has under those names. */
-import { endOfBraces } from '../expression/braces.ts';
+import { endOfBraces, findingOfOpenBraces } from '../expression/braces.ts';
 import type { UnknownCall } from '../expression/convert.ts';
 import { parseExpression, referencesOf, type FoundReference } from '../expression/parse.ts';
 import { bracesAt, endOfCall, match, NAME, nextReference, readPart } from './reference-syntax.ts';
@@ -44,6 +44,8 @@ export interface Unread {
   content: string;
   written: string;
   finding: string;
+  /** What to write, where the finding asks for something else than a name with a path. */
+  remedy?: string;
   /** The call that the finding is about. */
   unknown?: UnknownCall;
 }
@@ -99,14 +101,18 @@ function unreadAt(text: string, at: number, isDollar: boolean): Unread[] {
   if (!isDollar && /(?:^|\s)\./.test(content)) return [];
   const parsed = end === undefined ? undefined : parseExpression(text.slice(at, end));
   if (parsed?.ok === true) return [];
-  const open = 'braces of a reference are closed with }} on the same line, and hold no single brace';
+  const open = isDollar || parsed !== undefined ? undefined : findingOfOpenBraces(text, at);
   const unknown = parsed?.unknown === undefined ? {} : { unknown: parsed.unknown };
   return [
     {
       name,
       content,
       written,
-      finding: isDollar ? 'a name behind $ has no braces' : (parsed?.problem.message ?? open),
+      finding:
+        open === undefined
+          ? (parsed?.problem.message ?? 'a name behind $ has no braces')
+          : `its braces ${open.finding}`,
+      ...(open?.remedy === undefined ? {} : { remedy: open.remedy }),
       ...unknown,
     },
   ];
