@@ -118,6 +118,13 @@ function unknownReference(reference: ReferenceSite, label: string | undefined, n
   }
   const fix =
     near === undefined ? undefined : `write "${written.replace(new RegExp(`(?<![\\w.])${name}(?!\\w)`), near)}"`;
-  const message = `nothing in this definition sets "${name}" (${written}); ${fix ?? 'give it as an input when the run starts, or add it to "inputs"'}`;
+  const message = `nothing in this definition sets "${name}" (${written}); ${fix ?? declareIt(reference)}`;
   return { code: 'UNKNOWN_REFERENCE', severity: 'warning', path, message, ...(fix === undefined ? {} : { fix }) };
+}
+
+/** With a schema of its inputs a run is given nothing else. */
+function declareIt({ place }: ReferenceSite): string {
+  for (let at: DefinitionSite | undefined = place.definition; at !== undefined; at = at.parent?.definition)
+    if (at.value.inputSchema !== undefined) return 'add it to "properties" of "inputSchema"';
+  return 'give it as an input when the run starts, or add it to "inputs"';
 }

@@ -5,6 +5,7 @@ import type { FailStep, LlmStep, ParallelStep, SetStep, SleepStep, WatchStep } f
 import { momentIn } from '../../references/moment.ts';
 import { isTemplate } from '../../references/written-references.ts';
 import { parseModelString } from '../../models/model-string.ts';
+import { noSuchType, SCHEMA_TYPES } from '../../params/schema-faults.ts';
 import type { Problem } from '../../problems.ts';
 import { isPlain, join, lastKey, type Origins } from '../draft/draft.ts';
 import type { Sites, StepSite } from '../inventory/sites.ts';
@@ -250,16 +251,6 @@ function checkTimeout({ step, place }: StepSite, at: At): Problem[] {
   });
 }
 
-const SCHEMA_TYPES: ReadonlySet<unknown> = new Set([
-  'object',
-  'array',
-  'string',
-  'number',
-  'integer',
-  'boolean',
-  'null',
-]);
-
 /** Far enough to tell a JSON Schema from something else; what it means is for the validator that uses it. */
 export function badSchema(schema: unknown, path: string, wanted?: 'object'): Problem[] {
   const bad = (message: string): Problem[] => [error('BAD_SCHEMA', path, `this is not a JSON Schema: ${message}`)];
@@ -267,9 +258,8 @@ export function badSchema(schema: unknown, path: string, wanted?: 'object'): Pro
   if (!isPlain(schema)) return bad('an object is needed, such as {"type": "object", "properties": {…}}');
   const { type, properties, required } = schema;
   const types = Array.isArray(type) ? type : type === undefined ? [] : [type];
-  const unknown = types.find((one) => !SCHEMA_TYPES.has(one));
-  if (unknown !== undefined)
-    return bad(`there is no type ${JSON.stringify(unknown)}; there are ${[...SCHEMA_TYPES].join(', ')}`);
+  const unknown = types.find((one) => !SCHEMA_TYPES.some((known) => known === one));
+  if (unknown !== undefined) return bad(noSuchType(unknown));
   if (
     properties !== undefined &&
     !(isPlain(properties) && Object.values(properties).every((inner) => isPlain(inner) || typeof inner === 'boolean'))
