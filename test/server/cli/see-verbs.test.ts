@@ -225,6 +225,8 @@ describe('what was emitted', () => {
     expect(await documentOf('data', 'delete', 'seen', '--filter', '{"n": {"$gt": 1}}')).toMatchObject({ deleted: 1 });
     expect((await sentinel('data', 'list', 'seen')).out).toMatch(/^\w+ {2}\{"n":1\}\n$/);
     expect(await sentinel('data', 'read', 'seen', 'none')).toMatchObject({ code: 4 });
+    expect((await sentinel('data', 'list', 'unseen')).err).toBe('sentinel: the collection "unseen" has no records.\n');
+    expect((await sentinel('data', 'list', 'seen', '--filter', '{"n": 9}')).err).toContain('has no such record.');
   });
 });
 
