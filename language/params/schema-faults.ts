@@ -13,13 +13,16 @@ export type SchemaFaults = (params: JsonObject) => readonly ParamFault[];
 /** Throws where the schema is none. */
 export function schemaFaults({ $schema, $id: _id, ...schema }: JsonObject): SchemaFaults {
   const validate = ajvFor(typeof $schema === 'string' ? $schema : '').compile(schema);
-  return (params) => (validate(params) ? [] : oneOfEachChoice(validate.errors ?? []).map(faultOf));
+  return (params) => (validate(params) ? [] : oneOfEachChoice((validate.errors ?? []).filter(isFinding)).map(faultOf));
 }
 
 function ajvFor(draft: string): Pick<Ajv, 'compile'> {
   if (/draft-0[4-7]/.test(draft)) return new Ajv(options);
   return draft.includes('2019-09') ? new Ajv2019(options) : new Ajv2020(options);
 }
+
+/** That a rule applied is said by what it found. */
+const isFinding = ({ keyword }: ErrorObject): boolean => keyword !== 'if';
 
 /**
  * Of a value that may have one of several forms, each form says what keeps the value from it. What counts is said by
@@ -41,10 +44,24 @@ function oneOfEachChoice(errors: readonly ErrorObject[]): ErrorObject[] {
       forms.size === 1 ? [choice, ...inside.filter((error) => others.has(formOf(error)))] : inside,
     );
     const kinds = inside.filter(isOtherKind).map(({ params }) => String(params['type']));
+    const groups = needed(inside, formOf);
+    if (groups !== undefined) {
+      choice.keyword = 'required';
+      choice.message = `must hold ${groups.join(' or ')}`;
+    }
     if (forms.size === 0) choice.message = `must be ${[...new Set(kinds)].join(' or ')}`;
     left = left.filter((error) => !dropped.has(error));
   }
   return left;
+}
+
+/** Where all that the forms lack are parameters: those that each needs. */
+function needed(inside: readonly ErrorObject[], formOf: (error: ErrorObject) => string): string[] | undefined {
+  if (!inside.every(({ keyword }) => keyword === 'required')) return undefined;
+  const forms = new Map(
+    inside.map((error) => [formOf(error), (error.parentSchema as { required?: readonly string[] }).required ?? []]),
+  );
+  return Array.from(forms.values(), (names) => names.map((name) => `"${name}"`).join(' and '));
 }
 
 function faultOf({ keyword, instancePath, params, parentSchema, message = 'does not fit' }: ErrorObject): ParamFault {
@@ -68,6 +85,8 @@ function faultOf({ keyword, instancePath, params, parentSchema, message = 'does 
     };
   if ((keyword === 'minLength' || keyword === 'minItems') && params['limit'] === 1)
     return { code: 'WRONG_VALUE', path, message: 'must not be empty' };
+  if (keyword === 'required') return { code: 'MISSING_KEY', path, message };
+  if (keyword === 'false schema') return { code: 'UNKNOWN_KEY', path, message: 'is not taken beside the others' };
   if (allowedValues !== undefined) {
     const allowed = allowedValues.map((value) => JSON.stringify(value)).join(', ');
     return { code: 'WRONG_VALUE', path, message: `must be one of ${allowed}` };
