@@ -27,9 +27,10 @@ function needRules({ needs }: Command): JsonObject[] {
   return needs === undefined ? [] : [{ anyOf: needs.map((required) => ({ required: [...required] })) }];
 }
 
+const fieldsOf = ({ properties }: JsonObject): JsonObject => (isJsonObject(properties) ? properties : {});
+
 /** For forms that one parameter tells apart by its value. */
 function formRules(forms: readonly JsonObject[]): JsonObject[] {
-  const fieldsOf = ({ properties }: JsonObject): JsonObject => (isJsonObject(properties) ? properties : {});
   const constantOf = (form: JsonObject, name: string): Json | undefined => {
     const field = fieldsOf(form)[name];
     return isJsonObject(field) ? field['const'] : undefined;
