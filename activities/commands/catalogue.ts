@@ -4,7 +4,7 @@
  */
 import type { Catalogue } from '../../language/catalogue.ts';
 import type { JsonObject } from '../../language/json.ts';
-import { parametersOf } from './parameters.ts';
+import { checkedParametersOf } from './parameters.ts';
 import { builtInCommands, createRegistry } from './registry.ts';
 
 export function builtInCatalogue(): Catalogue {
@@ -12,5 +12,5 @@ export function builtInCatalogue(): Catalogue {
 }
 
 export function builtInParameters(): { readonly [command: string]: JsonObject } {
-  return Object.fromEntries(builtInCommands().map((command) => [command.name, parametersOf(command)]));
+  return Object.fromEntries(builtInCommands().map((command) => [command.name, checkedParametersOf(command)]));
 }

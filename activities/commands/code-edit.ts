@@ -104,6 +104,7 @@ export const editCommands: Command[] = [
     textField: 'diff',
     textParams: ['old', 'new'],
     params: Params,
+    needs: [['old', 'new'], ['edits']],
     result: Result,
     run: edit,
   }),

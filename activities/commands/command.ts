@@ -91,6 +91,8 @@ export interface Command<Params = unknown, Result extends Json = Json> extends C
   params: z.ZodType<Params>;
   /** They as JSON Schema, where `params` does not say it: the code holds them against it. */
   parameters?: JsonObject;
+  /** Parameters of which one group at least has to be there whole, as `params` refuses them otherwise. */
+  needs?: readonly (readonly string[])[];
   result: z.ZodType<Result>;
   run(params: Params, context: CommandContext, others: OtherCommands): Promise<Result>;
 }

@@ -15,6 +15,38 @@ export function parametersOf(command: Command): JsonObject {
   return parameters;
 }
 
+/** As definitions are held against it, with what models are not told: what one form needs, and what it does not take. */
+export function checkedParametersOf(command: Command): JsonObject {
+  const parameters = parametersOf(command);
+  const { anyOf, oneOf: choices = anyOf } = command.parameters ?? schemaOf(command);
+  const rules = [...(Array.isArray(choices) ? formRules(choices.filter(isJsonObject)) : []), ...needRules(command)];
+  return rules.length === 0 ? parameters : { ...parameters, allOf: rules };
+}
+
+function needRules({ needs }: Command): JsonObject[] {
+  return needs === undefined ? [] : [{ anyOf: needs.map((required) => ({ required: [...required] })) }];
+}
+
+const fieldsOf = ({ properties }: JsonObject): JsonObject => (isJsonObject(properties) ? properties : {});
+
+/** For forms that one parameter tells apart by its value. */
+function formRules(forms: readonly JsonObject[]): JsonObject[] {
+  const constantOf = (form: JsonObject, name: string): Json | undefined => {
+    const field = fieldsOf(form)[name];
+    return isJsonObject(field) ? field['const'] : undefined;
+  };
+  const names = [...new Set(forms.flatMap((form) => Object.keys(fieldsOf(form))))];
+  const mark = names.find((name) => forms.every((form) => constantOf(form, name) !== undefined));
+  if (mark === undefined) return [];
+  return forms.map((form) => ({
+    if: { properties: { [mark]: { const: constantOf(form, mark) ?? null } }, required: [mark] },
+    then: {
+      required: form['required'] ?? [],
+      properties: Object.fromEntries(names.filter((name) => !(name in fieldsOf(form))).map((name) => [name, false])),
+    },
+  }));
+}
+
 const schemaOf = ({ params }: Command): JsonObject =>
   z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' }) as unknown as JsonObject;
 

@@ -13,7 +13,7 @@ export type SchemaFaults = (params: JsonObject) => readonly ParamFault[];
 /** Throws where the schema is none. */
 export function schemaFaults({ $schema, $id: _id, ...schema }: JsonObject): SchemaFaults {
   const validate = ajvFor(typeof $schema === 'string' ? $schema : '').compile(schema);
-  return (params) => (validate(params) ? [] : oneOfEachChoice(validate.errors ?? []).map(faultOf));
+  return (params) => (validate(params) ? [] : oneOfEachChoice((validate.errors ?? []).filter(isFinding)).map(faultOf));
 }
 
 export interface SchemaFlaw {
@@ -58,6 +58,9 @@ function ajvFor(draft: string): Pick<Ajv, 'compile' | 'validateSchema' | 'errors
   return draft.includes('2019-09') ? new Ajv2019(options) : new Ajv2020(options);
 }
 
+/** That a rule applied is said by what it found. */
+const isFinding = ({ keyword }: ErrorObject): boolean => keyword !== 'if';
+
 /**
  * Of a value that may have one of several forms, each form says what keeps the value from it. What counts is said by
  * the one form that is of the value's kind; where there is none, or several are, the kinds are said once.
@@ -68,6 +71,10 @@ function oneOfEachChoice(errors: readonly ErrorObject[]): ErrorObject[] {
   for (const choice of errors.toReversed()) {
     if ((choice.keyword !== 'anyOf' && choice.keyword !== 'oneOf') || !left.includes(choice)) continue;
     const inside = left.filter(({ schemaPath }) => schemaPath.startsWith(`${choice.schemaPath}/`));
+    if (fitsSeveral(choice)) {
+      left = left.filter((error) => !inside.includes(error));
+      continue;
+    }
     const isOtherKind = ({ keyword, instancePath }: ErrorObject): boolean =>
       keyword === 'type' && instancePath === choice.instancePath;
     const formOf = ({ schemaPath }: ErrorObject): string =>
@@ -78,10 +85,27 @@ function oneOfEachChoice(errors: readonly ErrorObject[]): ErrorObject[] {
       forms.size === 1 ? [choice, ...inside.filter((error) => others.has(formOf(error)))] : inside,
     );
     const kinds = inside.filter(isOtherKind).flatMap(({ params }) => params['type'] as string | string[]);
+    const groups = needed(inside, formOf);
+    if (groups !== undefined) {
+      choice.keyword = 'required';
+      choice.message = `must hold ${groups.join(' or ')}`;
+    }
     if (forms.size === 0) choice.message = `must be ${[...new Set(kinds)].join(' or ')}`;
     left = left.filter((error) => !dropped.has(error));
   }
   return left;
+}
+
+/** Of a value that fits more forms than it may, those it does not fit say nothing. */
+const fitsSeveral = ({ params }: ErrorObject): boolean => Array.isArray(params['passingSchemas']);
+
+/** Where all that the forms lack are parameters: those that each needs. */
+function needed(inside: readonly ErrorObject[], formOf: (error: ErrorObject) => string): string[] | undefined {
+  if (!inside.every(({ keyword }) => keyword === 'required')) return undefined;
+  const forms = new Map(
+    inside.map((error) => [formOf(error), (error.parentSchema as { required?: readonly string[] }).required ?? []]),
+  );
+  return Array.from(forms.values(), (names) => names.map((name) => `"${name}"`).join(' and '));
 }
 
 function pathOf({ instancePath }: ErrorObject): string[] {
@@ -110,6 +134,8 @@ function faultOf(error: ErrorObject): ParamFault {
     };
   if ((keyword === 'minLength' || keyword === 'minItems') && params['limit'] === 1)
     return { code: 'WRONG_VALUE', path, message: 'must not be empty' };
+  if (keyword === 'required') return { code: 'MISSING_KEY', path, message };
+  if (keyword === 'false schema') return { code: 'UNKNOWN_KEY', path, message: 'is not taken beside the others' };
   if (allowedValues !== undefined) {
     const allowed = allowedValues.map((value) => JSON.stringify(value)).join(', ');
     return { code: 'WRONG_VALUE', path, message: `must be one of ${allowed}` };

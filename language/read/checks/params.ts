@@ -8,12 +8,16 @@ import type { Origins } from '../draft/draft.ts';
 import type { Sites } from '../inventory/sites.ts';
 import { nearestFix } from '../remedies/meant-word.ts';
 
+/** Keys hold no references, whatever their values are. */
+const isOfKeys = ({ code, path }: ParamFault): boolean =>
+  code === 'UNKNOWN_KEY' || (code === 'MISSING_KEY' && path.length === 0);
+
 export function checkParams(sites: Sites, origins: Origins, check: ParamCheck | undefined): Problem[] {
   if (check === undefined) return [];
   return sites.steps.flatMap(({ step, path }) => {
     if (step.type !== 'command') return [];
     const { command, params = {} } = step;
-    const known = check(command, params).filter((fault) => fault.code === 'UNKNOWN_KEY' || !isOpen(params, fault));
+    const known = check(command, params).filter((fault) => isOfKeys(fault) || !isOpen(params, fault));
     return known.map(({ code, path: at, message, taken }): Problem => {
       const fix = taken === undefined ? undefined : nearestFix(at.at(-1) ?? '', taken).fix;
       const instead = fix ?? (taken === undefined || taken.length === 0 ? undefined : `there are ${taken.join(', ')}`);

@@ -28,7 +28,7 @@ describe('what is right is accepted', () => {
       .command('a', 'code/read', { path: 'a', encoding: 'utf8' })
       .command('b', 'code/read', (ref) => ({ path: `${ref('path')}/b`, encoding: ref('a.output') }))
       .command('c', 'data/list', (ref) => ({ collection: 'c', limit: ref('count'), filter: { id: ref('path') } }))
-      .command('d', 'code/git', (ref) => ({ operation: 'commit', message: `of ${ref('path')}`, count: 2 }))
+      .command('d', 'code/git', (ref) => ({ operation: 'log', format: `of ${ref('path')}`, count: 2 }))
       .command('e', 'code/verify', (ref) => ({ checks: [ref('path'), 'vitest'], fullTest: `{{${ref('count')} > 2}}` }))
       .command('f', 'health-check')
       .command('g', 'code/tree', {}, { timeoutMs: 5000 })

@@ -131,12 +131,14 @@ describe('an input schema', () => {
           a: { anyOf: [{ type: 'string' }, { type: 'null' }] },
           b: { type: ['integer', 'null'] },
           c: { type: 'object', properties: { dry: { type: 'boolean' } } },
+          d: { oneOf: [{ type: 'number' }, { type: 'integer' }, { type: 'string' }] },
+          e: { anyOf: [{ minimum: 5 }, { maximum: 2 }] },
         },
       },
     });
-    expect(said(own, { a: 1 })).toBe(
-      '"job": the input "a" (string or null) does not fit: it must fit one of the alternatives',
-    );
+    expect(said(own, { a: 1 })).toBe('"job": the input "a" (string or null) does not fit: it must be string or null');
+    expect(said(own, { d: 1 })).toContain('does not fit: it must fit exactly one of the alternatives');
+    expect(said(own, { e: 3 })).toContain('does not fit: it must fit one of the alternatives');
     expect(said(own, { b: 'x' })).toContain('it must be integer or null');
     expect(said(own, { c: { dry: 1 } })).toBe('"job": the input "c.dry" does not fit: it must be boolean');
   });

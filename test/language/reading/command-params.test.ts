@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { builtInParameters } from '../../../activities/commands/catalogue.ts';
+import { builtInCommands } from '../../../activities/commands/registry.ts';
 import { openOutput } from '../../../client/cli/output/output.ts';
 import { commandsIn } from '../../../client/cli/request/project-config.ts';
 import type { JsonObject } from '../../../language/json.ts';
@@ -44,10 +45,37 @@ describe('parameters that a command does not take', () => {
       { path: 'a', edits: [{ old: 1, new: 'x' }] },
       { code: 'WRONG_TYPE', path: 'steps.0.params.edits.0.old' },
     ],
+    ['code/git', { operation: 'commit' }, { code: 'MISSING_KEY', path: 'steps.0.params.message' }],
+    [
+      'code/git',
+      { operation: 'add', paths: ['$a'], message: 'x' },
+      { code: 'UNKNOWN_KEY', path: 'steps.0.params.message' },
+    ],
+    [
+      'data/delete',
+      { collection: '$a' },
+      { code: 'MISSING_KEY', message: expect.stringContaining('"id" or "filter"') },
+    ],
+    ['data/update', { collection: 'c', data: { n: 1 } }, { code: 'MISSING_KEY', path: 'steps.0.params' }],
+    [
+      'code/edit',
+      { path: 'a', old: 'x' },
+      {
+        code: 'MISSING_KEY',
+        message: '"code/edit": what it is given does not fit: must hold "old" and "new" or "edits"',
+      },
+    ],
+    ['ai/generate', { system: 'x' }, { code: 'MISSING_KEY', path: 'steps.0.params' }],
+    ['ai/should-respond', { strategy: 'x' }, { code: 'MISSING_KEY', path: 'steps.0.params' }],
     ['health-check', { a: 1 }, { code: 'UNKNOWN_KEY', path: 'steps.0.params.a' }],
   ])('%s %j', (command, given, problem) => {
     expect(found(command, given)).toContainEqual(expect.objectContaining({ severity: 'error', ...problem }));
     expect(fits(definition(command, given))).toBe(false);
+    expect(
+      builtInCommands()
+        .find(({ name }) => name === command)
+        ?.params.safeParse(given).success,
+    ).toBe(false);
   });
 });
 
@@ -82,6 +110,14 @@ describe('parameters that it takes', () => {
   test.each<[string, JsonObject]>([
     ['code/read', { path: 'x' }],
     ['code/read', { path: '$a' }],
+    ['code/git', { operation: '$a', message: 'x' }],
+    ['code/git', { operation: 'commit', message: '$a' }],
+    ['code/git', { operation: 'status' }],
+    ['code/git', { operation: 'switch', branch: 'b', create: true }],
+    ['data/delete', { collection: 'c', id: '$a' }],
+    ['data/update', { collection: 'c', filter: '$a', data: '$a' }],
+    ['code/edit', { path: 'a', old: '$a', new: '' }],
+    ['ai/generate', { messages: '$a' }],
     ['code/search', { pattern: 'x', limit: '$a' }],
     ['code/search', { pattern: 'x', limit: '{{a + 1}}', ignoreCase: '{{a}}' }],
     ['code/edit', { path: 'a', edits: '$a' }],
