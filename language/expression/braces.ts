@@ -41,6 +41,17 @@ export function endOfBraces(text: string, at: number): number | undefined {
   return undefined;
 }
 
+/** What keeps the braces that begin at `at` from being read, when they have no end. */
+export function findingOfOpenBraces(text: string, at: number): { finding: string; remedy?: string } {
+  const inner = text.slice(at, at + bracesLengthMax).split('}}', 2);
+  return inner.length === 2 && /[\r\n]/.test(inner[0] ?? '')
+    ? { finding: 'hold a line break', remedy: LINE_BREAK_REMEDY }
+    : { finding: 'are not closed with }} on the same line, or hold a single brace or too many levels' };
+}
+
+const LINE_BREAK_REMEDY =
+  'write them on one line, and "\\\\n" for a line break in quotes (two backslashes in JSON, and in double quotes in YAML)';
+
 /** What stands between the braces, or undefined for what is another language's (`{{.Names}}`, `{{json .}}`). */
 export function contentOfBraces(content: string): BraceContent | undefined {
   const source = content.trim();

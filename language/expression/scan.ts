@@ -7,7 +7,7 @@
  * Invariant: text that passes cannot overflow the stack of the parser or of the evaluator.
  */
 import { expressionDepthMax, expressionLengthMax, expressionNodesMax } from '../limits.ts';
-import { contentOfBraces, endOfBraces } from './braces.ts';
+import { contentOfBraces, endOfBraces, findingOfOpenBraces } from './braces.ts';
 
 export interface Scanned {
   readonly text: string;
@@ -146,10 +146,14 @@ function scanTemplateText(state: State, char: string): undefined {
   return take(state, 2);
 }
 
+function openBraces({ text, at }: State): string {
+  const { finding, remedy } = findingOfOpenBraces(text, at);
+  return [`the braces at character ${at} ${finding}`, remedy ?? []].flat().join('; ');
+}
+
 function scanBraces(state: State): string | undefined {
   const end = endOfBraces(state.text, state.at);
-  if (end === undefined)
-    return `the braces at character ${state.at} are not closed with }} on the same line, or hold a brace or too many levels`;
+  if (end === undefined) return openBraces(state);
   const found = readBraces(state.text.slice(state.at + 2, end - 2), state);
   if (typeof found === 'string') return found;
   const placeholder = `${PLACEHOLDER}${state.braces.size}`;

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Json, JsonObject } from '../json.ts';
 import type { ParamFault } from './param-check.ts';
 
-const options: Options = { allErrors: true, strict: false, logger: false, validateFormats: false };
+const options: Options = { allErrors: true, strict: false, logger: false, validateFormats: false, verbose: true };
 
 /** What a schema finds in parameters. */
 export type SchemaFaults = (params: JsonObject) => readonly ParamFault[];
@@ -13,18 +13,7 @@ export type SchemaFaults = (params: JsonObject) => readonly ParamFault[];
 /** Throws where the schema is none. */
 export function schemaFaults({ $schema, $id: _id, ...schema }: JsonObject): SchemaFaults {
   const validate = ajvFor(typeof $schema === 'string' ? $schema : '').compile(schema);
-  return (params) => (validate(params) ? [] : withoutChoices(validate.errors ?? []).map(faultOf));
-}
-
-/** Of a value that fits none of several schemas, one finding, and not what each of them misses. */
-function withoutChoices(errors: readonly ErrorObject[]): ErrorObject[] {
-  const choices = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
-  return errors.filter(
-    (error) =>
-      !choices.some(
-        (choice) => error.schemaPath.startsWith(`${choice.schemaPath}/`) && error.instancePath === choice.instancePath,
-      ),
-  );
+  return (params) => (validate(params) ? [] : oneOfEachChoice(validate.errors ?? []).map(faultOf));
 }
 
 export interface SchemaFlaw {
@@ -69,6 +58,32 @@ function ajvFor(draft: string): Pick<Ajv, 'compile' | 'validateSchema' | 'errors
   return draft.includes('2019-09') ? new Ajv2019(options) : new Ajv2020(options);
 }
 
+/**
+ * Of a value that may have one of several forms, each form says what keeps the value from it. What counts is said by
+ * the one form that is of the value's kind; where there is none, or several are, the kinds are said once.
+ */
+function oneOfEachChoice(errors: readonly ErrorObject[]): ErrorObject[] {
+  let left = [...errors];
+  // The choice around another comes behind it.
+  for (const choice of errors.toReversed()) {
+    if ((choice.keyword !== 'anyOf' && choice.keyword !== 'oneOf') || !left.includes(choice)) continue;
+    const inside = left.filter(({ schemaPath }) => schemaPath.startsWith(`${choice.schemaPath}/`));
+    const isOtherKind = ({ keyword, instancePath }: ErrorObject): boolean =>
+      keyword === 'type' && instancePath === choice.instancePath;
+    const formOf = ({ schemaPath }: ErrorObject): string =>
+      schemaPath.slice(choice.schemaPath.length + 1).split('/')[0] ?? '';
+    const others = new Set(inside.filter(isOtherKind).map(formOf));
+    const forms = new Set(inside.map(formOf).filter((form) => !others.has(form)));
+    const dropped = new Set(
+      forms.size === 1 ? [choice, ...inside.filter((error) => others.has(formOf(error)))] : inside,
+    );
+    const kinds = inside.filter(isOtherKind).flatMap(({ params }) => params['type'] as string | string[]);
+    if (forms.size === 0) choice.message = `must be ${[...new Set(kinds)].join(' or ')}`;
+    left = left.filter((error) => !dropped.has(error));
+  }
+  return left;
+}
+
 function pathOf({ instancePath }: ErrorObject): string[] {
   return instancePath
     .split('/')
@@ -77,7 +92,7 @@ function pathOf({ instancePath }: ErrorObject): string[] {
 }
 
 function faultOf(error: ErrorObject): ParamFault {
-  const { keyword, params, message = 'does not fit' } = error;
+  const { keyword, params, parentSchema, message = 'does not fit' } = error;
   const path = pathOf(error);
   const { missingProperty, additionalProperty, allowedValues } = params as {
     missingProperty?: string;
@@ -87,18 +102,26 @@ function faultOf(error: ErrorObject): ParamFault {
   if (keyword === 'required' && missingProperty !== undefined)
     return { code: 'MISSING_KEY', path: [...path, missingProperty], message: 'is needed' };
   if (keyword === 'additionalProperties' && additionalProperty !== undefined)
-    return { code: 'UNKNOWN_KEY', path: [...path, additionalProperty], message: 'is not taken' };
+    return {
+      code: 'UNKNOWN_KEY',
+      path: [...path, additionalProperty],
+      message: 'is not taken',
+      taken: Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {}),
+    };
+  if ((keyword === 'minLength' || keyword === 'minItems') && params['limit'] === 1)
+    return { code: 'WRONG_VALUE', path, message: 'must not be empty' };
   if (allowedValues !== undefined) {
     const allowed = allowedValues.map((value) => JSON.stringify(value)).join(', ');
     return { code: 'WRONG_VALUE', path, message: `must be one of ${allowed}` };
   }
   if (keyword === 'type' && Array.isArray(params['type']))
     return { code: 'WRONG_TYPE', path, message: `must be ${params['type'].join(' or ')}` };
-  if (keyword === 'anyOf' || keyword === 'oneOf')
+  const isChoice = keyword === 'anyOf' || keyword === 'oneOf';
+  if (isChoice && !message.startsWith('must be '))
     return {
       code: 'WRONG_VALUE',
       path,
       message: `must fit ${keyword === 'anyOf' ? 'one' : 'exactly one'} of the alternatives`,
     };
-  return { code: keyword === 'type' ? 'WRONG_TYPE' : 'WRONG_VALUE', path, message };
+  return { code: keyword === 'type' || isChoice ? 'WRONG_TYPE' : 'WRONG_VALUE', path, message };
 }

@@ -8,7 +8,8 @@ import type { Known } from '../../read-definition.ts';
 import type { Output } from '../output/output.ts';
 import { projectConfig } from './project-config.ts';
 import { fitInputs, projectFolder, readInputs } from './run-request.ts';
-import { problemLines } from '../output/problem-lines.ts';
+import { problemLines } from '../../show/problem-lines.ts';
+import { repeatable } from './usage.ts';
 
 export interface RequestOptions {
   json?: boolean;
@@ -30,14 +31,9 @@ export interface DefinitionRequest {
 
 export function requestOptions(command: Command): Command {
   return command
-    .argument('<definition>', 'a JSON file, or the name of a definition')
+    .argument('<definition>', 'the file of a definition, or its name')
     .addOption(new Option('--project <dir>', 'the folder the runs work in').default('.'))
-    .option(
-      '--input <name=value>',
-      'an input; a value that is not JSON is text (repeatable)',
-      (given: string, all: string[]) => [...all, given],
-      [],
-    )
+    .addOption(repeatable('--input <name=value>', 'an input; a value that is not JSON is text (repeatable)'))
     .option('--input-file <file>', 'inputs as a JSON object')
     .option('--persona <id>', 'owner of the runs (default: the user)')
     .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME');

@@ -1,19 +1,26 @@
 /** The definition in a file, for verbs that need one without errors; its errors go to stderr. */
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
 import type { Catalogue } from '../../../language/catalogue.ts';
 import { shownAsText } from '../../../language/graph/step-label.ts';
 import { declaredInputs, type DeclaredInput } from '../../../language/inputs/declared-inputs.ts';
 import type { Definition } from '../../../language/model.ts';
 import { hasErrors } from '../../../language/problems.ts';
-import { isDefinitionFile } from '../../../language/read/text/definition-text.ts';
-import { filesAround, filesOfProject, readDefinitionFile, type Commands, type Known } from '../../read-definition.ts';
+import {
+  filesAround,
+  filesOfProject,
+  isPathGiven,
+  readDefinitionFile,
+  type Commands,
+  type Known,
+} from '../../read-definition.ts';
+import { ConfigError } from '../../../services/config/config-error.ts';
 import { PLAIN } from '../../show/paint.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { table } from '../output/table.ts';
 import type { FoundDefinition } from './find-definition.ts';
 import { commandsIn } from './project-config.ts';
-import { problemLines } from '../output/problem-lines.ts';
+import { problemLines } from '../../show/problem-lines.ts';
 
 export interface GoodDefinition {
   definition: Definition;
@@ -28,18 +35,15 @@ export async function readGoodDefinition(
   project = process.cwd(),
 ): Promise<GoodDefinition | null> {
   const commands = await commandsIn(project, output);
-  const { definition, problems, known } = isNamed(file)
-    ? await readNamed(file, project, commands, output)
-    : readAt(resolve(file), commands);
+  const { definition, problems, known } = isPathGiven(file)
+    ? readAt(resolve(file), commands)
+    : await readNamed(file, project, commands, output);
   if (definition !== null && !hasErrors(problems)) return { definition, known, catalogue: commands.catalogue };
   output.object({ ok: false, problems });
   output.note(`${file} cannot be read as a definition:`);
   for (const line of problemLines(problems, output.paint)) output.note(line);
   return null;
 }
-
-/** No path of a file: a name, which the project, the shipped ones and the store are asked for. */
-const isNamed = (given: string): boolean => !(isDefinitionFile(given) || given.includes('/') || existsSync(given));
 
 function readAt(path: string, commands: Commands): Pick<FoundDefinition, 'definition' | 'problems' | 'known'> {
   const around = filesAround(path, commands);
@@ -58,19 +62,33 @@ async function readNamed(name: string, project: string, commands: Commands, outp
 
 /** The inputs of the definition that one of the words names, for `--help`; empty where none does. */
 export async function inputsHelp(words: readonly string[], project: string): Promise<string> {
-  const commands = await commandsIn(project, openOutput({}));
+  let commands: Commands;
+  try {
+    commands = await commandsIn(project, openOutput({}));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return `\nThe inputs cannot be listed: ${shownAsText(error.message)}`;
+  }
   const files = filesOfProject(project, commands);
+  let refused: string | null = null;
   for (const word of words) {
-    const file = existsSync(word) ? resolve(word) : files.find(word);
+    const file = isFile(word) ? resolve(word) : files.find(word);
     if (file === null) continue;
     const { definition } = readDefinitionFile(file, filesAround(file, commands));
-    if (definition === null) continue;
+    if (definition === null) {
+      refused ??= file;
+      continue;
+    }
     const inputs = declaredInputs(definition);
     const heading = `\nInputs of ${shownAsText(definition.name)}:`;
     return inputs.length === 0 ? `${heading} none are declared` : [heading, ...inputLines(inputs)].join('\n');
   }
-  return '';
+  if (refused === null) return '';
+  const shown = shownAsText(relative('.', refused));
+  return `\nThe inputs of ${shown} cannot be listed: sentinel validate ${shown} says why.`;
 }
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
 function inputLines(inputs: readonly DeclaredInput[]): string[] {
   const rows = inputs.map(({ name, type = '', description = '', default: value, isNeeded }) => {

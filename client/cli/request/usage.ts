@@ -1,4 +1,5 @@
 /** Mistakes in what was typed: one sentence that says what to do instead. */
+import { Option } from 'commander';
 import { closest, distance } from 'fastest-levenshtein';
 import { ClientError } from '../../../runs/client-error.ts';
 
@@ -27,4 +28,11 @@ export function oneOf<Choice extends string>(option: string, choices: readonly C
     if (choice === undefined) throw usage(`${option} is "${text}"; write one of ${choices.join(', ')}.`);
     return choice;
   };
+}
+
+/** An option that may be given several times. */
+export function repeatable(flags: string, description: string): Option {
+  return new Option(flags, description)
+    .argParser((given: string, all: readonly string[]) => [...all, given])
+    .default([], 'none');
 }

@@ -7,6 +7,7 @@ import { EXIT } from '../output/exit-codes.ts';
 import type { Output } from '../output/output.ts';
 import { readGoodDefinition } from '../request/good-definition.ts';
 import { handleFor, readInputs } from '../request/run-request.ts';
+import { repeatable } from '../request/usage.ts';
 
 export interface ForkOptions {
   json?: boolean;
@@ -20,11 +21,11 @@ export interface ForkOptions {
 
 export function forkOptions(command: Command): Command {
   return command
-    .option(
-      '--set <name=value>',
-      'set a variable before the run begins; a value that is not JSON is text (repeatable)',
-      (given: string, all: string[]) => [...all, given],
-      [],
+    .addOption(
+      repeatable(
+        '--set <name=value>',
+        'set a variable before the run begins; a value that is not JSON is text (repeatable)',
+      ),
     )
     .option('--edit <file>', 'continue with this definition; steps that are open at that point must keep their places')
     .option('--id <handle>', 'the handle of the new run (default: a new one)')

@@ -54,7 +54,10 @@ Examples:
         );
         output.object(found.map(view));
         for (const { id, data } of found) output.line(`${output.paint.strong(id)}  ${oneLine(previewOf(data))}`);
-        if (found.length === 0) output.note(`sentinel: the collection "${collection}" has no such record.`);
+        if (found.length === 0)
+          output.note(
+            `sentinel: the collection "${collection}" has no ${options.filter === undefined ? 'records' : 'such record'}.`,
+          );
       });
     });
 }

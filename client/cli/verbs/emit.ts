@@ -6,7 +6,7 @@ import { EXIT } from '../output/exit-codes.ts';
 import { openOutput } from '../output/output.ts';
 import { givenJson } from '../request/given-json.ts';
 import { projectFolder } from '../request/run-request.ts';
-import { usage } from '../request/usage.ts';
+import { repeatable, usage } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
 
 interface Options {
@@ -23,12 +23,7 @@ export function define(command: Command): void {
     .description('Publishes an event, which starts the runs of matching triggers and wakes the runs that wait for it.')
     .argument('<name>', 'the name, such as deploy:done')
     .option('--data <json>', "the event's data as JSON")
-    .option(
-      '--text <name=text>',
-      'a field of the data, always text (repeatable)',
-      (given: string, all: string[]) => [...all, given],
-      [],
-    )
+    .addOption(repeatable('--text <name=text>', 'a field of the data, always text (repeatable)'))
     .option('--id <id>', 'publishing the same name and id again changes nothing (default: a new id)')
     .option('--project <dir>', 'only triggers and runs of this project see the event (default: all do)')
     .option('--if-up', 'start no services; if they are down, the event is lost and the exit code is 1')

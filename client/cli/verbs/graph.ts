@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Graph } from '../../../language/graph/graph.ts';
+import { isDefinitionFile } from '../../../language/read/text/definition-text.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 
@@ -15,7 +16,7 @@ export function define(command: Command): void {
     .addHelpText(
       'after',
       `
-The argument is a file if a file has that name or if it ends in .json; otherwise it is the handle of a run.
+The argument is a file if a file has that name, or if it ends in .json, .jsonc, .yaml or .yml; otherwise it is the handle of a run.
 
 Examples:
   sentinel graph sentinels/build.json > build.mmd
@@ -25,7 +26,7 @@ Examples:
     .action(async (given: string, options: { json?: boolean }) => {
       const output = openOutput(options);
       const graph =
-        existsSync(given) || given.endsWith('.json')
+        existsSync(given) || isDefinitionFile(given)
           ? await graphOfFile(given, output)
           : await graphOfRun(given, output);
       if (graph === null) {

@@ -1,15 +1,17 @@
 /** `sentinel run FILE-or-NAME`: finds all mistakes in the request before it starts anything. */
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { Option, type Command } from 'commander';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { recordRuns, refuseBoth } from '../files/recording.ts';
 import { fitInputs, handleFor, projectFolder, readInputs } from '../request/run-request.ts';
-import { usage, wholeNumber } from '../request/usage.ts';
+import { repeatable, usage, wholeNumber } from '../request/usage.ts';
 import { watchRun } from '../following/watch-run.ts';
 import { projectConfig } from '../request/project-config.ts';
 import { withClient } from '../request/with-client.ts';
 import type { OpenClient } from '../../open-client.ts';
-import { problemLines } from '../output/problem-lines.ts';
+import { problemLines } from '../../show/problem-lines.ts';
 
 interface Options {
   json?: boolean;
@@ -31,14 +33,9 @@ export async function define(command: Command, argv: readonly string[]): Promise
       'Starts a run and follows it to its end. Exit code 0 completed, 1 failed or stopped by a limit, 2 problems or usage, ' +
         '3 waiting for an answer (away from a terminal), 130 cancelled. Ctrl-C detaches; a second one cancels the run.',
     )
-    .argument('<definition>', 'a JSON file, or the name of a definition')
+    .argument('<definition>', 'the file of a definition, or its name')
     .option('--project <dir>', 'the folder that the run works in', '.')
-    .option(
-      '--input <name=value>',
-      'an input; a value that is not JSON is text (repeatable)',
-      (given: string, all: string[]) => [...all, given],
-      [],
-    )
+    .addOption(repeatable('--input <name=value>', 'an input; a value that is not JSON is text (repeatable)'))
     .option('--input-file <file>', 'inputs as a JSON object')
     .option('--persona <id>', 'owner of the run (default: the user)')
     .option('--id <handle>', 'the handle of the run (default: a new one)')
@@ -72,8 +69,13 @@ Examples:
   const words = argv.slice(1).filter((word) => !word.startsWith('-'));
   if (words.length === 0 || !argv.some((word) => word === '--help' || word === '-h')) return;
   const { inputsHelp } = await import('../request/good-definition.ts');
-  const at = argv.indexOf('--project');
-  command.addHelpText('after', await inputsHelp(words, (at === -1 ? undefined : argv[at + 1]) ?? '.'));
+  const { values } = parseArgs({
+    args: [...argv],
+    options: { project: { type: 'string', default: '.' } },
+    strict: false,
+    allowPositionals: true,
+  });
+  command.addHelpText('after', await inputsHelp(words, resolve(String(values.project))));
 }
 
 async function run(given: string, options: Options): Promise<number> {

@@ -9,7 +9,7 @@ import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { fitInputs, projectFolder, readInputs } from '../request/run-request.ts';
 import { table } from '../output/table.ts';
-import { usage } from '../request/usage.ts';
+import { repeatable, usage } from '../request/usage.ts';
 
 interface Options {
   json?: boolean;
@@ -31,12 +31,7 @@ export function define(command: Command): void {
     )
     .argument('<file>', 'the file of a definition')
     .option('--project <dir>', 'the folder that the run would work in', '.')
-    .option(
-      '--input <name=value>',
-      'an input; a value that is not JSON is text (repeatable)',
-      (given: string, all: string[]) => [...all, given],
-      [],
-    )
+    .addOption(repeatable('--input <name=value>', 'an input; a value that is not JSON is text (repeatable)'))
     .option('--input-file <file>', 'inputs as a JSON object')
     .option('--replies <file>', 'replies of steps, {KEY-or-PATTERN: reply}, as in test files')
     .option('--persona <id>', 'owner of the run (default: the user)')

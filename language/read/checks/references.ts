@@ -31,6 +31,11 @@ export function checkReferences(
     // Its parts are names that nothing sets, each of them.
     if (label !== undefined && hyphened.has(`${reference.at} ${label}`)) continue;
     hyphened.add(`${reference.at} ${label}`);
+    const item = itemElsewhere(reference, sites);
+    if (item !== undefined && reference.from !== 'shell') {
+      problems.push(item);
+      continue;
+    }
     // In a shell line a name is the shell's own, and braces that name nothing of ours may be meant for a program.
     const isShells = reference.from === 'shell' && label === undefined;
     if (isShells && !inBraces(reference)) continue;
@@ -73,6 +78,17 @@ export function isSet(name: string, definition: DefinitionSite, names: Names): b
 
 export function isBound(name: string, reference: ReferenceSite): boolean {
   return reference.place.loops.some(({ loop }) => 'as' in loop && loop.as === name);
+}
+
+/** The item of a list that the reference is not in. */
+function itemElsewhere({ name, written, at: path, place }: ReferenceSite, sites: Sites): Problem | undefined {
+  const list = sites.loops.find(
+    (site) =>
+      site.isApart === true && site.place.definition === place.definition && 'as' in site.loop && site.loop.as === name,
+  );
+  if (list === undefined) return undefined;
+  const message = `${written} is the item of ${list.path}, and is not seen outside its steps; read the list, or the result of the parallel step ("outputTo")`;
+  return { code: 'SIBLING_REFERENCE', severity: 'warning', path, message };
 }
 
 /** `{{run-tests.stdout}}`, where a step is called so: behind a bare name a hyphen is a minus. A label ends at the first dot. */

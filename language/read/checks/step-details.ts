@@ -47,8 +47,9 @@ function checkByType(site: StepSite, at: At): Problem[] {
         ...timeless(step, at),
         ...(Object.keys(step.values).length === 0 ? [withoutEffect('values', at, 'it sets nothing')] : []),
       ];
-    case 'command':
     case 'join':
+      return checkJoin(step.handles, at('handles'), at);
+    case 'command':
     case 'emit':
     case 'condition':
     case 'loop':
@@ -126,6 +127,24 @@ function checkSleep({ durationMs, until }: SleepStep, at: At): Problem[] {
       `${JSON.stringify(until)} is no time; write it with date and zone, such as "2026-01-31T08:00:00Z"`,
     ),
   ];
+}
+
+/** What stands there is no handle and can give none; what a reference gives is known when the step begins. */
+function checkJoin(handles: unknown, path: string, at: At): Problem[] {
+  if (Array.isArray(handles)) {
+    if (handles.length === 0) return [withoutEffect('handles', at, 'it names no run to wait for')];
+    return handles.flatMap((handle, index) =>
+      Array.isArray(handle) && handle.length === 0 ? [] : checkJoin(handle, join(path, String(index)), at),
+    );
+  }
+  const isNone =
+    handles === null ||
+    typeof handles === 'number' ||
+    typeof handles === 'boolean' ||
+    (typeof handles === 'string' && !isTemplate(handles) && (handles === '' || handles.includes('*')));
+  if (!isNone) return [];
+  const message = `${JSON.stringify(handles)} is no handle of a run; write the variable that a step with "await": false sets, such as "$started", or a handle`;
+  return [error('WRONG_VALUE', path, message)];
 }
 
 function timeless({ timeoutMs }: FailStep | SetStep, at: At): Problem[] {

@@ -1,5 +1,6 @@
 /** Texts that look like references to something that is there, cannot be read, and so would stay text unnoticed. */
 import { quotedLabel } from '../../expression/braces.ts';
+import { foreignForm } from '../../expression/foreign-forms.ts';
 import { LIBRARIES } from '../../expression/convert.ts';
 import { variablesSetBy } from '../../references/variables-set.ts';
 import type { Problem } from '../../problems.ts';
@@ -16,19 +17,20 @@ export function checkUnread(sites: Sites, unread: readonly UnreadSite[]): Proble
     .flatMap(({ step }) => [step.name, ...variablesSetBy(step)])
     .filter((label) => label !== undefined);
   const names = new Set([...labels, ...inputsOf(sites), ...itemsOf(sites), ...BRACE_ROOTS, ...BUILT_INS]);
-  return unread.flatMap(({ name, content, written, finding, unknown, at, inQuotes }): Problem[] => {
+  return unread.flatMap(({ name, content, written, finding, remedy, unknown, at, inQuotes }): Problem[] => {
     const label = labels.find((known) => begins(content, known) || begins(content, `named.${known}`));
     const known = names.has(name) ? name : wordsIn(content).find((word) => names.has(word));
     if (label === undefined && known === undefined && !OF_JAVASCRIPT.has(name)) return [];
     const isLabel = name === 'named' || (label !== undefined && label !== name);
     const fix =
-      inQuotes === true
+      remedy ??
+      (inQuotes === true
         ? `take the quotes off: ${written}`
         : isLabel
           ? quotedFix(label)
-          : known === undefined
+          : known === undefined || unknown !== undefined || foreignForm(content) !== undefined
             ? 'write what expressions can read'
-            : `write {{${known}}}, with a path behind the name`;
+            : `write {{${known}}}, with a path behind the name`);
     const literally = written.startsWith('$') ? '\\$' : '\\{{';
     const message = `${written} looks like a reference and stays text: ${unknown === undefined ? finding : unknownCall(unknown)}; ${fix}, or ${literally} where the text is meant`;
     return [{ code: 'BAD_REFERENCE', severity: 'warning', path: at, message, fix }];

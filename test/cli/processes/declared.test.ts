@@ -1,5 +1,5 @@
 /** What a definition declares, on the command line: its inputs, and the forms and places of its text. */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildCli, type BuiltCli } from './built-cli.ts';
@@ -40,6 +40,41 @@ describe('the inputs of a definition', () => {
 
   it('are none where none are declared', async () => {
     expect((await cli.run(['run', '--help', 'hello.json'])).stdout).toContain('Inputs of hello: none are declared');
+  });
+
+  it('stand in the help of a project that has a configuration, from its folder and from another', async () => {
+    const project = join(cli.folder, 'configured');
+    mkdirSync(join(project, 'sentinels'), { recursive: true });
+    const pick = { name: 'pick', inputs: { fruit: 'pear' }, steps: [{ type: 'emit', event: '$fruit' }] };
+    writeFileSync(join(project, 'sentinels', 'pick.json'), JSON.stringify(pick));
+    writeFileSync(join(project, 'sentinel.config.ts'), 'export default {};\n');
+    for (const [cwd, args] of [
+      [project, ['run', 'pick', '--help']],
+      [project, ['run', 'sentinels/pick.json', '--help']],
+      [cli.folder, ['run', 'pick', '--project', 'configured', '-h']],
+      [cli.folder, ['run', '--project=configured', 'pick', '--help']],
+    ] as const) {
+      const { code, stdout } = await cli.run(args, { cwd });
+      expect({ args, code }).toEqual({ args, code: 0 });
+      expect(stdout).toMatch(/Inputs of pick:\n.*\n +fruit +default "pear"\n/);
+    }
+  });
+
+  it('that cannot be read leave the help as it is, and say why', async () => {
+    const project = join(cli.folder, 'broken');
+    mkdirSync(project);
+    writeFileSync(join(project, 'sentinel.config.ts'), 'export default { commandz: [] };\n');
+    const broken = await cli.run(['run', 'hello', '--project', 'broken', '--help']);
+    expect(broken.code).toBe(0);
+    expect(broken.stdout).toMatch(
+      /^Usage: [^]*\nThe inputs cannot be listed: .*sentinel\.config\.ts: .*"commandz"\.\n$/,
+    );
+    writeFileSync(join(cli.folder, 'no-steps.json'), '{"name": "no-steps"}');
+    const { code, stdout } = await cli.run(['run', 'no-steps.json', '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^Usage: [^]*\nThe inputs of no-steps\.json cannot be listed: sentinel validate no-steps\.json says why\.\n$/,
+    );
   });
 
   it.each([
