@@ -126,9 +126,9 @@ export class SentinelClient {
     const cassette = text === undefined ? undefined : await putCassette(parts.store, text);
     const started = await startRun(parts, {
       definition,
-      inputs: {},
-      persona: 'local',
       ...given,
+      inputs: given.inputs ?? {},
+      persona: given.persona ?? 'local',
       ...(cassette === undefined ? {} : { cassette }),
     });
     if (!started.isNew) {

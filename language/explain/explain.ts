@@ -80,10 +80,10 @@ function triggerSentence(trigger: Definition['trigger']): string {
 }
 
 function eventSentence({ event, filter, debounceMs }: Extract<Trigger, { type: 'event' }>): string {
-  const which = filter === undefined ? '' : ` for which ${shownAsText(filter)} holds`;
+  const which = filter === undefined ? '' : ` for which ${shownAsText(filter)} is true`;
   return debounceMs === undefined
     ? `Each event "${event}"${which} starts it.`
-    : `Events "${event}"${which} start it once none has come for ${durationWords(debounceMs)}, with the last one.`;
+    : `It starts ${durationWords(debounceMs)} after the last event "${event}"${which}, with that event.`;
 }
 
 function overlapWords(overlap: 'skip' | 'buffer' | 'cancel' | 'all' | undefined): string {

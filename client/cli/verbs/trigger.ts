@@ -108,14 +108,14 @@ const notWatched = (project: string): string =>
   `sentinel: no worker watches the files of ${project} yet; what changes before one does is not seen (see "sentinel doctor")`;
 
 function whenText({ event, filter, debounceMs }: Trigger): string {
-  const which = `${event}${filter === null ? '' : ` for which ${oneLine(filter)} holds`}`;
-  return debounceMs === null ? `at each ${which}` : `once no ${which} has come for ${durationText(debounceMs)}`;
+  const which = `event ${event}${filter === null ? '' : ` for which ${oneLine(filter)} is true`}`;
+  return debounceMs === null ? `at each ${which}` : `${durationText(debounceMs)} after the last ${which}`;
 }
 
 function resultText(registered: Registered, name: string): string {
   switch (registered.type) {
     case 'event':
-      return `${name} starts ${whenText(registered.trigger)} in ${registered.trigger.project}.`;
+      return `${name} starts ${whenText(registered.trigger)}, in ${registered.trigger.project}.`;
     case 'schedule':
       return `${name} starts at ${registered.schedule.cron} (${registered.schedule.timeZone}): "sentinel schedule show ${registered.schedule.id}".`;
     case 'immediate':
@@ -174,7 +174,7 @@ Examples:
         const starts = await triggers.starts(trigger.id, limit);
         output.object({ ...trigger, starts });
         output.line(
-          `${output.paint.strong(trigger.name)} starts ${whenText(trigger)} in ${trigger.project}${trigger.isPaused ? ' (paused)' : ''}`,
+          `${output.paint.strong(trigger.name)} starts ${whenText(trigger)}, in ${trigger.project}${trigger.isPaused ? ' (paused)' : ''}`,
         );
         const rows = starts.map(({ handle, state, reason, heldBy, event }) => [
           heldBy ?? handle,

@@ -256,10 +256,10 @@ test('what starts it: events that a filter takes, and a wait until none comes', 
   const filter = "$event.branch === 'main'";
   expect(starts({ type: 'event', event: 'git:push' })).toBe('Each event "git:push" starts it.');
   expect(starts({ type: 'event', event: 'git:push', filter })).toBe(
-    `Each event "git:push" for which ${filter} holds starts it.`,
+    `Each event "git:push" for which ${filter} is true starts it.`,
   );
   expect(starts({ type: 'event', event: 'file:*', debounceMs: 2_000 })).toBe(
-    'Events "file:*" start it once none has come for 2 seconds, with the last one.',
+    'It starts 2 seconds after the last event "file:*", with that event.',
   );
 });
 

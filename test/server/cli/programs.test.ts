@@ -59,3 +59,18 @@ test('examples/steer-a-run.ts starts a run, edits a step, answers the question, 
     out: expect.stringContaining('published 1.2.3') as string,
   });
 });
+
+test('a program may hand on inputs that it was not given', async () => {
+  const { code, out, err } = await program(
+    'hand-on.mjs',
+    `import { SentinelClient } from 'sentinel-engine/client';
+const client = new SentinelClient();
+const definition = { name: 'hand-on', inputs: { n: 4 }, steps: [{ type: 'set', values: { m: '$n' } }], loop: { type: 'once' } };
+const { handle } = await client.start(definition, { project: process.cwd(), inputs: undefined, persona: undefined });
+console.log(JSON.stringify((await client.result(handle)).outputs));
+await client.close();
+`,
+  );
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(JSON.parse(out)).toEqual({ m: 4 });
+});

@@ -59,7 +59,7 @@ test('of changed files that come one after the other, the last one that the filt
     trigger: { type: 'event', event: 'file:changed', filter: "$event.path.endsWith('.ts')", debounceMs: 2_000 },
   });
   expect(await register(definition)).toContain(
-    `sources starts once no file:changed for which $event.path.endsWith('.ts') holds has come for 2.0 s in ${harness.project}.`,
+    `sources starts 2.0 s after the last event file:changed for which $event.path.endsWith('.ts') is true, in ${harness.project}.`,
   );
   for (const name of ['a.ts', 'b.ts', 'c.ts', 'd.md']) {
     writeFileSync(join(harness.project, name), name);
