@@ -2,7 +2,7 @@
  * Definitions in files: reading one with all its problems, and finding those that its `$ref`s name:
  * beside it, then among the shipped ones. A file that cannot be read is a problem like any other.
  */
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { builtInCatalogue } from '../activities/commands/catalogue.ts';
 import { refFiles } from '../activities/definitions/ref-files.ts';
@@ -151,6 +151,10 @@ export class DefinitionFiles implements Named {
     return name;
   }
 }
+
+/** Whether what a person gave is a path: one that is there, or that is written as one. A name may hold slashes too. */
+export const isPathGiven = (given: string): boolean =>
+  isDefinitionFile(given) || /^(?:\.{0,2}|~)\//.test(given) || existsSync(given);
 
 const builtIn = (): Commands => ({ catalogue: builtInCatalogue() });
 

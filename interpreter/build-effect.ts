@@ -196,8 +196,14 @@ export function confinementOf(walk: Walk, step: Step): { confinement?: Confineme
 }
 
 export function strictFailure(key: string, unresolved: readonly string[]): FailureInfo {
+  return unresolvedFailure(key, unresolved, ', or remove "strict"');
+}
+
+/** Of a step that cannot do anything without the value, whether the definition is strict or not. */
+export function unresolvedFailure(key: string, unresolved: readonly string[], otherwise = ''): FailureInfo {
   const names = unresolved.join(', ');
-  const message = `${key}: ${names} ${unresolved.length === 1 ? 'has' : 'have'} no value here; set it before this step, or remove "strict"`;
+  const [has, it] = unresolved.length === 1 ? ['has', 'it'] : ['have', 'them'];
+  const message = `${key}: ${names} ${has} no value here; set ${it} before this step${otherwise}`;
   return { code: 'UNRESOLVED_REFERENCE', message, retryable: false };
 }
 

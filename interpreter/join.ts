@@ -10,7 +10,7 @@ import type { FailureInfo } from '../language/failure.ts';
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import { joinedRunsMax, watchTimeoutMs } from '../language/limits.ts';
 import type { JoinStep } from '../language/model.ts';
-import { labelOf, strictFailure } from './build-effect.ts';
+import { labelOf, unresolvedFailure } from './build-effect.ts';
 import type { Walking } from './drive.ts';
 import type { Flow, Place } from './effect.ts';
 import type { Strand } from './host.ts';
@@ -20,6 +20,8 @@ import type { BlockFrame, JoiningFrame } from './position.ts';
 import { finish } from './results.ts';
 import { catchEvent, deadline, refusedPattern } from './waits.ts';
 import { record, type Walk } from './walk-state.ts';
+
+const shownMax = 80;
 
 export function* walkJoin(walk: Walk, strand: Strand, step: JoinStep, place: Place, frame: BlockFrame): Walking<Flow> {
   const label = labelOf(step);
@@ -82,11 +84,11 @@ function readHandles(walk: Walk, strand: Strand, step: JoinStep, place: Place): 
   const value = reader.value(step.handles);
   if (reader.fault) return { ...reader.fault, message: `${key}: ${reader.fault.message}`, retryable: false };
   // Anywhere else a warning would do; here a run would not be waited for.
-  if (reader.unresolved.size > 0) return strictFailure(key, [...reader.unresolved]);
+  if (reader.unresolved.size > 0) return unresolvedFailure(key, [...reader.unresolved]);
   const handles = handlesIn(value);
   if (handles === null)
     return invalid(
-      `${key}: "handles" holds ${JSON.stringify(value).slice(0, 80)}, and it must hold handles of runs, or what steps with "await": false returned`,
+      `${key}: "handles" holds ${shown(value)}, and it must hold handles of runs, or what steps with "await": false returned`,
     );
   if (handles.length > joinedRunsMax)
     return invalid(
@@ -94,6 +96,11 @@ function readHandles(walk: Walk, strand: Strand, step: JoinStep, place: Place): 
     );
   const refused = handles.map((handle) => refusedPattern(key, `sentinel:${handle}:status`)).find((one) => one !== null);
   return refused ?? { handles };
+}
+
+function shown(value: Json): string {
+  const text = JSON.stringify(value);
+  return text.length <= shownMax ? text : `${text.slice(0, shownMax - 1)}…`;
 }
 
 const invalid = (message: string): FailureInfo => ({ code: 'JOIN_INVALID', message, retryable: false });

@@ -55,8 +55,12 @@ export function keepResult(
   }
 }
 
-function resultOfFailure({ failure: { message, code }, gave }: Extract<Ending, { failure: FailureInfo }>): JsonObject {
-  return { output: '', ...(isJsonObject(gave) ? gave : {}), success: false, error: message, code };
+function resultOfFailure({
+  failure: { message, code, details },
+  gave,
+}: Extract<Ending, { failure: FailureInfo }>): JsonObject {
+  const known = details === undefined ? {} : { details };
+  return { output: '', ...(isJsonObject(gave) ? gave : {}), success: false, error: message, code, ...known };
 }
 
 /** What the variable of the step is set to. */

@@ -11,7 +11,7 @@ import type { Json } from '../language/json.ts';
 import type { SleepStep } from '../language/model.ts';
 import { momentIn } from '../language/references/moment.ts';
 import { textOf } from '../language/expression/scope.ts';
-import { labelOf, strictFailure } from './build-effect.ts';
+import { labelOf, unresolvedFailure } from './build-effect.ts';
 import { wait, type Walking } from './drive.ts';
 import type { Flow, Place } from './effect.ts';
 import { isCancelled, shieldOf, type Strand } from './host.ts';
@@ -121,7 +121,7 @@ function readEnd(
   const value = typeof written === 'string' ? reader.value(written) : written;
   if (reader.fault) return { ...reader.fault, message: `${key}: ${reader.fault.message}`, retryable: false };
   // Anywhere else a warning would do; here nobody would know how long to wait.
-  if (reader.unresolved.size > 0) return strictFailure(key, [...reader.unresolved]);
+  if (reader.unresolved.size > 0) return unresolvedFailure(key, [...reader.unresolved]);
   if (step.durationMs === undefined) {
     const until = momentIn(textOf(value)) ?? null;
     return until === null

@@ -13,6 +13,7 @@ import { definitionPath } from '../../interpreter/keys.ts';
 import { rightsOf } from '../../interpreter/limits.ts';
 import { openModels } from '../../interpreter/open-models.ts';
 import { stepsAt } from '../../interpreter/program.ts';
+import { everyEvent } from '../../prisma/store/runs/every-event.ts';
 import { besidesPart, type ConversationPart } from '../../prisma/store/contract/models/conversation-contract.ts';
 import { workflowIdOf } from '../../workflows/messages/messages.ts';
 import type { StartInput } from '../../workflows/messages/start-input.ts';
@@ -177,7 +178,21 @@ async function findStanding(
     const message = `The history of ${handle} goes another way with this version before it comes to ${key}: "sentinel replay ${handle}" shows where (${firstLine(diverged)}).`;
     throw new ClientError('HISTORY_DIVERGES', message, { cause: diverged });
   }
-  throw new ClientError('FORK_KEY_NOT_REACHED', notReached(handle, key, events));
+  const before = await forkedFrom(store, key, events);
+  throw new ClientError('FORK_KEY_NOT_REACHED', notReached(handle, key, events, before));
+}
+
+/** The run that came to the step, among those that this one was forked from: a fork has no steps from before it began. */
+async function forkedFrom(
+  store: RunServices['store'],
+  key: string,
+  events: readonly RunEvent[],
+): Promise<string | null> {
+  const origin = events.find((event) => event.type === 'run-started')?.origin;
+  if (origin?.type !== 'fork') return null;
+  const before: RunEvent[] = [];
+  for await (const event of everyEvent(store, origin.of)) before.push(event);
+  return before.some((event) => event.key === key) ? origin.of : forkedFrom(store, key, before);
 }
 
 /** Where the workflow itself stood before the turn. */
@@ -233,7 +248,9 @@ function inOrderOfPromise(parts: readonly Part[], at: number | undefined): reado
     .flatMap((index) => parts[index] ?? []);
 }
 
-function notReached(handle: string, key: string, events: readonly RunEvent[]): string {
+function notReached(handle: string, key: string, events: readonly RunEvent[], before: string | null): string {
+  if (before !== null)
+    return `${handle} never came to ${key}, but ${before}, which it was forked from, did: fork that run, "sentinel fork ${before} --at ${key}".`;
   const words = key.split('/');
   const last = words.findLastIndex((word) => word.includes('@'));
   if (last > 0) {

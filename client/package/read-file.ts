@@ -8,6 +8,8 @@ import { ClientError } from '../../runs/client-error.ts';
 import { readConfig } from '../../services/config/config.ts';
 import { withBuiltIn } from '../lookup/project-catalogue.ts';
 import { filesAround, readDefinitionFile, type Known } from '../read-definition.ts';
+import { PLAIN } from '../show/paint.ts';
+import { problemLines } from '../show/problem-lines.ts';
 
 export interface FileDefinition {
   definition: Definition;
@@ -21,8 +23,8 @@ export interface FileDefinition {
  * Reads a definition from a file (JSON, JSON with comments, or YAML).
  *
  * `project`: the folder whose `sentinel.config` says which commands there are, and which the paths of `$ref`s
- * stay in; default: the working directory. Throws `ClientError` `DEFINITION_INVALID`, whose message has every error,
- * each with its place.
+ * stay in; default: the working directory. Throws `ClientError` `DEFINITION_INVALID`, whose message has every error
+ * as `sentinel validate` prints it: place, finding and remedy.
  */
 export async function readDefinition(file: string, options: { project?: string } = {}): Promise<FileDefinition> {
   const project = resolve(options.project ?? '.');
@@ -31,11 +33,7 @@ export async function readDefinition(file: string, options: { project?: string }
   const around = filesAround(path, commands);
   const { definition, problems } = readDefinitionFile(path, around);
   if (definition !== null && !hasErrors(problems)) return { definition, warnings: problems, known: around.known };
-  const lines = problems.filter(({ severity }) => severity === 'error').map(lineOf);
-  throw new ClientError('DEFINITION_INVALID', [`${file} cannot be read as a definition:`, ...lines].join('\n'));
-}
-
-function lineOf({ code, path, message, file, line, column }: Problem): string {
-  const place = [file, line, column].filter((part) => part !== undefined).join(':');
-  return `  ${place === '' ? '' : `${place}: `}${code}${path === '' ? '' : ` at ${path}`}: ${message}`;
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const lines = [`${file} cannot be read as a definition:`, ...problemLines(errors, PLAIN)];
+  throw new ClientError('DEFINITION_INVALID', lines.join('\n'));
 }

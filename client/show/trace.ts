@@ -22,6 +22,7 @@ import type {
   StepOutcome,
 } from '../../language/events/run-event.ts';
 import { answeredWords, editWords } from './change-words.ts';
+import { failureWords } from './failure-words.ts';
 import { PLAIN, type Paint } from './paint.ts';
 import { comparePlaces, depthOf, placeOf } from './step-keys.ts';
 
@@ -37,6 +38,8 @@ export interface TraceOptions {
   emitted?: (event: StepFinished, under: string) => Json;
   /** What questions showed, by their ids, where the event that asked is at hand. */
   shown?: ReadonlyMap<string, Json>;
+  /** What the process of the step printed is shown below its line, and need not be in it. */
+  isQuoted?: boolean;
 }
 
 interface Placed {
@@ -93,6 +96,8 @@ function linesOf(events: readonly RunEvent[], { under, depth, runs }: Level, opt
     if (line !== null) lines.push(line);
     else if (event.type === 'step-started' && !ended.has(event.key))
       lines.push(startLine(event, depth, options.paint ?? PLAIN));
+    if (event.type === 'step-finished')
+      lines.push(...belowStep(event, failureWords(event)?.below ?? [], depth, options.paint));
     if (event.type === 'asked' && (settledAt.get(event.question.id) ?? 0) < event.seq)
       lines.push(...questionDetails(event, depth));
     for (const name of started.get(event.seq) ?? []) {
@@ -122,6 +127,12 @@ export function questionDetails({ key, question }: Asked, depth: number): string
   return briefLines(question.show).map((line) => indent + line);
 }
 
+/** Lines that belong to a step, behind a bar below its own. */
+export function belowStep({ key }: StepFinished, lines: readonly string[], depth: number, paint = PLAIN): string[] {
+  const indent = '  '.repeat(depth + depthOf(key) + 1);
+  return lines.map((text) => `${indent}${paint.dim('│')} ${text}`);
+}
+
 function originText(origin: RunOrigin | undefined): string {
   if (origin?.type === 'fork') return `  forked from ${origin.of} at ${origin.at}`;
   return origin?.type === 'saved' ? `  from the saved copy, version ${origin.version}` : '';
@@ -140,6 +151,7 @@ export function eventLine(event: RunEvent, depth: number, options: TraceOptions 
       return finishLine(event, indent, {
         paint,
         durations: options.durations ?? true,
+        isQuoted: options.isQuoted ?? false,
         emitted: options.emitted?.(event, under) ?? null,
       });
     case 'pass-finished':
@@ -211,19 +223,26 @@ function startLine(event: { key: string; step: string; label: string }, depth: n
 function finishLine(
   event: StepFinished,
   indent: string,
-  { paint, durations, emitted }: { paint: Paint; durations: boolean; emitted: Json },
+  {
+    paint,
+    durations,
+    isQuoted,
+    emitted,
+  }: Required<Pick<TraceOptions, 'paint' | 'durations' | 'isQuoted'>> & { emitted: Json },
 ): string {
-  const exitCode = exitCodeOf(event);
-  const colour =
-    event.outcome === 'failed' ? paint.bad : event.outcome === 'ok' && exitCode === 0 ? paint.good : paint.warn;
-  const mark = exitCode === 0 ? MARKS[event.outcome] : '●';
+  const { outcome } = event;
+  // A step that fails by its exit code shows as any other that fails.
+  const exitCode = outcome === 'ok' ? exitCodeOf(event) : 0;
+  const colour = outcome === 'failed' ? paint.bad : outcome === 'ok' && exitCode === 0 ? paint.good : paint.warn;
+  const mark = exitCode === 0 ? MARKS[outcome] : '●';
   const parts = [`${indent}${colour(mark)} ${event.key}`, `${event.step} ${paint.strong(oneLine(event.label))}`];
-  parts.push(colour(exitCode === 0 ? event.outcome : `exit ${exitCode}`));
+  parts.push(colour(exitCode === 0 ? outcome : `exit ${exitCode}`));
   if (emitted !== null) parts.push(oneLine(previewOf(emitted)));
   if (event.step === 'condition' && event.preview !== undefined) parts.push(`→ ${event.preview}`);
   if (durations) parts.push(paint.dim(durationText(event.durationMs)));
   if (event.usage !== undefined) parts.push(...costWords(event.usage).map((cost) => paint.dim(cost)));
-  if (event.failure !== undefined) parts.push(colour(`${event.failure.code}: ${event.failure.message}`));
+  const words = failureWords(event, isQuoted);
+  if (words !== null) parts.push(colour(words.line));
   return parts.join('  ');
 }
 

@@ -23,14 +23,14 @@ export function declaredInputs({ inputs = {}, inputSchema }: Declaring): Declare
   const needed = new Set(neededInputs(inputSchema));
   return Object.entries(propertiesOf(inputSchema)).map(([name, schema]) => ({
     name,
-    ...said(isJsonObject(schema) ? schema : {}),
+    ...said(isJsonObject(schema) ? schema : {}, inputSchema),
     isNeeded: needed.has(name),
   }));
 }
 
-function said(schema: JsonObject): Omit<DeclaredInput, 'name' | 'isNeeded'> {
+function said(schema: JsonObject, whole: JsonObject): Omit<DeclaredInput, 'name' | 'isNeeded'> {
   const { description, default: value } = schema;
-  const type = typeWords(schema);
+  const type = typeWords(schema, whole);
   return {
     ...(type === undefined ? {} : { type }),
     ...(typeof description === 'string' ? { description } : {}),
@@ -38,11 +38,32 @@ function said(schema: JsonObject): Omit<DeclaredInput, 'name' | 'isNeeded'> {
   };
 }
 
-function typeWords({ type, enum: values }: JsonObject): string | undefined {
+/** `depth`: of references that are followed, so that one which leads to itself ends. */
+function typeWords(schema: JsonObject, whole: JsonObject, depth = 8): string | undefined {
+  const { type, enum: values, const: only, anyOf, oneOf, $ref } = schema;
   if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(' or ');
+  if (only !== undefined) return JSON.stringify(only);
   const types = Array.isArray(type) ? type : [type];
   const words = types.filter((one) => typeof one === 'string');
-  return words.length === 0 ? undefined : words.join(' or ');
+  if (words.length > 0) return words.join(' or ');
+  const target = typeof $ref === 'string' ? [partOf(whole, $ref)] : undefined;
+  const choices = target ?? [anyOf, oneOf].find((list) => Array.isArray(list));
+  if (choices === undefined || depth === 0) return undefined;
+  const each = choices.map((choice) => (isJsonObject(choice) ? typeWords(choice, whole, depth - 1) : undefined));
+  return each.includes(undefined) ? undefined : [...new Set(each)].join(' or ');
+}
+
+/** `#/$defs/port` */
+function partOf(whole: JsonObject, pointer: string): Json | undefined {
+  if (!pointer.startsWith('#/')) return undefined;
+  return pointer
+    .slice(2)
+    .split('/')
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<Json | undefined>(
+      (value, part) => (isJsonObject(value) && Object.hasOwn(value, part) ? value[part] : undefined),
+      whole,
+    );
 }
 
 /** What a run begins with before anything is given to it. */

@@ -83,7 +83,7 @@ function wrongInput({ code, path, message }: ParamFault, definition: Definition)
   const [name = ''] = path;
   const { type, description } = declaredInputs(definition).find((input) => input.name === name) ?? {};
   const words = [type, description].filter((word) => word !== undefined).join(': ');
-  const about = words === '' ? '' : ` (${words})`;
+  const about = words === '' || path.length > 1 ? '' : ` (${words})`;
   if (code === 'MISSING_KEY' && path.length === 1)
     return `the input "${name}"${about} is needed; give it with --input ${name}=…`;
   return path.length === 0
@@ -96,13 +96,23 @@ function wrongInput({ code, path, message }: ParamFault, definition: Definition)
  * `texts`: what was written, of each that was read as a value.
  */
 export function asDeclared(definition: Definition, given: JsonObject, texts: ReadonlyMap<string, string>): JsonObject {
-  const properties = definition.inputSchema?.['properties'];
-  if (!isJsonObject(properties)) return given;
+  const { inputSchema } = definition;
+  if (inputSchema === undefined) return given;
   const entries = Object.entries(given).map(([name, value]): [string, Json] => {
     const text = texts.get(name);
-    const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    const wantsText = isJsonObject(schema) && schema['type'] === 'string';
-    return [name, wantsText && text !== undefined && typeof value !== 'string' ? text : value];
+    const isText = text === undefined || typeof value === 'string' || !wantsText(inputSchema, name, value, text);
+    return [name, isText ? value : text];
   });
   return Object.fromEntries(entries);
+}
+
+/** A value that fits stays what it is; where only its text fits, the text is meant. */
+function wantsText({ required: _others, ...schema }: JsonObject, name: string, value: Json, text: string): boolean {
+  const properties = schema['properties'];
+  const own = isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  if (!isJsonObject(own)) return false;
+  if (own['type'] === 'string') return true;
+  const faults = schemaFaults(schema);
+  const fits = (one: Json): boolean => faults({ [name]: one }).every(({ path }) => path[0] !== name);
+  return !fits(value) && fits(text);
 }

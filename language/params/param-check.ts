@@ -8,6 +8,8 @@ export interface ParamFault {
   path: readonly string[];
   /** What was found, or what is taken. */
   message: string;
+  /** Of a key that is not taken: those that are. */
+  taken?: readonly string[];
 }
 
 /** Empty for a command that nothing is known of. */

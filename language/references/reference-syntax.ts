@@ -71,7 +71,8 @@ function readCall(text: string, at: number, name: string, open: number): Part | 
 /** Arguments longer than this are not looked for: prose may well contain an open bracket. */
 const callLengthMax = 500;
 
-function endOfCall(text: string, open: number): number | undefined {
+/** Behind the bracket that closes the one at `open`; undefined where none does. */
+export function endOfCall(text: string, open: number): number | undefined {
   if (!text.slice(open, open + callLengthMax).includes(')')) return undefined;
   let depth = 0;
   let quote = '';

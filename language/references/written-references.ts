@@ -2,7 +2,7 @@
 import { endOfBraces, findingOfOpenBraces } from '../expression/braces.ts';
 import type { UnknownCall } from '../expression/convert.ts';
 import { parseExpression, referencesOf, type FoundReference } from '../expression/parse.ts';
-import { bracesAt, match, NAME, nextReference, readPart } from './reference-syntax.ts';
+import { bracesAt, endOfCall, match, NAME, nextReference, readPart } from './reference-syntax.ts';
 
 /** Whether a `$ref` is the path of a file, and no name. */
 export const isFilePath = (ref: string): boolean => /^\.\.?\//.test(ref);
@@ -62,8 +62,29 @@ export function unreadIn(text: string): Unread[] {
     const isDollar = text.charAt(at) === '$';
     if (!isDollar && bracesAt(text, at) !== undefined) at = (endOfBraces(text, at) ?? at + 1) - 1;
     else if (!isDollar || text.startsWith('${', at)) found.push(...unreadAt(text, at, isDollar));
+    else found.push(...unreadCall(text, at));
   }
   return found;
+}
+
+/** `$name.path.call(…)` where there is no such method, or where what it is given cannot be read. */
+function unreadCall(text: string, at: number): Unread[] {
+  const name = match(NAME, text, at + 1)?.[0];
+  if (name === undefined) return [];
+  let end = at + 1 + name.length;
+  let part = readPart(text, end);
+  for (; part !== undefined; part = readPart(text, end)) {
+    const isCall = part.type === 'field' && text.charAt(end) === '.' && text.charAt(part.end) === '(';
+    end = part.end;
+    if (isCall) break;
+  }
+  const close = part === undefined ? undefined : endOfCall(text, end);
+  const written = text.slice(at, close);
+  const parsed = close === undefined ? undefined : parseExpression(written);
+  if (parsed === undefined || parsed.ok) return [];
+  const unknown = parsed.unknown === undefined ? {} : { unknown: parsed.unknown };
+  const shown = written.slice(0, unreadLengthMax);
+  return [{ name, content: shown.slice(1), written: shown, finding: parsed.problem.message, ...unknown }];
 }
 
 function unreadAt(text: string, at: number, isDollar: boolean): Unread[] {

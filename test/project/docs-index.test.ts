@@ -1,4 +1,4 @@
-/** Every page of docs/ can be found from docs/index.md: a page at the top by a link in the index itself. */
+/** Every page of docs/ can be found from docs/index.md: a page at the top by a link in the index itself. Its tables are tables. */
 import { posix } from 'node:path';
 import { expect, test } from 'vitest';
 import { files, read } from './tree.ts';
@@ -30,6 +30,17 @@ test('the index links to every page at the top of docs/', () => {
 test('links lead from the index to every other page', () => {
   const reachable = reachableFrom(index);
   expect(pages.filter((path) => !reachable.has(path))).toEqual([]);
+});
+
+/** Lines that look like a row of a table where no table is: they are shown as text. */
+function rowsOutsideTables(page: string): string[] {
+  const text = read(page).replaceAll(/^ *```[^]*?^ *```$/gm, '');
+  const tables = Array.from(text.matchAll(/(?:^\|.*\n?)+/gm), ([table]) => table.trimEnd().split('\n'));
+  return tables.filter(([, below = '']) => !/^\|(?: *:?-+:? *\|)+$/.test(below)).map(([row = '']) => row);
+}
+
+test('each row of a table stands in a table', () => {
+  expect(pages.flatMap((page) => rowsOutsideTables(page).map((row) => `${page}: ${row}`))).toEqual([]);
 });
 
 test('the README links to the index', () => {

@@ -1,8 +1,9 @@
 /** A run on the screen: a line for each event as it comes, and on a terminal the steps under way. */
 import type { FollowedEvent, FollowedPiece } from '../../follow/follow-run.ts';
 import type { Json } from '../../../language/json.ts';
+import { failureWords } from '../../show/failure-words.ts';
 import { depthOf } from '../../show/step-keys.ts';
-import { durationText, eventLine, isOfRun, oneLine, questionDetails } from '../../show/trace.ts';
+import { belowStep, durationText, eventLine, isOfRun, oneLine, questionDetails } from '../../show/trace.ts';
 import type { Output } from '../output/output.ts';
 import { SaidView } from './said-view.ts';
 import { openSpinner, type Spinning } from '../output/spinner.ts';
@@ -30,35 +31,31 @@ export class RunView {
     this.#timer = setInterval(() => this.#refresh(), TICK_MS);
   }
 
-  /** `data`: what the step emitted. */
-  show(followed: FollowedEvent | FollowedPiece, data: Json = null): void {
-    if ('said' in followed) this.#said.show(followed, nestingOf(this.#handle, followed.handle));
-    else this.#showEvent(followed, data);
+  showSaid(piece: FollowedPiece): void {
+    this.#said.show(piece, nestingOf(this.#handle, piece.handle));
   }
 
-  #showEvent({ handle, event }: FollowedEvent, data: Json): void {
+  /** `data`: what the step emitted; `printed`: the last lines that its process wrote to stderr. */
+  show({ handle, event }: FollowedEvent, data: Json, printed: readonly string[]): void {
     const own = handle === this.#handle;
+    const nesting = nestingOf(this.#handle, handle);
+    const { line: print, paint } = this.#output;
     if (event.type === 'step-started')
       this.#running.set(`${handle} ${event.key}`, { label: event.label, since: event.at });
     if (event.type === 'step-finished') this.#running.delete(`${handle} ${event.key}`);
+    const isQuoted = printed.length > 0;
     const isShown = event.type === 'pass-finished' ? own : !isOfRun(event);
-    const line = isShown
-      ? eventLine(event, nestingOf(this.#handle, handle), { paint: this.#output.paint, emitted: () => data })
-      : null;
+    const line = isShown ? eventLine(event, nesting, { paint, emitted: () => data, isQuoted }) : null;
     if (line !== null) {
-      this.#output.line(line);
+      print(line);
       this.#said.interrupt();
     }
-    if (event.type === 'asked')
-      for (const text of questionDetails(event, nestingOf(this.#handle, handle))) this.#output.line(text);
+    if (event.type === 'asked') for (const text of questionDetails(event, nesting)) print(text);
+    if (event.type === 'step-finished') {
+      const below = isQuoted ? printed : (failureWords(event)?.below ?? []);
+      for (const text of belowStep(event, below, nesting, paint)) print(text);
+    }
     this.#refresh();
-  }
-
-  /** The output of the step that the event ends, behind a bar. */
-  quote({ handle, event }: FollowedEvent, lines: readonly string[]): void {
-    const { line, paint } = this.#output;
-    const indent = '  '.repeat(nestingOf(this.#handle, handle) + depthOf(event.key) + 1);
-    for (const text of lines) line(`${indent}${paint.dim('│')} ${text}`);
   }
 
   close(): void {

@@ -38,20 +38,17 @@ export async function watchRun(client: OpenClient, handle: string, output: Outpu
   try {
     for await (const followed of client.followLive(handle, { signal: following.signal })) {
       if ('said' in followed) {
-        view.show(followed);
+        view.showSaid(followed);
         output.object({ type: 'said', handle: followed.handle, ...followed.said });
         continue;
       }
       const store = await client.store();
       const emitted = await dataOf(store, followed);
-      view.show(followed, emitted);
+      const printed = await saidByFailed(store, followed);
+      view.show(followed, emitted, printed);
       output.object({ ...followed.event, handle: followed.handle, ...(emitted === null ? {} : { data: emitted }) });
-      const last = await saidByFailed(store, followed);
-      if (last.length > 0) {
-        view.quote(followed, last);
-        const { key } = followed.event;
-        output.object({ type: 'stderr', handle: followed.handle, key, lines: last });
-      }
+      if (printed.length > 0)
+        output.object({ type: 'stderr', handle: followed.handle, key: followed.event.key, lines: printed });
       waits = await isWaiting(client, followed.handle, followed.event);
       if (waits) how = howToGoOn(followed.handle, followed.event);
       if (waits && !output.isTerminal) break;

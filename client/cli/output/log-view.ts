@@ -12,7 +12,8 @@ export class LogView {
   readonly #output: Pick<Output, 'line' | 'raw' | 'paint'>;
   readonly #root: string;
   readonly #options: LogOptions;
-  readonly #steps = new Set<string>();
+  #first: string | undefined;
+  #hasKeys = false;
 
   constructor(output: Pick<Output, 'line' | 'raw' | 'paint'>, root: string, options: LogOptions = {}) {
     this.#output = output;
@@ -20,9 +21,9 @@ export class LogView {
     this.#options = options;
   }
 
-  /** Lines whose steps are known together: each has its key, or none has. */
-  showAll(lines: readonly LogLine[]): void {
-    for (const line of lines) this.#steps.add(stepOf(this.#root, line));
+  /** `isOfSeveral`: lines of other steps were left out, so that each line needs its key. */
+  showAll(lines: readonly LogLine[], isOfSeveral: boolean): void {
+    this.#hasKeys = isOfSeveral || new Set(lines.map((line) => stepOf(this.#root, line))).size > 1;
     for (const line of lines) this.show(line);
   }
 
@@ -30,9 +31,10 @@ export class LogView {
   show(line: LogLine): void {
     const { raw = false, time = false } = this.#options;
     const step = stepOf(this.#root, line);
-    this.#steps.add(step);
+    this.#first ??= step;
+    this.#hasKeys ||= step !== this.#first;
     const dim = raw ? (text: string): string => text : this.#output.paint.dim;
-    const before = [...(time ? [new Date(line.at).toISOString()] : []), ...(this.#steps.size > 1 ? [step] : [])];
+    const before = [...(time ? [new Date(line.at).toISOString()] : []), ...(this.#hasKeys ? [step] : [])];
     const text = [...before.map((part) => dim(part)), line.text].join('  ');
     if (raw) this.#output.raw(text);
     else this.#output.line(text);

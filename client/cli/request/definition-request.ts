@@ -8,7 +8,7 @@ import type { Known } from '../../read-definition.ts';
 import type { Output } from '../output/output.ts';
 import { projectConfig } from './project-config.ts';
 import { fitInputs, projectFolder, readInputs } from './run-request.ts';
-import { problemLines } from '../output/problem-lines.ts';
+import { problemLines } from '../../show/problem-lines.ts';
 import { repeatable } from './usage.ts';
 
 export interface RequestOptions {

@@ -3,12 +3,10 @@
  * among the shipped ones, and in the store. The store is asked only when it is up: a mistyped name is
  * no reason to start a server.
  */
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { RunOrigin } from '../../../language/events/run-event.ts';
 import type { Definition } from '../../../language/model.ts';
 import { parseDefinition } from '../../../language/read/definition.ts';
-import { isDefinitionFile } from '../../../language/read/text/definition-text.ts';
 import type { StoredDefinition } from '../../../prisma/store/contract/contract.ts';
 import { ClientError } from '../../client.ts';
 import type { OpenClient } from '../../open-client.ts';
@@ -17,6 +15,7 @@ import {
   filesAround,
   filesOfProject,
   inProject,
+  isPathGiven,
   readDefinitionFile,
   type Commands,
   type DefinitionFiles,
@@ -44,8 +43,7 @@ export async function findDefinition(
   client: Pick<OpenClient, 'storeIfUp'>,
 ): Promise<FoundDefinition> {
   const files = filesOfProject(project, commands);
-  const isPath = isDefinitionFile(given) || given.includes('/') || existsSync(given);
-  const file = isPath ? resolve(given) : files.find(given);
+  const file = isPathGiven(given) ? resolve(given) : files.find(given);
   if (file !== null) {
     const around = filesAround(file, commands);
     return resolveReferences(

@@ -1,20 +1,26 @@
 /** The definition in a file, for verbs that need one without errors; its errors go to stderr. */
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import type { Catalogue } from '../../../language/catalogue.ts';
 import { shownAsText } from '../../../language/graph/step-label.ts';
 import { declaredInputs, type DeclaredInput } from '../../../language/inputs/declared-inputs.ts';
 import type { Definition } from '../../../language/model.ts';
 import { hasErrors } from '../../../language/problems.ts';
-import { isDefinitionFile } from '../../../language/read/text/definition-text.ts';
-import { filesAround, filesOfProject, readDefinitionFile, type Commands, type Known } from '../../read-definition.ts';
+import {
+  filesAround,
+  filesOfProject,
+  isPathGiven,
+  readDefinitionFile,
+  type Commands,
+  type Known,
+} from '../../read-definition.ts';
 import { ConfigError } from '../../../services/config/config-error.ts';
 import { PLAIN } from '../../show/paint.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { table } from '../output/table.ts';
 import type { FoundDefinition } from './find-definition.ts';
 import { commandsIn } from './project-config.ts';
-import { problemLines } from '../output/problem-lines.ts';
+import { problemLines } from '../../show/problem-lines.ts';
 
 export interface GoodDefinition {
   definition: Definition;
@@ -29,18 +35,15 @@ export async function readGoodDefinition(
   project = process.cwd(),
 ): Promise<GoodDefinition | null> {
   const commands = await commandsIn(project, output);
-  const { definition, problems, known } = isNamed(file)
-    ? await readNamed(file, project, commands, output)
-    : readAt(resolve(file), commands);
+  const { definition, problems, known } = isPathGiven(file)
+    ? readAt(resolve(file), commands)
+    : await readNamed(file, project, commands, output);
   if (definition !== null && !hasErrors(problems)) return { definition, known, catalogue: commands.catalogue };
   output.object({ ok: false, problems });
   output.note(`${file} cannot be read as a definition:`);
   for (const line of problemLines(problems, output.paint)) output.note(line);
   return null;
 }
-
-/** No path of a file: a name, which the project, the shipped ones and the store are asked for. */
-const isNamed = (given: string): boolean => !(isDefinitionFile(given) || given.includes('/') || existsSync(given));
 
 function readAt(path: string, commands: Commands): Pick<FoundDefinition, 'definition' | 'problems' | 'known'> {
   const around = filesAround(path, commands);

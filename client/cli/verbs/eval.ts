@@ -11,7 +11,7 @@ import type { EvaluationOutcome, EvaluationRequest } from '../../evaluation/run-
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { isDefinitionFile } from '../../../language/read/text/definition-text.ts';
-import { problemLines } from '../output/problem-lines.ts';
+import { problemLines } from '../../show/problem-lines.ts';
 import { table } from '../output/table.ts';
 import { projectConfig } from '../request/project-config.ts';
 import { recordRuns, refuseBoth } from '../files/recording.ts';

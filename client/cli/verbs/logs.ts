@@ -56,9 +56,11 @@ async function tail(given: string, options: Options): Promise<void> {
   const output = openOutput(options);
   await withRun(output, given, async (client, handle) => {
     await client.find(handle);
-    const lines = await (await client.store()).logs.tail(handle, queryOf(options), options.lines);
+    const { logs } = await client.store();
+    const lines = await logs.tail(handle, queryOf(options), options.lines);
     output.object({ handle, stream: options.stream, lines });
-    new LogView(output, handle, options).showAll(lines);
+    const isOfSeveral = !output.json && (await logs.isOfSeveralSteps(handle, queryOf(options)));
+    new LogView(output, handle, options).showAll(lines, isOfSeveral);
     if (lines.length === 0 && options.lines > 0) sayNothing(handle, options, output.note);
   });
 }
@@ -84,10 +86,14 @@ const queryOf = ({ stream, nested, step }: Options): LogQuery => ({
   ...(step === undefined ? {} : { step }),
 });
 
-/** Tells a key that no step has from a step without output. */
-function sayNothing(handle: string, { step }: Options, note: (text: string) => void): void {
+function sayNothing(handle: string, { step, stream, nested }: Options, note: (text: string) => void): void {
+  const on = stream === 'combined' ? '' : ` on ${stream}`;
   if (step !== undefined)
     note(
-      `sentinel: nothing was printed by "${step}" of ${handle}; "sentinel trace ${handle}" shows the keys of its steps.`,
+      `sentinel: nothing was printed${on} by "${step}" of ${handle}; "sentinel trace ${handle}" shows the keys of its steps.`,
+    );
+  else
+    note(
+      `sentinel: no step of ${handle}${nested ? '' : ' itself'} has printed anything${on}; "sentinel trace ${handle}" shows what its steps did.`,
     );
 }

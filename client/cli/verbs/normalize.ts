@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
-import { problemLines } from '../output/problem-lines.ts';
+import { problemLines } from '../../show/problem-lines.ts';
 
 export function define(command: Command): void {
   command

@@ -11,7 +11,7 @@ import { watchRun } from '../following/watch-run.ts';
 import { projectConfig } from '../request/project-config.ts';
 import { withClient } from '../request/with-client.ts';
 import type { OpenClient } from '../../open-client.ts';
-import { problemLines } from '../output/problem-lines.ts';
+import { problemLines } from '../../show/problem-lines.ts';
 
 interface Options {
   json?: boolean;

@@ -4,7 +4,7 @@ import type { Definition } from '../../../language/model.ts';
 import type { OpenClient } from '../../open-client.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
-import { problemLines } from '../output/problem-lines.ts';
+import { problemLines } from '../../show/problem-lines.ts';
 import { projectConfig } from '../request/project-config.ts';
 import { projectFolder } from '../request/run-request.ts';
 import { usage } from '../request/usage.ts';

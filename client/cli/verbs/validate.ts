@@ -6,7 +6,7 @@ import type { Problem } from '../../../language/problems.ts';
 import type { Paint } from '../../show/paint.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
-import { problemLines } from '../output/problem-lines.ts';
+import { problemLines } from '../../show/problem-lines.ts';
 import type { Commands } from '../../read-definition.ts';
 import { projectFolder } from '../request/run-request.ts';
 import { usage } from '../request/usage.ts';

@@ -1,7 +1,15 @@
 /** What people did to a run, as a test says it: answers to its questions, and where somebody stepped in. */
 import type { Json, JsonObject } from '../../../language/json.ts';
 import { isAtLimit, reasonAtLimit } from '../../../language/events/question.ts';
-import type { Paused, RunEvent, StepFinished, StepStarted, Heard } from '../../../language/events/run-event.ts';
+import type {
+  Paused,
+  RunEvent,
+  RunFinished,
+  StepFinished,
+  StepStarted,
+  Heard,
+} from '../../../language/events/run-event.ts';
+import { GROUP_KEY } from '../../../interpreter/groups.ts';
 import { limitAsked } from '../../../interpreter/limits.ts';
 import { withoutMarks } from '../../../interpreter/simulation/script.ts';
 import { attemptsFirst } from './attempts-first.ts';
@@ -138,6 +146,8 @@ function askedAt(events: readonly RunEvent[], index: number): Extract<RunEvent, 
 
 function endedBy(events: readonly RunEvent[], parts: readonly RunPart[]): Json | null {
   const end = events.findLast((event) => event.type === 'run-finished');
+  const inGroup = end === undefined ? null : endedInGroup(events, end);
+  if (inGroup !== null) return inGroup;
   if (end?.outcome === 'cancelled')
     return holdsIn(parts).includes('cancel') ? null : cancelledAt(events, parts, end.at);
   if (end?.outcome !== 'stopped' || end.limit !== 'stop') return null;
@@ -146,6 +156,16 @@ function endedBy(events: readonly RunEvent[], parts: readonly RunPart[]): Json |
   const question = events.findLast((event) => event.type === 'withdrawn' && event.key === last.key);
   if (question?.type === 'withdrawn') return { at: question.id, when: 'during', do: 'stop' };
   return { at: last.key, when: last.outcome === 'cancelled' ? 'before' : 'during', do: 'stop' };
+}
+
+/** A run that still waits for its group has begun no step. */
+function endedInGroup(events: readonly RunEvent[], { outcome, limit, at }: RunFinished): Json | null {
+  const group = events.findLast((event) => event.type === 'group');
+  if (group?.type !== 'group' || group.state !== 'waiting') return null;
+  const isStopped = outcome === 'stopped' && limit === 'stop';
+  if (!isStopped && outcome !== 'cancelled') return null;
+  const afterMs = Math.max(1, at - group.at);
+  return { at: GROUP_KEY, when: 'during', afterMs, do: isStopped ? 'stop' : 'cancel' };
 }
 
 /** The moment is counted from the step of the outermost run that began last. */

@@ -4,7 +4,9 @@
  */
 import { BUILT_INS } from '../../expression/scope.ts';
 import { inputNames } from '../../inputs/declared-inputs.ts';
+import { groupNameMax } from '../../limits.ts';
 import type { Problem } from '../../problems.ts';
+import { isTemplate } from '../../references/written-references.ts';
 import { isPlain, type Origins } from '../draft/draft.ts';
 import type { ReferenceSite } from '../inventory/collect-references.ts';
 import type { Setters } from '../inventory/setters.ts';
@@ -17,7 +19,11 @@ export function checkBeforeStart(
   setters: Setters,
   origins: Origins,
 ): Problem[] {
-  return [...references.flatMap((reference) => problemOf(reference, setters) ?? []), ...groupsOfNested(sites, origins)];
+  return [
+    ...references.flatMap((reference) => problemOf(reference, setters) ?? []),
+    ...groupsOfNested(sites, origins),
+    ...writtenOut(sites, origins),
+  ];
 }
 
 /** The references that it speaks of, and those that others have spoken of. */
@@ -67,6 +73,25 @@ function groupsOfNested(sites: Sites, origins: Origins): Problem[] {
         message,
         fix: 'remove "concurrency"',
       },
+    ];
+  });
+}
+
+/** With references in it, the name is known as the run starts. */
+function writtenOut(sites: Sites, origins: Origins): Problem[] {
+  return sites.definitions.flatMap(({ value, path }): Problem[] => {
+    const { concurrency } = value;
+    if (!isPlain(concurrency)) return [];
+    const { group } = concurrency;
+    if (typeof group !== 'string' || group === '' || isTemplate(group)) return [];
+    const { length } = group.trim();
+    if (length > 0 && length <= groupNameMax) return [];
+    const message =
+      length === 0
+        ? '"group" is blank; write at least one character'
+        : `"group" has ${length} characters; at most ${groupNameMax} are allowed`;
+    return [
+      { code: 'OUT_OF_RANGE', severity: 'error', path: origins.locate(value, path, ['concurrency', 'group']), message },
     ];
   });
 }

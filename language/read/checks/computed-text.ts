@@ -1,13 +1,16 @@
-/** Values that are meant to be computed and stay text: an expression outside braces, where a variable is set. */
+/** Values that are meant to be computed and stay text: an expression outside braces, where a variable is set or an output is declared. */
 import { parseExpression } from '../../expression/parse.ts';
 import type { Problem } from '../../problems.ts';
 import { isPlain, join, type Origins } from '../draft/draft.ts';
 import type { Sites } from '../inventory/sites.ts';
 
 export function checkComputedText(sites: Sites, origins: Origins): Problem[] {
-  return sites.steps.flatMap(({ step, path }) =>
-    step.type === 'set' ? textsIn(step.values, origins.locate(step, path, ['values'])) : [],
-  );
+  return [
+    ...sites.steps.flatMap(({ step, path }) =>
+      step.type === 'set' ? textsIn(step.values, origins.locate(step, path, ['values'])) : [],
+    ),
+    ...sites.definitions.flatMap(({ value, path }) => textsIn(value.outputs, origins.locate(value, path, ['outputs']))),
+  ];
 }
 
 function textsIn(value: unknown, path: string): Problem[] {

@@ -2,7 +2,7 @@
 import { inputNames, neededInputs, startValues } from '../../inputs/declared-inputs.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../json.ts';
 import type { SentinelStep } from '../../model.ts';
-import { schemaFaults, type SchemaFaults } from '../../params/schema-faults.ts';
+import { schemaFaults, schemaFlaw, type SchemaFaults, type SchemaFlaw } from '../../params/schema-faults.ts';
 import type { Problem } from '../../problems.ts';
 import { isTemplate } from '../../references/written-references.ts';
 import { isPlain, join, type Origins, type Plain } from '../draft/draft.ts';
@@ -38,10 +38,28 @@ function checkSchema({ value, path }: DefinitionSite, origins: Origins): Problem
         '"inputs" and "inputSchema" both say what a run is given; write the values of "inputs" as "default" there',
     });
   if (problems.length > 0 || !isPlain(schema)) return problems;
-  const faults = faultsOf(schema as JsonObject);
-  if (typeof faults === 'string')
-    return [{ code: 'BAD_SCHEMA', severity: 'error', path: at, message: `this is not a JSON Schema: ${faults}` }];
+  const flaw = foreignKey(schema) ?? schemaFlaw(schema as JsonObject);
+  if (flaw !== null) {
+    const message = `this is not a JSON Schema: ${flaw.message}`;
+    return [{ code: 'BAD_SCHEMA', severity: 'error', path: flaw.path.reduce<string>(join, at), message }];
+  }
   return [...checkNames(schema, at), ...checkDefaults(schema, at)];
+}
+
+/** Keywords with which a schema says something of its properties without listing them, or nothing of them. */
+const KEYWORDS: ReadonlySet<string> = new Set(
+  'type title description default examples required additionalProperties patternProperties propertyNames minProperties maxProperties dependentRequired dependentSchemas dependencies unevaluatedProperties definitions allOf anyOf oneOf not if then else enum const deprecated readOnly writeOnly'.split(
+    ' ',
+  ),
+);
+
+/** The names of inputs, written beside "type" and not in "properties". */
+function foreignKey(schema: Plain): SchemaFlaw | null {
+  if (schema['properties'] !== undefined) return null;
+  const key = Object.keys(schema).find((one) => !KEYWORDS.has(one) && !/^(?:\$|x-)/.test(one));
+  if (key === undefined) return null;
+  const message = `"${key}" is not a keyword of a JSON Schema; inputs are listed in "properties": {"properties": {"${key}": {…}}}`;
+  return { path: [key], message };
 }
 
 /** What the end of every nested run says, whatever its definition declares. */

@@ -28,15 +28,16 @@ export function checkFlow(
 
 function checkOrder(reference: ReferenceSite, setters: Setters): Problem[] {
   const { name, place, at, written, from } = reference;
-  const reader = setters.siteOf(reference.reader);
   // A name that the engine does not know yet is left to the shell, which may know it.
-  if (reader === undefined || from === 'shell' || reader.site.place.definition !== place.definition) return [];
+  if (from === 'shell') return [];
   const own = setters.onlySetters(name, place.definition);
   if (own.length === 0) return [];
   if (own.every((setter) => isElsewhere(setter.site.place, place))) {
     const message = `${written} is set by ${pathsOf(own)}, for one item of a list, and is not seen outside; read it in the result of the parallel step ("outputTo")`;
     return [{ code: 'SIBLING_REFERENCE', severity: 'warning', path: at, message }];
   }
+  const reader = setters.siteOf(reference.reader);
+  if (reader === undefined || reader.site.place.definition !== place.definition) return [];
   if (own.some((setter) => repeatTogether(setter.site.place, place))) return [];
   if (own.every((setter) => setters.areSiblings(setter.site, reader.site))) {
     const message = `${written} is set by ${pathsOf(own)}, in a branch that runs at the same time, and branches do not see each other; read it after the parallel step`;

@@ -3,7 +3,9 @@
  * wrong with them would be found only then. It is told as a warning, because the step may be meant to fail.
  */
 import type { Problem } from '../../problems.ts';
+import { isFilePath } from '../../references/written-references.ts';
 import { isPlain, type Origins } from '../draft/draft.ts';
+import { withoutFile } from '../draft/mounts.ts';
 import type { Sites } from '../inventory/sites.ts';
 
 /** What the store may know by then. */
@@ -21,10 +23,18 @@ export function checkHanded(
   origins: Origins,
   problemsOf: (definition: object) => readonly Problem[],
 ): Problem[] {
-  return sites.steps.flatMap(({ step, path }) => {
+  return sites.steps.flatMap(({ step, path }): Problem | Problem[] => {
     const consequence = step.type === 'command' ? TAKES_DEFINITION.get(step.command) : undefined;
     if (step.type !== 'command' || consequence === undefined) return [];
     const definition = step.params?.['definition'];
+    const ref = isPlain(definition) ? definition['$ref'] : definition;
+    if (typeof ref === 'string' && isFilePath(ref))
+      return {
+        code: 'BAD_FILE_REFERENCE',
+        severity: 'warning',
+        path: origins.locate(step, path, ['params', 'definition', ...(ref === definition ? [] : ['$ref'])]),
+        message: `${consequence}: ${withoutFile(ref)}`,
+      };
     if (!isPlain(definition) || Object.hasOwn(definition, '$ref')) return [];
     const errors = problemsOf(definition).filter(
       ({ code, severity }) => severity === 'error' && !KNOWN_LATER.has(code),

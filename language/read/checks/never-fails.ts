@@ -40,7 +40,7 @@ function triedInVain({ step, path, place }: StepSite, origins: Origins, known: K
   if (!isTried) return [];
   const inner = stepsWithin(step);
   const isIdle = inner.length === 0 ? hardlyFails(step, place.definition) : idleIn(inner, known) !== undefined;
-  return isIdle ? [problem(origins.locate(step, path, [key]), 'what it is to be tried again for')] : [];
+  return isIdle ? [problem(origins.locate(step, path, [key]), 'it is not tried again')] : [];
 }
 
 /** Whether an exit code other than 0 passes as a result, and nobody said that it is to. */
@@ -59,7 +59,7 @@ function defaultsAt(site: DefinitionSite): Definition['defaults'] {
 
 function endingNothing(branch: readonly Step[], known: Known): Problem[] {
   const first = idleIn(branch, known);
-  return first === undefined ? [] : [problem(first.path, 'what "failFast" would end the other branches for')];
+  return first === undefined ? [] : [problem(first.path, '"failFast" cancels no other branch')];
 }
 
 /** The first of the steps, where none of them can fail; one that can may well look at the exit code of another. */
@@ -84,13 +84,13 @@ function stepsWithin(step: Step): readonly Step[] {
   return step.await === false || '$ref' in step.definition ? [] : step.definition.steps;
 }
 
-function problem(path: string, finding: string): Problem {
+function problem(path: string, effect: string): Problem {
   const fix = 'write "failOn": "nonzero"';
   return {
     code: 'NEVER_FAILS',
     severity: 'warning',
     path,
-    message: `an exit code other than 0 is a result and no failure, which is ${finding}; ${fix}, or "failOn": "never" where that is meant`,
+    message: `an exit code other than 0 is a result and fails no step, so ${effect} after one; ${fix}, or "failOn": "never" if that is meant`,
     fix,
   };
 }

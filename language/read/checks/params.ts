@@ -6,6 +6,7 @@ import type { Problem } from '../../problems.ts';
 import { isTemplate } from '../../references/written-references.ts';
 import type { Origins } from '../draft/draft.ts';
 import type { Sites } from '../inventory/sites.ts';
+import { nearestFix } from '../remedies/meant-word.ts';
 
 export function checkParams(sites: Sites, origins: Origins, check: ParamCheck | undefined): Problem[] {
   if (check === undefined) return [];
@@ -13,13 +14,16 @@ export function checkParams(sites: Sites, origins: Origins, check: ParamCheck | 
     if (step.type !== 'command') return [];
     const { command, params = {} } = step;
     const known = check(command, params).filter((fault) => fault.code === 'UNKNOWN_KEY' || !isOpen(params, fault));
-    return known.map(({ code, path: at, message }): Problem => {
+    return known.map(({ code, path: at, message, taken }): Problem => {
+      const fix = taken === undefined ? undefined : nearestFix(at.at(-1) ?? '', taken).fix;
+      const instead = fix ?? (taken === undefined || taken.length === 0 ? undefined : `there are ${taken.join(', ')}`);
       const what = at.length === 0 ? 'what it is given' : `the parameter "${at.join('.')}"`;
       return {
         code,
         severity: 'error',
         path: origins.locate(step, path, ['params', ...at]),
-        message: `"${command}": ${what} ${message.startsWith('is ') ? message : `does not fit: ${message}`}`,
+        message: `"${command}": ${what} ${message.startsWith('is ') ? message : `does not fit: ${message}`}${instead === undefined ? '' : `; ${instead}`}`,
+        ...(fix === undefined ? {} : { fix }),
       };
     });
   });

@@ -31,6 +31,11 @@ export function checkReferences(
     // Its parts are names that nothing sets, each of them.
     if (label !== undefined && hyphened.has(`${reference.at} ${label}`)) continue;
     hyphened.add(`${reference.at} ${label}`);
+    const item = itemElsewhere(reference, sites);
+    if (item !== undefined && reference.from !== 'shell') {
+      problems.push(item);
+      continue;
+    }
     // In a shell line a name is the shell's own, and braces that name nothing of ours may be meant for a program.
     const isShells = reference.from === 'shell' && label === undefined;
     if (isShells && !inBraces(reference)) continue;
@@ -75,6 +80,17 @@ export function isBound(name: string, reference: ReferenceSite): boolean {
   return reference.place.loops.some(({ loop }) => 'as' in loop && loop.as === name);
 }
 
+/** The item of a list that the reference is not in. */
+function itemElsewhere({ name, written, at: path, place }: ReferenceSite, sites: Sites): Problem | undefined {
+  const list = sites.loops.find(
+    (site) =>
+      site.isApart === true && site.place.definition === place.definition && 'as' in site.loop && site.loop.as === name,
+  );
+  if (list === undefined) return undefined;
+  const message = `${written} is the item of ${list.path}, and is not seen outside its steps; read the list, or the result of the parallel step ("outputTo")`;
+  return { code: 'SIBLING_REFERENCE', severity: 'warning', path, message };
+}
+
 /** `{{run-tests.stdout}}`, where a step is called so: behind a bare name a hyphen is a minus. A label ends at the first dot. */
 function hyphenedLabel({ written, place }: ReferenceSite, names: Names): string | undefined {
   const content = /^\{\{\s*(.+?)\s*\}\}$/.exec(written)?.[1];
@@ -102,6 +118,13 @@ function unknownReference(reference: ReferenceSite, label: string | undefined, n
   }
   const fix =
     near === undefined ? undefined : `write "${written.replace(new RegExp(`(?<![\\w.])${name}(?!\\w)`), near)}"`;
-  const message = `nothing in this definition sets "${name}" (${written}); ${fix ?? 'give it as an input when the run starts, or add it to "inputs"'}`;
+  const message = `nothing in this definition sets "${name}" (${written}); ${fix ?? declareIt(reference)}`;
   return { code: 'UNKNOWN_REFERENCE', severity: 'warning', path, message, ...(fix === undefined ? {} : { fix }) };
+}
+
+/** With a schema of its inputs a run is given nothing else. */
+function declareIt({ place }: ReferenceSite): string {
+  for (let at: DefinitionSite | undefined = place.definition; at !== undefined; at = at.parent?.definition)
+    if (at.value.inputSchema !== undefined) return 'add it to "properties" of "inputSchema"';
+  return 'give it as an input when the run starts, or add it to "inputs"';
 }

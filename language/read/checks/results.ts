@@ -26,6 +26,7 @@ export function checkResults(references: readonly ReferenceSite[], setters: Sett
     const { own, result, field } = resultRead(reference, setters);
     // A dotted word in a shell line may be a file's name.
     if (field === undefined || own.length === 0 || (reference.from === 'shell' && !inBraces(reference))) return [];
+    if (isOfFailure(result, field)) return [];
     if (own.every(({ site }) => site.step.type === 'shell')) return checkShellField(reference, result, field);
     if (own.every(isNotAwaited) && END_FIELDS.has(field)) return [notAwaited(reference, field, own)];
     return checkGivenField(reference, field, own, knownRefs);
@@ -58,6 +59,10 @@ function stepAt({ steps }: Plain, place: string, setters: Setters): readonly Set
   const setter = isPlain(step) ? setters.siteOf(step) : undefined;
   return setter === undefined ? [] : [setter];
 }
+
+/** What a failure leaves in the result of a step that was passed over, read by its place or label. */
+const isOfFailure = (result: string, field: string): boolean =>
+  BY_PLACE.test(result) && (field === 'code' || field === 'details');
 
 /** What a nested run gives is known where its definition declares it. */
 function checkGivenField(
@@ -105,6 +110,6 @@ function checkShellField({ path, at, written }: ReferenceSite, result: string, f
 
 function notAwaited({ at, written }: ReferenceSite, field: string, own: readonly Setter[]): Problem {
   const paths = own.map(({ site }) => site.path).join(' and ');
-  const message = `${written} has no value: ${paths} does not wait for its sentinel, so "${field}" is not known; remove "await": false, or wait for an event it emits`;
+  const message = `${written} has no value: ${paths} does not wait for its sentinel, so "${field}" is not known; remove "await": false, or wait for it with a step of type "join"`;
   return { code: 'RESULT_NOT_AWAITED', severity: 'warning', path: at, message };
 }

@@ -5,6 +5,7 @@ import type { FailStep, LlmStep, ParallelStep, SetStep, SleepStep, WatchStep } f
 import { momentIn } from '../../references/moment.ts';
 import { isTemplate } from '../../references/written-references.ts';
 import { parseModelString } from '../../models/model-string.ts';
+import { noSuchType, SCHEMA_TYPES } from '../../params/schema-faults.ts';
 import type { Problem } from '../../problems.ts';
 import { isPlain, join, lastKey, type Origins } from '../draft/draft.ts';
 import type { Sites, StepSite } from '../inventory/sites.ts';
@@ -46,8 +47,9 @@ function checkByType(site: StepSite, at: At): Problem[] {
         ...timeless(step, at),
         ...(Object.keys(step.values).length === 0 ? [withoutEffect('values', at, 'it sets nothing')] : []),
       ];
-    case 'command':
     case 'join':
+      return checkJoin(step.handles, at('handles'), at);
+    case 'command':
     case 'emit':
     case 'condition':
     case 'loop':
@@ -125,6 +127,24 @@ function checkSleep({ durationMs, until }: SleepStep, at: At): Problem[] {
       `${JSON.stringify(until)} is no time; write it with date and zone, such as "2026-01-31T08:00:00Z"`,
     ),
   ];
+}
+
+/** What stands there is no handle and can give none; what a reference gives is known when the step begins. */
+function checkJoin(handles: unknown, path: string, at: At): Problem[] {
+  if (Array.isArray(handles)) {
+    if (handles.length === 0) return [withoutEffect('handles', at, 'it names no run to wait for')];
+    return handles.flatMap((handle, index) =>
+      Array.isArray(handle) && handle.length === 0 ? [] : checkJoin(handle, join(path, String(index)), at),
+    );
+  }
+  const isNone =
+    handles === null ||
+    typeof handles === 'number' ||
+    typeof handles === 'boolean' ||
+    (typeof handles === 'string' && !isTemplate(handles) && (handles === '' || handles.includes('*')));
+  if (!isNone) return [];
+  const message = `${JSON.stringify(handles)} is no handle of a run; write the variable that a step with "await": false sets, such as "$started", or a handle`;
+  return [error('WRONG_VALUE', path, message)];
 }
 
 function timeless({ timeoutMs }: FailStep | SetStep, at: At): Problem[] {
@@ -231,16 +251,6 @@ function checkTimeout({ step, place }: StepSite, at: At): Problem[] {
   });
 }
 
-const SCHEMA_TYPES: ReadonlySet<unknown> = new Set([
-  'object',
-  'array',
-  'string',
-  'number',
-  'integer',
-  'boolean',
-  'null',
-]);
-
 /** Far enough to tell a JSON Schema from something else; what it means is for the validator that uses it. */
 export function badSchema(schema: unknown, path: string, wanted?: 'object'): Problem[] {
   const bad = (message: string): Problem[] => [error('BAD_SCHEMA', path, `this is not a JSON Schema: ${message}`)];
@@ -248,9 +258,8 @@ export function badSchema(schema: unknown, path: string, wanted?: 'object'): Pro
   if (!isPlain(schema)) return bad('an object is needed, such as {"type": "object", "properties": {…}}');
   const { type, properties, required } = schema;
   const types = Array.isArray(type) ? type : type === undefined ? [] : [type];
-  const unknown = types.find((one) => !SCHEMA_TYPES.has(one));
-  if (unknown !== undefined)
-    return bad(`there is no type ${JSON.stringify(unknown)}; there are ${[...SCHEMA_TYPES].join(', ')}`);
+  const unknown = types.find((one) => !SCHEMA_TYPES.some((known) => known === one));
+  if (unknown !== undefined) return bad(noSuchType(unknown));
   if (
     properties !== undefined &&
     !(isPlain(properties) && Object.values(properties).every((inner) => isPlain(inner) || typeof inner === 'boolean'))

@@ -186,6 +186,9 @@ export function checkName(name: string, path: string): Problem[] {
   }
   if (WORD.test(name)) return [];
   const word = name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll('ß', 'ss')
     .replace(/^[${\s]+(?:named\.)?/, '')
     .replace(/[}\s]+$/, '')
     .replaceAll(/[^A-Za-z0-9_]+(.)?/g, (_all, next: string | undefined) => next?.toUpperCase() ?? '');

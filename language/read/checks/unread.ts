@@ -1,5 +1,6 @@
 /** Texts that look like references to something that is there, cannot be read, and so would stay text unnoticed. */
 import { quotedLabel } from '../../expression/braces.ts';
+import { foreignForm } from '../../expression/foreign-forms.ts';
 import { LIBRARIES } from '../../expression/convert.ts';
 import { variablesSetBy } from '../../references/variables-set.ts';
 import type { Problem } from '../../problems.ts';
@@ -27,7 +28,7 @@ export function checkUnread(sites: Sites, unread: readonly UnreadSite[]): Proble
         ? `take the quotes off: ${written}`
         : isLabel
           ? quotedFix(label)
-          : known === undefined
+          : known === undefined || unknown !== undefined || foreignForm(content) !== undefined
             ? 'write what expressions can read'
             : `write {{${known}}}, with a path behind the name`);
     const literally = written.startsWith('$') ? '\\$' : '\\{{';

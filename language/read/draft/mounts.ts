@@ -44,12 +44,16 @@ const MARKS = new RegExp(`${MARK}(\\d+)${MARK}(\\.?)`, 'g');
 
 /** What is no object is no definition. */
 export function noObject(value: unknown): Problem {
-  const instead = Array.isArray(value) ? ', and here stands a list: write {"name": "…", "steps": […]} around it' : '';
+  const instead = Array.isArray(value)
+    ? ', and here stands a list: write {"name": "…", "steps": […]} around it'
+    : value === null
+      ? ', and here stands nothing'
+      : '';
   return {
     code: 'WRONG_TYPE',
     severity: 'error',
     path: '',
-    message: `a definition is a JSON object with "name", "steps" and "loop"${instead}`,
+    message: `a definition is an object with "name", "steps" and "loop"${instead}`,
   };
 }
 

@@ -113,8 +113,12 @@ function wanted(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_type') return issue.expected === 'int' ? 'a whole number' : article(issue.expected);
   const kinds =
     issue.code === 'invalid_union' ? withoutConsequences(issue.errors.flat()).map((inner) => wanted(inner)) : [];
-  return kinds.length === 0 ? 'another value' : [...new Set(kinds)].join(' or ');
+  if (kinds.length === 0) return 'another value';
+  return ANY_KIND.every((kind) => kinds.includes(kind)) ? 'a value' : [...new Set(kinds)].join(' or ');
 }
+
+/** Where a value of any kind will do. */
+const ANY_KIND = ['a null', 'a boolean', 'a number', 'a string'];
 
 function article(kind: string): string {
   if (kind === 'record') return 'an object';

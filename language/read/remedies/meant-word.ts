@@ -168,7 +168,7 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
   [['debounceMs'], ['throttle', 'settle', 'quiet', 'delay', 'batch', 'throttlems', 'delayms', 'quietms']],
   [['event'], ['topic', 'channel', 'eventname', 'name', 'signal', 'pattern', 'eventpattern']],
   [['requireApproval'], ['approval', 'approvals', 'approve']],
-  [['parallel'], ['all', 'fanout', 'fork', 'concurrent']],
+  [['parallel'], ['all', 'fanout', 'fork', 'concurrent', 'map']],
   [['llm'], ['agent', 'prompt', 'ai', 'model', 'chat', 'completion', 'claude', 'gpt']],
   [['command'], ['tool', 'action', 'task', 'function', 'call']],
   [['condition'], ['if', 'branch', 'switch', 'case', 'choice', 'ifelse', 'decision', 'gate']],
@@ -181,7 +181,9 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = wordsFor([
   [['emit'], ['event', 'publish', 'notify', 'send', 'signal', 'log']],
   [['watch'], ['listen', 'subscribe', 'waitfor', 'waitforevent', 'on']],
   [['count'], ['foreach', 'for', 'each', 'repeat', 'times', 'map']],
-  [['join'], ['gather', 'waitall', 'awaitall', 'joinall']],
+  [['join'], ['gather', 'waitall', 'awaitall', 'joinall', 'await']],
+  [['message'], ['reason', 'error']],
+  [['values'], ['variables', 'vars', 'assign']],
   [['sleep'], ['wait', 'delay', 'timer', 'waitseconds', 'waituntil']],
   [['set'], ['assign', 'let', 'const', 'setvariable', 'setvariables', 'setstate', 'transform', 'evaluate', 'pass']],
   [['until'], ['dowhile', 'repeatuntil']],
@@ -260,7 +262,8 @@ export function spelledNearly(written: string, legal: readonly string[]): string
 function bySpelling(written: string, legal: readonly string[]): { best: string | undefined; least: number } {
   const plain = written.toLowerCase();
   let best: string | undefined;
-  let least = Math.max(1, Math.floor(written.length / 3)) + 1;
+  // One letter is as near to every other.
+  let least = written.length === 1 ? 1 : Math.max(1, Math.floor(written.length / 3)) + 1;
   for (const candidate of legal) {
     const away = awayFrom(plain, candidate.toLowerCase());
     if (away < least) [best, least] = [candidate, away];

@@ -25,6 +25,7 @@ export function remedyForValue(path: readonly string[], value: unknown, catalogu
 const SAYINGS: Readonly<Record<string, string>> = {
   onError: 'with "skip" the run goes on, and a condition step after this one can check {{named.NAME.error}}',
   inputs: 'write {"NAME": value}, with the value that each begins with',
+  outputs: 'write {"NAME": value}, such as {"total": "$sum"}',
   check: 'an expression is text, such as "$a > 1 && $b.success"',
   prompt: 'write one text; what the model is told about its task is "system"',
   model: 'write "PROVIDER/MODEL"',
@@ -36,8 +37,14 @@ const SAYINGS: Readonly<Record<string, string>> = {
   rules: 'write [{"pattern": "error", "classification": "error"}]',
 };
 
+/** Where it depends on what stands around the key. */
+const OF_KEYS: Readonly<Record<string, string>> = {
+  concurrency: 'write {"group": "deploy-$target"}, or the name of the group as text',
+  'trigger.filter': 'an expression is text, such as "$event.branch === \'main\'"',
+};
+
 function ofKey(key: string, path: readonly string[], value: unknown): Remedy {
-  const saying = SAYINGS[key];
+  const saying = SAYINGS[key] ?? OF_KEYS[path.join('.')];
   if (saying !== undefined) return { words: `: ${saying}` };
   if (path.at(-2) === 'tools') return { words: ': write the name of a command' };
   if (key === 'event' && Array.isArray(value))

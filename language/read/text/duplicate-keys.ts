@@ -17,7 +17,7 @@ interface Open {
 const PART = /[{}[\],:]|"(?:[^"\\]|\\.)*"/g;
 
 /** More than these say nothing new. */
-const duplicatesMax = 100;
+export const duplicatesMax = 100;
 
 export function duplicateKeys(text: string): Problem[] {
   const open: Open[] = [];

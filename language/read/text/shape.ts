@@ -20,7 +20,12 @@ export function checkShape(root: unknown): Problem | undefined {
   let steps = 0;
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { value, path, depth } = next;
-    if (!isJsonLike(value)) return problem('WRONG_TYPE', path, `a ${typeof value} is not a value that JSON can hold`);
+    if (!isJsonLike(value))
+      return problem(
+        'WRONG_TYPE',
+        path,
+        `${typeof value === 'number' ? String(value) : `a ${typeof value}`} is not a value that JSON can hold`,
+      );
     if (typeof value !== 'object' || value === null) continue;
     if (depth >= nestingDepthMax) {
       return problem(

@@ -3,9 +3,10 @@
  * no anchors, aliases, tags, merge keys or keys that are no text. The library composes recursively and
  * takes seconds for a hostile text of a megabyte, so size and depth are bounded before it is asked.
  */
-import { isAlias, isMap, isPair, isScalar, isSeq, parseDocument, type Node } from 'yaml';
+import { isAlias, isMap, isPair, isScalar, isSeq, parseDocument, type Node, type YAMLError } from 'yaml';
 import { valueDepthMax, yamlBytesMax } from '../../limits.ts';
 import type { Problem, ProblemCode } from '../../problems.ts';
+import { duplicatesMax } from './duplicate-keys.ts';
 import { placedAt, type DefinitionText } from './placed-problems.ts';
 import { pathTo, placesIn } from './place.ts';
 import { WantedPaths } from './wanted-paths.ts';
@@ -35,7 +36,7 @@ export function readYaml(text: string): DefinitionText {
   });
   const [wrong] = [...document.errors, ...document.warnings];
   if (wrong !== undefined)
-    return refused(text, 'NOT_YAML', wrong.pos[0], remedyAt(text, wrong.pos[0]) ?? plainWords(wrong.message));
+    return refused(text, 'NOT_YAML', wrong.pos[0], remedyAt(text, wrong.pos[0]) ?? plainWords(wrong));
   const { contents } = document;
   const reading = new Reading();
   const value = contents === null ? null : reading.value(contents, '');
@@ -56,8 +57,23 @@ function refused(text: string, code: ProblemCode, at: number, message: string): 
   };
 }
 
+const IN_QUOTES = 'put the whole value in quotes';
+
+const TAGS = `tags (!) are not read; remove this one, and ${IN_QUOTES} where it is a text`;
+
+/** Errors whose sentences speak to a program, or end without a remedy. */
+const WORDS: Readonly<Partial<Record<YAMLError['code'], string>>> = {
+  MULTIPLE_DOCS: 'a second document begins here, and a file holds one definition; move it into a file of its own',
+  BLOCK_AS_IMPLICIT_KEY: `a ": " begins another map here; where it belongs to a text, ${IN_QUOTES}`,
+  TAG_RESOLVE_FAILED: TAGS,
+  TAB_AS_INDENT: 'a tab stands in the indentation of this line; indent with spaces',
+};
+
 /** The library ends some of its sentences in a place, which is told already. */
-const plainWords = (message: string): string => message.replace(/ at line \d+, column \d+:?[^]*$/, '').slice(0, 200);
+function plainWords({ code, message }: YAMLError): string {
+  const words = WORDS[code] ?? message.replace(/ at line \d+, column \d+:?[^]*$/, '').slice(0, 200);
+  return /cannot start with/.test(words) ? `${words}; ${IN_QUOTES}` : words;
+}
 
 /** Where more levels are open than the library may recurse over: by brackets, by indentation, and by marks that open one each. */
 function tooDeep(text: string): number | undefined {
@@ -106,8 +122,7 @@ class Reading {
     const at = node.range?.[0] ?? 0;
     if (isAlias(node) || ('anchor' in node && node.anchor !== undefined))
       return this.#refuse(at, 'anchors (&) and aliases (*) are not read; write the value where it is needed');
-    if (node.tag !== undefined && node.tag.startsWith('!'))
-      return this.#refuse(at, `the tag ${node.tag} is not read; remove it`);
+    if (node.tag !== undefined) return this.#refuse(at, TAGS);
     if (isScalar(node)) return node.value;
     if (isSeq(node)) return node.items.map((item, index) => this.value(item as Node | null, pathTo(path, index)));
     return isMap(node) ? this.#map(node.items, path, at) : null;
@@ -120,7 +135,8 @@ class Reading {
       const { key, value } = pair as { key: Node | null; value: Node | null };
       if (!isScalar(key)) return this.#refuse(at, keyWords(key));
       const name = String(key.source ?? key.value);
-      if (entries.has(name)) this.twice.push({ key: name, path: pathTo(path, name), at: key.range?.[0] ?? at });
+      if (entries.has(name) && this.twice.length < duplicatesMax)
+        this.twice.push({ key: name, path: pathTo(path, name), at: key.range?.[0] ?? at });
       entries.set(name, this.value(value, pathTo(path, name)));
     }
     return Object.fromEntries(entries);

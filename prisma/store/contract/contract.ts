@@ -250,6 +250,8 @@ export interface Store {
     /** Lines [offset, offset+limit) of a stream; `combined` merges stdout, stderr and what models said, `model` is the last alone. */
     read(handle: string, stream: string, offset: number, limit: number): Promise<string[]>;
     tail(handle: string, query: LogQuery, lines: number): Promise<LogLine[]>;
+    /** Whether more than one step has written what the query asks for. */
+    isOfSeveralSteps(handle: string, query: LogQuery): Promise<boolean>;
     /** Lines as they come, until the run has ended or `signal` aborts. */
     follow(handle: string, query: LogQuery, options: { signal?: AbortSignal }): AsyncIterable<LogLine>;
     /** The same in pieces, for whoever looks again and again. */

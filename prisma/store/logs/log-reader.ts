@@ -42,7 +42,7 @@ export class LogReader {
   async readDated(): Promise<DatedPiece[]> {
     const { database, handle, wanted } = this.#read;
     const page = await database.query<StoredChunk>(
-      `select ${COLUMNS} from log_chunks where ${WANTED} and revision > $5 and not revision = any($6::bigint[])
+      `select ${COLUMNS} from log_chunks where ${WANTED} and revision > $7 and not revision = any($8::bigint[])
        order by revision limit ${PAGE}`,
       [...wantedParameters([handle], wanted), this.#seen.floor, this.#seen.numbers],
     );

@@ -62,6 +62,12 @@ export function logs(database: Database, announcer: Announcer, listener: Listene
       return lines === 0 ? [] : log.lines.slice(-lines).map(shown);
     },
 
+    async isOfSeveralSteps(handle, query) {
+      const parameters = wantedParameters(await handlesOf(database, handle, query), wanted(handle, query));
+      const sql = `select distinct handle, key from log_chunks where ${WANTED} limit 2`;
+      return (await database.query(sql, parameters)).length > 1;
+    },
+
     follow: (handle, query, options) => followLog({ database, listener, handle, query, signal: options.signal }),
 
     reader: (handle, stream) => new LogReader({ database, handle, wanted: wanted(handle, { stream }) }),
@@ -84,7 +90,7 @@ function readPage(
   position: number,
 ): Promise<StoredChunk[]> {
   return database.query<StoredChunk>(
-    `select ${COLUMNS} from log_chunks where ${WANTED} and position ${direction === 'asc' ? '>' : '<'} $5
+    `select ${COLUMNS} from log_chunks where ${WANTED} and position ${direction === 'asc' ? '>' : '<'} $7
      order by position ${direction} limit ${CHUNKS_PAGE}`,
     [...wantedParameters(from.handles, from.wanted), position],
   );

@@ -44,13 +44,16 @@ export const COLUMNS = `position, revision, handle, key, stream, attempt, text, 
 
 const KEY_FROM_ROOT = `(case when handle = $3 then key else substr(handle, length($3) + 2) || '/' || key end)`;
 
-/** Takes $1 to $4: handles, streams, root and step. What follows a step's key in a longer one is inside that step. */
+/**
+ * Takes $1 to $6: handles, streams, root, step, and the path and passes of a step that names its passes. What follows a
+ * step's key in a longer one is inside that step; so are `steps.1.then.0@2` and `steps.1.steps.0@2.1` inside `steps.1@2`.
+ */
 export const WANTED = `handle = any($1::text[]) and stream = any($2::text[]) and ($4::text is null
-  or (starts_with(${KEY_FROM_ROOT}, $4) and substr(${KEY_FROM_ROOT}, length($4) + 1, 1) in ('', '/', '@', '#', '.')))`;
+  or (starts_with(${KEY_FROM_ROOT}, $4) and substr(${KEY_FROM_ROOT}, length($4) + 1, 1) in ('', '/', '@', '#', '.'))
+  or (starts_with(${KEY_FROM_ROOT}, $5::text || '.')
+    and starts_with(split_part(split_part(substr(${KEY_FROM_ROOT}, length($5) + 1), '/', 1), '@', 2) || '.', $6::text || '.')))`;
 
-export const wantedParameters = (handles: readonly string[], { streams, root, step }: Wanted): unknown[] => [
-  handles,
-  streams,
-  root,
-  step,
-];
+export function wantedParameters(handles: readonly string[], { streams, root, step }: Wanted): unknown[] {
+  const [, path = null, passes = null] = step === null ? [] : (/^(.+)@([\d.]+)$/s.exec(step) ?? []);
+  return [handles, streams, root, step, path, passes];
+}

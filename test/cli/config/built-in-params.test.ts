@@ -27,7 +27,11 @@ const given = (command: string, params: object): readonly Problem[] =>
 test('a parameter that is missing, unknown or wrong is a problem with its place', () => {
   expect(given('code/read', { pth: 'a' })).toMatchObject([
     { code: 'MISSING_KEY', path: 'steps.0.params.path', message: '"code/read": the parameter "path" is needed' },
-    { code: 'UNKNOWN_KEY', path: 'steps.0.params.pth', message: '"code/read": the parameter "pth" is not taken' },
+    {
+      code: 'UNKNOWN_KEY',
+      path: 'steps.0.params.pth',
+      message: '"code/read": the parameter "pth" is not taken; write "path"',
+    },
   ]);
   expect(given('code/git', { operation: 'pul' })).toMatchObject([
     {

@@ -195,6 +195,22 @@ const lived: [string, Scenario][] = [
     },
   ],
   [
+    'was stopped while it waited for its group',
+    {
+      definition: once([shell('a')], { concurrency: { group: 'deploy' } }),
+      groups: { deploy: { by: 'other' } },
+      interruptions: [{ at: 'concurrency.group', when: 'during', do: 'stop', afterMs: 50 }],
+    },
+  ],
+  [
+    'was cancelled while it waited for its group',
+    {
+      definition: once([shell('a')], { concurrency: { group: 'deploy' } }),
+      groups: { deploy: { by: 'other' } },
+      interruptions: [{ at: 'concurrency.group', when: 'during', do: 'cancel', afterMs: 50 }],
+    },
+  ],
+  [
     'holds numbers of its passes',
     {
       definition: once([

@@ -48,6 +48,15 @@ const event = (seq: number, type: string, key: string, rest: object = {}): RunEv
 const finished = (seq: number, key: string, step = 'emit'): RunEvent =>
   event(seq, 'step-finished', key, { step, label: 'x', outcome: 'ok', durationMs: 0 });
 
+const failed = (seq: number, key: string, step: string, code: string, message: string): RunEvent =>
+  event(seq, 'step-finished', key, {
+    step,
+    label: 'x',
+    outcome: 'failed',
+    durationMs: 5,
+    failure: { code, message, retryable: true },
+  });
+
 const shell = (command: string, rest: object = {}): object => ({ type: 'shell', command, ...rest });
 
 describe('a line', () => {
@@ -120,6 +129,33 @@ describe('a line', () => {
     ],
   ])('tells of %s', (_title, events, line) => {
     expect(traceLines(events).at(-1)).toBe(line);
+  });
+});
+
+describe('a failure', () => {
+  it('of several lines stands once, behind a bar below its own step', () => {
+    const exited = 'steps.0.steps.0@1.1: it ended with exit code 7: one\ntwo';
+    const events = [
+      event(1, 'step-started', 'steps.0@1', { step: 'loop', label: 'x' }),
+      failed(2, 'steps.0.steps.0@1.1', 'shell', 'SHELL_EXIT_NONZERO', exited),
+      failed(3, 'steps.0@1', 'loop', 'SHELL_EXIT_NONZERO', exited),
+      failed(4, 'steps.1@1', 'command', 'CHILD_FAILED', `steps.1@1: the nested run failed: ${exited}`),
+      failed(5, 'steps.2@1', 'fail', 'MINE', 'first\nsecond'),
+      failed(6, 'steps.3@1', 'shell', 'SHELL_EXIT_NONZERO', 'steps.3@1: it ended with exit code 7: one'),
+      failed(7, 'steps.4@1', 'shell', 'SHELL_EXIT_NONZERO', 'steps.4@1: it ended with exit code 7'),
+    ];
+    expect(traceLines(events)).toEqual([
+      '▸ steps.0@1  loop x',
+      '  ✖ steps.0.steps.0@1.1  shell x  failed  5 ms  SHELL_EXIT_NONZERO: steps.0.steps.0@1.1: it ended with exit code 7',
+      '    │ one',
+      '    │ two',
+      '✖ steps.0@1  loop x  failed  5 ms  SHELL_EXIT_NONZERO: steps.0.steps.0@1.1: it ended with exit code 7: one …',
+      '✖ steps.1@1  command x  failed  5 ms  CHILD_FAILED: steps.1@1: the nested run failed: steps.0.steps.0@1.1: it ended with exit code 7: one …',
+      '✖ steps.2@1  fail x  failed  5 ms  MINE: first',
+      '  │ second',
+      '✖ steps.3@1  shell x  failed  5 ms  SHELL_EXIT_NONZERO: steps.3@1: it ended with exit code 7: one',
+      '✖ steps.4@1  shell x  failed  5 ms  SHELL_EXIT_NONZERO: steps.4@1: it ended with exit code 7',
+    ]);
   });
 });
 

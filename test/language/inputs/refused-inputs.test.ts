@@ -77,6 +77,69 @@ describe('an input schema', () => {
     ]);
     expect(asDeclared(deploy, { target: 1.4, port: 81 }, texts)).toEqual({ target: '1.40', port: 81 });
   });
+
+  test.each<[string, JsonObject]>([
+    ['one of several texts', { enum: ['1.40', '2.0'] }],
+    ['one text', { const: '1.40' }],
+    ['a text or nothing', { type: ['string', 'null'] }],
+    ['one of several schemas', { anyOf: [{ type: 'string' }, { type: 'boolean' }] }],
+    ['a schema elsewhere', { $ref: '#/$defs/version' }],
+  ])('has the text for %s too', (_what, schema) => {
+    const inputSchema = {
+      type: 'object',
+      properties: { version: schema, other: { type: 'string' } },
+      required: ['other'],
+      $defs: { version: { type: 'string' } },
+    };
+    const texts = new Map([['version', '1.40']]);
+    expect(asDeclared(definition({ inputSchema }), { version: 1.4 }, texts)).toEqual({ version: '1.40' });
+  });
+
+  test.each<[string, JsonObject]>([
+    ['a number or a text', { type: ['number', 'string'] }],
+    ['anything', {}],
+    ['what neither fits', { type: 'array' }],
+  ])('has the value for %s', (_what, schema) => {
+    const own = definition({ inputSchema: { type: 'object', properties: { version: schema } } });
+    expect(asDeclared(own, { version: 1.4 }, new Map([['version', '1.40']]))).toEqual({ version: 1.4 });
+  });
+
+  test('lists the types of alternatives, of a constant and of a schema elsewhere', () => {
+    const { $defs, ...properties } = {
+      a: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      b: { const: 7 },
+      c: { $ref: '#/$defs/port' },
+      d: { $ref: '#/$defs/self' },
+      e: { oneOf: [{ type: 'string' }, { minLength: 2 }] },
+      $defs: { port: { type: 'integer' }, self: { $ref: '#/$defs/self' } },
+    };
+    const inputSchema = { type: 'object', properties, $defs };
+    expect(declaredInputs({ inputSchema }).map(({ type }) => type)).toEqual([
+      'string or null',
+      '7',
+      'integer',
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test('says of a value that fits no alternative one thing, and of a part what the part misses', () => {
+    const own = definition({
+      inputSchema: {
+        type: 'object',
+        properties: {
+          a: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+          b: { type: ['integer', 'null'] },
+          c: { type: 'object', properties: { dry: { type: 'boolean' } } },
+        },
+      },
+    });
+    expect(said(own, { a: 1 })).toBe(
+      '"job": the input "a" (string or null) does not fit: it must fit one of the alternatives',
+    );
+    expect(said(own, { b: 'x' })).toContain('it must be integer or null');
+    expect(said(own, { c: { dry: 1 } })).toBe('"job": the input "c.dry" does not fit: it must be boolean');
+  });
 });
 
 describe('the plain form', () => {

@@ -51,6 +51,33 @@ describe('parameters that a command does not take', () => {
   });
 });
 
+test.each<[string, JsonObject, object[]]>([
+  [
+    'code/read',
+    { path: 'x', encodng: 'utf8' },
+    [{ message: '"code/read": the parameter "encodng" is not taken; write "encoding"', fix: 'write "encoding"' }],
+  ],
+  [
+    'code/read',
+    { path: 'x', lines: 3 },
+    [{ message: '"code/read": the parameter "lines" is not taken; there are path, encoding' }],
+  ],
+  ['code/read', { path: '' }, [{ message: '"code/read": the parameter "path" does not fit: must not be empty' }]],
+  [
+    'code/search',
+    { pattern: 'x', glob: 3 },
+    [{ code: 'WRONG_TYPE', message: '"code/search": the parameter "glob" does not fit: must be string or array' }],
+  ],
+  [
+    'data/list',
+    { collection: 'c', orderBy: [{ field: 'a', direction: 'down' }] },
+    [{ code: 'WRONG_VALUE', path: 'steps.0.params.orderBy.0.direction' }],
+  ],
+  ['data/list', { collection: 'c', orderBy: { feld: 'a' } }, [{ code: 'MISSING_KEY' }, { code: 'UNKNOWN_KEY' }]],
+])('what is wrong is said once, with what is taken: %s %j', (command, given, problems) => {
+  expect(found(command, given)).toMatchObject(problems);
+});
+
 describe('parameters that it takes', () => {
   test.each<[string, JsonObject]>([
     ['code/read', { path: 'x' }],

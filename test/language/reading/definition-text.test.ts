@@ -51,7 +51,17 @@ describe('what of YAML is not read', () => {
       'name: n\nsteps: &s [{type: emit, event: e}]\nalways: *s\n',
       'anchors (&) and aliases (*) are not read',
     ],
-    ['a tag', 'name: !x n\nsteps: []\n', ''],
+    ['a tag', 'name: !x n\nsteps: []\n', 'tags (!) are not read'],
+    ['a tag of YAML itself', 'name: !!str 1\nsteps: []\n', 'tags (!) are not read'],
+    ['a tag of a list', 'name: n\nsteps: !!seq []\n', 'tags (!) are not read'],
+    [
+      'a colon in a line for a shell',
+      'name: n\nsteps:\n  - type: shell\n    command: echo a: b\n',
+      'put the whole value in quotes',
+    ],
+    ['a sign that begins no text', 'name: n\nsteps:\n  - {type: emit, event: @e}\n', 'put the whole value in quotes'],
+    ['a backtick', 'name: n\nsteps:\n  - type: shell\n    command: `ls`\n', 'put the whole value in quotes'],
+    ['a tab', 'name: n\nsteps:\n\t- type: emit\n', 'indent with spaces'],
     [
       'braces at the beginning of a value',
       'name: n\nsteps:\n  - {type: emit, event: e, data: {{x}}}\n',
@@ -62,7 +72,7 @@ describe('what of YAML is not read', () => {
       'name: n\nsteps:\n  - type: emit\n    event: e\n    data: {{x}} and more\n',
       'put the whole value in quotes',
     ],
-    ['two documents', 'name: n\n---\nname: m\n', ''],
+    ['two documents', 'name: n\n---\nname: m\n', 'a file holds one definition'],
     ['a key that is a list', '[a, b]: n\n', 'a key is a text'],
     ['levels without end', `name: n\nsteps: ${'- '.repeat(2_000)}x\n`, ''],
   ])('%s', (_what, text, says) => {
@@ -84,6 +94,15 @@ describe('what of YAML is not read', () => {
       { code: 'DUPLICATE_KEY', path: 'name', line: 2, column: 1, source: 'name: m' },
     ]);
   });
+});
+
+test('a file that holds nothing, and a number that JSON has not', () => {
+  expect(read('# a\n', 'yaml').problems).toMatchObject([
+    { code: 'WRONG_TYPE', message: expect.stringMatching(/^a definition is an object .* nothing$/) as string },
+  ]);
+  expect(read('name: n\nsteps: [{type: emit, event: e, data: .nan}]\n', 'yaml').problems).toMatchObject([
+    { code: 'WRONG_TYPE', path: 'steps.0.data', message: 'NaN is not a value that JSON can hold' },
+  ]);
 });
 
 describe('the place of a problem', () => {
@@ -146,6 +165,14 @@ describe('a hostile text is refused in time', () => {
     ['documents', filled('---\n'), 'yaml'],
     ['closing brackets', filled('}'), 'yaml'],
     ['keys', Array.from({ length: 20_000 }, (_, index) => `k${index}: 1`).join('\n'), 'yaml'],
+    ['the same key', filled('k: 1\n'), 'yaml'],
+    ['the same key in brackets', `${filled('k: 1, ', '{')}}`, 'yaml'],
+    ['errors', filled('a: }\n'), 'yaml'],
+    ['tabs', filled('\t'), 'yaml'],
+    ['levels just below the bound', filled(`${'['.repeat(490)}${']'.repeat(490)}\n`), 'yaml'],
+    ['maps in a list', `${filled('{a: {b: {c: 1}}}, ', '[')}]`, 'yaml'],
+    ['keys that are said to be keys', filled('? a\n'), 'yaml'],
+    ['a text without end', filled('\n', '"'), 'yaml'],
     ['deep lines', Array.from({ length: 700 }, (_, index) => `${' '.repeat(index)}a:`).join('\n'), 'yaml'],
     ['comments without end', filled('/*'), 'json'],
     ['slashes', filled('/'), 'json'],

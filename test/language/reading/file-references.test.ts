@@ -317,6 +317,18 @@ describe('a definition that comes from no file', () => {
     expect(found.problems.map(({ code, severity }) => `${severity} ${code}`)).toEqual(['warning BAD_FILE_REFERENCE']);
   });
 
+  test.each([
+    ['sentinel/run', { definition: { $ref: './child.json' } }, 'steps.0.params.definition.$ref'],
+    ['sentinel/start', { definition: './child.json' }, 'steps.0.params.definition'],
+    ['sentinel/create', { definition: { $ref: './child.json' } }, 'steps.0.params.definition.$ref'],
+  ])('nor does a reference that is handed to one: %s %j', (command, params, path) => {
+    write('child.json', child);
+    const found = read(write('parent.json', { ...refersTo(''), steps: [{ type: 'command', command, params }] }));
+    expect(found.problems.filter(({ code }) => code === 'BAD_FILE_REFERENCE')).toMatchObject([
+      { severity: 'warning', path, message: expect.stringContaining('comes from no file') as string },
+    ]);
+  });
+
   test.each(['./child.json', '{"$ref": "./child.json"}'])('what a variable holds comes from none: %s', (value) => {
     expect(
       readNestedDefinition(

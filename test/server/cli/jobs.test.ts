@@ -120,8 +120,8 @@ test('on-push-review: hooks start it, a clean push passes, and a bad one fails w
   });
   expect(await harness.command('hooks', 'install')).toMatchObject({ code: 0 });
   const push = (content: string): void => {
-    writeFileSync(join(harness.project, 'pushed.js'), content);
-    git('add', 'pushed.js');
+    writeFileSync(join(harness.project, 'debugger.js'), content);
+    git('add', 'debugger.js');
     git('commit', '-qm', 'a change');
     git('push', '-q', 'origin', 'main');
   };
@@ -147,12 +147,13 @@ test('map-packages: a command runs in each package, some at a time, and what fai
       name === 'web' ? 'echo $0 is red >&2; exit 3' : 'pwd',
     );
   }
+  writeFileSync(join(harness.project, 'packages', 'README.md'), 'no package');
   const inputs = { command: 'sh check.sh' };
   const { result } = await harness.run(shipped('map-packages'), { inputs });
   expect(result).toMatchObject({
     outcome: 'failed',
     failure: { code: 'PACKAGES_FAIL' },
-    outputs: { packages: 5, failed: 1 },
+    outputs: { packages: 5, failed: ['web/'] },
   });
   expect(result.failure?.message).toContain('check.sh is red');
   writeFileSync(join(harness.project, 'packages', 'web', 'check.sh'), 'pwd');
@@ -165,7 +166,7 @@ test('map-packages: a command runs in each package, some at a time, and what fai
   );
   expect({ code, report: JSON.parse(out.trim().split('\n').at(-1) ?? '') as JsonObject }).toMatchObject({
     code: 0,
-    report: { outcome: 'completed', outputs: { packages: 5, failed: 0 } },
+    report: { outcome: 'completed', outputs: { packages: 5, failed: [] } },
   });
 });
 

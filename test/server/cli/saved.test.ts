@@ -147,6 +147,12 @@ test('saved definitions are listed, shown and deleted', async () => {
     code: 0,
     out: 'saved kept as well, version 1\n',
   });
+  await sentinel('save', file, '--name', 'team/kept');
+  expect(await sentinel('run', 'team/kept')).toMatchObject({ code: 0 });
+  expect(await sentinel('explain', 'team/kept')).toMatchObject({ code: 0 });
+  expect(reportOf(await sentinel('run', './team/kept', '--json'))).toMatchObject({
+    error: { code: 'DEFINITION_INVALID' },
+  });
   expect((await sentinel('saved', 'delete', 'kept')).out).toBe('kept is deleted.\n');
   expect(await sentinel('saved', 'delete', 'kept')).toMatchObject({ code: 4 });
   expect(documentOf(await sentinel('saved', 'delete', 'kept as well', '--json'))).toEqual({

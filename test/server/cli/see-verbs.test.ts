@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../language/json.ts';
-import type { Definition } from '../../../language/model.ts';
+import type { Definition, Step } from '../../../language/model.ts';
 import { create, once, shell } from '../harness/definitions.ts';
 import { Harness, until, type Said } from '../harness/harness.ts';
 
@@ -42,7 +42,13 @@ describe('logs', () => {
 
   test('of one step have no key; --step, --no-nested and --time choose', async () => {
     expect((await sentinel('logs', 'see-alone', '--stream', 'stdout')).out).toBe('deep\n');
-    expect((await sentinel('logs', 'see-alone', '--no-nested')).out).toBe('');
+    expect(await sentinel('logs', 'see-alone', '--no-nested')).toMatchObject({
+      code: 0,
+      out: '',
+      err: expect.stringContaining('no step of see-alone itself has printed anything; "sentinel trace') as string,
+    });
+    expect((await sentinel('logs', 'see-logs', '--stream', 'model')).err).toContain('has printed anything on model');
+    expect((await sentinel('logs', 'see-logs', '--lines', '1')).out).toMatch(/^steps\.1@1\/steps\.0@1 {2}\w+\n$/);
     expect((await sentinel('logs', 'see-logs', '--no-nested')).out).toBe('first\n');
     expect((await sentinel('logs', 'see-logs', '--step', 'steps.1', '--stream', 'stderr')).out).toBe('oops\n');
     expect((await sentinel('logs', 'see-logs', '--step', 'steps.0', '--time')).out).toMatch(
@@ -76,6 +82,20 @@ describe('run', () => {
     const quoted = said.map((line) => JSON.parse(line) as JsonObject).filter(({ type }) => type === 'stderr');
     expect(quoted).toMatchObject([{ handle: 'see-breaks', key: 'steps.0@1' }]);
     expect(quoted[0]?.['lines']).toHaveLength(10);
+  });
+
+  test('shows these lines once, however many steps and runs stand around the step', async () => {
+    const inner = once('inner', [{ ...numbers, failOn: 'nonzero' } as Step]);
+    const loop = { type: 'count' as const, max: 1 };
+    const steps: Step[] = [{ type: 'loop', loop, steps: [{ type: 'sentinel', definition: inner }] }];
+    const { code, out } = await sentinel('run', write(once('around', steps)), '--id', 'see-around');
+    const [followed = '', report] = out.split('\nfailed  1 pass');
+    expect(code).toBe(1);
+    expect(followed.match(/line \d+$/gm)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((n) => `line ${n}`));
+    expect(followed).toContain('it ended with exit code 3\n      │ line 2\n');
+    expect(report).toContain('│ line 11');
+    const trace = (await sentinel('trace', 'see-around')).out;
+    expect(trace.match(/│ line \d+$/gm)).toHaveLength(10);
   });
 });
 

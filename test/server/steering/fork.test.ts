@@ -141,6 +141,18 @@ test('a fork that cannot be is refused, and nothing starts', async () => {
   expect((await harness.store.runs.list({})).filter(({ name }) => name === 'short')).toHaveLength(1);
 });
 
+test('a step from before a fork began is named with the run that has it', async () => {
+  const { handle } = await harness.run(once('earlier', [shell('true'), shell('true'), shell('true')]));
+  const later = await fork(handle, 'steps.1@1');
+  await harness.result(later.handle);
+  const last = await fork(later.handle, 'steps.2@1');
+  await harness.result(last.handle);
+  await expect(fork(last.handle, 'steps.0@1')).rejects.toMatchObject({
+    code: 'FORK_KEY_NOT_REACHED',
+    message: expect.stringContaining(`sentinel fork ${handle} --at steps.0@1`),
+  });
+});
+
 /** Its second step fails where there is no such file; its first result is too large for a history. */
 const reading = (path: string): Definition =>
   once('reading', [

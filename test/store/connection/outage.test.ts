@@ -59,6 +59,7 @@ const METHODS: Record<string, (store: Store) => Promise<unknown>> = {
   'logs.streams': (it) => it.logs.streams('h'),
   'logs.read': (it) => it.logs.read('h', 's', 0, 1),
   'logs.tail': (it) => it.logs.tail('h', { stream: 's' }, 1),
+  'logs.isOfSeveralSteps': (it) => it.logs.isOfSeveralSteps('h', { stream: 's' }),
   'payloads.put': (it) => it.payloads.put('h', new Uint8Array(1)),
   'payloads.get': (it) => it.payloads.get('h'),
   'records.create': (it) => reading(it, (session) => it.records.create(session, 'c', 'i', {})),

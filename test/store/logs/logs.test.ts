@@ -215,6 +215,19 @@ describe('a run and those nested in it', () => {
     expect(await ofStep('steps.1@1')).toEqual(['nested', 'second']);
     expect(await ofStep('steps.1@1/steps.0@1')).toEqual(['nested']);
     expect(await ofStep('steps.1@1/steps.1')).toEqual([]);
+    const loop = ['steps.2.steps.0@1.1', 'steps.2.steps.0@1.2', 'steps.2.steps.0@11.1', 'steps.2#2.steps.0@1.1'];
+    await logs.append(loop.map((key) => chunk(inner, 0, `${key}\n`, { key })));
+    expect(await ofStep('steps.1@1/steps.2@1')).toEqual(loop.slice(0, 2));
+    expect(await ofStep('steps.1@1/steps.2')).toEqual(loop);
+    expect(await ofStep('steps.1@1/steps.2.steps.0@1')).toEqual(loop.slice(0, 2));
+    for (const [step, isOfSeveral] of [
+      ['steps.1@1/steps.2@1', true],
+      ['steps.1@1/steps.2#2', false],
+      ['steps.7', false],
+    ] as const)
+      expect(await logs.isOfSeveralSteps('outer', { stream: 'combined', nested: true, step })).toBe(isOfSeveral);
+    expect(await logs.isOfSeveralSteps('outer', { stream: 'combined', nested: true })).toBe(true);
+    expect(await logs.isOfSeveralSteps('outer', { stream: 'combined' })).toBe(false);
     expect(texts(await logs.tail('outer', { stream: 'combined' }, 10))).toEqual(['own']);
   });
 

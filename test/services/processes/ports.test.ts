@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { accepts, choosePort, LOOPBACK } from '../../services/processes/ports.ts';
+import { accepts, choosePort, LOOPBACK } from '../../../services/processes/ports.ts';
 
 test('a server that starts again keeps its port; one that another program has is passed over', async () => {
   const first = await choosePort([]);

@@ -1,7 +1,7 @@
 /** What is wrong with a definition, a line a problem and one for its remedy. */
-import { shownAsText } from '../../../language/graph/step-label.ts';
-import type { Problem } from '../../../language/problems.ts';
-import type { Paint } from '../../show/paint.ts';
+import { shownAsText } from '../../language/graph/step-label.ts';
+import type { Problem } from '../../language/problems.ts';
+import type { Paint } from './paint.ts';
 
 export function problemLines(problems: readonly Problem[], paint: Paint): string[] {
   return problems.flatMap(({ code, severity, path, message, fix, file, line: row, column, source = '' }) => {

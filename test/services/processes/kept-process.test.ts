@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { KeptProcess } from '../../services/processes/kept-process.ts';
+import { KeptProcess } from '../../../services/processes/kept-process.ts';
 
 /** A process that runs `script`; `beforeLook` runs once it was spawned, before anybody looks at it. */
 function kept(script: string, beforeLook: () => void = () => undefined): KeptProcess {
