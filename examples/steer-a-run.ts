@@ -1,8 +1,9 @@
 /**
  * Starts a run from a program, pauses it, edits a step that is still ahead, follows it, and answers its question.
  *
- * The first call that needs the services starts them. In a project with Sentinel installed, Node runs this file from
- * version 22.18 on (`node steer-a-run.ts`); on an older Node use `npx tsx steer-a-run.ts`.
+ * The first call that needs the services starts them. Copy this file into a project with Sentinel installed, as
+ * `steer-a-run.mts`. Node runs it from version 22.18 on (`node steer-a-run.mts`); on an older Node use
+ * `npx tsx steer-a-run.mts`.
  */
 import { sentinel } from 'sentinel-engine/builder';
 import { SentinelClient } from 'sentinel-engine/client';

@@ -191,7 +191,7 @@ class Count {
     const isWalked = line.inSegment || (this.#segments && isQuickFan(step, (inner) => isQuick(inner, this.#catalogue)));
     if (isWalked) this.#quick(line);
     if (step.over !== undefined && way !== 'least')
-      this.#assumptions.add(`the list ${step.over} has 1 item: how many it will have, only the run knows`);
+      this.#assumptions.add(`the list ${step.over} has 1 item; how many it has is known only when it runs`);
     const lines = step.over !== undefined && way === 'least' ? [] : linesOf(step);
     const branches = lines.map(({ steps }) => {
       const own: Line = { inSegment: isWalked, quick: 0, cost: nothing };

@@ -148,3 +148,12 @@ function headingsOf(page: string): Set<string> {
 
 const commentsOf = (source: string): string[] =>
   Array.from(read(source).matchAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm), ([comment]) => comment);
+
+test('TypeScript that users are told to run has a name that is an ES module in every project', () => {
+  const pages = files.filter((path) => /^(?:README\.md$|docs\/|examples\/)/.test(path) && /\.(?:md|ts)$/.test(path));
+  const told = pages.flatMap((path) =>
+    Array.from(read(path).matchAll(/\b(?:node|tsx) [\w./-]+\.m?ts\b/g), ([command]) => command),
+  );
+  expect(told).toContain('tsx steer-a-run.mts');
+  expect(told.filter((command) => !command.endsWith('.mts'))).toEqual([]);
+});
