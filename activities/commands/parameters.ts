@@ -29,12 +29,13 @@ function needRules({ needs }: Command): JsonObject[] {
 
 const fieldsOf = ({ properties }: JsonObject): JsonObject => (isJsonObject(properties) ? properties : {});
 
+const constantOf = (form: JsonObject, name: string): Json | undefined => {
+  const field = fieldsOf(form)[name];
+  return isJsonObject(field) ? field['const'] : undefined;
+};
+
 /** For forms that one parameter tells apart by its value. */
 function formRules(forms: readonly JsonObject[]): JsonObject[] {
-  const constantOf = (form: JsonObject, name: string): Json | undefined => {
-    const field = fieldsOf(form)[name];
-    return isJsonObject(field) ? field['const'] : undefined;
-  };
   const names = [...new Set(forms.flatMap((form) => Object.keys(fieldsOf(form))))];
   const mark = names.find((name) => forms.every((form) => constantOf(form, name) !== undefined));
   if (mark === undefined) return [];
