@@ -9,6 +9,23 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Undefined where nothing is. */
+export function valueAt(value: Json, path: readonly string[]): Json | undefined {
+  let at: Json | undefined = value;
+  for (const key of path) {
+    if (Array.isArray(at)) at = at[Number(key)];
+    else at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+  }
+  return at;
+}
+
+/** The path that a JSON Pointer names, such as `/properties/a` (RFC 6901). */
+export const pathOfPointer = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+
 /** Of a problem, of a failure, and of what a client is told. */
 export const VALUE_FAULT = 'VALUE_TOO_LARGE';
 

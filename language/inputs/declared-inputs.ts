@@ -3,7 +3,7 @@
  * `inputSchema` says of each its type, whether it is needed, and what it is for. No validator is
  * needed here, so that workflow code may ask.
  */
-import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import { isJsonObject, pathOfPointer, valueAt, type Json, type JsonObject } from '../json.ts';
 import type { Definition } from '../model.ts';
 
 export interface DeclaredInput {
@@ -46,25 +46,16 @@ function typeWords(schema: JsonObject, whole: JsonObject, depth = 8): string | u
   const types = Array.isArray(type) ? type : [type];
   const words = types.filter((one) => typeof one === 'string');
   if (words.length > 0) return words.join(' or ');
-  const target = typeof $ref === 'string' ? [partOf(whole, $ref)] : undefined;
+  const target = typeof $ref === 'string' ? [referredBy($ref, whole)] : undefined;
   const choices = target ?? [anyOf, oneOf].find((list) => Array.isArray(list));
   if (choices === undefined || depth === 0) return undefined;
   const each = choices.map((choice) => (isJsonObject(choice) ? typeWords(choice, whole, depth - 1) : undefined));
   return each.includes(undefined) ? undefined : [...new Set(each)].join(' or ');
 }
 
-/** `#/$defs/port` */
-function partOf(whole: JsonObject, pointer: string): Json | undefined {
-  if (!pointer.startsWith('#/')) return undefined;
-  return pointer
-    .slice(2)
-    .split('/')
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce<Json | undefined>(
-      (value, part) => (isJsonObject(value) && Object.hasOwn(value, part) ? value[part] : undefined),
-      whole,
-    );
-}
+/** Of `#/$defs/port`; a schema elsewhere is not looked for. */
+const referredBy = ($ref: string, whole: JsonObject): Json | undefined =>
+  $ref.startsWith('#/') ? valueAt(whole, pathOfPointer($ref)) : undefined;
 
 /** What a run begins with before anything is given to it. */
 export function startValues({ inputs, inputSchema }: Declaring): JsonObject {

@@ -2,7 +2,7 @@
 import { Ajv, type ErrorObject, type Options } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Json, JsonObject } from '../json.ts';
+import { pathOfPointer, valueAt, type Json, type JsonObject } from '../json.ts';
 import type { ParamFault } from './param-check.ts';
 
 const options: Options = { allErrors: true, strict: false, logger: false, validateFormats: false, verbose: true };
@@ -13,7 +13,7 @@ export type SchemaFaults = (params: JsonObject) => readonly ParamFault[];
 /** Throws where the schema is none. */
 export function schemaFaults({ $schema, $id: _id, ...schema }: JsonObject): SchemaFaults {
   const validate = ajvFor(typeof $schema === 'string' ? $schema : '').compile(schema);
-  return (params) => (validate(params) ? [] : oneOfEachChoice((validate.errors ?? []).filter(isFinding)).map(faultOf));
+  return (params) => (validate(params) ? [] : faultsIn((validate.errors ?? []).filter(isFinding)));
 }
 
 export interface SchemaFlaw {
@@ -44,10 +44,7 @@ export const noSuchType = (type: unknown): string =>
 
 function flawWords(error: ErrorObject, schema: JsonObject): string {
   const path = pathOf(error);
-  const type = path.reduce<Json | undefined>(
-    (value, part) => (typeof value === 'object' && value !== null ? (value as JsonObject)[part] : undefined),
-    schema,
-  );
+  const type = valueAt(schema, path);
   if (path.at(-1) === 'type' && typeof type === 'string') return noSuchType(type);
   const { message } = faultOf(error);
   return `"${path.join('.')}" ${message}`;
@@ -63,61 +60,67 @@ const isFinding = ({ keyword }: ErrorObject): boolean => keyword !== 'if';
 
 /**
  * Of a value that may have one of several forms, each form says what keeps the value from it. What counts is said by
- * the one form that is of the value's kind; where there is none, or several are, the kinds are said once.
+ * the one form that is of the value's kind; where there is none, or several are, one sentence speaks of all.
  */
-function oneOfEachChoice(errors: readonly ErrorObject[]): ErrorObject[] {
+function faultsIn(errors: readonly ErrorObject[]): ParamFault[] {
   let left = [...errors];
+  const told = new Map<ErrorObject, Told>();
   // The choice around another comes behind it.
   for (const choice of errors.toReversed()) {
     if ((choice.keyword !== 'anyOf' && choice.keyword !== 'oneOf') || !left.includes(choice)) continue;
     const inside = left.filter(({ schemaPath }) => schemaPath.startsWith(`${choice.schemaPath}/`));
-    if (fitsSeveral(choice)) {
-      left = left.filter((error) => !inside.includes(error));
-      continue;
-    }
-    const isOtherKind = ({ keyword, instancePath }: ErrorObject): boolean =>
-      keyword === 'type' && instancePath === choice.instancePath;
     const formOf = ({ schemaPath }: ErrorObject): string =>
       schemaPath.slice(choice.schemaPath.length + 1).split('/')[0] ?? '';
-    const others = new Set(inside.filter(isOtherKind).map(formOf));
-    const forms = new Set(inside.map(formOf).filter((form) => !others.has(form)));
-    const dropped = new Set(
-      forms.size === 1 ? [choice, ...inside.filter((error) => others.has(formOf(error)))] : inside,
+    const ofKind = inside.filter(
+      ({ keyword, instancePath }) => keyword === 'type' && instancePath === choice.instancePath,
     );
-    const kinds = inside.filter(isOtherKind).flatMap(({ params }) => params['type'] as string | string[]);
-    const groups = needed(inside, formOf);
-    if (groups !== undefined) {
-      choice.keyword = 'required';
-      choice.message = `must hold ${groups.join(' or ')}`;
-    }
-    if (forms.size === 0) choice.message = `must be ${[...new Set(kinds)].join(' or ')}`;
+    const others = new Set(ofKind.map(formOf));
+    const forms = new Set(inside.map(formOf).filter((form) => !others.has(form)));
+    const isMeant = forms.size === 1 && !fitsSeveral(choice);
+    const dropped = new Set(isMeant ? [choice, ...inside.filter((error) => others.has(formOf(error)))] : inside);
+    if (!isMeant) told.set(choice, ofChoice(choice, inside, forms.size === 0 ? ofKind : [], formOf));
     left = left.filter((error) => !dropped.has(error));
   }
-  return left;
+  return left.map((error) => faultOf(error, told.get(error)));
+}
+
+type Told = Pick<ParamFault, 'code' | 'message'>;
+
+/** `kinds`: the errors of the forms, where all of them are of another kind than the value. */
+function ofChoice(
+  choice: ErrorObject,
+  inside: readonly ErrorObject[],
+  kinds: readonly ErrorObject[],
+  formOf: (error: ErrorObject) => string,
+): Told {
+  if (!fitsSeveral(choice)) {
+    const types = new Set(kinds.flatMap(({ params }) => params['type'] as string | string[]));
+    if (types.size > 0) return { code: 'WRONG_TYPE', message: `must be ${[...types].join(' or ')}` };
+    const groups = needed(inside, formOf);
+    if (groups.length > 0) return { code: 'MISSING_KEY', message: `must hold ${groups.join(' or ')}` };
+  }
+  const many = choice.keyword === 'anyOf' ? 'one' : 'exactly one';
+  return { code: 'WRONG_VALUE', message: `must fit ${many} of the alternatives` };
 }
 
 /** Of a value that fits more forms than it may, those it does not fit say nothing. */
 const fitsSeveral = ({ params }: ErrorObject): boolean => Array.isArray(params['passingSchemas']);
 
 /** Where all that the forms lack are parameters: those that each needs. */
-function needed(inside: readonly ErrorObject[], formOf: (error: ErrorObject) => string): string[] | undefined {
-  if (!inside.every(({ keyword }) => keyword === 'required')) return undefined;
+function needed(inside: readonly ErrorObject[], formOf: (error: ErrorObject) => string): string[] {
+  if (!inside.every(({ keyword }) => keyword === 'required')) return [];
   const forms = new Map(
     inside.map((error) => [formOf(error), (error.parentSchema as { required?: readonly string[] }).required ?? []]),
   );
   return Array.from(forms.values(), (names) => names.map((name) => `"${name}"`).join(' and '));
 }
 
-function pathOf({ instancePath }: ErrorObject): string[] {
-  return instancePath
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
+const pathOf = ({ instancePath }: ErrorObject): string[] => pathOfPointer(instancePath);
 
-function faultOf(error: ErrorObject): ParamFault {
+function faultOf(error: ErrorObject, told?: Told): ParamFault {
   const { keyword, params, parentSchema, message = 'does not fit' } = error;
   const path = pathOf(error);
+  if (told !== undefined) return { ...told, path };
   const { missingProperty, additionalProperty, allowedValues } = params as {
     missingProperty?: string;
     additionalProperty?: string;
@@ -134,7 +137,6 @@ function faultOf(error: ErrorObject): ParamFault {
     };
   if ((keyword === 'minLength' || keyword === 'minItems') && params['limit'] === 1)
     return { code: 'WRONG_VALUE', path, message: 'must not be empty' };
-  if (keyword === 'required') return { code: 'MISSING_KEY', path, message };
   if (keyword === 'false schema') return { code: 'UNKNOWN_KEY', path, message: 'is not taken beside the others' };
   if (allowedValues !== undefined) {
     const allowed = allowedValues.map((value) => JSON.stringify(value)).join(', ');
@@ -142,12 +144,5 @@ function faultOf(error: ErrorObject): ParamFault {
   }
   if (keyword === 'type' && Array.isArray(params['type']))
     return { code: 'WRONG_TYPE', path, message: `must be ${params['type'].join(' or ')}` };
-  const isChoice = keyword === 'anyOf' || keyword === 'oneOf';
-  if (isChoice && !message.startsWith('must be '))
-    return {
-      code: 'WRONG_VALUE',
-      path,
-      message: `must fit ${keyword === 'anyOf' ? 'one' : 'exactly one'} of the alternatives`,
-    };
-  return { code: keyword === 'type' || isChoice ? 'WRONG_TYPE' : 'WRONG_VALUE', path, message };
+  return { code: keyword === 'type' ? 'WRONG_TYPE' : 'WRONG_VALUE', path, message };
 }

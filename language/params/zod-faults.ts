@@ -1,6 +1,6 @@
 /** Parameters held against a zod schema. */
 import type * as z from 'zod';
-import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import { valueAt, type JsonObject } from '../json.ts';
 import type { ParamFault } from './param-check.ts';
 
 /** None where the schema can only say so later, asking the world. */
@@ -26,13 +26,3 @@ function faultsOf(issue: z.core.$ZodIssue, params: JsonObject): ParamFault[] {
 /** What zod finds where nothing is says no more than that, unless the schema has words of its own. */
 const neededText = ({ code, message }: z.core.$ZodIssue): string =>
   code === 'invalid_type' && message.endsWith('received undefined') ? 'is needed' : `is needed: ${message}`;
-
-/** Undefined where nothing is. */
-export function valueAt(value: Json, path: readonly string[]): Json | undefined {
-  let at: Json | undefined = value;
-  for (const key of path) {
-    if (Array.isArray(at)) at = at[Number(key)];
-    else at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
-  }
-  return at;
-}

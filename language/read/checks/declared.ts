@@ -76,11 +76,12 @@ function checkOutputs({ value, path }: DefinitionSite, origins: Origins): Proble
   });
 }
 
-function faultsOf(schema: JsonObject): SchemaFaults | string {
+/** Null where the schema is none, which is told of the definition that has it. */
+function faultsOf(schema: JsonObject): SchemaFaults | null {
   try {
     return schemaFaults(schema);
-  } catch (error) {
-    return (error instanceof Error ? error.message : String(error)).slice(0, 300);
+  } catch {
+    return null;
   }
 }
 
@@ -98,12 +99,15 @@ function checkNames(schema: Plain, at: string): Problem[] {
 
 function checkDefaults(schema: Plain, at: string): Problem[] {
   const properties = isPlain(schema['properties']) ? schema['properties'] : {};
-  return Object.entries(properties).flatMap(([name, inner]): Problem[] => {
-    if (!isPlain(inner) || inner['default'] === undefined) return [];
-    // Alone it may refer to what stands beside it.
-    const { required: _required, ...whole } = schema as JsonObject;
-    const faults = faultsOf(whole);
-    const [fault] = typeof faults === 'string' ? [] : faults({ [name]: inner['default'] as Json });
+  const defaults = Object.entries(properties).flatMap(([name, inner]): [string, Json][] =>
+    isPlain(inner) && inner['default'] !== undefined ? [[name, inner['default'] as Json]] : [],
+  );
+  if (defaults.length === 0) return [];
+  // Alone it may refer to what stands beside it.
+  const { required: _required, ...whole } = schema as JsonObject;
+  const faults = schemaFaults(whole);
+  return defaults.flatMap(([name, value]): Problem[] => {
+    const [fault] = faults({ [name]: value });
     if (fault === undefined || fault.path[0] !== name) return [];
     const message = `the default of "${name}" does not fit: it ${fault.message}`;
     return [
@@ -121,7 +125,7 @@ function checkHandedOn({ step, path }: StepSite, origins: Origins, knownRefs: Kn
   const { required: _inherited, ...rest } = schema;
   const isClosed = (schema['additionalProperties'] ?? false) === false && schema['patternProperties'] === undefined;
   const faults = faultsOf(isClosed ? { ...rest, additionalProperties: false } : rest);
-  if (typeof faults === 'string') return [];
+  if (faults === null) return [];
   const names = inputNames({ inputSchema: schema });
   return faults(inputs).flatMap((fault): Problem[] => {
     const [name = ''] = fault.path;

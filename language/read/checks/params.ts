@@ -1,7 +1,6 @@
 /** Parameters that are written out, held against what their command takes, where that is known. */
-import type { Json } from '../../json.ts';
+import { valueAt, type Json } from '../../json.ts';
 import type { ParamCheck, ParamFault } from '../../params/param-check.ts';
-import { valueAt } from '../../params/zod-faults.ts';
 import type { Problem } from '../../problems.ts';
 import { isTemplate } from '../../references/written-references.ts';
 import type { Origins } from '../draft/draft.ts';
