@@ -6,6 +6,7 @@
  * - The runs are waited for one after the other; all of them have to end, so the order costs no time.
  * - What this step has seen of the events is its own: watches of the run lose nothing by it.
  */
+import { shortened } from '../language/events/preview.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import { isJsonObject, type Json, type JsonObject } from '../language/json.ts';
 import { joinedRunsMax, watchTimeoutMs } from '../language/limits.ts';
@@ -88,7 +89,7 @@ function readHandles(walk: Walk, strand: Strand, step: JoinStep, place: Place): 
   const handles = handlesIn(value);
   if (handles === null)
     return invalid(
-      `${key}: "handles" holds ${shown(value)}, and it must hold handles of runs, or what steps with "await": false returned`,
+      `${key}: "handles" holds ${shortened(JSON.stringify(value), shownMax)}, and it must hold handles of runs, or what steps with "await": false returned`,
     );
   if (handles.length > joinedRunsMax)
     return invalid(
@@ -96,11 +97,6 @@ function readHandles(walk: Walk, strand: Strand, step: JoinStep, place: Place): 
     );
   const refused = handles.map((handle) => refusedPattern(key, `sentinel:${handle}:status`)).find((one) => one !== null);
   return refused ?? { handles };
-}
-
-function shown(value: Json): string {
-  const text = JSON.stringify(value);
-  return text.length <= shownMax ? text : `${text.slice(0, shownMax - 1)}…`;
 }
 
 const invalid = (message: string): FailureInfo => ({ code: 'JOIN_INVALID', message, retryable: false });

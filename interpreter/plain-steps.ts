@@ -1,4 +1,5 @@
 /** Steps that ask nothing of the world: they are done where the walk stands, in a segment or outside. */
+import { shortened } from '../language/events/preview.ts';
 import type { FailureInfo } from '../language/failure.ts';
 import { faultOfValues } from '../language/json.ts';
 import type { FailStep, SetStep, Step } from '../language/model.ts';
@@ -18,7 +19,7 @@ export function walkFail(walk: Walk, strand: Strand, step: FailStep, place: Plac
   const message = said === '' ? `${place.key}: the step fails, and its message is empty here` : said;
   const failure = readFault(walk, place, reader) ?? {
     code: step.code ?? 'STEP_FAILED',
-    message: message.length > messageLengthMax ? `${message.slice(0, messageLengthMax - 1)}…` : message,
+    message: shortened(message, messageLengthMax),
     retryable: true,
   };
   return finish(walk, strand, step, place, startedAt, { failure }, labelOf(step));

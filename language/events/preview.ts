@@ -1,13 +1,18 @@
-/** A value in at most `previewMax` characters, for events and progress. */
+/** Values and texts in few characters, for events, progress and messages. */
 import type { Json } from '../json.ts';
 
 const previewMax = 200;
 const itemsMax = 20;
 
+/** In at most `previewMax` characters. */
 export function previewOf(value: Json): string {
   const text = typeof value === 'string' ? value : outline(value, 3);
-  return text.length <= previewMax ? text : `${text.slice(0, previewMax - 1)}…`;
+  return shortened(text, previewMax);
 }
+
+/** At most `max` characters, the last of them a mark where some were left out. */
+export const shortened = (text: string, max: number): string =>
+  text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 
 /** JSON of the value's upper levels, without walking the whole of a large one. */
 function outline(value: Json, depth: number): string {

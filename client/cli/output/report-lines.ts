@@ -1,11 +1,13 @@
 /** A run's report for people. */
 import type { RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
-import { previewOf } from '../../../language/events/preview.ts';
+import { previewOf, shortened } from '../../../language/events/preview.ts';
 import type { Paint } from '../../show/paint.ts';
 import { groupWords } from '../../../language/events/group-words.ts';
 import type { GroupReport } from '../../lookup/run-groups.ts';
 import type { RunReport } from '../../lookup/run-report.ts';
 import { durationText, oneLine } from '../../show/trace.ts';
+
+const shownMax = 120;
 
 export function statusText(
   run: { status: RunStatus; outcome: RunOutcome | null; limit?: string | null },
@@ -52,10 +54,11 @@ export function reportLines(report: RunReport & { name?: string }, paint: Paint)
       `  waiting for ${paint.warn(wait.for)} until ${clockText(new Date(wait.until), new Date())}${limitIn(wait.why)} (${wait.step})`,
     );
   for (const { by, text, step } of told)
-    lines.push(`  told by ${by}: ${shorten(oneLine(text))} (${step}, before its next turn)`);
+    lines.push(`  told by ${by}: ${shortened(oneLine(text), shownMax)} (${step}, before its next turn)`);
   const named = Object.entries(outputs);
   if (named.length > 0) lines.push('  outputs:');
-  for (const [key, value] of named) lines.push(`    ${paint.strong(key)}: ${shorten(oneLine(previewOf(value)))}`);
+  for (const [key, value] of named)
+    lines.push(`    ${paint.strong(key)}: ${shortened(oneLine(previewOf(value)), shownMax)}`);
   lines.push(`  handle: ${handle}`);
   if (status === 'failed') lines.push(`  logs: sentinel logs ${handle}`);
   if (report.outcome === 'failed') lines.push(`  again from there: sentinel retry ${handle}`);
@@ -71,12 +74,6 @@ export function groupText({ name, state, behind, ahead }: GroupReport): string {
 function limitIn(why: string): string {
   const limit = /: (limit of \d+ (?:a minute|at once))/.exec(why)?.[1];
   return limit === undefined ? '' : `: ${limit}`;
-}
-
-const shownMax = 120;
-
-function shorten(text: string): string {
-  return text.length <= shownMax ? text : `${text.slice(0, shownMax - 1)}…`;
 }
 
 const minuteMs = 60_000;

@@ -1,4 +1,5 @@
 /** What is going on, on a terminal: a line on stderr that moves and goes. */
+import { shortened } from '../../../language/events/preview.ts';
 import { visible } from '../../../language/events/visible.ts';
 
 export interface Spinning {
@@ -23,6 +24,5 @@ export async function openSpinner(text: string): Promise<Spinning> {
 }
 
 export function spun(text: string, width = spinnerWidth()): string {
-  const line = visible(text.replaceAll(/\s+/g, ' '));
-  return line.length <= width ? line : `${line.slice(0, width - 1)}…`;
+  return shortened(visible(text.replaceAll(/\s+/g, ' ')), width);
 }

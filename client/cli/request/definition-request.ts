@@ -9,7 +9,7 @@ import type { Output } from '../output/output.ts';
 import { projectConfig } from './project-config.ts';
 import { fitInputs, projectFolder, readInputs } from './run-request.ts';
 import { problemLines } from '../../show/problem-lines.ts';
-import { repeatable } from './usage.ts';
+import { inputOption } from './usage.ts';
 
 export interface RequestOptions {
   json?: boolean;
@@ -33,7 +33,7 @@ export function requestOptions(command: Command): Command {
   return command
     .argument('<definition>', 'the file of a definition, or its name')
     .addOption(new Option('--project <dir>', 'the folder the runs work in').default('.'))
-    .addOption(repeatable('--input <name=value>', 'an input; a value that is not JSON is text (repeatable)'))
+    .addOption(inputOption())
     .option('--input-file <file>', 'inputs as a JSON object')
     .option('--persona <id>', 'owner of the runs (default: the user)')
     .option('--host <name>', 'run on the workers of this host: the task queue sentinel@NAME');

@@ -30,6 +30,10 @@ export function oneOf<Choice extends string>(option: string, choices: readonly C
   };
 }
 
+/** What a run is given: the same option wherever one is started. */
+export const inputOption = (): Option =>
+  repeatable('--input <name=value>', 'an input; a value that is not JSON is text (repeatable)');
+
 /** An option that may be given several times. */
 export function repeatable(flags: string, description: string): Option {
   return new Option(flags, description)

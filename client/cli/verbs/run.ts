@@ -6,7 +6,7 @@ import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { recordRuns, refuseBoth } from '../files/recording.ts';
 import { fitInputs, handleFor, projectFolder, readInputs } from '../request/run-request.ts';
-import { repeatable, usage, wholeNumber } from '../request/usage.ts';
+import { inputOption, usage, wholeNumber } from '../request/usage.ts';
 import { watchRun } from '../following/watch-run.ts';
 import { projectConfig } from '../request/project-config.ts';
 import { withClient } from '../request/with-client.ts';
@@ -35,7 +35,7 @@ export async function define(command: Command, argv: readonly string[]): Promise
     )
     .argument('<definition>', 'the file of a definition, or its name')
     .option('--project <dir>', 'the folder that the run works in', '.')
-    .addOption(repeatable('--input <name=value>', 'an input; a value that is not JSON is text (repeatable)'))
+    .addOption(inputOption())
     .option('--input-file <file>', 'inputs as a JSON object')
     .option('--persona <id>', 'owner of the run (default: the user)')
     .option('--id <handle>', 'the handle of the run (default: a new one)')

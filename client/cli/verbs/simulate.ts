@@ -1,5 +1,6 @@
 /** `sentinel simulate FILE`: needs no services, and touches nothing. */
 import type { Command } from 'commander';
+import { shortened } from '../../../language/events/preview.ts';
 import { isJsonObject, valueFault } from '../../../language/json.ts';
 import { refuseFault } from '../../../runs/client-error.ts';
 import type { Replies } from '../../definition-tests/test-file.ts';
@@ -9,7 +10,7 @@ import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { fitInputs, projectFolder, readInputs } from '../request/run-request.ts';
 import { table } from '../output/table.ts';
-import { repeatable, usage } from '../request/usage.ts';
+import { inputOption, usage } from '../request/usage.ts';
 
 interface Options {
   json?: boolean;
@@ -31,7 +32,7 @@ export function define(command: Command): void {
     )
     .argument('<file>', 'the file of a definition')
     .option('--project <dir>', 'the folder that the run would work in', '.')
-    .addOption(repeatable('--input <name=value>', 'an input; a value that is not JSON is text (repeatable)'))
+    .addOption(inputOption())
     .option('--input-file <file>', 'inputs as a JSON object')
     .option('--replies <file>', 'replies of steps, {KEY-or-PATTERN: reply}, as in test files')
     .option('--persona <id>', 'owner of the run (default: the user)')
@@ -146,8 +147,7 @@ function rowOf(
 }
 
 function short(text: string, max = 40): string {
-  const line = text.replaceAll(/\s+/g, ' ');
-  return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
+  return shortened(text.replaceAll(/\s+/g, ' '), max);
 }
 
 function notesOf({ steps, warnings, unused }: SimulationReport, paint: Paint): string[] {
