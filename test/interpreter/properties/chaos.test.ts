@@ -27,8 +27,14 @@ const scenario = fc.record({ definition: waitingDefinition, seed: fc.nat() });
 const hurried = fc.record({ definition: hurriedDefinition, seed: fc.nat() });
 type Scenario = typeof scenario extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** More than any of the runs waits for. */
-const events = Array.from({ length: 500 }, (_, nth) => ({ ...TICK, afterMs: nth * 20 }));
+/**
+ * More than any of the runs waits for, and for longer than any of them takes: a model that is asked again later may
+ * hold a run for many seconds. The first 500 come every 20 ms, and each one after that 5% later than the one before.
+ */
+const events = Array.from({ length: 800 }, (_, nth) => ({
+  ...TICK,
+  afterMs: nth * 20 + (nth < 500 ? 0 : Math.round(400 * (1.05 ** (nth - 500) - 1))),
+}));
 
 interface Seen extends Outcome {
   asked: string[];
