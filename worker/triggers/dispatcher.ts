@@ -15,7 +15,8 @@ import { matchesEvent } from '../../language/events/event-glob.ts';
 import type { Definition } from '../../language/model.ts';
 import { filterVerdict } from '../../language/events/trigger-filter.ts';
 import { valueOfEvent } from '../../language/events/published-event.ts';
-import type { ClaimedStart, VerdictOf } from '../../prisma/store/contract/trigger-contract.ts';
+import type { ClaimedStart, Turn, VerdictOf } from '../../prisma/store/contract/trigger-contract.ts';
+import { EARLIER_FIRST_MS } from '../../prisma/store/events/trigger-turns.ts';
 import { isUnavailable } from '../../prisma/store/connection/unavailable.ts';
 import type { Subscription } from '../../prisma/store/contract/subscription.ts';
 import { BackgroundLoop } from '../background/background-loop.ts';
@@ -33,6 +34,7 @@ export class Dispatcher {
   readonly #definitions = new LRUCache<string, Definition>({ max: DEFINITIONS_MAX });
   readonly #subscription: Subscription;
   readonly #loop: BackgroundLoop;
+  #againAt = 0;
 
   constructor(starting: RunServices, say: (text: string) => void) {
     this.#starting = starting;
@@ -53,10 +55,19 @@ export class Dispatcher {
 
   async #turn(signal: AbortSignal): Promise<void> {
     const { triggers } = this.#starting.store;
+    // Before the claim: what is due by now is claimed, and what is due later is waited for.
+    const waking = this.#untilAgain(signal);
     const spread = await triggers.spread((filter, event) => this.#verdictOf(filter, event));
     const claimed = await triggers.claim(STARTS_AT_ONCE, LEASE_MS);
-    await Promise.all(claimed.map((start) => this.#start(start)));
-    if (spread === 0 && claimed.length === 0 && !signal.aborted) await this.#subscription.next(signal);
+    const turns = await Promise.all(claimed.map((start) => this.#start(start)));
+    if (turns.includes('later')) this.#againAt = Date.now() + EARLIER_FIRST_MS;
+    else if (spread === 0 && claimed.length === 0 && !signal.aborted) await this.#subscription.next(waking);
+  }
+
+  /** Aborts when what had to wait for an earlier event is due, which nobody announces. */
+  #untilAgain(signal: AbortSignal): AbortSignal {
+    const leftMs = this.#againAt - Date.now();
+    return leftMs > 0 ? AbortSignal.any([signal, AbortSignal.timeout(leftMs)]) : signal;
   }
 
   /** One that fails is said here, and stands where its trigger is shown. */
@@ -67,18 +78,22 @@ export class Dispatcher {
     return verdict;
   }
 
-  async #start(start: ClaimedStart): Promise<void> {
+  /** Answers with the turn that the start was given. */
+  async #start(start: ClaimedStart): Promise<Turn> {
     const { triggers } = this.#starting.store;
     const { trigger, event, handle } = start;
     try {
       const definition = await this.#definition(trigger.definitionHash);
       if (definition === null) {
         const reason = `the definition ${trigger.definitionHash} of "${trigger.name}" is not in the store; register it again with "sentinel trigger add"`;
-        return await triggers.settle(start, { state: 'refused', reason });
+        await triggers.settle(start, { state: 'refused', reason });
+        return 'now';
       }
       const { loop } = definition;
-      if (loop.type === 'event' && matchesEvent(loop.event, event.name) && (await triggers.takeTurn(start)) !== 'now')
-        return;
+      if (loop.type === 'event' && matchesEvent(loop.event, event.name)) {
+        const turn = await triggers.takeTurn(start);
+        if (turn !== 'now') return turn;
+      }
       await startRun(
         { ...this.#starting, taskQueue: trigger.taskQueue, isEager: trigger.taskQueue === this.#starting.taskQueue },
         {
@@ -94,6 +109,7 @@ export class Dispatcher {
     } catch (error) {
       await triggers.settle(start, this.#verdict(start, error));
     }
+    return 'now';
   }
 
   #verdict(

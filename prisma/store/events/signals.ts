@@ -4,6 +4,7 @@
  * Invariants:
  * - Events are delivered in the order of `position`, which is given after their commit: a reader who
  *   has seen position N has seen, or never will want, all below N.
+ * - A run that an event started sees the events after that one in this order, whenever they were written.
  * - A subscription is written before the run looks a last time, so an event either is found by that
  *   look or finds the subscription.
  * - An event is `dispatched` only when no unclaimed subscription matches it, as seen without skipping
@@ -148,9 +149,11 @@ async function look(
   const [row] = await database.query<EventRow>(
     `select e.position, e.handle, e.key, e.name, e.data, e.at from published_events e
        join runs r on r.handle = $1
-     where ${own} and (e.project is null or e.project = r.project) and position > $4::bigint
-       and ($7 or e.seq > r.since_seq
-         or ($3 and e.seq = (select t.seq from trigger_starts t where t.handle = $1 limit 1)))
+       left join lateral (
+         select c.position from trigger_starts t join published_events c using (seq) where t.handle = $1 limit 1) cause on true
+     where ${own} and (e.project is null or e.project = r.project) and e.position > $4::bigint
+       and ($7 or case when cause.position is null then e.seq > r.since_seq
+         else e.position > cause.position or ($3 and e.position = cause.position) end)
        and not exists (select 1 from unnest($5::text[], $6::bigint[]) as c(pattern, position) where e.position <= c.position and e.name ~ c.pattern)
      order by e.position limit 1`,
     [

@@ -3,45 +3,56 @@
  * sees those events itself, so they start no other. An event that arrives meanwhile is held by that
  * run; when the run has ended, what it had not consumed has its turn.
  *
- * Invariant: taking a turn, being held, and the release at the end of a run exclude one another for
- * each trigger, so that a run which ends in that moment leaves no event behind.
+ * Invariants:
+ * - T1 Taking a turn, being held, and the release at the end of a run exclude one another for each trigger, so
+ *      that a run which ends in that moment leaves no event behind.
+ * - T2 Events have their turns in the order of `position`, which is the order in which a run sees them: an event
+ *      waits for an earlier one that is still in the queue, perhaps in the hands of another worker. A run sees
+ *      nothing before the event that started it, so an earlier one that it held would wait for its end.
  */
 import type { PoolClient } from 'pg';
-import { matchesEvent } from '../../../language/events/event-glob.ts';
+import { eventRegex, matchesEvent } from '../../../language/events/event-glob.ts';
 import type { Database } from '../connection/database.ts';
 import { queryOn } from '../connection/database.ts';
-import type { ClaimedStart, Turn } from '../contract/trigger-contract.ts';
+import { withoutNul } from '../connection/jsonb-text.ts';
+import type { ClaimedStart, Trigger, Turn } from '../contract/trigger-contract.ts';
 
 /** Keeps these names apart from other users of advisory locks. */
 const SEED = 72_707_372;
 const LOCK = 'select pg_advisory_xact_lock(hashtextextended($1, $2))';
-const EARLIER_FIRST_MS = 100;
+/** Where the event `$2` stands. */
+const POSITION = '(select position from published_events where seq = $2)';
+/** How long an event waits before it is asked again whether the earlier ones have had their turn. */
+export const EARLIER_FIRST_MS = 100;
 
 export function takeTurn(database: Database, { trigger, event, attempts }: ClaimedStart): Promise<Turn> {
   return database.transaction(async (client) => {
     await queryOn(client, LOCK, [trigger.id, SEED]);
+    // Looked at first: what has left the queue after this look is among the starts that are looked at next.
+    const isEarlierQueued = await hasEarlierInQueue(client, trigger, event.seq);
     const [other] = await queryOn<{ handle: string; isUnderWay: boolean }>(
       client,
       `select s.handle, s.state = 'started' or s.is_chosen as "isUnderWay"
-       from trigger_starts s left join runs r on r.handle = s.handle
+       from trigger_starts s left join published_events e using (seq) left join runs r on r.handle = s.handle
        where s.trigger_id = $1 and s.seq <> $2 and (
          (s.state = 'started' and r.handle is not null and r.finished_at is null)
-         or (s.state = 'waiting' and case when s.is_chosen then r.finished_at is null else s.seq < $2 end))
+         or (s.state = 'waiting' and case when s.is_chosen then r.finished_at is null else e.position < ${POSITION} end))
        order by 2 desc limit 1`,
       [trigger.id, event.seq],
     );
+    const isFirst = other === undefined && !isEarlierQueued;
     // A short run may have ended before the events it took came here.
-    const taker = other === undefined ? await takerOf(client, trigger.id, event.seq) : null;
+    const taker = isFirst ? await takerOf(client, trigger.id, event.seq) : null;
+    const holder = taker ?? (other?.isUnderWay === true ? other.handle : null);
     const change =
       taker !== null
         ? `state = 'taken', held_by = $4`
-        : other === undefined
-          ? 'is_chosen = true'
-          : other.isUnderWay
-            ? `state = 'held', held_by = $4`
-            : // In their order: a run sees the events after the one that started it. It counts as no attempt.
+        : holder !== null
+          ? `state = 'held', held_by = $4`
+          : isFirst
+            ? 'is_chosen = true'
+            : // It counts as no attempt.
               `attempts = attempts - 1, not_before = now() + ${EARLIER_FIRST_MS} * interval '1 ms'`;
-    const holder = taker ?? (other?.isUnderWay === true ? other.handle : null);
     const values = [trigger.id, event.seq, attempts, ...(holder === null ? [] : [holder])];
     await queryOn(
       client,
@@ -49,8 +60,19 @@ export function takeTurn(database: Database, { trigger, event, attempts }: Claim
       values,
     );
     if (holder !== null) return 'held';
-    return other === undefined ? 'now' : 'later';
+    return isFirst ? 'now' : 'later';
   });
+}
+
+/** One that the trigger may want, and that nobody has compared with it yet. */
+async function hasEarlierInQueue(client: PoolClient, trigger: Trigger, seq: number): Promise<boolean> {
+  const rows = await queryOn(
+    client,
+    `select 1 from trigger_queue q join published_events e using (seq)
+     where e.position < ${POSITION} and e.name ~ $1 and (e.project is null or e.project = $3) limit 1`,
+    [withoutNul(eventRegex(trigger.event)), seq, trigger.project],
+  );
+  return rows.length > 0;
 }
 
 type Consumed = { [pattern: string]: number } | null;
@@ -67,8 +89,10 @@ const consumedBy = (handle: string): string =>
 async function takerOf(client: PoolClient, triggerId: string, seq: number): Promise<string | null> {
   const [latest] = await queryOn<{ handle: string; consumed: Consumed; name: string; position: number }>(
     client,
-    `select s.handle, ${consumedBy('s.handle')} as consumed, e.name, e.position from trigger_starts s, published_events e
-     where s.trigger_id = $1 and (s.state = 'started' or s.is_chosen) and s.seq <> $2 and e.seq = $2 order by s.seq desc limit 1`,
+    `select s.handle, ${consumedBy('s.handle')} as consumed, e.name, e.position
+     from trigger_starts s left join published_events cause using (seq), published_events e
+     where s.trigger_id = $1 and (s.state = 'started' or s.is_chosen) and s.seq <> $2 and e.seq = $2
+     order by cause.position desc nulls last limit 1`,
     [triggerId, seq],
   );
   return latest !== undefined && hasConsumed(latest.consumed, latest) ? latest.handle : null;

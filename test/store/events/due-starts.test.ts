@@ -1,22 +1,14 @@
 /** A start is due at its time, which the store keeps in whole milliseconds. */
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import { useStore } from '../harness/opened.ts';
+import { outside, useTriggers } from '../harness/triggered.ts';
 
-const opened = useStore();
+const { opened, add } = useTriggers();
 
 test('what is due now can be claimed now, however its time is rounded', async () => {
   const { triggers } = opened.store;
-  await triggers.add({
-    name: 'reviewer',
-    event: 'git:*',
-    definitionHash: 'h',
-    project: '/a',
-    persona: 'ada',
-    inputs: {},
-    taskQueue: 'sentinel',
-  });
-  await triggers.publish({ source: '@emit', id: 'event', name: 'git:push', data: null, project: null });
+  await add();
+  await triggers.publish(outside());
   expect(await triggers.spread()).toBe(1);
   const client = new Client({ connectionString: opened.database.url });
   await client.connect();

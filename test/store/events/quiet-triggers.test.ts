@@ -1,37 +1,16 @@
 /** Triggers that look at what an event carries, and triggers that wait until no further event comes. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { filterVerdict } from '../../../language/events/trigger-filter.ts';
 import type { Json } from '../../../language/json.ts';
-import type { NewTrigger, Trigger, TriggerStart } from '../../../prisma/store/contract/trigger-contract.ts';
+import type { Trigger, TriggerStart } from '../../../prisma/store/contract/trigger-contract.ts';
 import { openStore } from '../../../prisma/store/open-store.ts';
-import { useStore } from '../harness/opened.ts';
+import { outside, useTriggers } from '../harness/triggered.ts';
 
-const opened = useStore();
-let count = 0;
+const { opened, add, spreadAll } = useTriggers(filterVerdict);
 
-const add = async (rest: Partial<NewTrigger>): Promise<Trigger> => {
-  const { trigger } = await opened.store.triggers.add({
-    name: 'reviewer',
-    event: 'git:*',
-    definitionHash: 'h',
-    project: '/a',
-    persona: 'ada',
-    inputs: {},
-    taskQueue: 'sentinel',
-    ...rest,
-  });
-  return trigger;
-};
-
-const publish = async (data: Json = null, name = 'git:push'): Promise<number> => {
-  count += 1;
-  return (await opened.store.triggers.publish({ source: '@emit', id: `e${count}`, name, data, project: null })).seq;
-};
-
-async function spreadAll(): Promise<void> {
-  while ((await opened.store.triggers.spread(filterVerdict)) > 0);
-}
+const publish = async (data: Json = null, name = 'git:push'): Promise<number> =>
+  (await opened.store.triggers.publish(outside({ name, data }))).seq;
 
 const starts = async ({ id }: Trigger): Promise<TriggerStart[]> =>
   (await opened.store.triggers.starts(id, 1_000)).toReversed();
@@ -40,11 +19,6 @@ const claim = async (): Promise<Json[]> =>
   (await opened.store.triggers.claim(10, 60_000)).map(({ event }) => event.data);
 
 const states = async (trigger: Trigger): Promise<string[]> => (await starts(trigger)).map(({ state }) => state);
-
-afterEach(async () => {
-  await spreadAll();
-  for (const { id } of await opened.store.triggers.list()) await opened.store.triggers.remove(id);
-});
 
 test('only events for which the filter holds start something', async () => {
   const trigger = await add({ filter: "$event.branch === 'main' && event.data.files.length > 1" });

@@ -1,59 +1,28 @@
 /** Triggers: each event becomes one start for each trigger that matches it, whoever looks and how often. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Question } from '../../../language/events/question.ts';
 import type { RunEvent } from '../../../language/events/run-event.ts';
 import { CHAIN_MAX } from '../../../prisma/store/events/spread.ts';
-import type { NewTrigger, OutsideEvent, Trigger } from '../../../prisma/store/contract/trigger-contract.ts';
+import type { OutsideEvent } from '../../../prisma/store/contract/trigger-contract.ts';
 import { openStore } from '../../../prisma/store/open-store.ts';
-import { finished, started, useStore } from '../harness/opened.ts';
+import { finished, started } from '../harness/opened.ts';
+import { newTrigger, outside, rowOf, useTriggers } from '../harness/triggered.ts';
 
-const opened = useStore();
-let count = 0;
-
-const trigger = (rest: Partial<NewTrigger> = {}): NewTrigger => ({
-  name: 'reviewer',
-  event: 'git:*',
-  definitionHash: 'h',
-  project: '/a',
-  persona: 'ada',
-  inputs: { depth: 1 },
-  taskQueue: 'sentinel',
-  ...rest,
-});
-
-const outside = (rest: Partial<OutsideEvent> = {}): OutsideEvent => {
-  count += 1;
-  return { source: '@emit', id: `event-${count}`, name: 'git:push', data: { n: count }, project: null, ...rest };
-};
-
-const add = async (rest: Partial<NewTrigger> = {}): Promise<Trigger> =>
-  (await opened.store.triggers.add(trigger(rest))).trigger;
-
-async function spreadAll(): Promise<number> {
-  let total = 0;
-  for (let taken = -1; taken !== 0; total += taken) taken = await opened.store.triggers.spread();
-  return total;
-}
-
-afterEach(async () => {
-  const { triggers } = opened.store;
-  await spreadAll();
-  for (const { id } of await triggers.list()) await triggers.remove(id);
-});
+const { opened, add, spreadAll } = useTriggers();
 
 test('a trigger is registered once a name and project; registering again replaces what it starts', async () => {
   const { triggers } = opened.store;
-  const first = await triggers.add(trigger());
-  expect(first).toMatchObject({ isNew: true, trigger: { ...trigger(), isPaused: false } });
+  const first = await triggers.add(newTrigger());
+  expect(first).toMatchObject({ isNew: true, trigger: { ...newTrigger(), isPaused: false } });
   await triggers.pause(first.trigger.id, true);
-  const again = await triggers.add(trigger({ event: 'deploy:**', definitionHash: 'other' }));
+  const again = await triggers.add(newTrigger({ event: 'deploy:**', definitionHash: 'other' }));
   expect(again).toMatchObject({
     isNew: false,
     trigger: { id: first.trigger.id, event: 'deploy:**', definitionHash: 'other', isPaused: false },
   });
-  await triggers.add(trigger({ project: '/b' }));
+  await triggers.add(newTrigger({ project: '/b' }));
   expect((await triggers.list()).map(({ name, project }) => [name, project])).toEqual([
     ['reviewer', '/a'],
     ['reviewer', '/b'],
@@ -185,56 +154,6 @@ test('a lease that ran out gives the start to another, and the first can settle 
   expect(await triggers.claim(10, 1)).toEqual([]);
 });
 
-describe('one run at a time', () => {
-  test('the first has its turn, later ones are held, and what it had not consumed has its turn at its end', async () => {
-    const { store } = opened;
-    const { id } = await add();
-    for (const data of [1, 2, 3]) await store.triggers.publish(outside({ data }));
-    await spreadAll();
-    const [first, second, third] = await store.triggers.claim(10, 60_000);
-    if (first === undefined || second === undefined || third === undefined) throw new Error('three are due');
-    expect(await store.triggers.takeTurn(third)).toBe('later');
-    expect(await store.triggers.takeTurn(first)).toBe('now');
-    expect(await store.triggers.takeTurn(first)).toBe('now');
-    await store.events.append(first.handle, [started(0)]);
-    await store.triggers.settle(first, { state: 'started' });
-    expect(await store.triggers.takeTurn(second)).toBe('held');
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    const [again] = await store.triggers.claim(10, 60_000);
-    expect(again?.handle).toBe(third.handle);
-    if (again !== undefined) expect(await store.triggers.takeTurn(again)).toBe('held');
-    expect(await store.triggers.claim(10, 60_000)).toEqual([]);
-
-    const session = store.session();
-    const [placed] = await session.read<{ position: number }>('select position from published_events where seq = $1', [
-      second.event.seq,
-    ]);
-    await session.close();
-    await store.events.append(first.handle, [finished(9, { consumed: { 'git:*': placed?.position ?? 0 } })]);
-    await spreadAll();
-    expect((await store.triggers.starts(id, 10)).map(({ state, heldBy }) => [state, heldBy])).toEqual([
-      ['waiting', null],
-      ['taken', first.handle],
-      ['started', null],
-    ]);
-    expect(await store.triggers.claim(10, 60_000)).toMatchObject([{ handle: third.handle }]);
-  });
-
-  test('what was held by a start that is refused has its turn', async () => {
-    const { triggers } = opened.store;
-    await add();
-    await triggers.publish(outside());
-    await triggers.publish(outside());
-    await spreadAll();
-    const [first, second] = await triggers.claim(10, 60_000);
-    if (first === undefined || second === undefined) throw new Error('two are due');
-    await triggers.takeTurn(first);
-    expect(await triggers.takeTurn(second)).toBe('held');
-    await triggers.settle(first, { state: 'refused', reason: 'no' });
-    expect(await triggers.claim(10, 60_000)).toMatchObject([{ handle: second.handle }]);
-  });
-});
-
 test('a chain of runs that start runs by their events ends', async () => {
   const { store } = opened;
   const { id } = await add({ event: 'sentinel:finished:reviewer' });
@@ -345,19 +264,7 @@ describe('a trigger that is removed', () => {
     if (start === undefined) throw new Error('nothing to start');
     await triggers.settle(start, { state: 'started' });
     const { handle, event } = start;
-    await runs.create(
-      {
-        handle,
-        name: 'n',
-        definitionHash: 'h',
-        project: '/a',
-        persona: 'ada',
-        parent: null,
-        inputs: {},
-        startedAt: Date.now(),
-      },
-      event.seq,
-    );
+    await runs.create(rowOf(handle), event.seq);
     await triggers.remove(id);
     expect(await signals.next({ handle, glob: 'git:*', withCause: true, consumed: {} })).toMatchObject({
       name: 'git:push',

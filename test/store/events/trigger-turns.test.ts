@@ -1,0 +1,119 @@
+/** A definition that loops over the events that start it has one run at a time: which event has its turn, and when. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { EARLIER_FIRST_MS } from '../../../prisma/store/events/trigger-turns.ts';
+import { finished, started } from '../harness/opened.ts';
+import { outside, rowOf, useTriggers } from '../harness/triggered.ts';
+
+const { opened, add, spreadAll, transaction } = useTriggers();
+
+test('the first has its turn, later ones are held, and what it had not consumed has its turn at its end', async () => {
+  const { store } = opened;
+  const { id } = await add();
+  for (const data of [1, 2, 3]) await store.triggers.publish(outside({ data }));
+  await spreadAll();
+  const [first, second, third] = await store.triggers.claim(10, 60_000);
+  if (first === undefined || second === undefined || third === undefined) throw new Error('three are due');
+  expect(await store.triggers.takeTurn(third)).toBe('later');
+  expect(await store.triggers.takeTurn(first)).toBe('now');
+  expect(await store.triggers.takeTurn(first)).toBe('now');
+  await store.events.append(first.handle, [started(0)]);
+  await store.triggers.settle(first, { state: 'started' });
+  expect(await store.triggers.takeTurn(second)).toBe('held');
+  await sleep(EARLIER_FIRST_MS + 50);
+  const [again] = await store.triggers.claim(10, 60_000);
+  expect(again?.handle).toBe(third.handle);
+  if (again !== undefined) expect(await store.triggers.takeTurn(again)).toBe('held');
+  expect(await store.triggers.claim(10, 60_000)).toEqual([]);
+
+  const session = store.session();
+  const [placed] = await session.read<{ position: number }>('select position from published_events where seq = $1', [
+    second.event.seq,
+  ]);
+  await session.close();
+  await store.events.append(first.handle, [finished(9, { consumed: { 'git:*': placed?.position ?? 0 } })]);
+  await spreadAll();
+  expect((await store.triggers.starts(id, 10)).map(({ state, heldBy }) => [state, heldBy])).toEqual([
+    ['waiting', null],
+    ['taken', first.handle],
+    ['started', null],
+  ]);
+  expect(await store.triggers.claim(10, 60_000)).toMatchObject([{ handle: third.handle }]);
+});
+
+test('an event waits for an earlier one that another worker has in hand, and is not started before it', async () => {
+  const { triggers } = opened.store;
+  await add();
+  const { seq } = await triggers.publish(outside({ name: 'git:first' }));
+  const other = await transaction();
+  await other.query('select 1 from trigger_queue where seq = $1 for update', [seq]);
+  await triggers.publish(outside({ name: 'git:second' }));
+  await spreadAll();
+  const [second] = await triggers.claim(10, 60_000);
+  if (second === undefined) throw new Error('one is due');
+  expect(second.event.name).toBe('git:second');
+  expect(await triggers.takeTurn(second)).toBe('later');
+  await other.query('commit');
+  await spreadAll();
+  const [first] = await triggers.claim(10, 60_000);
+  if (first === undefined) throw new Error('one is due');
+  expect(first.event.name).toBe('git:first');
+  expect(await triggers.takeTurn(first)).toBe('now');
+  await sleep(EARLIER_FIRST_MS);
+  const [again] = await triggers.claim(10, 60_000);
+  if (again === undefined) throw new Error('one is due again');
+  expect(await triggers.takeTurn(again)).toBe('held');
+});
+
+test('what another trigger waits for holds up none of this one', async () => {
+  const { triggers } = opened.store;
+  await add();
+  for (const rest of [{ name: 'deploy:done' }, { project: '/b' }]) await triggers.publish(outside(rest));
+  const other = await transaction();
+  await other.query('select 1 from trigger_queue for update');
+  await triggers.publish(outside());
+  await spreadAll();
+  const [start] = await triggers.claim(10, 60_000);
+  if (start === undefined) throw new Error('one is due');
+  expect(await triggers.takeTurn(start)).toBe('now');
+  await other.query('commit');
+});
+
+test('a run sees an event that was written before the one that started it and committed after it', async () => {
+  const { store } = opened;
+  await add();
+  const slow = await transaction();
+  await slow.query(`insert into published_events (handle, key, name, data) values ('slow', 'k', 'git:slow', 'null')`);
+  await store.triggers.publish(outside({ name: 'git:quick' }));
+  await spreadAll();
+  const [start] = await store.triggers.claim(10, 60_000);
+  if (start === undefined) throw new Error('one is due');
+  const { handle } = start;
+  expect(await store.triggers.takeTurn(start)).toBe('now');
+  await store.runs.create(rowOf(handle), start.event.seq);
+  await store.triggers.settle(start, { state: 'started' });
+  await slow.query('commit');
+  await spreadAll();
+  const [late] = await store.triggers.claim(10, 60_000);
+  if (late === undefined) throw new Error('one is due');
+  expect(await store.triggers.takeTurn(late)).toBe('held');
+  const own = { handle, glob: 'git:*', withCause: true };
+  const cause = await store.signals.next({ ...own, consumed: {} });
+  expect(cause?.name).toBe('git:quick');
+  const seen = await store.signals.next({ ...own, consumed: { 'git:*': cause?.position ?? 0 } });
+  expect(seen?.name).toBe('git:slow');
+});
+
+test('what was held by a start that is refused has its turn', async () => {
+  const { triggers } = opened.store;
+  await add();
+  await triggers.publish(outside());
+  await triggers.publish(outside());
+  await spreadAll();
+  const [first, second] = await triggers.claim(10, 60_000);
+  if (first === undefined || second === undefined) throw new Error('two are due');
+  await triggers.takeTurn(first);
+  expect(await triggers.takeTurn(second)).toBe('held');
+  await triggers.settle(first, { state: 'refused', reason: 'no' });
+  expect(await triggers.claim(10, 60_000)).toMatchObject([{ handle: second.handle }]);
+});
