@@ -72,6 +72,7 @@ describe.skipIf(!registry)(`the package, installed${why}`, () => {
       'sentinels/init/sentinel.config.ts',
     ]);
     for (const needed of [
+      'LICENSE',
       'dist/cli/main.js',
       'dist/workflow-bundle.js',
       'dist/build-id',
