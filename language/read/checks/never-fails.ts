@@ -64,24 +64,28 @@ function endingNothing(branch: readonly Step[], known: Known): Problem[] {
 
 /** The first of the steps, where none of them can fail; one that can may well look at the exit code of another. */
 function idleIn(steps: readonly Step[], known: Known): StepSite | undefined {
-  const sites = leavesOf(steps).map((leaf) => known.get(leaf));
+  const sites = leavesOf(steps, known);
   const idle = sites.filter((site) => site !== undefined && hardlyFails(site.step, site.place.definition));
   return idle.length < sites.length ? undefined : idle[0];
 }
 
-/** Steps that do something, and can fail for it. */
-function leavesOf(steps: readonly Step[]): Step[] {
+/** Steps that do something, and can fail for it; undefined for one that the schema refused: nobody knows what it will do. */
+function leavesOf(steps: readonly Step[], known: Known): Array<StepSite | undefined> {
   return steps.flatMap((step) => {
+    const site = known.get(step);
+    if (site === undefined) return [undefined];
     const inner = stepsWithin(step);
-    if (inner.length > 0) return leavesOf(inner);
-    return step.type === 'emit' || step.type === 'set' ? [] : [step];
+    if (inner.length > 0) return leavesOf(inner, known);
+    return step.type === 'emit' || step.type === 'set' ? [] : [site];
   });
 }
 
 /** A run that is waited for fails where one of its steps does. */
 function stepsWithin(step: Step): readonly Step[] {
   if (step.type !== 'sentinel') return blocksOf(step).flatMap(({ steps }) => steps);
-  return step.await === false || '$ref' in step.definition ? [] : step.definition.steps;
+  const definition: unknown = step.await === false ? undefined : step.definition;
+  const steps = isPlain(definition) ? definition['steps'] : undefined;
+  return Array.isArray(steps) ? (steps as Step[]) : [];
 }
 
 function problem(path: string, effect: string): Problem {
