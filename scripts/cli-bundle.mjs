@@ -29,6 +29,11 @@ const forProjectsApart = {
   },
 };
 
+/** For esbuild: what a bundled package requires of Node is found from an ES module too. */
+export const REQUIRE = {
+  js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+};
+
 export const bundleCli = (outdir, plugins = []) =>
   Promise.all([bundleVerbs(outdir, plugins), bundleForProjects(outdir)]);
 
@@ -70,7 +75,5 @@ const bundleVerbs = (outdir, plugins) =>
       'ollama',
       '@modelcontextprotocol/sdk',
     ],
-    banner: {
-      js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
-    },
+    banner: REQUIRE,
   });

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { build } from 'esbuild';
+import { REQUIRE } from './cli-bundle.mjs';
 
 const KINDS = ['evaluator', 'reader'];
 const whole = (text) => {
@@ -44,6 +45,7 @@ await build({
   platform: 'node',
   target: 'node20',
   logLevel: 'warning',
+  banner: REQUIRE,
 });
 
 const share = Math.ceil(count / jobs);

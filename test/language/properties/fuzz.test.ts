@@ -1,4 +1,6 @@
 /** A short piece of the long fuzz (`npm run fuzz`): hostile inputs, and that the watch over them sees anything at all. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { examine, examineCall, type Kind } from '../../fuzz/examine.ts';
 import { CANARY } from '../../fuzz/hostile.ts';
@@ -25,6 +27,13 @@ test.each([7_011_250, 7_032_287, 5_008_599])('what the long fuzz once found stay
   examine('reader', seed);
   expect(examine('reader', seed)).toBeUndefined();
 });
+
+test('the long fuzz runs as it is started', () => {
+  const script = join(import.meta.dirname, '..', '..', '..', 'scripts', 'fuzz.mjs');
+  const { stdout, stderr, status } = spawnSync(process.execPath, [script, '--count', '20'], { encoding: 'utf8' });
+  expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+  expect(stdout).toMatch(/^20 inputs for the evaluator, 20 inputs for the reader in \d+ s: nothing found\n$/);
+}, 60_000);
 
 describe('the watch notices', () => {
   const data: { [name: string]: unknown } = {};
