@@ -34,6 +34,17 @@ export const REQUIRE = {
   js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
 };
 
+/**
+ * A worker runs as it is built for itself, as the one in the background does: the library that runs workers stays where
+ * npm put it, and knows the connection of a client as its own only if the client comes from the same copy.
+ */
+const workerApart = {
+  name: 'worker-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /[/\\]worker[/\\]main\.ts$/ }, () => ({ path: '../worker/main.js', external: true }));
+  },
+};
+
 export const bundleCli = (outdir, plugins = []) =>
   Promise.all([bundleVerbs(outdir, plugins), bundleForProjects(outdir)]);
 
@@ -50,7 +61,7 @@ const bundleVerbs = (outdir, plugins) =>
     entryPoints: [join(root, 'client', 'cli', 'main.ts')],
     outdir,
     splitting: true,
-    plugins: [forProjectsApart, ...plugins],
+    plugins: [forProjectsApart, workerApart, ...plugins],
     // What loads native parts or other files at run time stays where npm put it.
     external: [
       '@temporalio/worker',

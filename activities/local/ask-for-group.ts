@@ -1,4 +1,7 @@
-/** A run's turn in the group that its definition names; with `cancel`, those before it are told to end. */
+/**
+ * A run's turn in the group that its definition names; with `cancel`, those started before it are told to end. A run
+ * that asks after one that would have ended it ends as well.
+ */
 import type { GroupAsked } from '../../interpreter/contract.ts';
 import type { GroupTurn } from '../../interpreter/host.ts';
 import type { RunContext, Store } from '../../prisma/store/contract/contract.ts';
@@ -9,19 +12,31 @@ interface Parts {
   runs: { control(handle: string, verb: 'cancel', said: { reason: string; id: string }): Promise<unknown> };
 }
 
+const WHEN_HELD = { queue: 'wait', skip: 'leave', cancel: 'end-earlier' } as const;
+
 export async function askForGroup(
   { store, runs }: Parts,
   { handle, project }: RunContext,
   { group, onConflict, since }: GroupAsked,
 ): Promise<GroupTurn> {
-  const whenHeld = onConflict === 'skip' ? 'leave' : 'wait';
-  const { before, holder } = await store.groups.ask({ handle, project, group, since, whenHeld });
-  const next = before?.at(-1);
-  if (before === null || next === undefined) return { state: 'taken' };
-  if (onConflict === 'skip') return { state: 'skipped', holder: holder ?? before[0] ?? next };
+  const whenHeld = WHEN_HELD[onConflict];
+  const { before, holder, later = [], endedBy } = await store.groups.ask({ handle, project, group, since, whenHeld });
+  if (before === null) return { state: 'taken' };
+  if (onConflict === 'skip') return { state: 'skipped', holder: holder ?? before[0] ?? endedBy ?? handle };
+  if (endedBy !== undefined) {
+    await runs.control(handle, 'cancel', {
+      reason: `${endedBy} takes the group "${group}"`,
+      id: `${endedBy} ${group}`,
+    });
+    return { state: 'waiting', holder, next: endedBy, ahead: Math.max(1, before.length) };
+  }
+  const next = before.at(-1);
+  if (next === undefined) return { state: 'taken' };
   const waiting = { state: 'waiting', holder, next, ahead: before.length } as const;
   if (onConflict === 'queue') return waiting;
+  const cancels = before.filter((other) => !later.includes(other));
+  if (cancels.length === 0) return waiting;
   const reason = `${handle} takes the group "${group}"`;
-  await Promise.all(before.map((other) => runs.control(other, 'cancel', { reason, id: `${handle} ${group}` })));
-  return { ...waiting, cancels: before };
+  await Promise.all(cancels.map((other) => runs.control(other, 'cancel', { reason, id: `${handle} ${group}` })));
+  return { ...waiting, cancels };
 }

@@ -42,9 +42,13 @@ export function repliesOf(
   unknown: string[],
 ): Given[] {
   const ended = events.filter((event) => event.type === 'step-finished').toSorted((a, b) => a.seq - b.seq);
-  const finished = ended.filter(({ step, key }) => ASKING.has(step) && (!isCall(key) || turns.length > 0));
   // After an edit a key tells where its step stood then, not where it stands in the definition.
-  const setters = settersOf(ended, events.some(({ type }) => type === 'edited') ? null : definition);
+  const unedited = events.some(({ type }) => type === 'edited') ? null : definition;
+  const finished = ended.filter(
+    ({ step, key }) =>
+      ASKING.has(step) && (!isCall(key) || turns.length > 0) && !(step === 'watch' && isOfEvents(unedited, key)),
+  );
+  const setters = settersOf(ended, unedited);
   return finished.flatMap((event): Given[] => {
     const said = event.step === 'llm' ? turnReplies(turns, event.key) : [];
     // The turn that a step failed in, or was cut short in, comes last.
@@ -102,21 +106,43 @@ export function inTurn(given: readonly Given[], took?: ReadonlyMap<string, reado
   });
 }
 
-/** Steps whose variable still holds what they gave when the run ended, with that variable. */
+/** Steps whose variable still holds what they gave when the run ended, with the output of the run that it is. */
 function settersOf(ended: readonly StepFinished[], definition: Definition | null): Map<StepFinished, string> {
   const setters = new Map<StepFinished, string>();
   const last = new Map<string, { event: StepFinished; shared: boolean }>();
   for (const event of ended)
     for (const name of definition === null ? [] : outputsOf(definition, event.key))
       last.set(name, { event, shared: last.has(name) && event.key.includes('.branches.') });
-  for (const [name, { event, shared }] of last) if (!shared) setters.set(event, name);
+  for (const [name, { event, shared }] of last) {
+    const output = shared ? undefined : outputOf(definition, name);
+    if (output !== undefined) setters.set(event, output);
+  }
   return setters;
 }
 
-function outputsOf(definition: Definition, key: string): string[] {
+/** The output of the run that holds the variable; where outputs are declared, one that is the variable and nothing else. */
+function outputOf(definition: Definition | null, variable: string): string | undefined {
+  const declared = definition?.outputs;
+  if (declared === undefined) return variable;
+  return Object.keys(declared).find(
+    (name) => declared[name] === `$${variable}` || declared[name] === `{{${variable}}}`,
+  );
+}
+
+/** Events reach a watch as they are published: nobody is asked for them. */
+function isOfEvents(definition: Definition | null, key: string): boolean {
+  const step = definition === null ? undefined : stepOf(definition, key);
+  return step?.type === 'watch' && step.event !== undefined;
+}
+
+function stepOf(definition: Definition, key: string): Step | undefined {
   const path = definitionPath(key.slice(0, key.lastIndexOf('@')));
   const at = path.lastIndexOf('.');
-  const step = stepsAt(definition, path.slice(0, at))[Number(path.slice(at + 1))];
+  return stepsAt(definition, path.slice(0, at))[Number(path.slice(at + 1))];
+}
+
+function outputsOf(definition: Definition, key: string): string[] {
+  const step = stepOf(definition, key);
   return step === undefined ? [] : variablesSetBy(step);
 }
 

@@ -103,6 +103,9 @@ export function collectReferences(sites: Sites, origins: Origins, known: Known):
   return { references, unread, problems };
 }
 
+/** What a definition reads outside of its steps: the loops around it are those that it stands in. */
+const placeOf = (site: DefinitionSite): Place => ({ definition: site, loops: site.parent?.loops ?? [] });
+
 /** What is read before a run has begun: the name of its group, and the filter of its trigger. */
 function readSettings(
   site: DefinitionSite,
@@ -111,7 +114,7 @@ function readSettings(
   references: ReferenceSite[],
 ): void {
   const { value, path } = site;
-  const place: Place = { definition: site, loops: [] };
+  const place = placeOf(site);
   const { concurrency, trigger } = value;
   if (isPlain(trigger) && trigger['type'] === 'event')
     expression(trigger['filter'], origins.locate(value, path, ['trigger', 'filter']), place, trigger);
@@ -125,7 +128,7 @@ function readSettings(
 /** What a run gives is read at its end, by no step. */
 function outputReferences(site: DefinitionSite, origins: Origins): ReferenceSite[] {
   const { value, path } = site;
-  const place: Place = { definition: site, loops: [] };
+  const place = placeOf(site);
   const found: ReferenceSite[] = [];
   eachText(value['outputs'], origins.locate(value, path, ['outputs']), (text, at) => {
     for (const { name, path: fields, written } of eachOnce(referencesIn(text)))

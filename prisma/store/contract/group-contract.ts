@@ -6,8 +6,8 @@ export interface GroupWish {
   group: string;
   /** When the run was started: those who wait have their turn in this order. */
   since: number;
-  /** `leave`: where others are before it, the run gets no place. */
-  whenHeld: 'wait' | 'leave';
+  /** `leave`: where others are before it, the run gets no place. `end-earlier`: the others are to end. */
+  whenHeld: 'wait' | 'leave' | 'end-earlier';
 }
 
 /** `before`: the runs that have the group or wait for it, the one that has it first; null: this run has it. */
@@ -15,6 +15,10 @@ export interface GroupStanding {
   before: string[] | null;
   /** Null while nobody has it. */
   holder: string | null;
+  /** Those of `before` that were started after it, and asked first. */
+  later?: string[];
+  /** A run that was started after it and ends those before: this one has no turn. */
+  endedBy?: string;
 }
 
 /** The place of a run that has not ended. */

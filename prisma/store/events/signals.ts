@@ -7,6 +7,8 @@
  * - A run that an event started sees the events after that one in this order, whenever they were written.
  * - A subscription is written before the run looks a last time, so an event either is found by that
  *   look or finds the subscription.
+ * - The lines of a run that wait for the same pattern share a subscription, and what one of them has had may be new to
+ *   another: a look takes no wake-up from it that is still due.
  * - An event is `dispatched` only when no unclaimed subscription matches it, as seen without skipping
  *   what others hold locked: whoever dies with a claim in its hands loses no wake-up.
  */
@@ -117,9 +119,11 @@ async function next(database: Database, wanted: WantedEvent): Promise<PublishedE
   const head = await headOf(database);
   const found = await look(database, wanted);
   if (found !== null) return found;
+  // Of a subscription that is claimed, the wake-up is on its way.
   await database.query(
-    `insert into event_subscriptions (handle, glob, name, pattern, "after") values ($1, $2, $3, $4, $5)
-     on conflict (handle, glob) do update set "after" = excluded."after", claimed_at = null`,
+    `insert into event_subscriptions as s (handle, glob, name, pattern, "after") values ($1, $2, $3, $4, $5)
+     on conflict (handle, glob) do update set claimed_at = null,
+       "after" = case when s.claimed_at is null then least(s."after", excluded."after") else excluded."after" end`,
     [
       handle,
       withoutNul(glob),
@@ -128,10 +132,7 @@ async function next(database: Database, wanted: WantedEvent): Promise<PublishedE
       head,
     ],
   );
-  const late = await look(database, wanted);
-  if (late !== null)
-    await database.query('delete from event_subscriptions where handle = $1 and glob = $2', [handle, withoutNul(glob)]);
-  return late;
+  return look(database, wanted);
 }
 
 async function headOf(database: Database): Promise<number> {

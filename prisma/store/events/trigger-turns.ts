@@ -4,8 +4,8 @@
  * run; when the run has ended, what it had not consumed has its turn.
  *
  * Invariants:
- * - T1 Taking a turn, being held, and the release at the end of a run exclude one another for each trigger, so
- *      that a run which ends in that moment leaves no event behind.
+ * - T1 Taking a turn, being held, and the release at the end of a run, or of a start that is refused, exclude one
+ *      another for each trigger, so that one which ends in that moment leaves no event behind.
  * - T2 Events have their turns in the order of `position`, which is the order in which a run sees them: an event
  *      waits for an earlier one that is still in the queue, perhaps in the hands of another worker. A run sees
  *      nothing before the event that started it, so an earlier one that it held would wait for its end.
@@ -18,8 +18,11 @@ import { withoutNul } from '../connection/jsonb-text.ts';
 import type { ClaimedStart, Trigger, Turn } from '../contract/trigger-contract.ts';
 
 /** Keeps these names apart from other users of advisory locks. */
-const SEED = 72_707_372;
-const LOCK = 'select pg_advisory_xact_lock(hashtextextended($1, $2))';
+export const TURNS_SEED = 72_707_372;
+/** Until the end of the transaction nobody else writes the turns of this trigger. */
+export const lockTurns = (client: PoolClient, triggerId: string): Promise<unknown> =>
+  queryOn(client, 'select pg_advisory_xact_lock(hashtextextended($1, $2))', [triggerId, TURNS_SEED]);
+
 /** Where the event `$2` stands. */
 const POSITION = '(select position from published_events where seq = $2)';
 /** How long an event waits before it is asked again whether the earlier ones have had their turn. */
@@ -27,7 +30,7 @@ export const EARLIER_FIRST_MS = 100;
 
 export function takeTurn(database: Database, { trigger, event, attempts }: ClaimedStart): Promise<Turn> {
   return database.transaction(async (client) => {
-    await queryOn(client, LOCK, [trigger.id, SEED]);
+    await lockTurns(client, trigger.id);
     // Looked at first: what has left the queue after this look is among the starts that are looked at next.
     const isEarlierQueued = await hasEarlierInQueue(client, trigger, event.seq);
     const [other] = await queryOn<{ handle: string; isUnderWay: boolean }>(
@@ -106,7 +109,7 @@ export async function releaseHeld(client: PoolClient, handles: readonly string[]
     [handles],
   );
   for (const { id, handle } of holders) {
-    await queryOn(client, LOCK, [id, SEED]);
+    await lockTurns(client, id);
     const held = await queryOn<{ seq: number; name: string; position: number; consumed: Consumed }>(
       client,
       `select s.seq, e.name, e.position, ${consumedBy('$1')} as consumed

@@ -22,7 +22,7 @@ import type {
   TriggerStore,
 } from '../contract/trigger-contract.ts';
 import { isLocked, triggerLocks, watchedLock } from './trigger-locks.ts';
-import { takeTurn } from './trigger-turns.ts';
+import { lockTurns, takeTurn } from './trigger-turns.ts';
 import { EVENT_CHANNEL, FILES_CHANNEL } from './wakeups.ts';
 import type { Announcer, Listener } from './wakeups.ts';
 
@@ -170,16 +170,22 @@ async function settle(
 ): Promise<void> {
   const { state } = how;
   const reason = state === 'started' ? null : withoutNul(how.reason);
-  await database.query(
-    `update trigger_starts set state = $4, reason = $5, not_before = now() + $6 * interval '1 ms'
-     where trigger_id = $1 and seq = $2 and attempts = $3 and state = 'waiting'`,
-    [trigger.id, event.seq, attempts, state, reason, state === 'waiting' ? how.retryMs : 0],
-  );
-  if (state !== 'refused') return;
-  await database.query(
-    `update trigger_starts set state = 'waiting', held_by = null, not_before = now() where held_by = $1 and state = 'held'`,
-    [handle],
-  );
+  const statement = `update trigger_starts set state = $4, reason = $5, not_before = now() + $6 * interval '1 ms'
+     where trigger_id = $1 and seq = $2 and attempts = $3 and state = 'waiting'`;
+  const values = [trigger.id, event.seq, attempts, state, reason, state === 'waiting' ? how.retryMs : 0];
+  if (state !== 'refused') {
+    await database.query(statement, values);
+    return;
+  }
+  await database.transaction(async (client) => {
+    await lockTurns(client, trigger.id);
+    await queryOn(client, statement, values);
+    await queryOn(
+      client,
+      `update trigger_starts set state = 'waiting', held_by = null, not_before = now() where held_by = $1 and state = 'held'`,
+      [handle],
+    );
+  });
 }
 
 async function publish(

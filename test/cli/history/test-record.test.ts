@@ -683,6 +683,43 @@ describe('a run that', () => {
     expect(await passes(file)).toBe(true);
   });
 
+  it('declares outputs that are called like its variables comes out again', async () => {
+    const { file, unknown } = await recordRun(
+      await stored({
+        definition: once([shell('make', { outputTo: 'made' }), shell('test', { outputTo: 'tests' })], {
+          outputs: { made: '$made.stdout', all: '$tests' },
+        }),
+        replies: {
+          make: { ok: true, value: { stdout: 'one' } },
+          test: { ok: true, value: { stdout: 'x'.repeat(500) } },
+        },
+      }),
+    );
+    expect(unknown).toEqual([]);
+    expect((file as unknown as File).replies).toMatchObject({
+      'steps.0@1': { ok: true, value: { exitCode: 0, stdout: 'one' } },
+      'steps.1@1': { ok: true, value: { exitCode: 0, stdout: 'x'.repeat(500) } },
+    });
+    expect(await passes(file)).toBe(true);
+  });
+
+  it('waited for events gives no replies to its watches, which ask for none', async () => {
+    const { file, unknown } = await recordRun(
+      await stored({
+        definition: once([
+          { type: 'watch', event: 'go:*', timeoutMs: 50, onError: 'skip' },
+          { type: 'emit', event: 'own:one', data: 'x'.repeat(500) },
+          { type: 'watch', event: 'own:*', outputTo: 'came' },
+          { type: 'set', values: { came: 1 } },
+          shell('a'),
+        ]),
+      }),
+    );
+    expect(unknown).toEqual([]);
+    expect(Object.keys((file as unknown as File).replies)).toEqual(['steps.4@1']);
+    expect(await passes(file)).toBe(true);
+  });
+
   it('took an event of somebody else is recorded as far as it is known, and the rest is said', async () => {
     const { file, unknown } = await recordRun(
       await stored({

@@ -125,6 +125,23 @@ test('with cancel those before it are cancelled, clean up, and then it goes on',
   expect(await words('cancel')).toEqual(['k1 began', 'k1 tidied', 'k3 began', 'k3 ended', 'k3 tidied']);
 });
 
+test.each(['cancel', 'queue'] as const)(
+  'a run (%s) that reaches its group after a later one that cancels the earlier ends',
+  async (how) => {
+    const log = `late-${how}`;
+    const later = await harness.start(once('later', [{ type: 'watch', event: `${log}:go` }]));
+    const place = { handle: later, project: harness.project, group: `deploy-${log}-prod` };
+    await harness.store.groups.ask({ ...place, since: Date.now() + 60_000, whenHeld: 'end-earlier' });
+    const { handle, result } = await harness.run(grouped(how), { inputs: { log, name: 'l1' } });
+    expect(result).toMatchObject({ outcome: 'cancelled' });
+    const status = await harness.command('status', handle);
+    expect(status.out).toContain('cancelled');
+    expect(await words(log)).toEqual([]);
+    await letGo(log);
+    expect(await harness.result(later)).toMatchObject({ outcome: 'completed' });
+  },
+);
+
 test.each([
   ['stopped', 'stop', { outcome: 'stopped', limit: 'stop' }],
   ['cancelled', 'cancel', { outcome: 'cancelled' }],

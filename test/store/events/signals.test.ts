@@ -174,6 +174,40 @@ test('a run that looks again while it is being told keeps its new subscription',
   expect((await claimAll()).map((claim) => claim.handle)).toEqual([handle]);
 });
 
+/** Two lines of one run that wait for the same name, as two joins of one run do: each remembers by itself what it had. */
+async function newLine(handle: string): Promise<(had?: number) => Promise<PublishedEvent | null>> {
+  const own = { handle, glob: `sentinel:${handle}:status`, withCause: false, withEarlier: true };
+  const line = (had = 0): Promise<PublishedEvent | null> =>
+    opened.store.signals.next({ ...own, consumed: { [own.glob]: had } });
+  expect(await line()).toBeNull();
+  return line;
+}
+
+test('a line of a run that has had an event already leaves its wake-up to those that have not', async () => {
+  const handle = await newRun();
+  const line = await newLine(handle);
+  await publish(`sentinel:${handle}:status`);
+  const seen = await line();
+  expect(await line(seen?.position)).toBeNull();
+  expect((await claimAll()).map((claim) => claim.handle)).toEqual([handle]);
+});
+
+test('a line of a run that finds an event in the moment it subscribes leaves the others subscribed', async () => {
+  const handle = await newRun();
+  const line = await newLine(handle);
+  const other = new Client({ connectionString: opened.database.url });
+  await other.connect();
+  await other.query('begin');
+  await other.query('select 1 from event_subscriptions where handle = $1 for update', [handle]);
+  const found = line();
+  expect(await Promise.race([found, sleep(300, 'subscribing')])).toBe('subscribing');
+  await publish(`sentinel:${handle}:status`);
+  await other.query('commit');
+  await other.end();
+  expect((await found)?.name).toBe(`sentinel:${handle}:status`);
+  expect((await claimAll()).map((claim) => claim.handle)).toEqual([handle]);
+});
+
 test('ten thousand subscribers of one event are woken once each, by several wakers that share the work', async () => {
   const count = 10_000;
   const client = new Client({ connectionString: opened.database.url });

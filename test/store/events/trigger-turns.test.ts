@@ -1,7 +1,7 @@
 /** A definition that loops over the events that start it has one run at a time: which event has its turn, and when. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { EARLIER_FIRST_MS } from '../../../prisma/store/events/trigger-turns.ts';
+import { EARLIER_FIRST_MS, TURNS_SEED } from '../../../prisma/store/events/trigger-turns.ts';
 import { finished, started } from '../harness/opened.ts';
 import { outside, rowOf, useTriggers } from '../harness/triggered.ts';
 
@@ -115,5 +115,28 @@ test('what was held by a start that is refused has its turn', async () => {
   await triggers.takeTurn(first);
   expect(await triggers.takeTurn(second)).toBe('held');
   await triggers.settle(first, { state: 'refused', reason: 'no' });
+  expect(await triggers.claim(10, 60_000)).toMatchObject([{ handle: second.handle }]);
+});
+
+test('what is held in the moment in which a start is refused has its turn too', async () => {
+  const { triggers } = opened.store;
+  const { id } = await add();
+  await triggers.publish(outside());
+  await triggers.publish(outside());
+  await spreadAll();
+  const [first, second] = await triggers.claim(10, 60_000);
+  if (first === undefined || second === undefined) throw new Error('two are due');
+  await triggers.takeTurn(first);
+  // Another worker has seen the first in hand, and has not yet written that it holds the second.
+  const other = await transaction();
+  await other.query('select pg_advisory_xact_lock(hashtextextended($1, $2))', [id, TURNS_SEED]);
+  const refused = triggers.settle(first, { state: 'refused', reason: 'no' });
+  await sleep(200);
+  await other.query(`update trigger_starts set state = 'held', held_by = $1 where handle = $2`, [
+    first.handle,
+    second.handle,
+  ]);
+  await other.query('commit');
+  await refused;
   expect(await triggers.claim(10, 60_000)).toMatchObject([{ handle: second.handle }]);
 });

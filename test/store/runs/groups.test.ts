@@ -17,7 +17,7 @@ const end = (handle: string): Promise<void> => opened.store.events.append(handle
 interface Wish {
   since?: number;
   project?: string;
-  whenHeld?: 'wait' | 'leave';
+  whenHeld?: 'wait' | 'leave' | 'end-earlier';
 }
 
 const ask = (handle: string, group: string, rest: Wish = {}, store = opened.store): Promise<GroupStanding> =>
@@ -41,7 +41,7 @@ test('the first has it, the others wait in the order in which they were started'
 test('who has it keeps it, however often it asks, and whoever was started before', async () => {
   await begin('b1', 'b2');
   await ask('b2', 'b', { since: 2_000 });
-  expect(await ask('b1', 'b', { since: 1 })).toEqual({ before: ['b2'], holder: 'b2' });
+  expect(await ask('b1', 'b', { since: 1 })).toEqual({ before: ['b2'], holder: 'b2', later: ['b2'] });
   expect(await ask('b2', 'b', { since: 2_000 })).toEqual({ before: null, holder: 'b2' });
 });
 
@@ -61,6 +61,27 @@ test('one that does not wait leaves nothing behind', async () => {
   await ask('d1', 'd');
   expect(await ask('d2', 'd', { whenHeld: 'leave' })).toEqual({ before: ['d1'], holder: 'd1' });
   expect(await ask('d3', 'd', { since: 5_000 })).toEqual({ before: ['d1'], holder: 'd1' });
+});
+
+test('one that ends the earlier runs also ends one that asks after it, and none that was started after it', async () => {
+  await begin('i1', 'i2', 'i3', 'i4');
+  const whenHeld = 'end-earlier';
+  expect(await ask('i3', 'i', { since: 3_000, whenHeld })).toEqual({ before: null, holder: 'i3' });
+  // Started earlier, and asking later: whether it would wait or end the others, it has no turn.
+  const ended = { before: ['i3'], holder: 'i3', later: ['i3'], endedBy: 'i3' };
+  expect(await ask('i2', 'i', { since: 2_000, whenHeld })).toEqual(ended);
+  expect(await ask('i1', 'i', { since: 1_000 })).toEqual({ ...ended, endedBy: 'i2' });
+  expect(await ask('i3', 'i', { since: 3_000, whenHeld })).toEqual({ before: null, holder: 'i3' });
+  await end('i3');
+  expect(await ask('i4', 'i', { since: 4_000, whenHeld })).toEqual({ before: ['i1', 'i2'], holder: null });
+  expect(await ask('i1', 'i', { since: 1_000 })).toEqual({ before: [], holder: null, endedBy: 'i4' });
+});
+
+test('one that ends the earlier runs waits for a later one that has its turn', async () => {
+  await begin('j1', 'j2');
+  await ask('j2', 'j', { since: 2_000 });
+  const standing = await ask('j1', 'j', { since: 1_000, whenHeld: 'end-earlier' });
+  expect(standing).toEqual({ before: ['j2'], holder: 'j2', later: ['j2'] });
 });
 
 test('another project has groups of its own', async () => {
