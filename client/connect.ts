@@ -81,9 +81,12 @@ export class Connections {
     return (await this.#temporal).client;
   }
 
-  /** Everything a run needs is up after this, its worker included. A client that starts nothing leaves all as it is. */
-  ensure(): Promise<void> {
-    this.#ensured ??= this.#options.startsServices === false ? Promise.resolve() : this.#ensure();
+  /**
+   * Everything a run needs is up after this, its worker included. A client that starts nothing leaves all as it is.
+   * `project`: whose configuration a worker gets that is started; default: the working directory.
+   */
+  ensure(project?: string): Promise<void> {
+    this.#ensured ??= this.#options.startsServices === false ? Promise.resolve() : this.#ensure(project);
     return this.#ensured;
   }
 
@@ -95,7 +98,7 @@ export class Connections {
 
   /** What runs are started with; everything is up after this, where it may be started. `project`: whose commands there are; absent, the built-in ones alone. */
   async runServices(host?: string, project?: string): Promise<RunServices> {
-    await this.ensure();
+    await this.ensure(project);
     const [store, client, catalogue] = await Promise.all([this.store(), this.client(), this.catalogue(project)]);
     const { taskQueues, temporal } = this.#config;
     return {
@@ -114,12 +117,15 @@ export class Connections {
     await Promise.allSettled([temporal?.connection.close(), store?.close(), this.#peeked?.close()]);
   }
 
-  async #ensure(): Promise<void> {
+  async #ensure(project = process.cwd()): Promise<void> {
     if (this.#config.database.isExternal) await this.#reachDatabase();
-    const { ensureServices } = await import('../services/ensure-services.ts');
-    const { env, onProgress } = this.#options;
+    const [{ ensureServices }, { withProject }] = await Promise.all([
+      import('../services/ensure-services.ts'),
+      import('../services/config/project-file.ts'),
+    ]);
+    const { env = process.env, onProgress } = this.#options;
     await ensureServices({
-      ...(env === undefined ? {} : { env }),
+      env: withProject(env, project),
       ...(onProgress === undefined ? {} : { onProgress }),
     });
     this.#config = readConfig(env);
