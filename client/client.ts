@@ -25,6 +25,7 @@ import type { ControlVerb, RunState } from '../workflows/messages/messages.ts';
 import type { AnsweredQuestion, AnswerOptions } from './contract/answers.ts';
 import type { Cancelled } from './cancel-run.ts';
 import { ClientError, refuseFault } from '../runs/client-error.ts';
+import { asClientWould } from './as-client-error.ts';
 import { putCassette } from './cassettes/stored-cassette.ts';
 import { runAt } from './lookup/run-at.ts';
 import { connectionsOf, type Connections } from './connect.ts';
@@ -124,17 +125,12 @@ export class SentinelClient {
     ]);
     const { host: _host, cassette: text, ...given } = options;
     const cassette = text === undefined ? undefined : await putCassette(parts.store, text);
-    const started = await startRun(parts, {
-      definition,
-      ...given,
-      inputs: given.inputs ?? {},
-      persona: given.persona ?? 'local',
-      ...(cassette === undefined ? {} : { cassette }),
-    });
+    const asked = { definition, ...given, inputs: given.inputs ?? {}, persona: given.persona ?? 'local' };
+    const started = await asClientWould(startRun(parts, { ...asked, ...(cassette === undefined ? {} : { cassette }) }));
     if (!started.isNew) {
       throw new ClientError(
         'HANDLE_TAKEN',
-        `The handle "${started.handle}" is taken by another run: give one of its own with --id, or leave it out.`,
+        `The handle "${started.handle}" is taken by another run: choose another one (--id on the command line), or leave it out.`,
       );
     }
     return { handle: started.handle, workflowId: started.workflowId, webUrl: this.webUrl(started.handle) };

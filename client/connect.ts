@@ -9,6 +9,7 @@ import { databaseUrl, readConfig, type Config } from '../services/config/config.
 import type { Catalogue } from '../language/catalogue.ts';
 import type { RunServices } from '../runs/start-run.ts';
 import type { Temporal } from '../runs/temporal-connection.ts';
+import { asClientError, asClientWould } from './as-client-error.ts';
 import type { ConnectOptions } from './contract/connect-options.ts';
 
 const PING_MAX_MS = 3_000;
@@ -34,7 +35,7 @@ export class Connections {
 
   constructor(options: ConnectOptions = {}) {
     this.#options = options;
-    this.#config = readConfig(options.env);
+    this.#config = settingsIn(options.env);
   }
 
   get config(): Config {
@@ -49,7 +50,7 @@ export class Connections {
   }
 
   store(): Promise<Store> {
-    this.#store ??= this.#openStore();
+    this.#store ??= asClientWould(this.#openStore());
     return this.#store;
   }
 
@@ -77,7 +78,7 @@ export class Connections {
   }
 
   async client(): Promise<Client> {
-    this.#temporal ??= this.#openTemporal();
+    this.#temporal ??= asClientWould(this.#openTemporal());
     return (await this.#temporal).client;
   }
 
@@ -86,7 +87,7 @@ export class Connections {
    * `project`: whose configuration a worker gets that is started; default: the working directory.
    */
   ensure(project?: string): Promise<void> {
-    this.#ensured ??= this.#options.startsServices === false ? Promise.resolve() : this.#ensure(project);
+    this.#ensured ??= this.#options.startsServices === false ? Promise.resolve() : asClientWould(this.#ensure(project));
     return this.#ensured;
   }
 
@@ -163,5 +164,13 @@ export class Connections {
     if (!this.#config.temporal.isExternal) await this.#ready('temporal');
     const [{ connectTemporal }, store] = await Promise.all([import('../runs/temporal-connection.ts'), this.store()]);
     return connectTemporal(this.#config, store);
+  }
+}
+
+function settingsIn(env: ConnectOptions['env']): Config {
+  try {
+    return readConfig(env);
+  } catch (error) {
+    throw asClientError(error) ?? error;
   }
 }
