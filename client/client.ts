@@ -10,6 +10,7 @@
  * Services that are ours and not up are started by the first call that needs them, unless `startsServices`
  * is false.
  */
+import { isAbsolute } from 'node:path';
 import type { StepChanges } from '../activities/checkpoints/changes.ts';
 import type { Undone, UndoRequest } from '../activities/checkpoints/undo.ts';
 import type { Catalogue } from '../language/catalogue.ts';
@@ -119,6 +120,7 @@ export class SentinelClient {
    * up. Throws `HANDLE_TAKEN` if another run has the handle.
    */
   async start(definition: Definition, options: StartOptions): Promise<Started> {
+    refuseRelative(options.project);
     const [parts, { startRun }] = await Promise.all([
       this.#connections.runServices(options.host, options.project),
       import('../runs/start-run.ts'),
@@ -374,4 +376,9 @@ export class SentinelClient {
       `${handle} has ended (${run.outcome ?? run.status}); there is nothing to ${verb}.`,
     );
   }
+}
+
+/** Relative to what: the worker, which may be on another machine, has a working directory of its own. */
+function refuseRelative(project: string): void {
+  if (!isAbsolute(project)) throw new ClientError('USAGE', `project is "${project}"; give an absolute path.`);
 }

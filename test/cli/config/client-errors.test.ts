@@ -25,6 +25,9 @@ test('services that are not up', async () => {
   expect(await codeOf(() => client.list())).toMatch(down);
   const hello: Definition = { name: 'hello', steps: [], loop: { type: 'once' } };
   expect(await codeOf(() => client.start(hello, { project: home }))).toMatch(down);
+  expect(await codeOf(() => client.start(hello, { project: 'here' }))).toBe(
+    'USAGE: project is "here"; give an absolute path.',
+  );
   await client.close();
 });
 
