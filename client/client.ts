@@ -10,6 +10,7 @@
  * Services that are ours and not up are started by the first call that needs them, unless `startsServices`
  * is false.
  */
+import { isAbsolute } from 'node:path';
 import type { StepChanges } from '../activities/checkpoints/changes.ts';
 import type { Undone, UndoRequest } from '../activities/checkpoints/undo.ts';
 import type { Catalogue } from '../language/catalogue.ts';
@@ -25,6 +26,7 @@ import type { ControlVerb, RunState } from '../workflows/messages/messages.ts';
 import type { AnsweredQuestion, AnswerOptions } from './contract/answers.ts';
 import type { Cancelled } from './cancel-run.ts';
 import { ClientError, refuseFault } from '../runs/client-error.ts';
+import { asClientWould } from './as-client-error.ts';
 import { putCassette } from './cassettes/stored-cassette.ts';
 import { runAt } from './lookup/run-at.ts';
 import { connectionsOf, type Connections } from './connect.ts';
@@ -118,23 +120,19 @@ export class SentinelClient {
    * up. Throws `HANDLE_TAKEN` if another run has the handle.
    */
   async start(definition: Definition, options: StartOptions): Promise<Started> {
+    refuseRelative(options.project);
     const [parts, { startRun }] = await Promise.all([
       this.#connections.runServices(options.host, options.project),
       import('../runs/start-run.ts'),
     ]);
     const { host: _host, cassette: text, ...given } = options;
     const cassette = text === undefined ? undefined : await putCassette(parts.store, text);
-    const started = await startRun(parts, {
-      definition,
-      ...given,
-      inputs: given.inputs ?? {},
-      persona: given.persona ?? 'local',
-      ...(cassette === undefined ? {} : { cassette }),
-    });
+    const asked = { definition, ...given, inputs: given.inputs ?? {}, persona: given.persona ?? 'local' };
+    const started = await asClientWould(startRun(parts, { ...asked, ...(cassette === undefined ? {} : { cassette }) }));
     if (!started.isNew) {
       throw new ClientError(
         'HANDLE_TAKEN',
-        `The handle "${started.handle}" is taken by another run: give one of its own with --id, or leave it out.`,
+        `The handle "${started.handle}" is taken by another run: choose another one (--id on the command line), or leave it out.`,
       );
     }
     return { handle: started.handle, workflowId: started.workflowId, webUrl: this.webUrl(started.handle) };
@@ -378,4 +376,9 @@ export class SentinelClient {
       `${handle} has ended (${run.outcome ?? run.status}); there is nothing to ${verb}.`,
     );
   }
+}
+
+/** Relative to what: the worker, which may be on another machine, has a working directory of its own. */
+function refuseRelative(project: string): void {
+  if (!isAbsolute(project)) throw new ClientError('USAGE', `project is "${project}"; give an absolute path.`);
 }

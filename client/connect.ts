@@ -9,6 +9,7 @@ import { databaseUrl, readConfig, type Config } from '../services/config/config.
 import type { Catalogue } from '../language/catalogue.ts';
 import type { RunServices } from '../runs/start-run.ts';
 import type { Temporal } from '../runs/temporal-connection.ts';
+import { asClientError, asClientWould } from './as-client-error.ts';
 import type { ConnectOptions } from './contract/connect-options.ts';
 
 const PING_MAX_MS = 3_000;
@@ -34,7 +35,7 @@ export class Connections {
 
   constructor(options: ConnectOptions = {}) {
     this.#options = options;
-    this.#config = readConfig(options.env);
+    this.#config = settingsIn(options.env);
   }
 
   get config(): Config {
@@ -49,7 +50,7 @@ export class Connections {
   }
 
   store(): Promise<Store> {
-    this.#store ??= this.#openStore();
+    this.#store ??= asClientWould(this.#openStore());
     return this.#store;
   }
 
@@ -77,13 +78,16 @@ export class Connections {
   }
 
   async client(): Promise<Client> {
-    this.#temporal ??= this.#openTemporal();
+    this.#temporal ??= asClientWould(this.#openTemporal());
     return (await this.#temporal).client;
   }
 
-  /** Everything a run needs is up after this, its worker included. A client that starts nothing leaves all as it is. */
-  ensure(): Promise<void> {
-    this.#ensured ??= this.#options.startsServices === false ? Promise.resolve() : this.#ensure();
+  /**
+   * Everything a run needs is up after this, its worker included. A client that starts nothing leaves all as it is.
+   * `project`: whose configuration a worker gets that is started; default: the working directory.
+   */
+  ensure(project?: string): Promise<void> {
+    this.#ensured ??= this.#options.startsServices === false ? Promise.resolve() : asClientWould(this.#ensure(project));
     return this.#ensured;
   }
 
@@ -95,7 +99,7 @@ export class Connections {
 
   /** What runs are started with; everything is up after this, where it may be started. `project`: whose commands there are; absent, the built-in ones alone. */
   async runServices(host?: string, project?: string): Promise<RunServices> {
-    await this.ensure();
+    await this.ensure(project);
     const [store, client, catalogue] = await Promise.all([this.store(), this.client(), this.catalogue(project)]);
     const { taskQueues, temporal } = this.#config;
     return {
@@ -114,12 +118,15 @@ export class Connections {
     await Promise.allSettled([temporal?.connection.close(), store?.close(), this.#peeked?.close()]);
   }
 
-  async #ensure(): Promise<void> {
+  async #ensure(project = process.cwd()): Promise<void> {
     if (this.#config.database.isExternal) await this.#reachDatabase();
-    const { ensureServices } = await import('../services/ensure-services.ts');
-    const { env, onProgress } = this.#options;
+    const [{ ensureServices }, { withProject }] = await Promise.all([
+      import('../services/ensure-services.ts'),
+      import('../services/config/project-file.ts'),
+    ]);
+    const { env = process.env, onProgress } = this.#options;
     await ensureServices({
-      ...(env === undefined ? {} : { env }),
+      env: withProject(env, project),
       ...(onProgress === undefined ? {} : { onProgress }),
     });
     this.#config = readConfig(env);
@@ -157,5 +164,13 @@ export class Connections {
     if (!this.#config.temporal.isExternal) await this.#ready('temporal');
     const [{ connectTemporal }, store] = await Promise.all([import('../runs/temporal-connection.ts'), this.store()]);
     return connectTemporal(this.#config, store);
+  }
+}
+
+function settingsIn(env: ConnectOptions['env']): Config {
+  try {
+    return readConfig(env);
+  } catch (error) {
+    throw asClientError(error) ?? error;
   }
 }

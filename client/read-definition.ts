@@ -11,7 +11,7 @@ import type { Catalogue } from '../language/catalogue.ts';
 import type { ParamCheck } from '../language/params/param-check.ts';
 import type { Definition } from '../language/model.ts';
 import type { Problem } from '../language/problems.ts';
-import type { RefusedRefs } from '../language/read/checks/nesting.ts';
+import type { NearRef, RefusedRefs } from '../language/read/checks/nesting.ts';
 import {
   DEFINITION_ENDINGS,
   formatOf,
@@ -20,6 +20,7 @@ import {
   readDefinitionText,
 } from '../language/read/text/definition-text.ts';
 import { parseDefinitionText, type ReadOptions } from '../language/read/definition.ts';
+import { spelledNearly } from '../language/read/remedies/meant-word.ts';
 import { ownRoot } from '../services/config/package-root.ts';
 
 /** Files of one folder that are looked into for a name. */
@@ -48,11 +49,12 @@ export interface Commands {
 export interface Named extends Commands {
   known: Known;
   refused: RefusedRefs;
+  near: NearRef;
 }
 
 export function readDefinitionFile(file: string, named: Named): DefinitionRead {
-  const { known, refused, root } = named;
-  return readWith(file, root, { ...commandsOf(named), knownRefs: known, refusedRefs: refused });
+  const { known, refused, near, root } = named;
+  return readWith(file, root, { ...commandsOf(named), knownRefs: known, refusedRefs: refused, nearRef: near });
 }
 
 /** As the options of reading a definition. */
@@ -112,6 +114,8 @@ export class DefinitionFiles implements Named {
     const { definition, problems } = this.#readOnce(file);
     return definition === null ? { where: relative('.', file), problems } : undefined;
   };
+
+  readonly near: NearRef = (name) => spelledNearly(name, this.names());
 
   /** The file called `name` with one of the endings of definitions, or the one whose definition is named so. */
   find(name: string): string | null {

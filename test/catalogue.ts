@@ -5,4 +5,4 @@ import type { Named } from '../client/read-definition.ts';
 export const catalogue = builtInCatalogue();
 
 /** For a definition that stands alone: no other has a name. */
-export const NO_FILES: Named = { catalogue, known: () => undefined, refused: () => undefined };
+export const NO_FILES: Named = { catalogue, known: () => undefined, refused: () => undefined, near: () => undefined };

@@ -196,5 +196,8 @@ function notFound(catalogue: Catalogue, name: string): Failure {
     );
   }
   const built = Object.keys(catalogue).filter((known) => catalogue[known]?.planned !== true);
-  return new Failure('UNKNOWN_COMMAND', `there is no command "${name}"; the commands are ${built.join(', ')}`);
+  return new Failure(
+    'UNKNOWN_COMMAND',
+    `the worker has no command "${name}"; if the project's sentinel.config defines it, run "sentinel up" there; the worker's commands are ${built.join(', ')}`,
+  );
 }

@@ -9,7 +9,8 @@ import { VERBS } from './verbs.ts';
 
 async function main(argv: readonly string[]): Promise<number> {
   const words = argv.filter((word) => !word.startsWith('-'));
-  const [verb] = words[0] === 'help' ? words.slice(1) : words;
+  const [verb, below = ''] = words[0] === 'help' ? words.slice(1) : words;
+  let typed = verb;
   try {
     if (verb !== undefined && !Object.hasOwn(VERBS, verb)) {
       const { nearestOf, usage } = await import('./request/usage.ts');
@@ -18,12 +19,14 @@ async function main(argv: readonly string[]): Promise<number> {
       );
     }
     const { program, takesHandle } = await programFor(verb, argv);
+    const command = program.commands.find((one) => one.name() === verb);
+    if (command?.commands.some((one) => one.name() === below)) typed = `${verb} ${below}`;
     await program.parseAsync(takesHandle ? withLast(argv) : [...argv], { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const { reportError } = await import('./output/report-error.ts');
-    return reportError(error, { json: argv.includes('--json'), verb });
+    return reportError(error, { json: argv.includes('--json'), verb: typed });
   }
 }
 

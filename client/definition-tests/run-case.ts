@@ -6,7 +6,8 @@ import { depthFault, type Json } from '../../language/json.ts';
 import { inputFault } from '../../language/inputs/refused-inputs.ts';
 import { Definition } from '../../language/model.ts';
 import { hasErrors, type Problem } from '../../language/problems.ts';
-import type { RefusedRefs } from '../../language/read/checks/nesting.ts';
+import type { NearRef, RefusedRefs } from '../../language/read/checks/nesting.ts';
+import { spelledNearly } from '../../language/read/remedies/meant-word.ts';
 import { parseDefinition, type ReadOptions } from '../../language/read/definition.ts';
 import type { Catalogue } from '../../language/catalogue.ts';
 import { filterVerdict } from '../../language/events/trigger-filter.ts';
@@ -139,12 +140,14 @@ export function subjectOf(test: TestCase, testFile: string, around: Named): Subj
     const { problems } = readLibrary(library[name] ?? {}, library, around);
     return hasErrors(problems) ? { where: `library.${name}`, problems } : undefined;
   };
+  const near: NearRef = (name) => spelledNearly(name, Object.keys(library)) ?? around.near(name);
   if (typeof definition === 'object')
     return {
       ...readValue(definition, {
         ...commandsOf(around),
         knownRefs: known,
         refusedRefs: refused,
+        nearRef: near,
         files: refFiles(testFile, around.root),
       }),
       known,
@@ -152,7 +155,7 @@ export function subjectOf(test: TestCase, testFile: string, around: Named): Subj
       file: null,
     };
   const file = fileNamed(definition, testFile);
-  const { definition: found, problems } = readDefinitionFile(file, { ...inProject(around), known, refused });
+  const { definition: found, problems } = readDefinitionFile(file, { ...inProject(around), known, refused, near });
   return { definition: found, problems, known, catalogue, file };
 }
 

@@ -23,6 +23,7 @@ import type { RetraceTarget, Standing } from '../../workflows/history/retrace.ts
 import { adoptBounds, cleansUpCancelled, frameDifferences } from '../../workflows/history/same-frames.ts';
 import type { Position } from '../../interpreter/position.ts';
 import { ClientError, refuseFault } from '../../runs/client-error.ts';
+import { asClientWould } from '../as-client-error.ts';
 import { startRun, type RunServices } from '../../runs/start-run.ts';
 import { historyOf, partsOf, type Part } from './histories.ts';
 import { beginningBefore, modelRecords } from './model-records.ts';
@@ -78,27 +79,29 @@ export async function forkRun(
     setVariableAt(position, { path: pathOf(at), passes: passesOf(at) }, name, value);
   const replayed = await parts.store.cassettes.replayed(of);
   const isElsewhere = parts.isElsewhere === true || taskQueue !== parts.taskQueue;
-  const started = await startRun(
-    { ...parts, taskQueue, isElsewhere },
-    {
-      definition,
-      inputs: start.inputs ?? {},
-      project: start.project,
-      persona: persona ?? start.persona,
-      known: (name) => known?.(name) ?? start.library?.[name],
-      origin: { type: 'fork', of, at },
-      ...rightsIn(start),
-      from: position,
-      conversations: conversationsIn(position, of),
-      ...(as === undefined ? {} : { handle: as }),
-      ...(replayed === null ? {} : { cassette: replayed.cassette }),
-      ...(start.continueEvery === undefined ? {} : { continueEvery: start.continueEvery }),
-    },
+  const started = await asClientWould(
+    startRun(
+      { ...parts, taskQueue, isElsewhere },
+      {
+        definition,
+        inputs: start.inputs ?? {},
+        project: start.project,
+        persona: persona ?? start.persona,
+        known: (name) => known?.(name) ?? start.library?.[name],
+        origin: { type: 'fork', of, at },
+        ...rightsIn(start),
+        from: position,
+        conversations: conversationsIn(position, of),
+        ...(as === undefined ? {} : { handle: as }),
+        ...(replayed === null ? {} : { cassette: replayed.cassette }),
+        ...(start.continueEvery === undefined ? {} : { continueEvery: start.continueEvery }),
+      },
+    ),
   );
   if (!started.isNew)
     throw new ClientError(
       'HANDLE_TAKEN',
-      `The handle "${started.handle}" is taken by another run: give one of its own with --id, or leave it out.`,
+      `The handle "${started.handle}" is taken by another run: choose another one (--id on the command line), or leave it out.`,
     );
   return { handle: started.handle, of, at };
 }

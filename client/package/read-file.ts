@@ -6,6 +6,7 @@ import { hasErrors, type Problem } from '../../language/problems.ts';
 import { openProjectCommands } from '../../runs/commands/open-project.ts';
 import { ClientError } from '../../runs/client-error.ts';
 import { readConfig } from '../../services/config/config.ts';
+import { asClientWould } from '../as-client-error.ts';
 import { withBuiltIn } from '../lookup/project-catalogue.ts';
 import { filesAround, readDefinitionFile, type Known } from '../read-definition.ts';
 import { PLAIN } from '../show/paint.ts';
@@ -29,7 +30,8 @@ export interface FileDefinition {
 export async function readDefinition(file: string, options: { project?: string } = {}): Promise<FileDefinition> {
   const project = resolve(options.project ?? '.');
   const path = resolve(file);
-  const commands = await withBuiltIn(await openProjectCommands(builtInCatalogue(), project, readConfig().home));
+  const own = async () => openProjectCommands(builtInCatalogue(), project, readConfig().home);
+  const commands = await withBuiltIn(await asClientWould(own()));
   const around = filesAround(path, commands);
   const { definition, problems } = readDefinitionFile(path, around);
   if (definition !== null && !hasErrors(problems)) return { definition, warnings: problems, known: around.known };

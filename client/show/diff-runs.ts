@@ -18,6 +18,8 @@ export interface RunSide {
   events: readonly RunEvent[];
   /** How long the run took, where its row is at hand, as its report says it; its last event counts from where the workflow began. */
   durationMs?: number;
+  /** The run is held, or waits for an answer. */
+  isPaused?: boolean;
   /** Events of nested runs, by what their handle adds to the run's own. */
   nested?: ReadonlyMap<string, readonly RunEvent[]>;
 }
@@ -194,11 +196,11 @@ function compareKeys(left: string, right: string): number {
   return leftParts.length - rightParts.length;
 }
 
-function endOf({ events, durationMs }: RunSide): RunEnd {
+function endOf({ events, durationMs, isPaused }: RunSide): RunEnd {
   const end = events.findLast((event) => event.type === 'run-finished');
   if (end?.type !== 'run-finished')
     return {
-      outcome: 'running',
+      outcome: isPaused === true ? 'paused' : 'running',
       iterations: events.filter(({ type }) => type === 'pass-finished').length,
       durationMs: null,
     };

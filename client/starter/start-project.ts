@@ -3,7 +3,7 @@
  * workflow. Their texts are in sentinels/init/. All places are looked at before the first of them is written, and what is there is left
  * as it is.
  */
-import { appendFileSync, lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DEFINITION_ENDINGS } from '../../language/read/text/definition-text.ts';
 import { ClientError } from '../../runs/client-error.ts';
@@ -86,12 +86,21 @@ function ignore(folder: string): Begun {
     return { file: IGNORE_FILE, done: 'written' };
   }
   const text = attempt(IGNORE_FILE, folder, () => readFileSync(path, 'utf8'));
-  const isIgnored = text.split('\n').some((line) => /^\/?\.sentinel\/?$/.test(line.trim()));
-  if (isIgnored) return { file: IGNORE_FILE, done: 'kept', because: `it names ${IGNORED} already` };
+  if (isIgnoredBy(text)) return { file: IGNORE_FILE, done: 'kept', because: `it names ${IGNORED} already` };
   const newline = text.includes('\r\n') ? '\r\n' : '\n';
   const before = text === '' || text.endsWith('\n') ? '' : newline;
   attempt(IGNORE_FILE, folder, () => appendFileSync(path, `${before}${IGNORED}${newline}`));
   return { file: IGNORE_FILE, done: 'extended' };
+}
+
+/** Some line of the file names the folder, in one of the forms that git takes for it. */
+const isIgnoredBy = (text: string): boolean =>
+  text.split('\n').some((line) => /^(\*\*)?\/?\.sentinel(\/\*{0,2})?$/.test(line.trim()));
+
+/** Whether the folder's own `.gitignore` leaves out the data of services. */
+export function ignoresData(folder: string): boolean {
+  const path = join(folder, IGNORE_FILE);
+  return existsSync(path) && isIgnoredBy(readFileSync(path, 'utf8'));
 }
 
 const textOf = ({ template }: Template): string => readFileSync(join(ownRoot, 'sentinels', 'init', template), 'utf8');
@@ -138,8 +147,9 @@ function attempt<Result>(file: string, folder: string, deed: () => Result): Resu
   }
 }
 
-/** Whether programs and `npx sentinel` in the folder find the package. */
-export function isInstalled(folder: string): boolean {
+/** The folder at or above this one whose `node_modules` has the package, and so the data of its services; null: none. */
+export function installedIn(folder: string): string | null {
+  if (isThere(join(folder, 'node_modules', PACKAGE))) return folder;
   const parent = dirname(folder);
-  return isThere(join(folder, 'node_modules', PACKAGE)) || (parent !== folder && isInstalled(parent));
+  return parent === folder ? null : installedIn(parent);
 }

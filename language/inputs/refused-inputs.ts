@@ -18,13 +18,19 @@ export interface InputFault {
 
 const faultsShownMax = 5;
 
+/** How whoever starts the run gives an input, as the remedy of one that is missing. */
+type HowToGive = (name: string) => string;
+
+const inInputs: HowToGive = (name) => `add "${name}" to the inputs`;
+
 /** `library`: all that the definition may start. Null: they can be taken. */
 export function inputFault(
   definition: Definition,
   given: JsonObject,
   library: readonly Definition[] = [],
+  howToGive: HowToGive = inInputs,
 ): InputFault | null {
-  const faults = [...unknownInputs(definition, given, library), ...wrongInputs(definition, given)];
+  const faults = [...unknownInputs(definition, given, library), ...wrongInputs(definition, given, howToGive)];
   if (faults.length === 0) return null;
   const more = faults.length - faultsShownMax;
   const said = faults.slice(0, faultsShownMax).join('; ');
@@ -60,7 +66,7 @@ function unknownInput(name: string, known: readonly string[], declared: readonly
     : `there is no input "${name}"; there are ${declared.join(', ')}`;
 }
 
-function wrongInputs(definition: Definition, given: JsonObject): string[] {
+function wrongInputs(definition: Definition, given: JsonObject, howToGive: HowToGive): string[] {
   const { inputSchema } = definition;
   if (inputSchema === undefined) return [];
   const values = Object.entries({ ...startValues(definition), ...given }).filter(([name]) => !BUILT_INS.has(name));
@@ -68,7 +74,7 @@ function wrongInputs(definition: Definition, given: JsonObject): string[] {
   // Of what is not declared the nearest name has been told.
   return faults
     .filter(({ code, path }) => code !== 'UNKNOWN_KEY' || path.length > 1)
-    .map((fault) => wrongInput(fault, definition));
+    .map((fault) => wrongInput(fault, definition, howToGive));
 }
 
 /** A schema is read once for all runs of its definition. */
@@ -79,13 +85,12 @@ function faultsFor(schema: JsonObject): SchemaFaults {
   return faults;
 }
 
-function wrongInput({ code, path, message }: ParamFault, definition: Definition): string {
+function wrongInput({ code, path, message }: ParamFault, definition: Definition, howToGive: HowToGive): string {
   const [name = ''] = path;
   const { type, description } = declaredInputs(definition).find((input) => input.name === name) ?? {};
   const words = [type, description].filter((word) => word !== undefined).join(': ');
   const about = words === '' || path.length > 1 ? '' : ` (${words})`;
-  if (code === 'MISSING_KEY' && path.length === 1)
-    return `the input "${name}"${about} is needed; give it with --input ${name}=…`;
+  if (code === 'MISSING_KEY' && path.length === 1) return `the input "${name}"${about} is needed; ${howToGive(name)}`;
   return path.length === 0
     ? `the inputs do not fit: ${message}`
     : `the input "${path.join('.')}"${about} does not fit: it ${message}`;

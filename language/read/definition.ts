@@ -18,7 +18,7 @@ import { checkFlow } from './checks/flow.ts';
 import { checkDeclared } from './checks/declared.ts';
 import { checkHanded } from './checks/handed.ts';
 import { checkLabels } from './checks/labels.ts';
-import { checkNesting, type KnownRefs, type RefusedRefs } from './checks/nesting.ts';
+import { checkNesting, type KnownRefs, type NearRef, type RefusedRefs } from './checks/nesting.ts';
 import { checkNeverFails } from './checks/never-fails.ts';
 import { checkParams } from './checks/params.ts';
 import { checkReferences } from './checks/references.ts';
@@ -51,6 +51,8 @@ export interface ReadOptions {
   knownRefs?: KnownRefs;
   /** What is wrong with a definition that is there and that `knownRefs` does not give for it. */
   refusedRefs?: RefusedRefs;
+  /** The name of a definition that is nearly the one that is not there. */
+  nearRef?: NearRef;
   /** It is read for a run that bounds what it starts, as whoever refers to it may: loops need no bound of their own. */
   isBounded?: boolean;
   /** The files that it may name by their paths; absent where it comes from no file. */
@@ -114,7 +116,7 @@ export function parseDefinition(value: unknown, options: ReadOptions): ReadResul
     ...checkFlow(sites, references, setters, origins),
     ...checkResults(references, setters, knownRefs),
     ...checkExposure(sites, origins, catalogue),
-    ...checkNesting(sites, origins, knownRefs, options.refusedRefs),
+    ...checkNesting(sites, origins, { knownRefs, refusedRefs: options.refusedRefs, nearRef: options.nearRef }),
     ...checkHanded(sites, origins, (handed) => parseDefinition(handed, ofNoFile(options)).problems),
   );
   const { persona } = origins;

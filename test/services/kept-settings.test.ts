@@ -1,11 +1,11 @@
 /** What the worker was told by its environment stays until somebody says otherwise. */
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ensureServices } from '../../services/ensure-services.ts';
 import { stopServices } from '../../services/stop-services.ts';
 import { isAlive } from '../../services/processes/process-identity.ts';
-import { freshServices, type FreshServices } from './harness/fresh-services.ts';
+import { freshServices, sentinel, type FreshServices } from './harness/fresh-services.ts';
 
 let home: string;
 let options: FreshServices['options'];
@@ -48,4 +48,12 @@ test('changes with "up", which says what, and ends with "down"', async () => {
   expect(readFileSync(file(), 'utf8')).toBe('{}\n');
   await stopServices(options);
   expect(existsSync(file())).toBe(false);
+});
+
+test('begins with the configuration of the folder, whichever verb starts the services', async () => {
+  await stopServices(options);
+  writeFileSync(join(home, 'sentinel.config.mjs'), 'export default {};\n');
+  const { code, err } = await sentinel(options.env, 'emit', 'order:placed');
+  expect(code, err).toBe(0);
+  expect(JSON.parse(readFileSync(file(), 'utf8'))).toEqual({ SENTINEL_PROJECT: realpathSync(home) });
 });

@@ -1,7 +1,8 @@
 /** From whatever was thrown to a sentence, an object, and an exit code. */
 import { CommanderError } from 'commander';
 import type { JsonObject } from '../../../language/json.ts';
-import { ClientError, type ClientErrorCode } from '../../../runs/client-error.ts';
+import type { ClientErrorCode } from '../../../runs/client-error.ts';
+import { asClientError } from '../../as-client-error.ts';
 import { EXIT, exitCodeOfError } from './exit-codes.ts';
 import { openOutput } from './output.ts';
 
@@ -26,30 +27,15 @@ export async function reportError(
 }
 
 async function readError(error: unknown, verb: string | undefined): Promise<Reported> {
-  if (error instanceof ClientError) {
-    const { code, message, details } = error;
+  const told = asClientError(error);
+  if (told !== null) {
+    const { code, message, details } = told;
     return { code, message, exitCode: exitCodeOfError(code), ...(details === undefined ? {} : { details }) };
   }
   if (error instanceof CommanderError) {
     return { code: 'USAGE', message: sentenceOf(error, verb), exitCode: EXIT.usage };
   }
   if (!(error instanceof Error)) return { code: 'BUG', message: `bug: ${String(error)}`, exitCode: EXIT.failed };
-  if (error.name === 'ConfigError') return { code: 'SETTINGS', message: error.message, exitCode: EXIT.usage };
-  if (error.name === 'CONFIG_DIFFERS') return { code: 'SETTINGS', message: error.message, exitCode: EXIT.usage };
-  if (error.name === 'SANDBOX_NOT_AVAILABLE')
-    return { code: error.name, message: error.message, exitCode: EXIT.failed };
-  if (error.name === 'ServicesError') return { code: 'SERVICES', message: error.message, exitCode: EXIT.failed };
-  if (error.name === 'NamespaceNotFoundError') {
-    const message = `The Temporal server does not have what TEMPORAL_NAMESPACE names (${error.message}): create the namespace there, or correct the setting.`;
-    return { code: 'SERVICES', message, exitCode: EXIT.failed };
-  }
-  if (
-    error.name === 'ServiceError' ||
-    /^Failed to connect before the deadline|^\d+ (UNAVAILABLE|DEADLINE_EXCEEDED)/.test(error.message)
-  ) {
-    const message = `Temporal does not answer (${error.message}): "sentinel doctor" says what to do.`;
-    return { code: 'NO_ANSWER', message, exitCode: EXIT.failed };
-  }
   return { code: 'BUG', message: error.message, exitCode: EXIT.failed };
 }
 

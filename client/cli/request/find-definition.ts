@@ -47,7 +47,8 @@ export async function findDefinition(
   if (file !== null) {
     const around = filesAround(file, commands);
     return resolveReferences(
-      (known) => readDefinitionFile(file, { ...inProject(commands), known, refused: around.refused }),
+      (known) =>
+        readDefinitionFile(file, { ...inProject(commands), known, refused: around.refused, near: around.near }),
       around,
       { project, client },
     );
@@ -63,7 +64,8 @@ export async function findDefinition(
     );
   }
   const found = await resolveReferences(
-    (known) => readStored(stored.definition, { ...commandsOf(commands), known, refused: files.refused }),
+    (known) =>
+      readStored(stored.definition, { ...commandsOf(commands), known, refused: files.refused, near: files.near }),
     files,
     { project, client },
   );
@@ -75,11 +77,12 @@ export async function findDefinition(
   };
 }
 
-function readStored(definition: Definition, { known, refused, ...commands }: Named): DefinitionRead {
+function readStored(definition: Definition, { known, refused, near, ...commands }: Named): DefinitionRead {
   const { problems, inferred, ...rest } = parseDefinition(definition, {
     ...commands,
     knownRefs: known,
     refusedRefs: refused,
+    nearRef: near,
   });
   return { definition: 'definition' in rest ? rest.definition : null, problems, inferred };
 }

@@ -20,15 +20,13 @@ export function defineGroup(group: Command, subverbs: { [name: string]: GroupVer
     .argument('[verb]')
     .usage('VERB [options]')
     .helpCommand(false)
+    .allowExcessArguments()
     .action((given: string | undefined) => {
       if (given === undefined)
         throw usage(
           `"sentinel ${group.name()}" needs a verb: write one of ${names.join(', ')}, or see "sentinel ${group.name()} --help".`,
         );
-      const hint = nearestOf(given, names, (name) => `write "${name}", or `);
-      throw usage(
-        `"${given}" is not a verb of "sentinel ${group.name()}"; ${hint}see "sentinel ${group.name()} --help".`,
-      );
+      throw noVerbOf(group, given);
     });
   for (const [name, { summary, kind, define }] of Object.entries(subverbs)) {
     const command = group
@@ -39,4 +37,10 @@ export function defineGroup(group: Command, subverbs: { [name: string]: GroupVer
     declareKind(command, kind);
     define(command);
   }
+}
+
+export function noVerbOf(group: Command, given: string): Error {
+  const names = group.commands.map((command) => command.name());
+  const hint = nearestOf(given, names, (name) => `write "${name}", or `);
+  return usage(`"${given}" is not a verb of "sentinel ${group.name()}"; ${hint}see "sentinel ${group.name()} --help".`);
 }

@@ -1,6 +1,6 @@
 /** What `run` was asked for, read from its options: each mistake is a sentence, found before anything starts. */
 import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { faultOfValues, isJsonObject, valueFault, type Json, type JsonObject } from '../../../language/json.ts';
 import type { Definition } from '../../../language/model.ts';
 import { BUILT_INS, isSafeName } from '../../../language/expression/scope.ts';
@@ -16,6 +16,17 @@ export function projectFolder(given: string): string {
     throw usage(`--project ${given} does not exist; give the folder the run should work in.`);
   }
   throw usage(`--project ${given} is not a folder; give the folder the run should work in.`);
+}
+
+/** A folder that runs worked in, as their rows name it: it may be gone since. */
+export function projectOnce(given: string): string {
+  const path = resolve(given);
+  try {
+    return realpathSync(path);
+  } catch {
+    const around = dirname(path);
+    return around === path ? path : join(projectOnce(around), basename(path));
+  }
 }
 
 export function readInputs(file: string | undefined, assignments: readonly string[], option = '--input'): JsonObject {
@@ -45,7 +56,8 @@ export async function fitInputs(
     import('../../../runs/library.ts'),
   ]);
   const fitting = asDeclared(definition, inputs, textsIn(assignments));
-  refuseFault(inputFault(definition, fitting, Object.values(libraryOf(definition, known))));
+  const library = Object.values(libraryOf(definition, known));
+  refuseFault(inputFault(definition, fitting, library, (name) => `give it with --input ${name}=…`));
   return fitting;
 }
 

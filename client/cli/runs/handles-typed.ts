@@ -10,6 +10,13 @@ export function withLast(argv: readonly string[]): string[] {
   return argv.map((word, at) => (word === '--last' && (end === -1 || at < end) ? LAST : word));
 }
 
+/** The words of a verb that names its run by --run: `--last` among them is the run. */
+export function lastAsRun(words: readonly string[], run: string | undefined): { words: string[]; run?: string } {
+  const others = words.filter((word) => word !== LAST);
+  const named = run ?? (others.length < words.length ? LAST : undefined);
+  return { words: others, ...(named === undefined ? {} : { run: named }) };
+}
+
 /** Adds to the help of each verb that takes a handle how handles are written; true if the command has such a verb. */
 export function describeHandles(command: Command): boolean {
   const below = command.commands.map((verb) => describeHandles(verb)).includes(true);

@@ -6,6 +6,7 @@ import { standingText } from '../../lookup/standing-answer.ts';
 import { openOutput } from '../output/output.ts';
 import { givenJson } from '../request/given-json.ts';
 import { nearestOf, usage } from '../request/usage.ts';
+import { LAST } from '../runs/handles-typed.ts';
 import { withRun } from '../runs/run-named.ts';
 
 const DATA_REMEDY = `write it in single quotes: --data '{"name": "value"}'`;
@@ -24,8 +25,9 @@ export function define(command: Command): void {
       'Answers a question of a run, or of a run nested in it. The id may be left out if only one question is open. ' +
         'A second answer is refused and shows the first one. Exit code 1 if the answer is refused, or another one was given before; 4 if there is no such run.',
     )
+    .usage('[options] <handle> [id] <choice>')
     .argument('<handle>', 'the run')
-    .argument('<words...>', '[ID] CHOICE: the id of the question and one of its choices, as "inbox" shows them')
+    .argument('[words...]', '[ID] CHOICE: the id of the question and one of its choices, as "inbox" shows them')
     .option('--note <text>', 'a reason, stored with the answer')
     .option(
       '--data <json>',
@@ -49,6 +51,10 @@ Examples:
 
 async function answer(given: string, words: readonly string[], options: Options): Promise<void> {
   const output = openOutput(options);
+  if (words.length === 0)
+    throw usage(
+      `"answer" needs a choice behind the handle, such as "sentinel answer ${given === LAST ? '--last' : given} approve"; "sentinel inbox" shows the questions with their choices.`,
+    );
   if (words.length > 2)
     throw usage(
       `"answer" takes a handle, at most one id and a choice; quote what belongs together, and write a reason with --note.`,

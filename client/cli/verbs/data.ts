@@ -85,8 +85,7 @@ Examples:
         const [found] = await withSession(client, (session, { records }) =>
           records.list(session, { ...chosen, limit: 1 }),
         );
-        if (found === undefined)
-          throw new ClientError('NOT_FOUND', `The collection "${collection}" has no such record.`);
+        if (found === undefined) throw noSuchRecord(collection);
         output.object(view(found));
         output.text(JSON.stringify(view(found), null, 2));
       });
@@ -94,7 +93,11 @@ Examples:
 }
 
 function defineDelete(command: Command): void {
-  withFilter(command.description('Deletes the record with an id, or all records that match a filter.'))
+  withFilter(
+    command.description(
+      'Deletes the record with an id, or all records that match a filter. Exit code 4 if no record has the id.',
+    ),
+  )
     .argument('<collection>', 'the name of the collection')
     .argument('[id]', 'the id of the record, unless --filter is given')
     .addHelpText(
@@ -114,6 +117,7 @@ Examples:
           await session.commit({ handle: '@data', key: randomUUID(), result: count, events: [] });
           return count;
         });
+        if (id !== undefined && deleted === 0) throw noSuchRecord(collection);
         output.object({ ok: true, collection, deleted });
         output.line(`${deleted} ${deleted === 1 ? 'record' : 'records'} deleted.`);
       });
@@ -131,5 +135,8 @@ function someOf(chosen: RecordChoice): RecordChoice {
   if (Object.keys(chosen.filter ?? {}).length > 0) return chosen;
   throw usage(`Which record of ${chosen.collection}? Give its id, or a --filter that names a field.`);
 }
+
+const noSuchRecord = (collection: string): ClientError =>
+  new ClientError('NOT_FOUND', `The collection "${collection}" has no such record.`);
 
 const view = ({ id, collection, createdAt, data }: DataRecord): JsonObject => ({ id, collection, createdAt, ...data });

@@ -54,9 +54,15 @@ async function compare(one: string, other: string, options: Options): Promise<vo
 }
 
 async function sideOf(client: OpenClient, handle: string): Promise<RunSide> {
-  const { durationMs } = await client.status(handle);
+  const { durationMs, status } = await client.status(handle);
   const events = await client.events(handle);
-  return { handle, events, durationMs, nested: await nestedEvents(client, handle, events) };
+  return {
+    handle,
+    events,
+    durationMs,
+    isPaused: status === 'paused',
+    nested: await nestedEvents(client, handle, events),
+  };
 }
 
 export function diffLines(

@@ -7,6 +7,7 @@ import { oneLine } from '../../show/trace.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
+import { lastAsRun } from '../runs/handles-typed.ts';
 import { runNamed } from '../runs/run-named.ts';
 
 /** Events that one request returns while following. */
@@ -36,7 +37,10 @@ Examples:
   sentinel events 'deploy:*' --limit 10
   sentinel events --run nightly --json    [{position, name, data, handle, key, at}]`,
     )
-    .action((pattern: string | undefined, options: Options) => events(pattern, options));
+    .action((pattern: string | undefined, options: Options) => {
+      const { words, run } = lastAsRun(pattern === undefined ? [] : [pattern], options.run);
+      return events(words[0], { ...options, ...(run === undefined ? {} : { run }) });
+    });
 }
 
 async function events(pattern: string | undefined, options: Options): Promise<void> {

@@ -2,9 +2,13 @@
 import type { Command } from 'commander';
 import type { InboxItem } from '../../../prisma/store/contract/contract.ts';
 import { briefLines, valueLines } from '../../../language/events/shown-value.ts';
+import { ClientError } from '../../client.ts';
+import type { OpenClient } from '../../open-client.ts';
 import { oneLine } from '../../show/trace.ts';
 import { howToAnswer, howToAnswerSeen } from '../output/question-lines.ts';
 import { openOutput, type Output } from '../output/output.ts';
+import { noVerbOf } from '../request/group.ts';
+import { usage } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
 import { withRun } from '../runs/run-named.ts';
 
@@ -21,6 +25,9 @@ export function define(group: Command): void {
     .option('--persona <id>', 'only items for this persona')
     .option('--all', 'also show answered, expired and seen items')
     .option('--clear', 'mark all messages as seen; questions stay open (default persona: the user)')
+    .argument('[verb]')
+    .usage('[show|clear] [options]')
+    .allowExcessArguments()
     .helpCommand(false)
     .addHelpText(
       'after',
@@ -31,7 +38,10 @@ Examples:
   sentinel inbox show nightly steps.2@1
   sentinel inbox --clear`,
     )
-    .action((options: Options) => inbox(options));
+    .action((verb: string | undefined, options: Options) => {
+      if (verb !== undefined) throw noVerbOf(group, verb);
+      return inbox(options);
+    });
   group
     .command('show')
     .summary('show all of a question, however long it is')
@@ -53,11 +63,15 @@ Examples:
     .action((handle: string, id: string | undefined, _options: unknown, self: Command) =>
       showWhole(handle, id, self.optsWithGlobals<Options>()),
     );
+  defineClear(group);
+}
+
+function defineClear(group: Command): void {
   group
     .command('clear')
     .summary('mark what a run only told as seen')
     .description(
-      'Marks the messages of a run as seen, or one of them. Questions stay open. Exit code 4 if there is no such run.',
+      'Marks the messages of a run as seen, or one of them. Questions stay open. Exit code 4 if there is no such run or message, 2 if the id is that of a question.',
     )
     .argument('<handle>', 'the run')
     .argument('[id]', 'the item, as "inbox" shows it')
@@ -79,10 +93,26 @@ async function clearOne(given: string, id: string | undefined, options: Options)
   const output = openOutput(options);
   await withRun(output, given, async (client, handle) => {
     await client.find(handle);
+    if (id !== undefined) await refuseUnlessTold(client, handle, id);
     const seen = await client.clearInbox({ handle, ...(id === undefined ? {} : { id }) });
     output.object({ ok: true, seen });
     output.line(`${seen} marked as seen.`);
   });
+}
+
+/** Nothing happens to an id that is no message's: whoever typed it is told. One that was seen before stays seen. */
+async function refuseUnlessTold(client: OpenClient, handle: string, id: string): Promise<void> {
+  const { inbox: stored } = await client.store();
+  const items = (await stored.list({ handle, id, all: true })).filter((item) => item.handle === handle);
+  if (items.some(({ state }) => state === 'told' || state === 'seen')) return;
+  throw items.length === 0
+    ? new ClientError(
+        'NOT_FOUND',
+        `${handle} has no message "${id}"; "sentinel inbox" shows the messages with their ids.`,
+      )
+    : usage(
+        `"${id}" of ${handle} is a question, which only an answer closes; "sentinel inbox show ${handle} ${id}" shows it.`,
+      );
 }
 
 async function inbox(options: Options): Promise<void> {

@@ -5,6 +5,7 @@ import { openOutput, type Output } from '../output/output.ts';
 import { momentOf } from '../request/moment.ts';
 import { oneOf, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
+import { lastAsRun } from '../runs/handles-typed.ts';
 import { runNamed } from '../runs/run-named.ts';
 
 interface Options {
@@ -35,7 +36,10 @@ Examples:
   sentinel incidents why did the build of the web app fail
   sentinel incidents "spend limit" --since 30d --json    [{handle, seq, name, key, kind, code, message, action, outcome, at}]`,
     )
-    .action((question: string[], options: Options) => incidents(question.join(' ').trim(), options));
+    .action((question: string[], options: Options) => {
+      const { words, run } = lastAsRun(question, options.run);
+      return incidents(words.join(' ').trim(), { ...options, ...(run === undefined ? {} : { run }) });
+    });
 }
 
 async function incidents(about: string, { run, kind, persona, since, limit, json }: Options): Promise<void> {

@@ -27,18 +27,25 @@ Examples:
 }
 
 async function init(given: string, output: Output): Promise<void> {
-  const { isInstalled, startProject } = await import('../../starter/start-project.ts');
+  const { ignoresData, installedIn, startProject } = await import('../../starter/start-project.ts');
   const folder = resolve(given);
   const files = startProject(folder);
   for (const file of files) output.line(lineOf(file, output.paint));
-  const installed = isInstalled(folder);
-  const next = nextCommands(given, folder, installed);
+  const installed = installedIn(folder);
+  const next = nextCommands(given, folder, installed !== null);
   output.line();
   output.line('Next:');
   for (const command of next) output.line(`  ${command}`);
-  if (!installed && !existsSync(join(folder, 'package.json')))
+  if (installed === null && !existsSync(join(folder, 'package.json')))
     output.line(
       output.paint.dim('There is no package.json here; npm install makes one, and the CI workflow needs it.'),
+    );
+  const isElsewhere = installed !== null && installed !== folder && (process.env['SENTINEL_HOME'] ?? '') === '';
+  if (isElsewhere && !ignoresData(installed))
+    output.line(
+      output.paint.warn(
+        `The package is installed in ${installed}, and its services keep their data there: add .sentinel/ to ${join(installed, '.gitignore')}.`,
+      ),
     );
   if (isBelowRepository(folder))
     output.line(

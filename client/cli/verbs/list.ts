@@ -1,4 +1,5 @@
 /** `sentinel list`. */
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { RunOutcome, RunStatus } from '../../../language/events/run-event.ts';
 import type { Run, RunQuery } from '../../../prisma/store/contract/contract.ts';
@@ -9,7 +10,7 @@ import { openOutput } from '../output/output.ts';
 import { statusText } from '../output/report-lines.ts';
 import { table } from '../output/table.ts';
 import { momentOf } from '../request/moment.ts';
-import { projectFolder } from '../request/run-request.ts';
+import { projectOnce } from '../request/run-request.ts';
 import { oneOf, wholeNumber } from '../request/usage.ts';
 import { withClient } from '../request/with-client.ts';
 
@@ -56,7 +57,7 @@ async function list(options: Options): Promise<void> {
   const query = {
     ...asked,
     ...(status === undefined ? {} : shownAs(status)),
-    ...(folder === undefined ? {} : { project: projectFolder(folder) }),
+    ...(folder === undefined ? {} : { project: projectOnce(folder) }),
   };
   await withClient(output, async (client) => {
     const runs = await client.list(query);
@@ -76,6 +77,8 @@ async function list(options: Options): Promise<void> {
       ),
     );
     if (runs.length === 0) output.line('No runs.');
+    if (runs.length === 0 && query.project !== undefined && !existsSync(query.project))
+      output.note(`sentinel: ${query.project} does not exist; --project takes the folder that runs worked in.`);
     const now = Date.now();
     const rows = runs.map((run) => [
       run.handle,

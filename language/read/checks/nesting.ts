@@ -17,6 +17,16 @@ export interface RefusedRef {
 
 export type RefusedRefs = (name: string) => RefusedRef | undefined;
 
+/** The name of a definition that is spelled nearly so. */
+export type NearRef = (name: string) => string | undefined;
+
+/** How the definitions around are asked for the one that a `$ref` names. */
+export interface RefLookup {
+  knownRefs: KnownRefs;
+  refusedRefs?: RefusedRefs | undefined;
+  nearRef?: NearRef | undefined;
+}
+
 /** Problems of another definition that are told here: the rest is seen by checking that one. */
 const refusedShownMax = 5;
 
@@ -26,8 +36,7 @@ const definitionsFollowedMax = 1_000;
 export function checkNesting(
   sites: Sites,
   origins: Origins,
-  knownRefs: KnownRefs,
-  refusedRefs: RefusedRefs = () => undefined,
+  { knownRefs, refusedRefs = () => undefined, nearRef = () => undefined }: RefLookup,
 ): Problem[] {
   const isName = (name: string): boolean => knownRefs(name) !== undefined;
   const depthMax = depthLimit(sites.definitions[0]?.value);
@@ -47,6 +56,7 @@ export function checkNesting(
       depthMax,
       knownRefs,
       refusedRefs,
+      nearRef,
     });
   });
   return [...tooDeep, ...references];
@@ -78,6 +88,7 @@ interface Trail {
   depthMax: number;
   knownRefs: KnownRefs;
   refusedRefs: RefusedRefs;
+  nearRef: NearRef;
 }
 
 /** Follows the references of stored definitions; reports the first thing wrong on each trail. */
@@ -110,7 +121,7 @@ function cycle(path: string, names: readonly string[]): Problem {
   return { code: 'REFERENCE_CYCLE', severity: 'error', path, message };
 }
 
-function notFound({ path, refusedRefs }: Trail, name: string, missing: string): Problem[] {
+function notFound({ path, refusedRefs, nearRef }: Trail, name: string, missing: string): Problem[] {
   const through = name === missing ? '' : ` (reached through "${name}")`;
   const refused = refusedRefs(missing);
   const errors = refused?.problems.filter(({ severity }) => severity === 'error') ?? [];
@@ -124,6 +135,12 @@ function notFound({ path, refusedRefs }: Trail, name: string, missing: string): 
         message: `"${missing}"${through} has a problem (${refused.where}${place}): ${message}`,
       };
     });
+  }
+  const near = nearRef(missing);
+  if (near !== undefined) {
+    const fix = `write "${near}"`;
+    const message = `there is no definition "${missing}"${through}; ${fix}${through === '' ? '' : ' there'}`;
+    return [{ code: 'UNKNOWN_DEFINITION', severity: 'error', path, message, ...(through === '' ? { fix } : {}) }];
   }
   return [
     {

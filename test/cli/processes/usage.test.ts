@@ -135,6 +135,27 @@ describe('usage errors', () => {
       args: ['replay', '--history', 'hello.json'],
       says: /--history hello\.json cannot be read|does not begin with the start of a run/,
     },
+    {
+      args: ['answer', 'nightly'],
+      says: /^sentinel: "answer" needs a choice behind the handle, such as "sentinel answer nightly approve"; "sentinel inbox" shows the questions with their choices\.\n$/,
+    },
+    { args: ['answer', 'a', 'b', 'c', 'd'], says: /"answer" takes a handle, at most one id and a choice/ },
+    {
+      args: ['data', 'lst', 'todos'],
+      says: /^sentinel: "lst" is not a verb of "sentinel data"; write "list", or see "sentinel data --help"\.\n$/,
+    },
+    {
+      args: ['inbox', 'shw', 'nightly'],
+      says: /^sentinel: "shw" is not a verb of "sentinel inbox"; write "show", or see "sentinel inbox --help"\.\n$/,
+    },
+    {
+      args: ['data', 'list'],
+      says: /^sentinel: missing required argument "collection"; "sentinel data list --help" shows what it takes\.\n$/,
+    },
+    {
+      args: ['step', 'update', '--prams', '{}'],
+      says: /^sentinel: unknown option "--prams"; write --params, or see "sentinel step update --help"\.\n$/,
+    },
     { args: ['status', 'a', 'b'], says: /too many arguments.*"sentinel status --help"/ },
     { args: ['run', 'hello.json', '--inptu', 'a=1'], says: /unknown option "--inptu"; write --input, or see/ },
     {

@@ -128,6 +128,9 @@ describe('in a project', () => {
     ['a\r\nb', 'a\r\nb\r\n.sentinel/\r\n'],
     ['/.sentinel\r\n', '/.sentinel\r\n'],
     ['dist\n.sentinel', 'dist\n.sentinel'],
+    ['**/.sentinel/\n', '**/.sentinel/\n'],
+    ['.sentinel/*\n', '.sentinel/*\n'],
+    ['!.sentinel/keep\n', '!.sentinel/keep\n.sentinel/\n'],
     ['.sentinel-old/\n', '.sentinel-old/\n.sentinel/\n'],
   ])('.gitignore %j becomes %j', async (before, after) => {
     write('.gitignore', before);
@@ -141,6 +144,15 @@ describe('in a project', () => {
     mkdirSync(join(project, 'node_modules/sentinel-engine'), { recursive: true });
     expect((await init()).stdout).not.toContain('npm install');
     expect((await init('packages/one')).stdout).not.toContain('npm install');
+  });
+
+  test('below the folder that has the package, the line belongs where the data are', async () => {
+    mkdirSync(join(project, 'node_modules/sentinel-engine'), { recursive: true });
+    const line = `its services keep their data there: add .sentinel/ to ${join(project, '.gitignore')}.`;
+    const inHere = { cwd: project, env: { SENTINEL_HOME: '' } };
+    expect((await cli.run(['init', 'packages/one'], inHere)).stdout).toContain(line);
+    expect((await cli.run(['init'], inHere)).stdout).not.toContain('keep their data');
+    expect((await cli.run(['init', 'packages/one'], inHere)).stdout).not.toContain('keep their data');
   });
 
   test('below the root of a repository, GitHub would not find the workflow', async () => {

@@ -34,7 +34,9 @@ describe('an input schema', () => {
   });
 
   test('refuses what is missing, with what it is for and how to give it', () => {
-    expect(said(deploy, {})).toBe(
+    expect(said(deploy, {})).toBe('"job": the input "target" (string: where to) is needed; add "target" to the inputs');
+    const typed = inputFault(deploy, {}, [], (name) => `give it with --input ${name}=…`);
+    expect(typed?.message).toBe(
       '"job": the input "target" (string: where to) is needed; give it with --input target=…',
     );
   });

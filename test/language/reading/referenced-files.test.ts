@@ -164,6 +164,17 @@ describe.each(READERS)('%s', (_where, read) => {
     write('boss-of-nobody', refersTo('nobody', within));
     expect(errorsOf((await read('boss-of-nobody')).problems).map(({ code }) => code)).toEqual(['UNKNOWN_DEFINITION']);
   });
+
+  test('what is not there is missing, and the nearest name is told', async () => {
+    write('boss-of-retreir', refersTo('retreir', within));
+    expect(errorsOf((await read('boss-of-retreir')).problems)).toMatchObject([
+      {
+        code: 'UNKNOWN_DEFINITION',
+        message: 'there is no definition "retreir"; write "retrier"',
+        fix: 'write "retrier"',
+      },
+    ]);
+  });
 });
 
 test.each(['retrier', 'inner-retrier'])('%s alone stays refused', async (name) => {

@@ -1,5 +1,6 @@
 /** The verbs that show what happened in a run, as processes. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../language/json.ts';
@@ -211,6 +212,8 @@ describe('what was emitted', () => {
       { name: 'told:done', data: { version: 7 }, handle: 'see-emits', key: 'steps.0@1' },
       { name: 'deep:done', data: 'deep', handle: 'see-emits/steps.2@1', key: 'steps.0@1' },
     ]);
+    expect(((await documentOf('events', '--last')) as JsonObject[]).map(({ handle }) => handle)).toContain('see-emits');
+    expect((await sentinel('incidents', '--last')).out).toBe('Nothing went wrong.\n');
     await sentinel('emit', 'outside:word', '--data', '"hello"', '--id', 'T-1');
     expect((await sentinel('events', 'outside:word')).out).toMatch(/outside:word {2}hello {2}emit T-1\n$/);
     const followed = await sentinel('events', 'deep:done', '--run', 'see-emits', '--follow', '--json');
@@ -225,12 +228,41 @@ describe('what was emitted', () => {
     expect(await documentOf('data', 'delete', 'seen', '--filter', '{"n": {"$gt": 1}}')).toMatchObject({ deleted: 1 });
     expect((await sentinel('data', 'list', 'seen')).out).toMatch(/^\w+ {2}\{"n":1\}\n$/);
     expect(await sentinel('data', 'read', 'seen', 'none')).toMatchObject({ code: 4 });
+    expect(await sentinel('data', 'delete', 'seen', 'none')).toMatchObject({
+      code: 4,
+      err: 'sentinel: The collection "seen" has no such record.\n',
+    });
+    expect(await documentOf('data', 'delete', 'seen', '--filter', '{"n": 9}')).toMatchObject({ deleted: 0 });
     expect((await sentinel('data', 'list', 'unseen')).err).toBe('sentinel: the collection "unseen" has no records.\n');
     expect((await sentinel('data', 'list', 'seen', '--filter', '{"n": 9}')).err).toContain('has no such record.');
   });
 });
 
 describe('the verbs around it', () => {
+  test('list finds the runs of a folder that is gone', async () => {
+    const project = mkdtempSync(join(tmpdir(), 'sentinel-gone-'));
+    await harness.run(once('gone', [shell('true')]), { handle: 'see-gone', project });
+    rmSync(project, { recursive: true });
+    expect(await documentOf('list', '--project', project)).toMatchObject([{ handle: 'see-gone', project }]);
+    const never = join(project, 'never');
+    expect(await sentinel('list', '--project', never)).toMatchObject({
+      code: 0,
+      out: 'No runs.\n',
+      err: `sentinel: ${never} does not exist; --project takes the folder that runs worked in.\n`,
+    });
+  });
+
+  test('a run that asks is paused in a comparison, too', async () => {
+    for (const handle of ['see-asking-1', 'see-asking-2']) {
+      await harness.start(once('asking', [{ type: 'approval', message: 'Go on?' }]), { handle });
+      await harness.untilEvent(handle, ({ type }) => type === 'asked');
+    }
+    const { code, out } = await sentinel('diff', 'see-asking-1', 'see-asking-2');
+    expect(code).toBe(0);
+    expect(out).toMatch(/run +paused, 0 passes +paused, 0 passes/);
+    for (const handle of ['see-asking-1', 'see-asking-2']) await harness.workflow(handle).cancel();
+  });
+
   test('diff shows exit codes', async () => {
     for (const code of [0, 3])
       await harness.run(once('coded', [shell(`exit ${code}`, { name: 'same' })]), { handle: `coded-${code}` });
@@ -250,6 +282,10 @@ describe('the verbs around it', () => {
       `"aprove" is no choice of steps.0@1; write "approve", or choose one of ${choices.join(', ')}.`,
     );
     expect(err).not.toContain('extend');
+    expect(await sentinel('inbox', 'clear', 'see-choosy', 'steps.0@1')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('"steps.0@1" of see-choosy is a question, which only an answer closes') as string,
+    });
     const waits = await harness.history('see-choosy');
     expect(JSON.stringify(waits.events?.map(({ userMetadata }) => decoded(userMetadata?.summary?.data)))).toContain(
       'steps.0@1 is asked about',
@@ -290,6 +326,12 @@ describe('the verbs around it', () => {
     expect(await told()).toContain('see-told-2');
     expect(await told()).not.toContain('see-told-1');
     expect(await sentinel('inbox', 'clear', 'see-nobody')).toMatchObject({ code: 4 });
+    expect(await sentinel('inbox', 'clear', 'see-told-2', 'nosuch')).toMatchObject({
+      code: 4,
+      err: 'sentinel: see-told-2 has no message "nosuch"; "sentinel inbox" shows the messages with their ids.\n',
+    });
+    for (const seen of [1, 0])
+      expect(await documentOf('inbox', 'clear', 'see-told-2', ':end')).toEqual({ ok: true, seen });
     expect((await sentinel('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });

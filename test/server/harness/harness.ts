@@ -53,14 +53,14 @@ export const sharedAddresses = (): Addresses => ({
   postgresUrl: inject('postgresUrl'),
 });
 
-type StartOptions = Partial<Pick<StartRequest, 'inputs' | 'handle' | 'continueEvery' | 'known'>>;
+type StartOptions = Partial<Pick<StartRequest, 'inputs' | 'handle' | 'continueEvery' | 'known' | 'project'>>;
 
 export class Harness {
   readonly store: Store;
   readonly client: Client;
   readonly databaseUrl: string;
   readonly taskQueue: string;
-  /** The project of every run. */
+  /** The project of a run that is given no other. */
   readonly project: string;
   private readonly addresses: Addresses;
   /** Variables of whatever is started here, a worker that the command line brings up among it. */
