@@ -233,8 +233,12 @@ export class SentinelClient {
 
   /** Waits until the run has ended, and returns its report. */
   async result(handle: string, options: { signal?: AbortSignal } = {}): Promise<RunReport> {
-    for await (const _ of this.follow(handle, { ...options, nested: false }));
-    return this.status(handle);
+    for (;;) {
+      const report = await this.status(handle);
+      // The end that a lost worker had recorded is taken back, and comes again from the worker that goes on.
+      if (report.outcome !== null || options.signal?.aborted === true) return report;
+      for await (const _ of this.follow(handle, { ...options, nested: false }));
+    }
   }
 
   /** Pauses a run before its next step. Throws `RUN_ENDED`. */

@@ -131,7 +131,7 @@ async function runCase(
     if (!(error instanceof ClientError) || error.code !== 'HANDLE_TAKEN') throw error;
   }
   const isWaiting = await untilEndOrQuestion(client, handle);
-  const report = await client.status(handle);
+  const report = await (isWaiting ? client.status(handle) : client.result(handle));
   const { total } = await client.costs({ handle, by: 'run' });
   const { outcome, outputs, iterations, durationMs } = report;
   const tokens = total.input + total.output + total.cacheRead + total.cacheWrite;

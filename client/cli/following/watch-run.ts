@@ -58,7 +58,7 @@ export async function watchRun(client: OpenClient, handle: string, output: Outpu
     view.close();
     hands.release();
   }
-  const report = await client.status(handle);
+  const report = await (waits || hands.left !== null ? client.status(handle) : client.result(handle));
   output.object(report);
   if (hands.left !== null && report.outcome === null) return hands.left;
   for (const line of reportLines(report, output.paint)) output.line(line);
