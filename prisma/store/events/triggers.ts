@@ -29,6 +29,12 @@ import type { Announcer, Listener } from './wakeups.ts';
 /** The column keeps milliseconds, rounded: what is due at once may stand half of one later. */
 const IS_DUE = `not_before <= now() + interval '1 ms'`;
 
+/** Of all events, also of those that are not committed yet. */
+const LATEST_SEQ = '(select case when is_called then last_value else 0 end from published_events_seq_seq)';
+/** What was published while the trigger was paused may still be in the queue when it is resumed. */
+const AFTER_PAUSE = `case when t.is_paused then ${LATEST_SEQ} else t.after_seq end`;
+const PAUSE = `update triggers t set is_paused = $2, after_seq = ${AFTER_PAUSE} where id = $1 returning 1`;
+
 const TRIGGER_COLUMNS = `t.id, t.name, t.event, t.definition_hash as "definitionHash", t.project, t.persona, t.inputs,
   t.task_queue as "taskQueue", t.filter, t.debounce_ms as "debounceMs", t.is_paused as "isPaused", t.created_at as "createdAt"`;
 const START_COLUMNS = `s.handle, s.state, s.reason, s.held_by as "heldBy", s.seq, e.handle || '/' || e.key as "eventId", e.name as "eventName", e.data, e.at`;
@@ -105,10 +111,10 @@ function registry(
     async add(trigger) {
       const [row] = await database.query<TriggerRow & { isNew: boolean }>(
         `insert into triggers as t (id, name, event, definition_hash, project, persona, inputs, task_queue, filter, debounce_ms, after_seq)
-         values ($1, $2, $3, $4, $5, $6, $7::json, $8, $9, $10, (select case when is_called then last_value else 0 end from published_events_seq_seq))
+         values ($1, $2, $3, $4, $5, $6, $7::json, $8, $9, $10, ${LATEST_SEQ})
          on conflict (name, project) do update set event = excluded.event, definition_hash = excluded.definition_hash,
            persona = excluded.persona, inputs = excluded.inputs, task_queue = excluded.task_queue,
-           filter = excluded.filter, debounce_ms = excluded.debounce_ms, is_paused = false
+           filter = excluded.filter, debounce_ms = excluded.debounce_ms, is_paused = false, after_seq = ${AFTER_PAUSE}
          returning ${TRIGGER_COLUMNS}, (xmax = 0) as "isNew"`,
         [
           randomUUID(),
@@ -136,11 +142,9 @@ function registry(
     },
 
     async pause(id, isPaused) {
-      const isThere =
-        (await database.query('update triggers set is_paused = $2 where id = $1 returning 1', [id, isPaused])).length >
-        0;
+      const changed = await database.query(PAUSE, [id, isPaused]);
       announcer.announce(FILES_CHANNEL, '');
-      return isThere;
+      return changed.length > 0;
     },
 
     remove: (id) => database.transaction((client) => remove(client, id)),

@@ -80,6 +80,22 @@ describe('what a trigger sees', () => {
     ]);
   });
 
+  test('nothing that was published while it was paused, also if no worker looked at it meanwhile', async () => {
+    const { triggers } = opened.store;
+    const { id } = await add();
+    await triggers.pause(id, true);
+    await triggers.publish(outside({ data: 'paused' }));
+    await triggers.pause(id, false);
+    await triggers.publish(outside({ data: 'resumed' }));
+    await spreadAll();
+    await triggers.pause(id, true);
+    await triggers.publish(outside({ data: 'paused again' }));
+    await add();
+    await triggers.publish(outside({ data: 'registered again' }));
+    await spreadAll();
+    expect((await triggers.starts(id, 10)).map(({ event }) => event.data)).toEqual(['registered again', 'resumed']);
+  });
+
   test('an event whose transaction commits late', async () => {
     const { store } = opened;
     const { id } = await add();
