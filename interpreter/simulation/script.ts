@@ -80,6 +80,8 @@ export interface Answers {
   /** The reply of an effect, by the key of its run and step; null where there is none of its own. */
   find(key: string, effect: Effect): ScriptedReply | null;
   interruptionsAt(key: string, when: 'before' | 'during'): Interruption[];
+  /** How long the step's line of execution comes later to the step's gate; 0: it does not. */
+  lateAtGate?(key: string): number;
   nextHold(): 'resume' | 'stop' | 'cancel';
   /** What comes in answer to a question, by the key of its run and its id. */
   answersTo?(key: string): ScriptedAnswer[];

@@ -113,6 +113,10 @@ export class ScriptedHost extends PlainAnswers implements Host {
   }
 
   gate(strand: Strand, key: string, step: Step, isOpen: boolean): Gate | Promise<Gate> {
+    const { simulation, script } = this.world;
+    const lateMs = script.lateAtGate?.(this.keyOf(key)) ?? 0;
+    if (lateMs > 0)
+      return simulation.after(lateMs, simulation.scope ?? this.root).then(() => this.gate(strand, key, step, isOpen));
     this.interrupt(key, 'before');
     const ends = this.interruption(strand);
     if (ends !== null) return ends;

@@ -4,7 +4,8 @@
  *
  * - O1 What is made at an edit has a key with the edit's number. So a step that the scripted walk is
  *      about to begin under a key that the lived one never had began after the next edit, which is made there,
- *      with those that came right after it.
+ *      with those that came right after it. Where another line of the run was to begin a step before that edit and
+ *      has not come to it, the one that is early waits for the edit: made at once, it would come too early for the other.
  * - O2 Every other edit is made at its place among the ends of the run's steps.
  * - O3 A nested run lives right before the end of the step that waits for it: nothing that happens in one
  *      run depends on when it does in the other.
@@ -28,6 +29,9 @@ export class LivedScript implements Answers {
   private readonly dueAt = new Map<string, number>();
   private readonly answers: JsonObject;
   private readonly announced = new Set<string>();
+  /** Steps that the scripted walk has come to, and those of them that it came to before their time. */
+  private readonly reached = new Set<string>();
+  private readonly late = new Set<string>();
   private now = STARTS_AT;
 
   constructor(parts: readonly RunPart[]) {
@@ -57,6 +61,27 @@ export class LivedScript implements Answers {
     const step = key.slice(0, key.lastIndexOf('/'));
     const isLast = !Array.isArray(value['calls']) || value['calls'].length === 0;
     return { ok: true, value, tookMs: isLast ? this.leftUntil(`end ${step}`) : 1 };
+  }
+
+  lateAtGate(at: string): number {
+    const [under, key] = split(at);
+    this.reached.add(keyIn(under, attemptsAsOne(key)));
+    if (this.keys.get(under)?.has(key) !== false || this.late.has(at)) return 0;
+    const edit = this.editsOf(under)[revisionIn(key)];
+    if (edit === undefined || !this.isSomethingBefore(under, edit)) return 0;
+    this.late.add(at);
+    return this.leftUntil(`edit ${keyIn(under, String(edit.revision))}`) + 1;
+  }
+
+  /** Whether a step of the run had begun before the edit that the scripted walk has not come to. */
+  private isSomethingBefore(under: string, edit: Edited): boolean {
+    return (this.parts.get(under) ?? []).some(
+      ({ type, key, seq }) =>
+        (type === 'step-started' || type === 'step-finished') &&
+        seq < edit.seq &&
+        !key.includes('/') &&
+        !this.reached.has(keyIn(under, attemptsAsOne(key))),
+    );
   }
 
   interruptionsAt(at: string, when: 'before' | 'during'): Interruption[] {
@@ -160,6 +185,9 @@ function isInStrandOf(key: string, other: string): boolean {
   const around = (all: string): string => all.split('.').slice(0, loops).join('.');
   return otherPath.startsWith(branch) && around(otherPasses) === around(passes);
 }
+
+/** All attempts of a step come to one gate. */
+const attemptsAsOne = (key: string): string => key.replaceAll(/#\d+/g, '');
 
 /** What a step prints that prints a word. */
 const printedBy = (command: string): string => command.split('printf ')[1] ?? '';

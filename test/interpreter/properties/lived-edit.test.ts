@@ -1,0 +1,61 @@
+/** A run that was edited while its branches were at different places, told again by the scripted host. */
+import { expect, test } from 'vitest';
+import { stage } from '../../../client/simulate/stage.ts';
+import type { Edited, RunEvent, StepFinished } from '../../../language/events/run-event.ts';
+import type { Definition, Step } from '../../../language/model.ts';
+import { runScenario } from '../../../interpreter/simulation/run-scenario.ts';
+import { LivedScript } from '../../server/chaos/lived-script.ts';
+import { catalogue } from '../../catalogue.ts';
+
+const listing = (collection: string): Step => ({ type: 'command', command: 'data/list', params: { collection } });
+
+const definition: Definition = {
+  name: 'branches',
+  loop: { type: 'once' },
+  steps: [{ type: 'parallel', branches: [[listing('a'), listing('b')], [listing('c')]] }],
+};
+
+const ended = (seq: number, key: string): StepFinished => ({
+  type: 'step-finished',
+  seq,
+  at: seq,
+  key,
+  step: key === 'steps.0@1' ? 'parallel' : 'command',
+  label: 'data/list',
+  outcome: 'ok',
+  durationMs: 1,
+});
+
+const edited: Edited = {
+  type: 'edited',
+  seq: 3,
+  at: 3,
+  key: '',
+  op: 'add',
+  path: 'steps.1',
+  revision: 1,
+  before: null,
+  after: { ...listing('d') },
+  by: 'ada',
+  from: 'now',
+};
+
+test('a branch that came to its step after an edit waits for it, and the other goes on until then', async () => {
+  const events: RunEvent[] = [
+    ended(1, 'steps.0.branches.0.0@1'),
+    ended(2, 'steps.0.branches.0.1@1'),
+    edited,
+    ended(4, 'steps.0.branches.1.0~1@1'),
+    ended(5, 'steps.0@1'),
+    ended(6, 'steps.1~1@1'),
+  ];
+  const answers = new LivedScript([{ under: '', events }]);
+  const { runs } = await runScenario(
+    { definition, catalogue },
+    { answers, stage: { ...stage, clockMoved: (now) => answers.clockMoved(now) } },
+  );
+  const happened = (runs[0]?.events ?? []).filter(({ type }) => type === 'step-finished' || type === 'edited');
+  expect(happened.map(({ type, key }) => (type === 'edited' ? type : key))).toEqual(
+    events.map(({ type, key }) => (type === 'edited' ? type : key)),
+  );
+});
