@@ -23,11 +23,10 @@ export async function askForGroup(
   const { before, holder, later = [], endedBy } = await store.groups.ask({ handle, project, group, since, whenHeld });
   if (before === null) return { state: 'taken' };
   if (onConflict === 'skip') return { state: 'skipped', holder: holder ?? before[0] ?? endedBy ?? handle };
+  const cancel = (other: string, by: string): Promise<unknown> =>
+    runs.control(other, 'cancel', { reason: `${by} takes the group "${group}"`, id: `${by} ${group}` });
   if (endedBy !== undefined) {
-    await runs.control(handle, 'cancel', {
-      reason: `${endedBy} takes the group "${group}"`,
-      id: `${endedBy} ${group}`,
-    });
+    await cancel(handle, endedBy);
     return { state: 'waiting', holder, next: endedBy, ahead: Math.max(1, before.length) };
   }
   const next = before.at(-1);
@@ -36,7 +35,6 @@ export async function askForGroup(
   if (onConflict === 'queue') return waiting;
   const cancels = before.filter((other) => !later.includes(other));
   if (cancels.length === 0) return waiting;
-  const reason = `${handle} takes the group "${group}"`;
-  await Promise.all(cancels.map((other) => runs.control(other, 'cancel', { reason, id: `${handle} ${group}` })));
+  await Promise.all(cancels.map((other) => cancel(other, handle)));
   return { ...waiting, cancels };
 }

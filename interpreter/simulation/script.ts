@@ -80,7 +80,7 @@ export interface Answers {
   /** The reply of an effect, by the key of its run and step; null where there is none of its own. */
   find(key: string, effect: Effect): ScriptedReply | null;
   interruptionsAt(key: string, when: 'before' | 'during'): Interruption[];
-  /** How long the step's line of execution comes later to the step's gate; 0: it does not. */
+  /** For how many ms the host holds back the step before its gate, while other branches go on; 0: not at all. */
   lateAtGate?(key: string): number;
   nextHold(): 'resume' | 'stop' | 'cancel';
   /** What comes in answer to a question, by the key of its run and its id. */

@@ -1,11 +1,30 @@
 /** A definition that loops over the events that start it has one run at a time: which event has its turn, and when. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import type { ClaimedStart } from '../../../prisma/store/contract/trigger-contract.ts';
 import { EARLIER_FIRST_MS, TURNS_SEED } from '../../../prisma/store/events/trigger-turns.ts';
 import { finished, started } from '../harness/opened.ts';
 import { outside, rowOf, useTriggers } from '../harness/triggered.ts';
 
 const { opened, add, spreadAll, transaction } = useTriggers();
+
+/** The first start that is due, claimed. */
+async function claimNext(): Promise<ClaimedStart> {
+  const [start] = await opened.store.triggers.claim(10, 60_000);
+  if (start === undefined) throw new Error('one is due');
+  return start;
+}
+
+/** Starts of a new trigger's first two events, claimed. */
+async function claimTwo(): Promise<{ id: string; first: ClaimedStart; second: ClaimedStart }> {
+  const { triggers } = opened.store;
+  const { id } = await add();
+  for (const event of [outside(), outside()]) await triggers.publish(event);
+  await spreadAll();
+  const [first, second] = await triggers.claim(10, 60_000);
+  if (first === undefined || second === undefined) throw new Error('two are due');
+  return { id, first, second };
+}
 
 test('the first has its turn, later ones are held, and what it had not consumed has its turn at its end', async () => {
   const { store } = opened;
@@ -49,19 +68,16 @@ test('an event waits for an earlier one that another worker has in hand, and is 
   await other.query('select 1 from trigger_queue where seq = $1 for update', [seq]);
   await triggers.publish(outside({ name: 'git:second' }));
   await spreadAll();
-  const [second] = await triggers.claim(10, 60_000);
-  if (second === undefined) throw new Error('one is due');
+  const second = await claimNext();
   expect(second.event.name).toBe('git:second');
   expect(await triggers.takeTurn(second)).toBe('later');
   await other.query('commit');
   await spreadAll();
-  const [first] = await triggers.claim(10, 60_000);
-  if (first === undefined) throw new Error('one is due');
+  const first = await claimNext();
   expect(first.event.name).toBe('git:first');
   expect(await triggers.takeTurn(first)).toBe('now');
   await sleep(EARLIER_FIRST_MS);
-  const [again] = await triggers.claim(10, 60_000);
-  if (again === undefined) throw new Error('one is due again');
+  const again = await claimNext();
   expect(await triggers.takeTurn(again)).toBe('held');
 });
 
@@ -73,8 +89,7 @@ test('what another trigger waits for holds up none of this one', async () => {
   await other.query('select 1 from trigger_queue for update');
   await triggers.publish(outside());
   await spreadAll();
-  const [start] = await triggers.claim(10, 60_000);
-  if (start === undefined) throw new Error('one is due');
+  const start = await claimNext();
   expect(await triggers.takeTurn(start)).toBe('now');
   await other.query('commit');
 });
@@ -86,16 +101,14 @@ test('a run sees an event that was written before the one that started it and co
   await slow.query(`insert into published_events (handle, key, name, data) values ('slow', 'k', 'git:slow', 'null')`);
   await store.triggers.publish(outside({ name: 'git:quick' }));
   await spreadAll();
-  const [start] = await store.triggers.claim(10, 60_000);
-  if (start === undefined) throw new Error('one is due');
+  const start = await claimNext();
   const { handle } = start;
   expect(await store.triggers.takeTurn(start)).toBe('now');
   await store.runs.create(rowOf(handle), start.event.seq);
   await store.triggers.settle(start, { state: 'started' });
   await slow.query('commit');
   await spreadAll();
-  const [late] = await store.triggers.claim(10, 60_000);
-  if (late === undefined) throw new Error('one is due');
+  const late = await claimNext();
   expect(await store.triggers.takeTurn(late)).toBe('held');
   const own = { handle, glob: 'git:*', withCause: true };
   const cause = await store.signals.next({ ...own, consumed: {} });
@@ -106,12 +119,7 @@ test('a run sees an event that was written before the one that started it and co
 
 test('what was held by a start that is refused has its turn', async () => {
   const { triggers } = opened.store;
-  await add();
-  await triggers.publish(outside());
-  await triggers.publish(outside());
-  await spreadAll();
-  const [first, second] = await triggers.claim(10, 60_000);
-  if (first === undefined || second === undefined) throw new Error('two are due');
+  const { first, second } = await claimTwo();
   await triggers.takeTurn(first);
   expect(await triggers.takeTurn(second)).toBe('held');
   await triggers.settle(first, { state: 'refused', reason: 'no' });
@@ -120,12 +128,7 @@ test('what was held by a start that is refused has its turn', async () => {
 
 test('what is held in the moment in which a start is refused has its turn too', async () => {
   const { triggers } = opened.store;
-  const { id } = await add();
-  await triggers.publish(outside());
-  await triggers.publish(outside());
-  await spreadAll();
-  const [first, second] = await triggers.claim(10, 60_000);
-  if (first === undefined || second === undefined) throw new Error('two are due');
+  const { id, first, second } = await claimTwo();
   await triggers.takeTurn(first);
   // Another worker has seen the first in hand, and has not yet written that it holds the second.
   const other = await transaction();
