@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { fetchFromServer } from '../http/same-server.ts';
 import { helperEnvironment, helperPath } from '../confinement/helper-programs.ts';
 import type { ServerSettings } from './settings.ts';
 
@@ -24,6 +25,7 @@ export function openTransport(settings: ServerSettings, project: string): OpenTr
   if ('url' in settings) {
     const transport = new StreamableHTTPClientTransport(new URL(settings.url), {
       requestInit: { headers: { ...settings.headers } },
+      fetch: (address, init) => fetchFromServer(fetch, String(address), init),
     });
     return { transport: transport, said: () => '' };
   }

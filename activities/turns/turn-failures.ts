@@ -10,6 +10,7 @@ const CODES: Record<FailureKind, FailureCode> = {
   'rate-limited': 'MODEL_RATE_LIMITED',
   overloaded: 'MODEL_OVERLOADED',
   network: 'MODEL_UNREACHABLE',
+  redirected: 'MODEL_REDIRECTED',
   timeout: 'MODEL_UNREACHABLE',
   'process-died': 'MODEL_UNREACHABLE',
   'truncated-stream': 'MODEL_ANSWER_BROKEN',

@@ -68,6 +68,7 @@ function whatItMeans(finding: Finding, { model, setting }: Subject): string {
     case 'malformed-answer':
     case 'network':
     case 'process-died':
+    case 'redirected':
     case 'timeout':
     case 'truncated-stream':
       return 'the answer cannot be used';

@@ -4,6 +4,7 @@
  * is decided here, below them. The first finding wins, whatever an SDK then makes of the broken stream.
  */
 import { Agent, fetch as undiciFetch } from 'undici';
+import { fetchFromServer, RedirectedAway } from '../../http/same-server.ts';
 import { TurnError } from '../port/turn-failure.ts';
 import type { TurnLimits } from '../port/turn.ts';
 import { excerpt, refusalOf, type Refusal } from './refusal.ts';
@@ -11,6 +12,9 @@ import { watchLines } from './watch-lines.ts';
 
 /** The limits of a turn hold, and not those of the client below: a model may load for minutes. */
 const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 30_000 });
+
+const throughAgent = (address: string, init: RequestInit): Promise<Response> =>
+  undiciFetch(address, { ...(init as object), dispatcher: agent });
 
 const REFUSAL_BYTES_MAX = 64 * 1024;
 const LINE_BYTES_MAX = 5 * 1024 * 1024;
@@ -56,11 +60,7 @@ export class Guard {
     const timer = setTimeout(() => this.#timeOut('headers', limits.headersMs), limits.headersMs);
     const address = input instanceof Request ? input.url : String(input);
     try {
-      const response = (await undiciFetch(address, {
-        ...(init as object),
-        dispatcher: agent,
-        signal: this.#abort.signal,
-      })) as unknown as Response;
+      const response = await fetchFromServer(throughAgent, address, { ...init, signal: this.#abort.signal });
       this.requestId = response.headers.get('request-id') ?? response.headers.get('x-request-id');
       if (!response.ok || this.#isOfAnotherKind(response)) throw await this.#refused(response);
       const lines = this.#parts.expects === 'lines' ? watchLines((line) => this.#brokenLine(line)) : null;
@@ -162,9 +162,15 @@ export class Guard {
     const broken = error instanceof Error ? error : new Error(String(error));
     // Who reads the stream may have given it up: then why is not known here.
     if (this.refusal !== null || this.#abort.signal.aborted) return broken;
-    this.finding = error instanceof TurnError ? error : networkError(this.#parts.name, broken, address);
+    this.finding = findingOf(this.#parts.name, broken, address);
     return this.finding;
   }
+}
+
+function findingOf(name: string, error: Error, address: string): TurnError {
+  if (error instanceof TurnError) return error;
+  if (error instanceof RedirectedAway) return new TurnError({ kind: 'redirected' }, `${name}: ${error.message}`);
+  return networkError(name, error, address);
 }
 
 function networkError(name: string, error: Error, address: string): TurnError {

@@ -18,6 +18,8 @@ export type Finding =
   /** The provider cannot serve now: overload, maintenance, an error of its own. */
   | { kind: 'overloaded'; retryAfterMs: number | null }
   | { kind: 'network' }
+  /** The server sends on to another one, which is given nothing. */
+  | { kind: 'redirected' }
   | { kind: 'timeout'; phase: 'headers' | 'idle' | 'wall'; afterMs: number }
   /** The process that ran a local model died. */
   | { kind: 'process-died' }
