@@ -19,6 +19,7 @@ import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
 import { Failure } from '../failures/failures.ts';
 import { findHelper, helperEnvironment, helperPath, isBelow, runHelper } from './helper-programs.ts';
 import { findProtectedPlaces, type ProtectedPlaces } from './protected-places.ts';
+import { trySandbox } from './sandbox-probe.ts';
 
 export interface Launch {
   file: string;
@@ -86,14 +87,20 @@ async function probe(path: string): Promise<SandboxFinding> {
   if (found === null) {
     return { ok: false, reason: 'bubblewrap (bwrap) is not on PATH', remedy: 'Install the package "bubblewrap".' };
   }
-  const tried = await runHelper(found, [...isolation(), ...systemMounts(), '--', '/bin/true'], { timeoutMs: probeMs });
-  if (tried.exitCode !== 0) {
-    const said = tried.stderr.trim().split('\n').at(-1) ?? '';
+  const { complaint, leaks } = await trySandbox(found, [...isolation(), ...systemMounts()]);
+  if (complaint !== null) {
     return {
       ok: false,
-      reason: `bubblewrap does not work here: ${said === '' ? 'it gave no reason' : said}`,
+      reason: `bubblewrap does not work here: ${complaint}`,
       remedy:
         'Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1 or kernel.apparmor_restrict_unprivileged_userns=0; in a container --security-opt for seccomp, apparmor and systempaths, see docs/deployment.md).',
+    };
+  }
+  if (leaks.length > 0) {
+    return {
+      ok: false,
+      reason: `its sandbox does not hold here: ${leaks.join('; ')}`,
+      remedy: 'Run the worker as an ordinary user, or on a host where it holds.',
     };
   }
   const version = await runHelper(found, ['--version'], { timeoutMs: probeMs });
@@ -223,7 +230,9 @@ function isolation(): string[] {
     '--unshare-uts',
     '--unshare-cgroup-try',
   ];
-  return [...unshared, '--cap-drop', 'ALL', '--die-with-parent', '--proc', '/proc', '--dev', '/dev'];
+  // Root may write the kernel's settings without any capability: much in there only asks for the user's id.
+  const settings = process.getuid?.() === 0 ? ['--remount-ro', '/proc'] : [];
+  return [...unshared, '--cap-drop', 'ALL', '--die-with-parent', '--proc', '/proc', ...settings, '--dev', '/dev'];
 }
 
 function systemMounts(): string[] {

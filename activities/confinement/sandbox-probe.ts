@@ -1,0 +1,59 @@
+/**
+ * What a sandbox has to keep from a process, tried from inside before any step runs there: having no capabilities is
+ * not having no power, since much of the kernel only asks for the user's id.
+ */
+import { runHelper } from './helper-programs.ts';
+
+const probeMs = 5_000;
+
+/** Settings of the kernel that belong to no namespace of the sandbox. */
+const SETTINGS = [
+  '/proc/sysrq-trigger',
+  '/proc/sys/kernel/core_pattern',
+  '/proc/sys/kernel/modprobe',
+  '/proc/sys/vm/*',
+];
+/** To root all of them, and what else `/proc` has beside processes. */
+const ALL = ['/proc/[!0-9]*', '/proc/[!0-9s]*/*', '/proc/sys/*/*', '/proc/sys/*/*/*', '/proc/sys/*/*/*/*', '/sys/*'];
+
+/** Of the shell itself, since a host may have no other program in common with the next. */
+const script = (places: readonly string[]): string => `
+for place in ${places.join(' ')}; do
+  if [ -f "$place" ] && [ ! -L "$place" ] && [ -w "$place" ] && (: >> "$place") 2>/dev/null; then
+    echo "a process in it can write $place"
+    break
+  fi
+done
+while read -r name value rest; do
+  case "$name $value" in
+    CapEff:*[1-9a-f]* | CapPrm:*[1-9a-f]*) echo 'a process in it has capabilities';;
+    'NoNewPrivs: 0') echo 'a process in it can gain privileges';;
+  esac
+done < /proc/self/status
+while read -r name rest; do
+  case "$name" in
+    lo:* | Inter-* | face) ;;
+    *:*) echo "a process in it has the network interface $name";;
+  esac
+done < /proc/net/dev
+`;
+
+export interface SandboxTry {
+  /** It could not be made at all. */
+  complaint: string | null;
+  /** What it does not keep from a process. */
+  leaks: string[];
+}
+
+export async function trySandbox(
+  program: string,
+  options: readonly string[],
+  places: readonly string[] = process.getuid?.() === 0 ? ALL : SETTINGS,
+): Promise<SandboxTry> {
+  const tried = await runHelper(program, [...options, '--', '/bin/sh', '-c', script(places)], { timeoutMs: probeMs });
+  if (tried.exitCode !== 0) {
+    const said = tried.stderr.trim().split('\n').at(-1) ?? '';
+    return { complaint: said === '' ? 'it gave no reason' : said, leaks: [] };
+  }
+  return { complaint: null, leaks: tried.stdout.split('\n').filter(Boolean) };
+}
