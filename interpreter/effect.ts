@@ -199,6 +199,8 @@ export interface TurnOutcome {
   /** Why the value does not fit the step's schema. */
   fault?: string;
   usage: TokenUsage;
+  /** The provider said a usage that is no count of tokens, so that it is estimated. */
+  isMiscounted?: true;
   /** US dollars; null where nobody knows the prices. */
   usd: number | null;
   /** `provider/model` that answered. */

@@ -60,7 +60,7 @@ export function* takeTurn(at: AtModel): Walking<Halt | null> {
   return afterAnswer(at, outcome);
 }
 
-type Used = Pick<TurnOutcome, 'usage' | 'usd' | 'model'>;
+type Used = Pick<TurnOutcome, 'usage' | 'isMiscounted' | 'usd' | 'model'>;
 
 /** What a turn used, answered or not: tokens of an answer that broke off are paid. */
 function usedIn(reply: Reply): Used | null {
@@ -88,8 +88,9 @@ export function costHere(open: ModelFrame): StepUsage {
   return { tokens: tokens - earlier.tokens, usd: usd - earlier.usd, ...rest };
 }
 
-function count(at: AtModel, { usage, usd, model }: Used): void {
+function count(at: AtModel, { usage, isMiscounted, usd, model }: Used): void {
   const { open } = at;
+  if (isMiscounted === true) warnOfCount(at, model);
   if (usd === null && tokensOf(usage) > 0) countUnpriced(at, model);
   open.usage = plusUsage(open.usage, usage);
   open.usd += usd ?? 0;
@@ -101,6 +102,18 @@ function afterCompaction({ walk, place, open }: AtModel, compacted: Compacted): 
   open.compaction = { turn: open.turn, number };
   record(walk, { type: 'compacted', key: `${place.key}/turn.${open.turn}`, ...rest });
   return null;
+}
+
+/** Once for a step: the provider goes on as it began. */
+function warnOfCount({ walk, place, open }: AtModel, model: string): void {
+  if (open.isMiscounted !== true)
+    record(walk, {
+      type: 'warning',
+      key: place.key,
+      code: 'MODEL_USAGE_UNUSABLE',
+      message: `${place.key}: the tokens that ${model} says it used are no count, so they are estimated from what it was sent and what it answered`,
+    });
+  open.isMiscounted = true;
 }
 
 /** A budget in money does not see what has no price. */

@@ -124,6 +124,8 @@ export interface ModelFrame {
   candidate?: TurnOutcome;
   /** Tokens whose price nobody knows are among what was used. */
   isUnpriced?: true;
+  /** It was said that a provider's count of tokens is none. */
+  isMiscounted?: true;
   /** Of all turns so far. */
   usage: TokenUsage;
   usd: number;

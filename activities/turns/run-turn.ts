@@ -16,6 +16,7 @@ import type {
   PlacedMessage,
 } from '../../prisma/store/contract/models/conversation-contract.ts';
 import type { Registry } from '../commands/registry.ts';
+import { isAway } from '../../prisma/store/connection/unavailable.ts';
 import { Failure } from '../failures/failures.ts';
 import { useOf, type Limiter } from '../limits/limiter.ts';
 import type { Models } from '../models/open-models.ts';
@@ -50,7 +51,7 @@ import { toolsInText } from './prompts/tools-in-text.ts';
 import { keepFailed, spentIn } from './spending.ts';
 import { callsInText } from './tools/text-calls.ts';
 import { toolsFor } from './tools/tools.ts';
-import { turnFailure } from './turn-failures.ts';
+import { turnFailure, unusableAnswer } from './turn-failures.ts';
 
 export interface TurnParts {
   store: Pick<Store, 'conversations' | 'spending' | 'cassettes'>;
@@ -106,18 +107,21 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
   if ('compacted' in taken) return taken.compacted;
   const { asked, outcome } = taken;
   const message: Message = { role: 'assistant', blocks: asked.blocks, author: asked.reply.author };
-  const kept = await conversations.answer(
-    of,
-    turn,
-    { outcome: outcome as unknown as JsonObject, ...recordOf(asked) },
-    message as unknown as JsonObject,
-    {
+  const spent = isPaid ? { model: outcome.model, tokens: outcome.usage, usd: outcome.usd } : null;
+  const answer = { outcome: outcome as unknown as JsonObject, ...recordOf(asked) };
+  try {
+    const kept = await conversations.answer(of, turn, answer, message as unknown as JsonObject, {
       attempt: place.attempt,
-      spent: isPaid ? { model: outcome.model, tokens: outcome.usage, usd: outcome.usd } : null,
+      spent,
       asked: { asker, requests: recorder.requests },
-    },
-  );
-  return outcomeIn(kept);
+    });
+    return outcomeIn(kept);
+  } catch (error) {
+    if (isAway(error)) throw error;
+    const failure = unusableAnswer(error, detailsOf(asked.reply, asked.model));
+    if (isPaid) await keepFailed(parts.store, { ...of, turn, attempt: place.attempt }, failure);
+    throw failure;
+  }
 }
 
 /** What a conversation began with stays, whatever has become of the pictures since. */
@@ -164,7 +168,7 @@ async function paid(
   const of = { handle: place.run.handle, conversation, turn, attempt: place.attempt };
   try {
     const asked = await ask(parts, request, place, said);
-    if (!('compacted' in asked)) return { asked, outcome: outcomeOf(asked, request.settings) };
+    if (!('compacted' in asked)) return { asked, outcome: usableOutcome(asked, request.settings) };
     // What it cost stands with the compaction.
     await parts.store.spending.withdraw(of);
     return asked;
@@ -328,8 +332,17 @@ function withTextCalls(
   return [...blocks, ...callsInText(textOf(blocks), tools)];
 }
 
+/** Whatever the reading of a paid answer meets is a failure that says what it cost. */
+function usableOutcome(asked: Answered, settings: TurnSettings): TurnOutcome {
+  try {
+    return outcomeOf(asked, settings);
+  } catch (error) {
+    throw error instanceof Failure ? error : unusableAnswer(error, detailsOf(asked.reply, asked.model));
+  }
+}
+
 function outcomeOf({ reply, model, blocks }: Answered, { schema, keepsText }: TurnSettings): TurnOutcome {
-  const { usage, stopReason, author } = reply;
+  const { usage, isMiscounted, stopReason, author } = reply;
   const { reason, notices, facts } = model;
   const calls = callsOf({ role: 'assistant', blocks, author }).map(callOf);
   return {
@@ -341,6 +354,7 @@ function outcomeOf({ reply, model, blocks }: Answered, { schema, keepsText }: Tu
         : {}
       : finalOf(textOf(blocks), schema, detailsOf(reply, model))),
     usage,
+    ...(isMiscounted === undefined ? {} : { isMiscounted }),
     usd: costOf(usage, facts.prices),
     model: model.name,
     ...(reason === null ? {} : { reason }),

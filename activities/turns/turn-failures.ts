@@ -6,6 +6,8 @@ import type { FailureKind, TurnFailure } from '../models/port/turn-failure.ts';
 import type { Prices } from '../models/records/facts.ts';
 import { spentIn } from './spending.ts';
 
+const findingLengthMax = 500;
+
 const CODES: Record<FailureKind, FailureCode> = {
   'rate-limited': 'MODEL_RATE_LIMITED',
   overloaded: 'MODEL_OVERLOADED',
@@ -24,6 +26,13 @@ const CODES: Record<FailureKind, FailureCode> = {
   'model-not-found': 'MODEL_NOT_FOUND',
   unsupported: 'MODEL_UNSUPPORTED',
 };
+
+/** An answer that was paid for, and that something of ours cannot take. */
+export function unusableAnswer(error: unknown, details: JsonObject): Failure {
+  const finding = (error instanceof Error ? error.message : String(error)).slice(0, findingLengthMax);
+  const message = `the answer cannot be used (${finding}); try again, or choose another model`;
+  return new Failure('MODEL_ANSWER_BROKEN', message, { details, cause: error });
+}
 
 /** `details.retryAfterMs`: how long the provider asks to wait; `details.spent`: what the attempt cost, with `usd` null where nobody knows the price. */
 export function turnFailure(failure: TurnFailure, prices: Prices | null): Failure {

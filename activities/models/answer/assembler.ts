@@ -11,10 +11,13 @@ import type { AnswerBlock, ToolCallBlock } from '../port/message.ts';
 import { TurnError } from '../port/turn-failure.ts';
 import type { Delta, StopReason, TurnReply, TurnRequest } from '../port/turn.ts';
 import type { TokenUsage } from '../../../language/models/token-usage.ts';
-import { estimateBlocks, estimateRequest } from '../request/estimate.ts';
+import { estimateBlocks, estimateLength, estimateRequest } from '../request/estimate.ts';
 import type { WireNames } from '../request/wire-names.ts';
-import type { Json, JsonObject } from '../../../language/json.ts';
-import { readArguments } from './json-arguments.ts';
+import { isDeep } from '../../../language/expression/nesting.ts';
+import type { Json } from '../../../language/json.ts';
+import { valueDepthMax } from '../../../language/limits.ts';
+import { readArguments, readInput } from './json-arguments.ts';
+import { readUsage, type SaidUsage } from './usage.ts';
 
 interface CallDraft {
   type: 'call';
@@ -22,23 +25,25 @@ interface CallDraft {
   id: string;
   name: string;
   text: string;
-  input?: JsonObject;
+  /** The arguments, where they came as a value. */
+  given?: unknown;
 }
 
 type Draft = Exclude<AnswerBlock, ToolCallBlock> | CallDraft;
 
+/** As it stands on the wire, where any field may be anything. */
 export interface CallPart {
-  id?: string | null | undefined;
-  name?: string | null | undefined;
+  id?: unknown;
+  name?: unknown;
   /** A further piece of the arguments, or all of them as a value. */
-  arguments?: string | JsonObject | null | undefined;
+  arguments?: unknown;
 }
 
 export interface Ending {
   /** As the provider says it, in our words. */
   reason: StopReason;
-  /** Null: it did not say. */
-  usage: Omit<TokenUsage, 'estimated'> | null;
+  /** As it counts; null: it did not say. */
+  usage: SaidUsage | null;
   model: string;
   requestId: string | null;
 }
@@ -50,11 +55,14 @@ export interface AssemblerParts {
   onDelta?: ((delta: Delta) => void) | undefined;
 }
 
+/** Of an id or a name that a provider gives: what is longer is none. */
+const wordLengthMax = 512;
+
 export class Assembler {
   readonly #parts: AssemblerParts;
   /** By what the provider calls a block: an index, or a word where it has one of a kind. */
   readonly #drafts = new Map<string, Draft>();
-  #bytes = 0;
+  #length = 0;
   #calls = 0;
 
   constructor(parts: AssemblerParts) {
@@ -81,7 +89,9 @@ export class Assembler {
   }
 
   opaque(key: string, data: Json): void {
-    this.#count(JSON.stringify(data));
+    const text = JSON.stringify(data);
+    this.#count(text);
+    if (isDeep(text)) throw malformed(`holds a block that is nested more than ${valueDepthMax} deep`);
     this.#drafts.set(key, { type: 'opaque', data });
   }
 
@@ -93,13 +103,13 @@ export class Assembler {
       this.#calls += 1;
       this.#drafts.set(key, draft);
     }
-    if (draft.id === '') draft.id = part.id ?? '';
-    if (draft.name === '') draft.name = part.name ?? '';
+    if (draft.id === '') draft.id = wordIn(part.id);
+    if (draft.name === '') draft.name = wordIn(part.name);
     const given = part.arguments ?? '';
     const piece = typeof given === 'string' ? given : JSON.stringify(given);
-    if (typeof given === 'string') draft.text += given;
-    else draft.input = given;
     this.#count(piece);
+    if (typeof given === 'string') draft.text += given;
+    else draft.given = given;
     this.#tell({ type: 'tool-call', call: draft.index, name: this.#parts.names.ours(draft.name), arguments: piece });
   }
 
@@ -118,19 +128,22 @@ export class Assembler {
 
   finish({ reason, usage, model, requestId }: Ending): Omit<TurnReply, 'author' | 'omitted'> {
     const { blocks, isCut } = this.#blocks();
-    const counted = usage === null || (usage.input === 0 && usage.output === 0) ? null : usage;
+    const read = readUsage(usage);
     const stopReason = stopReasonOf(reason, blocks, isCut);
     const mayRun = stopReason === 'tool-calls' || stopReason === 'pause';
     return {
       blocks: mayRun ? blocks : blocks.filter(({ type }) => type !== 'tool-call'),
       stopReason,
-      usage: counted === null ? this.#estimate() : { ...counted, estimated: false },
-      model,
+      usage: read.state === 'counted' ? { ...read.counts, estimated: false } : this.#estimate(),
+      ...(read.state === 'unusable' ? { isMiscounted: true } : {}),
+      model: wordIn(model),
       requestId,
     };
   }
 
   #append(key: string, type: 'text' | 'thinking', text: string): void {
+    // The types are the SDK's, and the values the server's.
+    if (typeof text !== 'string') throw malformed('holds a text that is none');
     if (text === '') {
       this.#open(key, type);
       return;
@@ -149,9 +162,9 @@ export class Assembler {
   }
 
   #count(text: string): void {
-    this.#bytes += text.length;
+    this.#length += text.length;
     const { answerBytesMax } = this.#parts;
-    if (this.#bytes > answerBytesMax)
+    if (this.#length > answerBytesMax)
       throw new TurnError(
         { kind: 'answer-too-large', bytesMax: answerBytesMax },
         `the answer has more than ${answerBytesMax} bytes, so it was stopped; ask for less, or set "maxTokens"`,
@@ -167,8 +180,7 @@ export class Assembler {
     const ids = new Set<string>();
     const blocks = [...this.#drafts.values()].flatMap((draft): AnswerBlock[] => {
       if (draft.type !== 'call') return [draft];
-      const read =
-        draft.input === undefined ? readArguments(draft.text) : { state: 'read' as const, input: draft.input };
+      const read = draft.given === undefined ? readArguments(draft.text) : readInput(draft.given);
       if (read.state === 'cut' || draft.name === '') {
         isCut = true;
         return [];
@@ -185,9 +197,13 @@ export class Assembler {
   #estimate(): TokenUsage {
     const { blocks } = this.#blocks();
     const input = estimateRequest(this.#parts.request);
-    return { input, output: estimateBlocks(blocks), cacheRead: 0, cacheWrite: 0, thinking: 0, estimated: true };
+    // Of a call that was cut no block is left.
+    const output = Math.max(estimateBlocks(blocks), estimateLength(this.#length));
+    return { input, output, cacheRead: 0, cacheWrite: 0, thinking: 0, estimated: true };
   }
 }
+
+const wordIn = (value: unknown): string => (typeof value === 'string' && value.length <= wordLengthMax ? value : '');
 
 function stopReasonOf(reason: StopReason, blocks: readonly AnswerBlock[], isCut: boolean): StopReason {
   if (reason === 'max-tokens' || reason === 'window-full' || reason === 'refusal') return reason;
@@ -195,8 +211,8 @@ function stopReasonOf(reason: StopReason, blocks: readonly AnswerBlock[], isCut:
   if (reason === 'pause') return reason;
   if (blocks.some(({ type }) => type === 'tool-call')) return 'tool-calls';
   if (reason !== 'tool-calls') return reason;
-  throw new TurnError(
-    { kind: 'malformed-answer' },
-    'the answer says that it calls tools, and there is no call in it; try again, or choose another model',
-  );
+  throw malformed('says that it calls tools, and there is no call in it');
 }
+
+const malformed = (finding: string): TurnError =>
+  new TurnError({ kind: 'malformed-answer' }, `the answer ${finding}; try again, or choose another model`);

@@ -3,7 +3,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Assembler, Ending } from '../answer/assembler.ts';
 import { truncated } from '../http/call.ts';
-import { textOf } from '../http/fields.ts';
+import { objectOf, textOf } from '../http/fields.ts';
 import type { StopReason, TurnReply } from '../port/turn.ts';
 
 const REASONS: Readonly<Record<Anthropic.StopReason, StopReason>> = {
@@ -101,14 +101,12 @@ function later(before: JsonObject, said: Counted): JsonObject {
 }
 
 function usageOf(counts: JsonObject): Ending['usage'] {
-  const number = (name: string, from: JsonObject = counts): number => Number(from[name] ?? 0);
   if (counts['output_tokens'] === undefined) return null;
-  const details = (counts['output_tokens_details'] ?? {}) as JsonObject;
   return {
-    input: number('input_tokens'),
-    output: number('output_tokens'),
-    cacheRead: number('cache_read_input_tokens'),
-    cacheWrite: number('cache_creation_input_tokens'),
-    thinking: number('thinking_tokens', details),
+    input: counts['input_tokens'],
+    output: counts['output_tokens'],
+    cacheRead: counts['cache_read_input_tokens'],
+    cacheWrite: counts['cache_creation_input_tokens'],
+    thinking: objectOf(counts['output_tokens_details'])['thinking_tokens'],
   };
 }

@@ -42,12 +42,16 @@ const Message = z.looseObject({
   blocks: z.array(z.looseObject({ type: z.string() })),
 });
 
+const Tokens = z
+  .int()
+  .nonnegative()
+  .max(2 ** 31 - 1);
 const Usage = z.looseObject({
-  input: z.number(),
-  output: z.number(),
-  cacheRead: z.number(),
-  cacheWrite: z.number(),
-  thinking: z.number(),
+  input: Tokens,
+  output: Tokens,
+  cacheRead: Tokens,
+  cacheWrite: Tokens,
+  thinking: Tokens,
   estimated: z.boolean(),
 });
 

@@ -1,7 +1,7 @@
 /** One call of an SDK under a guard: whatever the SDK makes of what went wrong, the guard's finding stands. */
 import { TurnError } from '../port/turn-failure.ts';
 import { Guard, type GuardParts } from './guard.ts';
-import type { Refusal } from './refusal.ts';
+import { excerpt, type Refusal } from './refusal.ts';
 
 export interface CallParts extends GuardParts {
   /** What a refusal of this server means. */
@@ -24,11 +24,21 @@ export async function guardedCall<Result>(parts: CallParts, call: (guard: Guard)
       throw new TurnError({ kind: 'malformed-answer' }, `${parts.name} sent broken JSON: ${error.message}`, {
         cause: error,
       });
-    throw parts.explainError(error) ?? error;
+    const explained = parts.explainError(error);
+    if (explained !== null || !guard.isAnswered) throw explained ?? error;
+    throw unreadable(parts.name, error);
   } finally {
     guard.close();
   }
 }
+
+/** What came cannot be read, in a way that nobody foresaw. */
+export const unreadable = (name: string, error: Error): TurnError =>
+  new TurnError(
+    { kind: 'malformed-answer' },
+    `${name} sent an answer that cannot be read (${excerpt(error.message)}); try again, or choose another model`,
+    { cause: error },
+  );
 
 /** A stream that ended, and not as streams of this provider end. */
 export const truncated = (name: string): TurnError =>

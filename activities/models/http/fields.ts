@@ -3,10 +3,9 @@ import { isJsonObject, type Json, type JsonObject } from '../../../language/json
 
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Null where it is no number, or none that counts something. */
-export const numberOf = (value: unknown): number | null => (typeof value === 'number' && value > 0 ? value : null);
-
-export const countOf = (value: unknown): number => numberOf(value) ?? 0;
+/** Null where it is no whole number, or none that counts something. */
+export const numberOf = (value: unknown): number | null =>
+  Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : null;
 
 export const objectOf = (value: Json | undefined): JsonObject =>
   isJsonObject(value ?? null) ? (value as JsonObject) : {};

@@ -37,6 +37,8 @@ export class Guard {
   /** What the server answered, where it refused. */
   refusal: Refusal | null = null;
   requestId: string | null = null;
+  /** Something of an answer came: it is paid for, whatever becomes of it. */
+  isAnswered = false;
 
   constructor(parts: GuardParts) {
     this.#parts = parts;
@@ -107,6 +109,7 @@ export class Guard {
             return;
           }
           this.#spend(room, value);
+          this.isAnswered ||= this.refusal === null;
           watch?.(value);
           controller.enqueue(value);
         } catch (error) {

@@ -55,7 +55,7 @@ export function localProvider({ name, models, host, project }: LocalSettings): P
       const { reason, usage } = await host.take(file, { turn, signal, limits, hear });
       return assembler.finish({
         reason,
-        usage: { ...usage, cacheWrite: 0, thinking: 0 },
+        usage: { ...usage },
         model: request.model,
         requestId: null,
       });

@@ -3,7 +3,6 @@ import type { ChatResponse } from 'ollama';
 import type { JsonObject } from '../../../language/json.ts';
 import type { Assembler, Ending } from '../answer/assembler.ts';
 import { truncated } from '../http/call.ts';
-import { countOf } from '../http/fields.ts';
 import { TurnError } from '../port/turn-failure.ts';
 import type { StopReason, TurnReply } from '../port/turn.ts';
 
@@ -49,6 +48,7 @@ const lostCall = ({ name, model }: { name: string; model: string }): TurnError =
   );
 
 function usageOf(last: ChatResponse): Ending['usage'] {
-  const [input, output] = [countOf(last.prompt_eval_count), countOf(last.eval_count)];
-  return input === 0 ? null : { input, output, cacheRead: 0, cacheWrite: 0, thinking: 0 };
+  const { prompt_eval_count: input, eval_count: output } = last;
+  // What it had computed before it does not count, so that nothing is known of what was sent.
+  return input === undefined || input === 0 ? null : { input, output };
 }

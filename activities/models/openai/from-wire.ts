@@ -3,7 +3,7 @@ import type OpenAI from 'openai';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Assembler, Ending } from '../answer/assembler.ts';
 import { truncated } from '../http/call.ts';
-import { countOf, objectOf, textOf } from '../http/fields.ts';
+import { objectOf, textOf } from '../http/fields.ts';
 import type { StopReason, TurnReply } from '../port/turn.ts';
 
 const REASONS: Readonly<Record<string, StopReason>> = {
@@ -85,15 +85,13 @@ function callKeys(): (delta: CallDelta) => string {
 
 function usageOf(usage: Json | undefined): Ending['usage'] {
   const said = objectOf(usage);
-  const [sent, output] = [countOf(said['prompt_tokens']), countOf(said['completion_tokens'])];
-  if (sent === 0 && output === 0) return null;
-  const cacheRead = countOf(objectOf(said['prompt_tokens_details'])['cached_tokens']);
+  // Servers that count at the end send zeros before.
+  if (!said['prompt_tokens'] && !said['completion_tokens']) return null;
   return {
-    // What was read from a cache is among what was sent.
-    input: Math.max(0, sent - cacheRead),
-    output,
-    cacheRead,
-    cacheWrite: 0,
-    thinking: countOf(objectOf(said['completion_tokens_details'])['reasoning_tokens']),
+    input: said['prompt_tokens'],
+    output: said['completion_tokens'],
+    cacheRead: objectOf(said['prompt_tokens_details'])['cached_tokens'],
+    isCacheInInput: true,
+    thinking: objectOf(said['completion_tokens_details'])['reasoning_tokens'],
   };
 }

@@ -79,6 +79,8 @@ export interface TurnReply {
   blocks: AnswerBlock[];
   stopReason: StopReason;
   usage: TokenUsage;
+  /** The provider counted, and what it said is no count: `usage` is estimated. */
+  isMiscounted?: true;
   /** As the provider named it in the answer. */
   model: string;
   /** `provider/model` as asked: the `author` of the message that this answer becomes. */

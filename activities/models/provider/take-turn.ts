@@ -1,5 +1,6 @@
 /** One turn at a provider: what the model takes, one request, and what came of it. */
 import { Assembler } from '../answer/assembler.ts';
+import { unreadable } from '../http/call.ts';
 import { TurnError, type Finding, type TurnFailure } from '../port/turn-failure.ts';
 import { TURN_LIMITS, type TurnOptions, type TurnRequest, type TurnResult } from '../port/turn.ts';
 import type { TokenUsage } from '../../../language/models/token-usage.ts';
@@ -32,13 +33,14 @@ export async function takeTurn(
     return { ok: true, reply: { ...reply, author, omitted } };
   } catch (error) {
     if (options.signal.aborted) throw options.signal.reason;
-    if (!(error instanceof TurnError)) throw error;
-    return {
-      ok: false,
-      failure: failureOf(knowing(error, facts, author), provider.name, asked.model, assembler?.spent()),
-    };
+    const spent = assembler?.spent();
+    if (!(error instanceof TurnError) && spent === undefined) throw error;
+    const found = error instanceof TurnError ? error : unreadable(provider.name, asError(error));
+    return { ok: false, failure: failureOf(knowing(found, facts, author), provider.name, asked.model, spent) };
   }
 }
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 function missing({ missing: what, setting }: Provider, author: string): TurnError {
   const finding: Finding = setting === null ? { kind: 'model-not-found', retired: false } : { kind: 'auth', setting };

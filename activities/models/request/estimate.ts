@@ -8,7 +8,8 @@ const IMAGE_TOKENS = 1500;
 /** What a message costs beside its text. */
 const MESSAGE_TOKENS = 4;
 
-export const estimateText = (text: string): number => Math.ceil(text.length / CHARACTERS_A_TOKEN);
+export const estimateLength = (characters: number): number => Math.ceil(characters / CHARACTERS_A_TOKEN);
+export const estimateText = (text: string): number => estimateLength(text.length);
 
 export function estimateBlocks(blocks: readonly (UserBlock | AnswerBlock)[]): number {
   return blocks.reduce((sum, block) => sum + estimateBlock(block), 0);
