@@ -22,6 +22,7 @@ import { finish } from './results.ts';
 import { record, type Walk } from './walk-state.ts';
 import type { BlockFrame } from './position.ts';
 import { ask, withdrawOpen } from './questions.ts';
+import { approvalRule } from './approval-rules.ts';
 import { ruleFor } from './program.ts';
 
 /** The class of an action that must not happen unapproved; null where it may. */
@@ -56,12 +57,11 @@ export function* approveAction(
   frame: BlockFrame,
   { effect, permission }: { effect: Effect; permission: Permission },
 ): Walking<Decision> {
-  const rule = ruleFor(walk.input.definition, 'approval_needed');
+  const rule = approvalRule(walk.input.limits, permission);
   const message = `${place.key} wants to ${permission === 'shell' ? 'run' : permission}: ${actionWords(step, effect)}`;
-  const priority = rule?.priority ?? 'normal';
-  if (rule?.action === 'abort')
-    return { failure: rejected(place.key, 'the definition lets nobody approve it'), skip: false };
-  if (rule?.action === 'notify') {
+  const priority = ruleFor(walk.input.definition, 'approval_needed')?.priority ?? 'normal';
+  if (rule === 'abort') return { failure: rejected(place.key, 'the definition lets nobody approve it'), skip: false };
+  if (rule === 'notify') {
     if (frame.step?.type !== 'asked') notify(walk, place.key, 'approval_needed', priority, message);
     frame.step = { type: 'asked', about: step, effect };
     return { perform: effect };

@@ -282,6 +282,10 @@ export interface RunBudget {
   isShare?: true;
 }
 
+/** A class of actions that can wait for approval. */
+export type Approvable = 'write' | 'shell' | 'delete' | 'network';
+export type Unasked = 'notify' | 'abort';
+
 /** What bounds a run, its own and what it inherits. Times are absolute or in milliseconds. */
 export interface RunLimits {
   maxIterations: number | null;
@@ -291,7 +295,9 @@ export interface RunLimits {
   /** How deep sentinels may be nested, counted from the outermost run. */
   nestingDepth: number | null;
   /** Classes of actions that wait for approval. */
-  requireApproval?: ('write' | 'shell' | 'delete' | 'network')[];
+  requireApproval?: Approvable[];
+  /** Of these classes, those whose actions nobody is asked about: the persona is told, or nothing happens. */
+  unasked?: { [Class in Approvable]?: Unasked };
   /** Absent: full. */
   mode?: Exclude<Mode, 'full'>;
   /** Memory of each step's processes together. */

@@ -17,6 +17,7 @@ import { wait, type Walking } from './drive.ts';
 import { shieldOf, type Gate, type Strand, type RunInput } from './host.ts';
 import type { Flow, RunBudget, RunLimits } from './effect.ts';
 import { type Walk, record } from './walk-state.ts';
+import { approvalsOf, unaskedOf } from './approval-rules.ts';
 import { ruleFor } from './program.ts';
 import { canonicalText } from '../language/canonical.ts';
 import { isJsonObject, type Json } from '../language/json.ts';
@@ -44,16 +45,11 @@ export function limitsOf(definition: Definition, inherited: RunLimits | null): R
       memoryMb: smallest(safety?.maxMemoryMb, inherited?.memoryMb) ?? undefined,
       budget: budgetOf(definition, inherited?.budget),
       requireApproval: approvalsOf(definition, inherited),
+      unasked: unaskedOf(definition, inherited),
       files: filesOf(definition, inherited),
       brought: inherited?.brought,
     }),
   };
-}
-
-/** What somebody around a run wants to approve, nobody inside takes away. */
-function approvalsOf({ safety }: Definition, inherited: RunLimits | null): RunLimits['requireApproval'] {
-  const classes = [...new Set([...(inherited?.requireApproval ?? []), ...(safety?.requireApproval ?? [])])];
-  return classes.length === 0 ? undefined : classes;
 }
 
 /** Of the protected files that a definition names, a nested run reaches those that the run around it reaches too. */
@@ -146,13 +142,13 @@ export function limitsLeft(walk: Walk, timeoutMs: number | undefined, strand: St
 
 /** What a run inherits that a command starts, and that nobody waits for: what it may do, but not how long or how often. */
 export function rightsOf(limits: RunLimits): RunLimits {
-  const { stepTimeoutMs, nestingDepth, requireApproval, mode, memoryMb, files, brought } = limits;
+  const { stepTimeoutMs, nestingDepth, requireApproval, unasked, mode, memoryMb, files, brought } = limits;
   return {
     maxIterations: null,
     timeoutMs: null,
     stepTimeoutMs,
     nestingDepth,
-    ...withoutUndefined({ requireApproval, mode, memoryMb, files, brought }),
+    ...withoutUndefined({ requireApproval, unasked, mode, memoryMb, files, brought }),
   };
 }
 
