@@ -58,6 +58,12 @@ const evasions: [string, Definition][] = [
   ],
 ];
 
+const rulesInside = (action: EscalationRule['action']): Definition =>
+  once('outer', [{ ...nest(once('inner', [act], { escalateOn: [rule(action)] })), onError: 'skip' }], {
+    ...shells,
+    escalateOn: [rule('notify')],
+  });
+
 describe.each(MODES)('$name', (mode) => {
   test.each(evasions)('%s: the persona is asked, and nothing happens without a word', async (_name, inner) => {
     const outer = once('outer', [{ ...nest(inner), onError: 'skip' }], shells);
@@ -89,13 +95,8 @@ describe.each(MODES)('$name', (mode) => {
   });
 
   test('a stricter rule inside is kept', async () => {
-    const outer = (action: EscalationRule['action']): Definition =>
-      once('outer', [{ ...nest(once('inner', [act], { escalateOn: [rule(action)] })), onError: 'skip' }], {
-        ...shells,
-        escalateOn: [rule('notify')],
-      });
-    expect(await seen(outer('pause'), 'reject', mode)).toMatchObject({ asked: ['tester'], done: 0 });
-    expect(await seen(outer('abort'), 'approve', mode)).toMatchObject({ asked: [], done: 0 });
+    expect(await seen(rulesInside('pause'), 'reject', mode)).toMatchObject({ asked: ['tester'], done: 0 });
+    expect(await seen(rulesInside('abort'), 'approve', mode)).toMatchObject({ asked: [], done: 0 });
   });
 
   test('a class that the run around it does not name is decided by whoever names it', async () => {
