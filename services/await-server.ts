@@ -7,6 +7,7 @@ import { type Environment, readConfig } from './config/config.ts';
 import { logFile, quoteLog } from './config/home-files.ts';
 import { ServicesError } from './config/services-error.ts';
 import { readServicesState, type ServicesState } from './config/services-state.ts';
+import { homeDoubtText } from './home/own-home.ts';
 import { accepts, LOOPBACK } from './processes/ports.ts';
 import { isUpAndAlive } from './processes/process-identity.ts';
 import { lockHolder, successorOf } from './supervisor/supervisor-lock.ts';
@@ -31,7 +32,7 @@ export async function awaitServer(
     const isComing = isBringingUp(home, state);
     const isStarting = isComing && state?.phase !== 'ready';
     if (!isStarting && (await isServing(state, name))) return;
-    if (!isComing) throw new ServicesError(absenceOf(name, state));
+    if (!isComing) throw new ServicesError(homeDoubtText(home) ?? absenceOf(name, state));
     if (Date.now() > deadline)
       throw new ServicesError(
         `${TITLES[name]} did not come up within ${COMES_WITHIN_MS / 1000} s; ${quoteLog(logFile(home, name))}`,

@@ -10,6 +10,7 @@ import { type Config, type Environment, readConfig, settingsFingerprint } from '
 import { logFile, quoteLog } from './config/home-files.ts';
 import { ServicesError } from './config/services-error.ts';
 import { readServicesState, type ServicesState } from './config/services-state.ts';
+import { makeHome } from './home/own-home.ts';
 import { accepts, isLoopback, LOOPBACK } from './processes/ports.ts';
 import { isUpAndAlive, seemsAlive } from './processes/process-identity.ts';
 import type { ProcessLock } from './processes/process-lock.ts';
@@ -78,6 +79,7 @@ class Start {
 
   async untilServing(): Promise<ServicesState> {
     const { home } = this.config;
+    makeHome(home, this.say);
     for (;;) {
       const state = readServicesState(home);
       const isKept = lockHolder(home) !== null;

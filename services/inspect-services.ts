@@ -11,6 +11,7 @@ import { databaseFinding } from '../prisma/store/connection/database-finding.ts'
 import { isUnavailable } from '../prisma/store/connection/unavailable.ts';
 import { type Config, type Environment, connectionOptions, readConfig } from './config/config.ts';
 import { logFile } from './config/home-files.ts';
+import { homeDoubt } from './home/own-home.ts';
 import { seemsAlive } from './processes/process-identity.ts';
 import { runToEnd } from './processes/run-to-end.ts';
 import { ATTRIBUTE_NAMES, describe, missingSearchAttributes } from './temporal/search-attributes.ts';
@@ -59,7 +60,13 @@ async function inspectRunning(config: Config, state: ServicesState | null, env: 
     inspectWebUi(config, state),
     inspectRows(config.database.url),
   ]);
-  return answers.flat();
+  return [...inspectHome(config), ...answers.flat()];
+}
+
+/** Told only where it is in doubt. */
+function inspectHome({ home }: Config): DoctorEntry[] {
+  const doubt = homeDoubt(home);
+  return doubt === null ? [] : [{ name: 'home', ok: false, where: home, version: null, ...doubt }];
 }
 
 function inspectNode(): DoctorEntry {

@@ -17,6 +17,7 @@ import {
   readConfig,
   type WorkerVersion,
 } from '../services/config/config.ts';
+import { makeHome } from '../services/home/own-home.ts';
 import { openProject } from './commands/project-parts.ts';
 import { openModels } from './models.ts';
 import { Notifier } from './notifications/notifier.ts';
@@ -58,6 +59,7 @@ interface Serving {
  */
 export async function runWorkerProcess(options: WorkerProcessOptions = {}): Promise<number> {
   const config = readConfig();
+  tryToMakeHome(config.home);
   // Commands and sandboxes look here for what they must not reach.
   process.env['SENTINEL_HOME'] = config.home;
   const underWay = new StepsUnderWay();
@@ -89,6 +91,15 @@ export async function runWorkerProcess(options: WorkerProcessOptions = {}): Prom
   await Promise.race([Promise.allSettled(closers.map((close) => close())), sleep(closeMaxMs)]);
   end.release();
   return 0;
+}
+
+/** A worker of servers elsewhere does without; what was accepted in a home that is not its own does not count. */
+function tryToMakeHome(home: string): void {
+  try {
+    makeHome(home, say);
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+  }
 }
 
 /** Rejects with the signal's reason where it aborts before there is a worker. */

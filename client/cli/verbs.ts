@@ -148,6 +148,11 @@ export const VERBS: Readonly<Record<string, Verb>> = {
   events: { summary: 'show published events with their data', kind: 'looks', load: () => import('./verbs/events.ts') },
   data: { summary: 'show and delete the records of runs', kind: 'group', load: () => import('./verbs/data.ts') },
   hooks: { summary: 'publish commits and pushes as events', kind: 'group', load: () => import('./verbs/hooks.ts') },
+  trust: {
+    summary: 'say what of a project you trust on this machine',
+    kind: 'looks',
+    load: () => import('./verbs/trust.ts'),
+  },
   up: { summary: 'start the services', kind: 'acts', load: () => import('./verbs/up.ts') },
   down: { summary: 'stop the services', kind: 'acts', load: () => import('./verbs/down.ts') },
   doctor: {

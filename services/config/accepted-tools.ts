@@ -2,12 +2,13 @@
  * The tools of MCP servers that a person has accepted, by project and server. They are kept in the home,
  * which no command of a run reads or writes: a run cannot accept for itself.
  */
-import { mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
 import { ConfigError } from './config-error.ts';
-import { writeAtomically } from './home-files.ts';
+import { readHomeState, writeHomeState } from '../home/home-state.ts';
+import { makeHome } from '../home/own-home.ts';
 
 const Schema = z.record(z.string(), z.json());
 const Tool = z.strictObject({
@@ -27,7 +28,8 @@ export interface AcceptedServers {
 
 const Kept = z.record(z.string(), z.record(z.string(), Accepted));
 
-const fileIn = (home: string): string => join(home, 'mcp.json');
+const TOOLS_FILE = 'mcp.json';
+const fileIn = (home: string): string => join(home, TOOLS_FILE);
 
 /** All that is held against what was accepted; the order in which a server lists its tools does not count. */
 export const toolsDigest = (tools: readonly McpTool[]): string =>
@@ -52,25 +54,18 @@ export function acceptTools(
   home: string,
   { project, server, tools, by }: { project: string; server: string; tools: readonly McpTool[]; by: string },
 ): AcceptedTools {
+  makeHome(home);
   const kept = readKept(home);
   const accepted = { digest: toolsDigest(tools), tools: [...tools], by, at: new Date().toISOString() };
   const key = realOf(project);
-  mkdirSync(home, { recursive: true });
-  const all = { ...kept, [key]: { ...kept[key], [server]: accepted } };
-  writeAtomically(fileIn(home), `${JSON.stringify(all, null, 2)}\n`);
+  writeHomeState(home, TOOLS_FILE, { ...kept, [key]: { ...kept[key], [server]: accepted } });
   return accepted;
 }
 
 function readKept(home: string): z.infer<typeof Kept> {
-  let text: string;
   try {
-    text = readFileSync(fileIn(home), 'utf8');
-  } catch {
-    // Nothing was accepted yet.
-    return {};
-  }
-  try {
-    return Kept.parse(JSON.parse(text));
+    // Null: nothing was accepted yet.
+    return Kept.parse(readHomeState(home, TOOLS_FILE) ?? {});
   } catch {
     throw new ConfigError(
       `${fileIn(home)} cannot be read: take it away, and accept the tools of the MCP servers again ("sentinel mcp accept SERVER").`,

@@ -1,7 +1,8 @@
 /** Which configurations a user has been told of: one is code, and who runs it should know, once and when it changed. */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { homeDoubt, makeHome } from '../home/own-home.ts';
 import { writeAtomically } from './home-files.ts';
 import type { ConfigFile } from './project-file.ts';
 
@@ -13,7 +14,9 @@ export function newsOf(home: string, { path, digest }: ConfigFile): string | nul
   const said = saidIn(file);
   const before = said[path];
   if (before === digest) return null;
-  mkdirSync(home, { recursive: true });
+  // Whoever only looks sets nothing aside.
+  if (homeDoubt(home) !== null) return `loading ${path}, which is code`;
+  makeHome(home);
   writeAtomically(file, `${JSON.stringify({ ...said, [path]: digest }, null, 2)}\n`);
   return before === undefined ? `loading ${path}, which is code` : `loading ${path}, which has changed`;
 }

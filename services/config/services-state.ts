@@ -3,10 +3,9 @@
  * atomic rename, readable by the owner alone (the database's address holds its password). Every
  * other process only reads it. Ports stay in it after a stop, so that addresses survive restarts.
  */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { writeAtomically } from './home-files.ts';
+import { readHomeState, writeHomeState } from '../home/home-state.ts';
 
 /** A process id alone may be somebody else's by now; together with its start it is one process. */
 export const ProcessIdentity = z.object({ pid: z.number().int().positive(), startTime: z.string() });
@@ -71,20 +70,16 @@ export const ServicesState = z.object({
 });
 export type ServicesState = z.infer<typeof ServicesState>;
 
+const SERVICES_FILE = 'services.json';
+
 export function servicesFile(home: string): string {
-  return join(home, 'services.json');
+  return join(home, SERVICES_FILE);
 }
 
-/** Null when there is none, or when it is not one we can read (an older version, a broken disk). */
+/** Null when there is none, when the home was not made here, or when it is not one we can read (an older version, a broken disk). */
 export function readServicesState(home: string): ServicesState | null {
-  let text: string;
   try {
-    text = readFileSync(servicesFile(home), 'utf8');
-  } catch {
-    return null;
-  }
-  try {
-    const parsed = ServicesState.safeParse(JSON.parse(text));
+    const parsed = ServicesState.safeParse(readHomeState(home, SERVICES_FILE));
     return parsed.success ? parsed.data : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
@@ -93,5 +88,5 @@ export function readServicesState(home: string): ServicesState | null {
 }
 
 export function writeServicesState(home: string, state: ServicesState): void {
-  writeAtomically(servicesFile(home), `${JSON.stringify(state, null, 2)}\n`);
+  writeHomeState(home, SERVICES_FILE, state);
 }

@@ -4,24 +4,24 @@
  * settings stay until `sentinel up` is given others, or the services are stopped. The file is only for
  * its owner to read.
  */
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import type { Environment } from '../config/config.ts';
 import { WORKER_SETTINGS } from '../config/worker-settings.ts';
-import { writeAtomically } from '../config/home-files.ts';
+import { readHomeState, writeHomeState } from '../home/home-state.ts';
 
 const NAMES = Object.keys(WORKER_SETTINGS);
 const Kept = z.record(z.string(), z.string());
 
-const fileIn = (home: string): string => join(home, 'worker-settings.json');
+const SETTINGS_FILE = 'worker-settings.json';
 
 export function keepSettings(home: string, env: Environment): void {
-  writeAtomically(fileIn(home), `${JSON.stringify(settingsIn(env), null, 2)}\n`);
+  writeHomeState(home, SETTINGS_FILE, settingsIn(env));
 }
 
 export function dropSettings(home: string): void {
-  rmSync(fileIn(home), { force: true });
+  rmSync(join(home, SETTINGS_FILE), { force: true });
 }
 
 /** The environment as a worker gets it: with the settings that are kept, where there are any, and none of its own. */
@@ -53,7 +53,7 @@ function settingsIn(env: Environment): Record<string, string> {
 
 function keptIn(home: string): Record<string, string> | null {
   try {
-    return Kept.parse(JSON.parse(readFileSync(fileIn(home), 'utf8')));
+    return Kept.parse(readHomeState(home, SETTINGS_FILE));
   } catch {
     // None were kept, or nobody can read them any more: then those of the environment hold.
     return null;

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import type { ProcessIdentity } from '../config/services-state.ts';
+import { homeStanding } from '../home/own-home.ts';
 import { acquireLock, holderOf, type ProcessLock } from '../processes/process-lock.ts';
 
 const keeperFile = (home: string): string => join(home, 'supervisor.lock');
@@ -13,12 +14,16 @@ const turnFile = (home: string): string => join(home, 'services.turn');
 /** The supervisor's for as long as it lives. */
 export const acquireSupervisorLock = (home: string): Promise<ProcessLock | null> => acquireLock(keeperFile(home));
 
-export const lockHolder = (home: string): ProcessIdentity | null => holderOf(keeperFile(home));
+export const lockHolder = (home: string): ProcessIdentity | null => ownHolder(home, keeperFile(home));
 
 /** A supervisor's that waits for the one before it to let go. */
 export const acquireSuccession = (home: string): Promise<ProcessLock | null> => acquireLock(successorFile(home));
 
-export const successorOf = (home: string): ProcessIdentity | null => holderOf(successorFile(home));
+export const successorOf = (home: string): ProcessIdentity | null => ownHolder(home, successorFile(home));
+
+/** What a home names that was not made here is nobody to signal. */
+const ownHolder = (home: string, path: string): ProcessIdentity | null =>
+  homeStanding(home) === 'own' ? holderOf(path) : null;
 
 /**
  * A verb's from when it begins to start services or to change them over until it has seen them serve. Two

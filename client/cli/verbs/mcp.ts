@@ -9,6 +9,7 @@ import { openOutput, type Output } from '../output/output.ts';
 import { defineGroup } from '../request/group.ts';
 import { projectFolder } from '../request/run-request.ts';
 import { nearestOf, usage } from '../request/usage.ts';
+import { refuseWithinStep } from '../request/within-step.ts';
 
 interface Options {
   json?: boolean;
@@ -132,12 +133,6 @@ async function accept(server: string, options: Options): Promise<void> {
   for (const line of changeLines(changes, output.paint)) output.line(line);
   const commands = tools.map(({ name }) => `mcp/${server}/${name}`).join(', ');
   output.line(`${output.paint.good('✔')} accepted: ${commands === '' ? 'it has no tools' : commands}`);
-}
-
-/** Only a person accepts tools: a process that a run started is refused. */
-async function refuseWithinStep(message: string): Promise<void> {
-  const { isWithinStep } = await import('../../../activities/shell/process/step-mark.ts');
-  if (await isWithinStep()) throw new ClientError('ANSWER_REFUSED', message);
 }
 
 async function serversOf({ project: folder }: Options, output: Output): Promise<Inspected> {

@@ -31,6 +31,7 @@ const LOOKS: Readonly<Record<string, string>> = {
   inbox: 'inbox --clear',
   chat: 'chat general --send hello',
   events: 'events',
+  trust: 'trust --home',
   doctor: 'doctor',
 };
 const IN_GROUPS = [
@@ -44,7 +45,7 @@ const IN_GROUPS = [
   'data list todos',
   'data read todos T-1',
 ];
-const NEED_NO_SERVICES = new Set(['init', 'validate', 'normalize', 'schema', 'explain', 'simulate', 'doctor']);
+const NEED_NO_SERVICES = new Set(['init', 'validate', 'normalize', 'schema', 'explain', 'simulate', 'trust', 'doctor']);
 
 let cli: BuiltCli;
 beforeAll(async () => {

@@ -1,0 +1,47 @@
+/**
+ * The folder in which a user's own decisions are kept: what was trusted, and which homes were made here. It is the
+ * user's on this machine, outside of every project, so nothing that comes with a clone is in it.
+ */
+import { mkdirSync, readFileSync, statSync, type Stats } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { ConfigError } from '../config/config-error.ts';
+import { writeAtomically } from '../config/home-files.ts';
+
+/** By the XDG specification, a relative path counts as none; here it would lie in whatever project one is in. */
+export function stateFolder(): string {
+  const given = process.env['XDG_STATE_HOME'] ?? '';
+  return join(isAbsolute(given) ? given : join(homedir(), '.local', 'state'), 'sentinel');
+}
+
+/** Null where there is no such file, or where somebody else could have written it. */
+export function readDecision(...path: string[]): string | null {
+  const file = join(stateFolder(), ...path);
+  const [folder, found] = [stateFolder(), file].map((place) => statSync(place, { throwIfNoEntry: false }));
+  if (folder === undefined || found === undefined || !isOfUserAlone(folder) || !isOfUserAlone(found)) return null;
+  return readFileSync(file, 'utf8');
+}
+
+/** Throws `ConfigError` where the folder cannot be written, or where others can write it. */
+export function writeDecision(content: string, ...path: string[]): void {
+  const folder = stateFolder();
+  const file = join(folder, ...path);
+  try {
+    mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 });
+    if (!isOfUserAlone(statSync(folder))) throw new Error('others can write it, or it belongs to somebody else');
+    writeAtomically(file, content);
+  } catch (error) {
+    const finding = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(
+      `${folder} cannot keep what you decide (${finding}): make it writable for you alone, or name another folder with XDG_STATE_HOME.`,
+    );
+  }
+}
+
+/** Whether only this user can have written it; a group that is the user's own, as many systems give, counts as the user. */
+export function isOfUserAlone({ uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>): boolean {
+  const user = process.getuid?.();
+  if (user === undefined) return true;
+  if (uid !== user || (mode & 0o002) !== 0) return false;
+  return (mode & 0o020) === 0 || (gid === user && gid === process.getgid?.());
+}
