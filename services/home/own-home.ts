@@ -91,21 +91,18 @@ export function adoptHome(home: string): void {
 
 /** Why what is in a home is not used, and what to do; null where it is used. */
 export function homeDoubt(home: string): { found: string; remedy: string } | null {
-  switch (homeStanding(home)) {
-    case 'own':
-    case 'new':
-      return null;
-    case 'foreign':
-      return {
-        found: 'not made by you on this machine, so nothing in it is used',
-        remedy: '"sentinel up" keeps it aside and makes a new one; if it is yours, "sentinel trust --home" says so.',
-      };
-    case 'shared':
-      return {
-        found: 'belongs to another user or can be written by others, so nothing in it is used',
-        remedy: 'Make it your own (chown, chmod go-w), or name another folder with SENTINEL_HOME.',
-      };
-  }
+  const standing = homeStanding(home);
+  if (standing === 'foreign')
+    return {
+      found: 'not made by you on this machine, so nothing in it is used',
+      remedy: '"sentinel up" keeps it aside and makes a new one; if it is yours, "sentinel trust --home" says so.',
+    };
+  if (standing === 'shared')
+    return {
+      found: 'belongs to another user or can be written by others, so nothing in it is used',
+      remedy: 'Make it your own (chown, chmod go-w), or name another folder with SENTINEL_HOME.',
+    };
+  return null;
 }
 
 /** The doubt in one sentence. */
