@@ -21,7 +21,7 @@ import {
 } from '../language/read/text/definition-text.ts';
 import { parseDefinitionText, type ReadOptions } from '../language/read/definition.ts';
 import { spelledNearly } from '../language/read/remedies/meant-word.ts';
-import { ownRoot } from '../services/config/package-root.ts';
+import { ownRoot } from '../services/home/package-root.ts';
 
 /** Files of one folder that are looked into for a name. */
 const filesSearchedMax = 500;

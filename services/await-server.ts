@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Environment, readConfig } from './config/config.ts';
-import { logFile, quoteLog } from './config/home-files.ts';
+import { logFile, quoteLog } from './home/home-files.ts';
 import { ServicesError } from './config/services-error.ts';
 import { readServicesState, type ServicesState } from './config/services-state.ts';
 import { homeDoubtText } from './home/own-home.ts';

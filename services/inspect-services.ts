@@ -10,7 +10,7 @@ import { findSandbox } from '../activities/confinement/sandbox.ts';
 import { databaseFinding } from '../prisma/store/connection/database-finding.ts';
 import { isUnavailable } from '../prisma/store/connection/unavailable.ts';
 import { type Config, type Environment, connectionOptions, readConfig } from './config/config.ts';
-import { logFile } from './config/home-files.ts';
+import { logFile } from './home/home-files.ts';
 import { homeDoubt } from './home/own-home.ts';
 import { seemsAlive } from './processes/process-identity.ts';
 import { runToEnd } from './processes/run-to-end.ts';

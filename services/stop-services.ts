@@ -1,6 +1,6 @@
 /** Stops the services of a home, also where their supervisor was killed. */
 import { type Environment, readConfig } from './config/config.ts';
-import { logFile, quoteLog } from './config/home-files.ts';
+import { logFile, quoteLog } from './home/home-files.ts';
 import { ServicesError } from './config/services-error.ts';
 import {
   type ProcessRecord,

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Models } from '../activities/models/open-models.ts';
 import type { Config } from '../services/config/config.ts';
-import { modelRegistry } from '../services/config/home-files.ts';
+import { modelRegistry } from '../services/home/home-files.ts';
 import type { ProjectConfig } from '../services/config/project-config.ts';
 
 export function openModels(config: Config, settings: ProjectConfig['models']): Models {

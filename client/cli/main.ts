@@ -71,7 +71,7 @@ async function programFor(wanted: string | undefined, argv: readonly string[]): 
 
 async function ownVersion(): Promise<string> {
   const [{ ownRoot }, { readFileSync }] = await Promise.all([
-    import('../../services/config/package-root.ts'),
+    import('../../services/home/package-root.ts'),
     import('node:fs'),
   ]);
   return (JSON.parse(readFileSync(`${ownRoot}/package.json`, 'utf8')) as { version: string }).version;

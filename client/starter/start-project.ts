@@ -7,7 +7,7 @@ import { appendFileSync, existsSync, lstatSync, mkdirSync, readFileSync, statSyn
 import { dirname, join } from 'node:path';
 import { DEFINITION_ENDINGS } from '../../language/read/text/definition-text.ts';
 import { ClientError } from '../../runs/client-error.ts';
-import { ownRoot, PACKAGE } from '../../services/config/package-root.ts';
+import { ownRoot, PACKAGE } from '../../services/home/package-root.ts';
 import { CONFIG_FILES } from '../../services/config/project-file.ts';
 
 /** A file of the project, as a path below its folder. */

@@ -11,7 +11,7 @@ import { schemaFaults } from '../../language/params/schema-faults.ts';
 import { zodFaults } from '../../language/params/zod-faults.ts';
 import type { OwnCommand } from '../../services/commands/own-commands.ts';
 import type { AcceptedServers, McpTool } from '../../services/config/accepted-tools.ts';
-import { ConfigError } from '../../services/config/config-error.ts';
+import { ConfigError } from '../../services/home/config-error.ts';
 import type { ProjectConfig } from '../../services/config/project-config.ts';
 
 export interface ProjectCommands {

@@ -6,7 +6,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
-import { ConfigError } from './config-error.ts';
+import { ConfigError } from '../home/config-error.ts';
 import { readHomeState, writeHomeState } from '../home/home-state.ts';
 import { makeHome } from '../home/own-home.ts';
 

@@ -10,8 +10,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
-import { ConfigError } from './config-error.ts';
-import { defaultHome, ownRoot } from './package-root.ts';
+import { ConfigError } from '../home/config-error.ts';
+import { defaultHome, ownRoot } from '../home/package-root.ts';
 import { configFileOf } from './project-file.ts';
 import { readServicesState, type ServicesState } from './services-state.ts';
 import {
@@ -26,7 +26,7 @@ import {
   type WorkerVersion,
 } from './worker-settings.ts';
 
-export { ConfigError } from './config-error.ts';
+export { ConfigError } from '../home/config-error.ts';
 export type { ModelEnvironment, WebhookSettings, WorkerVersion } from './worker-settings.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 

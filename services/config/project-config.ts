@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { McpServers } from '../commands/mcp-settings.ts';
 import { OwnCommand } from '../commands/own-commands.ts';
 import { LimitsConfig, NotifyConfig } from './limits-config.ts';
-import { ConfigError } from './config-error.ts';
+import { ConfigError } from '../home/config-error.ts';
 import type { ConfigFile } from './project-file.ts';
 
 const price = z.number().min(0);

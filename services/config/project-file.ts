@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ConfigError } from './config-error.ts';
+import { ConfigError } from '../home/config-error.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { homeDoubt, makeHome } from '../home/own-home.ts';
-import { writeAtomically } from './home-files.ts';
+import { writeAtomically } from '../home/home-files.ts';
 import type { ConfigFile } from './project-file.ts';
 
 const Said = z.record(z.string(), z.string());

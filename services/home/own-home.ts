@@ -22,8 +22,8 @@ import {
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import * as z from 'zod';
-import { ConfigError } from '../config/config-error.ts';
-import { defaultHome } from '../config/package-root.ts';
+import { ConfigError } from './config-error.ts';
+import { defaultHome } from './package-root.ts';
 import { isOfUserAlone, readDecision, stateFolder, writeDecision } from './state-folder.ts';
 
 const Id = z.string().regex(/^[0-9a-f]{32}$/);

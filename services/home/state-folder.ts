@@ -5,8 +5,8 @@
 import { mkdirSync, readFileSync, statSync, type Stats } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { ConfigError } from '../config/config-error.ts';
-import { writeAtomically } from '../config/home-files.ts';
+import { ConfigError } from './config-error.ts';
+import { writeAtomically } from './home-files.ts';
 
 /** By the XDG specification, a relative path counts as none; here it would lie in whatever project one is in. */
 export function stateFolder(): string {

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { writeAtomically } from '../config/home-files.ts';
+import { writeAtomically } from '../home/home-files.ts';
 import type { Command } from '../processes/kept-process.ts';
 import { accepts, choosePort, LOOPBACK } from '../processes/ports.ts';
 import { type PostgresPrograms, runAs } from './postgres-programs.ts';

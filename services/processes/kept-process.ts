@@ -9,7 +9,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openLog, quoteLog, sizeOf } from '../config/home-files.ts';
+import { openLog, quoteLog, sizeOf } from '../home/home-files.ts';
 import { identifyProcess, isAlive, seemsAlive, stopProcess } from './process-identity.ts';
 import type { ProcessIdentity, ProcessRecord } from '../config/services-state.ts';
 

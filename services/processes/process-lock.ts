@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { writeAtomically } from '../config/home-files.ts';
+import { writeAtomically } from '../home/home-files.ts';
 import { ProcessIdentity } from '../config/services-state.ts';
 import { identifyProcess, isAlive } from './process-identity.ts';
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config, Environment } from '../config/config.ts';
-import { logFile, openLog } from '../config/home-files.ts';
+import { logFile, openLog } from '../home/home-files.ts';
 
 export const SERVERS_ONLY = '--servers-only';
 /** It asks the supervisor that is there to hand over, and waits for it. */

@@ -9,7 +9,7 @@
 import { mkdirSync } from 'node:fs';
 import { type Config, settingsFingerprint } from '../config/config.ts';
 import { prepareDatabase, prepareTemporal } from './external-services.ts';
-import { logFile } from '../config/home-files.ts';
+import { logFile } from '../home/home-files.ts';
 import { dropSettings, keepSettings } from './kept-settings.ts';
 import { KeptProcess } from '../processes/kept-process.ts';
 import { choosePort } from '../processes/ports.ts';

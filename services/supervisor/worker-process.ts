@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from '../processes/kept-process.ts';
-import { readLogEnd, sizeOf } from '../config/home-files.ts';
+import { readLogEnd, sizeOf } from '../home/home-files.ts';
 import type { ProcessIdentity } from '../config/services-state.ts';
 
 const LOOK_MS = 200;

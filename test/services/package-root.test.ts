@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { defaultHome } from '../../services/config/package-root.ts';
+import { defaultHome } from '../../services/home/package-root.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -14,7 +14,7 @@ import {
   type Commands,
   type Known,
 } from '../../read-definition.ts';
-import { ConfigError } from '../../../services/config/config-error.ts';
+import { ConfigError } from '../../../services/home/config-error.ts';
 import { PLAIN } from '../../show/paint.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { table } from '../output/table.ts';

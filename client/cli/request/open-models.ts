@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Models } from '../../../activities/models/open-models.ts';
 import { readConfig } from '../../../services/config/config.ts';
-import { modelRegistry } from '../../../services/config/home-files.ts';
+import { modelRegistry } from '../../../services/home/home-files.ts';
 import { changedSettings } from '../../../services/supervisor/kept-settings.ts';
 import type { Output } from '../output/output.ts';
 import { projectConfig } from './project-config.ts';

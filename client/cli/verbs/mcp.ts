@@ -9,7 +9,7 @@ import { openOutput, type Output } from '../output/output.ts';
 import { defineGroup } from '../request/group.ts';
 import { projectFolder } from '../request/run-request.ts';
 import { nearestOf, usage } from '../request/usage.ts';
-import { refuseWithinStep } from '../request/within-step.ts';
+import { refuseWithinStep } from '../../within-step.ts';
 
 interface Options {
   json?: boolean;

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { readConfig } from '../../../services/config/config.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { usage } from '../request/usage.ts';
-import { refuseWithinStep } from '../request/within-step.ts';
+import { refuseWithinStep } from '../../within-step.ts';
 
 interface Options {
   json?: boolean;

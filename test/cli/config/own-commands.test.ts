@@ -8,7 +8,7 @@ import type { Problem } from '../../../language/problems.ts';
 import { openProjectCommands } from '../../../runs/commands/open-project.ts';
 import type { ProjectCommands } from '../../../runs/commands/project-commands.ts';
 import { acceptTools } from '../../../services/config/accepted-tools.ts';
-import { ConfigError } from '../../../services/config/config-error.ts';
+import { ConfigError } from '../../../services/home/config-error.ts';
 import { configFileOf } from '../../../services/config/project-file.ts';
 import { catalogue } from '../../catalogue.ts';
 

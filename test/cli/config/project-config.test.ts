@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { readConfig, settingsFingerprint } from '../../../services/config/config.ts';
-import { ConfigError } from '../../../services/config/config-error.ts';
+import { ConfigError } from '../../../services/home/config-error.ts';
 import { loadProjectConfig, NO_PROJECT_CONFIG, type ProjectConfig } from '../../../services/config/project-config.ts';
 import { configConflict, configFileOf, withProject } from '../../../services/config/project-file.ts';
 import { newsOf } from '../../../services/config/said-configs.ts';

@@ -7,7 +7,7 @@ import type { Json } from '../../../language/json.ts';
 import { parseDefinition } from '../../../language/read/definition.ts';
 import { DESCRIPTIONS, EVERYWHERE } from '../../../language/schema/descriptions.ts';
 import { definitionSchema, SCHEMA_FILE, schemaText } from '../../../language/schema/definition-schema.ts';
-import { PACKAGE } from '../../../services/config/package-root.ts';
+import { PACKAGE } from '../../../services/home/package-root.ts';
 import { files, read } from '../../project/tree.ts';
 import { builtInParameters } from '../../../activities/commands/catalogue.ts';
 import { catalogue } from '../../catalogue.ts';
