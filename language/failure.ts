@@ -152,6 +152,7 @@ export const FAILURE_CODES = {
   RUN_LOST: 'The workflow of a run was terminated or timed out in Temporal',
   RUN_NOT_FOUND: 'There is no run with that handle',
   RUN_NOT_STARTED: 'A run could not be started',
+  SANDBOX_CHANGED: 'What a sandbox shows of a project changed while it was made',
   SANDBOX_NOT_AVAILABLE: 'A sandboxed step cannot run on this worker',
   SCREENSHOT_FAILED: 'A page could not be loaded for a screenshot',
   SECRET_GONE: 'The value of a secret environment variable is no longer kept',

@@ -15,7 +15,7 @@
  * whatever the mode. What `safety.allowFiles` names it may reach, but for homes.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, watch } from 'node:fs';
+import { type Dirent, existsSync, watch } from 'node:fs';
 import { lstat, readdir, rename } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { isSecretFile, plainName, SECRET_GLOBS } from '../../language/rights/secret-files.ts';
@@ -79,67 +79,77 @@ export const SECRETS_LEFT_OUT: readonly string[] = SECRET_GLOBS.map((glob) => `:
 /** And for what runs later, where a model has something written. */
 export const RUN_LATER_LEFT_OUT: readonly string[] = RUN_LATER.map((name) => `:(exclude,icase)${name}`);
 
+/** A file with secrets, or a folder of them, and the link by whose name it is one. */
+export interface SecretPlace {
+  place: string;
+  link?: string;
+}
+
 export interface ProtectedPlaces {
   homes: string[];
   repositories: string[];
-  /** Files with secrets. */
-  secrets: string[];
+  secrets: SecretPlace[];
   runLater: string[];
   /** Where the command line would look for what it runs, and nothing is yet. */
   missing: string[];
 }
 
-const depthMax = 4;
-const foldersMax = 2_000;
-const knownForMs = 5_000;
-const known = new Map<string, { at: number; found: Promise<ProtectedPlaces> }>();
-
-/** The places of P1 to P3 in a project; nested ones to a depth and number that a step can wait for. Known for some seconds. */
-export function findProtectedPlaces(root: string): Promise<ProtectedPlaces> {
-  const now = performance.now();
-  for (const [project, { at }] of known) if (now - at > knownForMs) known.delete(project);
-  const last = known.get(root);
-  if (last !== undefined) return last.found;
-  const found = search(root);
-  known.set(root, { at: now, found });
-  found.catch(() => known.delete(root));
-  return found;
+interface Folder {
+  path: string;
+  /** Below the root. */
+  names: readonly string[];
 }
 
-async function search(root: string): Promise<ProtectedPlaces> {
-  const homes: string[] = [];
-  const repositories: string[] = [];
-  const secrets: string[] = [];
+/** Enough to keep the threads busy that read folders. */
+const readAtOnce = 16;
+
+/** The places of P1 to P4 in a project, at any depth. Nothing is kept: a process may move them the next moment. */
+export async function findProtectedPlaces(root: string): Promise<ProtectedPlaces> {
+  const found = { homes: [] as string[], repositories: [] as string[], secrets: [] as SecretPlace[] };
   const own = ownHome();
-  const waiting = [{ folder: root, depth: 0 }];
-  let seen = 0;
-  for (let next = waiting.shift(); next !== undefined && seen < foldersMax; next = waiting.shift()) {
-    seen += 1;
-    const { folder, depth } = next;
-    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-    if (depth > 0 && (isNamedHome(folder, own) || entries.some(({ name }) => HOME_MARKS.includes(name)))) {
-      homes.push(folder);
-      continue;
-    }
-    for (const entry of entries) {
-      const path = join(folder, entry.name);
-      if (plainName(entry.name) === '.git' && !entry.isSymbolicLink()) repositories.push(path);
-      else if (!entry.isDirectory()) {
-        if (entry.isFile() && isSecretFile(relative(root, path).split(sep))) secrets.push(path);
-      } else if (depth < depthMax && entry.name !== 'node_modules') waiting.push({ folder: path, depth: depth + 1 });
-    }
+  const waiting: Folder[] = [{ path: root, names: [] }];
+  while (waiting.length > 0) {
+    const next = waiting.splice(-readAtOnce);
+    const read = await Promise.all(next.map(({ path }) => readdir(path, { withFileTypes: true }).catch(() => [])));
+    for (const [index, folder] of next.entries()) waiting.push(...sort(folder, read[index] ?? [], own, found));
   }
   const laters = RUN_LATER.map((name) => join(root, name));
   const usual = join(root, '.sentinel');
   const there = await Promise.all(laters.map(isThere));
   return {
-    homes,
-    repositories,
-    secrets,
+    ...found,
     runLater: laters.filter((_path, index) => there[index]),
     missing: [...laters.filter((_path, index) => !there[index]), ...((await isThere(usual)) ? [] : [usual])],
   };
 }
+
+/** Puts what is protected in a folder where it belongs; the folders in it that have to be looked into. */
+function sort(
+  { path: folder, names }: Folder,
+  entries: readonly Dirent[],
+  own: string | null,
+  found: Pick<ProtectedPlaces, 'homes' | 'repositories' | 'secrets'>,
+): Folder[] {
+  if (names.length > 0 && (isNamedHome(folder, own) || entries.some(({ name }) => HOME_MARKS.includes(name)))) {
+    found.homes.push(folder);
+    return [];
+  }
+  const below: Folder[] = [];
+  for (const entry of entries) {
+    const path = `${folder}${sep}${entry.name}`;
+    const parts = [...names, entry.name];
+    if (entry.isSymbolicLink()) {
+      const place = isSecretPlace(parts) ? realOf(path) : path;
+      if (place !== path) found.secrets.push({ place, link: path });
+    } else if (plainName(entry.name) === '.git') found.repositories.push(path);
+    else if (entry.isDirectory()) below.push({ path, names: parts });
+    else if (isSecretFile(parts)) found.secrets.push({ place: path });
+  }
+  return below;
+}
+
+/** A link may lead to a folder as well. */
+const isSecretPlace = (names: readonly string[]): boolean => isSecretFile(names) || isSecretFile([...names, '.']);
 
 const isThere = (path: string): Promise<boolean> =>
   lstat(path).then(

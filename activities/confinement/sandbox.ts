@@ -5,21 +5,23 @@
  *      and goes with it.
  * - X2 What is visible beside the project is a list: the system's programs and libraries, the folders
  *      of the worker's own PATH, and this Node. Home folders, `/run` (sockets), `/var`, `/mnt` are not on
- *      it, nor is the data of Sentinel's own services. In the project, what runs later is read-only
- *      (protected-places.ts).
+ *      it, nor is the data of Sentinel's own services (system-view.ts). In the project, what runs later is
+ *      read-only (protected-places.ts, project-view.ts).
  * - X3 There is no network, not even the host's loopback, and no process of the host is seen.
  * - X4 The inside dies with the worker, and with the step's process group.
  * - X5 Where bubblewrap does not work, nothing runs: there is no weaker sandbox.
  * - X6 Nothing of the step decides how the sandbox is made. bwrap has an environment of its own; the step's
  *      variables go in through a pipe, where the list of processes does not show them.
  */
-import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
+import { join } from 'node:path';
 import { Failure } from '../failures/failures.ts';
 import { findHelper, helperEnvironment, helperPath, isBelow, runHelper } from './helper-programs.ts';
-import { findProtectedPlaces, type ProtectedPlaces } from './protected-places.ts';
+import { type Looked, ProjectView, type Shown } from './project-view.ts';
+import { findProtectedPlaces, type ProtectedPlaces, type SecretPlace } from './protected-places.ts';
 import { trySandbox } from './sandbox-probe.ts';
+import { hiddenHomes, isolation, isVisible, programFolders, systemFolders, systemMounts } from './system-view.ts';
 
 export interface Launch {
   file: string;
@@ -28,6 +30,8 @@ export interface Launch {
   env: Record<string, string>;
   /** What the process reads from its descriptor 3. */
   options?: Buffer;
+  /** What it sees of the project, to be examined before it runs; its descriptors follow on 3. */
+  view?: ProjectView;
   /** Places that may not come into being while it runs. */
   missing?: readonly string[];
 }
@@ -46,21 +50,6 @@ export interface SandboxRequest {
 
 export type SandboxFinding =
   { ok: true; path: string; version: string } | { ok: false; reason: string; remedy: string };
-
-const systemFolders = ['/bin', '/etc', '/gnu', '/lib', '/lib32', '/lib64', '/libx32', '/nix', '/opt', '/sbin', '/usr'];
-
-/** A worker of root could read these, so nothing inside may. */
-const masked = [
-  '/etc/shadow',
-  '/etc/shadow-',
-  '/etc/gshadow',
-  '/etc/gshadow-',
-  '/etc/sudoers',
-  '/etc/sudoers.d',
-  '/etc/ssh',
-  '/etc/ssl/private',
-  '/etc/kubernetes',
-];
 
 const probeMs = 5_000;
 const foundForMs = 60_000;
@@ -126,17 +115,15 @@ export async function sandboxed(launch: Launch, project: string, request: Sandbo
       'SHELL_NOT_STARTED',
       `the variable "${separated[0].replaceAll('\0', '\\0')}" holds a NUL byte; take it out`,
     );
-  const places = await findProtectedPlaces(root);
+  const view = await ProjectView.make(root, async () => lookedAt(root, await findProtectedPlaces(root), request));
   const options = [
     ...isolation(),
     ...systemMounts(),
     ...programFolders().flatMap((folder) => ['--ro-bind', folder, folder]),
     ...hiddenHomes(root),
     ...(request.readable ?? []).flatMap((file) => ['--ro-bind', file, file]),
-    '--bind',
-    root,
-    root,
-    ...projectMounts(root, places, request),
+    ...view.looked.outside.filter(isVisible).flatMap((file) => ['--ro-bind', '/dev/null', file]),
+    ...view.options(FIRST_INHERITED),
     '--remount-ro',
     '/',
     '--chdir',
@@ -150,20 +137,24 @@ export async function sandboxed(launch: Launch, project: string, request: Sandbo
   ];
   return {
     file: finding.path,
-    args: ['--args', '3', '--', launch.file, ...launch.args],
+    args: ['--args', String(FIRST_INHERITED - 1), '--', launch.file, ...launch.args],
     cwd: root,
     env: { ...helperEnvironment(path), ...request.markers },
     options: Buffer.from(options.map((option) => `${option}\0`).join('')),
-    missing: places.missing,
+    view,
+    missing: view.looked.missing,
   };
 }
 
+/** After the streams and the options. */
+const FIRST_INHERITED = 4;
+
 /** What is in the project, and is not the step's: homes are not there, what runs later is read-only. */
-function projectMounts(
+function lookedAt(
   root: string,
-  { homes, repositories, secrets, runLater }: ProtectedPlaces,
+  { homes, repositories, secrets, runLater, missing }: ProtectedPlaces,
   { repository, withoutSecrets }: SandboxRequest,
-): string[] {
+): Looked {
   const readOnly = [...repositories, ...runLater].filter((path) => path !== repository?.folder);
   const link = [join(root, '.git'), ...readOnly].find(
     (path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true,
@@ -173,43 +164,41 @@ function projectMounts(
       `the run is "sandboxed", and ${link} is a symbolic link, which a sandbox cannot keep from being replaced; put what it leads to in its place`,
     );
   }
-  return [
-    ...homes.flatMap((home) => ['--tmpfs', home]),
-    ...readOnly.flatMap((path) => ['--ro-bind', path, path]),
-    ...hiddenFiles(root, [...secrets, ...configurationsIn(repositories)], withoutSecrets),
-    ...(repository === undefined ? [] : ['--ro-bind', repository.config, join(repository.folder, 'config')]),
-  ];
+  const hidden = withoutSecrets === undefined ? [] : hiddenPlaces(root, secrets, withoutSecrets);
+  const configurations = withoutSecrets === undefined ? [] : configurationsIn(repositories);
+  const written: Shown[] =
+    repository === undefined ? [] : [{ place: join(repository.folder, 'config'), as: 'file', file: repository.config }];
+  return {
+    shown: [
+      ...homes.map((place): Shown => ({ place, as: 'empty-folder' })),
+      ...readOnly.map((place): Shown => ({ place, as: 'read-only' })),
+      ...written,
+      ...[...hidden.filter((place) => isBelow(place, root)), ...configurations].map(emptied),
+    ],
+    outside: hidden.filter((place) => !isBelow(place, root)),
+    missing,
+  };
 }
+
+const emptied = (place: string): Shown => ({
+  place,
+  as: lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === true ? 'empty-folder' : 'empty-file',
+});
 
 /** They hold what remotes are reached with. */
 const configurationsIn = (repositories: readonly string[]): string[] =>
   repositories.map((repository) => join(repository, 'config')).filter((path) => existsSync(path));
 
-function hiddenFiles(root: string, secrets: readonly string[], without: SandboxRequest['withoutSecrets']): string[] {
-  if (without === undefined) return [];
-  const named = without.but.map((file) => join(root, file));
+function hiddenPlaces(
+  root: string,
+  secrets: readonly SecretPlace[],
+  { but }: NonNullable<SandboxRequest['withoutSecrets']>,
+): string[] {
+  const named = but.map((file) => join(root, file));
   return secrets
-    .filter((file) => !named.some((place) => isBelow(file, place)))
-    .flatMap((file) => ['--ro-bind', '/dev/null', file]);
-}
-
-/** Homes of Sentinel in what is visible outside the project: this worker's, and those of other installations. */
-function hiddenHomes(root: string): string[] {
-  const places = ['/opt', '/usr/local', '/usr/local/lib/node_modules', '/usr/lib/node_modules'];
-  const named = places.flatMap((place) => childrenOf(place).map((name) => join(place, name, '.sentinel')));
-  const homes = [process.env['SENTINEL_HOME'] ?? '', ...named].filter((home) => existsSync(home));
-  const visible = [...systemFolders, ...programFolders()];
-  return [...new Set(homes.map((home) => realpathSync(home)))]
-    .filter((home) => visible.some((folder) => isBelow(home, folder)) && !isBelow(root, home))
-    .flatMap((home) => ['--tmpfs', home]);
-}
-
-function childrenOf(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+    .filter(({ place, link = place }) => !named.some((file) => isBelow(place, file) || isBelow(link, file)))
+    .map(({ place }) => place)
+    .filter((place) => !isBelow(root, place));
 }
 
 function unavailable(message: string): Failure {
@@ -219,44 +208,4 @@ function unavailable(message: string): Failure {
 /** bwrap's own complaint, when what ended was bwrap and not the program. */
 export function sandboxComplaint(exitCode: number | null, stderr: string): string | null {
   return exitCode === 1 && stderr.startsWith('bwrap: ') ? (stderr.split('\n')[0] ?? '').slice('bwrap: '.length) : null;
-}
-
-function isolation(): string[] {
-  const unshared = [
-    '--unshare-user-try',
-    '--unshare-ipc',
-    '--unshare-pid',
-    '--unshare-net',
-    '--unshare-uts',
-    '--unshare-cgroup-try',
-  ];
-  // Root may write the kernel's settings without any capability: much in there only asks for the user's id.
-  const settings = process.getuid?.() === 0 ? ['--remount-ro', '/proc'] : [];
-  return [...unshared, '--cap-drop', 'ALL', '--die-with-parent', '--proc', '/proc', ...settings, '--dev', '/dev'];
-}
-
-function systemMounts(): string[] {
-  const mounts = systemFolders
-    .filter((folder) => existsSync(folder))
-    .flatMap((folder) => {
-      // On most systems /bin is a link to usr/bin, and a mount over a link would be one into it.
-      return lstatSync(folder).isSymbolicLink()
-        ? ['--symlink', readlinkSync(folder), folder]
-        : ['--ro-bind', folder, folder];
-    });
-  const masks = masked
-    .filter((path) => existsSync(path))
-    .flatMap((path) => (lstatSync(path).isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path]));
-  return [...mounts, ...masks, '--tmpfs', '/tmp', '--dir', '/tmp/home', '--tmpfs', '/var/tmp'];
-}
-
-/** Folders with programs that the system's do not hold: those of the worker's PATH, and the one this Node was installed in. */
-function programFolders(): string[] {
-  const path = process.env['PATH'] ?? '';
-  const prefix = dirname(dirname(process.execPath));
-  const isOwn = prefix !== sep && prefix !== homedir() && existsSync(join(prefix, 'lib', 'node_modules'));
-  const named = [...path.split(delimiter), ...(isOwn ? [prefix] : [])];
-  const real = named.filter((folder) => isAbsolute(folder) && existsSync(folder) && lstatSync(folder).isDirectory());
-  const hidden = real.filter((folder) => !systemFolders.some((visible) => isBelow(folder, visible)));
-  return [...new Set(hidden)].filter((folder) => !isBelow(homedir(), folder) && folder !== '/tmp');
 }

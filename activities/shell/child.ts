@@ -107,6 +107,32 @@ const exitOf = (child: ChildProcess): Promise<Exit> =>
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
 
+const viewTriesMax = 5;
+
+/** In a sandbox the program itself starts once what it sees has been examined; the sandbox is made anew where something moved. */
+async function started(request: ShellRequest, context: ShellContext, stdin: 'ignore' | 'pipe' | Buffer) {
+  for (let tries = 1; ; tries += 1) {
+    const launch = await launchOf(request, context);
+    const child = spawn(launch, stdin);
+    launch.view?.close();
+    if (child instanceof Error || child.pid === undefined)
+      throw notStarted(child instanceof Error ? child : (await child).cause, request, context);
+    const { pid } = child;
+    const exit = exitOf(child);
+    const wrong = (await launch.view?.examine(pipesOf(child), exit)) ?? null;
+    if (wrong === null) return { child, pid, launch, exit };
+    child.kill('SIGKILL');
+    await exit;
+    if (tries === viewTriesMax) throw wrong;
+  }
+}
+
+/** The last two descriptors: what bwrap says of itself, and what it waits for. */
+function pipesOf({ stdio }: Pick<ChildProcess, 'stdio'>): [Readable, Writable] {
+  const [info, gate] = stdio.slice(-2);
+  return [info as Readable, gate as Writable];
+}
+
 /** A process of a step that is talked to: what it says goes to nobody else, and to no log. */
 export interface Talking extends Pick<Child, 'pid' | 'exit' | 'breach' | 'lateBreach'> {
   stdin: Writable;
@@ -115,13 +141,9 @@ export interface Talking extends Pick<Child, 'pid' | 'exit' | 'breach' | 'lateBr
 }
 
 export async function startTalking(request: ShellRequest, context: ShellContext): Promise<Talking> {
-  const launch = await launchOf(request, context);
-  const child = spawn(launch, 'pipe');
-  if (child instanceof Error || child.pid === undefined)
-    throw notStarted(child instanceof Error ? child : (await child).cause, request, context);
+  const { child, pid, launch, exit } = await started(request, context, 'pipe');
   child.catch(() => undefined);
-  const exit = exitOf(child);
-  const { pid, stdin, stdout, stderr } = child;
+  const { stdin, stdout, stderr } = child;
   if (stdin === null) throw new Error('bug: a process that is talked to has no input');
   return {
     pid,
@@ -134,11 +156,8 @@ export async function startTalking(request: ShellRequest, context: ShellContext)
 }
 
 export async function startChild(request: ShellRequest, context: ShellContext): Promise<Child> {
-  const launch = await launchOf(request, context);
-  const child = spawn(launch, request.stdin === undefined ? 'ignore' : Buffer.from(request.stdin));
-  if (child instanceof Error || child.pid === undefined)
-    throw notStarted(child instanceof Error ? child : (await child).cause, request, context);
-  const exit = exitOf(child);
+  const stdin = request.stdin === undefined ? 'ignore' : Buffer.from(request.stdin);
+  const { child, pid, launch, exit } = await started(request, context, stdin);
   // Execa's own promise waits for the pipes, which a background child may hold open for ever.
   const closed = child.then(
     () => undefined,
@@ -154,10 +173,10 @@ export async function startChild(request: ShellRequest, context: ShellContext): 
     child.stderr.destroy();
   };
   return {
-    pid: child.pid,
+    pid,
     exit,
     closed,
-    ...guarded(child.pid, launch, { memoryMb: context.confinement?.memoryMb, exit }),
+    ...guarded(pid, launch, { memoryMb: context.confinement?.memoryMb, exit }),
     listen(onData) {
       for (const [name, mask] of masks) {
         child[name].on('data', (chunk: Buffer) => onData(name, mask.write(chunk)));
@@ -190,19 +209,28 @@ function guarded(
 }
 
 /** What a process cannot take at all (a NUL in an argument) is thrown at once; it comes back as the error it is. */
-function spawn({ file, args, cwd, env, options }: Launch, stdin: 'ignore' | 'pipe' | Buffer) {
+function spawn({ file, args, cwd, env, options, view }: Launch, stdin: 'ignore' | 'pipe' | Buffer) {
   const fixed = { extendEnv: false, detached: true, cleanup: false, buffer: false, reject: false } as const;
   try {
     return execa(file, args, {
       ...fixed,
       cwd,
       env,
-      stdio: [stdin, 'pipe', 'pipe', ...(options === undefined ? [] : [options])],
+      stdio: [
+        stdin,
+        'pipe',
+        'pipe',
+        ...(options === undefined ? [] : [options]),
+        ...(view === undefined ? [] : [...view.descriptors.map(asListed), 'pipe' as const, 'pipe' as const]),
+      ],
     });
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
 }
+
+/** Execa takes any descriptor, and its types list those of one digit. */
+const asListed = (descriptor: number): 3 => descriptor as 3;
 
 const hidingFrom = ({ confinement, reach }: ShellContext): Pick<SandboxRequest, 'withoutSecrets'> =>
   confinement?.byModel === true ? { withoutSecrets: { but: reach?.files ?? [] } } : {};

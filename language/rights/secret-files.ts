@@ -3,10 +3,10 @@ import { isJsonObject, type Json } from '../json.ts';
 
 /** Names that one file system or another takes for the same: case, and characters that nobody sees. */
 export const plainName = (name: string): string =>
-  name
-    .normalize('NFKC')
-    .replaceAll(/[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF]/g, '')
-    .toLowerCase();
+  PRINTABLE.test(name) ? name.toLowerCase() : name.normalize('NFKC').replaceAll(UNSEEN, '').toLowerCase();
+
+const PRINTABLE = /^[ -~]*$/;
+const UNSEEN = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF]/g;
 
 const FOLDERS: ReadonlySet<string> = new Set(['.ssh', '.aws', '.gnupg', '.kube', '.docker']);
 const NAMES: ReadonlySet<string> = new Set([
@@ -35,6 +35,9 @@ const FORMS: readonly RegExp[] = [
 /** They say which variables there are, and are made to be shown. */
 const TEMPLATE = /\.(?:defaults|dist|example|sample|template)$/;
 
+/** Certificates that everybody has, in programs that come with their own. */
+const PUBLIC: ReadonlySet<string> = new Set(['cacert.pem']);
+
 /** The same for git and for what searches a project, which ask by patterns. */
 export const SECRET_GLOBS: readonly string[] = [
   ...[...FOLDERS].map((name) => `**/${name}/**`),
@@ -50,7 +53,7 @@ export function isSecretFile(names: readonly string[]): boolean {
   const plain = names.map(plainName);
   const last = plain.at(-1) ?? '';
   if (plain.slice(0, -1).some((name) => FOLDERS.has(name))) return true;
-  return !TEMPLATE.test(last) && (NAMES.has(last) || FORMS.some((form) => form.test(last)));
+  return !PUBLIC.has(last) && !TEMPLATE.test(last) && (NAMES.has(last) || FORMS.some((form) => form.test(last)));
 }
 
 const isNamed = (text: string): boolean => !/[$*{}\n]/.test(text) && isSecretFile(text.split('/'));
