@@ -13,7 +13,9 @@ import { Models } from '../activities/models/open-models.ts';
 import { NO_SETTINGS } from '../activities/models/resolve/settings.ts';
 import { startRun } from '../runs/start-run.ts';
 import type { Definition } from '../language/model.ts';
+import type { Store } from '../prisma/store/contract/contract.ts';
 import { openStore } from '../prisma/store/open-store.ts';
+import { keysIn, newKeyText, type SealKeys } from '../services/config/seal-key.ts';
 import { loadBundle } from '../worker/bundle.ts';
 import { connectWorker } from '../worker/worker-connection.ts';
 import { startWorker, STORE_POOL_SIZE } from '../worker/worker.ts';
@@ -95,6 +97,8 @@ export interface Lanes {
   width: number;
 }
 
+const keysOf = async (store: Store): Promise<SealKeys> => keysIn(await store.sealKey(newKeyText()));
+
 async function startSide(spec: WorkerSpec): Promise<Running> {
   const connection = await connectWorker({ address: spec.address });
   const { taskQueue, options } = spec;
@@ -132,7 +136,7 @@ async function startSide(spec: WorkerSpec): Promise<Running> {
   }
   const store = openStore({ url: spec.databaseUrl, poolSize: STORE_POOL_SIZE });
   const bundle = await loadBundle(spec.packageRoot);
-  const parts = { store, connection, namespace: 'default', taskQueues: [taskQueue], bundle };
+  const parts = { store, connection, namespace: 'default', keys: await keysOf(store), taskQueues: [taskQueue], bundle };
   const models = spec.modelUrl === '' ? {} : { models: modelsAt(spec) };
   const commands = [noopCommand, lookOf(spec.modelUrl)];
   const worker = await startWorker({ ...parts, ...models, commands, options: { ...settings, ...options } });

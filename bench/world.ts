@@ -8,7 +8,8 @@ import type { Definition } from '../language/model.ts';
 import { startRun } from '../runs/start-run.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { openStore } from '../prisma/store/open-store.ts';
-import { payloadStorage } from '../prisma/store/values/payload-driver.ts';
+import { dataConverter } from '../runs/temporal-connection.ts';
+import { keysIn, newKeyText } from '../services/config/seal-key.ts';
 import { LOOK, LOOK_FACTS, NOOP, NOOP_FACTS, seeding } from './definitions.ts';
 import { openStage, type Stage } from './stage.ts';
 import { createTwinTable } from './twin/activities.ts';
@@ -56,7 +57,8 @@ async function worldOn(stage: Stage): Promise<World> {
   await createTwinTable(databaseUrl);
   const store = openStore({ url: databaseUrl });
   const connection = await Connection.connect({ address });
-  const client = new Client({ connection, dataConverter: { externalStorage: payloadStorage(store) } });
+  const keys = keysIn(await store.sealKey(newKeyText()));
+  const client = new Client({ connection, dataConverter: dataConverter(store, keys) });
   const catalogue = { ...builtInCatalogue(), [NOOP]: NOOP_FACTS, [LOOK]: LOOK_FACTS };
   const twinBundle = await writeTwinBundle(stage.folder);
   const fork: World['fork'] = (side, own = {}) =>

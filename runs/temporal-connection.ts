@@ -1,8 +1,16 @@
-/** A connection to Temporal; apart from connect.ts, so that only those who need one load the library. */
+/**
+ * A connection to Temporal, and how values go there and come from there: sealed, and those that are large by
+ * the store. Apart from connect.ts, so that only those who need one load the library.
+ */
 import { Client, Connection } from '@temporalio/client';
+import { defaultPayloadConverter, type DataConverter } from '@temporalio/common';
 import type { Store } from '../prisma/store/contract/contract.ts';
-import { payloadStorage } from '../prisma/store/values/payload-driver.ts';
 import { connectionOptions, type Config } from '../services/config/config.ts';
+import { payloadStorage } from '../prisma/store/values/payload-driver.ts';
+import type { SealKeys } from '../services/config/seal-key.ts';
+import { openKeys } from '../services/seal/open-keys.ts';
+import { PayloadSeal } from '../services/seal/payload-seal.ts';
+import { unsealed } from '../workflows/messages/unsealed.ts';
 
 const CONNECT_MAX_MS = 10_000;
 
@@ -20,7 +28,26 @@ export async function namespaceId(client: Client): Promise<string> {
 
 export async function connectTemporal(config: Config, store: Store): Promise<Temporal> {
   const connection = await Connection.connect({ ...connectionOptions(config), connectTimeout: CONNECT_MAX_MS });
-  const { namespace } = config.temporal;
-  const client = new Client({ connection, namespace, dataConverter: { externalStorage: payloadStorage(store) } });
-  return { connection, client };
+  try {
+    const { namespace } = config.temporal;
+    const keys = await openKeys(config, store);
+    return { connection, client: new Client({ connection, namespace, dataConverter: dataConverter(store, keys) }) };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+export function dataConverter(store: Pick<Store, 'payloads'>, keys: SealKeys): DataConverter {
+  return { payloadCodecs: [payloadSeal(keys)], externalStorage: payloadStorage(store) };
+}
+
+const payloadSeal = (keys: SealKeys): PayloadSeal =>
+  new PayloadSeal({ keys, refused: (finding) => defaultPayloadConverter.toPayload(unsealed(finding)) });
+
+/** Opens what the client's Temporal holds, of any run. */
+export function viewerOf({ options }: Pick<Client, 'options'>): PayloadSeal {
+  const own = options.loadedDataConverter.payloadCodecs.find((codec) => codec instanceof PayloadSeal);
+  if (own === undefined) throw new Error('bug: a client without a seal');
+  return own.viewer();
 }

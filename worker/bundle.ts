@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ownRoot } from '../services/home/package-root.ts';
 import { type BundleOptions, bundleWorkflowCode, DefaultLogger, type WorkflowBundleOption } from '@temporalio/worker';
 
 export const BUNDLE_FILE = 'workflow-bundle.js';
@@ -14,6 +15,9 @@ export const BUNDLE_FILE = 'workflow-bundle.js';
  * On the first line, before the source map's first position.
  */
 const STACK_DEPTH = 'Error.stackTraceLimit=1;';
+
+/** Node loads it by its path, so a worker that runs from sources takes what they were compiled to. */
+export const failureConverterPath = join(ownRoot, 'dist', 'workflows', 'messages', 'failure-converter.js');
 
 /** A module of workflows/, compiled (.js) in dist/ and as it is (.ts) in the sources. */
 function workflowModule(name: string): string {
@@ -37,6 +41,7 @@ export async function buildBundle(): Promise<string> {
     // No module keeps state, so all workflows of a worker share what they evaluate to, and what V8 has
     // learnt about their functions: evaluated anew for each run they would begin as cold code.
     preloadModules: [workflowModule('sentinel')],
+    failureConverterPath: workflowModule('messages/failure-converter'),
     logger: new DefaultLogger('WARN'),
     webpackConfigHook: readable,
   });

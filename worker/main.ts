@@ -19,6 +19,7 @@ import {
 } from '../services/config/config.ts';
 import { makeHome } from '../services/home/own-home.ts';
 import { openProject } from './commands/project-parts.ts';
+import { openKeys } from '../services/seal/open-keys.ts';
 import { openModels } from './models.ts';
 import { Notifier } from './notifications/notifier.ts';
 import { settleCurrent } from './current-version.ts';
@@ -115,6 +116,7 @@ async function serve(serving: Serving): Promise<void> {
     store,
     connection,
     namespace: config.temporal.namespace,
+    keys: await openKeys(config, store),
     taskQueues: config.taskQueues,
     bundle,
     version,

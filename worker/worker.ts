@@ -15,11 +15,12 @@ import { Limiter, type LimitSettings } from '../activities/limits/limiter.ts';
 import type { Models } from '../activities/models/open-models.ts';
 import { Shelf } from '../activities/turns/cassettes/shelf.ts';
 import { BackgroundProcesses } from '../activities/shell/background.ts';
+import { dataConverter } from '../runs/temporal-connection.ts';
 import { runStarter, type RunServices } from '../runs/start-run.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
-import { payloadStorage } from '../prisma/store/values/payload-driver.ts';
-import { buildIdOf } from './bundle.ts';
+import { buildIdOf, failureConverterPath } from './bundle.ts';
 import type { WorkerVersion } from '../services/config/config.ts';
+import type { SealKeys } from '../services/config/seal-key.ts';
 import { LostRuns } from './background/lost-runs.ts';
 import { say } from './say.ts';
 import { refusedRunEnder } from './refused-runs.ts';
@@ -37,6 +38,8 @@ export interface WorkerParts {
   store: Store;
   connection: NativeConnection;
   namespace: string;
+  /** What it takes from Temporal is sealed with one of these, and what it gives with the first. */
+  keys: SealKeys;
   taskQueues: readonly string[];
   bundle: WorkflowBundleOption;
   /** Runs that start on this worker stay with workers of the same version; null: with any worker. */
@@ -100,8 +103,8 @@ function timesOf(graceMs: number): Partial<WorkerOptions> {
 
 export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { store, namespace, graceMs = 1000 * GRACE_SECONDS, underWay = new StepsUnderWay() } = parts;
-  const dataConverter = { externalStorage: payloadStorage(store) };
-  const client = new Client({ connection: parts.connection, namespace, dataConverter });
+  const converter = dataConverter(store, parts.keys);
+  const client = new Client({ connection: parts.connection, namespace, dataConverter: converter });
   const recorder = new RunRecorder(store, refusedRunEnder({ client, store, say }));
   const checkpoints = checkpointsIn(parts);
   const background = new BackgroundProcesses(async (of) => checkpoints?.end(of));
@@ -126,7 +129,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     workflowBundle: parts.bundle,
     activities,
     sinks: recorder.sinks(),
-    dataConverter,
+    dataConverter: { ...converter, failureConverterPath },
     maxConcurrentLocalActivityExecutions: SEGMENTS_AT_ONCE_MAX,
     interceptors: { activity: [underWay.interceptor] },
     ...timesOf(graceMs),

@@ -22,7 +22,12 @@ import { isSecretFile, plainName, SECRET_GLOBS } from '../../language/rights/sec
 import { realOf } from './helper-programs.ts';
 
 /** Files by which the home of another installation is known, whatever its name. */
-export const HOME_MARKS: readonly string[] = ['postgres.password', 'worker-settings.json', 'supervisor.lock'];
+export const HOME_MARKS: readonly string[] = [
+  'postgres.password',
+  'seal.key',
+  'worker-settings.json',
+  'supervisor.lock',
+];
 const RUN_LATER = ['sentinels', 'sentinel.config.ts', 'sentinel.config.js', 'sentinel.config.mjs'];
 
 /** The home of this worker, as it resolves; null where it was told of none. */

@@ -1,6 +1,7 @@
 /** Processor time of replaying a history, the interpreter's against the hand-written workflow's. */
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
+import { viewerOf } from '../../runs/temporal-connection.ts';
 import { payloadStorage } from '../../prisma/store/values/payload-driver.ts';
 import { loadBundle } from '../../worker/bundle.ts';
 import { shaped, SHAPES } from '../definitions.ts';
@@ -39,7 +40,10 @@ export async function replayCpuMs(
 export async function replayOptions(
   world: World,
 ): Promise<{ sentinel: ReplayWorkerOptions; twin: ReplayWorkerOptions }> {
-  const dataConverter = { externalStorage: payloadStorage(world.store) };
+  const dataConverter = {
+    externalStorage: payloadStorage(world.store),
+    payloadCodecs: [viewerOf(world.client)],
+  };
   return {
     sentinel: { workflowBundle: await loadBundle(packageRoot), dataConverter, sinks, replayName: 'sentinel' },
     twin: { workflowBundle: { codePath: world.twinBundle }, replayName: 'twin' },

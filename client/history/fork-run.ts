@@ -25,6 +25,7 @@ import type { Position } from '../../interpreter/position.ts';
 import { ClientError, refuseFault } from '../../runs/client-error.ts';
 import { asClientWould } from '../as-client-error.ts';
 import { startRun, type RunServices } from '../../runs/start-run.ts';
+import { viewerOf } from '../../runs/temporal-connection.ts';
 import { historyOf, partsOf, type Part } from './histories.ts';
 import { beginningBefore, modelRecords } from './model-records.ts';
 import type { ReplayParts } from './replay-history.ts';
@@ -162,7 +163,7 @@ async function findStanding(
   for (const { runId } of inOrderOfPromise(history, at)) {
     const part = await historyOf(client, handle, runId);
     const found = await retraceHistory(
-      { bundle, store },
+      { bundle, store, viewer: viewerOf(client) },
       { history: part, workflowId: workflowIdOf(handle) },
       onTheWayTo(target, part),
     );

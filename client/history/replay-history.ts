@@ -12,11 +12,14 @@ import {
 import type { Sinks } from '@temporalio/workflow';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import { payloadStorage } from '../../prisma/store/values/payload-driver.ts';
+import type { PayloadSeal } from '../../services/seal/payload-seal.ts';
 
 export interface ReplayParts {
   bundle: WorkflowBundleOption;
   /** Where large values are; a history that refers to none needs none. */
   store: Store | null;
+  /** Opens the values; a history that is not sealed needs none. */
+  viewer: PayloadSeal | null;
 }
 
 /** Null when it went the same way, else what the SDK says of the first place where it did not. */
@@ -31,13 +34,20 @@ export async function replayHistory(
 }
 
 /** For one history or many; quiets the runtime of this process. */
-export function replayOptions({ bundle, store }: ReplayParts, sinks: InjectedSinks<Sinks>): ReplayWorkerOptions {
+export function replayOptions(
+  { bundle, store, viewer }: ReplayParts,
+  sinks: InjectedSinks<Sinks>,
+): ReplayWorkerOptions {
   keepQuiet();
+  const dataConverter = {
+    ...(store === null ? {} : { externalStorage: payloadStorage(store) }),
+    ...(viewer === null ? {} : { payloadCodecs: [viewer] }),
+  };
   return {
     workflowBundle: bundle,
     replayName: 'sentinel',
     sinks,
-    ...(store === null ? {} : { dataConverter: { externalStorage: payloadStorage(store) } }),
+    dataConverter,
   };
 }
 

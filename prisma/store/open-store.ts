@@ -11,6 +11,7 @@ import { definitions } from './values/definitions.ts';
 import { logs } from './logs/logs.ts';
 import { groups } from './runs/groups.ts';
 import { inbox } from './runs/inbox.ts';
+import { installation } from './values/installation.ts';
 import { incidents } from './runs/incidents.ts';
 import { limits } from './models/limits.ts';
 import { notifications } from './events/notifications.ts';
@@ -73,11 +74,7 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
       new StoreSession(database, sharedReads, transactions, (handle, events) =>
         announcer.announceEvents(handle, events),
       ),
-    async installation() {
-      const [row] = await database.query<{ id: string }>('select id from installation', []);
-      if (row === undefined) throw new Error('bug: a database without its installation');
-      return row.id;
-    },
+    ...installation(database),
     async ping() {
       await database.query('select 1', []);
     },

@@ -13,6 +13,7 @@ import * as z from 'zod';
 import { ConfigError } from '../home/config-error.ts';
 import { defaultHome, ownRoot } from '../home/package-root.ts';
 import { configFileOf } from './project-file.ts';
+import { keysFault } from './seal-key.ts';
 import { readServicesState, type ServicesState } from './services-state.ts';
 import {
   GRACE_SECONDS,
@@ -61,6 +62,8 @@ export interface Config {
     url: string | null;
     isExternal: boolean;
   };
+  /** `SENTINEL_KEY` or the file of `SENTINEL_KEY_FILE`, as they are written; null: the installation has a key of its own (services/seal/open-keys.ts). */
+  seal: { keys: string } | null;
   /** Null: no secret is set, so none are received. */
   webhooks: WebhookSettings | null;
   /** Keys and addresses of model providers. */
@@ -94,6 +97,11 @@ const Settings = z.object({
   SENTINEL_CACHE: z.string().optional(),
   XDG_CACHE_HOME: z.string().optional(),
   SENTINEL_TASK_QUEUES: z.string().optional(),
+  SENTINEL_KEY: z.string().optional(),
+  SENTINEL_KEY_FILE: z
+    .string()
+    .refine((path) => existsSync(path), 'names a file that does not exist; give the path of a file with a key')
+    .optional(),
   SENTINEL_WEB_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
   SENTINEL_TEMPORAL_PORT: port,
   SENTINEL_TEMPORAL_UI_PORT: port,
@@ -143,6 +151,7 @@ export function readConfig(env: Environment = process.env): Config {
       url: settings.DATABASE_URL ?? (embedded?.postgres?.isExternal === false ? embedded.postgres.url : null),
       isExternal: settings.DATABASE_URL !== undefined,
     },
+    seal: givenKeys(settings),
     webhooks: webhookSettings(settings),
     models: modelEnvironment(settings),
     project: projectOf(settings),
@@ -213,6 +222,7 @@ export function settingsFingerprint(config: Config): string {
     temporal.tls,
     database.isExternal ? database.url : null,
     queues,
+    config.seal,
     config.webhooks,
     config.models,
     config.project,
@@ -266,6 +276,16 @@ function tlsFiles(settings: Settings): TlsFiles | null {
   }
   if (!wanted) return null;
   return { cert: cert ?? null, key: key ?? null, ca: ca ?? null, serverName: serverName ?? null };
+}
+
+function givenKeys({ SENTINEL_KEY: given, SENTINEL_KEY_FILE: path }: Settings): Config['seal'] {
+  if (given !== undefined && path !== undefined)
+    throw new ConfigError('SENTINEL_KEY and SENTINEL_KEY_FILE are both set: keep the one that holds your keys.');
+  const keys = given ?? (path === undefined ? undefined : readFileSync(path, 'utf8'));
+  if (keys === undefined) return null;
+  const fault = keysFault(keys);
+  if (fault !== null) throw new ConfigError(`${given === undefined ? 'SENTINEL_KEY_FILE' : 'SENTINEL_KEY'} ${fault}.`);
+  return { keys };
 }
 
 function projectOf({ SENTINEL_PROJECT: folder }: Settings): Config['project'] {

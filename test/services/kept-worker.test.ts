@@ -7,7 +7,8 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { startRun } from '../../runs/start-run.ts';
 import type { Definition, Step } from '../../language/model.ts';
 import { openStore } from '../../prisma/store/open-store.ts';
-import { payloadStorage } from '../../prisma/store/values/payload-driver.ts';
+import { dataConverter } from '../../runs/temporal-connection.ts';
+import { homeKeys } from '../../services/seal/home-key.ts';
 import { connectionOptions, readConfig } from '../../services/config/config.ts';
 import { ensureServices, type ServicesOptions } from '../../services/ensure-services.ts';
 import { stopServices } from '../../services/stop-services.ts';
@@ -51,7 +52,7 @@ test(
     const store = openStore({ url: config.database.url ?? '' });
     const connection = await Connection.connect(connectionOptions(config));
     try {
-      const client = new Client({ connection, dataConverter: { externalStorage: payloadStorage(store) } });
+      const client = new Client({ connection, dataConverter: dataConverter(store, homeKeys(home)) });
       const steps = ['touch begun; while [ ! -e go ]; do sleep 0.1; done', 'touch ended'].map((command): Step => ({
         type: 'shell',
         command,

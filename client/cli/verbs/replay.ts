@@ -54,12 +54,14 @@ type Told = ReplayReport & { handle: string };
 
 async function replayStored(client: OpenClient, handle: string): Promise<Told> {
   await client.find(handle);
-  const [{ replayRun }, { historyOf, partsOf }, { ownBundle }, { store, client: temporal }] = await Promise.all([
-    import('../../history/replay-run.ts'),
-    import('../../history/histories.ts'),
-    import('../../history/bundle.ts'),
-    client.parts(),
-  ]);
+  const [{ replayRun }, { historyOf, partsOf }, { ownBundle }, { viewerOf }, { store, client: temporal }] =
+    await Promise.all([
+      import('../../history/replay-run.ts'),
+      import('../../history/histories.ts'),
+      import('../../history/bundle.ts'),
+      import('../../../runs/temporal-connection.ts'),
+      client.parts(),
+    ]);
   const histories = async function* (): AsyncGenerator<History> {
     for (const { runId } of await partsOf(temporal, handle)) yield await historyOf(temporal, handle, runId);
   };
@@ -69,20 +71,30 @@ async function replayStored(client: OpenClient, handle: string): Promise<Told> {
   };
   return {
     handle,
-    ...(await replayRun({ bundle: await ownBundle(), store }, workflowIdOf(handle), histories(), stored)),
+    ...(await replayRun(
+      { bundle: await ownBundle(), store, viewer: viewerOf(temporal) },
+      workflowIdOf(handle),
+      histories(),
+      stored,
+    )),
   };
 }
 
-/** Large values of a run are in the store. A history without large values needs no store. */
+/** Large values of a run are in the store. A history without large values needs no store, and one that is not sealed no key. */
 async function replayFile(client: OpenClient, history: History): Promise<Told> {
-  const [{ replayRun }, { ownBundle }] = await Promise.all([
+  const [{ replayRun }, { ownBundle }, { keysIfThere }, { PayloadSeal }, { readConfig }] = await Promise.all([
     import('../../history/replay-run.ts'),
     import('../../history/bundle.ts'),
+    import('../../../services/seal/open-keys.ts'),
+    import('../../../services/seal/payload-seal.ts'),
+    import('../../../services/config/config.ts'),
   ]);
   const workflowId =
     history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? workflowIdOf('replayed');
+  const store = await client.storeIfUp();
+  const keys = await keysIfThere(readConfig(), store);
   const report = await replayRun(
-    { bundle: await ownBundle(), store: await client.storeIfUp() },
+    { bundle: await ownBundle(), store, viewer: keys === null ? null : PayloadSeal.viewer(keys) },
     workflowId,
     [history],
     null,

@@ -324,6 +324,8 @@ export interface Store {
   session(): OpenSession;
   /** Names this database: whoever shares it is of one installation, and nobody else is. */
   installation(): Promise<string>;
+  /** The key that seals what goes to Temporal, for those who share this database; the first one to ask makes it. */
+  sealKey(made: string): Promise<string>;
   /** Resolves when a trivial query answers; rejects with the driver's error. */
   ping(): Promise<void>;
   close(): Promise<void>;

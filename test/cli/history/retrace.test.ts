@@ -18,7 +18,7 @@ const historiesOf = (name: string): unknown[] =>
 async function standingAt(name: string, key: string, seq: number | null = null, part = 0): Promise<Standing> {
   const history = historyFromJSON(historiesOf(name)[part]);
   const found = await retraceHistory(
-    { bundle, store: null },
+    { bundle, store: null, viewer: null },
     { history, workflowId: `sentinel/recorded-${name}` },
     { key, seq },
   );
@@ -78,7 +78,7 @@ describe('a recorded run stood', () => {
 
 const replay = (name: string, histories: unknown[]): ReturnType<typeof replayRun> =>
   replayRun(
-    { bundle, store: null },
+    { bundle, store: null, viewer: null },
     `sentinel/recorded-${name}`,
     histories.map((history) => historyFromJSON(history)),
     null,
@@ -115,7 +115,7 @@ describe('replay', () => {
     const name = 'loop-of-activities';
     const histories = historiesOf(name).map((history) => historyFromJSON(history));
     const event = { seq: 1, at: 0, key: 'steps.0@1', type: 'warning' as const, code: 'X', message: 'x' };
-    const report = await replayRun({ bundle, store: null }, `sentinel/recorded-${name}`, histories, () =>
+    const report = await replayRun({ bundle, store: null, viewer: null }, `sentinel/recorded-${name}`, histories, () =>
       Promise.resolve({ events: [event], hasEnded: true }),
     );
     expect(report.ok).toBe(false);

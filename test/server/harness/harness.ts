@@ -9,10 +9,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
-import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { ApplicationFailure, CancelledFailure, defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { execa } from 'execa';
 import { inject } from 'vitest';
+import { dataConverter, viewerOf } from '../../../runs/temporal-connection.ts';
 import { startRun, type StartRequest } from '../../../runs/start-run.ts';
+import { keysIn, newKeyText, type SealKeys } from '../../../services/config/seal-key.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Catalogue } from '../../../language/catalogue.ts';
 import type { Definition } from '../../../language/model.ts';
@@ -21,7 +23,6 @@ import type { Store } from '../../../prisma/store/contract/contract.ts';
 import { everyEvent } from '../../../prisma/store/runs/every-event.ts';
 import { migrate } from '../../../prisma/store/connection/migrate.ts';
 import { openStore } from '../../../prisma/store/open-store.ts';
-import { payloadStorage } from '../../../prisma/store/values/payload-driver.ts';
 import type { RunResult } from '../../../interpreter/outcome.ts';
 import {
   QUERIES,
@@ -58,6 +59,8 @@ type StartOptions = Partial<Pick<StartRequest, 'inputs' | 'handle' | 'continueEv
 export class Harness {
   readonly store: Store;
   readonly client: Client;
+  /** As whoever shares the database has them. */
+  readonly keys: SealKeys;
   readonly databaseUrl: string;
   readonly taskQueue: string;
   /** The project of a run that is given no other. */
@@ -69,20 +72,24 @@ export class Harness {
   catalogue: Catalogue = catalogue;
   private readonly workers: WorkerProcess[] = [];
 
-  private constructor(addresses: Addresses, databaseUrl: string, connection: Connection) {
+  private constructor(addresses: Addresses, databaseUrl: string, connection: Connection, keys: SealKeys) {
+    this.keys = keys;
     this.addresses = addresses;
     this.databaseUrl = databaseUrl;
     this.taskQueue = `test-${randomUUID()}`;
     this.project = mkdtempSync(join(tmpdir(), 'sentinel-project-'));
     this.store = openStore({ url: databaseUrl });
-    this.client = new Client({ connection, dataConverter: { externalStorage: payloadStorage(this.store) } });
+    this.client = new Client({ connection, dataConverter: dataConverter(this.store, keys) });
   }
 
   static async open(addresses: Addresses = sharedAddresses()): Promise<Harness> {
     const database = await createDatabase(addresses.postgresUrl);
     await migrate(database.url);
     const connection = await Connection.connect({ address: addresses.temporalAddress });
-    return new Harness(addresses, database.url, connection);
+    const store = openStore({ url: database.url, poolSize: 1 });
+    const keys = keysIn(await store.sealKey(newKeyText()));
+    await store.close();
+    return new Harness(addresses, database.url, connection, keys);
   }
 
   async close(): Promise<void> {
@@ -204,6 +211,12 @@ export class Harness {
 
   async history(handle: string): Promise<History> {
     return this.workflow(handle).fetchHistory();
+  }
+
+  /** What a payload of the run's history holds. */
+  async opened(payload: Payload): Promise<unknown> {
+    const [plain = payload] = await viewerOf(this.client).decode([payload]);
+    return defaultPayloadConverter.fromPayload(plain);
   }
 
   /** Rows of a collection, in the order of their making. */

@@ -9,6 +9,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker, type ReplayHistoriesIterable } from '@temporalio/worker';
 import { historyOf, partsOf } from '../../../client/history/histories.ts';
 import { replayOptions } from '../../../client/history/replay-history.ts';
+import { viewerOf } from '../../../runs/temporal-connection.ts';
 import { loadBundle } from '../../../worker/bundle.ts';
 import { handleOf, workflowIdOf } from '../../../workflows/messages/messages.ts';
 import type { Harness } from './harness.ts';
@@ -29,7 +30,10 @@ export async function notReplayed(harness: Harness, handles: readonly string[], 
   const sinks = {
     recorder: { append: { callDuringReplay: true, fn: () => undefined }, settle: { fn: () => undefined } },
   };
-  const options = replayOptions({ bundle: await loadBundle(packageRoot), store: harness.store }, sinks);
+  const options = replayOptions(
+    { bundle: await loadBundle(packageRoot), store: harness.store, viewer: viewerOf(harness.client) },
+    sinks,
+  );
   const said: string[] = [];
   for await (const { workflowId, runId, error } of Worker.runReplayHistories(options, histories(harness, handles))) {
     if (error === undefined) continue;

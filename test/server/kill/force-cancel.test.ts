@@ -87,7 +87,14 @@ test('a run whose workflow task fails again and again, which does not hold up it
   });
   const connection = await NativeConnection.connect({ address: sharedAddresses().temporalAddress });
   onTestFinished(() => connection.close());
-  const worker = await startWorker({ store, connection, namespace: 'default', taskQueues: [taskQueue], bundle });
+  const worker = await startWorker({
+    store,
+    connection,
+    namespace: 'default',
+    keys: harness.keys,
+    taskQueues: [taskQueue],
+    bundle,
+  });
   const handle = await harness.start(once('throws', [shell('true')]));
   await until(async () => {
     const { events = [] } = await harness.history(handle);

@@ -1,5 +1,4 @@
 /** What people see of a model step that is under way: for whom it waits, and how far its turn is. */
-import { defaultPayloadConverter } from '@temporalio/common';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { once } from '../harness/definitions.ts';
 import { Harness, until } from '../harness/harness.ts';
@@ -67,7 +66,7 @@ test.each([
       const { raw } = await harness.workflow(handle).describe();
       const payload = raw.pendingActivities?.find(({ activityId }) => activityId === activity)?.heartbeatDetails
         ?.payloads?.[0];
-      return payload ? defaultPayloadConverter.fromPayload(payload) : null;
+      return payload ? harness.opened(payload) : null;
     };
     await until(async () => JSON.stringify(await beat()).includes('"characters":14'));
     expect(await beat()).toEqual({
@@ -80,10 +79,10 @@ test.each([
     const { events } = await harness.history(handle);
     const shown = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled, userMetadata }) =>
       ['llm', 'agent'].includes(scheduled?.activityType?.name ?? '') && userMetadata?.summary
-        ? [defaultPayloadConverter.fromPayload(userMetadata.summary)]
+        ? [harness.opened(userMetadata.summary)]
         : [],
     );
-    expect(shown).toEqual(summaries);
+    expect(await Promise.all(shown)).toEqual(summaries);
     await harness.workflow(handle).cancel();
     await harness.result(handle);
   },

@@ -173,5 +173,5 @@ async function startedBy(handle: string): Promise<string> {
 async function startInputOf(handle: string): Promise<{ [name: string]: Json }> {
   const { events = [] } = await harness.workflow(handle).fetchHistory();
   const [payload] = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
-  return JSON.parse(Buffer.from(payload?.data ?? []).toString('utf8')) as { [name: string]: Json };
+  return (await harness.opened(payload ?? {})) as { [name: string]: Json };
 }

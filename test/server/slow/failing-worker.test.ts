@@ -19,7 +19,14 @@ test('a worker whose core fails ends by itself', { timeout: 120_000 }, async () 
   });
   const connection = await NativeConnection.connect({ address: sharedAddresses().temporalAddress });
   try {
-    const worker = await startWorker({ store, connection, namespace: 'default', taskQueues: [taskQueue], bundle });
+    const worker = await startWorker({
+      store,
+      connection,
+      namespace: 'default',
+      keys: harness.keys,
+      taskQueues: [taskQueue],
+      bundle,
+    });
     const ended = worker.done.then(
       () => 'well',
       () => 'with an error',

@@ -48,7 +48,9 @@ test('Prisma reads every table with all its columns', async () => {
       prisma.evaluation.findMany(),
     ]);
     expect(found.flat()).toEqual([]);
-    expect(await prisma.installation.findMany()).toEqual([{ id: expect.stringMatching(/^[\da-f-]{36}$/) as string }]);
+    expect(await prisma.installation.findMany()).toEqual([
+      { id: expect.stringMatching(/^[\da-f-]{36}$/) as string, sealKey: null },
+    ]);
   } finally {
     await prisma.$disconnect();
   }
