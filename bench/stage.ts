@@ -47,11 +47,7 @@ export async function openStage(): Promise<Stage> {
     const project = join(folder, 'project');
     mkdirSync(project);
     writeFileSync(join(project, 'notes.txt'), 'a small file to read\n'.repeat(40));
-    const postgres = new PostgresServer({
-      home: folder,
-      programs: await locatePostgres(folder),
-      port: await choosePort([]),
-    });
+    const postgres = new PostgresServer({ home: folder, programs: await locatePostgres(folder) });
     const temporal = new TemporalServer({
       home: folder,
       namespace: 'default',

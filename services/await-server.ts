@@ -8,7 +8,7 @@ import { logFile, quoteLog } from './home/home-files.ts';
 import { ServicesError } from './config/services-error.ts';
 import { readServicesState, type ServicesState } from './config/services-state.ts';
 import { homeDoubtText } from './home/own-home.ts';
-import { accepts, LOOPBACK } from './processes/ports.ts';
+import { accepts, placeOf } from './processes/ports.ts';
 import { isUpAndAlive } from './processes/process-identity.ts';
 import { lockHolder, successorOf } from './supervisor/supervisor-lock.ts';
 
@@ -59,6 +59,6 @@ function isBringingUp(home: string, state: ServicesState | null): boolean {
 
 async function isServing(state: ServicesState | null, name: EmbeddedServer): Promise<boolean> {
   const server = state?.[name];
-  if (server === null || server === undefined || server.isExternal || server.port === null) return false;
-  return isUpAndAlive(server.process) && (await accepts(LOOPBACK, server.port));
+  const place = server === null || server === undefined || server.isExternal ? null : placeOf(server);
+  return place !== null && isUpAndAlive(server?.process ?? null) && (await accepts(place));
 }

@@ -5,13 +5,19 @@
  *
  * Nothing is changed before the servers that the settings name have answered.
  */
+import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, type Environment, readConfig, settingsFingerprint } from './config/config.ts';
 import { logFile, quoteLog } from './home/home-files.ts';
 import { ServicesError } from './config/services-error.ts';
-import { readServicesState, type ServicesState } from './config/services-state.ts';
+import {
+  type PostgresState,
+  readServicesState,
+  type ServicesState,
+  type TemporalState,
+} from './config/services-state.ts';
 import { makeHome } from './home/own-home.ts';
-import { accepts, isLoopback, LOOPBACK } from './processes/ports.ts';
+import { accepts, isLoopback, placeOf } from './processes/ports.ts';
 import { isUpAndAlive, seemsAlive } from './processes/process-identity.ts';
 import type { ProcessLock } from './processes/process-lock.ts';
 import { changedSettings, withKeptSettings } from './supervisor/kept-settings.ts';
@@ -156,18 +162,21 @@ class Start {
 
 /** An address in the environment is taken for somebody else's: an embedded server would be ended for itself. */
 function ownServerNamed(state: ServicesState | null, { temporal, database }: Config): string | null {
-  if (temporal.isExternal && isAt(state?.temporal ?? null, temporal.address))
+  if (temporal.isExternal && isLiving(state?.temporal) && isAt(state.temporal, temporal.address))
     return `TEMPORAL_ADDRESS names ${temporal.address}, which is the embedded Temporal server of these services: unset it, and they use that server by themselves. Nothing was changed.`;
-  const host = database.isExternal && database.url !== null ? new URL(database.url).host : null;
-  if (isAt(state?.postgres ?? null, host))
-    return `DATABASE_URL names ${host}, which is the embedded Postgres of these services: unset it, and they use that database by themselves. Nothing was changed.`;
+  const folder = database.isExternal && database.url !== null ? new URL(database.url).searchParams.get('host') : null;
+  if (folder !== null && isLiving(state?.postgres) && resolve(folder) === dirname(state.postgres.socket ?? ''))
+    return `DATABASE_URL names ${folder}, where the embedded Postgres of these services listens: unset it, and they use that database by themselves. Nothing was changed.`;
   return null;
 }
 
-function isAt(own: ServicesState['temporal'] | ServicesState['postgres'], address: string | null): boolean {
+function isAt(own: TemporalState, address: string | null): boolean {
   const [, host = '', port] = /^(.*):(\d+)$/.exec(address ?? '') ?? [];
-  if (own === null || own.process === null || !seemsAlive(own.process)) return false;
   return isLoopback(host) && Number(port) === own.port;
+}
+
+function isLiving<Server extends TemporalState | PostgresState>(own: Server | null | undefined): own is Server {
+  return own?.process !== null && own?.process !== undefined && seemsAlive(own.process);
 }
 
 async function areServing(state: ServicesState, config: Config, withWorker: boolean): Promise<boolean> {
@@ -194,11 +203,8 @@ async function awayServices(state: ServicesState, withWorker: boolean): Promise<
   const servers = (['postgres', 'temporal'] as const).map(async (name) => {
     const service = state[name];
     if (service?.isExternal === true) return [];
-    const isUp =
-      service !== null &&
-      isUpAndAlive(service.process) &&
-      service.port !== null &&
-      (await accepts(LOOPBACK, service.port));
+    const place = service === null ? null : placeOf(service);
+    const isUp = service !== null && place !== null && isUpAndAlive(service.process) && (await accepts(place));
     return isUp ? [] : [name];
   });
   const away: string[] = (await Promise.all(servers)).flat();

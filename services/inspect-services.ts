@@ -191,7 +191,9 @@ async function inspectPostgres(config: Config, state: ServicesState | null): Pro
   const remedy = isExternal
     ? 'Check that DATABASE_URL is right and that its Postgres runs, or unset it to use the embedded one; runs wait until it is back.'
     : `Run \`sentinel up\`; its log is ${logFile(config.home, 'postgres')}.`;
-  const server = { name: 'postgres', where: shownUrl(url, state), ...portOf(url === null ? null : new URL(url).host) };
+  const own = state?.postgres ?? null;
+  const port = isExternal && url !== null ? portOf(new URL(url).host) : {};
+  const server = { name: 'postgres', where: shownDatabase(url, own), ...port };
   const migrations = { name: 'migrations', where: null, version: null };
   const unknown = { ...migrations, ok: false, found: 'unknown, the database does not answer', remedy: 'See postgres.' };
   if (url === null) return [{ ...server, ok: false, found: 'not started', version: null, remedy }, unknown];
@@ -205,7 +207,7 @@ async function inspectPostgres(config: Config, state: ServicesState | null): Pro
     await client.connect();
     const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
     const pending = await pendingMigrations(client, config.packageRoot);
-    const found = `${isExternal ? 'DATABASE_URL' : (state?.postgres?.foundAs ?? 'embedded')}, answers`;
+    const found = `${isExternal ? 'DATABASE_URL' : (own?.foundAs ?? 'embedded')}, answers`;
     return [
       { ...server, ok: true, found, version: rows[0]?.server_version ?? null },
       pending.length === 0
@@ -312,14 +314,14 @@ async function inspectWebhooks(env: Environment): Promise<DoctorEntry> {
   return remedy === undefined ? entry : { ...entry, remedy };
 }
 
-/** Without the password. */
-function shownUrl(url: string | null, state: ServicesState | null): string | null {
-  if (url === null) return state?.postgres?.dataDir ?? null;
+/** Our own by its data and its socket, somebody else's without the password. */
+function shownDatabase(url: string | null, own: ServicesState['postgres']): string | null {
+  if (url === null) return own?.dataDir ?? null;
+  if (own !== null && own.url === url && own.socket !== null)
+    return dirname(own.socket) === own.dataDir ? own.socket : `${own.socket} (${own.dataDir})`;
   const shown = new URL(url);
   shown.password = '';
-  shown.searchParams.delete('host');
-  const dataDir = state?.postgres?.url === url ? state.postgres.dataDir : null;
-  return dataDir === null ? shown.href : `${shown.href} (${dataDir})`;
+  return shown.href;
 }
 
 function portOf(host: string | null): { port?: number } {

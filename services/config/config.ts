@@ -83,7 +83,7 @@ export interface Config {
   /** Base address of the Temporal Web UI; null when there is nothing to guess it from. */
   webUrl: string | null;
   /** Ports the embedded services ask for first; another free one is taken when occupied. */
-  preferredPorts: { temporal: number; temporalUi: number; postgres: number };
+  preferredPorts: { temporal: number; temporalUi: number };
 }
 
 const flag = z.stringbool({ error: 'must be true or false' }).optional();
@@ -105,7 +105,6 @@ const Settings = z.object({
   SENTINEL_WEB_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' }).optional(),
   SENTINEL_TEMPORAL_PORT: port,
   SENTINEL_TEMPORAL_UI_PORT: port,
-  SENTINEL_POSTGRES_PORT: port,
   ...WORKER_SETTINGS,
   TEMPORAL_ADDRESS: z
     .string()
@@ -164,7 +163,6 @@ export function readConfig(env: Environment = process.env): Config {
     preferredPorts: {
       temporal: settings.SENTINEL_TEMPORAL_PORT ?? 7233,
       temporalUi: settings.SENTINEL_TEMPORAL_UI_PORT ?? (settings.SENTINEL_TEMPORAL_PORT ?? 7233) + 1000,
-      postgres: settings.SENTINEL_POSTGRES_PORT ?? 54_329,
     },
   };
 }

@@ -36,7 +36,8 @@ export type TemporalState = z.infer<typeof TemporalState>;
 const PostgresState = z.object({
   isExternal: z.boolean(),
   url: z.string(),
-  port: z.number().nullable(),
+  /** The path of the socket on which it listens. */
+  socket: z.string().nullable(),
   dataDir: z.string().nullable(),
   version: z.string().nullable(),
   foundAs: z.string(),

@@ -3,7 +3,6 @@
  * root, so root runs it as the system user `postgres`, who must be able to reach the programs and
  * the data: what lies under a folder closed to others (a checkout in /root) moves to /var/lib.
  */
-import { createHash } from 'node:crypto';
 import {
   chmodSync,
   cpSync,
@@ -20,6 +19,7 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
 import { runToEnd } from '../processes/run-to-end.ts';
+import { nameOfHome, shortFolderFor } from '../processes/sockets.ts';
 
 const ACCOUNT = 'postgres';
 const OPEN_PLACE = '/var/lib/sentinel';
@@ -160,9 +160,14 @@ async function reachablePrograms(folder: string, account: Account): Promise<stri
   return join(copy, basename(folder));
 }
 
+/** For the socket, where the path of the data is too long for one. */
+export function socketPlaceFor(home: string, account: Account | null): string {
+  return account === null ? join(shortFolderFor(home), 'postgres') : join(openPlaceFor(home), 'socket');
+}
+
 /** One folder for each home, so that two checkouts keep their data apart. */
 function openPlaceFor(home: string): string {
-  const place = join(OPEN_PLACE, createHash('sha256').update(home).digest('hex').slice(0, 12));
+  const place = join(OPEN_PLACE, nameOfHome(home));
   mkdirSync(place, { recursive: true });
   openToOthers(OPEN_PLACE);
   openToOthers(place);

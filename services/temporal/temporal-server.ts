@@ -88,7 +88,7 @@ export class TemporalServer {
 
   /** It listens before it knows our search attributes, and a run cannot start without those. */
   async answers(): Promise<boolean> {
-    if (!(await accepts(LOOPBACK, this.port))) return false;
+    if (!(await accepts({ host: LOOPBACK, port: this.port }))) return false;
     try {
       return await withTemporal({ address: this.address }, 2000, async (connection) => {
         this.version = await serverVersion(connection);

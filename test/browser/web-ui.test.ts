@@ -15,7 +15,6 @@ const env = {
   SENTINEL_HOME: home,
   SENTINEL_TEMPORAL_PORT: '27233',
   SENTINEL_TEMPORAL_UI_PORT: '28233',
-  SENTINEL_POSTGRES_PORT: '25432',
 };
 const sentinel = (...args: string[]) => execa(join(root, 'sentinel'), args, { env, reject: false });
 

@@ -80,7 +80,7 @@ const accepted: [string, Record<string, string>, (config: Config) => unknown, un
     'preferred ports',
     { SENTINEL_TEMPORAL_PORT: '9000' },
     ({ preferredPorts }) => preferredPorts,
-    { temporal: 9000, temporalUi: 10_000, postgres: 54_329 },
+    { temporal: 9000, temporalUi: 10_000 },
   ],
 ];
 
@@ -119,8 +119,8 @@ const refused: [string, Record<string, string>, RegExp][] = [
   ['a build id with a blank', { SENTINEL_BUILD_ID: 'a b' }, /^SENTINEL_BUILD_ID \("a b"\) must be/],
   [
     'a port out of range',
-    { SENTINEL_POSTGRES_PORT: '70000' },
-    /SENTINEL_POSTGRES_PORT \("70000"\) must be between 1 and 65535/,
+    { SENTINEL_TEMPORAL_PORT: '70000' },
+    /SENTINEL_TEMPORAL_PORT \("70000"\) must be between 1 and 65535/,
   ],
 ];
 
@@ -190,8 +190,8 @@ describe('recorded services', () => {
     },
     postgres: {
       isExternal: false,
-      url: 'postgres://a@127.0.0.1:9/b',
-      port: 9,
+      url: 'postgres://a@localhost:5432/b?host=%2Fc',
+      socket: '/c/.s.PGSQL.5432',
       dataDir: null,
       version: null,
       foundAs: '',
@@ -205,7 +205,7 @@ describe('recorded services', () => {
     const config = read();
     expect([config.temporal.address, config.database.url, config.webUrl]).toEqual([
       '127.0.0.1:7',
-      'postgres://a@127.0.0.1:9/b',
+      'postgres://a@localhost:5432/b?host=%2Fc',
       'http://127.0.0.1:8',
     ]);
     expect(read({ TEMPORAL_ADDRESS: 'there:1' }).temporal.address).toBe('there:1');

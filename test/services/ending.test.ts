@@ -24,7 +24,6 @@ beforeAll(async () => {
   env = { ...services.options.env, USER: 'ada' };
   const state = await ensureServices(services.options);
   url = new URL(state.postgres?.url ?? '');
-  url.search = '';
   address = state.temporal?.address ?? '';
 }, 120_000);
 afterAll(async () => {
@@ -34,7 +33,7 @@ afterAll(async () => {
 }, 120_000);
 
 /** Takes connections and, once it is frozen, passes nothing on; without a target it never answers. */
-async function relay(target?: { host: string; port: number }): Promise<{ port: number; freeze: () => void }> {
+async function relay(target?: { path: string }): Promise<{ port: number; freeze: () => void }> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
     sockets.add(socket.on('error', () => undefined));
@@ -227,9 +226,10 @@ describe('services whose worker is at a step', { timeout: 240_000 }, () => {
 
   it('let go of whoever follows a run when the database falls silent', async () => {
     await begin('followed');
-    const { port, freeze } = await relay({ host: '127.0.0.1', port: Number(new URL(url.href).port) });
+    const { port, freeze } = await relay({ path: readServicesState(services.home)?.postgres?.socket ?? '' });
     const through = new URL(url.href);
-    through.port = String(port);
+    through.host = `127.0.0.1:${port}`;
+    through.search = '';
     const { child, said, text } = startSentinel({ ...env, DATABASE_URL: through.href }, ['follow', 'followed']);
     await expect.poll(text, { timeout: 30_000 }).toContain('followed');
     freeze();

@@ -24,14 +24,12 @@ let options: ServicesOptions & { env: NodeJS.ProcessEnv };
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'sentinel-worker-'));
   chmodSync(home, 0o755);
-  const [temporal, taken] = [await choosePort([]), new Set<number>()];
-  const ui = await choosePort([], taken.add(temporal));
-  const postgres = await choosePort([], taken.add(ui));
+  const temporal = await choosePort([]);
+  const ui = await choosePort([], new Set([temporal]));
   const { TEMPORAL_ADDRESS: _address, DATABASE_URL: _url, ...rest } = process.env;
   const ports = {
     SENTINEL_TEMPORAL_PORT: String(temporal),
     SENTINEL_TEMPORAL_UI_PORT: String(ui),
-    SENTINEL_POSTGRES_PORT: String(postgres),
   };
   options = { supervisorProgram: inject('supervisorProgram'), env: { ...rest, ...ports, SENTINEL_HOME: home } };
 }, 120_000);

@@ -5,7 +5,7 @@
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureServices } from '../../services/ensure-services.ts';
@@ -61,7 +61,6 @@ async function execute(url: string, text: string): Promise<void> {
 const withPassword = (password: string): string => {
   const url = new URL(database.href);
   url.password = password;
-  url.search = '';
   return url.href;
 };
 
@@ -105,7 +104,7 @@ describe('whoever looks', { timeout: 300_000 }, () => {
         /^sentinel: The Temporal server does not have what TEMPORAL_NAMESPACE names .*'nowhere'/,
       ) as string,
     });
-    const bare = { ...env, DATABASE_URL: withPassword(database.password).replace(/\w+$/, 'postgres') };
+    const bare = { ...env, DATABASE_URL: withPassword(database.password).replace('/sentinel?', '/postgres?') };
     for (const verb of ['list', 'inbox', 'status none'])
       expect(await sentinel(bare, ...verb.split(' '))).toMatchObject({
         code: 1,
@@ -134,11 +133,11 @@ describe('whoever acts', { timeout: 300_000 }, () => {
   it('is refused the embedded servers under the name of somebody else', async () => {
     const before = standing();
     const { temporal, postgres } = readServicesState(ours.home) ?? {};
-    const own = `127.0.0.1:${postgres?.port ?? ''}`;
+    const own = encodeURIComponent(dirname(postgres?.socket ?? ''));
     for (const [settings, says] of [
       [{ TEMPORAL_ADDRESS: temporal?.address ?? '' }, /TEMPORAL_ADDRESS names .* unset it/],
       [{ TEMPORAL_ADDRESS: `localhost:${temporal?.port ?? ''}` }, /TEMPORAL_ADDRESS names .* unset it/],
-      [{ DATABASE_URL: `postgres://sentinel:x@${own}/sentinel` }, /DATABASE_URL names .* unset it/],
+      [{ DATABASE_URL: `postgres://sentinel:x@localhost/sentinel?host=${own}` }, /DATABASE_URL names .* unset it/],
     ] as const) {
       const { code, err } = await sentinel({ ...env, ...settings }, 'up');
       expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(says) as string });

@@ -12,7 +12,6 @@ import { connectionOptions, readConfig } from '../../services/config/config.ts';
 import { ensureServices, type ServicesOptions } from '../../services/ensure-services.ts';
 import { stopServices } from '../../services/stop-services.ts';
 import { inspectServices } from '../../services/inspect-services.ts';
-import { choosePort } from '../../services/processes/ports.ts';
 import { locatePostgres } from '../../services/postgres/postgres-programs.ts';
 import { PostgresServer } from '../../services/postgres/postgres-server.ts';
 import { isAlive } from '../../services/processes/process-identity.ts';
@@ -64,7 +63,7 @@ describe.runIf(process.getuid?.() === 0)('a home that the user of Postgres canno
     const closed = mkdtempSync(join(tmpdir(), 'sentinel-closed-'));
     const programs = await locatePostgres(closed);
     expect(programs.place).not.toBe(closed);
-    const server = new PostgresServer({ home: closed, programs, port: await choosePort([]) });
+    const server = new PostgresServer({ home: closed, programs });
     try {
       await server.prepare();
       expect(existsSync(join(programs.place, 'postgres', 'PG_VERSION'))).toBe(true);
@@ -82,7 +81,7 @@ describe('services that are started', { timeout: 120_000 }, () => {
     const state = await ensureServices({ ...options, onProgress: (text) => said.push(text) });
     expect(said).toContain('starting the services');
     expect(state.temporal?.address).toBe(`127.0.0.1:${options.env['SENTINEL_TEMPORAL_PORT'] ?? ''}`);
-    expect(state.postgres?.port).toBe(Number(options.env['SENTINEL_POSTGRES_PORT']));
+    expect(state.postgres?.socket).toBe(join(home, 'postgres', '.s.PGSQL.5432'));
     expect(await searchAttributes()).toEqual(
       expect.arrayContaining(['SentinelName', 'SentinelStatus', 'SentinelPersona', 'SentinelIteration']),
     );
@@ -91,7 +90,7 @@ describe('services that are started', { timeout: 120_000 }, () => {
     );
     expect(settings).toEqual([
       { name: 'fsync', setting: 'on' },
-      { name: 'listen_addresses', setting: '127.0.0.1' },
+      { name: 'listen_addresses', setting: '' },
       { name: 'synchronous_commit', setting: 'on' },
     ]);
     expect(
@@ -116,7 +115,7 @@ describe('services that doctor looks at', { timeout: 120_000 }, () => {
     expect(named(['temporal server', 'search attributes', 'postgres', 'migrations', 'web UI'])).toEqual([
       { name: 'temporal server', ok: true, port: Number(options.env['SENTINEL_TEMPORAL_PORT']) },
       { name: 'search attributes', ok: true, port: undefined },
-      { name: 'postgres', ok: true, port: Number(options.env['SENTINEL_POSTGRES_PORT']) },
+      { name: 'postgres', ok: true, port: undefined },
       { name: 'migrations', ok: true, port: undefined },
       { name: 'web UI', ok: true, port: Number(options.env['SENTINEL_TEMPORAL_UI_PORT']) },
     ]);
@@ -218,7 +217,7 @@ describe('services that are killed', { timeout: 120_000 }, () => {
     const now = processes(after)[name];
     expect(now.pid).not.toBe(old.pid);
     expect(now.restarts).toBe(1);
-    expect(after[name]?.port).toBe(before[name]?.port);
+    expect([after.temporal?.port, after.postgres?.socket]).toEqual([before.temporal?.port, before.postgres?.socket]);
     expect(await query('SELECT value FROM kept')).toEqual([{ value: 'before' }]);
     expect(await searchAttributes()).toContain('SentinelName');
   });
@@ -265,10 +264,10 @@ describe('services that are stopped', { timeout: 120_000 }, () => {
     expect(readConfig(options.env).temporal.address).toBeNull();
     const after = await ensureServices({
       ...options,
-      env: { ...options.env, SENTINEL_TEMPORAL_PORT: '', SENTINEL_POSTGRES_PORT: '' },
+      env: { ...options.env, SENTINEL_TEMPORAL_PORT: '' },
     });
     expect(after.temporal?.port).toBe(before.temporal?.port);
-    expect(after.postgres?.port).toBe(before.postgres?.port);
+    expect(after.postgres?.socket).toBe(before.postgres?.socket);
     expect(await query('SELECT value FROM kept')).toEqual([{ value: 'before' }]);
   });
 

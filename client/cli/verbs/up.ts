@@ -61,7 +61,7 @@ function show(state: ServicesState, webhooks: WebhookState | null, output: Outpu
       isExternal: temporal?.isExternal ?? false,
     },
     postgres: {
-      port: postgres?.port ?? null,
+      socket: postgres?.socket ?? null,
       dataDir: postgres?.dataDir ?? null,
       isExternal: postgres?.isExternal ?? false,
     },
@@ -74,7 +74,7 @@ function show(state: ServicesState, webhooks: WebhookState | null, output: Outpu
     `${good('✔')} ${strong('temporal')}  ${temporal?.address ?? ''}  web UI ${temporal?.webUrl ?? 'unknown'}`,
   );
   output.line(
-    `${good('✔')} ${strong('postgres')}  ${postgres?.isExternal === true ? 'DATABASE_URL' : `port ${postgres?.port ?? '?'}`}`,
+    `${good('✔')} ${strong('postgres')}  ${postgres?.isExternal === true ? 'DATABASE_URL' : (postgres?.socket ?? '')}`,
   );
   output.line(
     `${good('✔')} ${strong('worker')}    pid ${worker?.process?.pid ?? '?'}, ${worker?.taskQueues.join(', ') ?? ''}`,

@@ -100,7 +100,7 @@ export async function startServices(): Promise<Services> {
   const uiPort = await choosePort([], new Set([port]));
   const temporalServer = new TemporalServer({ home, namespace: 'default', binary, port, uiPort });
   const programs = await locatePostgres(home);
-  const postgresServer = new PostgresServer({ home, programs, port: await choosePort([], new Set([port, uiPort])) });
+  const postgresServer = new PostgresServer({ home, programs });
   const temporal = new ServerProcess(temporalServer);
   const postgres = new ServerProcess(postgresServer);
   await Promise.all([temporal.start(), postgres.start()]);

@@ -22,14 +22,12 @@ export async function freshServices(): Promise<FreshServices> {
   chmodSync(home, 0o755);
   const temporal = await choosePort([]);
   const ui = await choosePort([], new Set([temporal]));
-  const postgres = await choosePort([], new Set([temporal, ui]));
   const { TEMPORAL_ADDRESS: _address, DATABASE_URL: _url, ...rest } = process.env;
   const env = {
     ...rest,
     SENTINEL_HOME: home,
     SENTINEL_TEMPORAL_PORT: String(temporal),
     SENTINEL_TEMPORAL_UI_PORT: String(ui),
-    SENTINEL_POSTGRES_PORT: String(postgres),
   };
   return { home, options: { withWorker: false, supervisorProgram: inject('supervisorProgram'), env } };
 }

@@ -21,12 +21,10 @@ export async function userShell(): Promise<Shell> {
   }
   const temporal = await choosePort([]);
   const ui = await choosePort([], new Set([temporal]));
-  const postgres = await choosePort([], new Set([temporal, ui]));
   return {
     ...shell,
     SENTINEL_TEMPORAL_PORT: String(temporal),
     SENTINEL_TEMPORAL_UI_PORT: String(ui),
-    SENTINEL_POSTGRES_PORT: String(postgres),
   };
 }
 

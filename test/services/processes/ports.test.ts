@@ -10,7 +10,7 @@ test('a server that starts again keeps its port; one that another program has is
 
   const server = createServer().listen(first, LOOPBACK);
   await once(server, 'listening');
-  expect(await accepts(LOOPBACK, first)).toBe(true);
+  expect(await accepts({ host: LOOPBACK, port: first })).toBe(true);
   const second = await choosePort([first]);
   expect(second).not.toBe(first);
   expect(await choosePort([first, undefined, second])).toBe(second);
@@ -19,5 +19,5 @@ test('a server that starts again keeps its port; one that another program has is
   server.close();
   await once(server, 'close');
   expect(await choosePort([first])).toBe(first);
-  expect(await accepts(LOOPBACK, first)).toBe(false);
+  expect(await accepts({ host: LOOPBACK, port: first })).toBe(false);
 });
