@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { findSandbox } from '../activities/confinement/sandbox.ts';
+import { findInit } from '../activities/shell/process/step-init.ts';
 import { databaseFinding } from '../prisma/store/connection/database-finding.ts';
 import { isUnavailable } from '../prisma/store/connection/unavailable.ts';
 import { type Config, type Environment, connectionOptions, readConfig } from './config/config.ts';
@@ -40,7 +41,7 @@ export async function inspectServices(env: Environment = process.env): Promise<D
     inspectTemporalBinary(config, env),
     inspectRunning(config, state, env),
   ]);
-  const entries = [inspectNode(), inspectDependencies(config), inspectProcesses(), ...answers.flat()];
+  const entries = [inspectNode(), inspectDependencies(config), await inspectProcesses(), ...answers.flat()];
   return { ok: entries.every(({ ok }) => ok), entries };
 }
 
@@ -124,10 +125,22 @@ async function inspectSandbox(env: Environment): Promise<DoctorEntry> {
 }
 
 /** What holds a step's processes together when they leave its group and empty their environment. */
-function inspectProcesses(): DoctorEntry {
+async function inspectProcesses(): Promise<DoctorEntry> {
   const entry = { name: 'processes of a step', ok: true, where: null, version: null };
+  const init = await findInit();
+  if (init !== null)
+    return {
+      ...entry,
+      found: 'all end with it, below an init; sandboxed ones with their PID namespace',
+      where: init.program,
+    };
   if (process.platform === 'linux')
-    return { ...entry, found: 'all end with it, by a mark that they inherit; sandboxed ones with their PID namespace' };
+    return {
+      ...entry,
+      found: 'end with it, by a mark that they inherit, unless they take it off',
+      remedy:
+        'Install perl or python3 where a step must not be able to leave a process behind; sandboxed runs need neither.',
+    };
   return {
     ...entry,
     found: 'end with it, unless they leave its group and empty their environment',

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { groupsOfSteps, stepMarker, workerMarker } from '../activities/shell/process/orphans.ts';
-import { findMarked } from '../activities/shell/process/processes.ts';
+import { findMarked, killGroup } from '../activities/shell/process/processes.ts';
 import type { StepsUnderWay } from './steps-under-way.ts';
 import { say } from './say.ts';
 import { type Ending, type StepUnderWay, waitingText } from '../services/supervisor/worker-process.ts';
@@ -43,7 +43,7 @@ export async function endNow(exitCode: number, steps: readonly StepUnderWay[]): 
   if (isEnding) process.exit(exitCode);
   isEnding = true;
   const found = groupsOfOwn(steps).catch(() => []);
-  for (const group of await Promise.race([found, sleep(FIND_MAX_MS, [])])) kill(group);
+  for (const group of await Promise.race([found, sleep(FIND_MAX_MS, [])])) killGroup(group);
   process.exit(exitCode);
 }
 
@@ -56,12 +56,4 @@ async function groupsOfOwn(steps: readonly StepUnderWay[]): Promise<number[]> {
     ...steps.map(({ handle, key }) => stepMarker(handle, key)),
   ]);
   return [...held.map(({ group }) => group), ...(await groupsOfSteps([...markers], own))];
-}
-
-function kill(group: number): void {
-  try {
-    process.kill(-group, 'SIGKILL');
-  } catch {
-    // It has just ended.
-  }
 }

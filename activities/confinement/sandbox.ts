@@ -34,6 +34,8 @@ export interface Launch {
   view?: ProjectView;
   /** Places that may not come into being while it runs. */
   missing?: readonly string[];
+  /** It is started by an init, which tells of it on descriptor 3 (activities/shell/process/step-init.ts). */
+  isBelowInit?: true;
 }
 
 /** What a sandbox shows beside the usual. */

@@ -81,7 +81,7 @@ export async function askServer(asked: Asked, context: ShellContext): Promise<Ma
   } finally {
     over.abort();
     connection.dispose();
-    await endChild(talking.pid, context, DIAGNOSTICS_BOUNDS.endMs);
+    await endChild(talking.leader, context, DIAGNOSTICS_BOUNDS.endMs);
   }
   const late = await talking.lateBreach();
   if (late !== null) throw breachFailure(late, server.program, context.confinement);

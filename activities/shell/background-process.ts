@@ -25,6 +25,7 @@ const portLookMs = 200;
 export class BackgroundProcess {
   readonly execution: Execution;
   readonly pid: number;
+  readonly leader: number;
   /** Settles when the process has ended and everything of it is written, or another worker holds it. */
   readonly done: Promise<void>;
   hasExited = false;
@@ -47,6 +48,7 @@ export class BackgroundProcess {
     this.execution = execution;
     this.#child = child;
     this.pid = child.pid;
+    this.leader = child.leader;
     const { handle, key, attempt } = execution;
     this.#log = new StepLog(store.logs, { handle, key, attempt });
     this.#shown = { stdout: new StreamMask(masks), stderr: new StreamMask(masks) };

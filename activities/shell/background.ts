@@ -169,7 +169,7 @@ export class BackgroundProcesses {
 
   async #end(process: BackgroundProcess): Promise<void> {
     const { handle, key } = process.execution;
-    if (!process.hasExited) await endChild(process.pid, { run: { handle }, key }, SHELL_BOUNDS.graceMs);
+    if (!process.hasExited) await endChild(process.leader, { run: { handle }, key }, SHELL_BOUNDS.graceMs);
     await process.done;
   }
 

@@ -27,6 +27,7 @@ import { checkSizes, childEnvironment, markersOf } from './process/child-environ
 import { guardMemory } from './process/memory.ts';
 import { groupsOfStep, leftoversOf, stepMarker, workerMarker } from './process/orphans.ts';
 import { groupsBelow } from './process/process-table.ts';
+import { type Exit, readReport } from './process/step-init.ts';
 import { endGroups } from './process/processes.ts';
 import { markOf } from './process/step-mark.ts';
 import { quoteCommand } from './quote-command.ts';
@@ -63,15 +64,14 @@ export interface ShellContext {
   secrets?: Secrets;
 }
 
-export interface Exit {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-}
-
 /** A started process: its own streams and events, without what waits for the pipes to close. */
 export interface Child {
   pid: number;
+  /** What its group, its session and all that descends from them are known by: an init (step-init.ts), or itself. */
+  leader: number;
   exit: Promise<Exit>;
+  /** With an init: resolves once nothing is left of the process and of all that it started; true when the init was killed. */
+  gone: Promise<{ wasKilled: boolean }> | null;
   closed: Promise<void>;
   /** Resolves when the process passed its bound on memory, which ends it, or made what it may not. */
   breach: Promise<Breach>;
@@ -102,10 +102,22 @@ const notStarted = (cause: unknown, request: ShellRequest, context: ShellContext
     { cause },
   );
 
-const exitOf = (child: ChildProcess): Promise<Exit> =>
-  new Promise((resolve) => {
-    child.once('exit', (code, signal) => resolve({ code, signal }));
+type Spawned = Exclude<ReturnType<typeof spawn>, Error>;
+
+/** Its process id and its end, as the init tells them where there is one. */
+function follow(child: Spawned, leader: number, { isBelowInit }: Launch) {
+  const ended = new Promise<Exit>((resolve) => {
+    (child as ChildProcess).once('exit', (code, signal) => resolve({ code, signal }));
   });
+  if (isBelowInit === undefined) return { pid: Promise.resolve(leader), exit: ended, gone: null };
+  const { pid, exit } = readReport(child.stdio[3] as Readable);
+  const killed: Exit = { code: null, signal: 'SIGKILL' };
+  return {
+    pid,
+    exit: exit.then((told) => told ?? killed),
+    gone: Promise.all([exit, ended]).then(([told]) => ({ wasKilled: told === null })),
+  };
+}
 
 const viewTriesMax = 5;
 
@@ -117,10 +129,19 @@ async function started(request: ShellRequest, context: ShellContext, stdin: 'ign
     launch.view?.close();
     if (child instanceof Error || child.pid === undefined)
       throw notStarted(child instanceof Error ? child : (await child).cause, request, context);
-    const { pid } = child;
-    const exit = exitOf(child);
+    // Its end is told by its exit: execa's own promise waits for the pipes, which a background child may hold open.
+    child.catch(() => undefined);
+    const leader = child.pid;
+    const followed = follow(child, leader, launch);
+    const { exit } = followed;
     const wrong = (await launch.view?.examine(pipesOf(child), exit)) ?? null;
-    if (wrong === null) return { child, pid, launch, exit };
+    if (wrong === null)
+      return {
+        child,
+        leader,
+        ...followed,
+        ...guarded(leader, launch, { memoryMb: context.confinement?.memoryMb, exit }),
+      };
     child.kill('SIGKILL');
     await exit;
     if (tries === viewTriesMax) throw wrong;
@@ -134,35 +155,27 @@ function pipesOf({ stdio }: Pick<ChildProcess, 'stdio'>): [Readable, Writable] {
 }
 
 /** A process of a step that is talked to: what it says goes to nobody else, and to no log. */
-export interface Talking extends Pick<Child, 'pid' | 'exit' | 'breach' | 'lateBreach'> {
+export interface Talking extends Pick<Child, 'leader' | 'exit' | 'breach' | 'lateBreach'> {
   stdin: Writable;
   stdout: Readable;
   stderr: Readable;
 }
 
 export async function startTalking(request: ShellRequest, context: ShellContext): Promise<Talking> {
-  const { child, pid, launch, exit } = await started(request, context, 'pipe');
-  child.catch(() => undefined);
+  const { child, leader, exit, breach, lateBreach } = await started(request, context, 'pipe');
   const { stdin, stdout, stderr } = child;
   if (stdin === null) throw new Error('bug: a process that is talked to has no input');
-  return {
-    pid,
-    stdin,
-    stdout,
-    stderr,
-    exit,
-    ...guarded(pid, launch, { memoryMb: context.confinement?.memoryMb, exit }),
-  };
+  return { leader, exit, breach, lateBreach, stdin, stdout, stderr };
 }
 
 export async function startChild(request: ShellRequest, context: ShellContext): Promise<Child> {
   const stdin = request.stdin === undefined ? 'ignore' : Buffer.from(request.stdin);
-  const { child, pid, launch, exit } = await started(request, context, stdin);
-  // Execa's own promise waits for the pipes, which a background child may hold open for ever.
-  const closed = child.then(
-    () => undefined,
-    () => undefined,
-  );
+  const { child, pid: told, ...rest } = await started(request, context, stdin);
+  // Nothing of what it says may be lost until somebody listens.
+  for (const stream of [child.stdout, child.stderr]) stream.pause();
+  const closed = Promise.all([child.stdout, child.stderr].map(isClosed)).then(() => undefined);
+  const pid = await told;
+  if (pid === null) throw notStarted(new Error('what holds its processes together was ended'), request, context);
   const masks = (['stdout', 'stderr'] as const).map(
     (name) => [name, new StreamMask(context.secrets?.results ?? [])] as const,
   );
@@ -173,13 +186,13 @@ export async function startChild(request: ShellRequest, context: ShellContext): 
     child.stderr.destroy();
   };
   return {
+    ...rest,
     pid,
-    exit,
     closed,
-    ...guarded(pid, launch, { memoryMb: context.confinement?.memoryMb, exit }),
     listen(onData) {
       for (const [name, mask] of masks) {
         child[name].on('data', (chunk: Buffer) => onData(name, mask.write(chunk)));
+        child[name].resume();
         ends.push(() => onData(name, mask.end()));
       }
       void closed.then(release);
@@ -187,6 +200,12 @@ export async function startChild(request: ShellRequest, context: ShellContext): 
     release,
   };
 }
+
+const isClosed = (stream: Readable): Promise<void> =>
+  new Promise((resolve) => {
+    if (stream.closed) resolve();
+    else stream.once('close', resolve);
+  });
 
 function guarded(
   pid: number,
@@ -209,8 +228,10 @@ function guarded(
 }
 
 /** What a process cannot take at all (a NUL in an argument) is thrown at once; it comes back as the error it is. */
-function spawn({ file, args, cwd, env, options, view }: Launch, stdin: 'ignore' | 'pipe' | Buffer) {
+function spawn({ file, args, cwd, env, options, view, isBelowInit }: Launch, stdin: 'ignore' | 'pipe' | Buffer) {
   const fixed = { extendEnv: false, detached: true, cleanup: false, buffer: false, reject: false } as const;
+  const told = options === undefined ? [] : [options];
+  const third = isBelowInit === undefined ? told : (['pipe'] as const);
   try {
     return execa(file, args, {
       ...fixed,
@@ -220,7 +241,7 @@ function spawn({ file, args, cwd, env, options, view }: Launch, stdin: 'ignore' 
         stdin,
         'pipe',
         'pipe',
-        ...(options === undefined ? [] : [options]),
+        ...third,
         ...(view === undefined ? [] : [...view.descriptors.map(asListed), 'pipe' as const, 'pipe' as const]),
       ],
     });
@@ -245,14 +266,14 @@ async function findFolder(path: string, context: ShellContext): Promise<string> 
   );
 }
 
-/** Ends the process's group, and what left the group but descends from it or still carries the step's marker. */
+/** Ends the leader's group, and what left the group but descends from it or still carries the step's marker. */
 export async function endChild(
-  pid: number,
+  leader: number,
   context: { run: { handle: string }; key: string },
   graceMs: number,
 ): Promise<void> {
   const find = async (): Promise<number[]> => [
-    ...(await groupsBelow(pid)),
+    ...(await groupsBelow(leader)),
     ...(await groupsOfStep(context.run.handle, context.key)),
   ];
   await endGroups(find, graceMs);
@@ -263,10 +284,19 @@ export async function endChild(
  * itself has a moment for it. Those of a sandbox have ended with it.
  */
 export async function endLeftovers(
+  { gone, leader }: Pick<Child, 'gone' | 'leader'>,
   context: ShellContext,
   { idsBefore, beganAt, graceMs }: { idsBefore: ReadonlySet<string>; beganAt: number; graceMs: number },
 ): Promise<boolean> {
   if (context.confinement?.mode === 'sandboxed') return false;
+  if (gone !== null) {
+    const end = await Promise.race([gone, sleep(SHELL_BOUNDS.leftoverMs, null)]);
+    if (end?.wasKilled === false) return false;
+    // Without an init there are only the marks to go by.
+    if (end === null) await endGroups(() => groupsBelow(leader), graceMs);
+    else await endChild(leader, context, 0);
+    return true;
+  }
   const marker = stepMarker(context.run.handle, context.key);
   // In a long time an id may have been given anew.
   const isLong = performance.now() - beganAt > SHELL_BOUNDS.idsReusedMs;

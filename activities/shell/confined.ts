@@ -1,10 +1,11 @@
-/** From what a step wants started to what is started: in the sandbox, under the bound on memory, with the step's mark. */
+/** From what a step wants started to what is started: in the sandbox or below an init, under the bound on memory, with the step's mark. */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { Confinement } from '../../language/permissions.ts';
 import { Failure } from '../failures/failures.ts';
-import { memoryLine } from './process/memory.ts';
+import { dataBytesMax, memoryLine } from './process/memory.ts';
+import { findInit, underInit } from './process/step-init.ts';
 import { markLine } from './process/step-mark.ts';
 import { sandboxed, type Launch, type SandboxRequest } from '../confinement/sandbox.ts';
 
@@ -28,7 +29,10 @@ export async function confined(
       `there is no program "${launch.file}" to start; check its name, PATH and permissions`,
     );
   }
-  return underLimits(launch, [...limits, markLine(mark)]);
+  const init = await findInit();
+  if (init === null) return underLimits(launch, [...limits, markLine(mark)]);
+  const dataBytes = how.memoryMb === undefined ? 0 : dataBytesMax(how.memoryMb);
+  return underInit(launch, init, { mark, dataBytes, markers: shown.markers ?? {} });
 }
 
 /** The shell is replaced by the process, so the process id stays. */

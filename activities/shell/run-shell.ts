@@ -11,7 +11,6 @@ import { sandboxComplaint } from '../confinement/sandbox.ts';
 import { Failure } from '../failures/failures.ts';
 import {
   type Child,
-  type Exit,
   endChild,
   endLeftovers,
   exitCodeOf,
@@ -28,6 +27,7 @@ import { beating } from './process/beating.ts';
 import { SHELL_BOUNDS } from './process/bounds.ts';
 import { endStep } from './process/orphans.ts';
 import { processIdsNow } from './process/step-mark.ts';
+import type { Exit } from './process/step-init.ts';
 
 export type ShellResult = {
   /** 128 + the signal's number when a signal ended the process, as shells have it. */
@@ -86,12 +86,12 @@ async function runOnce(request: ShellRequest, context: ShellContext, graceMs: nu
     if (request.isLogged !== false) log.write(stream, shown[stream].write(chunk));
   });
   const ending = await waitForEnding(child, request.timeoutMs, context.signal);
-  if (ending.type !== 'exit') await endChild(child.pid, context, graceMs);
+  if (ending.type !== 'exit') await endChild(child.leader, context, graceMs);
   await Promise.race([child.closed, sleep(SHELL_BOUNDS.drainMs, undefined, { ref: false })]);
   child.release();
   if (
     ending.type === 'exit' &&
-    (await endLeftovers(context, { idsBefore, beganAt, graceMs })) &&
+    (await endLeftovers(child, context, { idsBefore, beganAt, graceMs })) &&
     request.isLogged !== false
   )
     log.write('stderr', Buffer.from(leftoversEnded));

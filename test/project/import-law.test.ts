@@ -47,7 +47,10 @@ const laws: Law[] = [
   },
   { folder: 'activities/', ours: ['activities/', 'language/', 'prisma/', 'interpreter/'] },
   // `doctor` looks for the sandbox with the eyes of the step that needs it.
-  { folder: 'services/', ours: ['services/', 'prisma/', 'activities/confinement/sandbox.ts'] },
+  {
+    folder: 'services/',
+    ours: ['services/', 'prisma/', 'activities/confinement/sandbox.ts', 'activities/shell/process/step-init.ts'],
+  },
   {
     folder: 'runs/',
     // A run may start a run: runs/ answers that port of the commands, and refuses with the same failures.

@@ -46,6 +46,8 @@ export const SHELL_BOUNDS = {
   heartbeatMs: 2_000,
   /** From SIGTERM to SIGKILL. */
   graceMs: 5_000,
+  /** How long the init of a step has to end what is below it before it is killed itself. */
+  initMs: 2_000,
   /** From SIGKILL until a process that is still there is reported. */
   killWaitMs: 5_000,
   /** What a step's process left running when it ended may go on for so long before it is ended, too. */

@@ -13,12 +13,16 @@ import type { JsonObject } from '../../../language/json.ts';
 import { Failure } from '../../failures/failures.ts';
 import { groupsBelow, listProcesses, withDescendants } from './process-table.ts';
 import { endGroups } from './processes.ts';
+import { isInit } from './step-init.ts';
 
 const lookMs = 100;
 const marginMb = 256;
 
-/** The part of a shell line that puts itself, and what it becomes, under RLIMIT_DATA. */
-export const memoryLine = (memoryMb: number): string => `ulimit -d ${(2 * memoryMb + marginMb) * 1024} 2>/dev/null`;
+/** RLIMIT_DATA of each process. */
+export const dataBytesMax = (memoryMb: number): number => (2 * memoryMb + marginMb) * 1024 * 1024;
+
+/** The part of a shell line that puts itself, and what it becomes, under it. */
+export const memoryLine = (memoryMb: number): string => `ulimit -d ${dataBytesMax(memoryMb) / 1024} 2>/dev/null`;
 
 /**
  * Ends the leader's processes when they pass the bound, at once: memory does not wait for a grace
@@ -57,12 +61,10 @@ export function memoryFailure(
   return new Failure('MEMORY_LIMIT', message, { details: { usedMb, maxMemoryMb, ...details } });
 }
 
-/** Kilobytes that the leader's processes hold for themselves. */
+/** Kilobytes that the leader's processes hold for themselves; an init (step-init.ts) is none of the step's. */
 export async function memoryOf(leader: number): Promise<number> {
-  const members = withDescendants(
-    await listProcesses(),
-    ({ group, session }) => group === leader || session === leader,
-  );
+  const below = withDescendants(await listProcesses(), ({ group, session }) => group === leader || session === leader);
+  const members = isInit(leader) ? below.filter(({ group }) => group !== leader) : below;
   const sizes = await Promise.all(members.map(async ({ pid, kilobytes }) => kilobytes ?? (await ownKilobytes(pid))));
   return sizes.reduce((sum, size) => sum + size, 0);
 }

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { SHELL_BOUNDS } from './bounds.ts';
 import { isLinux, listProcesses, livingGroups } from './process-table.ts';
+import { isInit } from './step-init.ts';
 
 /** `<handle>:<key>` of the step that a process belongs to. */
 export const STEP_MARKER = 'SENTINEL_STEP';
@@ -122,17 +123,24 @@ export async function processesOfGroup(group: number): Promise<number[]> {
   return members.filter((pid) => pid > 0);
 }
 
-function sendSignal(group: number, signal: NodeJS.Signals): void {
+function sendSignal(to: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(-group, signal);
+    process.kill(to, signal);
   } catch {
     // ESRCH: it has just ended. EPERM: a member changed its user; it is out of our reach, and reported in the end.
   }
 }
 
+/** An init ends what is below it, and then itself; what is below it would get away from one that is killed. */
+export function killGroup(group: number): void {
+  if (!isInit(group)) return sendSignal(-group, 'SIGKILL');
+  sendSignal(-group, 'SIGCONT');
+  sendSignal(group, 'SIGUSR1');
+}
+
 /**
  * Ends the groups that `find` names, asking again as it goes (a group may start another): SIGTERM,
- * after `graceMs` SIGKILL. A group that was named once is ended even if it is not named again, because
+ * after `graceMs` SIGKILL, which an init is spared for a while. A group that was named once is ended even if it is not named again, because
  * what it was found by may end first. Returns the groups that are still there after all of it.
  */
 export async function endGroups(find: () => Promise<number[]>, graceMs: number): Promise<number[]> {
@@ -146,8 +154,9 @@ export async function endGroups(find: () => Promise<number[]>, graceMs: number):
     const now = performance.now();
     if (alive.length === 0 || now >= reportAt) return alive;
     for (const group of alive) {
-      if (now >= killAt) sendSignal(group, 'SIGKILL');
-      else if (!asked.has(group)) sendSignal(group, 'SIGTERM');
+      if (now >= killAt + SHELL_BOUNDS.initMs) sendSignal(-group, 'SIGKILL');
+      else if (now >= killAt) killGroup(group);
+      else if (!asked.has(group)) sendSignal(-group, 'SIGTERM');
       asked.add(group);
     }
     await sleep(now < killAt ? Math.min(waitMs, killAt - now) : waitMs);

@@ -8,7 +8,14 @@ import { SHELL_BOUNDS } from '../../../activities/shell/process/bounds.ts';
 import { LineSplitter } from '../../../activities/shell/output/line-splitter.ts';
 import { type ShellRequest } from '../../../activities/shell/child.ts';
 import { runShell } from '../../../activities/shell/run-shell.ts';
-import { isGroupAlive, MemoryLog, shellContext, temporaryFolder, type TestContext } from '../harness/step-context.ts';
+import {
+  isAlive,
+  isGroupAlive,
+  MemoryLog,
+  shellContext,
+  temporaryFolder,
+  type TestContext,
+} from '../harness/step-context.ts';
 
 async function run(request: Partial<ShellRequest>, context?: TestContext) {
   return runShell({ command: 'true', timeoutMs: 60_000, ...request }, context ?? shellContext(await temporaryFolder()));
@@ -79,7 +86,7 @@ it('stdin that somebody holds and does not read is let go of', async () => {
   expect(performance.now() - startedAt).toBeLessThan(5_000);
   await sleep(50);
   expect(await openFiles()).toBeLessThanOrEqual(before);
-  process.kill(await pidIn(project));
+  expect(isAlive(await pidIn(project))).toBe(false);
 });
 
 it('a process that closes its stdin, or is killed while it is fed, is no failure of ours', async () => {

@@ -118,7 +118,7 @@ describe('the end of a shell step', () => {
     const result = await run({ command: 'sleep 30 & echo $! > pid; echo done' }, shellContext(project));
     expect(result.stdout).toBe('done\n');
     expect(performance.now() - startedAt).toBeLessThan(5_000);
-    process.kill(await pidIn(project));
+    expect(await isGroupAlive(await pidIn(project))).toBe(false);
   });
 
   it('ends the whole group on timeout and says what was printed last', async () => {
