@@ -179,12 +179,15 @@ export class ProjectView {
 function inOrder(root: string, shown: readonly Shown[]): Shown[] {
   const byPlace = new Map<string, Shown>();
   for (const each of shown) byPlace.set(each.place, byPlace.get(each.place) ?? each);
-  const held = shown.filter(({ as }) => as === 'read-only' || as === 'empty-folder').map(({ place }) => place);
-  for (const { place } of shown) {
-    for (let at = dirname(place); at !== root && isBelow(at, root); at = dirname(at)) {
-      // In what is read-only nothing moves.
-      if (!byPlace.has(at) && !held.some((folder) => isBelow(at, folder))) byPlace.set(at, { place: at, as: 'itself' });
-    }
+  const given = [...byPlace.values()].toSorted((a, b) => b.place.length - a.place.length);
+  /** In what is read-only nothing moves. */
+  const isHeld = (folder: string): boolean => {
+    const around = given.find(({ place }) => isBelow(folder, place))?.as ?? 'itself';
+    return around === 'read-only' || around === 'empty-folder';
+  };
+  for (const { place } of given) {
+    for (let at = dirname(place); at !== root && isBelow(at, root); at = dirname(at))
+      if (!byPlace.has(at) && !isHeld(at)) byPlace.set(at, { place: at, as: 'itself' });
   }
   if (byPlace.size > MOUNTS_MAX)
     throw new Failure(

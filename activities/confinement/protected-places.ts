@@ -8,6 +8,7 @@
  * - P3 `sentinels/` and `sentinel.config.*`: the command line runs them later. A sandboxed step finds them
  *      read-only, and so does `code/write` there; where there is none, a step that makes one is ended, and
  *      what it made is set aside. So it is with a `.sentinel` of the project, which would be taken for a home.
+ *      The same goes for the engine itself where the project holds it, and for what it loads (engine-places.ts).
  * - P4 Files that hold secrets by their names (`.env`, keys, credentials): no command reads or writes one that
  *      the definition does not name.
  *
@@ -19,6 +20,7 @@ import { type Dirent, existsSync, watch } from 'node:fs';
 import { lstat, readdir, rename } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { isSecretFile, plainName, SECRET_GLOBS } from '../../language/rights/secret-files.ts';
+import { enginePlaces, isEngine, isLoadedFrom } from './engine-places.ts';
 import { realOf } from './helper-programs.ts';
 
 /** Files by which the home of another installation is known, whatever its name. */
@@ -58,7 +60,7 @@ export function protectionOf(root: string, real: string): Protection | null {
   const names = parts.map(plainName);
   if (names.includes('.git')) return 'repository';
   if (isSecretFile(parts)) return 'secrets';
-  return RUN_LATER.includes(names[0] ?? '') ? 'run-later' : null;
+  return RUN_LATER.includes(names[0] ?? '') || isEngine(root, real) ? 'run-later' : null;
 }
 
 /** What git leaves out of whatever it is asked for in a project, as it takes it. */
@@ -82,7 +84,10 @@ const patternOf = (path: string): string =>
 export const SECRETS_LEFT_OUT: readonly string[] = SECRET_GLOBS.map((glob) => `:(exclude,glob,icase)${glob}`);
 
 /** And for what runs later, where a model has something written. */
-export const RUN_LATER_LEFT_OUT: readonly string[] = RUN_LATER.map((name) => `:(exclude,icase)${name}`);
+export const RUN_LATER_LEFT_OUT: readonly string[] = [
+  ...RUN_LATER.map((name) => `:(exclude,icase)${name}`),
+  ':(exclude,glob,icase)**/node_modules/**',
+];
 
 /** A file with secrets, or a folder of them, and the link by whose name it is one. */
 export interface SecretPlace {
@@ -95,6 +100,8 @@ export interface ProtectedPlaces {
   repositories: string[];
   secrets: SecretPlace[];
   runLater: string[];
+  /** Folders in these, and writable. */
+  caches: string[];
   /** Where the command line would look for what it runs, and nothing is yet. */
   missing: string[];
 }
@@ -105,12 +112,17 @@ interface Folder {
   names: readonly string[];
 }
 
+interface Found extends Pick<ProtectedPlaces, 'homes' | 'repositories' | 'secrets'> {
+  /** Folders called `node_modules` that hold an engine. */
+  holding: string[];
+}
+
 /** Enough to keep the threads busy that read folders. */
 const readAtOnce = 16;
 
 /** The places of P1 to P4 in a project, at any depth. Nothing is kept: a process may move them the next moment. */
 export async function findProtectedPlaces(root: string): Promise<ProtectedPlaces> {
-  const found = { homes: [] as string[], repositories: [] as string[], secrets: [] as SecretPlace[] };
+  const found: Found = { homes: [], repositories: [], secrets: [], holding: [] };
   const own = ownHome();
   const waiting: Folder[] = [{ path: root, names: [] }];
   while (waiting.length > 0) {
@@ -118,23 +130,25 @@ export async function findProtectedPlaces(root: string): Promise<ProtectedPlaces
     const read = await Promise.all(next.map(({ path }) => readdir(path, { withFileTypes: true }).catch(() => [])));
     for (const [index, folder] of next.entries()) waiting.push(...sort(folder, read[index] ?? [], own, found));
   }
+  const { holding, ...places } = found;
+  const engine = enginePlaces(root, holding);
   const laters = RUN_LATER.map((name) => join(root, name));
   const usual = join(root, '.sentinel');
   const there = await Promise.all(laters.map(isThere));
   return {
-    ...found,
-    runLater: laters.filter((_path, index) => there[index]),
-    missing: [...laters.filter((_path, index) => !there[index]), ...((await isThere(usual)) ? [] : [usual])],
+    ...places,
+    runLater: [...laters.filter((_path, index) => there[index]), ...engine.readOnly],
+    caches: engine.caches,
+    missing: [
+      ...laters.filter((_path, index) => !there[index]),
+      ...((await isThere(usual)) ? [] : [usual]),
+      ...engine.missing,
+    ],
   };
 }
 
 /** Puts what is protected in a folder where it belongs; the folders in it that have to be looked into. */
-function sort(
-  { path: folder, names }: Folder,
-  entries: readonly Dirent[],
-  own: string | null,
-  found: Pick<ProtectedPlaces, 'homes' | 'repositories' | 'secrets'>,
-): Folder[] {
+function sort({ path: folder, names }: Folder, entries: readonly Dirent[], own: string | null, found: Found): Folder[] {
   if (names.length > 0 && (isNamedHome(folder, own) || entries.some(({ name }) => HOME_MARKS.includes(name)))) {
     found.homes.push(folder);
     return [];
@@ -143,6 +157,7 @@ function sort(
   for (const entry of entries) {
     const path = `${folder}${sep}${entry.name}`;
     const parts = [...names, entry.name];
+    if (entry.name === 'node_modules' && !entry.isFile() && isLoadedFrom(path)) found.holding.push(path);
     if (entry.isSymbolicLink()) {
       const place = isSecretPlace(parts) ? realOf(path) : path;
       if (place !== path) found.secrets.push({ place, link: path });

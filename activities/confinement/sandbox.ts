@@ -154,7 +154,7 @@ const FIRST_INHERITED = 4;
 /** What is in the project, and is not the step's: homes are not there, what runs later is read-only. */
 function lookedAt(
   root: string,
-  { homes, repositories, secrets, runLater, missing }: ProtectedPlaces,
+  { homes, repositories, secrets, runLater, caches, missing }: ProtectedPlaces,
   { repository, withoutSecrets }: SandboxRequest,
 ): Looked {
   const readOnly = [...repositories, ...runLater].filter((path) => path !== repository?.folder);
@@ -174,6 +174,7 @@ function lookedAt(
     shown: [
       ...homes.map((place): Shown => ({ place, as: 'empty-folder' })),
       ...readOnly.map((place): Shown => ({ place, as: 'read-only' })),
+      ...caches.map((place): Shown => ({ place, as: 'itself' })),
       ...written,
       ...[...hidden.filter((place) => isBelow(place, root)), ...configurations].map(emptied),
     ],
