@@ -246,9 +246,12 @@ export class SentinelClient {
     return this.#update(handle, 'pause', reason);
   }
 
-  /** Resumes a paused run. Throws `RUN_ENDED`. */
-  resume(handle: string): Promise<RunState> {
-    return this.#update(handle, 'resume');
+  /**
+   * Resumes a paused run. At a limit it grants the same amount once more, which is a person's decision; with
+   * `extendsLimits: false` such a run refuses. Throws `RUN_ENDED`, `HELD_AT_LIMIT`.
+   */
+  resume(handle: string, { extendsLimits = true }: { extendsLimits?: boolean } = {}): Promise<RunState> {
+    return this.#update(handle, 'resume', extendsLimits ? true : undefined);
   }
 
   /** Ends a run after the steps that are running. Throws `RUN_ENDED`. */
@@ -366,10 +369,10 @@ export class SentinelClient {
     await this.#connections.close();
   }
 
-  async #update(handle: string, verb: ControlVerb, reason?: string): Promise<RunState> {
+  async #update(handle: string, verb: ControlVerb, said?: string | true): Promise<RunState> {
     await this.#refuseEnded(handle, verb);
     const [client, { updateRun }] = await Promise.all([this.#connections.client(), import('../runs/steer-run.ts')]);
-    return updateRun(client, handle, verb, reason);
+    return updateRun(client, handle, verb, said);
   }
 
   async #refuseEnded(handle: string, verb: string): Promise<void> {

@@ -167,8 +167,12 @@ export function costOf({ usage: { tokens = 0, usd = 0 } = {} }: Reply): { usage?
   return tokens === 0 && usd === 0 ? {} : { usage: { tokens, usd } };
 }
 
-export function spend(walk: Walk, price: Price): void {
-  if (kinds.every((kind) => (price[kind] ?? 0) === 0)) return;
+/** What was used gives nothing back, whatever is said of it. */
+const used = (amount: number | undefined): number => (amount !== undefined && amount > 0 ? amount : 0);
+
+export function spend(walk: Walk, { steps, tokens, usd }: Price): void {
+  const price: Usage = { steps: used(steps), tokens: used(tokens), usd: used(usd) };
+  if (kinds.every((kind) => price[kind] === 0)) return;
   walk.position.spent = plus(walk.position.spent ?? nothing, price);
 }
 

@@ -106,6 +106,7 @@ export const FAILURE_CODES = {
   GIT_FAILED: 'Git refused an operation',
   GROUP_HELD: 'Another run has the group that the run needs',
   GROUP_INVALID: 'The name of the group of a run cannot be used',
+  HELD_AT_LIMIT: 'A run is held at a limit, which only a person extends',
   INPUT_REFUSED: 'A run was given inputs that its definition does not take',
   JOIN_INVALID: 'The handles that a `join` step waits for are not runs',
   LANGUAGE_SERVER_FAILED: 'A language server ended before it had answered',

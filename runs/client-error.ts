@@ -17,6 +17,7 @@ export type ClientErrorCode =
   | 'RUN_NOT_FOUND'
   | 'NOT_FOUND'
   | 'RUN_ENDED'
+  | 'HELD_AT_LIMIT'
   | 'RUN_LOST'
   | 'QUESTION_UNKNOWN'
   | 'ANSWER_REFUSED'

@@ -1,6 +1,7 @@
 /** The port through which commands control runs. A run of whose end the store does not know yet is answered for by Temporal. */
 import type { Client } from '@temporalio/client';
 import type { RunPort } from '../activities/commands/command.ts';
+import { Failure } from '../activities/failures/failures.ts';
 import { ClientError } from './client-error.ts';
 import { cancelRun, updateRun } from './steer-run.ts';
 
@@ -19,7 +20,9 @@ export function runController(client: Client): Pick<RunPort, 'control'> {
         } = await updateRun(client, handle, verb, verb === 'pause' ? reason : undefined, id);
         return { status, reason: held, ending: stopping };
       } catch (error) {
-        if (error instanceof ClientError && error.code === 'RUN_ENDED') return null;
+        if (!(error instanceof ClientError)) throw error;
+        if (error.code === 'RUN_ENDED') return null;
+        if (error.code === 'HELD_AT_LIMIT') throw new Failure('HELD_AT_LIMIT', error.message.replace(/\.$/, ''));
         throw error;
       }
     },

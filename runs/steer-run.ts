@@ -31,20 +31,20 @@ import { ClientError } from './client-error.ts';
 const ANSWER_MAX_MS = 30_000;
 const AGAIN_MS = 500;
 
-/** The run's state after the update; a worker must be there to give it. */
+/** The run's state after the update; a worker must be there to give it. `said`: why it is paused; that a person extends its limits. */
 export async function updateRun(
   client: Client,
   handle: string,
   verb: ControlVerb,
-  reason?: string,
+  said?: string | true,
   updateId?: string,
 ): Promise<RunState> {
   const run = client.workflow.getHandle(workflowIdOf(handle));
   const once = updateId === undefined ? {} : { updateId };
   return asking(client, handle, verb, () =>
-    reason === undefined
+    said === undefined
       ? run.executeUpdate<RunState, []>(UPDATES[verb], once)
-      : run.executeUpdate<RunState, [string]>(UPDATES[verb], { args: [reason], ...once }),
+      : run.executeUpdate<RunState, [string | true]>(UPDATES[verb], { args: [said], ...once }),
   );
 }
 
@@ -128,12 +128,11 @@ const wasTooEarly = (error: unknown): boolean =>
   error instanceof QueryNotRegisteredError && error.message.includes(NOT_YET);
 
 function refusalOf(error: unknown, handle: string, verb: string): unknown {
-  if (
-    error instanceof WorkflowUpdateFailedError &&
-    error.cause instanceof ApplicationFailure &&
-    error.cause.type === 'RUN_ENDED'
-  ) {
-    return new ClientError('RUN_ENDED', `${error.cause.message}.`, { cause: error });
+  if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
+    const code = (['RUN_ENDED', 'HELD_AT_LIMIT'] as const).find(
+      (one) => one === (error.cause as ApplicationFailure).type,
+    );
+    if (code !== undefined) return new ClientError(code, `${error.cause.message}.`, { cause: error });
   }
   const refusal = answerRefusal(error) ?? editRefusal(error) ?? tellRefusal(error);
   if (refusal !== null) return refusal;

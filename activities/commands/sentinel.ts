@@ -34,19 +34,22 @@ const RunParams = z.union(
 );
 type RunParams = z.infer<typeof RunParams>;
 
+/** The same in every attempt. */
+export const startedHandle = (handle: string, key: string): string =>
+  `run-${createHash('sha256').update(`${handle}:${key}`).digest('hex').slice(0, 16)}`;
+
 async function start(params: RunParams, context: CommandContext): Promise<JsonObject> {
   const { run, key, starts } = context;
   const handed = handedIn(params as JsonObject);
   if (handed === null || starts === undefined) throw new Error(`bug: ${key} was asked for without what it starts`);
   const { library, ...inherited } = starts;
-  const handle = `run-${createHash('sha256').update(`${run.handle}:${key}`).digest('hex').slice(0, 16)}`;
   const started = await context.runs.start({
     handed,
     ...(library === undefined ? {} : { library }),
     inputs: params.inputs ?? {},
     project: run.project,
     persona: run.persona,
-    handle,
+    handle: startedHandle(run.handle, key),
     inherited,
     by: run.handle,
   });

@@ -114,9 +114,12 @@ const conversationsIn = (position: Position, handle: string): ConversationPart[]
     return { handle, conversation: key, turns, before: { turn: turns, part: besidesPart } };
   });
 
-/** A run that a step of another one started may do no more when it is forked. */
+/** A run that a step of another one started may do no more when it is forked, and spends what it had left. */
 function rightsIn({ nested }: StartInput): { inherited?: Inheritance } {
-  return nested === undefined ? {} : { inherited: { depth: nested.depth, limits: rightsOf(nested.limits) } };
+  if (nested === undefined) return {};
+  const { depth, limits } = nested;
+  const { budget } = limits;
+  return { inherited: { depth, limits: { ...rightsOf(limits), ...(budget === undefined ? {} : { budget }) } } };
 }
 
 /** `keys`: of the step where the new run begins, and of the one that was asked for. */

@@ -134,18 +134,19 @@ export async function logsOf(client: OpenClient, run: string, lines: number): Pr
   return tail.map(({ text }) => text);
 }
 
-function addSteering(server: McpServer, { client }: Served): void {
+function addSteering(server: McpServer, { client, allowApprove }: Served): void {
   server.registerTool(
     'steer_run',
     {
       description:
-        'Holds a run before its next step (pause), lets it go on (resume), ends it after the steps under way (stop), or interrupts them (cancel).',
+        'Holds a run before its next step (pause), lets it go on (resume; at a limit it waits for a person), ends it after the steps under way (stop), or interrupts them (cancel).',
       inputSchema: { handle, how: z.enum(['pause', 'resume', 'stop', 'cancel']) },
     },
     async ({ handle: run, how }) => {
       if (how === 'cancel') await client.requestCancel(run);
       else if (how === 'pause') await client.pause(run, `${callerOf(server)} paused it`);
-      else await client[how](run);
+      else if (how === 'resume') await client.resume(run, { extendsLimits: allowApprove });
+      else await client.stop(run);
       return said(await client.status(run));
     },
   );

@@ -170,7 +170,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
     switch (entry.do) {
       case 'pause':
         this.pause('asked');
-        this.world.simulation.schedule(entry.forMs ?? 10, () => this.resume());
+        this.world.simulation.schedule(entry.forMs ?? 10, () => this.resume('limits'));
         return;
       case 'stop':
         return this.stop();
@@ -195,19 +195,19 @@ export class ScriptedHost extends PlainAnswers implements Host {
     for (const child of this.children) child.pause(HELD_WITH_PARENT);
   }
 
-  private resume(asked = false): void {
+  private resume(how: 'pause' | 'limits' | 'answered'): void {
     const { position } = this.walk;
-    if (position.paused === null) return;
-    if (!asked) withdrawLimits(this.walk);
+    if (position.paused === null || (how === 'pause' && position.paused.atLimit === true)) return;
+    if (how === 'limits') withdrawLimits(this.walk);
     position.pausedMs += this.now() - position.paused.since;
     position.paused = null;
     record(this.walk, { type: 'resumed', key: '' });
     this.waking.wake();
-    for (const child of this.children) child.resume();
+    for (const child of this.children) child.resume(how === 'limits' ? how : 'pause');
   }
 
   stop(): void {
-    this.resume();
+    this.resume('limits');
     this.walk.position.stopping = true;
     this.waking.wake();
     for (const child of this.children) child.stop();
@@ -226,7 +226,7 @@ export class ScriptedHost extends PlainAnswers implements Host {
       (reply) => {
         if ('answer' in reply && !reply.already && limitAsked(reply.id) !== null) {
           if (reply.answer.choice === 'stop') this.stop();
-          else this.resume(true);
+          else this.resume('answered');
         }
         this.waking.wake();
       },
@@ -311,9 +311,10 @@ export class ScriptedHost extends PlainAnswers implements Host {
   async hold(reason: string, id: string): Promise<Gate> {
     const isHeld = this.walk.position.paused !== null;
     this.pause(reason);
+    if (this.walk.position.paused !== null) this.walk.position.paused.atLimit = true;
     if (!this.put({ id, askedAt: 0 }) && !isHeld) {
       const answer = this.world.script.nextHold();
-      const give = (): void => (answer === 'resume' ? this.resume() : this.apply({ at: '', do: answer }));
+      const give = (): void => (answer === 'resume' ? this.resume('limits') : this.apply({ at: '', do: answer }));
       this.world.simulation.schedule(10, () => (this.result === null ? give() : undefined));
     }
     return (await this.untilResumed()) ?? 'go';

@@ -56,6 +56,12 @@ function told(question: Question): Question {
   return JSON.stringify(show).length <= inlineBytesMax ? question : { ...question, show: { preview: previewOf(show) } };
 }
 
+/**
+ * How a run that is held goes on: a pause is lifted, and nothing else; a person extends the limits that hold it; or one
+ * of them was, by the answer to its question, which leaves others as they are.
+ */
+type Release = 'pause' | 'limits' | 'answered';
+
 export class Control {
   /** Set once the run's result is known; from then on nothing can be asked of it. */
   ended: RunStatus | null = null;
@@ -142,17 +148,23 @@ export class Control {
     return this.state();
   }
 
-  /** `asked`: by the answer to one question about a limit, which leaves others as they are. */
-  resume(asked = false): RunState {
+  /** Nobody who only lifts a pause lets it go on from there. */
+  holdAtLimit(reason: string): void {
+    const { position } = this.walk;
+    this.pause(reason);
+    if (position.paused !== null) position.paused.atLimit = true;
+  }
+
+  resume(how: Release = 'pause'): RunState {
     const { position, host } = this.walk;
-    if (position.paused !== null) {
-      if (!asked) withdrawLimits(this.walk);
+    if (position.paused !== null && !(how === 'pause' && this.isHeldAtLimit())) {
+      if (how === 'limits') withdrawLimits(this.walk);
       position.pausedMs += host.now() - position.paused.since;
       position.paused = null;
       const open = position.questions.length;
       record(this.walk, { type: 'resumed', key: '', ...(open === 0 ? {} : { open }) });
       if (open === 0) this.showStatus('running');
-      if (!position.stopping) this.tellNested('resume');
+      if (!position.stopping) this.tellNested('resume', how === 'limits');
       host.suspended();
     }
     return this.state();
@@ -163,7 +175,7 @@ export class Control {
     if (!position.stopping) {
       // Nested runs are not told to go on before they are told to stop.
       position.stopping = true;
-      this.resume();
+      this.resume('limits');
       this.tellNested('stop');
       this.agents.handBack();
     }
@@ -181,10 +193,19 @@ export class Control {
       },
       description: 'Hold the run before its next step',
     });
-    this.updates.on<RunState, []>(resume, () => this.say('resume', () => this.resume()), {
-      validator: () => this.refuseEnded('resume'),
-      description: 'Let a held run go on',
-    });
+    this.updates.on<RunState, [boolean?]>(
+      resume,
+      (extendsLimits) =>
+        lastInTurn(
+          this.walk,
+          () => this.refuseResume(extendsLimits),
+          () => this.resume(extendsLimits === true ? 'limits' : 'pause'),
+        ),
+      {
+        validator: (extendsLimits) => this.refuseResume(extendsLimits),
+        description: 'Let a held run go on; at a limit only if it is extended',
+      },
+    );
     this.updates.on<RunState, []>(stop, () => this.say('stop', () => this.stop()), {
       validator: () => this.refuseEnded('stop'),
       description: 'End the run after the step under way',
@@ -202,11 +223,11 @@ export class Control {
         description: 'Answer what the run asks',
       },
     );
-    setHandler(defineSignal<[ControlVerb, number?]>(SIGNALS.control), async (verb, word) => {
+    setHandler(defineSignal<[ControlVerb, number?, boolean?]>(SIGNALS.control), async (verb, word, extendsLimits) => {
       await lastInTurn(
         this.walk,
         () => undefined,
-        () => this.hear(verb, word),
+        () => this.hear(verb, word, extendsLimits),
       );
     });
     setHandler(defineSignal(SIGNALS.event), () => {
@@ -230,6 +251,18 @@ export class Control {
     if (this.ended === null) return;
     const message = `${this.walk.input.handle} has ended (${this.ended}); there is nothing to ${verb}`;
     throw ApplicationFailure.nonRetryable(message, 'RUN_ENDED');
+  }
+
+  private isHeldAtLimit(): boolean {
+    return this.walk.position.paused?.atLimit === true;
+  }
+
+  private refuseResume(extendsLimits: boolean | undefined): void {
+    this.refuseEnded('resume');
+    if (extendsLimits === true || !this.isHeldAtLimit()) return;
+    const { handle } = this.walk.input;
+    const message = `${handle} is held at a limit, and a person extends it: "sentinel resume ${handle}", or an answer to what it asks`;
+    throw ApplicationFailure.nonRetryable(message, 'HELD_AT_LIMIT');
   }
 
   private refuse(request: AnswerRequest): void {
@@ -267,23 +300,23 @@ export class Control {
   /** What the answer at a limit does to the run that is held there. */
   private goOn(choice: Choice): void {
     if (choice === 'stop') this.stop();
-    else this.resume(true);
+    else this.resume('answered');
   }
 
   /** Words to another run are not delivered in the order they were said in. */
-  private hear(verb: ControlVerb, word: number | undefined): void {
+  private hear(verb: ControlVerb, word: number | undefined, extendsLimits: boolean | undefined): void {
     const { position } = this.walk;
     if (this.ended !== null || (word !== undefined && word < (position.heardFromParent ?? 0))) return;
     if (word !== undefined) position.heardFromParent = word;
-    this.apply(verb);
+    this.apply(verb, extendsLimits);
   }
 
-  private apply(verb: ControlVerb): RunState {
+  private apply(verb: ControlVerb, extendsLimits: boolean | undefined): RunState {
     switch (verb) {
       case 'pause':
         return this.pause(HELD_WITH_PARENT);
       case 'resume':
-        return this.resume();
+        return this.resume(extendsLimits === true ? 'limits' : 'pause');
       case 'stop':
         return this.stop();
       default:
@@ -292,12 +325,12 @@ export class Control {
   }
 
   /** A nested run may end while the signal is on its way: then there is nobody to tell. */
-  private tellNested(verb: ControlVerb): void {
+  private tellNested(verb: ControlVerb, extendsLimits = false): void {
     const { position } = this.walk;
     position.saidToNested = (position.saidToNested ?? 0) + 1;
     for (const handle of [...this.nested, ...position.detached]) {
       getExternalWorkflowHandle(workflowIdOf(handle))
-        .signal(SIGNALS.control, verb, position.saidToNested)
+        .signal(SIGNALS.control, verb, position.saidToNested, ...(extendsLimits ? [true] : []))
         .catch(() => undefined);
     }
   }

@@ -304,7 +304,7 @@ export class TemporalHost extends LocalAnswers implements Host {
   }
 
   async hold(reason: string): Promise<Gate> {
-    this.control.pause(reason);
+    this.control.holdAtLimit(reason);
     return (await this.waiting.untilResumed()) ?? 'go';
   }
 

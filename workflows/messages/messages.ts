@@ -57,13 +57,14 @@ export interface RunState {
 
 export interface Messages {
   pause(reason?: string): RunState;
-  resume(): RunState;
+  /** `extendsLimits`: a person grants each limit that holds it once more. Otherwise a run at a limit refuses. */
+  resume(extendsLimits?: boolean): RunState;
   stop(): RunState;
   answer(request: AnswerRequest): AnswerReply;
   edit(request: EditRequest): EditReply;
   tell(request: TellRequest): TellReply;
   /** `word` numbers what the parent says, for nested runs to tell what came too late. */
-  control(verb: ControlVerb, word?: number): void;
+  control(verb: ControlVerb, word?: number, extendsLimits?: boolean): void;
   event(): void;
   status(): RunState;
   /** The latest events recorded by the workflow itself; the store has all. */

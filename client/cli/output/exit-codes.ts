@@ -28,6 +28,7 @@ export function exitCodeOfError(code: ClientErrorCode): number {
     case 'NOT_FOUND':
       return EXIT.noSuchRun;
     case 'RUN_ENDED':
+    case 'HELD_AT_LIMIT':
     case 'RUN_LOST':
     case 'UNDO_REFUSED':
     case 'FORK_REFUSED':

@@ -204,9 +204,10 @@ export class Harness {
 
   say(handle: string, verb: ControlVerb): Promise<RunState> {
     const handleOfRun = this.workflow(handle);
+    if (verb === 'stop') return handleOfRun.executeUpdate<RunState, []>(UPDATES.stop);
     return verb === 'pause'
       ? handleOfRun.executeUpdate<RunState, [string]>(UPDATES.pause, { args: ['the test says so'] })
-      : handleOfRun.executeUpdate<RunState, []>(UPDATES[verb]);
+      : handleOfRun.executeUpdate<RunState, [boolean]>(UPDATES.resume, { args: [true] });
   }
 
   async history(handle: string): Promise<History> {

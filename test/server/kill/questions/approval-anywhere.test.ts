@@ -184,7 +184,7 @@ class Waiting {
       (event) => event.type === 'step-finished' && event.label === 'after',
     );
     await this.say(async () => {
-      await updateRun(harness.client, this.handle, 'resume');
+      await updateRun(harness.client, this.handle, 'resume', true);
       return moved ? 'not held' : 'held, resumed';
     });
   }
