@@ -34,8 +34,12 @@ function placesOf(text: string, passage: string): Span[] {
   return spans;
 }
 
+/** Of a passage whose blanks may differ: a longer one is none that an engine of patterns takes. */
+const tolerantLengthMax = 20_000;
+
 /** Blanks within a line stand for blanks, the end of a line for the end of one with any blank lines after it. */
 function tolerantPlaces(text: string, passage: string): Span[] {
+  if (passage.length > tolerantLengthMax) return [];
   const pattern = passage
     .trim()
     .split(/(\s+)/)
@@ -44,7 +48,7 @@ function tolerantPlaces(text: string, passage: string): Span[] {
     )
     .join('');
   if (pattern === '') return [];
-  const [before, after] = [/^\s*/.exec(passage)?.[0] ?? '', /\s*$/.exec(passage)?.[0] ?? ''];
+  const [before, after] = [/^\s*/.exec(passage)?.[0] ?? '', passage.slice(passage.trimEnd().length)];
   return Array.from(text.matchAll(new RegExp(pattern, 'g')), (match) => {
     const [start, end] = [match.index, match.index + match[0].length];
     return {

@@ -1,6 +1,6 @@
 /** What workflow code needs for questions and cannot do itself: a digest, and a JSON Schema. */
 import { createHash } from 'node:crypto';
-import { formFault } from '../../language/form.ts';
+import { formFault } from '../../language/params/form.ts';
 import type { Json, JsonObject } from '../../language/json.ts';
 
 export function digestOf(text: string): Promise<string> {

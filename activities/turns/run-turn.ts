@@ -2,7 +2,7 @@
  * One turn of a model step. The turn is claimed under its key, the answer is kept before the turn ends, and
  * whoever asks for a turn that has its answer gets it, and pays nothing.
  */
-import { formFault } from '../../language/form.ts';
+import { formFault } from '../../language/params/form.ts';
 import { isJsonObject, type JsonObject } from '../../language/json.ts';
 import { valueBytesMax } from '../../language/limits.ts';
 import type { Mask } from '../../language/secrets.ts';

@@ -136,9 +136,13 @@ function scriptOf({ scripts }: JsonObject): string {
   return typeof script === 'string' && !NOTHING.test(script) ? script : '';
 }
 
+/** Of a script that is read. */
+const scriptLengthMax = 4_000;
+
 /** A script that starts Node's own runner, and nothing else, is asked for a report that can be read. */
 function nodeTests(looked: Looked, script: string): Check[] {
   const { testFile } = looked;
+  if (script.length > scriptLengthMax) return [];
   const runner = /^node(?: [^&|;<>`$()'"]*)? --test\b(?!-)[^&|;<>`$()]*$/.exec(script);
   const reporter = '--test-reporter=junit';
   if (runner !== null && !script.includes('--test-reporter')) {

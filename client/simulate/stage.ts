@@ -7,6 +7,6 @@ const scopes = new AsyncLocalStorage<Scope>();
 export const stage: Stage = {
   scopes,
   // Few definitions have forms, and what reads them is large.
-  formFault: async (form, data) => (await import('../../language/form.ts')).formFault(form, data),
+  formFault: async (form, data) => (await import('../../language/params/form.ts')).formFault(form, data),
   settled: () => new Promise((resolve) => void setImmediate(resolve)),
 };

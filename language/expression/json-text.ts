@@ -30,12 +30,23 @@ export function readable(
 }
 
 /** A number may be written that none can hold (`1e999`); it becomes null, as it would on its way through history. */
-const LARGE_NUMBER = /\d[eE]\+?\d{3}|\d{300}/;
+const LARGE_EXPONENT = /[eE]\+?\d{3}/;
+const digitsMax = 300;
+
+function mayHoldLargeNumber(text: string): boolean {
+  if (LARGE_EXPONENT.test(text)) return true;
+  let digits = 0;
+  for (let at = 0; at < text.length && digits < digitsMax; at += 1) {
+    const code = text.charCodeAt(at);
+    digits = code >= 48 && code <= 57 ? digits + 1 : 0;
+  }
+  return digits >= digitsMax;
+}
 
 export function readJson(text: string): Json | undefined {
   if (mayBeDeep(text) && isDeep(text)) return undefined;
   try {
-    if (!LARGE_NUMBER.test(text)) return JSON.parse(text) as Json;
+    if (!mayHoldLargeNumber(text)) return JSON.parse(text) as Json;
     return JSON.parse(text, (_key, item: Json) =>
       typeof item === 'number' && !Number.isFinite(item) ? null : item,
     ) as Json;

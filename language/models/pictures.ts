@@ -15,7 +15,7 @@ export type FoundPicture = string | { mention: string } | Picture;
 
 const PATH = /^[^\0\r\n]{1,500}\.(?:png|jpe?g|gif|webp)$/i;
 const DATA_URL = /^data:(image\/(?:png|jpeg|gif|webp));base64,([A-Za-z0-9+/=\s]+)$/;
-const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
+const BASE64 = /^[A-Za-z0-9+/\s]+(?:=\s*){0,2}$/;
 /** How the bytes of each begin, as base64. */
 const BEGINNINGS: readonly (readonly [string, string])[] = [
   ['iVBORw0KGgo', 'image/png'],

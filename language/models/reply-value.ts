@@ -2,17 +2,16 @@
 import { readJson } from '../expression/json-text.ts';
 import type { Json } from '../json.ts';
 import { valueBytesMax } from '../limits.ts';
-
-const FENCE = /^[ \t]*```[ \t]*([A-Za-z0-9_-]*)[ \t]*\r?\n([^]*?)\r?\n?[ \t]*```[ \t]*$/gm;
+import { fencesIn } from './fences.ts';
 
 export function replyValue(text: string): Json {
   if (text.length > valueBytesMax) return text;
   const bare = readJson(text.trim());
   if (bare !== undefined) return bare;
-  const fences = [...text.matchAll(FENCE)];
-  const [only, ...others] = fences.length === 1 ? fences : fences.filter(([, word = '']) => /^json/i.test(word));
+  const fences = fencesIn(text);
+  const [only, ...others] = fences.length === 1 ? fences : fences.filter(({ word }) => /^json/i.test(word));
   if (only === undefined || others.length > 0) return text;
-  const [whole, word = '', body = ''] = only;
+  const { whole, word, body } = only;
   const isAll = text.trim() === whole.trim();
   // Code in some other language may read as JSON by chance; beside words of prose only a fence that says so counts.
   if (word === '' ? !isAll && !/^\s*[[{]/.test(body) : !/^json/i.test(word)) return text;

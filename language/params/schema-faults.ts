@@ -3,6 +3,7 @@ import { Ajv, type ErrorObject, type Options } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { pathOfPointer, valueAt, type Json, type JsonObject } from '../json.ts';
+import { boundedCheck } from './bounded-schema.ts';
 import type { ParamFault } from './param-check.ts';
 
 const options: Options = { allErrors: true, strict: false, logger: false, validateFormats: false, verbose: true };
@@ -12,8 +13,12 @@ export type SchemaFaults = (params: JsonObject) => readonly ParamFault[];
 
 /** Throws where the schema is none. */
 export function schemaFaults({ $schema, $id: _id, ...schema }: JsonObject): SchemaFaults {
-  const validate = ajvFor(typeof $schema === 'string' ? $schema : '').compile(schema);
-  return (params) => (validate(params) ? [] : faultsIn((validate.errors ?? []).filter(isFinding)));
+  const check = boundedCheck(draftOf($schema), options, schema);
+  return (params) => {
+    const errors = check(params) ?? [];
+    if (typeof errors === 'string') return [{ code: 'WRONG_VALUE', path: [], message: errors }];
+    return faultsIn(errors.filter(isFinding));
+  };
 }
 
 export interface SchemaFlaw {
@@ -23,14 +28,15 @@ export interface SchemaFlaw {
 
 /** What keeps a schema from being one, and where in it. Null: it can be used. */
 export function schemaFlaw({ $schema, $id: _id, ...schema }: JsonObject): SchemaFlaw | null {
-  const ajv = ajvFor(typeof $schema === 'string' ? $schema : '');
+  const draft = draftOf($schema);
+  const ajv = new draft(options);
   if (ajv.validateSchema(schema) === false) {
     // The innermost place has the mistake; the places around it only repeat it.
     const [inmost] = (ajv.errors ?? []).toSorted((a, b) => pathOf(b).length - pathOf(a).length);
     if (inmost !== undefined) return { path: pathOf(inmost), message: flawWords(inmost, schema) };
   }
   try {
-    ajv.compile(schema);
+    boundedCheck(draft, options, schema);
     return null;
   } catch (error) {
     return { path: [], message: (error instanceof Error ? error.message : String(error)).slice(0, 300) };
@@ -50,9 +56,10 @@ function flawWords(error: ErrorObject, schema: JsonObject): string {
   return `"${path.join('.')}" ${message}`;
 }
 
-function ajvFor(draft: string): Pick<Ajv, 'compile' | 'validateSchema' | 'errors'> {
-  if (/draft-0[4-7]/.test(draft)) return new Ajv(options);
-  return draft.includes('2019-09') ? new Ajv2019(options) : new Ajv2020(options);
+function draftOf(said: unknown): typeof Ajv | typeof Ajv2019 | typeof Ajv2020 {
+  const draft = typeof said === 'string' ? said : '';
+  if (/draft-0[4-7]/.test(draft)) return Ajv;
+  return draft.includes('2019-09') ? Ajv2019 : Ajv2020;
 }
 
 /** That a rule applied is said by what it found. */

@@ -5,7 +5,7 @@ import { eventDataFault } from '../../language/events/published-event.ts';
 import { previewOf } from '../../language/events/preview.ts';
 import { tryEvaluate } from '../../language/expression/evaluate.ts';
 import { scopeOf } from '../../language/expression/scope.ts';
-import { formFault } from '../../language/form.ts';
+import { formFault } from '../../language/params/form.ts';
 import { depthFault, faultOfValues, isDeeper, valueFault, type Json } from '../../language/json.ts';
 import { eventDataBytesMax, valueBytesMax, valueDepthMax } from '../../language/limits.ts';
 import { Value } from '../../language/model.ts';

@@ -26,7 +26,7 @@ const IDS =
   /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\brun-[0-9a-f]{16}\b|\b[0-9a-f]{40}\b|\bsealed_\w+?_[0-9a-f]{32}/g;
 const TIMES = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?/g;
 /** Fields of JSON, also of JSON in a text of JSON. */
-const NUMBERS = /(\\*"\w*(?:Ms|At|_ms|_at)\\*"\s*:\s*)-?\d+(?:\.\d+)?/g;
+const NUMBERS = /("\w*(?:Ms|At|_ms|_at)\\*"\s*:\s*)-?\d+(?:\.\d+)?/g;
 const DURATIONS = /\b\d+(?:\.\d+)?\s?(?:ms|s|sec|secs|seconds)\b/g;
 
 const PROJECT = '⟦project⟧';

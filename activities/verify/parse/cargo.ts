@@ -50,12 +50,19 @@ function parsed(text: string): Json {
   }
 }
 
-const PANIC = /panicked at (?:'[^]*?', )?([^\s:']+):(\d+):(\d+)/;
+const PANIC = /panicked at ([^\s:']+):(\d+):(\d+)/;
+/** What older versions print: the place stands behind the words. */
+const QUOTED_PANIC = /', ([^\s:']+):(\d+):(\d+)/;
+
+function quotedPlace(said: string): RegExpExecArray | null {
+  const start = said.indexOf("panicked at '");
+  return start < 0 ? null : QUOTED_PANIC.exec(said.slice(start));
+}
 
 function failedTests(text: string, printed: Printed): Finding[] {
   const blocks = [...text.matchAll(/^---- (.+?) (?:stdout )?----\n([^]*?)(?=^---- |^failures:|(?![^]))/gm)];
   return blocks.map(([, test = '', said = '']): Finding => {
-    const [, path, line, column] = PANIC.exec(said) ?? [];
+    const [, path, line, column] = PANIC.exec(said) ?? quotedPlace(said) ?? [];
     const file = path === undefined ? undefined : projectPath(path, printed);
     const message = said.replace(/^stack backtrace:[^]*/m, '').trim();
     return { ...spotOf(file, Number(line), Number(column)), message, test };

@@ -12,7 +12,7 @@ interface Event {
 }
 
 const BUILD = /^(?:vet: )?(\S[^:\n]*\.go):(\d+)(?::(\d+))?: (.+)$/;
-const REPORTED = /^\s+(\S+\.go):(\d+): /m;
+const REPORTED = /^[^\S\n]+(\S+\.go):(\d+): /m;
 const FRAME = /^\t(\S+\.go):(\d+)(?: \+0x[0-9a-f]+)?$/gm;
 
 /** `module`: its name, in front of the paths of its packages. */
@@ -60,16 +60,26 @@ function testFindings(events: readonly Event[], printed: Printed, module: string
     if (event.Action === 'fail') failed.push(event);
   }
   // A test whose subtests failed says nothing of its own.
-  const isOuter = ({ Package, Test }: Event): boolean =>
-    failed.some((other) => other.Package === Package && other.Test?.startsWith(`${Test ?? ''}/`) === true);
+  const outer = new Set(
+    failed.flatMap(({ Package, Test = '' }) => outerTests(Test).map((name) => `${Package} ${name}`)),
+  );
+  const isOuter = ({ Package, Test = '' }: Event): boolean => outer.has(`${Package} ${Test}`);
   return failed
     .filter((event) => !isOuter(event))
     .map(({ Package = '', Test = '' }): Finding => {
       const said = output.get(`${Package} ${Test}`) ?? '';
       const folder = Package === module ? '' : Package.startsWith(`${module}/`) ? Package.slice(module.length + 1) : '';
-      const message = said.replaceAll(/^(?:=== \w+|\s*--- FAIL:).*\n/gm, '').trim();
+      const message = said.replaceAll(/^(?:=== \w+|[^\S\n]*--- FAIL:).*\n/gm, '').trim();
       return { ...placeIn(said, folder, printed), message: message === '' ? 'the test failed' : message, test: Test };
     });
+}
+
+const testDepthMax = 20;
+
+/** The tests that a subtest is of. */
+function outerTests(test: string): string[] {
+  const names = test.split('/', testDepthMax);
+  return names.slice(1).map((_name, index) => names.slice(0, index + 1).join('/'));
 }
 
 /** Reported lines name a file of the package; a panic has a stack with whole paths. */

@@ -12,10 +12,13 @@ export function parseJest(printed: Printed): Parsed {
   return { findings, shown: [said, ...findings.map(shownFinding), plainText(printed.stderr).trim()].join('\n').trim() };
 }
 
+/** Each is read to the end. */
+const startsMax = 10;
+
 /** A test may print to the same stream. */
 function reportIn(text: string): JsonObject | null {
   const starts = [...text.matchAll(/^\{/gm)].map((match) => match.index);
-  for (const start of starts) {
+  for (const start of new Set([...starts.slice(0, startsMax), ...starts.slice(-startsMax)])) {
     const report = parsed(text.slice(start, text.lastIndexOf('}') + 1));
     if (isJsonObject(report) && Array.isArray(report['testResults'])) return report;
   }

@@ -22,6 +22,15 @@ const parser = new XMLParser({
   htmlEntities: true,
 });
 
+/** Null where it is none; what is nested too deep is none, too. */
+function readXml(text: string): Node[] | null {
+  try {
+    return parser.parse(text) as Node[];
+  } catch {
+    return null;
+  }
+}
+
 function casesIn(text: string): { cases: Case[]; around: string } | null {
   const [start, end] = [text.indexOf('<?xml'), text.lastIndexOf('</testsuites>')];
   if (start === -1 || end === -1) return null;
@@ -36,7 +45,9 @@ function casesIn(text: string): { cases: Case[]; around: string } | null {
       }
     }
   };
-  visit(parser.parse(text.slice(start, end + '</testsuites>'.length)) as Node[], []);
+  const report = readXml(text.slice(start, end + '</testsuites>'.length));
+  if (report === null) return null;
+  visit(report, []);
   return { cases, around: text.slice(0, start) + text.slice(end + '</testsuites>'.length) };
 }
 

@@ -159,6 +159,8 @@ function checkOutputNames({ step, path }: StepSite, origins: Origins): Problem[]
   return checkName(step.outputTo, origins.locate(step, path, ['outputTo']));
 }
 
+/** Of what is made into a name. */
+const wordLengthMax = 200;
 const WORD = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 export function checkName(name: string, path: string): Problem[] {
@@ -186,6 +188,7 @@ export function checkName(name: string, path: string): Problem[] {
   }
   if (WORD.test(name)) return [];
   const word = name
+    .slice(0, wordLengthMax)
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
     .replaceAll('ß', 'ss')

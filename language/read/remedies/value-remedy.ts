@@ -83,7 +83,7 @@ function forWords(value: unknown[]): Remedy {
 }
 
 function forLoop(value: unknown): Remedy {
-  const [, type, check] = (typeof value === 'string' ? /^\s*(until|while)\s+(.+)$/i.exec(value) : null) ?? [];
+  const [, type, check] = (typeof value === 'string' ? /^\s*(until|while)\s+(\S.*)$/i.exec(value) : null) ?? [];
   if (type !== undefined) return fixed(`write {"type": "${type.toLowerCase()}", "check": ${JSON.stringify(check)}}`);
   return { words: ': write {"type": "until", "check": "…", "maxIterations": 10}, or a number of passes' };
 }

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { howToAnswer, questionLines } from '../../../client/cli/output/question-lines.ts';
-import { formFault } from '../../../language/form.ts';
+import { formFault } from '../../../language/params/form.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
 
 const approval = {
