@@ -11,7 +11,6 @@ import {
   closeSync,
   constants,
   lstatSync,
-  mkdirSync,
   openSync,
   readFileSync,
   readlinkSync,
@@ -23,6 +22,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { openFolder, placeOf } from '../confinement/beneath.ts';
 import { CHECKPOINT_BOUNDS } from './bounds.ts';
 import type { FileState } from './tree-diffs.ts';
 
@@ -105,37 +105,13 @@ function within<Result>(
   { create }: { create: boolean },
   use: (place: string) => Result,
 ): Result | null {
-  const names = path.split('/');
-  const name = names.pop() ?? '';
-  const descriptors = [openSync(root, constants.O_RDONLY | constants.O_DIRECTORY)];
-  let at = root;
+  const end = path.lastIndexOf('/');
+  const below = path.slice(0, Math.max(0, end));
+  const folder = openFolder(root, below, { create });
+  if (folder === null) return null;
   try {
-    for (const folder of names) {
-      const place = join(placeOf(at, descriptors.at(-1)), folder);
-      const next = openFolder(place, create);
-      if (next === null) return null;
-      descriptors.push(next);
-      at = join(at, folder);
-    }
-    return use(join(placeOf(at, descriptors.at(-1)), name));
+    return use(join(placeOf(folder, join(root, below)), path.slice(end + 1)));
   } finally {
-    for (const descriptor of descriptors) closeSync(descriptor);
-  }
-}
-
-const placeOf = (at: string, descriptor: number | undefined): string =>
-  process.platform === 'linux' && descriptor !== undefined ? `/proc/self/fd/${descriptor}` : at;
-
-/** Null where it is not there, or no folder, and none is to be made. */
-function openFolder(place: string, create: boolean): number | null {
-  for (let isMade = false; ; isMade = true) {
-    try {
-      return openSync(place, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-    } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : undefined;
-      if (!create && (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP')) return null;
-      if (code !== 'ENOENT' || isMade) throw error;
-      mkdirSync(place);
-    }
+    closeSync(folder);
   }
 }

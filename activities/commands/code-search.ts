@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { COMMAND_BOUNDS } from './bounds.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
-import { placeOf, readable, ripgrep } from './ripgrep.ts';
+import { holds, placeOf, readable, ripgrep } from './ripgrep.ts';
 
 const Path = z.string().min(1);
 const Globs = z.union([z.string().min(1), z.array(z.string().min(1))]);
@@ -39,12 +39,13 @@ async function search(
     ...patterns.map((each) => `--regexp=${each}`),
   ];
   const mayRead = readable(context);
+  const isIn = holds(context);
   const matches: Match[] = [];
   for await (const line of ripgrep({ args, path, globs: listed(glob) }, context)) {
     const match = matchIn(line);
-    if (match === undefined || !mayRead(match.path)) continue;
+    if (match === undefined || !mayRead(match.path) || !(await isIn(match.path, match.text))) continue;
     if (matches.length === limit) return { matches, truncated: true };
-    matches.push(match);
+    matches.push({ ...match, text: shown(match.text) });
   }
   return { matches, truncated: false };
 }
@@ -57,7 +58,7 @@ function matchIn(line: string): Match | undefined {
   };
   const [path, text] = [data.path?.text, data.lines?.text];
   if (type !== 'match' || path === undefined || text === undefined) return undefined;
-  return { path: plain(path), line: data.line_number ?? 0, text: shown(text) };
+  return { path: plain(path), line: data.line_number ?? 0, text };
 }
 
 const plain = (path: string): string => path.replace(/^\.\//, '');

@@ -10,6 +10,7 @@ import { accessOf, resolveInside } from '../confinement/confine.ts';
 import { findHelper, helperEnvironment, helperPath } from '../confinement/helper-programs.ts';
 import { Failure } from '../failures/failures.ts';
 import type { CommandContext } from './command.ts';
+import { readWhole } from './whole-file.ts';
 
 const BASE = ['--no-config', '--no-require-git', '--no-ignore-global', '--color=never', '--sort=path'];
 
@@ -82,6 +83,32 @@ export function readable(context: CommandContext): (path: string) => boolean {
     known.set(path, may);
     return may;
   };
+}
+
+/**
+ * Whether a file of the project holds a text that ripgrep found there: it goes by names, so a link that a process put
+ * in the place of a folder meanwhile leads it outside. Remembers one file, since what is found comes file by file.
+ */
+export function holds(context: CommandContext): (path: string, text: string) => Promise<boolean> {
+  let last: { path: string; content: Promise<string> } | undefined;
+  return async (path, text) => {
+    if (last?.path !== path)
+      last = {
+        path,
+        content: readWhole(path, context).then(textOf, (error: unknown) => {
+          if (error instanceof Failure) return '';
+          throw error;
+        }),
+      };
+    return (await last.content).includes(text);
+  };
+}
+
+/** As ripgrep reads it: a mark at the beginning tells the encoding. */
+function textOf(bytes: Buffer): string {
+  const mark = bytes.subarray(0, 2).toString('hex');
+  const encoding = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : 'utf-8';
+  return new TextDecoder(encoding).decode(bytes);
 }
 
 function mayRead(context: CommandContext, path: string): boolean {

@@ -12,9 +12,10 @@ import {
   readFileSync,
   readlinkSync,
 } from 'node:fs';
-import { chmod, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { chmod, lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
+import { openFolder, placeOf } from '../confinement/beneath.ts';
 import { accessOf, resolveInside } from '../confinement/confine.ts';
 import { Failure } from '../failures/failures.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
@@ -76,12 +77,13 @@ export async function writeWhole(
   if (bytes.length > COMMAND_BOUNDS.valueBytesMax) throw tooLarge(path, bytes.length);
   const file = checkWritable(path, context);
   try {
-    await mkdir(dirname(file), { recursive: true });
-    const folder = openSync(dirname(file), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    const root = resolveInside(context.run.project, '.');
+    const folder = openFolder(root, relative(root, dirname(file)).split(sep).join('/'), { create: true });
+    if (folder === null) throw new Error('bug: a folder that was made is not there');
     try {
       checkOpened(folder, dirname(file), path);
       // Through its descriptor the folder is the one that was looked at, wherever it is moved to.
-      const place = process.platform === 'linux' ? `/proc/self/fd/${folder}` : dirname(file);
+      const place = placeOf(folder, dirname(file));
       // One name per run and step: a retry writes over what its predecessor left.
       const name = basename(file);
       const draft = join(place, `.${name.slice(0, 200)}.${shortMark(context)}.tmp`);

@@ -2,10 +2,11 @@
  * The files that definitions name by their paths (`"$ref": "./child.json"`): relative to the file that says it,
  * and inside the project, whatever links stand on the way. A file outside of the project stays in its own folder.
  */
-import { realpathSync, statSync } from 'node:fs';
+import { closeSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { FileFault, NamedFile, RefFile, RefFiles } from '../../language/read/draft/mounts.ts';
 import { DEFINITION_ENDINGS, formatOf, isDefinitionFile, otherThan } from '../../language/read/text/definition-text.ts';
+import { openBeneath } from '../confinement/beneath.ts';
 import { resolveInside, type Access } from '../confinement/confine.ts';
 import { Failure } from '../failures/failures.ts';
 import { textOfFile } from './text-of-file.ts';
@@ -20,7 +21,7 @@ export function refFiles(file: string, root: string | undefined, access: Access 
     read(ref, from) {
       const wanted = fileAt(ref, from, { within, access });
       if (typeof wanted !== 'string') return wanted;
-      const found = read.get(wanted) ?? readFile(ref, wanted);
+      const found = read.get(wanted) ?? readBeneath(within, ref, wanted);
       read.set(wanted, found);
       return found;
     },
@@ -86,12 +87,26 @@ function faultOf(ref: string, from: string, { within, failure }: { within: strin
   }
 }
 
-function readFile(ref: string, file: string): RefFile | FileFault {
+/** The file that was looked at, through its descriptor: a process may put a link in its place meanwhile. */
+function readBeneath(within: string, ref: string, file: string): RefFile | FileFault {
+  if (process.platform !== 'linux') return readFile(ref, file, file);
+  const opened = openBeneath(within, file);
+  if (opened === null)
+    return { code: 'FILE_NOT_READABLE', message: `"${ref}": ${namedFile(file).shown} does not exist; check the path` };
+  try {
+    return readFile(ref, file, `/proc/self/fd/${opened}`);
+  } finally {
+    closeSync(opened);
+  }
+}
+
+/** `place`: where it is read. */
+function readFile(ref: string, file: string, place: string): RefFile | FileFault {
   const { shown, id } = namedFile(file);
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)
+  if (statSync(place, { throwIfNoEntry: false })?.isFile() === false)
     return { code: 'FILE_NOT_READABLE', message: `"${ref}": ${shown} is no file; give the path of a definition` };
-  const read = textOfFile(file);
+  const read = textOfFile(place);
   if ('problem' in read)
-    return { code: read.problem.code, message: `"${ref}": ${read.problem.message.replace(file, () => shown)}` };
+    return { code: read.problem.code, message: `"${ref}": ${read.problem.message.replace(place, () => shown)}` };
   return { id, shown, text: read.text, format: formatOf(file) };
 }

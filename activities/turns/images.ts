@@ -1,7 +1,8 @@
 /** Pictures that go with a prompt, as models take them. */
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { FoundPicture } from '../../language/models/pictures.ts';
+import { readBounded } from '../commands/whole-file.ts';
 import { resolveInside } from '../confinement/confine.ts';
 import { Failure } from '../failures/failures.ts';
 import type { ImageBlock } from '../models/port/message.ts';
@@ -50,7 +51,7 @@ async function imageAt(project: string, path: string): Promise<ImageBlock> {
   const found = await stat(file).catch(() => null);
   if (found === null) throw new Failure('FILE_NOT_FOUND', `there is no picture "${path}"; make it before this step`);
   if (!found.isFile() || found.size > imageBytesMax) throw tooLarge(`"${path}"`, found.size);
-  return { type: 'image', mediaType, data: (await readFile(file)).toString('base64') };
+  return { type: 'image', mediaType, data: (await readBounded(file, path)).toString('base64') };
 }
 
 const tooLarge = (which: string, bytes: number): Failure =>
