@@ -2,7 +2,7 @@
  * A connection to Temporal, and how values go there and come from there: sealed, and those that are large by
  * the store. Apart from connect.ts, so that only those who need one load the library.
  */
-import { Client, Connection } from '@temporalio/client';
+import { Client, type Connection } from '@temporalio/client';
 import { defaultPayloadConverter, type DataConverter } from '@temporalio/common';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { connectionOptions, type Config } from '../services/config/config.ts';
@@ -10,6 +10,7 @@ import { payloadStorage } from '../prisma/store/values/payload-driver.ts';
 import type { SealKeys } from '../services/config/seal-key.ts';
 import { openKeys } from '../services/seal/open-keys.ts';
 import { PayloadSeal } from '../services/seal/payload-seal.ts';
+import { openConnection } from '../services/temporal/open-connection.ts';
 import { unsealed } from '../workflows/messages/unsealed.ts';
 
 const CONNECT_MAX_MS = 10_000;
@@ -27,7 +28,7 @@ export async function namespaceId(client: Client): Promise<string> {
 }
 
 export async function connectTemporal(config: Config, store: Store): Promise<Temporal> {
-  const connection = await Connection.connect({ ...connectionOptions(config), connectTimeout: CONNECT_MAX_MS });
+  const connection = await openConnection(connectionOptions(config), CONNECT_MAX_MS);
   try {
     const { namespace } = config.temporal;
     const keys = await openKeys(config, store);

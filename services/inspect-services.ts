@@ -19,6 +19,7 @@ import { ATTRIBUTE_NAMES, describe, missingSearchAttributes } from './temporal/s
 import { readServicesState, type ServicesState } from './config/services-state.ts';
 import { webhookState } from './webhook-state.ts';
 import type { DoctorEntry } from './doctor-entry.ts';
+import { askOverSocket, reachOf } from './inspect-reach.ts';
 import { inspectRows } from './inspect-rows.ts';
 import { findPresentTemporal, onPath } from './temporal/temporal-binary.ts';
 
@@ -59,6 +60,7 @@ async function inspectRunning(config: Config, state: ServicesState | null, env: 
     inspectWorker(config, state),
     inspectWebhooks(env),
     inspectWebUi(config, state),
+    inspectReach(config, state, env),
     inspectRows(config.database.url),
   ]);
   return [...inspectHome(config), ...answers.flat()];
@@ -302,18 +304,34 @@ async function countPollers(config: Config, queue: string): Promise<number | nul
   }
 }
 
+function inspectReach(config: Config, state: ServicesState | null, env: Environment): Promise<DoctorEntry> {
+  const isUp = state?.temporal?.isExternal === false && state.phase !== 'stopped';
+  return reachOf(config.temporal.isExternal ? 'external' : isUp ? state.temporal : null, env);
+}
+
 async function inspectWebUi(config: Config, state: ServicesState | null): Promise<DoctorEntry> {
   const url = config.webUrl;
+  const socket = config.temporal.isExternal || url !== null ? null : (state?.temporal?.webSocket ?? null);
   const entry = { name: 'web UI', where: url, version: null, ...portOf(url === null ? null : new URL(url).host) };
   const remedy = config.temporal.isExternal
     ? 'Set SENTINEL_WEB_URL to the address of your Temporal Web UI; runs work without it.'
     : 'Run `sentinel up`.';
+  if (socket !== null) return { ...entry, where: socket, ...(await webUiBehind(socket, remedy)) };
   if (url === null) return { ...entry, ok: false, found: state === null ? 'not started' : 'no address known', remedy };
   try {
     const { status } = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MAX_MS), redirect: 'manual' });
     return { ...entry, ok: true, found: `answers (HTTP ${status})` };
   } catch (error) {
     return { ...entry, ok: false, found: `does not answer: ${messageOf(error)}`, remedy };
+  }
+}
+
+async function webUiBehind(socket: string, remedy: string): Promise<Pick<DoctorEntry, 'ok' | 'found' | 'remedy'>> {
+  try {
+    const status = await askOverSocket(socket, ANSWER_MAX_MS);
+    return { ok: true, found: `answers (HTTP ${status}); \`sentinel web\` opens it` };
+  } catch (error) {
+    return { ok: false, found: `does not answer: ${messageOf(error)}`, remedy };
   }
 }
 

@@ -24,8 +24,12 @@ const TemporalState = z.object({
   isExternal: z.boolean(),
   address: z.string(),
   webUrl: z.string().nullable(),
+  /** On loopback; null behind a door, and for somebody else's. */
   port: z.number().nullable(),
   uiPort: z.number().nullable(),
+  /** Paths of the sockets behind a door. */
+  socket: z.string().nullable(),
+  webSocket: z.string().nullable(),
   version: z.string().nullable(),
   /** How it was found, for people: `TEMPORAL_ADDRESS`, `temporal on PATH`, … */
   foundAs: z.string(),

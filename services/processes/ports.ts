@@ -37,8 +37,8 @@ export type Place = { path: string } | { host: string; port: number };
 
 /** Where a server of ours listens; null for somebody else's. */
 export function placeOf(server: TemporalState | PostgresState): Place | null {
-  if ('socket' in server) return server.socket === null ? null : { path: server.socket };
-  return server.port === null ? null : { host: LOOPBACK, port: server.port };
+  if (server.socket !== null) return { path: server.socket };
+  return 'port' in server && server.port !== null ? { host: LOOPBACK, port: server.port } : null;
 }
 
 /** True when something accepts connections there. */

@@ -15,6 +15,13 @@ export function shortFolderFor(home: string): string {
   return join(process.env['XDG_RUNTIME_DIR'] ?? '/tmp', `sentinel-${process.getuid?.() ?? 0}-${nameOfHome(home)}`);
 }
 
+/** As an address of Temporal's. */
+export const addressOfSocket = (path: string): string => `unix:${path}`;
+
+/** The path in an address; null where it names a host. */
+export const socketIn = (address: string): string | null =>
+  address.startsWith('unix:/') ? address.slice('unix:'.length) : null;
+
 export function fitsSocket(folder: string, name: string): boolean {
   return Buffer.byteLength(join(folder, name)) <= SOCKET_PATH_MAX;
 }

@@ -25,7 +25,8 @@ import {
   writeServicesState,
 } from '../config/services-state.ts';
 import { findTemporalBinary } from '../temporal/temporal-binary.ts';
-import { TemporalServer } from '../temporal/temporal-server.ts';
+import { doorOf, findDoor } from '../temporal/door.ts';
+import { type Place, TemporalServer } from '../temporal/temporal-server.ts';
 import { SERVER_GRACE_MS, workerMaxMs } from './stop-times.ts';
 import { buildStamp, hasSaidReady, watchEnding, workerCommand } from './worker-process.ts';
 
@@ -221,16 +222,15 @@ export class Supervisor {
   }
 
   private async startTemporal(): Promise<void> {
-    const { temporal, home, preferredPorts, cacheDir } = this.config;
+    const { temporal, home, cacheDir } = this.config;
     if (temporal.isExternal) return;
     this.progress('starting the Temporal server');
     const onProgress = (text: string) => this.progress(text);
     const binary = await findTemporalBinary({ cacheDir, onProgress, signal: this.abort.signal });
     this.log(`temporal: ${binary.foundAs} (${binary.path}, server ${binary.version})`);
     const recorded = this.previous?.temporal ?? null;
-    const port = await this.portOf(recorded, recorded?.port, preferredPorts.temporal);
-    const uiPort = await this.portOf(recorded, recorded?.uiPort, preferredPorts.temporalUi);
-    const server = new TemporalServer({ home, namespace: temporal.namespace, binary, port, uiPort });
+    const place = await this.placeForTemporal(recorded);
+    const server = new TemporalServer({ home, namespace: temporal.namespace, binary, ...place });
     this.abort.signal.throwIfAborted();
     this.temporal = new KeptProcess({
       name: 'temporal',
@@ -245,10 +245,7 @@ export class Supervisor {
       onChange: (process) =>
         this.temporalChanged({
           isExternal: false,
-          address: server.address,
-          webUrl: server.webUrl,
-          port: server.port,
-          uiPort: server.uiPort,
+          ...server.where,
           version: server.version,
           foundAs: `${binary.foundAs} (${binary.path})`,
           process,
@@ -256,6 +253,18 @@ export class Supervisor {
       onLog: this.log,
     });
     await this.temporal.start(recorded?.process ?? null);
+  }
+
+  /** Behind a door where there can be one; else on ports that are free. */
+  private async placeForTemporal(recorded: TemporalState | null): Promise<Place> {
+    const { home, preferredPorts } = this.config;
+    const found = await findDoor(process.env);
+    if (found.ok) return { door: doorOf(home, found.bubblewrap) };
+    this.log(`the Temporal server listens on loopback, where every user of this machine reaches it: ${found.reason}`);
+    return {
+      port: await this.portOf(recorded, recorded?.port, preferredPorts.temporal),
+      uiPort: await this.portOf(recorded, recorded?.uiPort, preferredPorts.temporalUi),
+    };
   }
 
   private async useTemporal(): Promise<TemporalState> {
@@ -270,6 +279,8 @@ export class Supervisor {
       webUrl,
       port: null,
       uiPort: null,
+      socket: null,
+      webSocket: null,
       version,
       foundAs: 'TEMPORAL_ADDRESS',
       process: null,
@@ -319,8 +330,8 @@ export class Supervisor {
   /** A server that came back elsewhere takes the worker with it, which knows only the old address. */
   private temporalChanged(now: TemporalState): void {
     const isUp = now.process?.status === 'up';
-    const hasMoved = this.state.phase === 'ready' && isUp && now.port !== this.temporalPort;
-    if (isUp) this.temporalPort = now.port;
+    const hasMoved = this.state.phase === 'ready' && isUp && now.address !== this.temporalAddress;
+    if (isUp) this.temporalAddress = now.address;
     this.record('temporal', now);
     if (hasMoved) void this.worker?.restart();
   }
@@ -330,7 +341,7 @@ export class Supervisor {
     this.save();
   }
 
-  private temporalPort: number | null = null;
+  private temporalAddress: string | null = null;
 
   private progress(text: string | null): void {
     if (text !== null) this.log(text);

@@ -1,8 +1,9 @@
 /**
  * Talks to a Temporal server just enough to know that it answers, and as what.
  */
-import { Connection } from '@temporalio/client';
+import type { Connection } from '@temporalio/client';
 import type { TemporalConnectionOptions } from '../config/config.ts';
+import { openConnection } from './open-connection.ts';
 
 /** Runs `use` on a connection that is closed afterwards; rejects when nothing answers in time. */
 export async function withTemporal<Result>(
@@ -10,7 +11,7 @@ export async function withTemporal<Result>(
   timeoutMs: number,
   use: (connection: Connection) => Promise<Result>,
 ): Promise<Result> {
-  const connection = await Connection.connect({ ...options, connectTimeout: timeoutMs });
+  const connection = await openConnection(options, timeoutMs);
   try {
     return await connection.withDeadline(Date.now() + Math.max(timeoutMs, 5000), () => use(connection));
   } finally {

@@ -1,11 +1,16 @@
 /**
- * The embedded Temporal server: the CLI's development server on a database file, on loopback, set
- * up so that it is quick and still syncs every commit.
+ * The embedded Temporal server: the CLI's development server on a database file, set up so that it is quick and
+ * still syncs every commit. It asks nobody who they are, so it stands behind a door (door.ts); where there can be
+ * none, it listens on loopback.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from '../processes/kept-process.ts';
 import { accepts, choosePort, LOOPBACK } from '../processes/ports.ts';
+import { addressOfSocket } from '../processes/sockets.ts';
+import type { TemporalState } from '../config/services-state.ts';
+import { behindDoor, openFolder, type Door } from './door.ts';
+import { INSIDE } from './inside.ts';
 import { missingSearchAttributes, SEARCH_ATTRIBUTES } from './search-attributes.ts';
 import type { TemporalBinary } from './temporal-binary.ts';
 import { describeNamespace, serverVersion, withTemporal } from './temporal-probe.ts';
@@ -36,39 +41,54 @@ const DYNAMIC_CONFIG = [
  */
 const PRAGMAS = ['journal_mode=wal', 'synchronous=2', 'wal_autocheckpoint=4000'];
 
+export type Place = { door: Door } | { port: number; uiPort: number };
+
 export class TemporalServer {
   readonly home: string;
   readonly namespace: string;
   readonly binary: TemporalBinary;
+  readonly door: Door | null;
   port: number;
   uiPort: number;
   version: string;
 
-  constructor(options: { home: string; namespace: string; binary: TemporalBinary; port: number; uiPort: number }) {
+  /** Behind a door the ports are those inside. */
+  constructor(options: { home: string; namespace: string; binary: TemporalBinary } & Place) {
     this.home = options.home;
     this.namespace = options.namespace;
     this.binary = options.binary;
-    this.port = options.port;
-    this.uiPort = options.uiPort;
+    this.door = 'door' in options ? options.door : null;
+    const { port, uiPort } = 'door' in options ? INSIDE : options;
+    this.port = port;
+    this.uiPort = uiPort;
     this.version = options.binary.version;
   }
 
   get address(): string {
-    return `${LOOPBACK}:${this.port}`;
+    return this.door === null ? `${LOOPBACK}:${this.port}` : addressOfSocket(this.door.server);
   }
 
-  get webUrl(): string {
-    return `http://${LOOPBACK}:${this.uiPort}`;
+  /** What is recorded of where it is. */
+  get where(): Pick<TemporalState, 'address' | 'webUrl' | 'port' | 'uiPort' | 'socket' | 'webSocket'> {
+    const { address, port, uiPort, door } = this;
+    return door === null
+      ? { address, webUrl: `http://${LOOPBACK}:${uiPort}`, port, uiPort, socket: null, webSocket: null }
+      : { address, webUrl: null, port: null, uiPort: null, socket: door.server, webSocket: door.web };
   }
 
   /** Keeps its ports when they are still free, because addresses of runs have been handed out. */
   async prepare(): Promise<void> {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    if (this.door !== null) return openFolder(this.door);
     this.port = await choosePort([this.port]);
     this.uiPort = await choosePort([this.uiPort], new Set([this.port]));
   }
 
   command(): Command {
+    return this.door === null ? this.program() : behindDoor(this.door, this.program());
+  }
+
+  private program(): Command {
     return {
       command: this.binary.path,
       args: [
@@ -88,7 +108,8 @@ export class TemporalServer {
 
   /** It listens before it knows our search attributes, and a run cannot start without those. */
   async answers(): Promise<boolean> {
-    if (!(await accepts({ host: LOOPBACK, port: this.port }))) return false;
+    const { door, port } = this;
+    if (!(await accepts(door === null ? { host: LOOPBACK, port } : { path: door.server }))) return false;
     try {
       return await withTemporal({ address: this.address }, 2000, async (connection) => {
         this.version = await serverVersion(connection);

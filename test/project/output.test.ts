@@ -6,6 +6,7 @@ import { codeOf, files } from './tree.ts';
 const PROGRAMS = [
   'services/prepare-external.ts',
   'services/supervisor/supervisor-process.ts',
+  'services/temporal/gate.ts',
   'services/temporal/temporal-download.ts',
 ];
 const WRITERS: readonly string[] = [

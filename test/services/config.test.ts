@@ -184,6 +184,8 @@ describe('recorded services', () => {
       webUrl: 'http://127.0.0.1:8',
       port: 7,
       uiPort: 8,
+      socket: null,
+      webSocket: null,
       version: null,
       foundAs: '',
       process: null,

@@ -20,7 +20,7 @@ let address: string;
 const closing: (() => void)[] = [];
 
 beforeAll(async () => {
-  services = await freshServices();
+  services = await freshServices({ withoutDoor: true });
   env = { ...services.options.env, USER: 'ada' };
   const state = await ensureServices(services.options);
   url = new URL(state.postgres?.url ?? '');
@@ -150,7 +150,7 @@ describe('what waits for a lock', { timeout: 120_000 }, () => {
   });
 
   it('ends with "down" where it is the services', async () => {
-    const other = await freshServices();
+    const other = await freshServices({ withoutDoor: true });
     const { href, holder } = await lockedDatabase('locked');
     const settings = { ...other.options.env, DATABASE_URL: href };
     try {

@@ -1,5 +1,5 @@
 /** The background worker on a private home, killed without notice while a run is at work. */
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { homeKeys } from '../../services/seal/home-key.ts';
 import { connectionOptions, readConfig } from '../../services/config/config.ts';
 import { ensureServices, type ServicesOptions } from '../../services/ensure-services.ts';
 import { stopServices } from '../../services/stop-services.ts';
+import { openConnection } from '../../services/temporal/open-connection.ts';
 import { choosePort } from '../../services/processes/ports.ts';
 import { isAlive } from '../../services/processes/process-identity.ts';
 import { readServicesState } from '../../services/config/services-state.ts';
@@ -48,7 +49,7 @@ test(
     if (!old) throw new Error('the worker is not recorded');
     const config = readConfig(options.env);
     const store = openStore({ url: config.database.url ?? '' });
-    const connection = await Connection.connect(connectionOptions(config));
+    const connection = await openConnection(connectionOptions(config), 10_000);
     try {
       const client = new Client({ connection, dataConverter: dataConverter(store, homeKeys(home)) });
       const steps = ['touch begun; while [ ! -e go ]; do sleep 0.1; done', 'touch ended'].map((command): Step => ({

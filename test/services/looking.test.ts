@@ -22,7 +22,7 @@ let address: string;
 let database: URL;
 
 beforeAll(async () => {
-  [ours, theirs] = await Promise.all([freshServices(), freshServices()]);
+  [ours, theirs] = await Promise.all([freshServices(), freshServices({ withoutDoor: true })]);
   env = { ...ours.options.env, USER: 'ada' };
   const [up, other] = await Promise.all([sentinel(env, 'up'), ensureServices(theirs.options)]);
   expect(up).toMatchObject({ code: 0 });
@@ -132,14 +132,15 @@ describe('whoever acts', { timeout: 300_000 }, () => {
 
   it('is refused the embedded servers under the name of somebody else', async () => {
     const before = standing();
-    const { temporal, postgres } = readServicesState(ours.home) ?? {};
+    const { postgres } = readServicesState(ours.home) ?? {};
     const own = encodeURIComponent(dirname(postgres?.socket ?? ''));
-    for (const [settings, says] of [
-      [{ TEMPORAL_ADDRESS: temporal?.address ?? '' }, /TEMPORAL_ADDRESS names .* unset it/],
-      [{ TEMPORAL_ADDRESS: `localhost:${temporal?.port ?? ''}` }, /TEMPORAL_ADDRESS names .* unset it/],
-      [{ DATABASE_URL: `postgres://sentinel:x@localhost/sentinel?host=${own}` }, /DATABASE_URL names .* unset it/],
+    const open = theirs.options.env;
+    for (const [home, settings, says] of [
+      [open, { TEMPORAL_ADDRESS: address }, /TEMPORAL_ADDRESS names .* unset it/],
+      [open, { TEMPORAL_ADDRESS: address.replace('127.0.0.1', 'localhost') }, /TEMPORAL_ADDRESS names .* unset it/],
+      [env, { DATABASE_URL: `postgres://sentinel:x@localhost/sentinel?host=${own}` }, /DATABASE_URL names .* unset it/],
     ] as const) {
-      const { code, err } = await sentinel({ ...env, ...settings }, 'up');
+      const { code, err } = await sentinel({ ...home, ...settings }, 'up');
       expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(says) as string });
     }
     expect(standing()).toEqual(before);

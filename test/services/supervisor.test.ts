@@ -2,7 +2,6 @@
  * The services' life on a private home with private ports: real Postgres, real Temporal server,
  * real signals. One home for the whole file, because the tests follow one life in order.
  */
-import { Connection } from '@temporalio/client';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectionOptions, readConfig } from '../../services/config/config.ts';
 import { ensureServices, type ServicesOptions } from '../../services/ensure-services.ts';
 import { stopServices } from '../../services/stop-services.ts';
+import { openConnection } from '../../services/temporal/open-connection.ts';
 import { inspectServices } from '../../services/inspect-services.ts';
 import { locatePostgres } from '../../services/postgres/postgres-programs.ts';
 import { PostgresServer } from '../../services/postgres/postgres-server.ts';
@@ -49,7 +49,7 @@ async function query(text: string): Promise<unknown[]> {
 }
 
 async function searchAttributes(): Promise<string[]> {
-  const connection = await Connection.connect(connectionOptions(readConfig(options.env)));
+  const connection = await openConnection(connectionOptions(readConfig(options.env)), 10_000);
   try {
     const reply = await connection.operatorService.listSearchAttributes({ namespace: 'default' });
     return Object.keys(reply.customAttributes ?? {});
@@ -76,11 +76,15 @@ describe.runIf(process.getuid?.() === 0)('a home that the user of Postgres canno
 });
 
 describe('services that are started', { timeout: 120_000 }, () => {
-  it('come up on their preferred ports, told to the caller, and serve', async () => {
+  it('come up on their sockets, told to the caller, and serve', async () => {
     const said: string[] = [];
     const state = await ensureServices({ ...options, onProgress: (text) => said.push(text) });
     expect(said).toContain('starting the services');
-    expect(state.temporal?.address).toBe(`127.0.0.1:${options.env['SENTINEL_TEMPORAL_PORT'] ?? ''}`);
+    expect(state.temporal).toMatchObject({
+      address: `unix:${join(home, 'sockets', 'temporal.sock')}`,
+      webUrl: null,
+      port: null,
+    });
     expect(state.postgres?.socket).toBe(join(home, 'postgres', '.s.PGSQL.5432'));
     expect(await searchAttributes()).toEqual(
       expect.arrayContaining(['SentinelName', 'SentinelStatus', 'SentinelPersona', 'SentinelIteration']),
@@ -112,12 +116,13 @@ describe('services that doctor looks at', { timeout: 120_000 }, () => {
     const report = await inspectServices(options.env);
     const named = (names: string[]) =>
       report.entries.filter(({ name }) => names.includes(name)).map(({ name, ok, port }) => ({ name, ok, port }));
-    expect(named(['temporal server', 'search attributes', 'postgres', 'migrations', 'web UI'])).toEqual([
-      { name: 'temporal server', ok: true, port: Number(options.env['SENTINEL_TEMPORAL_PORT']) },
+    expect(named(['temporal server', 'search attributes', 'postgres', 'migrations', 'web UI', 'other users'])).toEqual([
+      { name: 'temporal server', ok: true, port: undefined },
       { name: 'search attributes', ok: true, port: undefined },
       { name: 'postgres', ok: true, port: undefined },
       { name: 'migrations', ok: true, port: undefined },
-      { name: 'web UI', ok: true, port: Number(options.env['SENTINEL_TEMPORAL_UI_PORT']) },
+      { name: 'web UI', ok: true, port: undefined },
+      { name: 'other users', ok: true, port: undefined },
     ]);
     const worker = report.entries.find(({ name }) => name === 'worker');
     expect(worker).toMatchObject({ ok: false, found: 'none on this machine; 0 polled sentinel lately' });
@@ -157,17 +162,16 @@ describe('services that doctor looks at', { timeout: 120_000 }, () => {
 
 describe('services of somebody else', { timeout: 120_000 }, () => {
   it('are prepared and used, and neither started nor stopped', async () => {
-    const own = await ensureServices(options);
+    const theirs = await freshServices({ withoutDoor: true });
+    const own = await ensureServices(theirs.options);
     const elsewhere = mkdtempSync(join(tmpdir(), 'sentinel-external-'));
-    await query('CREATE DATABASE theirs');
-    const url = (own.postgres?.url ?? '').replace(/sentinel$/, 'theirs');
     const external = {
       ...options,
       env: {
         ...options.env,
         SENTINEL_HOME: elsewhere,
         TEMPORAL_ADDRESS: own.temporal?.address ?? '',
-        DATABASE_URL: url,
+        DATABASE_URL: own.postgres?.url ?? '',
       },
     };
     try {
@@ -180,9 +184,10 @@ describe('services of somebody else', { timeout: 120_000 }, () => {
       });
       expect((await inspectServices(external.env)).entries.find(({ name }) => name === 'migrations')?.ok).toBe(true);
       expect(await stopServices(external)).toEqual([]);
-      expect(await ensureServices(options)).toEqual(own);
+      expect(await ensureServices(theirs.options)).toEqual(own);
     } finally {
-      rmSync(elsewhere, { recursive: true });
+      await stopServices(theirs.options);
+      for (const folder of [elsewhere, theirs.home]) rmSync(folder, { recursive: true });
     }
   });
 
@@ -217,7 +222,10 @@ describe('services that are killed', { timeout: 120_000 }, () => {
     const now = processes(after)[name];
     expect(now.pid).not.toBe(old.pid);
     expect(now.restarts).toBe(1);
-    expect([after.temporal?.port, after.postgres?.socket]).toEqual([before.temporal?.port, before.postgres?.socket]);
+    expect([after.temporal?.address, after.postgres?.socket]).toEqual([
+      before.temporal?.address,
+      before.postgres?.socket,
+    ]);
     expect(await query('SELECT value FROM kept')).toEqual([{ value: 'before' }]);
     expect(await searchAttributes()).toContain('SentinelName');
   });
@@ -266,7 +274,7 @@ describe('services that are stopped', { timeout: 120_000 }, () => {
       ...options,
       env: { ...options.env, SENTINEL_TEMPORAL_PORT: '' },
     });
-    expect(after.temporal?.port).toBe(before.temporal?.port);
+    expect(after.temporal?.address).toBe(before.temporal?.address);
     expect(after.postgres?.socket).toBe(before.postgres?.socket);
     expect(await query('SELECT value FROM kept')).toEqual([{ value: 'before' }]);
   });

@@ -58,6 +58,7 @@ function show(state: ServicesState, webhooks: WebhookState | null, output: Outpu
     temporal: {
       address: temporal?.address ?? null,
       webUrl: temporal?.webUrl ?? null,
+      socket: temporal?.socket ?? null,
       isExternal: temporal?.isExternal ?? false,
     },
     postgres: {
@@ -70,9 +71,8 @@ function show(state: ServicesState, webhooks: WebhookState | null, output: Outpu
     warnings,
   });
   const { good, bad, warn, strong } = output.paint;
-  output.line(
-    `${good('✔')} ${strong('temporal')}  ${temporal?.address ?? ''}  web UI ${temporal?.webUrl ?? 'unknown'}`,
-  );
+  const webUi = temporal?.webSocket ? 'sentinel web' : (temporal?.webUrl ?? 'unknown');
+  output.line(`${good('✔')} ${strong('temporal')}  ${temporal?.address ?? ''}  web UI ${webUi}`);
   output.line(
     `${good('✔')} ${strong('postgres')}  ${postgres?.isExternal === true ? 'DATABASE_URL' : (postgres?.socket ?? '')}`,
   );

@@ -92,6 +92,8 @@ function stateThatLeads(to: string): string {
       webUrl: `http://${to}`,
       port,
       uiPort: port,
+      socket: null,
+      webSocket: null,
       version: null,
       foundAs: 'x',
       process: living(),
@@ -99,7 +101,7 @@ function stateThatLeads(to: string): string {
     postgres: {
       isExternal: false,
       url: `postgres://sentinel:x@${to}/sentinel`,
-      port,
+      socket: null,
       dataDir: null,
       version: null,
       foundAs: 'x',

@@ -1,9 +1,9 @@
 /** Services of a home and ports of their own, and the command line on them. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { inject } from 'vitest';
 import type { ServicesOptions } from '../../../services/ensure-services.ts';
 import { choosePort } from '../../../services/processes/ports.ts';
@@ -15,8 +15,11 @@ export interface FreshServices {
   options: ServicesOptions & { env: NodeJS.ProcessEnv };
 }
 
-/** `options` are for servers without a worker. */
-export async function freshServices(): Promise<FreshServices> {
+/**
+ * `options` are for servers without a worker. `withoutDoor`: as on a machine that gives no process a network of its
+ * own, with Temporal on the loopback address.
+ */
+export async function freshServices({ withoutDoor = false } = {}): Promise<FreshServices> {
   const home = mkdtempSync(join(tmpdir(), 'sentinel-services-'));
   // Reachable for the user Postgres runs as where the tests run as root.
   chmodSync(home, 0o755);
@@ -28,8 +31,16 @@ export async function freshServices(): Promise<FreshServices> {
     SENTINEL_HOME: home,
     SENTINEL_TEMPORAL_PORT: String(temporal),
     SENTINEL_TEMPORAL_UI_PORT: String(ui),
+    ...(withoutDoor ? { PATH: pathWithoutDoor(home) } : {}),
   };
   return { home, options: { withWorker: false, supervisorProgram: inject('supervisorProgram'), env } };
+}
+
+function pathWithoutDoor(home: string): string {
+  const folder = `${home}-programs`;
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'bwrap'), '#!/bin/sh\necho "no namespaces here" >&2\nexit 1\n', { mode: 0o755 });
+  return `${folder}${delimiter}${process.env['PATH'] ?? ''}`;
 }
 
 export interface Said {
