@@ -48,14 +48,13 @@ import type { GivenDefinition } from '../language/read/nested-definition.ts';
 import { readStarted, referring, type Handed } from '../language/read/started-program.ts';
 import { publishEvent } from './local/publish-event.ts';
 import {
-  masksOfTurn,
+  maskerOfTurn,
   secretsOf,
   secretsOfCall,
   unsealedFor,
   withMaskedFailures,
   type Secrets,
 } from './confinement/secrets.ts';
-import { maskJson } from '../language/secrets.ts';
 import { findCommand } from '../language/catalogue.ts';
 import { mayWriteFiles } from '../language/permissions.ts';
 import { turnRequest } from '../interpreter/build-turn.ts';
@@ -146,7 +145,7 @@ async function runLine(request: ShellRequest, context: KnownContext): Promise<Sh
       return runShell({ ...rest, env: { ...rest.env, ...values }, timeoutMs, sandbox }, context);
     }),
   );
-  return maskJson(ended, secrets.results);
+  return secrets.results.json(ended);
 }
 
 /** Between two looks at the project. */
@@ -191,7 +190,7 @@ async function askWithin(parts: ActivityParts, request: TurnRequest, options?: S
           timeoutMs,
           signal,
           live,
-          masks: masksOfTurn(secrets, reach?.env),
+          masker: maskerOfTurn(secrets, reach?.env),
         }),
       ),
     () => ({ turn: number, tokensSoFar, ...live.progress }),
@@ -204,7 +203,7 @@ const liveTurn = (
   { run, attempt }: CommandContext,
   key: string,
   { logs }: Secrets,
-): LiveTurn => new LiveTurn({ logs: store.logs, label: { handle: run.handle, key, attempt }, masks: logs });
+): LiveTurn => new LiveTurn({ logs: store.logs, label: { handle: run.handle, key, attempt }, masker: logs });
 
 async function agent(parts: ActivityParts, input: RunInput, request: AgentRequest): Promise<AgentReport> {
   const context = await contextOf(parts);
@@ -225,8 +224,8 @@ async function agent(parts: ActivityParts, input: RunInput, request: AgentReques
       const known = (): void => {
         answeredBefore = number;
       };
-      const masks = masksOfTurn(secrets, effect.reach?.env);
-      const place = { run, asker: key, attempt: `${key} ${attempt}`, timeoutMs, signal, known, live, masks };
+      const masker = maskerOfTurn(secrets, effect.reach?.env);
+      const place = { run, asker: key, attempt: `${key} ${attempt}`, timeoutMs, signal, known, live, masker };
       return (await live.during(runTurn(parts, turnRequest(effect), place))) as unknown as Json;
     },
     call: (effect: CommandEffect) => {
@@ -296,7 +295,7 @@ async function runCommand(
   const run = async (session: OpenSession): Promise<Json> =>
     withMaskedFailures(secrets, async () => {
       const value = await parts.registry.run(name, unsealedFor(name, params, secrets), { ...context, session });
-      return maskJson(value, secrets.results);
+      return secrets.results.json(value);
     });
   const entry = findCommand(parts.registry.catalogue, name);
   if (entry?.speed === 'quick' && entry.permission !== 'read') return once(parts, context, run);

@@ -4,7 +4,8 @@
  */
 import type { Json } from '../language/json.ts';
 import type { RunEvent } from '../language/events/run-event.ts';
-import { maskJson, masksOf, type Mask } from '../language/secrets.ts';
+import { Masker, nothingHidden } from '../language/masking/masker.ts';
+import { hiddenOf } from '../language/secrets.ts';
 import type { Host, RunInput, Strand } from './host.ts';
 import type { Position, BlockFrame } from './position.ts';
 
@@ -33,17 +34,17 @@ type Unstamped<Event> = Event extends RunEvent ? Omit<Event, 'seq' | 'at'> : nev
 
 export function record(walk: Walk, event: Unstamped<RunEvent>): void {
   walk.position.seq += 1;
-  walk.host.record({ seq: walk.position.seq, at: walk.host.now(), ...maskJson(event, masksFor(walk.input.env)) });
+  walk.host.record({ seq: walk.position.seq, at: walk.host.now(), ...maskerFor(walk.input.env).json(event) });
 }
 
-const masksByEnv = new WeakMap<object, Mask[]>();
+const maskers = new WeakMap<object, Masker>();
 
 /** What people read of a run shows no listed environment variable. */
-function masksFor(env: RunInput['env']): readonly Mask[] {
-  if (env === undefined) return [];
-  const masks = masksByEnv.get(env) ?? masksOf(env);
-  masksByEnv.set(env, masks);
-  return masks;
+function maskerFor(env: RunInput['env']): Masker {
+  if (env === undefined) return nothingHidden;
+  const masker = maskers.get(env) ?? new Masker(hiddenOf(env));
+  maskers.set(env, masker);
+  return masker;
 }
 
 /** Names of kept results (results.ts); variables of a run never begin like this. */

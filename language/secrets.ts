@@ -5,8 +5,8 @@
  * stand there with their value. In events and logs neither a value nor a token is shown.
  */
 import type { Json } from './json.ts';
+import type { Hidden } from './masking/masker.ts';
 
-/** Shorter values occur by chance. */
 const maskedLengthMin = 6;
 const sealedLengthMin = 4;
 
@@ -31,43 +31,13 @@ export const withoutTokens = (text: string): string =>
 /** The same for every text in a value. */
 export const maskTokens = <Value extends Json | object>(value: Value): Value => changed(value, withoutTokens) as Value;
 
-export interface Mask {
-  text: string;
-  shown: string;
-  /** The text with line ends anywhere in it. */
-  wrapped?: RegExp;
-}
-
-/** What is looked for in text: the value as it is, and as JSON and addresses spell it. Longest first. */
-export function masksOf(env: { readonly [name: string]: string }): Mask[] {
-  const masks = Object.entries(env).flatMap(([name, value]) => {
+/** What is looked for of listed variables (masking/masker.ts). Shorter values occur by chance. */
+export const hiddenOf = (env: { readonly [name: string]: string }): Hidden[] =>
+  Object.entries(env).flatMap(([name, text]): Hidden[] => {
+    const isSecret = looksSecret(name) && !isToken(text);
     const min = looksSecret(name) ? sealedLengthMin : maskedLengthMin;
-    if (value.length < min) return [];
-    const spellings = new Set([value, JSON.stringify(value).slice(1, -1), addressSpelling(value)]);
-    return [...spellings].map((text): Mask => ({ text, shown: `[env ${name}]` }));
+    return text.length < min ? [] : [{ text, shown: `[env ${name}]`, isSecret }];
   });
-  return masks.toSorted((a, b) => b.text.length - a.text.length);
-}
-
-function addressSpelling(value: string): string {
-  try {
-    return encodeURIComponent(value);
-  } catch {
-    return value;
-  }
-}
-
-export function maskText(text: string, masks: readonly Mask[]): string {
-  const isLong = text.includes('\n') || text.includes(String.raw`\n`);
-  return masks.reduce((rest, { text: value, shown, wrapped }) => {
-    const masked = rest.includes(value) ? rest.replaceAll(value, () => shown) : rest;
-    return isLong && wrapped !== undefined ? masked.replaceAll(wrapped, () => shown) : masked;
-  }, text);
-}
-
-export function maskJson<Value extends Json | object>(value: Value, masks: readonly Mask[]): Value {
-  return masks.length === 0 ? value : (changed(value, (text) => maskText(text, masks)) as Value);
-}
 
 /** Every text in a value, keys included. */
 export function changed(value: unknown, change: (text: string) => string): unknown {

@@ -3,10 +3,10 @@
  * before it is written, so that an attempt whose worker died is not done a second time: a passage that
  * stands in what replaced it would be found again.
  */
+import { ownMasker } from '../confinement/own-keys.ts';
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';
-import { maskJson } from '../../language/secrets.ts';
 import type { Edit } from '../editing/apply-edits.ts';
 import { editFile, type EditResult } from '../editing/edit-file.ts';
 import { COMMAND_BOUNDS } from './bounds.ts';
@@ -62,7 +62,7 @@ async function edit({ path, ...rest }: Params, context: CommandContext): Promise
   const done = await earlier(before, path, context);
   if (done !== null) return done;
   const { after, result } = editFile(before, edits, path);
-  const told = maskJson(result, context.secrets?.results ?? []);
+  const told = (context.secrets?.results ?? ownMasker()).json(result);
   await note({ before: digest(before), after: digest(after), result: told }, context);
   await writeWhole(path, after, context, before);
   return result;

@@ -3,12 +3,12 @@
  * tokens. What it collects is a row under the step's key, with what was left out and why; the model steps of a pass
  * read it from there, and a transcript shows it.
  */
+import { ownMasker } from '../confinement/own-keys.ts';
 import * as z from 'zod';
 import { readJson } from '../../language/expression/json-text.ts';
 import { textOf } from '../../language/expression/scope.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../language/json.ts';
 import { Value } from '../../language/model.ts';
-import { maskJson } from '../../language/secrets.ts';
 import { definitionPath } from '../../interpreter/keys.ts';
 import type { LeftOut } from '../../interpreter/effect.ts';
 import { Failure } from '../failures/failures.ts';
@@ -76,7 +76,7 @@ async function build(params: Params, context: CommandContext, others: OtherComma
     leftOut: leftOut as unknown as Json,
     tokens: fitted.tokens,
   };
-  const masked = maskJson(message, context.secrets?.results ?? []);
+  const masked = (context.secrets?.results ?? ownMasker()).json(message);
   await context.store.conversations.add(placeOf(context), [{ turn: 0, part: 0, message: masked }]);
   return resultOf((await kept(context)) ?? message, params);
 }

@@ -2,31 +2,33 @@
  * The secrets of a run, where its steps are performed: tokens become values on the way in, values
  * are masked on the way out. Nothing that leaves an activity (result, failure, log) holds a value.
  */
-import { LRUCache } from 'lru-cache';
 import type { Json, JsonObject } from '../../language/json.ts';
-import { changed, isToken, looksSecret, maskJson, masksOf, type Mask } from '../../language/secrets.ts';
+import type { Hidden, Masker } from '../../language/masking/masker.ts';
+import { changed, hiddenOf, isToken, looksSecret } from '../../language/secrets.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import { Failure } from '../failures/failures.ts';
 import type { ShellRequest } from '../../interpreter/contract.ts';
+import { maskerOf, ownMasker } from './own-keys.ts';
 
 export interface Secrets {
   /** The variables as the run holds them, from which another worker can make the same of these. */
   env: { readonly [name: string]: string };
   /** Values that no result may hold, each with what stands for it there. */
-  results: readonly Mask[];
+  results: Masker;
   /** Values that no log may show: every listed one. */
-  logs: readonly Mask[];
+  logs: Masker;
   unseal<Value extends Json | object>(value: Value): Value;
   unsealShell(request: ShellRequest): ShellRequest;
 }
 
-export const noSecrets: Secrets = {
+/** Of a run that lists none; the keys of the worker itself are looked for all the same. */
+export const noSecrets = (): Secrets => ({
   env: {},
-  results: [],
-  logs: [],
+  results: ownMasker(),
+  logs: ownMasker(),
   unseal: (value) => value,
   unsealShell: (request) => request,
-};
+});
 
 /** `env` as the run holds it: a token or a value by name. */
 export async function secretsOf(
@@ -34,7 +36,7 @@ export async function secretsOf(
   env: { readonly [name: string]: string } | undefined,
 ): Promise<Secrets> {
   const entries = Object.entries(env ?? {});
-  if (entries.length === 0) return noSecrets;
+  if (entries.length === 0) return noSecrets();
   const tokens = entries.filter(([, value]) => isToken(value));
   const found = await store.secrets.find(tokens.map(([, token]) => token));
   const lost = tokens.find(([, token]) => !found.has(token));
@@ -56,11 +58,10 @@ export async function secretsOf(
   return {
     env: Object.fromEntries(entries),
     // As its token a value may go through the run and into a later step.
-    results: withSpellings(masksOf(secret), secret).map((mask) => ({
-      ...mask,
-      shown: tokenOf.get(mask.text) ?? mask.shown,
-    })),
-    logs: [...masksOf(Object.fromEntries(tokens)), ...withSpellings(masksOf(values), secret)],
+    results: maskerOf(
+      hiddenOf(secret).map((one) => ({ ...one, shown: tokenOf.get(one.text) ?? one.shown, shownEncoded: one.shown })),
+    ),
+    logs: maskerOf([...hiddenOf(Object.fromEntries(tokens)), ...hiddenOf(values)]),
     unseal: <Value extends Json | object>(value: Value) => changed(value, (text) => put(text)) as Value,
     unsealShell: ({ command, ...rest }) => ({
       ...(changed(rest, (text) => put(text)) as Omit<ShellRequest, 'command'>),
@@ -71,64 +72,6 @@ export async function secretsOf(
 }
 
 const inSingleQuotes = (value: string): string => value.replaceAll("'", String.raw`'\''`);
-
-/** In base64, and as it stands in a line of shell, which messages quote and `set -x` prints. */
-function withSpellings(masks: readonly Mask[], secret: { [name: string]: string }): Mask[] {
-  const quoted = Object.entries(secret).flatMap(([name, value]): Mask[] =>
-    value.includes("'") ? [{ text: inSingleQuotes(value), shown: `[env ${name}]` }] : [],
-  );
-  const long = Object.entries(secret).filter(([, value]) => value.length >= encodedLengthMin);
-  const asEncoded = long.flatMap(([name, value]) =>
-    encodings(value).map((encoding): Mask => ({ ...encoding, shown: `[env ${name}]` })),
-  );
-  return [...masks, ...quoted, ...asEncoded].toSorted((a, b) => b.text.length - a.text.length);
-}
-
-const encodedLengthMin = 8;
-
-type Encoding = Omit<Mask, 'shown'>;
-
-const ENCODED_MAX = 1_000;
-const encoded = new LRUCache<string, readonly Encoding[]>({ max: ENCODED_MAX });
-
-/** Every step of a run looks for the same values, and their patterns take longer to make than most steps. */
-function encodings(value: string): readonly Encoding[] {
-  const known = encoded.get(value) ?? [...inBase64(value), ...inHex(value), ...linesOf(value)].map(wrapping);
-  encoded.set(value, known);
-  return known;
-}
-
-const inHex = (value: string): string[] => {
-  const hex = Buffer.from(value).toString('hex');
-  return hex === hex.toUpperCase() ? [hex] : [hex, hex.toUpperCase()];
-};
-
-/** A key of several lines is shown line by line by what searches or numbers them. */
-function linesOf(value: string): string[] {
-  const lines = value.split(/\r?\n/).map((line) => line.trim());
-  return lines.length === 1
-    ? []
-    : lines.filter((line) => line.length >= 2 * encodedLengthMin && !line.startsWith('-----'));
-}
-
-/** Programs that encode break their lines; in JSON a line end is two characters. */
-function wrapping(text: string): Encoding {
-  const characters = Array.from(text, (character) => character.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
-  return { text, wrapped: new RegExp(characters.join(String.raw`(?:\r?\n|(?:\\r)?\\n)?`), 'g') };
-}
-
-/**
- * Base64 spells three bytes as four characters, so a value looks in three ways, by how many bytes stand before
- * it; each without the characters at its ends that other bytes share in. In both alphabets.
- */
-function inBase64(value: string): string[] {
-  const spellings = [0, 1, 2].flatMap((before) => {
-    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(value)]);
-    const own = [Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6)] as const;
-    return (['base64', 'base64url'] as const).map((alphabet) => bytes.toString(alphabet).slice(...own));
-  });
-  return [...new Set(spellings)];
-}
 
 /**
  * What a model calls. A secret is put in only where the definition names it in the model's prompt: nobody else
@@ -142,28 +85,32 @@ export function secretsOfCall(secrets: Secrets, named: readonly string[] = []): 
     changed(value, (text) => (isHidden(text) ? text : secrets.unseal(text))) as Value;
   return {
     ...secrets,
-    results: [
-      ...secrets.results.map((mask) => {
-        const name = hidden.get(mask.shown);
-        return name === undefined ? mask : { ...mask, shown: `[env ${name}]` };
+    results: maskerOf([
+      ...secrets.results.hidden.map((one) => {
+        const name = hidden.get(one.shown);
+        return name === undefined ? one : { ...one, shown: `[env ${name}]` };
       }),
-      ...[...hidden]
-        .filter(([token]) => isToken(token))
-        .map(([token, name]) => ({ text: token, shown: `[env ${name}]` })),
-    ],
+      ...[...hidden].filter(([token]) => isToken(token)).map(hiddenToken),
+    ]),
     unseal: unsealOnly,
   };
 }
 
-/** What no request to a model may hold: values of secrets in any of their spellings, and tokens that no prompt names. */
-export function masksOfTurn({ env, results }: Secrets, named: readonly string[] = []): Mask[] {
+const hiddenToken = ([token, name]: readonly [string, string]): Hidden => ({
+  text: token,
+  shown: `[env ${name}]`,
+  isSecret: false,
+});
+
+/** What no request to a model may hold: values of secrets, and tokens that no prompt names. */
+export function maskerOfTurn({ env, results }: Secrets, named: readonly string[] = []): Masker {
   const tokens = Object.entries(env).filter(([name, value]) => isToken(value) && !named.includes(name));
   const nameOf = new Map(Object.entries(env).map(([name, token]) => [token, name]));
-  const values = results.map((mask) => {
-    const name = nameOf.get(mask.shown);
-    return name === undefined ? mask : { ...mask, shown: `[env ${name}]` };
+  const values = results.hidden.map((one) => {
+    const name = nameOf.get(one.shown);
+    return name === undefined ? one : { ...one, shown: `[env ${name}]` };
   });
-  return [...values, ...tokens.map(([name, token]) => ({ text: token, shown: `[env ${name}]` }))];
+  return maskerOf([...values, ...tokens.map(([name, token]) => hiddenToken([token, name]))]);
 }
 
 /** A failure may quote what it failed on. */
@@ -171,8 +118,8 @@ export async function withMaskedFailures<Result>({ results }: Secrets, run: () =
   try {
     return await run();
   } catch (error) {
-    if (!(error instanceof Failure) || results.length === 0) throw error;
-    const { message, details } = maskJson({ message: error.message, details: error.details ?? null }, results);
+    if (!(error instanceof Failure) || results.isEmpty) throw error;
+    const { message, details } = results.json({ message: error.message, details: error.details ?? null });
     // Its cause would quote the same, and nothing masks it.
     throw new Failure(error.code, message, { retryable: error.retryable, ...(details === null ? {} : { details }) });
   }

@@ -8,7 +8,6 @@ import type { RunInput } from '../../interpreter/host.ts';
 import type { Effect, Reply } from '../../interpreter/effect.ts';
 import { publishEvent } from '../local/publish-event.ts';
 import { secretsOf, unsealedFor, withMaskedFailures } from '../confinement/secrets.ts';
-import { maskJson } from '../../language/secrets.ts';
 
 export interface QuickSteps {
   perform(input: RunInput, session: Session, effect: Effect): Promise<Reply>;
@@ -33,7 +32,7 @@ export function quickSteps({ store, registry, runs, limiter }: QuickParts): Quic
             withMaskedFailures(secrets, () => registry.run(effect.command, params, context));
           const use = { id: useOf(input.handle, effect.key), timeoutMs: effect.timeoutMs, signal: never };
           const value = await (limiter?.tool(effect.command, use, work) ?? work());
-          return { ok: true, value: maskJson(value, secrets.results) };
+          return { ok: true, value: secrets.results.json(value) };
         }
         case 'emit':
           return {

@@ -7,7 +7,7 @@
  * bounded whatever the process prints and the store does.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Mask } from '../../language/secrets.ts';
+import type { Masker } from '../../language/masking/masker.ts';
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import type { Execution, ExecutionLine } from '../../prisma/store/contract/execution-contract.ts';
 import type { Failure } from '../failures/failures.ts';
@@ -42,8 +42,8 @@ export class BackgroundProcess {
   #port: number | null = null;
   #blamed: Failure | undefined;
 
-  /** `masks`: what no log may show. */
-  constructor(store: Store, execution: Execution, child: Child, masks: readonly Mask[]) {
+  /** `masker`: of what no log may show. */
+  constructor(store: Store, execution: Execution, child: Child, masker: Masker) {
     this.#store = store;
     this.execution = execution;
     this.#child = child;
@@ -51,7 +51,7 @@ export class BackgroundProcess {
     this.leader = child.leader;
     const { handle, key, attempt } = execution;
     this.#log = new StepLog(store.logs, { handle, key, attempt });
-    this.#shown = { stdout: new StreamMask(masks), stderr: new StreamMask(masks) };
+    this.#shown = { stdout: new StreamMask(masker), stderr: new StreamMask(masker) };
     child.listen((stream, chunk) => {
       this.#log.write(stream, this.#shown[stream].write(chunk));
       this.#add(stream, this.#splitters[stream].write(chunk));

@@ -11,12 +11,11 @@ import { execa } from 'execa';
 import type { Json } from '../../language/json.ts';
 import type { Reach } from '../../interpreter/effect.ts';
 import type { Confinement } from '../../language/permissions.ts';
-import { maskText } from '../../language/secrets.ts';
 import type { RunContext, Store } from '../../prisma/store/contract/contract.ts';
 import { accessOf, resolveInside } from '../confinement/confine.ts';
 import { guardPlaces } from '../confinement/protected-places.ts';
 import type { Launch, SandboxRequest } from '../confinement/sandbox.ts';
-import type { Secrets } from '../confinement/secrets.ts';
+import { noSecrets, type Secrets } from '../confinement/secrets.ts';
 import { Failure } from '../failures/failures.ts';
 import type { Breach } from './breach.ts';
 import { confined } from './confined.ts';
@@ -177,7 +176,7 @@ export async function startChild(request: ShellRequest, context: ShellContext): 
   const pid = await told;
   if (pid === null) throw notStarted(new Error('what holds its processes together was ended'), request, context);
   const masks = (['stdout', 'stderr'] as const).map(
-    (name) => [name, new StreamMask(context.secrets?.results ?? [])] as const,
+    (name) => [name, new StreamMask((context.secrets ?? noSecrets()).results)] as const,
   );
   const ends: (() => void)[] = [];
   const release = (): void => {
@@ -310,7 +309,7 @@ export async function endLeftovers(
 
 /** Masked before it is cut: half of a value is found by nobody. */
 export const quoted = ({ command }: ShellRequest, { secrets }: ShellContext): string =>
-  quoteCommand(maskText(command, secrets?.results ?? []));
+  quoteCommand((secrets ?? noSecrets()).results.text(command));
 
 export function exitCodeOf(exit: Exit): number {
   return exit.code ?? 128 + (exit.signal === null ? 0 : constants.signals[exit.signal]);

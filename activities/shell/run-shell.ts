@@ -8,6 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sandboxComplaint } from '../confinement/sandbox.ts';
+import { noSecrets } from '../confinement/secrets.ts';
 import { Failure } from '../failures/failures.ts';
 import {
   type Child,
@@ -76,10 +77,8 @@ async function runOnce(request: ShellRequest, context: ShellContext, graceMs: nu
     attempt: context.attempt,
   });
   const captures = openCaptures(request.captureBytes ?? SHELL_BOUNDS.captureBytes);
-  const shown = {
-    stdout: new StreamMask(context.secrets?.logs ?? []),
-    stderr: new StreamMask(context.secrets?.logs ?? []),
-  };
+  const { logs } = context.secrets ?? noSecrets();
+  const shown = { stdout: new StreamMask(logs), stderr: new StreamMask(logs) };
   child.listen((stream, chunk) => {
     captures[stream].write(chunk);
     captures.output.write(chunk);

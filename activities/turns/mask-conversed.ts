@@ -1,26 +1,26 @@
 /** A request without what it may not hold. What a model gave in a form that only its provider reads goes back as it is. */
-import { maskJson, maskText, type Mask } from '../../language/secrets.ts';
+import type { Masker } from '../../language/masking/masker.ts';
 import type { AnswerBlock, Message, UserBlock } from '../models/port/message.ts';
 import type { Conversed } from './conversation.ts';
 
-export function maskConversed(conversed: Conversed, masks: readonly Mask[]): Conversed {
-  if (masks.length === 0) return conversed;
+export function maskConversed(conversed: Conversed, masker: Masker): Conversed {
+  if (masker.isEmpty) return conversed;
   const { system, messages } = conversed;
   return {
-    ...(system === undefined ? {} : { system: maskText(system, masks) }),
+    ...(system === undefined ? {} : { system: masker.text(system) }),
     messages: messages.map(
-      (message) => ({ ...message, blocks: message.blocks.map((block) => masked(block, masks)) }) as Message,
+      (message) => ({ ...message, blocks: message.blocks.map((block) => masked(block, masker)) }) as Message,
     ),
   };
 }
 
-function masked<Block extends UserBlock | AnswerBlock>(block: Block, masks: readonly Mask[]): Block {
+function masked<Block extends UserBlock | AnswerBlock>(block: Block, masker: Masker): Block {
   switch (block.type) {
     case 'text':
     case 'tool-call':
-      return maskJson(block, masks);
+      return masker.json(block);
     case 'tool-result':
-      return { ...block, content: block.content.map((part) => masked(part, masks)) };
+      return { ...block, content: block.content.map((part) => masked(part, masker)) };
     case 'image':
     case 'opaque':
     case 'redacted-thinking':

@@ -5,7 +5,7 @@
 import { formFault } from '../../language/params/form.ts';
 import { isJsonObject, type JsonObject } from '../../language/json.ts';
 import { valueBytesMax } from '../../language/limits.ts';
-import type { Mask } from '../../language/secrets.ts';
+import type { Masker } from '../../language/masking/masker.ts';
 import { replyValue } from '../../language/models/reply-value.ts';
 import type { TurnRequest } from '../../interpreter/contract.ts';
 import type { TurnCall, TurnOutcome, TurnSettings } from '../../interpreter/effect.ts';
@@ -44,6 +44,7 @@ import { askingFor, estimatedTokens, fixedTokens, promptsShown, type Send } from
 import { planAt, whenFull, whenTooLong } from './compaction/compactor.ts';
 import { shown, type Plan } from './compaction/view.ts';
 import { hasOpening, promptsIn, readRows, saidBefore, withoutTools, type Conversed } from './conversation.ts';
+import { ownMasker } from '../confinement/own-keys.ts';
 import { maskConversed } from './mask-conversed.ts';
 import { highlight } from './prompts/highlight.ts';
 import type { LiveTurn } from './live/live-turn.ts';
@@ -74,7 +75,7 @@ export interface TurnPlace {
   timeoutMs: number;
   signal: AbortSignal;
   /** What nothing that is sent may hold. */
-  masks?: readonly Mask[];
+  masker?: Masker;
   /** Hears what the model says while it does. */
   live?: Pick<LiveTurn, 'isLater' | 'begin' | 'hear' | 'end'>;
 }
@@ -232,7 +233,7 @@ interface Asked extends Said {
 async function askModel(
   { store, limiter }: TurnParts,
   request: TurnRequest,
-  { run, attempt, asker, timeoutMs, live, masks = [], recorder, isPaid }: AskPlace,
+  { run, attempt, asker, timeoutMs, live, masker = ownMasker(), recorder, isPaid }: AskPlace,
   { rows, plan, prompts: contextPrompts, found, tools, options, signal }: Asked,
 ): Promise<Answered | { compacted: TurnOutcome }> {
   const { settings } = request;
@@ -245,7 +246,7 @@ async function askModel(
   const send: Send = (told, summaryTokens) => {
     const isSummary = summaryTokens !== undefined;
     const turn = {
-      ...maskConversed(withBesides(readRows(told), besides, inText), masks),
+      ...maskConversed(withBesides(readRows(told), besides, inText), masker),
       ...(inText ? {} : toolsOf(tools, isSummary ? {} : settings)),
     };
     const own = isSummary ? { ...withoutSchema, maxTokens: summaryTokens } : options;

@@ -2,7 +2,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isPassedOn } from '../../activities/shell/process/child-environment.ts';
 import { secretsOf } from '../../activities/confinement/secrets.ts';
-import { maskText } from '../../language/secrets.ts';
 import { temporaryFolder } from '../activities/harness/step-context.ts';
 import { repository } from '../activities/harness/repository.ts';
 import { type AttackedMode, command, hasSandbox, shell } from './inside.ts';
@@ -132,7 +131,7 @@ describe('a secret in base64', () => {
     const { logs } = await secretsOf(store, { API_TOKEN: value });
     for (const alphabet of ['base64', 'base64url'] as const) {
       const text = Buffer.from(`${'user:'.slice(0, before)}${value}@host`).toString(alphabet);
-      const masked = maskText(`Authorization: Basic ${text}`, logs);
+      const masked = logs.text(`Authorization: Basic ${text}`);
       expect(masked).toContain('[env API_TOKEN]');
       const left = masked.replace('Authorization: Basic ', '').split('[env API_TOKEN]');
       expect(left.map((part) => Buffer.from(part, alphabet).toString('latin1')).join(' ')).not.toMatch(

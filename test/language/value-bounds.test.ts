@@ -10,7 +10,7 @@ import { depthFault, faultOfValues, isDeeper, valueFault, type Json } from '../.
 import { eventDataBytesMax, valueBytesMax, valueDepthMax } from '../../language/limits.ts';
 import { Value } from '../../language/model.ts';
 import { interpolateValue } from '../../language/references/interpolation.ts';
-import { maskJson } from '../../language/secrets.ts';
+import { Masker } from '../../language/masking/masker.ts';
 
 function nested(levels: number, around: (value: Json) => Json = (value) => [value]): Json {
   let value: Json = 'x';
@@ -82,7 +82,7 @@ describe('whatever walks over values takes the deepest there is', () => {
   const scope = scopeOf({ x: nested(valueDepthMax, inObjects), y: nested(valueDepthMax, inObjects) });
 
   test.each<[string, () => unknown]>([
-    ['masking', () => maskJson(deepest, [{ text: 'secret', shown: '***' }])],
+    ['masking', () => new Masker([{ text: 'secret', shown: '***', isSecret: true }]).json(deepest)],
     ['the canonical text', () => canonicalText(deepest)],
     ['a preview', () => previewOf(deepest)],
     ['the reader of parameters', () => Value.parse(deepest)],

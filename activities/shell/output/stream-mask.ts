@@ -2,23 +2,21 @@
  * Masks values in a stream as it comes. A value may be cut anywhere by the edge of a chunk: the end of
  * a chunk that may be the beginning of a value waits for the next one, and nothing else waits.
  */
-import type { Mask } from '../../../language/secrets.ts';
+import { replaced, type Found, type Masker } from '../../../language/masking/masker.ts';
 
-interface Pattern {
-  bytes: Buffer;
-  shown: Buffer;
-}
+/** What may be left out of a value (line ends, control sequences) has a bound here: more is not kept back. */
+const heldMax = 64 * 1024;
 
 export class StreamMask {
-  readonly #patterns: Pattern[];
+  readonly #masker: Masker;
   #held: Buffer = Buffer.alloc(0);
 
-  constructor(masks: readonly Mask[]) {
-    this.#patterns = masks.map(({ text, shown }) => ({ bytes: Buffer.from(text), shown: Buffer.from(shown) }));
+  constructor(masker: Masker) {
+    this.#masker = masker;
   }
 
   write(chunk: Buffer): Buffer {
-    if (this.#patterns.length === 0) return chunk;
+    if (this.#masker.isEmpty) return chunk;
     return this.#advance(this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]), false);
   }
 
@@ -30,43 +28,21 @@ export class StreamMask {
   }
 
   #advance(bytes: Buffer, isEnd: boolean): Buffer {
-    const parts: Buffer[] = [];
-    let from = 0;
-    for (;;) {
-      const held = isEnd ? bytes.length : this.#firstOpen(bytes, from);
-      const next = this.#firstMatch(bytes, from);
+    if (bytes.length === 0) return bytes;
+    const { found, openFrom } = this.#masker.findInPart(bytes, 0);
+    const isLate = isEnd || bytes.length - openFrom > heldMax;
+    const taken: Found[] = [];
+    let [held, from] = [isLate ? bytes.length : openFrom, 0];
+    for (const one of found) {
       // A longer value may begin before, and end in the next chunk.
-      if (next === null || next.at >= held) {
-        parts.push(bytes.subarray(from, held));
-        this.#held = Buffer.from(bytes.subarray(held));
-        return parts.length === 1 ? (parts[0] ?? bytes) : Buffer.concat(parts);
-      }
-      parts.push(bytes.subarray(from, next.at), next.pattern.shown);
-      from = next.at + next.pattern.bytes.length;
+      if (one.from >= held) break;
+      taken.push(one);
+      from = one.to;
+      // What is open within a value that has been found is a part of that one.
+      if (held < from) held = isLate ? bytes.length : this.#masker.findInPart(bytes, from).openFrom;
     }
-  }
-
-  /** The earliest value, and of those at one place the longest: patterns come longest first. */
-  #firstMatch(bytes: Buffer, from: number): { at: number; pattern: Pattern } | null {
-    let first: { at: number; pattern: Pattern } | null = null;
-    for (const pattern of this.#patterns) {
-      const at = bytes.indexOf(pattern.bytes, from);
-      if (at !== -1 && (first === null || at < first.at)) first = { at, pattern };
-    }
-    return first;
-  }
-
-  /** Where the earliest end begins that may be the beginning of a value. */
-  #firstOpen(bytes: Buffer, from: number): number {
-    let first = bytes.length;
-    for (const { bytes: wanted } of this.#patterns) {
-      for (let at = Math.max(from, bytes.length - wanted.length + 1); at < first; at += 1) {
-        if (bytes[at] === wanted[0] && bytes.subarray(at).equals(wanted.subarray(0, bytes.length - at))) {
-          first = at;
-          break;
-        }
-      }
-    }
-    return first;
+    this.#held = Buffer.from(bytes.subarray(held));
+    const shown = bytes.subarray(0, held);
+    return taken.length === 0 ? shown : Buffer.from(replaced(shown, taken));
   }
 }

@@ -5,7 +5,7 @@
  */
 import type { ModelStream } from '../../../language/models/model-streams.ts';
 import type { Json } from '../../../language/json.ts';
-import type { Mask } from '../../../language/secrets.ts';
+import type { Masker } from '../../../language/masking/masker.ts';
 import type { Store } from '../../../prisma/store/contract/contract.ts';
 import type { Delta } from '../../models/port/turn.ts';
 import { StepLog, type LogLabel } from '../../shell/output/step-log.ts';
@@ -15,7 +15,7 @@ export interface LiveParts {
   logs: Pick<Store['logs'], 'append'>;
   /** The key is the turn's: `steps.2@1/turn.3`, and behind `#` how often it was asked for, from the second time on. */
   label: LogLabel;
-  masks: readonly Mask[];
+  masker: Masker;
 }
 
 /** A turn does not wait longer than this for a store that takes no log. */
@@ -111,7 +111,7 @@ export class LiveTurn {
     if (this.#open !== stream) this.#endLine();
     this.#open = stream;
     this.#endsLine = text.endsWith('\n');
-    const mask = this.#masks.get(stream) ?? new StreamMask(this.#parts.masks);
+    const mask = this.#masks.get(stream) ?? new StreamMask(this.#parts.masker);
     this.#masks.set(stream, mask);
     this.#log.write(stream, mask.write(Buffer.from(text)));
   }

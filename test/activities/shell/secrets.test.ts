@@ -7,7 +7,8 @@ import { type ShellRequest } from '../../../activities/shell/child.ts';
 import { runShell } from '../../../activities/shell/run-shell.ts';
 import { StreamMask } from '../../../activities/shell/output/stream-mask.ts';
 import { sealEnvironment } from '../../../runs/seal-environment.ts';
-import { looksSecret, maskJson, maskText, masksOf } from '../../../language/secrets.ts';
+import { Masker } from '../../../language/masking/masker.ts';
+import { hiddenOf, looksSecret } from '../../../language/secrets.ts';
 import type { Store } from '../../../prisma/store/contract/contract.ts';
 import { shellContext, temporaryFolder } from '../harness/step-context.ts';
 
@@ -130,7 +131,7 @@ describe('a secret beside a process', () => {
 
 describe('masking a stream', () => {
   it('gives the same however the stream is cut', () => {
-    const masks = masksOf({ A_KEY: 'abcabcabd', B_KEY: 'abcabc', C_KEY: 'ddddé' });
+    const masks = new Masker(hiddenOf({ A_KEY: 'abcabcabd', B_KEY: 'abcabc', C_KEY: 'ddddé' }));
     const text = fc
       .array(fc.constantFrom('abcabcabd', 'abcabc', 'ddddé', 'ab', 'c', 'd', 'x', 'é'), { maxLength: 12 })
       .map((parts) => parts.join(''));
@@ -143,14 +144,14 @@ describe('masking a stream', () => {
         const masked = Buffer.concat([...written, mask.end()]).toString();
         const once = new StreamMask(masks);
         expect(masked).toBe(Buffer.concat([once.write(bytes), once.end()]).toString());
-        for (const { text: hidden } of masks) expect(masked).not.toContain(hidden);
+        for (const { text: hidden } of masks.hidden) expect(masked).not.toContain(hidden);
       }),
       { numRuns: 2000 },
     );
   });
 
   it('holds back nothing that cannot become a value', () => {
-    expect(new StreamMask(masksOf({ A_KEY: 'secret' })).write(Buffer.from('a prompt: ')).toString()).toBe('a prompt: ');
+    expect(new StreamMask(new Masker(hiddenOf({ A_KEY: 'secret' }))).write(Buffer.from('a prompt: ')).toString()).toBe('a prompt: ');
   });
 });
 
@@ -170,10 +171,10 @@ describe('what is masked', () => {
   );
 
   it('masks every spelling, in every text of a value', () => {
-    const masks = masksOf({ A_KEY: 'a"b c/d', STAGE: 'short', ZONE: 'longer' });
-    expect(maskText('a"b c/d a\\"b c/d a%22b%20c%2Fd short longer', masks)).toBe(
+    const masks = new Masker(hiddenOf({ A_KEY: 'a"b c/d', STAGE: 'short', ZONE: 'longer' }));
+    expect(masks.text('a"b c/d a\\"b c/d a%22b%20c%2Fd short longer')).toBe(
       '[env A_KEY] [env A_KEY] [env A_KEY] short [env ZONE]',
     );
-    expect(maskJson({ 'is longer': ['longer', 1, null] }, masks)).toEqual({ 'is [env ZONE]': ['[env ZONE]', 1, null] });
+    expect(masks.json({ 'is longer': ['longer', 1, null] })).toEqual({ 'is [env ZONE]': ['[env ZONE]', 1, null] });
   });
 });

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import type { Delta } from '../../../activities/models/port/turn.ts';
 import { LiveTurn } from '../../../activities/turns/live/live-turn.ts';
-import { masksOf } from '../../../language/secrets.ts';
+import { Masker } from '../../../language/masking/masker.ts';
+import { hiddenOf } from '../../../language/secrets.ts';
 import type { LogChunk } from '../../../prisma/store/contract/contract.ts';
 
 const text = (said: string): Delta => ({ type: 'text', text: said });
@@ -28,7 +29,7 @@ async function logged(deltas: readonly Delta[], given: Given = {}): Promise<stri
     for (const chunk of chunks) written.set(chunk.part, chunk);
     return Promise.resolve();
   };
-  const live = new LiveTurn({ logs: { append }, label: { handle: 'run', key, attempt }, masks: masksOf(env) });
+  const live = new LiveTurn({ logs: { append }, label: { handle: 'run', key, attempt }, masker: new Masker(hiddenOf(env)) });
   live.begin('openai/some-model', live.isLater);
   for (const delta of deltas) live.hear(delta);
   expect(await live.end()).toBe(true);
