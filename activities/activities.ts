@@ -47,6 +47,7 @@ import { readGivenDefinition } from './local/nested-definition.ts';
 import type { GivenDefinition } from '../language/read/nested-definition.ts';
 import { readStarted, referring, type Handed } from '../language/read/started-program.ts';
 import { publishEvent } from './local/publish-event.ts';
+import { maskedError, ownMasker } from './own-keys/own-keys.ts';
 import {
   maskerOfTurn,
   secretsOf,
@@ -133,7 +134,18 @@ export function createActivities(parts: ActivityParts): Record<string, Activity>
   // Temporal asks this for every name it finds no activity for: a command that this worker does not
   // have fails its step. Without it such a step would be tried again for ever.
   activities['default'] = commandActivity(parts, () => activityInfo().activityType);
-  return activities;
+  return Object.fromEntries(Object.entries(activities).map(([name, activity]) => [name, withoutOwnKeys(activity)]));
+}
+
+/** What an attempt was broken by is in the history, too, and no failure of ours: it may quote anything. */
+function withoutOwnKeys(activity: Activity): Activity {
+  return async (...args) => {
+    try {
+      return await activity(...args);
+    } catch (error) {
+      throw maskedError(error);
+    }
+  };
 }
 
 async function runLine(request: ShellRequest, context: KnownContext): Promise<ShellResult> {
@@ -346,7 +358,7 @@ async function contextOf(parts: ActivityParts, options?: StepOptions): Promise<K
     signal: cancellationSignal,
     timeoutMs: info.startToCloseTimeoutMs - TIMEOUT_MARGIN_MS,
     now: () => Date.now(),
-    heartbeat: (details) => Context.current().heartbeat(details),
+    heartbeat: (details) => Context.current().heartbeat(ownMasker().json(details)),
     secrets: await secretsOf(parts.store, options?.secrets),
     ...(parts.checkpoints === null ? {} : { checkpoints: parts.checkpoints }),
     ...(options?.confinement === undefined ? {} : { confinement: options.confinement }),

@@ -5,6 +5,7 @@
 import { pathToFileURL } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DefaultLogger, type NativeConnection, Runtime, type LogLevel } from '@temporalio/worker';
+import { keepOwnKeys } from '../activities/own-keys/own-keys.ts';
 import { sweepOrphans } from '../activities/shell/process/orphans.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { openStore } from '../prisma/store/open-store.ts';
@@ -19,6 +20,7 @@ import {
 } from '../services/config/config.ts';
 import { makeHome } from '../services/home/own-home.ts';
 import { openProject } from './commands/project-parts.ts';
+import { homeKeyText } from '../services/seal/home-key.ts';
 import { openKeys } from '../services/seal/open-keys.ts';
 import { openModels } from './models.ts';
 import { Notifier } from './notifications/notifier.ts';
@@ -63,6 +65,7 @@ export async function runWorkerProcess(options: WorkerProcessOptions = {}): Prom
   tryToMakeHome(config.home);
   // Commands and sandboxes look here for what they must not reach.
   process.env['SENTINEL_HOME'] = config.home;
+  process.on('uncaughtException', crash);
   const underWay = new StepsUnderWay();
   const end = onEndSignals({
     graceMs: config.graceMs,
@@ -77,6 +80,7 @@ export async function runWorkerProcess(options: WorkerProcessOptions = {}): Prom
     logger: new DefaultLogger((process.env['SENTINEL_LOG_LEVEL'] ?? 'WARN') as LogLevel, log),
     shutdownSignals: [],
   });
+  keepKeys(config);
   const store = openStore({ url: databaseUrl(config), poolSize: STORE_POOL_SIZE });
   const closers = [() => store.close()];
   try {
@@ -91,6 +95,7 @@ export async function runWorkerProcess(options: WorkerProcessOptions = {}): Prom
   }
   await Promise.race([Promise.allSettled(closers.map((close) => close())), sleep(closeMaxMs)]);
   end.release();
+  process.off('uncaughtException', crash);
   return 0;
 }
 
@@ -103,6 +108,33 @@ function tryToMakeHome(home: string): void {
   }
 }
 
+/** What nothing that leaves this process may show. */
+function keepKeys(config: Config): void {
+  const { temporal, webhooks, home } = config;
+  keepOwnKeys([
+    ['DATABASE_URL', databaseUrl(config)],
+    ['TEMPORAL_API_KEY', temporal.apiKey],
+    ['seal.key', homeKeyText(home)],
+    ...(webhooks?.secrets ?? []).map((secret) => ['SENTINEL_WEBHOOK_SECRET', secret] as const),
+  ]);
+}
+
+/** Services have their key at the end of the path, or behind it. */
+function keepKeysOf(targets: NotifyConfig): void {
+  for (const { url, secret } of targets)
+    keepOwnKeys([
+      ['notify.url', url],
+      ['notify.url', new URL(url).pathname.split('/').at(-1)],
+      ['notify.secret', secret],
+    ]);
+}
+
+/** By itself Node.js would print what broke it as it is. */
+function crash(error: unknown): void {
+  say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  process.exit(1);
+}
+
 /** Rejects with the signal's reason where it aborts before there is a worker. */
 async function serve(serving: Serving): Promise<void> {
   const { config, version, store, connection, underWay, signal } = serving;
@@ -110,6 +142,7 @@ async function serve(serving: Serving): Promise<void> {
   const bundle = await abortable(signal, loadBundle(config.packageRoot));
   // Opening starts nothing: providers connect, and a local model loads, with their first turn.
   const project = await openProject(config, say);
+  keepKeysOf(project.config.notify);
   const models = openModels(config, project.config.models);
   const cached = process.env['SENTINEL_MAX_CACHED_WORKFLOWS'];
   const worker = await startWorker({
@@ -197,11 +230,5 @@ async function untilItAnswers<Result>(what: string, signal: AbortSignal, ask: ()
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  runWorkerProcess().then(
-    (code) => process.exit(code),
-    (error: unknown) => {
-      say(error instanceof Error ? (error.stack ?? error.message) : String(error));
-      process.exit(1);
-    },
-  );
+  runWorkerProcess().then((code) => process.exit(code), crash);
 }

@@ -24,6 +24,7 @@ import type { RunEvent, RunStarted } from '../language/events/run-event.ts';
 import { contentHash } from '../prisma/store/values/content-hash.ts';
 import { isAway } from '../prisma/store/connection/unavailable.ts';
 import type { RunContext, Store } from '../prisma/store/contract/contract.ts';
+import { ownMasker } from '../activities/own-keys/own-keys.ts';
 import { tellToHandBack } from '../activities/turns/run-agent.ts';
 import { previewOf } from '../language/events/preview.ts';
 import type { RunSinks } from '../workflows/host/recording.ts';
@@ -85,7 +86,7 @@ export class RunRecorder {
         append: {
           callDuringReplay: true,
           fn: (info, handle, events, definition, lostFrom) =>
-            this.append(handle, named(events, definition), {
+            this.append(handle, ownMasker().json(named(events, definition)), {
               isReplaying: info.unsafe.isReplaying,
               historyLength: info.historyLength,
               lostFrom,

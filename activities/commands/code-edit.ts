@@ -3,7 +3,7 @@
  * before it is written, so that an attempt whose worker died is not done a second time: a passage that
  * stands in what replaced it would be found again.
  */
-import { ownMasker } from '../confinement/own-keys.ts';
+import { ownMasker } from '../own-keys/own-keys.ts';
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { JsonObject } from '../../language/json.ts';

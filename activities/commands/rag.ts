@@ -3,7 +3,7 @@
  * tokens. What it collects is a row under the step's key, with what was left out and why; the model steps of a pass
  * read it from there, and a transcript shows it.
  */
-import { ownMasker } from '../confinement/own-keys.ts';
+import { ownMasker } from '../own-keys/own-keys.ts';
 import * as z from 'zod';
 import { readJson } from '../../language/expression/json-text.ts';
 import { textOf } from '../../language/expression/scope.ts';

@@ -8,7 +8,7 @@ import { changed, hiddenOf, isToken, looksSecret } from '../../language/secrets.
 import type { Store } from '../../prisma/store/contract/contract.ts';
 import { Failure } from '../failures/failures.ts';
 import type { ShellRequest } from '../../interpreter/contract.ts';
-import { maskerOf, ownMasker } from './own-keys.ts';
+import { maskerOf, ownMasker } from '../own-keys/own-keys.ts';
 
 export interface Secrets {
   /** The variables as the run holds them, from which another worker can make the same of these. */

@@ -5,6 +5,7 @@
  */
 import type { FailureInfo } from '../../language/failure.ts';
 import type { JsonObject } from '../../language/json.ts';
+import { ownMasker } from '../own-keys/own-keys.ts';
 
 export class Failure extends Error {
   readonly code: string;
@@ -17,11 +18,11 @@ export class Failure extends Error {
     options: { retryable?: boolean; details?: JsonObject; cause?: unknown } = {},
   ) {
     // Half a character, cut by whoever quotes something, is no text that Temporal takes.
-    super(message.replaceAll(/\p{Surrogate}/gu, '\uFFFD'), { cause: options.cause });
+    super(ownMasker().text(message.replaceAll(/\p{Surrogate}/gu, '\uFFFD')), { cause: options.cause });
     this.name = code;
     this.code = code;
     this.retryable = options.retryable ?? false;
-    this.details = options.details;
+    this.details = ownMasker().json(options.details);
   }
 
   toInfo(): FailureInfo {

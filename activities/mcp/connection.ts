@@ -13,6 +13,8 @@ import {
   type CallToolResult,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../../language/json.ts';
+import { looksSecret } from '../../language/secrets.ts';
+import { keepOwnKeys } from '../own-keys/own-keys.ts';
 import { Failure } from '../failures/failures.ts';
 import { openTransport } from './open-transport.ts';
 import type { McpTool, ServerSettings } from './settings.ts';
@@ -23,6 +25,9 @@ const listedForMs = 10_000;
 const pagesMax = 50;
 const timerMax = 2 ** 31 - 1;
 const messageLengthMax = 4_000;
+
+/** Headers that hold no key. */
+const PUBLIC = /^(?:accept|content|user-agent|cache|mcp-|origin|referer|host|x-request-id)/i;
 
 export interface CallLimits {
   signal: AbortSignal;
@@ -64,6 +69,8 @@ export class McpConnection {
     this.name = name;
     this.#settings = settings;
     this.#project = project;
+    const held = Object.entries('url' in settings ? settings.headers : settings.env);
+    keepOwnKeys(held.filter(([key]) => 'url' in settings || looksSecret(key)).filter(([key]) => !PUBLIC.test(key)));
   }
 
   /**

@@ -1,5 +1,6 @@
 /** The models of a worker or of the command line: providers from environment and configuration, and turns at them. */
 import { availableParallelism } from 'node:os';
+import { keepOwnKeys, ownMasker } from '../own-keys/own-keys.ts';
 import { anthropicProvider } from './anthropic/anthropic.ts';
 import { localProvider } from './local/local.ts';
 import { ModelHost, type ModelProgram } from './local/model-host.ts';
@@ -59,6 +60,15 @@ export class Models {
       name,
       { kind: own.kind, provider: openProvider(name, own, { env, models: this.local, program, project }) },
     ]);
+    const addresses = [env.ANTHROPIC_BASE_URL, env.OPENAI_BASE_URL, env.OLLAMA_HOST];
+    keepOwnKeys([
+      ['ANTHROPIC_API_KEY', env.ANTHROPIC_API_KEY],
+      ['OPENAI_API_KEY', env.OPENAI_API_KEY],
+      ...Object.entries(kinds).map(([name, own]) => [`models.providers.${name}.apiKey`, own.apiKey] as const),
+      ...[...addresses, ...Object.values(kinds).map(({ baseUrl }) => baseUrl)]
+        .filter((address) => address?.includes('://'))
+        .map((address) => ["a provider's address", address] as const),
+    ]);
     this.directory = new ModelDirectory(new Map(providers), settings);
   }
 
@@ -75,12 +85,22 @@ export class Models {
     options: TurnOptions,
   ): Promise<TurnResult> {
     const whole: TurnRequest = { ...request, model, ...(adapters.length === 0 ? {} : { adapters }) };
-    return takeTurn(provider.provider, whole, facts, options);
+    return takeTurn(provider.provider, whole, facts, options).then(withoutKeys);
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.directory.providers.values()].map(({ provider }) => provider.close()));
   }
+}
+
+/** What a provider says of our key stays with it. What only its provider reads goes back as it came. */
+function withoutKeys(result: TurnResult): TurnResult {
+  const masker = ownMasker();
+  if (!result.ok || masker.isEmpty) return result;
+  const blocks = result.reply.blocks.map((block) =>
+    block.type === 'text' || block.type === 'tool-call' ? masker.json(block) : block,
+  );
+  return { ...result, reply: { ...result.reply, blocks } };
 }
 
 interface Parts {

@@ -44,7 +44,7 @@ import { askingFor, estimatedTokens, fixedTokens, promptsShown, type Send } from
 import { planAt, whenFull, whenTooLong } from './compaction/compactor.ts';
 import { shown, type Plan } from './compaction/view.ts';
 import { hasOpening, promptsIn, readRows, saidBefore, withoutTools, type Conversed } from './conversation.ts';
-import { ownMasker } from '../confinement/own-keys.ts';
+import { ownMasker } from '../own-keys/own-keys.ts';
 import { maskConversed } from './mask-conversed.ts';
 import { highlight } from './prompts/highlight.ts';
 import type { LiveTurn } from './live/live-turn.ts';

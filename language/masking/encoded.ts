@@ -13,8 +13,8 @@ const readableMin = 4;
 /** Where a stretch of bytes is written: `from` and `to` of each byte in the text. */
 interface Decoded {
   bytes: Uint8Array;
-  from(index: number): number;
-  to(index: number): number;
+  from: (index: number) => number;
+  to: (index: number) => number;
 }
 
 const HEX_DIGIT = new Int8Array(256).fill(-1);

@@ -100,7 +100,7 @@ export function endOf(view: View, index: number): number {
 function read(source: Uint8Array, from: number, end: number): void {
   unit.isBroken = false;
   unit.isNone = false;
-  switch (KIND[source[from] ?? 0]) {
+  switch (KIND[source[from] ?? 0] ?? ORDINARY) {
     case LEFT_OUT:
       return skip(1);
     case BACKSLASH:

@@ -22,6 +22,15 @@ export function homeKeys(home: string): SealKeys {
 export const homeKeysIfThere = (home: string): SealKeys | null =>
   homeStanding(home) === 'own' ? readKeyFile(homeKeyFile(home)) : null;
 
+/** As it is written down, for who keeps it out of what is shown; null where there is none. */
+export function homeKeyText(home: string): string | null {
+  try {
+    return readFileSync(homeKeyFile(home), 'utf8').trim();
+  } catch {
+    return null;
+  }
+}
+
 /** A whole file appears at once under the name, and only where there is none: of two processes one key remains. */
 function made(file: string): SealKeys {
   const draft = `${file}.${process.pid}.new`;

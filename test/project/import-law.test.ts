@@ -70,7 +70,8 @@ const laws: Law[] = [
     folder: 'client/',
     // A simulation confines paths and edits files as the commands do; a definition is read with the commands there are;
     // `models` asks a model as a turn does, and `mcp` a server as a command does; a run that is ended by force leaves
-    // processes that nobody else may be there to end; an undo is done where the project lies.
+    // processes that nobody else may be there to end; an undo is done where the project lies;
+    // what a verb says holds no key of its process.
     ours: [
       'client/',
       'language/',
@@ -84,6 +85,7 @@ const laws: Law[] = [
       'activities/failures/failures.ts',
       'activities/checkpoints/',
       'activities/confinement/confine.ts',
+      'activities/own-keys/own-keys.ts',
       'activities/definitions/',
       'activities/editing/',
       'activities/commands/catalogue.ts',

@@ -119,11 +119,8 @@ function wants({ on, names }: Target, kind: NoticeKind, name: string): boolean {
   return isAsked && (names === undefined || names.some((pattern) => eventMatcher(pattern)(name)));
 }
 
-/** Without what may be a key. */
-function addressOf(url: string): string {
-  const { origin, pathname } = new URL(url);
-  return `${origin}${pathname}`;
-}
+/** Without what may be a key: services have it in the path, too. */
+const addressOf = (url: string): string => new URL(url).origin;
 
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -1,4 +1,5 @@
 /** What an HTTP server answered instead of a stream. */
+import { ownMasker } from '../../own-keys/own-keys.ts';
 import type { Json } from '../../../language/json.ts';
 
 export interface Refusal {
@@ -17,5 +18,5 @@ export function refusalOf(status: number, headers: Headers, text: string): Refus
   }
 }
 
-/** The beginning of a body, on one line. */
-export const excerpt = (text: string): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
+/** The beginning of a body, on one line. Masked first: a part of a key, cut off here, is none that is looked for. */
+export const excerpt = (text: string): string => ownMasker().text(text).replaceAll(/\s+/g, ' ').trim().slice(0, 200);

@@ -1,4 +1,5 @@
 /** Why a turn gave no reply: a closed union. Whether waiting may cure it is `isTransient`. */
+import { ownMasker } from '../../own-keys/own-keys.ts';
 import type { TokenUsage } from '../../../language/models/token-usage.ts';
 
 interface Common {
@@ -61,7 +62,7 @@ export class TurnError extends Error {
   readonly requestId: string | undefined;
 
   constructor(finding: Finding, message: string, at: { status?: number; requestId?: string; cause?: unknown } = {}) {
-    super(message, { cause: at.cause });
+    super(ownMasker().text(message), { cause: at.cause });
     this.name = 'TurnError';
     this.finding = finding;
     this.status = at.status;

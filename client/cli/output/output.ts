@@ -6,6 +6,7 @@
  * (language/events/visible.ts). A line stays one: what follows a newline in it begins with a bar, so that nothing
  * can look like a line of ours.
  */
+import { ownMasker } from '../../../activities/own-keys/own-keys.ts';
 import { barred, visible } from '../../../language/events/visible.ts';
 import type { Paint } from '../../show/paint.ts';
 import { paintFor, rendered } from './ink.ts';
@@ -46,16 +47,17 @@ export function openOutput(
     isTerminal,
     paint: paintFor(isTerminal),
     line: (text = '') => {
-      if (!json) stdout.write(`${rendered(barred(text))}\n`);
+      if (!json) stdout.write(`${rendered(barred(ownMasker().text(text)))}\n`);
     },
     text: (text) => {
-      if (!json) stdout.write(rendered(text));
+      if (!json) stdout.write(rendered(ownMasker().text(text)));
     },
     object: (value) => {
-      if (json) stdout.write(`${visible(JSON.stringify(value, null, options.streams === true ? 0 : 2))}\n`);
+      if (json)
+        stdout.write(`${visible(JSON.stringify(ownMasker().json(value), null, options.streams === true ? 0 : 2))}\n`);
     },
     note: (text) => {
-      stderr.write(`${rendered(barred(text))}\n`);
+      stderr.write(`${rendered(barred(ownMasker().text(text)))}\n`);
     },
     raw: (line) => {
       stdout.write(`${line}\n`);

@@ -151,7 +151,9 @@ describe('masking a stream', () => {
   });
 
   it('holds back nothing that cannot become a value', () => {
-    expect(new StreamMask(new Masker(hiddenOf({ A_KEY: 'secret' }))).write(Buffer.from('a prompt: ')).toString()).toBe('a prompt: ');
+    expect(new StreamMask(new Masker(hiddenOf({ A_KEY: 'secret' }))).write(Buffer.from('a prompt: ')).toString()).toBe(
+      'a prompt: ',
+    );
   });
 });
 

@@ -29,7 +29,11 @@ async function logged(deltas: readonly Delta[], given: Given = {}): Promise<stri
     for (const chunk of chunks) written.set(chunk.part, chunk);
     return Promise.resolve();
   };
-  const live = new LiveTurn({ logs: { append }, label: { handle: 'run', key, attempt }, masker: new Masker(hiddenOf(env)) });
+  const live = new LiveTurn({
+    logs: { append },
+    label: { handle: 'run', key, attempt },
+    masker: new Masker(hiddenOf(env)),
+  });
   live.begin('openai/some-model', live.isLater);
   for (const delta of deltas) live.hear(delta);
   expect(await live.end()).toBe(true);
