@@ -1,5 +1,8 @@
 /** What a run changed in its project, and taking it back: on the host where the project and its states lie. */
 import { changesOf, type StepChanges } from '../activities/checkpoints/changes.ts';
+import { isKey, maskerOf } from '../activities/own-keys/own-keys.ts';
+import type { Masker } from '../language/masking/masker.ts';
+import { hiddenOf, looksSecret, nameOfToken } from '../language/secrets.ts';
 import { nameWithin } from '../activities/checkpoints/stretches.ts';
 import { undoRun, type Undone, type UndoRequest } from '../activities/checkpoints/undo.ts';
 import { Failure } from '../activities/failures/failures.ts';
@@ -11,7 +14,8 @@ export async function changesOfRun(
   handle: string,
   { key, patches = false }: { key?: string; patches?: boolean },
 ): Promise<StepChanges[]> {
-  return saying(() => changesOf(store.checkpoints, { handle, key, patches }));
+  const changes = await saying(() => changesOf(store.checkpoints, { handle, key, patches }));
+  return (await maskerOfRun(store, handle)).json(changes);
 }
 
 export async function undoRunOf(
@@ -20,8 +24,23 @@ export async function undoRunOf(
   options: Omit<UndoRequest, 'handle'>,
 ): Promise<Undone> {
   if (options.dryRun !== true) await refuseWhileWriting(store, handle, status);
-  return saying(() => undoRun(store.checkpoints, { handle, ...options }));
+  const undone = await saying(() => undoRun(store.checkpoints, { handle, ...options }));
+  return (await maskerOfRun(store, handle)).json(undone);
 }
+
+/** Of the secrets of the run, as long as they are kept, and of those that are set here. */
+async function maskerOfRun({ secrets }: Store, handle: string): Promise<Masker> {
+  const values = await secrets.find(await secrets.tokensOf(handle));
+  const listed = Object.fromEntries([...values].map(([token, value]) => [nameOfToken(token), value]));
+  return maskerOf(hiddenOf({ ...secretsSetHere(), ...listed }));
+}
+
+const secretsSetHere = (): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value = '']) =>
+      looksSecret(name) && isKey(value) ? [[name, value]] : [],
+    ),
+  );
 
 /** What a run writes at the same time would be taken for somebody else's, or overwritten. */
 async function refuseWhileWriting(store: Store, handle: string, status: Run['status']): Promise<void> {

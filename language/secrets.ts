@@ -24,9 +24,12 @@ const TOKEN = /sealed_\w+?_[0-9a-f]{32}/g;
 
 export const isToken = (value: string): boolean => value.replace(TOKEN, '') === '' && value !== '';
 
+/** Of the variable that a token stands for. */
+export const nameOfToken = (token: string): string => token.slice('sealed_'.length, -33);
+
 /** What people read in the place of tokens. */
 export const withoutTokens = (text: string): string =>
-  text.includes('sealed_') ? text.replaceAll(TOKEN, (token) => `[env ${token.slice('sealed_'.length, -33)}]`) : text;
+  text.includes('sealed_') ? text.replaceAll(TOKEN, (token) => `[env ${nameOfToken(token)}]`) : text;
 
 /** The same for every text in a value. */
 export const maskTokens = <Value extends Json | object>(value: Value): Value => changed(value, withoutTokens) as Value;

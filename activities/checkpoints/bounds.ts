@@ -3,7 +3,11 @@ export const CHECKPOINT_BOUNDS = {
   /** A larger file is left out of the states, and said to be. */
   fileBytesMax: 2 * 1024 * 1024,
   /** Of a project with more files, or more bytes that are new at once, no state is taken. */
-  filesMax: 50_000,
+  filesMax: 200_000,
+  /** What one call of git puts into the index. */
+  filesAtOnce: 20_000,
+  /** Names of files that a call of git prints. */
+  listBytesMax: 512 * 1024 * 1024,
   newBytesMax: 512 * 1024 * 1024,
   /** One call of git, a few of which are a look; it is given up after that. */
   gitMs: 20_000,

@@ -11,7 +11,7 @@ export interface StepChanges {
   /** `shell`, the name of a command, or `undo`. */
   what: string;
   at: number;
-  /** `changed`; `unknown`: nobody saw it end, or it has not yet; `skipped`: no state was taken, and `why` says why. */
+  /** `changed`; `unknown`: nobody saw it end, or it has not yet, or no state could be taken then (`why`); `skipped`: no state was taken, and `why` says why. */
   state: 'changed' | 'unknown' | 'skipped';
   why: string | null;
   isBackground: boolean;
@@ -55,7 +55,7 @@ async function stepChanges(
   const known = { key: nameWithin(handle, checkpoint), what, at, isBackground };
   const none = { why: null, files: [], large: [], patch: null, isCut: false };
   if (before === null) return { ...known, ...none, state: 'skipped', why: skipped };
-  if (after === null) return { ...known, ...none, state: 'unknown' };
+  if (after === null) return { ...known, ...none, state: 'unknown', why: skipped };
   const large = largeBetween(before, after);
   if (before.tree === after.tree) return { ...known, ...none, state: 'changed', large };
   checkPlace(place, project);

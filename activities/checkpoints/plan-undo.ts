@@ -16,6 +16,8 @@ export interface Stretch {
   to: number | null;
   /** Somebody else may have changed files as well: a background process, or an end that nobody saw. */
   isUnsure: boolean;
+  /** Why no state was taken when it had ended; null where one was, or nobody saw it end. */
+  unseen: string | null;
   changes: readonly FileChange[];
   /** A `.gitignore` changed: files that appear may have been there. */
   changesIgnored: boolean;
@@ -78,10 +80,7 @@ function chain(files: Map<string, Chained>, stretch: Stretch, { path, before, af
 
 /** What the other steps account for is theirs. */
 function doubt(files: Map<string, Chained>, stretch: Stretch, { path, before, after }: FileChange): void {
-  const why =
-    stretch.to === null
-      ? `nobody saw ${stretch.name} end, so it may be its work or somebody else's`
-      : `it changed while ${stretch.name} ran in the background, which may be its work or somebody else's`;
+  const why = doubtAbout(stretch);
   const known = files.get(path);
   const to = stretch.to ?? Number.POSITIVE_INFINITY;
   if (known === undefined) {
@@ -96,4 +95,11 @@ function doubt(files: Map<string, Chained>, stretch: Stretch, { path, before, af
     known.expected = after;
     known.doubt ??= why;
   }
+}
+
+function doubtAbout({ name, to, unseen }: Stretch): string {
+  if (to !== null) return `it changed while ${name} ran in the background, which may be its work or somebody else's`;
+  return unseen === null
+    ? `nobody saw ${name} end, so it may be its work or somebody else's`
+    : `no state was taken when ${name} had ended (${unseen}), so it may be its work or somebody else's`;
 }

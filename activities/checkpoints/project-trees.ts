@@ -87,12 +87,18 @@ export class ProjectTrees {
 
   async #update(how: readonly string[], paths: readonly string[]): Promise<void> {
     this.#tree = null;
-    await this.git.run(['update-index', ...how, '-z', '--stdin'], { stdin: `${paths.join('\0')}\0` });
+    const { filesAtOnce } = CHECKPOINT_BOUNDS;
+    for (let from = 0; from < paths.length; from += filesAtOnce) {
+      const some = paths.slice(from, from + filesAtOnce);
+      await this.git.run(['update-index', ...how, '-z', '--stdin'], { stdin: `${some.join('\0')}\0` });
+    }
   }
 
   async #list(): Promise<Listed> {
     const [known, others] = await Promise.all([
-      this.git.hasIndex ? this.git.run(['diff-files', '-z', '--name-status']) : Buffer.alloc(0),
+      this.git.hasIndex
+        ? this.git.run(['diff-files', '-z', '--name-status'], { bytesMax: CHECKPOINT_BOUNDS.listBytesMax })
+        : Buffer.alloc(0),
       this.#others(this.git.project, this.#homes(), this.git.index),
     ]);
     const fields = fieldsOf(known);
@@ -116,7 +122,7 @@ export class ProjectTrees {
     const out = [...ALWAYS_LEFT_OUT, ...homes.map((home) => home.replaceAll(/[*?[\]\\ ]/g, String.raw`\$&`))];
     const listed = await this.git.run(
       ['ls-files', '-z', '--others', '--exclude-per-directory=.gitignore', ...out.map((one) => `--exclude=${one}`)],
-      { workTree: folder, index },
+      { workTree: folder, index, bytesMax: CHECKPOINT_BOUNDS.listBytesMax },
     );
     const found = fieldsOf(listed);
     const marked = found

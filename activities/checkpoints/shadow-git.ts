@@ -32,6 +32,8 @@ export interface GitCall {
   workTree?: string;
   index?: string;
   bytesMax?: number;
+  /** After so many bytes the rest is not waited for. */
+  cutAt?: number;
 }
 
 const SETTINGS = `[core]
@@ -140,7 +142,7 @@ export class ShadowGit {
   }
 
   run(args: readonly string[], call: GitCall = {}): Promise<Buffer> {
-    const { workTree = this.project, index = this.index, bytesMax = outputBytesMax } = call;
+    const { workTree = this.project, index = this.index, bytesMax = outputBytesMax, cutAt = bytesMax } = call;
     const env = {
       ...this.#environment,
       GIT_DIR: this.place,
@@ -160,6 +162,7 @@ export class ShadowGit {
       let said = '';
       let trouble: string | null = null;
       let isBound = false;
+      let isCut = false;
       const end = (why: string): void => {
         trouble ??= why;
         child.kill('SIGKILL');
@@ -176,6 +179,10 @@ export class ShadowGit {
         bytes += chunk.length;
         if (bytes > bytesMax) stop(`git ${args[0] ?? ''} printed more than ${bytesMax} bytes`);
         else out.push(chunk);
+        if (bytes > cutAt && !isCut) {
+          isCut = true;
+          child.kill('SIGKILL');
+        }
       });
       child.stderr.on('data', (chunk: Buffer) => {
         said = `${said}${chunk.toString('utf8')}`.slice(-2000);
@@ -186,7 +193,7 @@ export class ShadowGit {
       child.stdin.end(call.stdin ?? '');
       child.once('close', (code) => {
         clearTimeout(timer);
-        if (trouble === null && code !== 0)
+        if (trouble === null && code !== 0 && !isCut)
           trouble = `git ${args[0] ?? ''} ended with ${String(code)}: ${said.trim() || 'no message'}`;
         if (trouble === null) resolve(Buffer.concat(out));
         else reject(isBound ? new TooLarge(trouble) : new GitTrouble(trouble));

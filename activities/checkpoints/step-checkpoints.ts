@@ -62,12 +62,20 @@ export class StepCheckpoints {
   async end({ handle, key, project }: CheckpointOf & { project: string }): Promise<void> {
     const root = realOf(project);
     const taken = root === null ? null : await this.#take(root);
-    if (taken === null || 'skipped' in taken) return;
     const endedAt = Date.now();
+    if (taken === null) return;
+    await this.#persistently(() =>
+      'skipped' in taken
+        ? this.#rows.endUnseen({ handle, key }, taken.skipped)
+        : this.#rows.end({ handle, key }, taken.state, endedAt),
+    );
+  }
+
+  async #persistently(write: () => Promise<void>): Promise<void> {
     let waitMs: number = CHECKPOINT_BOUNDS.endRetryMs;
     for (let tried = 0; tried <= CHECKPOINT_BOUNDS.endRetries; tried += 1) {
       try {
-        return await this.#rows.end({ handle, key }, taken.state, endedAt);
+        return await write();
       } catch {
         // What the step did is done. Without its end in the store an undo asks before it takes it back.
         await sleep(waitMs);

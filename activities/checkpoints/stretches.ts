@@ -9,6 +9,7 @@ interface Span {
   from: number;
   to: number | null;
   isUnsure: boolean;
+  unseen: string | null;
   before: ProjectState;
   after: ProjectState;
 }
@@ -20,11 +21,12 @@ export async function stretchesOf(
   { root, now }: { root: string; now: ProjectState },
 ): Promise<Stretch[]> {
   const spans = checkpoints.flatMap((checkpoint): Span[] => {
-    const { before, after, takenAt, endedAt, isBackground } = checkpoint;
+    const { before, after, takenAt, endedAt, isBackground, skipped } = checkpoint;
     if (before === null) return [];
     const isUnsure = isBackground || after === null;
     const to = after === null ? null : endedAt;
-    return [{ name: nameWithin(root, checkpoint), from: takenAt, to, isUnsure, before, after: after ?? now }];
+    const unseen = after === null ? skipped : null;
+    return [{ name: nameWithin(root, checkpoint), from: takenAt, to, isUnsure, unseen, before, after: after ?? now }];
   });
   const sure = overlapping(spans.filter(({ isUnsure }) => !isUnsure));
   const all = [...sure, ...spans.filter(({ isUnsure }) => isUnsure)].toSorted((a, b) => a.from - b.from);
@@ -33,13 +35,14 @@ export async function stretchesOf(
     all.map(({ before, after }) => ({ before: before.tree, after: after.tree })),
   );
   return Promise.all(
-    all.map(async ({ name, from, to, isUnsure, before, after }, index) => {
+    all.map(async ({ name, from, to, isUnsure, unseen, before, after }, index) => {
       const own = changes[index] ?? [];
       return {
         name,
         from,
         to,
         isUnsure,
+        unseen,
         changes: own,
         changesIgnored: await changesIgnored(git, own),
         large: new Set(largeBetween(before, after)),

@@ -1,4 +1,5 @@
 /** What differs between two trees, file by file, and as a unified diff. */
+import { isSecretFile } from '../../language/rights/secret-files.ts';
 import { CHECKPOINT_BOUNDS } from './bounds.ts';
 import { GitTrouble, type ShadowGit } from './shadow-git.ts';
 
@@ -24,6 +25,7 @@ export async function diffTrees(git: ShadowGit, pairs: readonly TreePair[]): Pro
   if (unlike.length === 0) return pairs.map(() => []);
   const wanted = [...new Set(unlike.map((pair) => nameOf(pair)))];
   const output = await git.run(['diff-tree', '--stdin', '-r', '-z', '--raw', '--no-renames', '--no-abbrev'], {
+    bytesMax: CHECKPOINT_BOUNDS.listBytesMax,
     stdin: `${wanted.join('\n')}\n`,
   });
   const found = readDiffs(output);
@@ -79,7 +81,9 @@ export async function countChanges(
   changes: readonly FileChange[],
 ): Promise<CountedChange[]> {
   if (changes.length === 0) return [];
-  const output = await git.text(['diff-tree', '-r', '-z', '--numstat', '--no-renames', pair.before, pair.after]);
+  const output = await git.text(['diff-tree', '-r', '-z', '--numstat', '--no-renames', pair.before, pair.after], {
+    bytesMax: CHECKPOINT_BOUNDS.listBytesMax,
+  });
   const counted = new Map(
     output
       .split('\0')
@@ -98,21 +102,36 @@ export async function countChanges(
 
 const linesOf = (text: string): number | null => (text === '-' ? null : Number(text));
 
-/** Cut where it is longer than a person reads. */
+/** Cut where it is longer than a person reads. What files with secrets hold is left out. */
 export async function patchOf(git: ShadowGit, { before, after }: TreePair): Promise<{ text: string; isCut: boolean }> {
   if (before === after) return { text: '', isCut: false };
-  const bytes = await git.run([
-    'diff-tree',
-    '-r',
-    '-p',
-    '--no-renames',
-    '--no-ext-diff',
-    '--no-textconv',
-    before,
-    after,
-  ]);
-  const isCut = bytes.length > CHECKPOINT_BOUNDS.patchBytesMax;
-  return { text: bytes.subarray(0, CHECKPOINT_BOUNDS.patchBytesMax).toString('utf8'), isCut };
+  const { patchBytesMax: most } = CHECKPOINT_BOUNDS;
+  const bytes = await git.run(
+    ['diff-tree', '-r', '-p', '--no-renames', '--no-ext-diff', '--no-textconv', before, after],
+    { bytesMax: Number.POSITIVE_INFINITY, cutAt: most },
+  );
+  return { text: withoutSecretFiles(bytes.subarray(0, most).toString('utf8')), isCut: bytes.length > most };
+}
+
+const SECTION = /^diff --git /m;
+const UNSHOWN = '(what it holds is not shown: by its name it holds secrets)\n';
+
+/** A line of a file never begins like the head of a section. */
+function withoutSecretFiles(patch: string): string {
+  const [head = '', ...sections] = patch.split(SECTION);
+  const shown = sections.map((section) => {
+    if (!isSecretFile(pathIn(section).split('/'))) return section;
+    const content = section.search(/^(?:@@ |Binary files |GIT binary )/m);
+    return content === -1 ? section : `${section.slice(0, content)}${UNSHOWN}`;
+  });
+  return [head, ...shown].join('diff --git ');
+}
+
+/** Of `a/PATH b/PATH`, each of which may stand in quotes. */
+function pathIn(section: string): string {
+  const line = section.slice(0, section.indexOf('\n'));
+  const half = line.slice((line.length + 1) / 2).replace(/^"(.*)"$/, '$1');
+  return half.replace(/^b\//, '');
 }
 
 /** Contents by blob. */

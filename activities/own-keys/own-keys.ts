@@ -39,7 +39,8 @@ function decoded(text: string): string {
   }
 }
 
-const isKey = (value: string): boolean =>
+/** Neither a word nor a path. */
+export const isKey = (value: string): boolean =>
   value.length >= keyLengthMin && !/^(?:[a-z]+|[A-Z]+|\d{1,9}|[/~.].*|[A-Z]:\\.*)$/s.test(value);
 
 export function ownMasker(): Masker {

@@ -50,7 +50,14 @@ function show(output: Output, step: StepChanges): void {
       .join('  '),
   );
   if (state === 'skipped') output.line(paint.warn(`  no state was taken: ${why ?? ''}`));
-  if (state === 'unknown') output.line(paint.warn('  the step has not ended, or its end was not recorded'));
+  if (state === 'unknown')
+    output.line(
+      paint.warn(
+        why === null
+          ? '  the step has not ended, or its end was not recorded'
+          : `  no state was taken when the step had ended: ${why}`,
+      ),
+    );
   for (const { path, status, added, removed } of files)
     output.line(
       `  ${markOf(status, paint)} ${path}  ${paint.dim(added === null ? 'no text' : `+${added} -${removed ?? 0}`)}`,

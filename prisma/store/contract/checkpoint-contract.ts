@@ -31,7 +31,7 @@ export interface NewCheckpoint extends CheckpointOf {
   isBackground: boolean;
   /** Null where none could be taken. */
   before: ProjectState | null;
-  /** Why there is no state before. */
+  /** Why there is no state before; or where there is one, why there is none after. */
   skipped: string | null;
   /** When the look at the state before began, by the clock of the worker's host. */
   takenAt: number;
@@ -50,6 +50,8 @@ export interface Checkpoints {
   /** Of an attempt that was lost the first state stays; the end is then still to come. */
   begin(checkpoint: NewCheckpoint): Promise<Checkpoint>;
   end(of: CheckpointOf, after: ProjectState, endedAt: number): Promise<void>;
+  /** It has ended, and no state could be taken then. */
+  endUnseen(of: CheckpointOf, why: string): Promise<void>;
   find(of: CheckpointOf): Promise<Checkpoint | null>;
   /** Of the run and all runs nested in it, in the order of taking. */
   ofRun(handle: string): Promise<Checkpoint[]>;

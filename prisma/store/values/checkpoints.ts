@@ -17,11 +17,15 @@ const COLUMNS = `handle, key, position::float8 as position, what, project, place
 /** The state before a step is that before its first attempt. */
 const BEGIN = `insert into checkpoints (handle, key, what, project, place, is_background, before, large_before, skipped, taken_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8::json, $9, $10)
-  on conflict (handle, key) do update set after = null, large_after = null, ended_at = null
+  on conflict (handle, key) do update set after = null, large_after = null, ended_at = null,
+    skipped = case when checkpoints.before is null then checkpoints.skipped end
   returning ${COLUMNS}`;
 
 const END = `update checkpoints set after = $3, large_after = $4::json, ended_at = $5
   where handle = $1 and key = $2 and before is not null`;
+
+const END_UNSEEN = `update checkpoints set skipped = $3
+  where handle = $1 and key = $2 and before is not null and after is null`;
 
 interface Row extends Omit<Checkpoint, 'before' | 'after' | 'takenAt' | 'endedAt'> {
   before: string | null;
@@ -61,6 +65,9 @@ export function checkpoints(database: Database): Checkpoints {
     },
     async end({ handle, key }, after, endedAt) {
       await database.query(END, [handle, key, after.tree, jsonOf(after), new Date(endedAt)]);
+    },
+    async endUnseen({ handle, key }, why) {
+      await database.query(END_UNSEEN, [handle, key, withoutNul(why)]);
     },
     find: (of) => only(`select ${COLUMNS} from checkpoints where handle = $1 and key = $2`, of),
     async ofRun(handle) {

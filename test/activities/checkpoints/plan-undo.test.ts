@@ -18,6 +18,7 @@ function step(
     from: clock,
     to: clock + 5,
     isUnsure: false,
+    unseen: null,
     changes: Object.entries(changes).map(([path, [before, after]]) => ({ path, before: at(before), after: at(after) })),
     changesIgnored: false,
     large: new Set(),
