@@ -7,7 +7,7 @@ import { Failure } from '../failures/failures.ts';
 import { findHelper, helperPath } from '../confinement/helper-programs.ts';
 import { beating } from '../shell/process/beating.ts';
 import { type Command, type CommandContext, defineCommand } from './command.ts';
-import { ownPorts } from './own-ports.ts';
+import { PageProxy } from '../pages/page-proxy.ts';
 
 const BOUNDS = {
   sideMax: 4_000,
@@ -31,8 +31,23 @@ const Params = z.strictObject({
 type Params = z.infer<typeof Params>;
 
 async function screenshot(params: Params, context: CommandContext) {
+  const proxy = context.confinement?.byModel === true ? await PageProxy.open() : null;
+  try {
+    return await shown(params, context, proxy);
+  } catch (error) {
+    const refused = proxy?.refused[0];
+    if (refused === undefined || !(error instanceof Failure) || error.code !== 'SCREENSHOT_FAILED') throw error;
+    const { where, why } = refused;
+    const message = `"${params.url}" leads to ${where}, which is not shown to a model: ${why}`;
+    throw new Failure('SCREENSHOT_FAILED', message, { cause: error });
+  } finally {
+    await proxy?.close();
+  }
+}
+
+async function shown(params: Params, context: CommandContext, proxy: PageProxy | null) {
   const { url, width = 1280, height = 800 } = params;
-  const browser = await launch(context);
+  const browser = await launch(context, proxy);
   const end = (): void => void browser.close();
   context.signal.addEventListener('abort', end, { once: true });
   try {
@@ -114,15 +129,18 @@ const ARGUMENTS = [
 ];
 
 /**
- * To a page that a model asks for, and to whatever it leads to, Sentinel's own services are not there, nor is what
- * tells a machine of a cloud its credentials. The browser itself refuses: redirects pass no route.
+ * The pages that a model asks for, and whatever they lead to, come through the proxy alone: no name is looked up, and
+ * nothing is sent beside it.
  */
-function withoutOwnServices(): string {
-  const places = [...ownPorts().map((port) => `*:${port}`), '169.254.*', 'metadata.google.internal'];
-  return `--host-resolver-rules=${places.map((place) => `MAP ${place} ~NOTFOUND`).join(',')}`;
-}
+const THROUGH_PROXY = [
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--dns-prefetch-disable',
+  '--disable-features=WebTransport,AsyncDns,DnsOverHttps,NetworkPrediction',
+];
 
-async function launch({ run, timeoutMs, confinement }: CommandContext): Promise<Browser> {
+async function launch({ run, timeoutMs }: CommandContext, proxy: PageProxy | null): Promise<Browser> {
   const executablePath = findChromium(run.project);
   if (executablePath === null)
     throw new Failure(
@@ -137,7 +155,8 @@ async function launch({ run, timeoutMs, confinement }: CommandContext): Promise<
       executablePath,
       timeout: timeoutMs,
       chromiumSandbox: !isRoot,
-      args: [...ARGUMENTS, ...(confinement?.byModel === true ? [withoutOwnServices()] : [])],
+      args: [...ARGUMENTS, ...(proxy === null ? [] : THROUGH_PROXY)],
+      ...(proxy === null ? {} : { proxy: proxy.access }),
       env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/nonexistent', LANG: 'C.UTF-8' },
     });
   } catch (error) {

@@ -82,7 +82,7 @@ describe.runIf(findChromium(PROJECT) !== null)('for a model', () => {
       await expect(byModel(address), address).rejects.toMatchObject({ code: 'SCREENSHOT_FAILED' });
     await byModel(`${url}framed`);
     for (const address of ['http://169.254.169.254/', 'http://metadata.google.internal/'])
-      await expect(byModel(address)).rejects.toMatchObject({ message: expect.stringContaining('NAME_NOT') as string });
+      await expect(byModel(address)).rejects.toMatchObject({ code: 'SCREENSHOT_FAILED' });
     expect(asked).toBe(0);
     expect(await run({ url: `${url}away` })).toMatchObject({ title: 'Histories' });
   });
