@@ -6,7 +6,7 @@ import type { Confinement } from '../../language/permissions.ts';
 import { Failure } from '../failures/failures.ts';
 import { dataBytesMax, memoryLine } from './process/memory.ts';
 import { findInit, underInit } from './process/step-init.ts';
-import { markLine } from './process/step-mark.ts';
+import { MARK_MAX, markLine } from './process/step-mark.ts';
 import { sandboxed, type Launch, type SandboxRequest } from '../confinement/sandbox.ts';
 
 export interface ConfinedRequest extends SandboxRequest {
@@ -32,7 +32,7 @@ export async function confined(
   const init = await findInit();
   if (init === null) return underLimits(launch, [...limits, markLine(mark)]);
   const dataBytes = how.memoryMb === undefined ? 0 : dataBytesMax(how.memoryMb);
-  return underInit(launch, init, { mark, dataBytes, markers: shown.markers ?? {} });
+  return underInit(launch, init, { mark: { own: mark, most: MARK_MAX }, dataBytes, markers: shown.markers ?? {} });
 }
 
 /** The shell is replaced by the process, so the process id stays. */

@@ -19,6 +19,9 @@ export const isShownWhole = ({ show = null }: Pick<FoundQuestion, 'show'>): bool
 
 export const isActing = (choice: Choice): boolean => ACTING.has(choice);
 
+/** After these the run does what it asked about, or more than it was allowed. */
+export const letsAct = (choice: Choice): boolean => isActing(choice) || choice === 'extend';
+
 /** A digest as it is written: as much of it as tells questions apart. */
 export const shortDigest = (digest: string): string => digest.slice(0, 16);
 

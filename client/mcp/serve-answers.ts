@@ -7,12 +7,10 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import * as z from 'zod';
 import { CHOICES, type Choice } from '../../language/events/question.ts';
 import { ClientError } from '../client.ts';
+import { letsAct } from '../lookup/find-question.ts';
 import { callerOf } from './serve-runs.ts';
 import type { Served } from './served.ts';
 import { said } from './tool-result.ts';
-
-/** After these the run does what it asked about, or more than it was allowed. */
-const ACTING: ReadonlySet<Choice> = new Set(['approve', 'edit', 'retry', 'extend']);
 
 export function addAnswering(server: McpServer, { client, allowApprove }: Served): void {
   server.registerTool(
@@ -44,7 +42,7 @@ export function addAnswering(server: McpServer, { client, allowApprove }: Served
       },
     },
     async ({ handle, id, choice, note, data, digest }) => {
-      if (ACTING.has(choice) && !allowApprove) throw refused(handle, id, choice);
+      if (letsAct(choice) && !allowApprove) throw refused(handle, id, choice);
       return said(
         await client.answer(handle, {
           choice,

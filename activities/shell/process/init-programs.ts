@@ -9,14 +9,14 @@
  *      loses its parent becomes a child of the one that kills.
  * - N3 When one of them ends before its time, the other kills all that is below.
  *
- * Arguments: the numbers of prctl, setsid and prlimit64; the mark (step-mark.ts); the bound on data, or 0;
- * the program and its arguments. Its variables begin with `S_`: none of them reaches this program.
+ * Arguments: the numbers of prctl, setsid and prlimit64; the mark and its hard bound
+ * (step-mark.ts); the bound on data, or 0; the program and its arguments. Its variables begin with `S_`: none of them reaches this program.
  */
 export const INIT_NAME = 'sentinel-init';
 
 export const perlInit = String.raw`# sentinel-init: holds the processes of a step together
-my ($prctl, $setsid, $prlimit, $mark, $data, @program) = @ARGV;
-$_ += 0 for $prctl, $setsid, $prlimit, $mark, $data;
+my ($prctl, $setsid, $prlimit, $mark, $markMax, $data, @program) = @ARGV;
+$_ += 0 for $prctl, $setsid, $prlimit, $mark, $markMax, $data;
 my $name = "sentinel-init";
 my $guard = $$;
 my @deaf = qw(HUP INT QUIT PIPE ALRM TERM USR2 TSTP TTIN TTOU);
@@ -41,11 +41,11 @@ sub finish {
 }
 
 sub bound {
-  my ($what, $soft, $isHard) = @_;
+  my ($what, $soft, $hard) = @_;
   my $now = "\0" x 16;
   return if syscall($prlimit, 0, $what, 0, $now) < 0;
-  my $hard = $isHard ? $soft : (unpack "Q2", $now)[1];
-  my $wanted = pack "Q2", $soft, $hard;
+  my (undef, $most) = unpack "Q2", $now;
+  my $wanted = pack "Q2", $soft, $hard < $most ? $hard : $most;
   syscall($prlimit, 0, $what, $wanted, 0);
 }
 
@@ -69,8 +69,8 @@ if ($init == 0) {
     close $report;
     $SIG{$_} = "DEFAULT" for @deaf, "USR1";
     syscall($setsid);
-    bound(10, $mark, 0);
-    bound(2, $data, 1) if $data;
+    bound(10, $mark, $markMax);
+    bound(2, $data, $data) if $data;
     my %own = map { /^S_/ ? (substr($_, 2), $ENV{$_}) : () } keys %ENV;
     %ENV = %own;
     exec { $program[0] } @program;
@@ -90,8 +90,8 @@ finish();
 
 export const pythonInit = String.raw`# sentinel-init: holds the processes of a step together
 import ctypes, os, resource, signal, sys, time
-_, _, _, mark, data = map(int, sys.argv[1:6])
-program = [os.fsencode(each) for each in sys.argv[6:]]
+_, _, _, mark, mark_max, data = map(int, sys.argv[1:7])
+program = [os.fsencode(each) for each in sys.argv[7:]]
 prctl = ctypes.CDLL(None).prctl
 guard = os.getpid()
 deaf = [getattr(signal, "SIG" + name) for name in "HUP INT QUIT PIPE ALRM TERM USR2 TSTP TTIN TTOU".split()]
@@ -129,9 +129,10 @@ def finish(*_):
         time.sleep(pause)
         pause = min(pause + 0.0005, 0.1)
 
-def bound(what, soft, is_hard):
+def bound(what, soft, hard):
     try:
-        resource.setrlimit(what, (soft, soft if is_hard else resource.getrlimit(what)[1]))
+        most = resource.getrlimit(what)[1]
+        resource.setrlimit(what, (soft, hard if most == resource.RLIM_INFINITY else min(hard, most)))
     except (OSError, ValueError):
         pass
 
@@ -159,9 +160,9 @@ if init == 0:
         for each in [*deaf, signal.SIGUSR1, signal.SIGXFSZ]:
             signal.signal(each, signal.SIG_DFL)
         os.setsid()
-        bound(10, mark, False)
+        bound(10, mark, mark_max)
         if data:
-            bound(resource.RLIMIT_DATA, data, True)
+            bound(resource.RLIMIT_DATA, data, data)
         env = {name[2:]: value for name, value in os.environb.items() if name.startswith(b"S_")}
         os.environb.clear()
         os.environb.update(env)

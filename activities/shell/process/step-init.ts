@@ -17,6 +17,12 @@ export interface StepInit {
   args: readonly string[];
 }
 
+/** What a step's processes are bounded by (step-mark.ts). */
+export interface Mark {
+  own: number;
+  most: number;
+}
+
 /** prctl, setsid, prlimit64. */
 const CALLS: Readonly<Record<string, readonly number[]>> = { x64: [157, 112, 302], arm64: [167, 157, 261] };
 
@@ -50,7 +56,9 @@ export async function probe(languages: readonly { name: string; args: readonly s
 /** A process that lost its parent has to be waited for: that takes a subreaper. */
 async function works(init: StepInit): Promise<boolean> {
   const orphan = { file: '/bin/sh', args: ['-c', '(sleep 0.02; echo after) & exit 3'], cwd: '/', env: {} };
-  const { file, args, env } = underInit({ ...orphan, env: { PATH: helperPath() } }, init, { mark: 0 });
+  const { file, args, env } = underInit({ ...orphan, env: { PATH: helperPath() } }, init, {
+    mark: { own: 0, most: 0 },
+  });
   const tried = await execa(file, args, {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     cwd: '/',
@@ -68,13 +76,13 @@ async function works(init: StepInit): Promise<boolean> {
 export function underInit(
   launch: Launch,
   { program, args }: StepInit,
-  { mark, dataBytes = 0, markers = {} }: { mark: number; dataBytes?: number; markers?: Record<string, string> },
+  { mark, dataBytes = 0, markers = {} }: { mark: Mark; dataBytes?: number; markers?: Record<string, string> },
 ): Launch {
   const own = Object.entries(launch.env).map(([name, value]) => [`S_${name}`, value] as const);
   return {
     ...launch,
     file: program,
-    args: [...args, String(mark), String(dataBytes), launch.file, ...launch.args],
+    args: [...args, String(mark.own), String(mark.most), String(dataBytes), launch.file, ...launch.args],
     env: { ...helperEnvironment(), ...markers, ...Object.fromEntries(own) },
     isBelowInit: true,
   };

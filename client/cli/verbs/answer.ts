@@ -2,7 +2,9 @@
 import type { Command } from 'commander';
 import { CHOICES, type Choice } from '../../../language/events/question.ts';
 import type { OpenClient } from '../../open-client.ts';
+import { letsAct } from '../../lookup/find-question.ts';
 import { standingText } from '../../lookup/standing-answer.ts';
+import { refuseWithinStep } from '../../within-step.ts';
 import { openOutput } from '../output/output.ts';
 import { givenJson } from '../request/given-json.ts';
 import { nearestOf, usage } from '../request/usage.ts';
@@ -23,7 +25,7 @@ export function define(command: Command): void {
   command
     .description(
       'Answers a question of a run, or of a run nested in it. The id may be left out if only one question is open. ' +
-        'A second answer is refused and shows the first one. Exit code 1 if the answer is refused, or another one was given before; 4 if there is no such run.',
+        'A second answer is refused and shows the first one. Exit code 1 if the answer is refused, another one was given before, or a step of a run answers "approve", "edit", "retry" or "extend"; 4 if there is no such run.',
     )
     .usage('[options] <handle> [id] <choice>')
     .argument('<handle>', 'the run')
@@ -59,6 +61,9 @@ async function answer(given: string, words: readonly string[], options: Options)
     throw usage(
       `"answer" takes a handle, at most one id and a choice; quote what belongs together, and write a reason with --note.`,
     );
+  const said = CHOICES.find((known) => known === words.at(-1));
+  if (said !== undefined && letsAct(said))
+    await refuseWithinStep(`A run does not answer "${said}" for a person: a person runs "sentinel answer".`);
   const id = words.length === 2 ? words[0] : undefined;
   const { note, digest, by = process.env['USER'] ?? 'local' } = options;
   const data = options.data === undefined ? {} : { data: givenJson('--data', options.data, DATA_REMEDY) };

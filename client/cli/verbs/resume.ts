@@ -1,10 +1,13 @@
 /** `sentinel resume HANDLE`. */
 import type { Command } from 'commander';
+import { refuseWithinStep } from '../../within-step.ts';
 import { control, refuseStopping } from '../runs/control.ts';
 
 export function define(command: Command): void {
   command
-    .description('Continues a paused run. Exit code 4 if there is no such run, 1 if it has ended or was told to stop.')
+    .description(
+      'Continues a paused run. Exit code 4 if there is no such run, 1 if it has ended, was told to stop, or a step of a run asks.',
+    )
     .argument('<handle>', 'the run')
     .addHelpText(
       'after',
@@ -13,9 +16,12 @@ Examples:
   sentinel resume nightly
   sentinel resume nightly --json`,
     )
-    .action((handle: string, options: { json?: boolean }) =>
-      control(handle, options, 'continues', async (client, found) =>
+    .action(async (handle: string, options: { json?: boolean }) => {
+      await refuseWithinStep(
+        'A run does not lift a pause for a person: a person runs "sentinel resume"; a definition has the command sentinel/resume.',
+      );
+      await control(handle, options, 'continues', async (client, found) =>
         refuseStopping(await client.resume(found), 'resume'),
-      ),
-    );
+      );
+    });
 }

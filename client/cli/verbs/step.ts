@@ -5,6 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../../language/json
 import type { EditRequest, ListedStep, StepList } from '../../../interpreter/edits.ts';
 import { ClientError } from '../../client.ts';
 import type { OpenClient } from '../../open-client.ts';
+import { refuseWithinStep } from '../../within-step.ts';
 import { noSuchStep } from '../../lookup/no-such-step.ts';
 import type { Paint } from '../../show/paint.ts';
 import { runAt } from '../../lookup/run-at.ts';
@@ -25,7 +26,8 @@ interface Options {
   by?: string;
 }
 
-const refusals = 'Exit code 2 if the edit is refused, 1 if the run has ended, 4 if there is no such run.';
+const refusals =
+  'Exit code 2 if the edit is refused, 1 if the run has ended or a step of a run asks, 4 if there is no such run.';
 
 export function define(group: Command): void {
   group
@@ -163,6 +165,9 @@ Examples:
 async function edit(op: EditRequest['op'], run: string, path: string, options: Options): Promise<void> {
   const output = openOutput(options);
   const given = stepGiven(op, options);
+  await refuseWithinStep(
+    `A run does not edit runs for a person: a person runs "sentinel step ${op}"; a definition has the commands sentinel/step/….`,
+  );
   await withRun(output, run, async (client, handle) => {
     const seen = await seenBy(client, handle, path, options, given);
     const { note, by = process.env['USER'] ?? 'local' } = options;

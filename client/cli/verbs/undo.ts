@@ -1,6 +1,7 @@
 /** `sentinel undo HANDLE [KEY]`. */
 import type { Command } from 'commander';
 import type { Undone } from '../../client.ts';
+import { refuseWithinStep } from '../../within-step.ts';
 import { EXIT } from '../output/exit-codes.ts';
 import { openOutput, type Output } from '../output/output.ts';
 import { withRun } from '../runs/run-named.ts';
@@ -15,7 +16,7 @@ interface Options {
 export function define(command: Command): void {
   command
     .description(
-      'Restores the files that a run and its nested runs changed to their state before the run, or before one of its steps. Other files are not touched. If somebody else has changed one of the files meanwhile, nothing is restored, and the files are listed (exit code 1). An undo can be undone by its own key. Exit code 4 if there is no such run.',
+      'Restores the files that a run and its nested runs changed to their state before the run, or before one of its steps. Other files are not touched. If somebody else has changed one of the files meanwhile, nothing is restored, and the files are listed (exit code 1, also for --force within a step of a run). An undo can be undone by its own key. Exit code 4 if there is no such run.',
     )
     .argument('<handle>', 'the run, which must have ended or be paused')
     .argument('[key]', 'take back this step and all later ones; steps.2 means every pass of that step')
@@ -39,6 +40,8 @@ Examples:
 
 async function undo(given: string, key: string | undefined, options: Options): Promise<void> {
   const output = openOutput(options);
+  if (options.force === true)
+    await refuseWithinStep('A run does not overwrite what others changed: a person runs "sentinel undo --force".');
   await withRun(output, given, async (client, handle) => {
     const { only, dryRun, force } = options;
     const undone = await client.undo(handle, { key, only, dryRun, force });
