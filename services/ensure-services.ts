@@ -8,6 +8,7 @@
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, type Environment, readConfig, settingsFingerprint } from './config/config.ts';
+import { configFileOf } from './config/project-file.ts';
 import { logFile, quoteLog } from './home/home-files.ts';
 import { ServicesError } from './config/services-error.ts';
 import {
@@ -133,6 +134,7 @@ class Start {
   private async askFirst(state: ServicesState | null): Promise<void> {
     const own = ownServerNamed(state, this.config);
     if (own !== null) throw new ServicesError(own);
+    await this.refuseUntrusted();
     const { askExternal } = await import('./supervisor/external-services.ts');
     try {
       await askExternal(this.config);
@@ -140,6 +142,18 @@ class Start {
       const finding = error instanceof Error ? error.message : String(error);
       throw new ServicesError(`${finding} Nothing was changed.`, { cause: error });
     }
+  }
+
+  /** The worker would not start: whoever waits for it is told why. */
+  private async refuseUntrusted(): Promise<void> {
+    const { project } = this.config;
+    const file = project === null || !this.withWorker ? null : configFileOf(project.folder);
+    if (file === null) return;
+    const [{ readProjectCode }, { refuseUntrusted }] = await Promise.all([
+      import('./trust/project-code.ts'),
+      import('./trust/trusted-code.ts'),
+    ]);
+    refuseUntrusted(readProjectCode(file.path));
   }
 
   private async waitFor(state: ServicesState | null): Promise<void> {

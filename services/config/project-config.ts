@@ -1,12 +1,15 @@
 /**
  * `sentinel.config.ts` (or `.js`, `.mjs`) in the root of a project: what its models, its own
- * commands, its MCP servers and the defaults of the command line are. It is code, so it is loaded only by who works for that project, and said.
+ * commands, its MCP servers and the defaults of the command line are. It is code, so it runs only
+ * where the user has trusted it, with all that it loads.
  */
 import * as z from 'zod';
 import { McpServers } from '../commands/mcp-settings.ts';
 import { OwnCommand } from '../commands/own-commands.ts';
 import { LimitsConfig, NotifyConfig } from './limits-config.ts';
 import { ConfigError } from '../home/config-error.ts';
+import { readProjectCode } from '../trust/project-code.ts';
+import { refuseUntrusted } from '../trust/trusted-code.ts';
 import type { ConfigFile } from './project-file.ts';
 
 const price = z.number().min(0);
@@ -72,12 +75,16 @@ export type ProjectConfig = z.infer<typeof ProjectConfig>;
 
 export const NO_PROJECT_CONFIG: ProjectConfig = ProjectConfig.parse({});
 
-/** Runs the file's code. Throws `ConfigError`, which names the file and the field. */
+/** Runs the file's code, if the user trusts it. Throws `ConfigError`, which names the file and the field. */
 export async function loadProjectConfig({ path }: ConfigFile): Promise<ProjectConfig> {
-  const [{ createJiti }, commands] = await Promise.all([import('jiti'), import('../commands/for-projects.ts')]);
-  const virtualModules = { 'sentinel-engine/commands': commands };
-  const jiti = createJiti(path, { moduleCache: false, fsCache: false, virtualModules });
-  const given: unknown = await jiti.import(path, { default: true }).catch((error: unknown) => {
+  const code = readProjectCode(path);
+  refuseUntrusted(code);
+  const [{ runCode }, commands] = await Promise.all([
+    import('../trust/run-code.ts'),
+    import('../commands/for-projects.ts'),
+  ]);
+  const given: unknown = await runCode(code, { 'sentinel-engine/commands': commands }).catch((error: unknown) => {
+    if (error instanceof ConfigError) throw error;
     throw new ConfigError(`${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`);
   });
   const parsed = ProjectConfig.safeParse(given);

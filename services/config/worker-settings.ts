@@ -66,6 +66,8 @@ export const WORKER_SETTINGS = {
     .string()
     .regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be 1 to 100 letters, digits, _ and -')
     .optional(),
+  /** Digests of code of projects that may run, or "all". */
+  SENTINEL_TRUST: z.string().optional(),
   SENTINEL_STEP_ENV: z
     .string()
     .regex(/^[\s,\w]*$/, 'must name variables, separated by commas')

@@ -11,6 +11,7 @@ let home: string;
 let options: FreshServices['options'];
 beforeAll(async () => {
   ({ home, options } = await freshServices());
+  delete options.env['SENTINEL_TRUST'];
 });
 afterAll(async () => {
   await stopServices(options);
@@ -53,7 +54,13 @@ test('changes with "up", which says what, and ends with "down"', async () => {
 test('begins with the configuration of the folder, whichever verb starts the services', async () => {
   await stopServices(options);
   writeFileSync(join(home, 'sentinel.config.mjs'), 'export default {};\n');
-  const { code, err } = await sentinel(options.env, 'emit', 'order:placed');
+  const trusting = { ...options.env, SENTINEL_TRUST: 'all' };
+  const refused = await sentinel({ ...options.env, XDG_STATE_HOME: join(home, 'state') }, 'run', 'hello');
+  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('not trusted') as string });
+  const { code, err } = await sentinel(trusting, 'emit', 'order:placed');
   expect(code, err).toBe(0);
-  expect(JSON.parse(readFileSync(file(), 'utf8'))).toEqual({ SENTINEL_PROJECT: realpathSync(home) });
+  expect(JSON.parse(readFileSync(file(), 'utf8'))).toEqual({
+    SENTINEL_PROJECT: realpathSync(home),
+    SENTINEL_TRUST: 'all',
+  });
 });

@@ -43,6 +43,7 @@ beforeAll(async () => {
   writeProject(project);
   shell = await userShell();
   await install(project, tarball, 'typescript@5.9', '@types/node@20');
+  await succeed(project, shell, 'npx', 'sentinel', 'trust', '--yes');
 }, 300_000);
 afterAll(async () => {
   if (!registry) return;

@@ -10,7 +10,8 @@ import { NO_PROJECT_CONFIG } from '../../../services/config/project-config.ts';
 
 export async function withModels<Result>(output: Output, use: (models: Models) => Promise<Result>): Promise<Result> {
   const project = process.cwd();
-  const { config, env: whole } = await projectConfig(project, output);
+  const { config, commands, env: whole } = await projectConfig(project, output);
+  if (config === null) for (const notice of commands.notices) output.note(`sentinel: ${notice}`);
   const { home, packageRoot, models: env } = readConfig();
   const changed = changedSettings(home, whole);
   if (changed !== undefined)

@@ -1,4 +1,7 @@
-/** The configuration of a project, as the command line uses it: said when it is new, checked before anything starts. */
+/**
+ * The configuration of a project, as the command line uses it. It is code: a verb that acts asks for a person's
+ * trust before it runs it; one that only looks runs what is trusted, and else does without and says so.
+ */
 import { readConfig, type Environment } from '../../../services/config/config.ts';
 import type { ProjectConfig } from '../../../services/config/project-config.ts';
 import { configFileOf, withProject } from '../../../services/config/project-file.ts';
@@ -6,9 +9,10 @@ import { builtInCatalogue } from '../../../activities/commands/catalogue.ts';
 import type { ProjectCommands } from '../../../runs/commands/project-commands.ts';
 import { withBuiltIn } from '../../lookup/project-catalogue.ts';
 import type { Output } from '../output/output.ts';
+import { declaredKind } from './verb-kind.ts';
 
 export interface ProjectUse {
-  /** Null: the project has none. */
+  /** Null: the project has none, or it is not trusted. */
   config: ProjectConfig | null;
   /** The commands that its definitions may name. */
   commands: ProjectCommands;
@@ -16,21 +20,30 @@ export interface ProjectUse {
   env: Environment;
 }
 
-export async function projectConfig(project: string, output: Output): Promise<ProjectUse> {
+/** `asks`: the verb cannot do without it. */
+export async function projectConfig(
+  project: string,
+  output: Output,
+  asks: boolean = declaredKind() === 'acts',
+): Promise<ProjectUse> {
   const env = withProject(process.env, project);
   const file = configFileOf(project);
-  const builtIn = builtInCatalogue();
-  if (file === null)
-    return { config: null, commands: await withBuiltIn({ catalogue: builtIn, notices: [], root: project }), env };
-  const [{ configIn, openProjectCommands }, { newsOf }] = await Promise.all([
+  const builtIn = { catalogue: builtInCatalogue(), notices: [], root: project };
+  if (file === null) return { config: null, commands: await withBuiltIn(builtIn), env };
+  const [{ configIn, openProjectCommands }, { readProjectCode }, { isTrusted, untrustedText }] = await Promise.all([
     import('../../../runs/commands/open-project.ts'),
-    import('../../../services/config/said-configs.ts'),
+    import('../../../services/trust/project-code.ts'),
+    import('../../../services/trust/trusted-code.ts'),
   ]);
-  const { home } = readConfig();
-  const news = newsOf(home, file);
-  if (news !== null) output.note(`sentinel: ${news}`);
+  const code = readProjectCode(file.path);
+  if (asks) await (await import('../trust/ask-trust.ts')).askTrust(code, output);
+  else if (!isTrusted(code)) {
+    const notices = [`without the commands and models of the project: ${untrustedText(code)}`];
+    return { config: null, commands: await withBuiltIn({ ...builtIn, notices }), env };
+  }
   const config = await configIn(file);
-  return { config, commands: await withBuiltIn(await openProjectCommands(builtIn, project, home)), env };
+  const { home } = readConfig();
+  return { config, commands: await withBuiltIn(await openProjectCommands(builtIn.catalogue, project, home)), env };
 }
 
 /** The commands that definitions of a project may name; what is to be known of them is said. */

@@ -30,6 +30,7 @@ async function init(given: string, output: Output): Promise<void> {
   const { ignoresData, installedIn, startProject } = await import('../../starter/start-project.ts');
   const folder = resolve(given);
   const files = startProject(folder);
+  if (files.some(({ file, done }) => file === CONFIG && done === 'written')) await trustOwn(join(folder, CONFIG));
   for (const file of files) output.line(lineOf(file, output.paint));
   const installed = installedIn(folder);
   const next = nextCommands(given, folder, installed !== null);
@@ -52,6 +53,24 @@ async function init(given: string, output: Output): Promise<void> {
       output.paint.warn('GitHub reads workflows in the root of the repository alone; move .github/workflows there.'),
     );
   output.object({ ok: true, folder, files, next });
+}
+
+const CONFIG = 'sentinel.config.ts';
+
+/** What this very verb wrote for a person needs no question; where nothing can be kept, the next verb asks. */
+async function trustOwn(path: string): Promise<void> {
+  const [{ isWithinStep }, { readProjectCode }, { trustCode }, { ConfigError }] = await Promise.all([
+    import('../../../activities/shell/process/step-mark.ts'),
+    import('../../../services/trust/project-code.ts'),
+    import('../../../services/trust/trusted-code.ts'),
+    import('../../../services/home/config-error.ts'),
+  ]);
+  if (await isWithinStep()) return;
+  try {
+    trustCode(readProjectCode(path));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+  }
 }
 
 function lineOf({ file, done, because }: Begun, paint: Paint): string {

@@ -119,7 +119,7 @@ Examples:
 async function accept(server: string, options: Options): Promise<void> {
   const output = openOutput(options);
   await refuseWithinStep('A run does not accept tools for itself: a person runs "sentinel mcp accept".');
-  const at = await serversOf(options, output);
+  const at = await serversOf(options, output, true);
   if (!Object.hasOwn(at.servers, server)) {
     const names = Object.keys(at.servers);
     const near = nearestOf(server, names, (name) => `write "${name}", or `);
@@ -135,13 +135,15 @@ async function accept(server: string, options: Options): Promise<void> {
   output.line(`${output.paint.good('✔')} accepted: ${commands === '' ? 'it has no tools' : commands}`);
 }
 
-async function serversOf({ project: folder }: Options, output: Output): Promise<Inspected> {
+/** `asks`: what is accepted is trusted as well. */
+async function serversOf({ project: folder }: Options, output: Output, asks = false): Promise<Inspected> {
   const project = projectFolder(folder);
   const [{ projectConfig }, { readConfig }] = await Promise.all([
     import('../request/project-config.ts'),
     import('../../../services/config/config.ts'),
   ]);
-  const { config } = await projectConfig(project, output);
+  const { config, commands } = await projectConfig(project, output, asks);
+  if (config === null) for (const notice of commands.notices) output.note(`sentinel: ${notice}`);
   return { home: readConfig().home, project, servers: config?.mcpServers ?? {} };
 }
 

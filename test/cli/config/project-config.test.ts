@@ -7,7 +7,6 @@ import { readConfig, settingsFingerprint } from '../../../services/config/config
 import { ConfigError } from '../../../services/home/config-error.ts';
 import { loadProjectConfig, NO_PROJECT_CONFIG, type ProjectConfig } from '../../../services/config/project-config.ts';
 import { configConflict, configFileOf, withProject } from '../../../services/config/project-file.ts';
-import { newsOf } from '../../../services/config/said-configs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sentinel-config-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -86,17 +85,6 @@ test('two files are one too many', () => {
   const path = project('export default {};');
   writeFileSync(join(path, 'sentinel.config.js'), 'export default {};');
   expect(() => configFileOf(path)).toThrow(/are both there; keep one/);
-});
-
-test('a file is told of once, and again when it changed', () => {
-  const home = join(folder, 'home');
-  const [a, b] = [project('export default {};'), project('export default {};')].map((path) => configFileOf(path));
-  if (a === null || a === undefined || b === null || b === undefined) throw new Error('no file was found');
-  expect(newsOf(home, a)).toBe(`loading ${a.path}, which is code`);
-  expect(newsOf(home, a)).toBe(null);
-  expect(newsOf(home, b)).toContain(b.path);
-  expect(newsOf(home, { ...a, digest: 'other' })).toBe(`loading ${a.path}, which has changed`);
-  expect(newsOf(home, { ...a, digest: 'other' })).toBe(null);
 });
 
 test('a run of a project with another configuration than the worker has is refused', () => {

@@ -16,7 +16,13 @@ export interface Finished {
 export interface BuiltCli {
   /** An empty folder that is the command's home and current folder. */
   folder: string;
-  run(args: readonly string[], options?: { cwd?: string; env?: Record<string, string> }): Promise<Finished>;
+  /** `within`: as a process of a step. */
+  run(
+    args: readonly string[],
+    options?: { cwd?: string; env?: Record<string, string>; within?: boolean },
+  ): Promise<Finished>;
+  /** For a shell. */
+  commandLine(args: readonly string[]): string;
   /** One that goes on until it is interrupted. */
   spawn(args: readonly string[]): Running;
   remove(): void;
@@ -42,8 +48,12 @@ export async function buildCli(): Promise<BuiltCli> {
   const program = join(outdir, 'main.js');
   return {
     folder,
-    run: (args, { cwd = folder, env = {} } = {}) =>
-      finish(program, args, cwd, { SENTINEL_HOME: join(folder, 'home'), ...env }),
+    run: (args, { cwd = folder, env = {}, within = false } = {}) =>
+      finish([...(within ? WITHIN : []), process.execPath, program, ...args], cwd, {
+        SENTINEL_HOME: join(folder, 'home'),
+        ...env,
+      }),
+    commandLine: (args) => [process.execPath, program, ...args].join(' '),
     spawn: (args) => start(program, args, folder, { SENTINEL_HOME: join(folder, 'home') }),
     remove() {
       rmSync(outdir, { recursive: true, force: true });
@@ -52,10 +62,20 @@ export async function buildCli(): Promise<BuiltCli> {
   };
 }
 
+/** The mark of a step (activities/shell/process/step-mark.ts). */
+const WITHIN = ['bash', '-c', `ulimit -S -x ${2 ** 40 + 7}; exec "$@"`, 'step'];
+
 /** Nothing here may start a service: addresses nobody serves make an attempt fail at once. */
 function environment(env: Record<string, string>): Record<string, string> {
   const { PATH = '', HOME = '' } = process.env;
-  return { PATH, HOME, TEMPORAL_ADDRESS: '127.0.0.1:9', DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none', ...env };
+  return {
+    PATH,
+    HOME,
+    TEMPORAL_ADDRESS: '127.0.0.1:9',
+    DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none',
+    SENTINEL_TRUST: 'all',
+    ...env,
+  };
 }
 
 function start(program: string, args: readonly string[], cwd: string, env: Record<string, string>): Running {
@@ -86,16 +106,11 @@ function start(program: string, args: readonly string[], cwd: string, env: Recor
   };
 }
 
-function finish(program: string, args: readonly string[], cwd: string, env: Record<string, string>): Promise<Finished> {
+function finish([program = '', ...args]: string[], cwd: string, env: Record<string, string>): Promise<Finished> {
   return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [program, ...args],
-      { cwd, env: environment(env), timeout: 60_000 },
-      (error, stdout, stderr) => {
-        const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
-        resolve({ code, stdout, stderr });
-      },
-    );
+    execFile(program, args, { cwd, env: environment(env), timeout: 60_000 }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+      resolve({ code, stdout, stderr });
+    });
   });
 }

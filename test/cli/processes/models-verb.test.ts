@@ -121,7 +121,7 @@ test('add refuses what is no model', async () => {
   expect(existsSync(join(cli.folder, 'home', 'models.json'))).toBe(false);
 });
 
-test('the configuration of the folder is said once, checked, and used', async () => {
+test('the configuration of the folder is checked and used', async () => {
   const project = join(cli.folder, 'project');
   mkdirSync(project);
   const file = join(project, 'sentinel.config.ts');
@@ -130,18 +130,13 @@ test('the configuration of the folder is said once, checked, and used', async ()
     "export default { models: { aliases: { quick: 'ollama/qwen3:8b' }, windows: { 'ollama/qwen3:8b': 9000 } } };",
   );
   const answer = streamed(ollamaWire, ollamaWire.events({ parts: [{ text: ['Yes.'] }], reason: 'stop' }));
-  double.next(answer, answer);
+  double.next(answer);
   const first = await models(['test', 'quick'], both(), project);
-  expect(first.stderr).toContain(`loading ${file}, which is code`);
   expect(first.stdout).toContain('✔ ollama/qwen3:8b  "quick" is an alias of "ollama/qwen3:8b"');
   expect(double.asked.at(-1)?.body).toMatchObject({ options: { num_ctx: 9000 } });
-  const again = await models(['test', 'quick'], both(), project);
-  expect(again.stderr).not.toContain('loading');
   writeFileSync(file, 'export default { models: { alias: {} } };');
   const wrong = await models(['list', '--json'], both(), project);
   expect(wrong.code).toBe(2);
-  expect(wrong.stderr).toContain(`loading ${file}, which has changed`);
   expect(JSON.parse(wrong.stdout)).toMatchObject({ ok: false, error: { code: 'SETTINGS' } });
   expect(wrong.stderr).toContain(`${file}: models: Unrecognized key: "alias"`);
-  expect(readFileSync(join(cli.folder, 'home', 'configs.json'), 'utf8')).toContain(file);
 });

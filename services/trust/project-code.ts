@@ -1,0 +1,191 @@
+/**
+ * All the code that a `sentinel.config` loads, read once: its bytes have the digest that a person trusts, and what
+ * is run is held against them (run-code.ts). That is the file, what it imports, in the project and outside of it, and
+ * the packages with their dependencies; and what of each `package.json` decides which files those are.
+ *
+ * An import is found by how it is written. What is imported under a computed name is not found, and refused when it
+ * is to run.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ConfigError } from '../home/config-error.ts';
+import { ownRoot, PACKAGE } from '../home/package-root.ts';
+import { packageFiles, packageFolder } from './package-files.ts';
+
+export interface ProjectCode {
+  /** The `sentinel.config`. */
+  path: string;
+  digest: string;
+  /** By real path. */
+  files: ReadonlyMap<string, CodeFile>;
+}
+
+export interface CodeFile {
+  /** As people are shown it: from the project's folder. */
+  name: string;
+  digest: string;
+  bytes: number;
+}
+
+const filesMax = 20_000;
+const bytesMax = 512 * 1024 * 1024;
+const IMPORT = /(?:\bfrom|\bimport|\brequire|\bresolve)\s*\(?\s*(['"`])((?:(?!\1)[^\n\\$])+)\1/g;
+const ENDINGS = [
+  '',
+  '.ts',
+  '.mts',
+  '.cts',
+  '.tsx',
+  '.js',
+  '.mjs',
+  '.cjs',
+  '.jsx',
+  '.json',
+  '/index.ts',
+  '/index.mts',
+  '/index.js',
+  '/index.mjs',
+  '/index.cjs',
+];
+/** Files that are compiled before they run. */
+export const CODE = /\.(?:[cm]?[jt]sx?)$/;
+/** What of a package.json says which file an import means, and how it is read. */
+const RESOLUTION = ['name', 'type', 'main', 'module', 'exports', 'imports', 'jiti'] as const;
+
+export const textDigest = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');
+
+export function readProjectCode(path: string): ProjectCode {
+  const reading = new Reading(dirname(path));
+  reading.file(path);
+  const files = reading.files;
+  const lines = [...files.values()].map(({ name, digest }) => `${name}\0${digest}`).toSorted();
+  return { path, digest: textDigest(lines.join('\n')).slice(0, 32), files };
+}
+
+class Reading {
+  readonly files = new Map<string, CodeFile>();
+  readonly #root: string;
+  readonly #packages = new Set<string>();
+  #bytes = 0;
+
+  constructor(project: string) {
+    this.#root = realpathSync(project);
+  }
+
+  /** A file of the project, and all that it imports. */
+  file(path: string): void {
+    const waiting = [path];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const real = realpathSync(next);
+      if (this.files.has(real)) continue;
+      const content = readFileSync(real);
+      this.#add(real, content);
+      this.#resolution(dirname(real));
+      if (CODE.test(real)) waiting.push(...this.#imported(real, content.toString('utf8')));
+    }
+  }
+
+  #imported(from: string, text: string): string[] {
+    return Array.from(text.matchAll(IMPORT), ([, , written = '']) => written).flatMap((written) => {
+      if (written.startsWith('#')) return this.#inner(dirname(from));
+      if (isBuiltin(written) || written === PACKAGE || written.startsWith(`${PACKAGE}/`)) return [];
+      if (/^(?:\.{1,2}(?:\/|$)|\/|file:)/.test(written)) return fileAt(from, written);
+      this.#package(dirname(from), written);
+      return [];
+    });
+  }
+
+  /** The files that "imports" of the nearest package.json names, whichever of them is meant. */
+  #inner(folder: string): string[] {
+    const own = nearestPackage(folder);
+    const named = own === null ? [] : textsIn(readPackage(own)['imports']);
+    return named.flatMap((written) => (written.startsWith('./') ? fileAt(own ?? '', written) : []));
+  }
+
+  #package(from: string, written: string): void {
+    const waiting = [{ from, name: written }];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const folder = packageFolder(next.from, next.name);
+      // Sentinel's own code runs already.
+      if (folder === null || folder === ownRoot || this.#packages.has(folder)) continue;
+      this.#packages.add(folder);
+      for (const path of packageFiles(folder)) this.#add(path, readFileSync(path));
+      const { dependencies, optionalDependencies, peerDependencies } = readPackage(join(folder, 'package.json'));
+      for (const named of [dependencies, optionalDependencies, peerDependencies])
+        waiting.push(...Object.keys(named ?? {}).map((name) => ({ from: folder, name })));
+    }
+  }
+
+  #resolution(folder: string): void {
+    const path = nearestPackage(folder);
+    const key = path === null ? null : `${path}#resolution`;
+    if (path === null || key === null || this.files.has(key)) return;
+    const all = readPackage(path);
+    const content = JSON.stringify(Object.fromEntries(RESOLUTION.map((name) => [name, all[name]])));
+    this.files.set(key, {
+      name: `${this.#nameOf(path)} (${RESOLUTION.join(', ')})`,
+      digest: textDigest(content),
+      bytes: content.length,
+    });
+  }
+
+  #add(real: string, content: Buffer): void {
+    if (this.files.has(real)) return;
+    this.files.set(real, { name: this.#nameOf(real), digest: textDigest(content), bytes: content.length });
+    this.#bytes += content.length;
+    if (this.files.size <= filesMax && this.#bytes <= bytesMax) return;
+    throw new ConfigError(
+      `What sentinel.config in ${this.#root} imports is more than ${filesMax} files or ${bytesMax / 2 ** 20} MiB, too much to be asked about: import less.`,
+    );
+  }
+
+  #nameOf = (real: string): string => relative(this.#root, real).split(sep).join('/');
+}
+
+function fileAt(from: string, written: string): string[] {
+  const path = written.startsWith('file:') ? fileURLToPath(written) : resolve(dirname(from), written);
+  // A TypeScript file may be imported by the name that it is compiled to.
+  const places = [...ENDINGS.map((ending) => `${path}${ending}`), path.replace(/\.([cm]?)js(x?)$/, '.$1ts$2')];
+  // Each that is there: which one is loaded depends on who asks, and one more changes the digest.
+  return places.filter(isFile);
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function nearestPackage(folder: string): string | null {
+  for (let at = folder; ; at = dirname(at)) {
+    const path = join(at, 'package.json');
+    if (existsSync(path)) return path;
+    if (dirname(at) === at) return null;
+  }
+}
+
+interface PackageJson {
+  [field: string]: unknown;
+  dependencies?: Record<string, unknown>;
+  optionalDependencies?: Record<string, unknown>;
+  peerDependencies?: Record<string, unknown>;
+}
+
+function readPackage(path: string): PackageJson {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as PackageJson;
+  } catch {
+    // Nothing is imported by a package.json that cannot be read.
+    return {};
+  }
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
