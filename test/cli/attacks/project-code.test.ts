@@ -244,21 +244,21 @@ describe('all that it loads counts', () => {
   });
 });
 
-describe('what is changed after it was read is not run', () => {
-  const run = (change: () => void): Promise<unknown> => {
-    const code = readProjectCode(join(project, 'sentinel.config.mjs'));
-    change();
-    return runCode(code, {
-      'sentinel-engine/commands': {
-        defineCommand: (given: unknown) => given,
-        z: { strictObject: () => 0, string: () => 0 },
-      },
-    });
-  };
+const runAfter = (change: () => void): Promise<unknown> => {
+  const code = readProjectCode(join(project, 'sentinel.config.mjs'));
+  change();
+  return runCode(code, {
+    'sentinel-engine/commands': {
+      defineCommand: (given: unknown) => given,
+      z: { strictObject: () => 0, string: () => 0 },
+    },
+  });
+};
 
+describe('what is changed after it was read is not run', () => {
   test('as it was read, it is', async () => {
     write(LOADS);
-    await expect(run(() => undefined)).resolves.toMatchObject({ defaults: { persona: 'ada' } });
+    await expect(runAfter(() => undefined)).resolves.toMatchObject({ defaults: { persona: 'ada' } });
   });
 
   test.each([
@@ -278,7 +278,7 @@ describe('what is changed after it was read is not run', () => {
       : name.endsWith('.cjs')
         ? evil
         : RUNS.replace("new URL('./ran', import.meta.url)", JSON.stringify(join(project, 'ran')));
-    await expect(run(() => write({ [name]: text }))).rejects.toThrow(/was changed while it was loaded/);
+    await expect(runAfter(() => write({ [name]: text }))).rejects.toThrow(/was changed while it was loaded/);
     expect(ran()).toBe(false);
   });
 
@@ -288,7 +288,7 @@ describe('what is changed after it was read is not run', () => {
       'lib/late.ts': "const name = './hid' + 'den.ts'; await import(name); export const rest = {};",
       'lib/hidden.ts': RUNS,
     });
-    await expect(run(() => undefined)).rejects.toThrow(/import it by its written name/);
+    await expect(runAfter(() => undefined)).rejects.toThrow(/import it by its written name/);
     expect(existsSync(join(project, 'lib', 'ran'))).toBe(false);
     rmSync(join(project, 'lib'), { recursive: true });
   });

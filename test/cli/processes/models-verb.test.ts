@@ -1,5 +1,5 @@
 /** `sentinel models` as typed, against servers that answer as providers do. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anthropicWire } from '../../models/wires/anthropic-wire.ts';
