@@ -186,11 +186,15 @@ export const secretsOf = ({ input: { env } }: Walk): { secrets?: { [name: string
 
 /** Quick commands start no process. */
 export function confinementOf(walk: Walk, step: Step): { confinement?: Confinement } {
-  const { mode, memoryMb, brought } = walk.input.limits;
+  const { mode, memoryMb, brought, requireApproval = [] } = walk.input.limits;
   const byModel = brought === undefined ? {} : { byModel: true as const };
   const processes = isQuick(step, walk.input.catalogue)
     ? {}
-    : { ...(mode === undefined ? {} : { mode }), ...(memoryMb === undefined ? {} : { memoryMb }) };
+    : {
+        ...(mode === undefined ? {} : { mode }),
+        ...(memoryMb === undefined ? {} : { memoryMb }),
+        ...(step.type === 'command' && requireApproval.includes('shell') ? { asksForPrograms: true as const } : {}),
+      };
   const confinement: Confinement = { ...processes, ...byModel };
   return Object.keys(confinement).length === 0 ? {} : { confinement };
 }

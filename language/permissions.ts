@@ -20,6 +20,8 @@ export interface Confinement {
   memoryMb?: number;
   /** A model asks for it, or a program that a model brought. */
   byModel?: true;
+  /** A person is to be asked before a program runs that the project chooses. */
+  asksForPrograms?: true;
 }
 
 const strictness: readonly Mode[] = ['full', 'sandboxed', 'readonly'];

@@ -25,7 +25,16 @@ export interface Gathered {
 export interface Gathering {
   context: CommandContext;
   others: OtherCommands;
+  /** Whoever wrote the sources may be a model. */
+  byModel?: true;
 }
+
+/** The same with a model's rights: of commands only those that read the project, which know what a model may read. */
+export const asModel = ({ context, others }: Gathering): Gathering => ({
+  context: { ...context, confinement: { ...context.confinement, byModel: true } },
+  others,
+  byModel: true,
+});
 
 const recordsMax = 50;
 const filesMax = 100;
@@ -79,6 +88,11 @@ async function records(name: string, collection: string, { context, others }: Ga
 async function commanded(name: string, command: string, given: string, at: Gathering): Promise<Gathered> {
   const params = given === '' ? {} : readJson(given);
   if (!isJsonObject(params)) return missing(name, `what follows "${command}" is no JSON object of parameters`);
+  if (at.byModel === true && !command.startsWith('code/'))
+    return missing(
+      name,
+      `a recipe in a file may name only files, "data:" and commands that begin with "code/"; put "${command}" into "ragSources" of the definition`,
+    );
   const permission = permissionOfCommand(at.others.catalogue, command, params);
   if (permission !== 'read')
     return missing(

@@ -14,7 +14,7 @@ import type { LeftOut } from '../../interpreter/effect.ts';
 import { Failure } from '../failures/failures.ts';
 import { fitParts } from '../models/request/fit-context.ts';
 import { type Command, type CommandContext, defineCommand, type OtherCommands } from './command.ts';
-import { gather, type Gathered, type Source } from './rag-sources.ts';
+import { asModel, gather, type Gathered, type Gathering, type Source } from './rag-sources.ts';
 
 const sourcesMax = 100;
 const tokensUsual = 12_000;
@@ -45,6 +45,8 @@ const RECIPES: { readonly [name: string]: readonly string[] } = {
 const recipeFiles = (name: string): string[] => [`recipes/${name}.json`, `system/recipes/${name}.json`];
 
 interface Recipe {
+  /** It is a file of the project, which a model may have written: it reads no more than a model does. */
+  isFile: boolean;
   sources: readonly string[];
   tokens?: number;
 }
@@ -54,10 +56,14 @@ async function build(params: Params, context: CommandContext, others: OtherComma
   if (before !== null) return resultOf(before, params);
   const given = await ownOf(params, context);
   const found = given.recipe === undefined ? null : await recipeNamed(given.recipe, context, others);
-  const sources: Source[] = [...(found?.sources ?? []), ...given.sources];
+  const own: Gathering = { context, others };
+  const sources = [
+    ...(found?.sources ?? []).map((source: Source) => ({ source, at: found?.isFile === true ? asModel(own) : own })),
+    ...given.sources.map((source) => ({ source, at: own })),
+  ];
   // One after the other: a list of commands is not as many processes at once.
   const gathered: Gathered[] = [];
-  for (const source of sources) gathered.push(await gather(source, { context, others }));
+  for (const { source, at } of sources) gathered.push(await gather(source, at));
   const parts = gathered.flatMap((one) => one.parts);
   const room = params.tokens ?? found?.tokens ?? tokensUsual;
   const fitted = fitParts(parts, room, parts.length > 1 ? Math.ceil(room / 2) : room);
@@ -125,14 +131,14 @@ async function recipeNamed(name: string, context: CommandContext, others: OtherC
     const read = RecipeFile.safeParse(readJson(text));
     const sources = read.data?.sources ?? read.data?.ragSources ?? read.data?.ragTemplate?.sources;
     if (sources !== undefined)
-      return { sources, ...(read.data?.tokens === undefined ? {} : { tokens: read.data.tokens }) };
+      return { isFile: true, sources, ...(read.data?.tokens === undefined ? {} : { tokens: read.data.tokens }) };
     throw new Failure(
       'FILE_NOT_USABLE',
       `"${path}" is no recipe; write {"sources": ["README.md", "data:reviews"], "tokens": ${tokensUsual}}`,
     );
   }
   const known = Object.hasOwn(RECIPES, name) ? RECIPES[name] : undefined;
-  return known === undefined ? null : { sources: known };
+  return known === undefined ? null : { isFile: false, sources: known };
 }
 
 const Sources = z.array(z.string()).max(sourcesMax).optional();

@@ -46,7 +46,8 @@ export const undoCommands: Command[] = [
     name: 'code/undo',
     description:
       'Takes back what this run did to the files of the project: all of it, or from the step "key" on. Files that somebody else changed meanwhile are never overwritten.',
-    permission: 'write',
+    // Files that the run has made are removed.
+    permission: 'delete',
     speed: 'long',
     params: Params,
     result: Result,

@@ -4,6 +4,7 @@
  * - D1 In `readonly` it is the TypeScript that Sentinel itself comes with, because a program of the project's
  *      `node_modules` is a program of the project's choice. So it is for a model in `full`, which may have written
  *      that program with a lesser right than that of a shell. In `sandboxed` the project's own runs in the sandbox.
+ *      Nor does it where a person is to be asked before a shell line runs: the command is of class `read`.
  * - D2 TypeScript 7 is its own language server; a project with an older one needs typescript-language-server.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -43,9 +44,9 @@ export const languageIdOf = (path: string): string => LANGUAGES[extname(path)]?.
 export function serverFor(
   language: Language,
   root: string,
-  { mode, byModel }: Confinement = {},
+  { mode, byModel, asksForPrograms }: Confinement = {},
 ): LanguageServer | null {
-  const takesOwn = mode === 'sandboxed' || (mode === undefined && byModel !== true);
+  const takesOwn = asksForPrograms !== true && (mode === 'sandboxed' || (mode === undefined && byModel !== true));
   const path = helperPath(root);
   const installed = (name: string): string | null => {
     const own = join(root, 'node_modules', '.bin', name);

@@ -249,12 +249,13 @@ async function listTools(client: Client, limits: CallLimits): Promise<McpTool[]>
       signal: limits.signal,
       timeout: timerOf(limits),
     });
-    for (const { name, description, inputSchema, outputSchema } of found)
+    for (const { name, description, inputSchema, outputSchema, annotations } of found)
       tools.push({
         name,
         ...(description === undefined ? {} : { description }),
         inputSchema: inputSchema as McpTool['inputSchema'],
         ...(outputSchema === undefined ? {} : { outputSchema: outputSchema as McpTool['inputSchema'] }),
+        ...(annotations === undefined ? {} : { annotations: annotations as McpTool['inputSchema'] }),
       });
     if (nextCursor === undefined) return tools;
     cursor = nextCursor;

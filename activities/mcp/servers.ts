@@ -22,7 +22,8 @@ export interface McpParts {
   servers: { readonly [name: string]: ServerSettings };
   /** Where their processes start. */
   project: string;
-  digestOf(tools: readonly McpTool[]): string;
+  /** Of its tools and of how it is started. */
+  digestOf(server: string, tools: readonly McpTool[]): string;
   /** Null: never accepted. */
   accepted(server: string): { digest: string; tools: readonly McpTool[] } | null;
 }
@@ -82,9 +83,10 @@ export class McpServers {
     const accepted = this.#parts.accepted(name);
     if (accepted === null) throw notAccepted(name, 'they never were');
     const { digest } = accepted;
-    const fit = (tools: readonly McpTool[]): boolean => this.#parts.digestOf(tools) === digest;
+    const fit = (tools: readonly McpTool[]): boolean => this.#parts.digestOf(name, tools) === digest;
     const tools = await connection.tools(limits, { under: digest, fit });
-    if (!fit(tools)) throw notAccepted(name, changeText(accepted.tools, tools));
+    if (!fit(tools))
+      throw notAccepted(name, changeText(accepted.tools, tools) || 'it is started or reached in another way');
   }
 }
 

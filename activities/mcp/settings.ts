@@ -17,6 +17,7 @@ export interface McpTool {
   description?: string | undefined;
   inputSchema: { [key: string]: Json };
   outputSchema?: { [key: string]: Json } | undefined;
+  annotations?: { [key: string]: Json } | undefined;
 }
 
 /** A tool that was accepted, as the command that it is. */

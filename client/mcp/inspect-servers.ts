@@ -12,6 +12,8 @@ export interface ServerReport {
   /** `held`: its tools are not those that were accepted. */
   state: 'accepted' | 'held' | 'new' | 'unreachable';
   tools: string[];
+  /** What is to be accepted, as it was shown; null: it cannot be reached. */
+  digest: string | null;
   changes: ToolChange[];
   accepted: { by: string; at: string } | null;
   /** Why it cannot be reached. */
@@ -32,25 +34,33 @@ export async function inspectServer({ home, project, servers }: Inspected, serve
   try {
     const tools = await toolsOf(server, settings, project);
     const changes = toolChanges(before?.tools ?? [], tools);
-    const state = before === undefined ? 'new' : before.digest === toolsDigest(tools) ? 'accepted' : 'held';
-    return { server, state, tools: tools.map(({ name }) => name), changes, accepted };
+    const digest = toolsDigest(tools, settings);
+    const state = before === undefined ? 'new' : before.digest === digest ? 'accepted' : 'held';
+    return { server, state, tools: tools.map(({ name }) => name), digest: shortDigest(digest), changes, accepted };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return { server, state: 'unreachable', tools: [], changes: [], accepted, message };
+    return { server, state: 'unreachable', tools: [], digest: null, changes: [], accepted, message };
   }
 }
 
-/** Accepts what the server has now; throws where it cannot be reached. */
+/** As people copy it. */
+const shortDigest = (digest: string): string => digest.slice(0, 32);
+
+/**
+ * Accepts what was shown under the digest. Null where the server has other tools now, or is started in another way;
+ * throws where it cannot be reached.
+ */
 export async function acceptServer(
   { home, project, servers }: Inspected,
   server: string,
-  by: string,
-): Promise<{ tools: McpTool[]; changes: ToolChange[] }> {
+  { digest, by }: { digest: string; by: string },
+): Promise<{ tools: McpTool[]; changes: ToolChange[] } | null> {
   const settings = servers[server];
   if (settings === undefined) throw new Error(`bug: there is no MCP server "${server}"`);
   const before = acceptedIn(home, project)[server]?.tools ?? [];
   const tools = await toolsOf(server, settings, project);
-  acceptTools(home, { project, server, tools, by });
+  if (shortDigest(toolsDigest(tools, settings)) !== digest) return null;
+  acceptTools(home, { project, server, tools, start: settings, by });
   return { tools, changes: toolChanges(before, tools) };
 }
 

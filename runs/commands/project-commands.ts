@@ -46,14 +46,14 @@ export function projectCommands(builtIn: Catalogue, project: ConfiguredProject):
     notices: [
       ...Object.keys(config.mcpServers)
         .filter((server) => !Object.hasOwn(accepted, server))
-        .map((server) => `${neverAccepted(server)}; look at them with "sentinel mcp list"`),
+        .map((server) => `${neverAccepted(server)}; "sentinel mcp list" shows them and their digest`),
       ...notices,
     ],
   };
 }
 
 const neverAccepted = (server: string): string =>
-  `the tools of the MCP server "${server}" have not been accepted: "sentinel mcp accept ${server}" does`;
+  `the tools of the MCP server "${server}" have not been accepted: "sentinel mcp accept ${server} DIGEST" does`;
 
 /** Its code runs in the worker. */
 export function ownEntry({ permission, speed, timeoutMs, textField }: OwnCommand): CommandEntry {

@@ -5,6 +5,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import type { McpServers } from '../commands/mcp-settings.ts';
 import { contentHash } from '../../prisma/store/values/content-hash.ts';
 import { ConfigError } from '../home/config-error.ts';
 import { readHomeState, writeHomeState } from '../home/home-state.ts';
@@ -16,6 +17,8 @@ const Tool = z.strictObject({
   description: z.string().optional(),
   inputSchema: Schema,
   outputSchema: Schema.optional(),
+  /** What it says of its effects. */
+  annotations: Schema.optional(),
 });
 export type McpTool = z.infer<typeof Tool>;
 
@@ -31,9 +34,21 @@ const Kept = z.record(z.string(), z.record(z.string(), Accepted));
 const TOOLS_FILE = 'mcp.json';
 const fileIn = (home: string): string => join(home, TOOLS_FILE);
 
-/** All that is held against what was accepted; the order in which a server lists its tools does not count. */
-export const toolsDigest = (tools: readonly McpTool[]): string =>
-  contentHash(tools.toSorted((a, b) => (a.name < b.name ? -1 : 1)));
+/** How a server is started or reached. */
+type Start = McpServers[string];
+
+/**
+ * All that is held against what was accepted: the tools, in whatever order, and how their server is started or
+ * reached, since another program can say the same of itself. Values of its environment and headers are secrets that
+ * people change; their names count.
+ */
+export function toolsDigest(tools: readonly McpTool[], start: Start): string {
+  const how =
+    'url' in start
+      ? { url: start.url, headers: Object.keys(start.headers).toSorted() }
+      : { command: start.command, args: start.args, cwd: start.cwd ?? null, env: Object.keys(start.env).toSorted() };
+  return contentHash({ tools: tools.toSorted((a, b) => (a.name < b.name ? -1 : 1)), how });
+}
 
 export function acceptedIn(home: string, project: string): AcceptedServers {
   return readKept(home)[realOf(project)] ?? {};
@@ -52,11 +67,17 @@ export function acceptedReader(home: string, project: string): () => AcceptedSer
 
 export function acceptTools(
   home: string,
-  { project, server, tools, by }: { project: string; server: string; tools: readonly McpTool[]; by: string },
+  {
+    project,
+    server,
+    tools,
+    start,
+    by,
+  }: { project: string; server: string; tools: readonly McpTool[]; start: Start; by: string },
 ): AcceptedTools {
   makeHome(home);
   const kept = readKept(home);
-  const accepted = { digest: toolsDigest(tools), tools: [...tools], by, at: new Date().toISOString() };
+  const accepted = { digest: toolsDigest(tools, start), tools: [...tools], by, at: new Date().toISOString() };
   const key = realOf(project);
   writeHomeState(home, TOOLS_FILE, { ...kept, [key]: { ...kept[key], [server]: accepted } });
   return accepted;

@@ -42,7 +42,11 @@ export async function openProject(
   const servers = new McpServers({
     servers: config.mcpServers,
     project: project.folder,
-    digestOf: (tools) => toolsDigest(tools),
+    digestOf(server, tools) {
+      const start = config.mcpServers[server];
+      if (start === undefined) throw new Error(`bug: the MCP server "${server}" is not configured`);
+      return toolsDigest(tools, start);
+    },
     accepted: (server) => accepted()[server] ?? null,
   });
   return { config, commands, changing: acceptedCommands(config, accepted, servers), close: () => servers.close() };

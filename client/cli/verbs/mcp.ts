@@ -26,12 +26,12 @@ export function define(group: Command): void {
       `
 Examples:
   sentinel mcp list
-  sentinel mcp accept tracker
+  sentinel mcp accept tracker 3f0c…   the digest is the one that "list" shows
   sentinel mcp serve`,
     );
   defineGroup(group, {
     list: { summary: 'compare the tools of servers with the accepted ones', kind: 'looks', define: defineList },
-    accept: { summary: 'accept the tools that a server has now', kind: 'looks', define: defineAccept },
+    accept: { summary: 'accept the tools of a server that "list" showed', kind: 'looks', define: defineAccept },
     serve: { summary: 'serve sentinels and runs as MCP tools, on stdio', kind: 'acts', define: defineServe },
   });
 }
@@ -49,7 +49,7 @@ function defineList(command: Command): void {
       `
 Examples:
   sentinel mcp list
-  sentinel mcp list --json    [{server, state, tools, changes: [{tool, change, diff}], accepted}]`,
+  sentinel mcp list --json    [{server, state, tools, digest, changes: [{tool, change, diff}], accepted}]`,
     )
     .action(async (_options: unknown, self: Command) => {
       process.exitCode = await list(self.optsWithGlobals<Options>());
@@ -67,7 +67,10 @@ async function list(options: Options): Promise<number> {
   return reports.every(({ state }) => state === 'accepted') ? EXIT.ok : EXIT.failed;
 }
 
-function reportLines({ server, state, tools, changes, accepted, message }: ServerReport, paint: Paint): string[] {
+function reportLines(
+  { server, state, tools, digest, changes, accepted, message }: ServerReport,
+  paint: Paint,
+): string[] {
   const name = paint.strong(server);
   switch (state) {
     case 'unreachable':
@@ -76,9 +79,10 @@ function reportLines({ server, state, tools, changes, accepted, message }: Serve
       return [`${paint.good('✔')} ${name}  ${tools.join(', ')}  ${paint.dim(`accepted by ${accepted?.by ?? ''}`)}`];
     case 'new':
     case 'held': {
-      const what = state === 'new' ? 'never accepted' : 'held: its tools are not those that were accepted';
+      const what =
+        state === 'new' ? 'never accepted' : 'held: its tools, or how it is started, are not what was accepted';
       return [
-        `${paint.warn('⚠')} ${name}  ${what}; "sentinel mcp accept ${server}" accepts them`,
+        `${paint.warn('⚠')} ${name}  ${what}; "sentinel mcp accept ${server} ${digest ?? ''}" accepts them`,
         ...changeLines(changes, paint),
       ];
     }
@@ -101,22 +105,23 @@ function changeLines(changes: readonly ToolChange[], paint: Paint): string[] {
 function defineAccept(command: Command): void {
   projectOption(command)
     .description(
-      'Accepts the names, descriptions and schemas of the tools that a server has now. The tools are then commands, and the server is held if they change. Exit code 1 if the server cannot be reached, or inside a step of a run.',
+      'Accepts the names, descriptions, schemas and annotations of the tools of a server, and how it is started, as "sentinel mcp list" showed them under DIGEST. The tools are then commands, and the server is held if any of it changes. Exit code 1 if the server has something else now or cannot be reached, or inside a step of a run.',
     )
     .argument('<server>', 'the name of the server in sentinel.config')
+    .argument('<digest>', 'the digest that "sentinel mcp list" shows')
     .addHelpText(
       'after',
       `
 Examples:
-  sentinel mcp accept tracker
-  sentinel mcp accept tracker --json    {ok, server, tools, changes}`,
+  sentinel mcp accept tracker 3f0c…
+  sentinel mcp accept tracker 3f0c… --json    {ok, server, tools, changes}`,
     )
-    .action(async (server: string, _options: unknown, self: Command) => {
-      await accept(server, self.optsWithGlobals<Options>());
+    .action(async (server: string, digest: string, _options: unknown, self: Command) => {
+      await accept(server, digest, self.optsWithGlobals<Options>());
     });
 }
 
-async function accept(server: string, options: Options): Promise<void> {
+async function accept(server: string, digest: string, options: Options): Promise<void> {
   const output = openOutput(options);
   await refuseWithinStep('A run does not accept tools for itself: a person runs "sentinel mcp accept".');
   const at = await serversOf(options, output, true);
@@ -126,9 +131,16 @@ async function accept(server: string, options: Options): Promise<void> {
     throw usage(`sentinel.config names no MCP server "${server}"; ${near}see "sentinel mcp list".`);
   }
   const { acceptServer } = await import('../../mcp/inspect-servers.ts');
-  const { tools, changes } = await acceptServer(at, server, process.env['USER'] ?? 'local').catch((error: unknown) => {
+  const by = process.env['USER'] ?? 'local';
+  const accepted = await acceptServer(at, server, { digest, by }).catch((error: unknown) => {
     throw new ClientError('SERVICES', error instanceof Error ? `${error.message}.` : String(error));
   });
+  if (accepted === null)
+    throw new ClientError(
+      'SERVICES',
+      `The MCP server "${server}" has not what ${digest} stands for, so nothing was accepted: "sentinel mcp list" shows what it has now, and its digest.`,
+    );
+  const { tools, changes } = accepted;
   output.object({ ok: true, server, tools: tools.map(({ name }) => name), changes });
   for (const line of changeLines(changes, output.paint)) output.line(line);
   const commands = tools.map(({ name }) => `mcp/${server}/${name}`).join(', ');

@@ -42,7 +42,7 @@ beforeEach(async () => {
   servers = new McpServers({
     servers: settings,
     project,
-    digestOf: (tools) => toolsDigest(tools),
+    digestOf: (server, tools) => toolsDigest(tools, startOf(server)),
     accepted: (server) => accepted()[server] ?? null,
   });
   const { tools } = mcpTools({}, { config: { commands: [], mcpServers: settings }, accepted: accepted() });
@@ -57,11 +57,17 @@ afterEach(async () => {
   rmSync(project, { recursive: true, force: true });
 });
 
+function startOf(server: string): Settings[string] {
+  const start = settings[server];
+  if (start === undefined) throw new Error(`there is no server "${server}"`);
+  return start;
+}
+
 /** As a person does. */
 async function accept(server: string): Promise<void> {
   const connection = new McpConnection(server, settings[server] as ServerSettings, project);
   const tools = await connection.tools({ signal: new AbortController().signal, timeoutMs: 20_000 });
-  acceptTools(home, { project, server, tools: tools, by: 'ada' });
+  acceptTools(home, { project, server, tools: tools, start: startOf(server), by: 'ada' });
   await connection.close();
 }
 
@@ -195,7 +201,8 @@ test('what was accepted is kept by project, with who accepted it', () => {
   expect(acceptedIn(home, project)['tracker']).toMatchObject({ by: 'ada' });
   expect(acceptedIn(home, tmpdir())).toEqual({});
   const { tools = [] } = acceptedIn(home, project)['tracker'] ?? {};
-  expect(toolsDigest(tools.toReversed())).toBe(toolsDigest(tools));
+  const start = startOf('tracker');
+  expect(toolsDigest(tools.toReversed(), start)).toBe(toolsDigest(tools, start));
 });
 
 function isAlive(pid: number): boolean {

@@ -147,7 +147,7 @@ test('the tools of an MCP server are commands once they were accepted, by what w
   const path = project(`
 export default { mcpServers: { tracker: { command: 'no-such-program', tools: { ticket: { permission: 'read' } } } } };`);
   expect((await open(path)).notices).toEqual([
-    'the tools of the MCP server "tracker" have not been accepted: "sentinel mcp accept tracker" does; look at them with "sentinel mcp list"',
+    'the tools of the MCP server "tracker" have not been accepted: "sentinel mcp accept tracker DIGEST" does; "sentinel mcp list" shows them and their digest',
   ]);
   const inputSchema = {
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -162,7 +162,13 @@ export default { mcpServers: { tracker: { command: 'no-such-program', tools: { t
     { name: 'odd.name', inputSchema: { type: 'object' } },
     { name: 'broken', inputSchema: { type: 'objekt' } },
   ];
-  acceptTools(home, { project: path, server: 'tracker', tools, by: 'ada' });
+  acceptTools(home, {
+    project: path,
+    server: 'tracker',
+    tools,
+    start: { command: 'no-such-program', args: [], env: {}, permission: 'network', tools: {} },
+    by: 'ada',
+  });
   const commands = await open(path);
   expect(commands.notices).toEqual([
     expect.stringMatching(/^the tool "odd\.name" of the MCP server "tracker" is left out: .*characters/),

@@ -23,12 +23,17 @@ beforeAll(async () => {
 });
 afterAll(() => cli.remove());
 
+async function digestOf(server: string): Promise<string> {
+  const reports = JSON.parse((await mcp('list', '--json')).stdout) as { server: string; digest: string | null }[];
+  return reports.find((report) => report.server === server)?.digest ?? '';
+}
+
 const mcp = (...args: string[]): Promise<Finished> => cli.run(['mcp', ...args], { cwd: project });
 
 test('what was never accepted is shown, and is no command', async () => {
   const { code, stdout } = await mcp('list');
   expect(code).toBe(1);
-  expect(stdout).toContain('⚠ tracker  never accepted; "sentinel mcp accept tracker" accepts them');
+  expect(stdout).toContain('⚠ tracker  never accepted; "sentinel mcp accept tracker ');
   expect(stdout).toMatch(/^ {2}\+ ticket {2}new$/m);
   expect(stdout).toMatch(/✖ broken {2}the MCP server "broken" cannot be reached .*it said: no licence/);
   const refused = await cli.run(['validate', 'use.json'], { cwd: project });
@@ -37,7 +42,7 @@ test('what was never accepted is shown, and is no command', async () => {
 });
 
 test('once accepted they are commands, and reading a definition starts no server', async () => {
-  const accepted = await mcp('accept', 'tracker', '--json');
+  const accepted = await mcp('accept', 'tracker', await digestOf('tracker'), '--json');
   expect(accepted.code).toBe(0);
   expect(JSON.parse(accepted.stdout)).toMatchObject({
     ok: true,
@@ -79,8 +84,9 @@ test('what changed is shown as a diff', async () => {
 });
 
 test.each([
-  [['accept', 'broken'], 1, 'cannot be reached'],
-  [['accept', 'traker'], 2, 'write "tracker", or see "sentinel mcp list"'],
+  [['accept', 'broken', '0000'], 1, 'cannot be reached'],
+  [['accept', 'tracker'], 2, 'digest'],
+  [['accept', 'traker', '0000'], 2, 'write "tracker", or see "sentinel mcp list"'],
   [['accpt'], 2, 'write "accept"'],
 ])('%s ends with %i', async (args, code, text) => {
   const said = await mcp(...args);

@@ -68,7 +68,7 @@ beforeAll(async () => {
     once('kept-by-a-person', [{ type: 'command', command: 'code/read', params: { path: 'src/app.js' } }]),
   );
   model = await openAttacked(scripts);
-  expect(await harness.command('mcp', 'accept', 'mailbox')).toMatchObject({ code: 0 });
+  expect(await harness.acceptTools('mailbox')).toMatchObject({ code: 0 });
   const known = { speed: 'long', textField: 'text', unconfined: true } as const;
   harness.catalogue = {
     ...harness.catalogue,

@@ -252,8 +252,8 @@ test('servers of tools: what they say of themselves', async () => {
   const server = { command: process.execPath, args: ['-e', `process.stderr.write(${JSON.stringify(HOSTILE)})`] };
   writeFileSync(config, `export default { mcpServers: { hostile: ${JSON.stringify(server)} } };`);
   await walkBoth('mcp', 'list');
-  await walkBoth('mcp', 'accept', 'hostile');
-  await walkBoth('mcp', 'accept', HOSTILE);
+  await walkBoth('mcp', 'accept', 'hostile', HOSTILE);
+  await walkBoth('mcp', 'accept', HOSTILE, HOSTILE);
   rmSync(config);
 });
 

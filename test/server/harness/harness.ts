@@ -117,6 +117,14 @@ export class Harness {
   }
 
   /** The command line, said by ada in the project's folder. */
+  /** Accepts the tools of an MCP server as a person does, who has seen what `mcp list` shows. */
+  async acceptTools(server: string): Promise<Said> {
+    const { out } = await this.command('mcp', 'list', '--json');
+    const reports = JSON.parse(out) as { server: string; digest: string | null }[];
+    const digest = reports.find((report) => report.server === server)?.digest;
+    return this.command('mcp', 'accept', server, digest ?? 'unreachable');
+  }
+
   async command(...args: string[]): Promise<Said> {
     const env = { ...this.env, USER: 'ada' };
     const {
