@@ -50,23 +50,30 @@ const MOUNTS_MAX = 2_000;
 const waitMs = 30_000;
 const pauseMs = 2;
 
-/** How many sandboxes have begun and ended, by the root of their project. */
-const lives = new Map<string, { begun: number; ended: number }>();
+/** Sandboxes that live, each by the root of its project. */
+const living = new Set<{ root: string }>();
+/** Those that are being made. */
+const watching = new Set<Watch>();
 
-const livesOf = (root: string): { begun: number; ended: number } => {
-  const known = lives.get(root) ?? { begun: 0, ended: 0 };
-  lives.set(root, known);
-  return known;
-};
+interface Watch {
+  root: string;
+  /** The sandbox of another step has lived in the project, around it or in it since this one was begun. */
+  isDisturbed: boolean;
+}
 
-/** Tells whether the sandbox of another step has lived in the project, around it or in it since this call. */
-function watchLives(root: string): () => boolean {
-  const count = (what: 'begun' | 'ended'): number =>
-    [...lives]
-      .filter(([other]) => isBelow(other, root) || isBelow(root, other))
-      .reduce((sum, [, counts]) => sum + counts[what], 0);
-  const ended = count('ended');
-  return () => count('begun') > ended;
+const areRelated = (one: string, other: string): boolean => isBelow(one, other) || isBelow(other, one);
+
+function watchLives(root: string): Watch {
+  const watch = { root, isDisturbed: [...living].some((life) => areRelated(life.root, root)) };
+  watching.add(watch);
+  return watch;
+}
+
+function live(root: string, ended: Promise<unknown>): void {
+  const life = { root };
+  living.add(life);
+  for (const watch of watching) watch.isDisturbed ||= areRelated(watch.root, root);
+  void ended.then(() => living.delete(life));
 }
 
 export class ProjectView {
@@ -75,25 +82,35 @@ export class ProjectView {
   readonly #mounts: Mount[] = [];
   readonly looked: Looked;
   readonly #search: Search;
-  readonly #isDisturbed: () => boolean;
+  readonly #watch: Watch;
 
-  private constructor(root: string, looked: Looked, search: Search, isDisturbed: () => boolean) {
+  private constructor(root: string, looked: Looked, search: Search, watch: Watch) {
     this.#root = root;
     this.looked = looked;
     this.#search = search;
-    this.#isDisturbed = isDisturbed;
+    this.#watch = watch;
   }
 
   static async make(root: string, search: Search): Promise<ProjectView> {
-    const isDisturbed = watchLives(root);
-    const view = new ProjectView(root, await search(), search, isDisturbed);
+    const watch = watchLives(root);
     try {
-      for (const each of [{ place: root, as: 'itself' } as const, ...inOrder(root, view.looked.shown)]) view.#add(each);
+      const view = new ProjectView(root, await search(), search, watch);
+      view.#open();
+      return view;
     } catch (error) {
-      view.close();
+      watching.delete(watch);
       throw error;
     }
-    return view;
+  }
+
+  #open(): void {
+    try {
+      for (const each of [{ place: this.#root, as: 'itself' } as const, ...inOrder(this.#root, this.looked.shown)])
+        this.#add(each);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   #add(shown: Shown): void {
@@ -149,11 +166,9 @@ export class ProjectView {
   async examine([info, gate]: readonly [Readable, Writable], exit: Promise<unknown>): Promise<Failure | null> {
     const left = exit.then(() => 'ended' as const);
     gate.on('error', () => undefined);
-    const found = await Promise.race([left, this.#look(info)]);
+    const found = await Promise.race([left, this.#look(info)]).finally(() => watching.delete(this.#watch));
     if (found !== null) return found === 'ended' ? null : found;
-    const counts = livesOf(this.#root);
-    counts.begun += 1;
-    void left.then(() => (counts.ended += 1));
+    live(this.#root, left);
     gate.end('go');
     return null;
   }
@@ -162,7 +177,7 @@ export class ProjectView {
     const pid = await pidIn(info);
     const options = await mounted(pid);
     if (options === null) return changed(this.#root, 'could not be mounted in time');
-    if (this.#isDisturbed()) {
+    if (this.#watch.isDisturbed) {
       const covered = new Set(this.#mounts.map(({ place }) => place));
       const late = (await this.#search()).shown.find(({ place }) => !covered.has(place))?.place;
       if (late !== undefined) return changed(late, 'came to this place while the sandbox was made');

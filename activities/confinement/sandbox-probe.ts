@@ -2,9 +2,17 @@
  * What a sandbox has to keep from a process, tried from inside before any step runs there: having no capabilities is
  * not having no power, since much of the kernel only asks for the user's id.
  */
-import { runHelper } from './helper-programs.ts';
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { helperEnvironment, runHelper } from './helper-programs.ts';
+import { ProjectView } from './project-view.ts';
 
 const probeMs = 5_000;
+const viewMs = 10_000;
 
 /** Settings of the kernel that belong to no namespace of the sandbox. */
 const SETTINGS = [
@@ -56,4 +64,33 @@ export async function trySandbox(
     return { complaint: said === '' ? 'it gave no reason' : said, leaks: [] };
   }
   return { complaint: null, leaks: tried.stdout.split('\n').filter(Boolean) };
+}
+
+/** Whether what a sandbox shows can be looked at from outside, in a project of its own; what is in the way, or null. */
+export async function tryView(program: string, options: readonly string[]): Promise<string | null> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'sentinel-view-')));
+  const kept = join(root, 'kept');
+  try {
+    await mkdir(kept);
+    const shown = [{ place: kept, as: 'read-only' } as const];
+    const view = await ProjectView.make(root, () => Promise.resolve({ shown, outside: [], missing: [] }));
+    const child = spawn(program, [...options, ...view.options(3), '--', '/bin/true'], {
+      stdio: ['ignore', 'ignore', 'ignore', ...view.descriptors, 'pipe', 'pipe'],
+      env: helperEnvironment(),
+    });
+    view.close();
+    const exit = new Promise<number | null>((resolve) => {
+      child.once('exit', resolve);
+      child.once('error', () => resolve(null));
+    });
+    const [info, gate] = child.stdio.slice(-2);
+    const examined = view.examine([info as Readable, gate as Writable], exit);
+    const found = await Promise.race([examined, sleep(viewMs, 'late' as const, { ref: false })]);
+    if (found !== null) child.kill('SIGKILL');
+    const code = await exit;
+    if (found === 'late') return 'its list of mounts is not to be seen';
+    return found?.message ?? (code === 0 ? null : `it ended with ${String(code)}`);
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
 }

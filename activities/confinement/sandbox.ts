@@ -20,7 +20,7 @@ import { Failure } from '../failures/failures.ts';
 import { findHelper, helperEnvironment, helperPath, isBelow, runHelper } from './helper-programs.ts';
 import { type Looked, ProjectView, type Shown } from './project-view.ts';
 import { findProtectedPlaces, type ProtectedPlaces, type SecretPlace } from './protected-places.ts';
-import { trySandbox } from './sandbox-probe.ts';
+import { trySandbox, tryView } from './sandbox-probe.ts';
 import { hiddenHomes, isolation, isVisible, programFolders, systemFolders, systemMounts } from './system-view.ts';
 
 export interface Launch {
@@ -92,6 +92,14 @@ async function probe(path: string): Promise<SandboxFinding> {
       ok: false,
       reason: `its sandbox does not hold here: ${leaks.join('; ')}`,
       remedy: 'Run the worker as an ordinary user, or on a host where it holds.',
+    };
+  }
+  const blind = await tryView(found, [...isolation(), ...systemMounts()]);
+  if (blind !== null) {
+    return {
+      ok: false,
+      reason: `the worker cannot examine what its sandbox shows: ${blind}`,
+      remedy: 'Use a bubblewrap that is not setuid, and a worker that sees its own processes in /proc.',
     };
   }
   const version = await runHelper(found, ['--version'], { timeoutMs: probeMs });

@@ -1,6 +1,9 @@
 /** What only asks for the user's id: a worker of root has that, and its sandboxed steps have it too. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findHelper } from '../../../activities/confinement/helper-programs.ts';
+import { findSandbox } from '../../../activities/confinement/sandbox.ts';
 import { trySandbox } from '../../../activities/confinement/sandbox-probe.ts';
 import { temporaryFolder } from '../../activities/harness/step-context.ts';
 import { hasSandbox, shell } from '../inside.ts';
@@ -68,5 +71,19 @@ describe.runIf(hasSandbox)('a sandbox that does not hold is found out before a s
   it.runIf(isRoot)('a process has capabilities', async () => {
     const { leaks } = await trySandbox(bwrap, ['--unshare-all', '--cap-add', 'ALL', ...usual, '--remount-ro', '/proc']);
     expect(leaks).toContain('a process in it has capabilities');
+  });
+
+  it.runIf(isRoot)('the worker cannot see what is in it', async () => {
+    const folder = await temporaryFolder();
+    // Its processes are in a list that is not the worker's.
+    await writeFile(join(folder, 'bwrap'), `#!/bin/sh\nexec unshare --pid --fork ${bwrap} "$@"\n`, { mode: 0o755 });
+    expect(await findSandbox(`${folder}:${process.env['PATH'] ?? ''}`)).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining('cannot examine') as string,
+    });
+  });
+
+  it('and the usual one is found to hold', async () => {
+    expect(await findSandbox()).toMatchObject({ ok: true });
   });
 });
