@@ -8,9 +8,11 @@ import type { Hit } from './search.ts';
 /** Shorter ones are found by how a secret is spelled in them. */
 const lettersMin = 14;
 const digitsMin = 16;
-const readableMin = 4;
+const roomMax = 64 * 1024;
+/** What is looked for in encodings has at least so many bytes. */
+const readableMin = 8;
 
-/** Where a stretch of bytes is written: `from` and `to` of each byte in the text. */
+/** Where each byte of a stretch is written. */
 interface Decoded {
   bytes: Uint8Array;
   from: (index: number) => number;
@@ -32,6 +34,8 @@ for (const char of '\0\u0007\t\n\r\u001b') READABLE[char.charCodeAt(0)] = 1;
 
 export class EncodedStretches {
   readonly #isReadable: Uint8Array;
+  readonly #room = new Uint8Array(roomMax);
+  #isLooking = false;
   readonly #look: (bytes: Uint8Array, hit: (found: Hit) => void) => void;
 
   /** `hasWide`: what is looked for may have bytes that are no ASCII. */
@@ -53,14 +57,16 @@ export class EncodedStretches {
   }
 
   #inLetters(text: Uint8Array, from: number, to: number, hit: (found: Hit) => void): void {
-    const room = new Uint8Array(Math.ceil(((to - from) * 3) / 4));
+    const most = Math.ceil(((to - from) * 3) / 4);
+    // Most stretches are words, and say nothing: what is decoded of them is written over by the next.
+    const room = this.#isLooking || most > roomMax ? new Uint8Array(most) : this.#room;
     for (let before = 0; before < 4; before += 1) {
       const first = from + before;
       const length = fromBase64(text, first, to, room);
-      const bytes = room.subarray(0, length);
+      if (!this.#hasReadable(room, length)) continue;
       this.#inDecoded(
         {
-          bytes,
+          bytes: room.subarray(0, length),
           from: (index) => first + Math.floor((index * 8) / 6),
           to: (index) => first + Math.floor((index * 8 + 7) / 6) + 1,
         },
@@ -69,37 +75,51 @@ export class EncodedStretches {
     }
   }
 
-  #inDigits(text: Uint8Array, length: number, hit: (found: Hit) => void): void {
-    let places: number[] = [];
-    let separators = 0;
-    const close = (): void => {
-      if (places.length >= digitsMin) for (const odd of [0, 1]) this.#inPairs(text, places, odd, hit);
-      places = [];
-    };
+  #hasReadable(bytes: Uint8Array, length: number): boolean {
+    let count = 0;
     for (let index = 0; index < length; index += 1) {
-      const byte = text[index] ?? 0;
-      if ((HEX_DIGIT[byte] ?? -1) >= 0 && !isPrefix(text, index)) {
-        places.push(index);
-        separators = 0;
-      } else if (SEPARATOR[byte] === 1 && separators < 2) separators += 1;
-      else if (!isPrefix(text, index) && !isPrefix(text, index - 1)) close();
+      count = this.#isReadable[bytes[index] ?? 0] === 1 ? count + 1 : 0;
+      if (count === readableMin) return true;
     }
-    close();
+    return false;
   }
 
-  #inPairs(text: Uint8Array, places: readonly number[], odd: number, hit: (found: Hit) => void): void {
+  #inDigits(text: Uint8Array, length: number, hit: (found: Hit) => void): void {
+    let [start, digits, separators] = [-1, 0, 0];
+    for (let index = 0; index <= length; index += 1) {
+      const byte = index < length ? (text[index] ?? 0) : 0;
+      if ((HEX_DIGIT[byte] ?? -1) >= 0) {
+        if (byte === 0x30 && isX(text[index + 1])) {
+          index += 1;
+          continue;
+        }
+        if (start < 0) start = index;
+        digits += 1;
+        separators = 0;
+      } else if (start >= 0) {
+        separators += 1;
+        if (SEPARATOR[byte] === 1 && separators <= 2) continue;
+        if (digits >= digitsMin) this.#inPlaces(text, placesOf(text, start, index, digits), hit);
+        [start, digits, separators] = [-1, 0, 0];
+      }
+    }
+  }
+
+  #inPlaces(text: Uint8Array, places: Int32Array, hit: (found: Hit) => void): void {
     const digit = (index: number): number => HEX_DIGIT[text[places[index] ?? 0] ?? 0] ?? 0;
-    const bytes = new Uint8Array((places.length - odd) >> 1);
-    for (let index = 0; index < bytes.length; index += 1)
-      bytes[index] = digit(odd + 2 * index) * 16 + digit(odd + 2 * index + 1);
-    this.#inDecoded(
-      {
-        bytes,
-        from: (index) => places[odd + 2 * index] ?? 0,
-        to: (index) => (places[odd + 2 * index + 1] ?? 0) + 1,
-      },
-      hit,
-    );
+    for (const odd of [0, 1]) {
+      const bytes = new Uint8Array((places.length - odd) >> 1);
+      for (let index = 0; index < bytes.length; index += 1)
+        bytes[index] = digit(odd + 2 * index) * 16 + digit(odd + 2 * index + 1);
+      this.#inDecoded(
+        {
+          bytes,
+          from: (index) => places[odd + 2 * index] ?? 0,
+          to: (index) => (places[odd + 2 * index + 1] ?? 0) + 1,
+        },
+        hit,
+      );
+    }
   }
 
   #inDecoded({ bytes, from, to }: Decoded, hit: (found: Hit) => void): void {
@@ -109,15 +129,29 @@ export class EncodedStretches {
       let end = start + 1;
       while (end < bytes.length && isReadable[bytes[end] ?? 0] === 1) end += 1;
       const first = start;
-      if (end - start >= readableMin)
+      if (end - start >= readableMin) {
+        this.#isLooking = true;
         this.#look(bytes.subarray(start, end), (found) =>
           hit({ from: from(first + found.from), to: to(first + found.to - 1), of: found.of }),
         );
+        this.#isLooking = false;
+      }
       start = end;
     }
   }
 }
 
-/** The 0 and the x of `0x41`. */
-const isPrefix = (text: Uint8Array, index: number): boolean =>
-  text[index] === 0x30 && (text[index + 1] === 0x78 || text[index + 1] === 0x58);
+/** Where the digits are, without the separators and the 0x between them. */
+function placesOf(text: Uint8Array, start: number, end: number, digits: number): Int32Array {
+  const places = new Int32Array(digits);
+  let count = 0;
+  for (let index = start; index < end; index += 1) {
+    if ((HEX_DIGIT[text[index] ?? 0] ?? -1) < 0) continue;
+    if (text[index] === 0x30 && isX(text[index + 1])) continue;
+    places[count] = index;
+    count += 1;
+  }
+  return places;
+}
+
+const isX = (byte: number | undefined): boolean => byte === 0x78 || byte === 0x58;

@@ -97,7 +97,7 @@ export class Masker {
 
   #look(bytes: Uint8Array, length: number, encodings: number, hit: (found: Hit) => void): void {
     if (length < wantedLengthMin) return;
-    const views = this.#views(bytes, length);
+    const views = this.#views(bytes, length, undefined, encodings === encodingsMax ? rooms : []);
     this.#inViews(bytes, length, views, hit);
     if (isQuotedPrintable(bytes, length)) this.#inQuoted(bytes, length, hit);
     if (!this.#hasSecrets || encodings === 0) return;
@@ -114,10 +114,15 @@ export class Masker {
     return this.#stretches[encodings];
   }
 
-  #views(bytes: Uint8Array, length: number, seen = (view: View): View => view): View[] {
-    const views = [seen(fold(bytes, length))];
+  #views(
+    bytes: Uint8Array,
+    length: number,
+    seen = (view: View): View => view,
+    into: (View | undefined)[] = [],
+  ): View[] {
+    const views = [seen(folded(bytes, length, into, 0))];
     for (let last = views[0]; last?.isLayered === true && views.length < layersMax; last = views.at(-1))
-      views.push(seen(fold(last.bytes, last.length)));
+      views.push(seen(folded(last.bytes, last.length, into, views.length)));
     return views;
   }
 
@@ -162,6 +167,18 @@ function shownFor(hidden: Hidden | undefined, bytes: Uint8Array): string {
   if (hidden === undefined) return '';
   const { text, shown, shownEncoded = shown } = hidden;
   return shownEncoded === shown || writtenPlainly(text).includes(decoder.decode(bytes)) ? shown : shownEncoded;
+}
+
+/** Kept from text to text: to make room for a large one takes as long as to read it. */
+const rooms: (View | undefined)[] = [];
+const roomMax = 4 * 1024 * 1024;
+const roomMin = 64 * 1024;
+
+function folded(bytes: Uint8Array, length: number, into: (View | undefined)[], layer: number): View {
+  if (into !== rooms || length < roomMin) return fold(bytes, length);
+  const view = fold(bytes, length, into[layer]);
+  if (length <= roomMax) into[layer] = view;
+  return view;
 }
 
 const plainly = ({ text, isSecret }: Hidden): Spelling[] => spellingsOf(text, isSecret);
