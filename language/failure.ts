@@ -96,7 +96,7 @@ export const FAILURE_CODES = {
   EDIT_INVALID: 'An edit would make the definition of a run invalid',
   EDIT_STALE: 'An edit was made for an earlier revision of the steps',
   EVENT_NAME_INVALID: 'The name of an event to wait for is not valid',
-  EVENT_RESERVED: 'A step tried to publish an event that only runs publish',
+  EVENT_RESERVED: 'A step tried to publish an event that says where it is from',
   EXECUTION_NOT_FOUND: 'There is no background process with that execution id',
   EXPRESSION_FAILED: 'An expression could not be evaluated',
   FILE_CHANGED: 'A file was changed by somebody else while a step edited it',

@@ -13,12 +13,12 @@ import { inputFault } from '../language/inputs/refused-inputs.ts';
 import { faultOfValues, type JsonObject, type ValueFault } from '../language/json.ts';
 import type { Definition, Step } from '../language/model.ts';
 import { beyondTools } from '../language/rights/brought-program.ts';
-import { readStarted, referring } from '../language/read/started-program.ts';
+import { readStarted, referring, type Handed } from '../language/read/started-program.ts';
 import { unboundedReference } from '../language/read/checks/referred-bounds.ts';
 import type { RunOrigin } from '../language/events/run-event.ts';
 import { contentHash } from '../prisma/store/values/content-hash.ts';
 import type { ConversationPart } from '../prisma/store/contract/models/conversation-contract.ts';
-import type { Store } from '../prisma/store/contract/contract.ts';
+import { KEPT_VERSION, type Store } from '../prisma/store/contract/contract.ts';
 import { reachedDefinitions, referredDefinitions } from '../prisma/store/values/referred-definitions.ts';
 import type { Inheritance } from '../interpreter/effect.ts';
 import type { Position } from '../interpreter/position.ts';
@@ -168,10 +168,11 @@ function inputsTaken({ definition, inputs, from }: StartRequest, library: { [nam
 async function keepBefore(
   store: Store,
   handle: string,
-  { definition, conversations = [], cassette, by }: StartRequest,
+  { definition, conversations = [], cassette, by, inherited }: StartRequest,
   isNew: boolean,
 ): Promise<void> {
-  await store.definitions.save(definition);
+  // A name is moved by whoever may do what it stands for: no step does that by starting a run.
+  await (inherited === undefined ? store.definitions.save(definition) : store.definitions.keep(definition));
   // What a start that died had said of it does not count.
   if (cassette !== undefined || !isNew) await store.cassettes.replay(handle, cassette ?? null);
   if (by !== undefined) await store.cassettes.startedBy(handle, by);
@@ -240,22 +241,48 @@ function listedBy({ env = [], steps, always = [] }: Definition): string[] {
   return [...env, ...nested(steps), ...nested(always)];
 }
 
+const isKept = async ({ definitions }: Store, name: string): Promise<boolean> =>
+  (await definitions.find(name))?.version === KEPT_VERSION;
+
+/** What no person saved is the model's own that names it, whichever model stored it. */
+async function inheritedBy(
+  store: Store,
+  handed: Handed,
+  inherited: Inheritance,
+  tools?: string[],
+): Promise<Inheritance> {
+  const { limits } = inherited;
+  if (tools === undefined || limits.brought === undefined || !('name' in handed)) return inherited;
+  return (await isKept(store, handed.name)) ? { ...inherited, limits: { ...limits, brought: { tools } } } : inherited;
+}
+
+async function keptIn(store: Store, library: { [name: string]: Definition }): Promise<Definition[]> {
+  const kept = await Promise.all(
+    Object.entries(library).map(async ([name, one]) => ((await isKept(store, name)) ? [one] : [])),
+  );
+  return kept.flat();
+}
+
+function refuseBeyond(definition: Definition, catalogue: Catalogue, tools: readonly string[]): void {
+  const beyond = beyondTools(definition, catalogue, tools);
+  if (beyond === null) return;
+  const message = `the definition "${definition.name}" does more than the model that brings it: ${beyond}`;
+  throw new Failure('RIGHTS_EXCEEDED', message);
+}
+
 /** The port through which commands start runs. */
 export function runStarter(parts: RunServices): RunPort {
   return {
     ...stepEditor(parts),
     ...runController(parts.client),
-    async start({ handed, library, ...request }) {
+    async start({ handed, library, offered, ...asked }) {
+      const request = { ...asked, inherited: await inheritedBy(parts.store, handed, asked.inherited, offered) };
       const stored = library ?? Object.fromEntries(await referredDefinitions(parts.store, referring(handed)));
       const read = readStarted(handed, parts.catalogue, stored);
       if ('fault' in read) throw new Failure('RUN_NOT_STARTED', read.fault);
       const { tools } = request.inherited.limits.brought ?? {};
-      const beyond = tools === undefined ? null : beyondTools(read.definition, parts.catalogue, tools);
-      if (beyond !== null)
-        throw new Failure(
-          'RIGHTS_EXCEEDED',
-          `the definition "${read.definition.name}" does more than the model that brings it: ${beyond}`,
-        );
+      const own = tools === undefined ? [] : [read.definition, ...(await keptIn(parts.store, read.library))];
+      for (const definition of own) refuseBeyond(definition, parts.catalogue, tools ?? []);
       const fault = faultOfInputs(request.inputs);
       if (fault !== null) throw new Failure(fault.code, fault.message);
       const refused = inputFault(read.definition, request.inputs, Object.values(read.library));

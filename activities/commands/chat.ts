@@ -36,12 +36,8 @@ async function send({ room, message }: z.infer<typeof SendParams>, context: Comm
   const { store, session, run, key } = context;
   const { handle, persona: author } = run;
   await store.chat.say(session, { room, author, handle, key, message });
-  const { event } = await publishEvent(store, session, {
-    handle,
-    key,
-    name: chatEvent(room),
-    data: { room, message, author, handle },
-  });
+  const said = { handle, key, name: chatEvent(room), data: { room, message, author, handle } };
+  const { event } = await publishEvent(store, session, said, 'engine');
   return { room, author, message, event };
 }
 

@@ -38,6 +38,8 @@ export interface RunPort {
     persona: string;
     handle: string;
     inherited: Inheritance;
+    /** What the model that starts it may call. */
+    offered?: string[];
     /** The run whose step starts it. */
     by: string;
   }): Promise<{ handle: string; workflowId: string }>;

@@ -32,7 +32,12 @@ async function create(params: Params, context: CommandContext, others: OtherComm
   const read = readStarted(handed, others.catalogue, Object.fromEntries(stored));
   if ('fault' in read) throw new Failure('DEFINITION_INVALID', read.fault);
   refuseBeyond(read.definition, others.catalogue, context);
-  const { hash, name, version } = await context.store.definitions.publish(read.definition);
+  const { definitions } = context.store;
+  // A name is a person's to move: what a model stores is found by its id.
+  const isModels = context.confinement?.byModel === true;
+  const { hash, name, version } = await (isModels
+    ? definitions.keep(read.definition)
+    : definitions.publish(read.definition));
   return { id: hash, name, version };
 }
 

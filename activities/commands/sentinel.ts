@@ -51,6 +51,7 @@ async function start(params: RunParams, context: CommandContext): Promise<JsonOb
     persona: run.persona,
     handle: startedHandle(run.handle, key),
     inherited,
+    ...(context.reach?.tools === undefined ? {} : { offered: context.reach.tools }),
     by: run.handle,
   });
   return { handle: started.handle, workflowId: started.workflowId };

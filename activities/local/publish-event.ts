@@ -9,13 +9,15 @@ export async function publishEvent(
   store: Store,
   session: Session,
   event: { handle: string; key: string; name: string; data: Json },
+  by: 'step' | 'engine' = 'step',
 ): Promise<{ event: string }> {
   const bytes = Buffer.byteLength(event.name);
   if (bytes > eventNameBytesMax) {
     const message = `the event's name has ${bytes} bytes and ${eventNameBytesMax} are allowed; put the text into "data"`;
     throw new Failure('VALUE_TOO_LARGE', message);
   }
-  const fault = reservedEventFault(event.name) ?? eventDataFault(event.data, `the data of the event "${event.name}"`);
+  const reserved = by === 'engine' ? null : reservedEventFault(event.name);
+  const fault = reserved ?? eventDataFault(event.data, `the data of the event "${event.name}"`);
   if (fault !== null) throw new Failure(fault.code, fault.message);
   await store.signals.publish(session, event);
   return { event: event.name };

@@ -31,7 +31,7 @@ export function outsideEvent(name: string, { data = null, id = randomUUID(), pro
     throw new ClientError('USAGE', `an event's name has 1 to ${eventNameBytesMax} bytes.`);
   if (name.includes('*'))
     throw new ClientError('USAGE', `"${name}" is a pattern; publish an event by its own name, without "*".`);
-  refuseFault(reservedEventFault(name));
+  refuseFault(reservedEventFault(name, name, 'person'));
   if (id.trim() === '' || Buffer.byteLength(id) > ID_BYTES_MAX)
     throw new ClientError('USAGE', `--id has 1 to ${ID_BYTES_MAX} bytes.`);
   refuseFault(eventDataFault(data, `the data of "${name}"`, DATA_BYTES_MAX));

@@ -16,13 +16,36 @@ export interface PublishedEvent {
   at: number;
 }
 
+/** Where an event is from. What its data say of that is no proof. */
+export interface EventOrigin {
+  type: 'person' | 'run' | 'webhook' | 'engine';
+  /** The outermost run that published it, or that the engine says it of. */
+  id: string | null;
+}
+
+const SOURCES: { readonly [source: string]: EventOrigin } = {
+  '@emit': { type: 'person', id: null },
+  '@webhook': { type: 'webhook', id: null },
+  '@file': { type: 'engine', id: null },
+};
+
+/** An event's id begins with who published it: a source outside of runs, or a run, whose word about itself is the engine's. */
+export function originOf(id: string): EventOrigin {
+  const [first = '', ...rest] = id.split('/');
+  const source = Object.hasOwn(SOURCES, first) ? SOURCES[first] : undefined;
+  if (source !== undefined) return source;
+  // In a simulation: of a step, or of the script.
+  if (rest.length === 0) return { type: first.includes('@') ? 'run' : 'person', id: null };
+  return { type: rest.at(-1)?.startsWith('@') === true ? 'engine' : 'run', id: first };
+}
+
 /**
  * What a step reads of an event: `name`, `id`, `at`, `data`, and the fields of the data beside them,
- * which win: `$event.path` is what the publisher called path.
+ * which win: `$event.path` is what the publisher called path. `origin` is nobody's to say.
  */
 export function valueOfEvent(event: Omit<PublishedEvent, 'position'>): JsonObject {
   const { name, id, at, data } = event;
-  return { name, id, at, data, ...(isJsonObject(data) ? data : {}) };
+  return { name, id, at, data, ...(isJsonObject(data) ? data : {}), origin: { ...originOf(id) } };
 }
 
 /** Why no run could read an event with this data; null where it can. */

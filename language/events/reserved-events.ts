@@ -1,6 +1,8 @@
 /**
- * Names of events that runs publish about themselves. Triggers and watches rely on them, so nobody else
- * may publish one: no step, no command line, no webhook. The one place that says which names these are.
+ * Names of events that say by themselves where they are from: runs publish about themselves (`sentinel:`), a room about
+ * its messages (`chat:`), a watch about files (`file:`), hooks about a repository (`git:`). Triggers and watches rely on
+ * them, so no step and no webhook may publish one. A person at the command line may say what happened in a room or a
+ * repository. The one place that says which names these are.
  *
  * A name is judged as a person reads it: letters of other scripts that look alike, width, case, and what
  * cannot be seen make no other name.
@@ -16,9 +18,31 @@ export interface EventFault {
 /** The end of a run, its status, and the lines of its processes, whose handle may hold `:` itself. */
 const RESERVED = /^sentinel:(?:finished:|[^]*:(?:status|line):*$)/;
 
+/** What Sentinel itself publishes, and who else may. */
+const ORIGINS: readonly { prefix: string; from: string; isPersons: boolean }[] = [
+  { prefix: 'chat:', from: 'the message of a room, which collaboration/chat/send publishes', isPersons: true },
+  { prefix: 'file:', from: 'a change that a worker saw in a project', isPersons: false },
+  {
+    prefix: 'git:',
+    from: 'an event of a repository, which its hooks publish ("sentinel hooks install")',
+    isPersons: true,
+  },
+];
+
 /** Why the event may not be published under this name, as it is `written`; null where it may. */
-export function reservedEventFault(name: string, written: string = name): EventFault | null {
-  if (!RESERVED.test(asRead(name))) return null;
+export function reservedEventFault(
+  name: string,
+  written: string = name,
+  by: 'person' | 'other' = 'other',
+): EventFault | null {
+  const read = asRead(name);
+  const origin = ORIGINS.find(({ prefix, isPersons }) => read.startsWith(prefix) && !(isPersons && by === 'person'));
+  if (origin !== undefined)
+    return {
+      code: RESERVED_EVENT,
+      message: `"${written}" would be ${origin.from}; give the event another name than ${origin.prefix}…`,
+    };
+  if (!RESERVED.test(read)) return null;
   const message = `"${written}" is an event about a run (sentinel:finished:NAME, sentinel:HANDLE:status, sentinel:HANDLE:line), and those are published by the runs themselves; give it another name`;
   return { code: RESERVED_EVENT, message };
 }
@@ -44,9 +68,11 @@ function asRead(name: string): string {
 const LOOKALIKES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     a: 'аαɑᴀ',
+    c: 'сϲⅽᴄ',
     d: 'ԁɗᴅ',
     e: 'еεҽᴇ',
     f: 'ƒſғꞙ',
+    g: 'ɡցɢ',
     h: 'һհʜ',
     i: 'іιıɪ',
     l: 'ӏⅼʟ',

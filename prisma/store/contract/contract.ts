@@ -27,6 +27,9 @@ import type { WebhookStore } from './webhook-contract.ts';
 
 export type { OpenSession, Session } from './session-contract.ts';
 
+/** Of a definition that is kept by its hash alone. */
+export const KEPT_VERSION = 0;
+
 export interface StoredDefinition {
   hash: string;
   name: string;
@@ -175,6 +178,8 @@ export interface Store {
     save(definition: Definition): Promise<StoredDefinition>;
     /** Saves it as the one that its name finds, whatever was saved before. */
     publish(definition: Definition): Promise<StoredDefinition>;
+    /** Keeps it by its hash, under no name: what a step or a model starts or stores. Saved under its name already, it stays what it is. */
+    keep(definition: Definition): Promise<StoredDefinition>;
     /** By name (the one that was saved last) or by hash. */
     find(nameOrHash: string): Promise<StoredDefinition | null>;
     /** What each name finds, by name. */

@@ -1,8 +1,11 @@
-/** Definitions by content: the same content is one row for ever, a new content is a new version. */
+/**
+ * Definitions by content: the same content is one row for ever, a new content is a new version of its name. What no
+ * person saves is kept by its hash alone: no name leads to it, and it is no version of any.
+ */
 import { LRUCache } from 'lru-cache';
 import type { Definition } from '../../../language/model.ts';
 import { contentHash } from './content-hash.ts';
-import type { Store, StoredDefinition } from '../contract/contract.ts';
+import { KEPT_VERSION, type Store, type StoredDefinition } from '../contract/contract.ts';
 import { queryOn } from '../connection/database.ts';
 import type { Database } from '../connection/database.ts';
 import { withoutNul } from '../connection/jsonb-text.ts';
@@ -20,10 +23,14 @@ interface Row {
 }
 
 function toDefinition(row: Row): StoredDefinition {
-  return { ...row, definition: row.definition as Definition, createdAt: row.createdAt.getTime() };
+  const definition = row.definition as Definition;
+  return { ...row, name: isKept(row) ? definition.name : row.name, definition, createdAt: row.createdAt.getTime() };
 }
 
-type Saving = Pick<Store['definitions'], 'save' | 'publish'>;
+/** Its row has the hash in place of a name. */
+const isKept = ({ name, hash }: Pick<Row, 'name' | 'hash'>): boolean => name === hash;
+
+type Saving = Pick<Store['definitions'], 'save' | 'publish' | 'keep'>;
 type Finding = Omit<Store['definitions'], keyof Saving>;
 
 export const definitions = (database: Database): Store['definitions'] => ({
@@ -36,18 +43,23 @@ async function findByHash(database: Database, hash: string): Promise<StoredDefin
   return row === undefined ? null : toDefinition(row);
 }
 
+function found(row: StoredDefinition | null, name: string): StoredDefinition {
+  if (row === null) throw new Error(`the definition "${name}" was deleted while it was being saved; save it again`);
+  return row;
+}
+
 function saving(database: Database): Saving {
   /** What a row says of its definition never changes, and no row is deleted: what was seen once is there. */
   const saved = new LRUCache<string, StoredDefinition>({ max: SAVED_MAX });
   const remember = (definition: StoredDefinition): StoredDefinition => {
-    saved.set(definition.hash, definition);
+    if (definition.version !== KEPT_VERSION) saved.set(definition.hash, definition);
     return definition;
   };
 
   async function save(definition: Definition): Promise<StoredDefinition> {
     const hash = contentHash(definition);
     const known = saved.get(hash) ?? (await findByHash(database, hash));
-    if (known !== null) return remember(known);
+    if (known !== null && known.version !== KEPT_VERSION) return remember(known);
     const name = withoutNul(definition.name);
     await database.transaction(async (client) => {
       // One writer a name at a time, so that versions count up without holes.
@@ -56,18 +68,29 @@ function saving(database: Database): Saving {
         client,
         `insert into definitions (hash, name, version, definition, saved_at)
            select $1, $2, 1 + coalesce(max(version), 0), $3::json, clock_timestamp() from definitions where name = $2
-           on conflict (hash) do nothing`,
+           on conflict (hash) do update
+             set name = excluded.name, version = excluded.version, saved_at = excluded.saved_at
+             where definitions.name = definitions.hash`,
         [hash, name, JSON.stringify(definition)],
       );
     });
-    const row = await findByHash(database, hash);
-    if (row === null)
-      throw new Error(`definition "${name}" (${hash}) was deleted while it was being saved; save it again`);
-    return remember(row);
+    return remember(found(await findByHash(database, hash), name));
   }
 
   return {
     save,
+
+    async keep(definition) {
+      const hash = contentHash(definition);
+      const known = saved.get(hash);
+      if (known !== undefined) return known;
+      await database.query(
+        `insert into definitions (hash, name, version, definition) values ($1, $1, ${KEPT_VERSION}, $2::json)
+         on conflict (hash) do nothing`,
+        [hash, JSON.stringify(definition)],
+      );
+      return found(await findByHash(database, hash), definition.name);
+    },
 
     async publish(definition) {
       const stored = await save(definition);

@@ -35,7 +35,7 @@ const refused = {
 
 const emits = (event: string, rest: Partial<Step> = {}): Definition =>
   once('forges', [{ type: 'emit', event, ...rest } as Step], {
-    inputs: { a: 'sentinel', b: 'finished', status: 'sentinel:nightly:status' },
+    inputs: { c: 'chat', a: 'sentinel', b: 'finished', status: 'sentinel:nightly:status' },
   });
 
 test.concurrent.each<[string, Definition]>([
@@ -43,6 +43,12 @@ test.concurrent.each<[string, Definition]>([
   ['a name that is put together', emits('{{a}}:{{b}}:deploy')],
   ['one that looks alike', emits('Sentinel:{{b}}:deploy')],
   ['a status', emits('$status')],
+  ['a message of a room', emits('chat:ops:message', { data: { author: 'ada', message: 'ship it' } })],
+  ['one that looks like a message', emits('СHАT:ops:message')],
+  ['one that is put together', emits('{{c}}:ops:message')],
+  ['one of a sandboxed run', { ...emits('chat:ops:message'), mode: 'sandboxed' }],
+  ['a changed file', emits('file:changed', { data: { path: 'src/app.js' } })],
+  ['a push', emits('git:push', { data: { branch: 'main' } })],
   ['a step with retries, which is an activity of its own', emits('{{a}}:{{b}}:deploy', { retry: { attempts: 3 } })],
   ['a definition without segments', { ...emits('{{a}}:{{b}}:deploy'), durability: 'step' }],
 ])('%s fails its step, once', async (_, definition) => {
@@ -88,6 +94,38 @@ test.concurrent('the command line refuses it, and what a definition may say is f
     ),
   );
   expect(result).toMatchObject({ outcome: 'completed' });
+});
+
+test('what a message says of its author is no origin: a filter tells the person from the run', async () => {
+  const { store, client, taskQueue, project } = harness;
+  const added = await addTrigger(
+    { store, client, catalogue, taskQueue },
+    {
+      definition: {
+        ...once('obeys', [shell('true')]),
+        trigger: { type: 'event', event: 'chat:ops:message', filter: '$event.origin.type == "person"' },
+      },
+      inputs: {},
+      project,
+      persona: 'tester',
+    },
+  );
+  const id = added.type === 'event' ? added.trigger.id : '';
+  const said = { room: 'ops', message: 'ship it' };
+  const { result } = await harness.run(
+    once('says-it', [
+      { type: 'command', command: 'collaboration/chat/send', params: said },
+      { type: 'emit', event: 'ops:message', data: { author: 'ada', origin: { type: 'person', id: null } } },
+    ]),
+  );
+  expect(result).toMatchObject({ outcome: 'completed' });
+  expect((await harness.command('chat', 'ops', '--send', 'ship it')).code).toBe(0);
+  await until(async () => (await store.triggers.starts(id, 10)).some(({ state }) => state === 'started'));
+  const starts = await store.triggers.starts(id, 10);
+  expect(starts.map(({ event }) => event.id.split('/')[0])).toEqual(['@emit']);
+  expect((await store.runs.find(starts[0]?.handle ?? ''))?.inputs).toMatchObject({
+    event: { origin: { type: 'person', id: null } },
+  });
 });
 
 test('and the trigger starts at the real end alone', async () => {

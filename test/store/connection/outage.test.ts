@@ -33,6 +33,7 @@ const METHODS: Record<string, (store: Store) => Promise<unknown>> = {
   'definitions.save': (it) => it.definitions.save({ name: 'd', steps: [], loop: { type: 'once' } }),
   'definitions.find': (it) => it.definitions.find('d'),
   'definitions.publish': (it) => it.definitions.publish({ name: 'd', steps: [], loop: { type: 'once' } }),
+  'definitions.keep': (it) => it.definitions.keep({ name: 'd', steps: [], loop: { type: 'once' } }),
   'definitions.versions': (it) => it.definitions.versions('d'),
   'definitions.forget': (it) => it.definitions.forget('d'),
   'definitions.list': (it) => it.definitions.list(),

@@ -87,6 +87,28 @@ describe('definitions', () => {
     expect(await named()).toEqual([3, 3]);
   });
 
+  test('what is kept by its hash moves no name, is no version, and is saved like any other later', async () => {
+    const { definitions } = opened.store;
+    const [gate, open, other] = ['ask', 'let through', 'neither'].map((line) => definition('gate', line));
+    if (gate === undefined || open === undefined || other === undefined) throw new Error('three were made');
+    const saved = await definitions.publish(gate);
+    const kept = await definitions.keep(open);
+    expect(kept).toMatchObject({ name: 'gate', version: 0, definition: open });
+    expect(await definitions.keep(open)).toEqual(kept);
+    expect([await definitions.find('gate'), await definitions.versions('gate')]).toEqual([saved, [saved]]);
+    expect((await definitions.list()).filter(({ name }) => name === 'gate')).toEqual([saved]);
+    expect(await definitions.find(kept.hash)).toEqual(kept);
+    // What a person has saved stays saved, whoever starts it.
+    expect(await definitions.keep(gate)).toEqual(saved);
+    await Promise.all(
+      Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? definitions.keep(other) : definitions.save(other))),
+    );
+    expect((await definitions.find('gate'))?.definition).toEqual(other);
+    expect(await definitions.save(open)).toMatchObject({ name: 'gate', version: 3 });
+    expect((await definitions.find('gate'))?.definition).toEqual(open);
+    expect((await definitions.versions('gate')).map(({ version }) => version)).toEqual([3, 2, 1]);
+  });
+
   test('come back as they were written, hostile names and NUL included', async () => {
     const { definitions } = opened.store;
     const odd: Definition = {
