@@ -20,6 +20,8 @@ import { releaseHeld } from './trigger-turns.ts';
 const EVENTS_AT_ONCE = 100;
 /** Runs that start runs by their events: how long such a chain may become. */
 export const CHAIN_MAX = 16;
+/** Runs that may come of one event together, with all that their events start: a chain can grow in breadth, too. */
+export const RUNS_OF_EVENT_MAX = 100;
 
 interface QueuedEvent {
   seq: number;
@@ -28,6 +30,8 @@ interface QueuedEvent {
   name: string;
   project: string | null;
   depth: number;
+  /** The event that the chain began with. */
+  root: number;
 }
 
 interface ActiveTrigger {
@@ -45,15 +49,22 @@ interface NewStart {
   seq: number;
   handle: string;
   depth: number;
+  root: number;
   /** Why it is refused. */
   reason: string | null;
 }
 
-/** The run that published an event is found by the first part of its handle: nested runs add theirs to it. */
+/**
+ * The run that published an event is found by the first part of its handle: nested runs add theirs to it. One that a
+ * step started belongs to the chain of the run around that step.
+ */
 const QUEUED = `
-  select q.seq, e.handle, e.key, e.name, e.project,
-    1 + coalesce((select max(s.depth) from trigger_starts s where s.handle = split_part(e.handle, '/', 1)), 0) as depth
+  select q.seq, e.handle, e.key, e.name, e.project, 1 + coalesce(c.depth, 0) as depth, coalesce(c.root, q.seq) as root
   from trigger_queue q join published_events e using (seq)
+    cross join lateral (
+      select max(s.depth) as depth, min(s.root) as root from trigger_starts s
+      where s.handle = split_part(e.handle, '/', 1)
+        or s.handle = (select r.root from run_roots r where r.handle = split_part(e.handle, '/', 1))) c
   order by q.seq limit ${EVENTS_AT_ONCE} for update of q skip locked`;
 
 /** Locked: what is removed meanwhile would leave starts of nothing. */
@@ -86,13 +97,13 @@ async function startsOf(
 ): Promise<NewStart[]> {
   const matches = eventMatcher(event);
   const starts: NewStart[] = [];
-  for (const { seq, depth, ...published } of events) {
+  for (const { seq, depth, root, ...published } of events) {
     if (seq <= afterSeq || (published.project !== null && published.project !== project) || !matches(published.name))
       continue;
     const verdict = filter === null ? { holds: true } : await askFilter(client, filter, seq, verdictOf);
     if ('holds' in verdict && !verdict.holds) continue;
     const reason = 'fault' in verdict ? `its filter ${filter ?? ''} failed: ${verdict.fault}` : null;
-    starts.push({ trigger: id, seq, handle: startHandle(name, id, seq), depth, reason });
+    starts.push({ trigger: id, seq, handle: startHandle(name, id, seq), depth, root, reason });
   }
   return starts;
 }
@@ -125,12 +136,13 @@ async function takeTurns(client: PoolClient, triggers: readonly ActiveTrigger[])
 async function writeStarts(client: PoolClient, starts: readonly NewStart[]): Promise<void> {
   if (starts.length === 0) return;
   const chain = `a chain of ${CHAIN_MAX} runs, each started by an event of the one before, ends here: let its definitions publish something the trigger does not match`;
-  const reasons = starts.map(({ depth, reason }) => (depth > CHAIN_MAX ? chain : reason && withoutNul(reason)));
+  const bounded = await withinRoots(client, starts);
+  const reasons = bounded.map(({ depth, reason }) => (depth > CHAIN_MAX ? chain : reason && withoutNul(reason)));
   await queryOn(
     client,
-    `insert into trigger_starts (trigger_id, seq, handle, depth, state, reason)
-     select n.id, n.seq, n.handle, n.depth, case when n.reason is null then 'waiting' else 'refused' end, n.reason
-     from unnest($1::text[], $2::bigint[], $3::text[], $4::int[], $5::text[]) as n(id, seq, handle, depth, reason)
+    `insert into trigger_starts (trigger_id, seq, handle, depth, state, reason, root)
+     select n.id, n.seq, n.handle, n.depth, case when n.reason is null then 'waiting' else 'refused' end, n.reason, n.root
+     from unnest($1::text[], $2::bigint[], $3::text[], $4::int[], $5::text[], $6::bigint[]) as n(id, seq, handle, depth, reason, root)
      on conflict do nothing`,
     [
       starts.map((start) => start.trigger),
@@ -138,8 +150,37 @@ async function writeStarts(client: PoolClient, starts: readonly NewStart[]): Pro
       starts.map((start) => start.handle),
       starts.map((start) => start.depth),
       reasons,
+      starts.map((start) => start.root),
     ],
   );
+}
+
+/** Whatever an event from outside matches is started; what its runs start by their own events is counted. */
+async function withinRoots(client: PoolClient, starts: readonly NewStart[]): Promise<NewStart[]> {
+  const roots = [...new Set(starts.flatMap(({ depth, root }) => (depth > 1 ? [root] : [])))];
+  if (roots.length === 0) return [...starts];
+  // One worker at a time counts what comes of an event; in one order, so that two do not wait for each other.
+  for (const root of roots.toSorted((a, b) => a - b))
+    await queryOn(client, `select pg_advisory_xact_lock(hashtextextended('root ' || $1::text, 0))`, [String(root)]);
+  const counts = await queryOn<{ root: number; runs: number }>(
+    client,
+    `select root, count(*)::int as runs from trigger_starts
+     where root = any($1::bigint[]) and state in ('waiting', 'started') group by root`,
+    [roots],
+  );
+  const runs = new Map(counts.map(({ root, runs: count }) => [root, count]));
+  return starts.map((start) => {
+    const { depth, root, reason } = start;
+    if (reason !== null) return start;
+    const count = runs.get(root) ?? 0;
+    if (depth > 1 && count >= RUNS_OF_EVENT_MAX)
+      return {
+        ...start,
+        reason: `${RUNS_OF_EVENT_MAX} runs came of event ${root} already, each by an event of another of them: let the trigger match less (a name, or a filter over $event)`,
+      };
+    runs.set(root, count + 1);
+    return start;
+  });
 }
 
 /** The last event waits for quiet; those before it have had their time. */
