@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { markLine, markOf } from '../../../activities/shell/process/step-mark.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
@@ -62,8 +63,8 @@ export async function buildCli(): Promise<BuiltCli> {
   };
 }
 
-/** The mark of a step (activities/shell/process/step-mark.ts). */
-const WITHIN = ['bash', '-c', `ulimit -S -x ${2 ** 40 + 7}; exec "$@"`, 'step'];
+/** As a step starts a process. */
+const WITHIN = ['bash', '-c', `${markLine(markOf('step'))}; exec "$@"`, 'step'];
 
 /** Nothing here may start a service: addresses nobody serves make an attempt fail at once. */
 function environment(env: Record<string, string>): Record<string, string> {

@@ -146,8 +146,8 @@ test.each([
   expect(count(names, 'mcp/tracker/ticket')).toBe(2);
   // Quick: with the steps and turns around it, unless each step is an activity of its own.
   expect(count(names, 'own/greet')).toBe('durability' in rest ? 3 : 0);
-  // One process for all of it, besides the one that was asked when its tools were accepted.
-  expect(tracker.processes).toHaveLength(2);
+  // One process for all of it, besides those that were asked when its tools were listed and accepted.
+  expect(tracker.processes).toHaveLength(3);
   // What they changed, a model's call among it, is known; of what only reads there is no state.
   const changes = await client.changes(handle);
   expect(changes.map(({ what, files }) => [what, files.map(({ path }) => path)])).toEqual([

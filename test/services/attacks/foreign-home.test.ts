@@ -20,6 +20,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { execa } from 'execa';
+import { markLine, markOf } from '../../../activities/shell/process/step-mark.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const folder = mkdtempSync(join(tmpdir(), 'sentinel-foreign-'));
@@ -185,7 +186,7 @@ test('a person says that a home is theirs, and a run does not', async () => {
   writeFileSync(join(home, 'services.json'), stateThatLeads(address), { mode: 0o600 });
   const { exitCode, stderr } = await execa(
     'bash',
-    ['-c', `ulimit -S -x ${2 ** 40 + 7}; exec "$0" "$@"`, process.execPath, clone.cli, 'trust', '--home'],
+    ['-c', `${markLine(markOf('step'))}; exec "$0" "$@"`, process.execPath, clone.cli, 'trust', '--home'],
     {
       cwd: clone.at,
       env: clone.env,
