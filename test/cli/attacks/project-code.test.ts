@@ -91,7 +91,7 @@ describe("a stranger's configuration", () => {
     ['eval use.json'],
     ['worker'],
     ['emit x'],
-    ['mcp accept x'],
+    ['mcp accept x 0000'],
     ['mcp serve'],
   ])('is not run by "%s", which says what to do', async (typed) => {
     write(PLAIN);
