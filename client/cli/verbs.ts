@@ -153,6 +153,7 @@ export const VERBS: Readonly<Record<string, Verb>> = {
     kind: 'looks',
     load: () => import('./verbs/trust.ts'),
   },
+  web: { summary: 'open the Temporal Web UI', kind: 'looks', load: () => import('./verbs/web.ts') },
   up: { summary: 'start the services', kind: 'acts', load: () => import('./verbs/up.ts') },
   down: { summary: 'stop the services', kind: 'acts', load: () => import('./verbs/down.ts') },
   doctor: {

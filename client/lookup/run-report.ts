@@ -121,7 +121,11 @@ export const reportWithoutRow = (handle: string, webUrl: string | null): RunRepo
   webUrl,
 });
 
-export function webUrlOf(handle: string, { webUrl, temporal }: Config): string | null {
-  if (webUrl === null) return null;
-  return `${webUrl}/namespaces/${encodeURIComponent(temporal.namespace)}/workflows/${encodeURIComponent(workflowIdOf(handle))}`;
+/** Null where no address of a Web UI is known; one behind a socket has none. */
+export function webUrlOf(handle: string, config: Config): string | null {
+  return config.webUrl === null ? null : `${config.webUrl}${pathInWebUi(handle, config)}`;
+}
+
+export function pathInWebUi(handle: string, { temporal }: Config): string {
+  return `/namespaces/${encodeURIComponent(temporal.namespace)}/workflows/${encodeURIComponent(workflowIdOf(handle))}`;
 }

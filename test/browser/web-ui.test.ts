@@ -1,5 +1,5 @@
 /**
- * What a person sees of a run in the Temporal Web UI, in a real browser: its name, its steps by
+ * What a person sees of a run in the Temporal Web UI that `sentinel web` opens, in a real browser: its name, its steps by
  * command and key, its nested run, and its search attributes.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -18,6 +18,19 @@ const env = {
 };
 const sentinel = (...args: string[]) => execa(join(root, 'sentinel'), args, { env, reject: false });
 
+/** Of `sentinel web`, which stays until it is told to end. */
+const serving: { kill: (signal: NodeJS.Signals) => boolean }[] = [];
+
+async function addressIn({ stdout }: Pick<ReturnType<typeof sentinel>, 'stdout'>): Promise<string> {
+  let said = '';
+  for await (const chunk of stdout) {
+    said += String(chunk);
+    const found = /http:\S+/.exec(said)?.[0];
+    if (found !== undefined && said.includes('\n')) return found;
+  }
+  throw new Error(`"sentinel web" printed no address: ${said}`);
+}
+
 let browser: Browser;
 
 beforeAll(async () => {
@@ -35,6 +48,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  for (const web of serving) web.kill('SIGINT');
   await browser.close();
   await sentinel('down');
   rmSync(home, { recursive: true, force: true });
@@ -49,9 +63,12 @@ test('a run can be read in the Web UI', async () => {
     root,
   );
   expect(exitCode, stderr).toBe(0);
-  const { webUrl, handle } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '{}') as { webUrl: string; handle: string };
+  const { handle } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '{}') as { handle: string };
+  const opened = sentinel('web', handle);
+  serving.push(opened);
+  const url = await addressIn(opened);
   const page = await browser.newPage({ viewport: { width: 1400, height: 1400 } });
-  await page.goto(webUrl);
+  await page.goto(url);
   await page.getByText('Completed').first().waitFor();
   await page.getByText('steps.0@1').first().waitFor();
   const history = await page.locator('body').textContent();
@@ -59,10 +76,12 @@ test('a run can be read in the Web UI', async () => {
   expect(history).toContain('echo seen');
   expect(history).toContain('shown-child');
   await page.goto(
-    webUrl.replace(
-      /\/workflows\/(.*)$/,
-      `/workflows?query=${encodeURIComponent('SentinelName="shown" AND SentinelStatus="completed"')}`,
-    ),
+    page
+      .url()
+      .replace(
+        /\/workflows\/(.*)$/,
+        `/workflows?query=${encodeURIComponent('SentinelName="shown" AND SentinelStatus="completed"')}`,
+      ),
   );
   await page.getByText(`sentinel/${handle}`).first().waitFor();
 });

@@ -62,7 +62,7 @@ export function reportLines(report: RunReport & { name?: string }, paint: Paint)
   lines.push(`  handle: ${handle}`);
   if (status === 'failed') lines.push(`  logs: sentinel logs ${handle}`);
   if (report.outcome === 'failed') lines.push(`  again from there: sentinel retry ${handle}`);
-  if (webUrl !== null) lines.push(`  web: ${webUrl}`);
+  lines.push(`  web: ${webUrl ?? `sentinel web ${handle}`}`);
   return lines;
 }
 

@@ -32,6 +32,7 @@ const LOOKS: Readonly<Record<string, string>> = {
   chat: 'chat general --send hello',
   events: 'events',
   trust: 'trust --home',
+  web: 'web nightly',
   doctor: 'doctor',
 };
 const IN_GROUPS = [
