@@ -162,7 +162,7 @@ export class McpConnection {
   }
 
   async #connect(): Promise<Open> {
-    const { transport, said } = openTransport(this.#settings, this.#project);
+    const { transport, said } = await openTransport(this.#settings, this.#project);
     const client = new Client({ name: 'sentinel', version: '0.1.0' });
     const state = { listed: null, changes: 0, asked: 0, isRetired: false, isClosed: false };
     const open: Open = { client, said, under: this.#under, ...state };

@@ -1,14 +1,17 @@
 /**
  * The way to an MCP server. A process of one gets a fixed small environment: where programs are found, who
  * the user is and where at home, and the variables that its settings state. No variable of a run reaches it,
- * and its words on stderr are kept for the message of a failure.
+ * and its words on stderr are kept for the message of a failure. It acts for runs, so it counts as a process
+ * of a step: what it starts ends with it, and what is left to a person is refused to it.
  */
 import { resolve } from 'node:path';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { fetchFromServer } from '../http/same-server.ts';
 import { helperEnvironment, helperPath } from '../confinement/helper-programs.ts';
+import { findInit, underInit } from '../shell/process/step-init.ts';
+import { MARK_MAX, markOf } from '../shell/process/step-mark.ts';
 import type { ServerSettings } from './settings.ts';
 
 const saidMax = 2_000;
@@ -21,7 +24,7 @@ export interface OpenTransport {
   said: () => string;
 }
 
-export function openTransport(settings: ServerSettings, project: string): OpenTransport {
+export async function openTransport(settings: ServerSettings, project: string): Promise<OpenTransport> {
   if ('url' in settings) {
     const transport = new StreamableHTTPClientTransport(new URL(settings.url), {
       requestInit: { headers: { ...settings.headers } },
@@ -30,11 +33,20 @@ export function openTransport(settings: ServerSettings, project: string): OpenTr
     return { transport: transport, said: () => '' };
   }
   const { command, args, env, cwd = '.' } = settings;
-  const transport = new StdioClientTransport({
-    command,
+  const launch = {
+    file: command,
     args: [...args],
-    env: { ...helperEnvironment(helperPath(project)), ...env },
+    env: { ...getDefaultEnvironment(), ...helperEnvironment(helperPath(project)), ...env },
     cwd: resolve(project, cwd),
+  };
+  const init = await findInit();
+  const mark = { own: markOf(`mcp:${command}`), most: MARK_MAX };
+  const { file, ...held } = init === null ? launch : underInit(launch, init, { mark, isTold: false });
+  const transport = new StdioClientTransport({
+    command: file,
+    args: held.args,
+    env: held.env,
+    cwd: held.cwd,
     stderr: 'pipe',
     maxBufferSize: messageBytesMax,
   });

@@ -3,20 +3,20 @@
  * processes, a guard and its child, the init; both take in what loses its parent (PR_SET_CHILD_SUBREAPER).
  *
  * - N1 The init starts the step's program in a session of its own, with its variables and bounds, says
- *      `pid N` and, once it ends, `exit STATUS` (as wait has it) on descriptor 3. It ends itself with the
- *      last process below it.
+ *      `pid N` and, once it ends, `exit STATUS` (as wait has it) on a descriptor. It ends itself with the
+ *      last process below it, and without a descriptor ends them when its program has ended.
  * - N2 SIGUSR1 to either kills all that is below, without a pause in which something could get away: who
  *      loses its parent becomes a child of the one that kills.
  * - N3 When one of them ends before its time, the other kills all that is below.
  *
- * Arguments: the numbers of prctl, setsid and prlimit64; the mark and its hard bound
+ * Arguments: the numbers of prctl, setsid and prlimit64; the descriptor, or 0 for none; the mark and its hard bound
  * (step-mark.ts); the bound on data, or 0; the program and its arguments. Its variables begin with `S_`: none of them reaches this program.
  */
 export const INIT_NAME = 'sentinel-init';
 
 export const perlInit = String.raw`# sentinel-init: holds the processes of a step together
-my ($prctl, $setsid, $prlimit, $mark, $markMax, $data, @program) = @ARGV;
-$_ += 0 for $prctl, $setsid, $prlimit, $mark, $markMax, $data;
+my ($prctl, $setsid, $prlimit, $descriptor, $mark, $markMax, $data, @program) = @ARGV;
+$_ += 0 for $prctl, $setsid, $prlimit, $descriptor, $mark, $markMax, $data;
 my $name = "sentinel-init";
 my $guard = $$;
 my @deaf = qw(HUP INT QUIT PIPE ALRM TERM USR2 TSTP TTIN TTOU);
@@ -53,7 +53,8 @@ sub quiet { close STDIN; close STDOUT; close STDERR; }
 
 syscall($prctl, 36, 1, 0, 0, 0) == 0 or die "sentinel: no subreaper: $!\n";
 syscall($prctl, 15, $name, 0, 0, 0);
-open my $report, ">&=", 3 or die "sentinel: no descriptor 3: $!\n";
+my ($how, $where) = $descriptor ? (">&=", $descriptor) : (">", "/dev/null");
+open my $report, $how, $where or die "sentinel: no descriptor $descriptor: $!\n";
 $SIG{$_} = "IGNORE" for @deaf;
 $SIG{USR1} = \&finish;
 
@@ -79,7 +80,11 @@ if ($init == 0) {
   }
   quiet();
   syswrite $report, "pid $main\n";
-  while ((my $ended = wait) > 0) { syswrite $report, "exit $?\n" if $ended == $main; }
+  while ((my $ended = wait) > 0) {
+    next if $ended != $main;
+    syswrite $report, "exit $?\n";
+    finish() unless $descriptor;
+  }
   exit 0;
 }
 close $report;
@@ -90,8 +95,9 @@ finish();
 
 export const pythonInit = String.raw`# sentinel-init: holds the processes of a step together
 import ctypes, os, resource, signal, sys, time
-_, _, _, mark, mark_max, data = map(int, sys.argv[1:7])
-program = [os.fsencode(each) for each in sys.argv[7:]]
+_, _, _, descriptor, mark, mark_max, data = map(int, sys.argv[1:8])
+program = [os.fsencode(each) for each in sys.argv[8:]]
+report = descriptor or os.open("/dev/null", os.O_WRONLY)
 prctl = ctypes.CDLL(None).prctl
 guard = os.getpid()
 deaf = [getattr(signal, "SIG" + name) for name in "HUP INT QUIT PIPE ALRM TERM USR2 TSTP TTIN TTOU".split()]
@@ -156,7 +162,7 @@ if init == 0:
         os._exit(1)
     main = os.fork()
     if main == 0:
-        os.close(3)
+        os.close(report)
         for each in [*deaf, signal.SIGUSR1, signal.SIGXFSZ]:
             signal.signal(each, signal.SIG_DFL)
         os.setsid()
@@ -172,18 +178,20 @@ if init == 0:
             os.write(2, b"sentinel: %s: %s\n" % (program[0], os.strerror(error.errno).encode()))
         os._exit(126)
     quiet()
-    os.write(3, b"pid %d\n" % main)
+    os.write(report, b"pid %d\n" % main)
     try:
         while True:
             ended, status = os.wait()
             if ended == main:
                 try:
-                    os.write(3, b"exit %d\n" % status)
+                    os.write(report, b"exit %d\n" % status)
                 except OSError:
                     pass
+                if not descriptor:
+                    finish()
     except ChildProcessError:
         os._exit(0)
-os.close(3)
+os.close(report)
 quiet()
 try:
     while os.wait()[0] != init:

@@ -26,8 +26,13 @@ export interface Mark {
 /** prctl, setsid, prlimit64. */
 const CALLS: Readonly<Record<string, readonly number[]>> = { x64: [157, 112, 302], arm64: [167, 157, 261] };
 
+export interface Language {
+  name: string;
+  args: readonly string[];
+}
+
 /** The quickest first. */
-const LANGUAGES: readonly { name: string; args: readonly string[] }[] = [
+export const LANGUAGES: readonly Language[] = [
   { name: 'perl', args: ['-e', perlInit, '--'] },
   { name: 'python3', args: ['-I', '-S', '-c', pythonInit] },
 ];
@@ -41,7 +46,7 @@ export function findInit(): Promise<StepInit | null> {
   return known;
 }
 
-export async function probe(languages: readonly { name: string; args: readonly string[] }[]): Promise<StepInit | null> {
+export async function probe(languages: readonly Language[]): Promise<StepInit | null> {
   const calls = process.platform === 'linux' ? CALLS[process.arch] : undefined;
   if (calls === undefined) return null;
   for (const { name, args } of languages) {
@@ -72,17 +77,25 @@ async function works(init: StepInit): Promise<boolean> {
   return tried.stdout === 'after' && /^pid \d+\nexit 768$/.test(typeof report === 'string' ? report : '');
 }
 
+export interface Below {
+  mark: Mark;
+  dataBytes?: number;
+  markers?: Record<string, string>;
+  /** Whether somebody reads on descriptor 3 what becomes of it. */
+  isTold?: boolean;
+}
+
 /** The same process, below an init. */
 export function underInit(
   launch: Launch,
   { program, args }: StepInit,
-  { mark, dataBytes = 0, markers = {} }: { mark: Mark; dataBytes?: number; markers?: Record<string, string> },
+  { mark, dataBytes = 0, markers = {}, isTold = true }: Below,
 ): Launch {
   const own = Object.entries(launch.env).map(([name, value]) => [`S_${name}`, value] as const);
   return {
     ...launch,
     file: program,
-    args: [...args, String(mark.own), String(mark.most), String(dataBytes), launch.file, ...launch.args],
+    args: [...args, ...[isTold ? 3 : 0, mark.own, mark.most, dataBytes].map(String), launch.file, ...launch.args],
     env: { ...helperEnvironment(), ...markers, ...Object.fromEntries(own) },
     isBelowInit: true,
   };
