@@ -31,6 +31,7 @@ import { keepSwept } from './background/sweeping.ts';
 import { StepsUnderWay } from './steps-under-way.ts';
 import { openTriggers } from './triggers/open-triggers.ts';
 import { log, say } from './say.ts';
+import { LoopWatch } from './watchdog/loop-watch.ts';
 import { connectWorker } from './worker-connection.ts';
 import { startWorker, STORE_POOL_SIZE } from './worker.ts';
 
@@ -144,6 +145,7 @@ async function serve(serving: Serving): Promise<void> {
   const project = await openProject(config, say);
   keepKeysOf(project.config.notify);
   const models = openModels(config, project.config.models);
+  const watch = new LoopWatch(config.silentMs, databaseUrl(config));
   const cached = process.env['SENTINEL_MAX_CACHED_WORKFLOWS'];
   const worker = await startWorker({
     store,
@@ -161,6 +163,7 @@ async function serve(serving: Serving): Promise<void> {
     checkpoints: config.checkpoints ? config.home : null,
     graceMs: config.graceMs,
     underWay,
+    watch,
     options: {
       ...(cached === undefined ? {} : { maxCachedWorkflows: Number(cached) }),
       ...(config.stepsAtOnce === null ? {} : { maxConcurrentActivityTaskExecutions: config.stepsAtOnce }),
@@ -184,6 +187,7 @@ async function serve(serving: Serving): Promise<void> {
   } finally {
     telling?.close();
     sweeping.end();
+    await watch.close();
     await Promise.all([triggers.close(), models.close(), project.close(), notifier?.close()]);
   }
 }

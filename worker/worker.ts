@@ -1,6 +1,12 @@
 /** A Sentinel worker in this process: one Temporal worker for each task queue it serves. */
 import { Client } from '@temporalio/client';
-import { type NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
+import {
+  type ActivityInterceptorsFactory,
+  type NativeConnection,
+  Worker,
+  type WorkerOptions,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
 import { createActivities } from '../activities/activities.ts';
 import { StepCheckpoints } from '../activities/checkpoints/step-checkpoints.ts';
 import type { Command } from '../activities/commands/command.ts';
@@ -28,6 +34,8 @@ import { RunRecorder } from './run-recorder.ts';
 import { askRunOf, wakeRun } from './run-signals.ts';
 import { SubscriberWaker } from './background/subscriber-waker.ts';
 import { StepsUnderWay } from './steps-under-way.ts';
+import type { LoopWatch } from './watchdog/loop-watch.ts';
+import { SuspectSteps } from './watchdog/suspect-steps.ts';
 import { DEPLOYMENT, GRACE_SECONDS } from '../services/config/worker-settings.ts';
 
 /** Each may hold one connection of the store and need a second: the pool is larger than this. */
@@ -48,6 +56,8 @@ export interface WorkerParts {
   graceMs?: number;
   /** Told of the steps that `shutdown` waits for. */
   underWay?: StepsUnderWay;
+  /** Watches over the event loop; absent: nobody does. */
+  watch?: LoopWatch;
   /** Absent: none are configured. */
   models?: Models;
   /** Rate limits and circuit breakers; absent: none. */
@@ -131,7 +141,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     sinks: recorder.sinks(),
     dataConverter: { ...converter, failureConverterPath },
     maxConcurrentLocalActivityExecutions: SEGMENTS_AT_ONCE_MAX,
-    interceptors: { activity: [underWay.interceptor] },
+    interceptors: { activity: [underWay.interceptor, ...suspecting(parts)] },
     ...timesOf(graceMs),
     ...deployment,
     ...parts.options,
@@ -154,6 +164,9 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     },
   };
 }
+
+const suspecting = ({ store, watch }: WorkerParts): ActivityInterceptorsFactory[] =>
+  watch === undefined ? [] : [new SuspectSteps(store, watch).interceptor];
 
 const checkpointsIn = ({ store, checkpoints: home = null }: WorkerParts): StepCheckpoints | null =>
   home === null ? null : new StepCheckpoints(store.checkpoints, home);

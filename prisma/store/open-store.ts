@@ -13,6 +13,7 @@ import { groups } from './runs/groups.ts';
 import { inbox } from './runs/inbox.ts';
 import { installation } from './values/installation.ts';
 import { incidents } from './runs/incidents.ts';
+import { lostSteps } from './runs/lost-steps.ts';
 import { limits } from './models/limits.ts';
 import { notifications } from './events/notifications.ts';
 import { LazyPrisma } from './connection/prisma-client.ts';
@@ -62,6 +63,7 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
     chat: chat(database),
     spending: spending(database),
     incidents: incidents(database),
+    lostSteps: lostSteps(database),
     limits: limits(database),
     groups: groups(database),
     notifications: notifications(database),

@@ -17,6 +17,7 @@ import { keysFault } from './seal-key.ts';
 import { readServicesState, type ServicesState } from './services-state.ts';
 import {
   GRACE_SECONDS,
+  SILENT_SECONDS,
   modelEnvironment,
   port,
   webhookSettings,
@@ -78,6 +79,8 @@ export interface Config {
   checkpoints: boolean;
   /** From the signal that ends a worker until it has ended; its steps are interrupted a little before. */
   graceMs: number;
+  /** A worker whose event loop does not answer for so long is ended, and another begins; 0: never. */
+  silentMs: number;
   /** Queues this machine's worker serves; the first is where runs start by default. */
   taskQueues: [string, ...string[]];
   /** Base address of the Temporal Web UI; null when there is nothing to guess it from. */
@@ -158,6 +161,7 @@ export function readConfig(env: Environment = process.env): Config {
     stepsAtOnce: settings.SENTINEL_STEPS_AT_ONCE ?? null,
     checkpoints: settings.SENTINEL_CHECKPOINTS ?? true,
     graceMs: 1000 * (settings.SENTINEL_GRACE_SECONDS ?? GRACE_SECONDS),
+    silentMs: 1000 * (settings.SENTINEL_SILENT_SECONDS ?? SILENT_SECONDS),
     taskQueues: taskQueues(settings.SENTINEL_TASK_QUEUES),
     webUrl: webUrl(settings, embedded),
     preferredPorts: {
@@ -228,6 +232,7 @@ export function settingsFingerprint(config: Config): string {
     config.stepsAtOnce,
     config.checkpoints,
     config.graceMs,
+    config.silentMs,
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }

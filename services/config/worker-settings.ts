@@ -25,6 +25,9 @@ export const DEPLOYMENT = 'sentinel';
  */
 export const GRACE_SECONDS = 60;
 
+/** A worker whose event loop is silent for so long is ended, unless SENTINEL_SILENT_SECONDS says otherwise. */
+export const SILENT_SECONDS = 30;
+
 const SECRET_LENGTH_MIN = 16;
 const WEBHOOK_PORT = 7246;
 
@@ -84,6 +87,13 @@ export const WORKER_SETTINGS = {
     .number({ error: 'must be a number of seconds' })
     .int('must be a whole number of seconds')
     .min(1, 'must be at least 1')
+    .max(86_400, 'must be at most 86400')
+    .optional(),
+  /** 0: nobody watches over the event loop. */
+  SENTINEL_SILENT_SECONDS: z.coerce
+    .number({ error: 'must be a number of seconds' })
+    .int('must be a whole number of seconds')
+    .min(0, 'must be at least 0')
     .max(86_400, 'must be at most 86400')
     .optional(),
   SENTINEL_BUILD_ID: z

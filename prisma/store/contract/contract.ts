@@ -18,6 +18,7 @@ import type { Signals } from './event-contract.ts';
 import type { Executions } from './execution-contract.ts';
 import type { GroupStore } from './group-contract.ts';
 import type { Incidents } from './incident-contract.ts';
+import type { LostSteps } from './lost-steps-contract.ts';
 import type { LimitStore, NotificationStore } from './models/limit-contract.ts';
 import type { OpenSession, Session } from './session-contract.ts';
 import type { Subscription } from './subscription.ts';
@@ -306,6 +307,7 @@ export interface Store {
   chat: Chat;
   spending: SpendingStore;
   incidents: Incidents;
+  lostSteps: LostSteps;
   limits: LimitStore;
   groups: GroupStore;
   notifications: NotificationStore;

@@ -1,0 +1,91 @@
+/** A step that holds the event loop of its worker: the worker ends by itself, and the step fails after three of them. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Step } from '../../../language/model.ts';
+import { once, shell } from '../harness/definitions.ts';
+import { Harness, until } from '../harness/harness.ts';
+import type { WorkerProcess } from '../harness/worker-process.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await Harness.open();
+  writeFileSync(
+    join(harness.project, 'sentinel.config.ts'),
+    `
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineCommand, z } from 'sentinel-engine/commands';
+
+export default {
+  commands: [
+    defineCommand({
+      name: 'own/hold', description: 'Computes.', permission: 'read', speed: 'long',
+      params: z.strictObject({ seconds: z.number() }), result: z.object({ seconds: z.number() }),
+      run: async ({ seconds }, { project }) => {
+        appendFileSync(join(project, 'holds.txt'), seconds + '\\n');
+        const end = Date.now() + 1000 * seconds;
+        while (Date.now() < end);
+        return { seconds };
+      },
+    }),
+  ],
+};
+`,
+  );
+});
+afterAll(() => harness.close());
+
+const start = (): Promise<WorkerProcess> =>
+  harness.startWorker({ SENTINEL_PROJECT: harness.project, SENTINEL_SILENT_SECONDS: '4' });
+const hold = (seconds: number): Step => ({
+  type: 'command',
+  command: 'own/hold',
+  params: { seconds },
+  outputTo: 'held',
+});
+const begun = (): number => {
+  try {
+    return readFileSync(join(harness.project, 'holds.txt'), 'utf8').trim().split('\n').length;
+  } catch {
+    return 0;
+  }
+};
+
+test('each worker ends by itself, the step fails after three, and what ran beside it goes on', async () => {
+  let worker = await start();
+  const beside = await harness.start(once('beside', [shell('sleep 3; echo done', { outputTo: 'said' })]));
+  const held = await harness.start(once('held', [hold(600)]));
+  for (let lost = 1; lost <= 3; lost += 1) {
+    await until(() => !worker.isAlive, 120_000);
+    expect(worker.output).toContain('the event loop has not answered');
+    expect(worker.output).toContain(`${held} steps.0`);
+    worker = await start();
+  }
+  const ended = await harness.result(held);
+  expect(ended).toMatchObject({ outcome: 'failed', failure: { code: 'STEP_HOLDS_WORKER' } });
+  expect(worker.isAlive).toBe(true);
+  expect(begun()).toBe(3);
+  expect(await harness.result(beside)).toMatchObject({ outcome: 'completed' });
+  await worker.stop();
+}, 300_000);
+
+test('a step that computes for a while, a worker that was stopped, and one that somebody kills are nothing of it', async () => {
+  const worker = await start();
+  const before = begun();
+  const { result } = await harness.run(once('honest', [hold(1.5)]));
+  expect(result).toMatchObject({ outcome: 'completed' });
+  worker.signal('SIGSTOP');
+  await sleep(8_000);
+  worker.signal('SIGCONT');
+  await sleep(2_000);
+  expect(worker.isAlive).toBe(true);
+  const handle = await harness.start(once('killed', [hold(2)]));
+  await until(() => begun() === before + 2);
+  await worker.kill9();
+  const next = await start();
+  expect(await harness.result(handle)).toMatchObject({ outcome: 'completed' });
+  expect(worker.output).not.toContain('has not answered');
+  await next.stop();
+}, 300_000);
