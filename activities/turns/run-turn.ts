@@ -23,11 +23,10 @@ import type { Models } from '../models/open-models.ts';
 import { callsOf, textOf, type AnswerBlock, type Message, type ToolCallBlock } from '../models/port/message.ts';
 import { TurnError } from '../models/port/turn-failure.ts';
 import {
-  EFFORTS,
   TURN_LIMITS,
   type Delta,
-  type Effort,
   type Tool,
+  type TurnOptions,
   type TurnReply,
   type TurnResult,
 } from '../models/port/turn.ts';
@@ -35,7 +34,13 @@ import { failureOf } from '../models/provider/take-turn.ts';
 import { costOf } from '../models/records/cost.ts';
 import { wireName } from '../../language/models/tool-names.ts';
 import { NO_MODEL } from '../models/resolve/resolve-model.ts';
-import { liveModels, type Answerers, type AnsweringModel, type Found } from './cassettes/answering.ts';
+import {
+  liveModels,
+  type Answerers,
+  type AnsweringModel,
+  type Found,
+  type ModelRequest,
+} from './cassettes/answering.ts';
 import { Player } from './cassettes/player.ts';
 import { Recorder } from './cassettes/recorder.ts';
 import type { Shelf } from './cassettes/shelf.ts';
@@ -49,13 +54,15 @@ import { maskConversed } from './mask-conversed.ts';
 import { highlight } from './prompts/highlight.ts';
 import type { LiveTurn } from './live/live-turn.ts';
 import { toolsInText } from './prompts/tools-in-text.ts';
+import { TurnTapes } from './raw-answers.ts';
 import { keepFailed, spentIn } from './spending.ts';
 import { callsInText } from './tools/text-calls.ts';
 import { toolsFor } from './tools/tools.ts';
+import { optionsOf, toolsOf } from './turn-options.ts';
 import { turnFailure, unusableAnswer } from './turn-failures.ts';
 
 export interface TurnParts {
-  store: Pick<Store, 'conversations' | 'spending' | 'cassettes'>;
+  store: Pick<Store, 'conversations' | 'spending' | 'cassettes' | 'rawAnswers'>;
   registry: Pick<Registry, 'find'>;
   /** Null: none are configured. */
   models: Pick<Models, 'resolve' | 'turn'> | null;
@@ -81,7 +88,7 @@ export interface TurnPlace {
 }
 
 /** `isAgain`: somebody asked for the turn before. `recorder`: answers, and remembers it. `isPaid`: a model is asked. */
-type AskPlace = TurnPlace & { isAgain: boolean; recorder: Recorder; isPaid: boolean };
+type AskPlace = TurnPlace & { isAgain: boolean; recorder: Recorder; isPaid: boolean; tapes: TurnTapes };
 
 export async function runTurn(parts: TurnParts, request: TurnRequest, place: TurnPlace): Promise<TurnOutcome> {
   const { conversations } = parts.store;
@@ -103,7 +110,8 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
   const recorder = new Recorder(
     replay === null ? ownModels(parts) : new Player(parts.store.cassettes, replay, { ...of, turn, asker, run }),
   );
-  const taken = await paid(parts, request, { ...place, isAgain, recorder, isPaid }, { rows, plan });
+  const tapes = new TurnTapes(parts.store, { ...of, turn, attempt: place.attempt }, asker);
+  const taken = await paid(parts, request, { ...place, isAgain, recorder, isPaid, tapes }, { rows, plan });
   void place.live?.end();
   if ('compacted' in taken) return taken.compacted;
   const { asked, outcome } = taken;
@@ -112,7 +120,7 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
   const answer = { outcome: outcome as unknown as JsonObject, ...recordOf(asked) };
   try {
     const kept = await conversations.answer(of, turn, answer, message as unknown as JsonObject, {
-      attempt: place.attempt,
+      attempt: tapes.payer,
       spent,
       asked: { asker, requests: recorder.requests },
     });
@@ -120,7 +128,7 @@ export async function runTurn(parts: TurnParts, request: TurnRequest, place: Tur
   } catch (error) {
     if (isAway(error)) throw error;
     const failure = unusableAnswer(error, detailsOf(asked.reply, asked.model));
-    if (isPaid) await keepFailed(parts.store, { ...of, turn, attempt: place.attempt }, failure);
+    if (isPaid) await keepFailed(parts.store, { ...of, turn, attempt: tapes.payer }, failure);
     throw failure;
   }
 }
@@ -166,15 +174,15 @@ async function paid(
   said: Said,
 ): Promise<{ asked: Answered; outcome: TurnOutcome } | { compacted: TurnOutcome }> {
   const { conversation, turn } = request;
-  const of = { handle: place.run.handle, conversation, turn, attempt: place.attempt };
+  const of = { handle: place.run.handle, conversation, turn };
   try {
     const asked = await ask(parts, request, place, said);
     if (!('compacted' in asked)) return { asked, outcome: usableOutcome(asked, request.settings) };
     // What it cost stands with the compaction.
-    await parts.store.spending.withdraw(of);
+    await parts.store.spending.withdraw({ ...of, attempt: place.tapes.payer });
     return asked;
   } catch (error) {
-    if (place.isPaid) await keepFailed(parts.store, of, error);
+    if (place.isPaid) await keepFailed(parts.store, { ...of, attempt: place.tapes.payer }, error);
     if (error instanceof Failure)
       await parts.store.cassettes.keep({ ...of, asker: place.asker }, place.recorder.requests);
     throw error;
@@ -233,7 +241,7 @@ interface Asked extends Said {
 async function askModel(
   { store, limiter }: TurnParts,
   request: TurnRequest,
-  { run, attempt, asker, timeoutMs, live, masker = ownMasker(), recorder, isPaid }: AskPlace,
+  { run, attempt, asker, timeoutMs, live, masker = ownMasker(), recorder, isPaid, tapes }: AskPlace,
   { rows, plan, prompts: contextPrompts, found, tools, options, signal }: Asked,
 ): Promise<Answered | { compacted: TurnOutcome }> {
   const { settings } = request;
@@ -243,7 +251,7 @@ async function askModel(
   const inText = settings.parseToolCalls === true && tools.length > 0 && !facts.tools;
   const besides = besidesOf(request, tools, inText);
   const limits = { wallMs: Math.min(timeoutMs, TURN_LIMITS.wallMs) };
-  const send: Send = (told, summaryTokens) => {
+  const send: Send = async (told, summaryTokens) => {
     const isSummary = summaryTokens !== undefined;
     const turn = {
       ...maskConversed(withBesides(readRows(told), besides, inText), masker),
@@ -252,11 +260,14 @@ async function askModel(
     const own = isSummary ? { ...withoutSchema, maxTokens: summaryTokens } : options;
     // A summary is nothing that the model says to anybody.
     const onDelta = isSummary ? {} : { onDelta: (delta: Delta): void => live?.hear(delta) };
-    const sent = (): Promise<TurnResult> =>
-      found.turn({ ...turn, ...own, cache: '5m' }, { signal, limits, ...onDelta });
-    if (!isPaid || limiter === undefined) return sent();
+    const asking: ModelRequest = { ...turn, ...own, cache: '5m' };
+    const sent = (rest: Pick<TurnOptions, 'tape'>): Promise<TurnResult> =>
+      found.turn(asking, { signal, limits, ...onDelta, ...rest });
+    if (!isPaid) return sent({});
+    const tape = await tapes.of(model, asking);
+    if (limiter === undefined || tape.kept !== null) return sent({ tape });
     const use = { id: useOf(run.handle, `${request.conversation}/turn.${request.turn}`), timeoutMs, signal };
-    return limiter.provider(model.provider, use, sent);
+    return limiter.provider(model.provider, use, () => sent({ tape }));
   };
   const fixed = fixedTokens(tools, { inText, ...(schema === undefined ? {} : { schema }) });
   const asking = await askingFor(
@@ -281,26 +292,6 @@ async function askModel(
   };
   const estimated = estimatedTokens(rows, plan, fixed);
   return { reply, model, blocks: withTextCalls(reply, settings, tools), prompts, estimated };
-}
-
-function optionsOf({ temperature, maxTokens, thinking, schema }: TurnSettings): {
-  temperature?: number;
-  maxTokens?: number;
-  thinking?: Effort;
-  schema?: JsonObject;
-} {
-  const effort = EFFORTS.find((one) => one === thinking);
-  return {
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-    ...(effort === undefined ? {} : { thinking: effort }),
-    ...(isJsonObject(schema) ? { schema } : {}),
-  };
-}
-
-function toolsOf(tools: Tool[], { isFinal }: TurnSettings): { tools?: Tool[]; toolChoice?: 'none' } {
-  if (tools.length === 0) return {};
-  return { tools, ...(isFinal === true ? { toolChoice: 'none' as const } : {}) };
 }
 
 interface Beside {

@@ -22,6 +22,7 @@ import { calls } from './models/calls.ts';
 import { checkpoints } from './values/checkpoints.ts';
 import { chat } from './values/chat.ts';
 import { conversations } from './models/conversations.ts';
+import { rawAnswers } from './models/raw-answers.ts';
 import { records } from './values/records.ts';
 import { runEvents } from './runs/run-events.ts';
 import { runs } from './runs/runs.ts';
@@ -58,6 +59,7 @@ export function openStore(options: { url: string; poolSize?: number }): Store {
     conversations: conversations(database),
     cassettes: cassettes(database),
     evaluations: evaluations(database),
+    rawAnswers: rawAnswers(database),
     calls: calls(database),
     checkpoints: checkpoints(database),
     chat: chat(database),

@@ -123,7 +123,7 @@ export class Assembler {
 
   /** What an answer that broke off has cost, about; undefined where nothing came. */
   spent(): TokenUsage | undefined {
-    return this.#drafts.size === 0 ? undefined : this.#estimate();
+    return this.#drafts.size === 0 ? undefined : this.estimate();
   }
 
   finish({ reason, usage, model, requestId }: Ending): Omit<TurnReply, 'author' | 'omitted'> {
@@ -134,7 +134,7 @@ export class Assembler {
     return {
       blocks: mayRun ? blocks : blocks.filter(({ type }) => type !== 'tool-call'),
       stopReason,
-      usage: read.state === 'counted' ? { ...read.counts, estimated: false } : this.#estimate(),
+      usage: read.state === 'counted' ? { ...read.counts, estimated: false } : this.estimate(),
       ...(read.state === 'unusable' ? { isMiscounted: true } : {}),
       model: wordIn(model),
       requestId,
@@ -194,7 +194,8 @@ export class Assembler {
     return { blocks: blocks.filter((block) => block.type !== 'text' || block.text !== ''), isCut };
   }
 
-  #estimate(): TokenUsage {
+  /** About what was sent, and what came so far. */
+  estimate(): TokenUsage {
     const { blocks } = this.#blocks();
     const input = estimateRequest(this.#parts.request);
     // Of a call that was cut no block is left.

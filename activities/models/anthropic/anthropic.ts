@@ -4,6 +4,7 @@ import type { Json } from '../../../language/json.ts';
 import { guardedCall, saidIn, silentLogger } from '../http/call.ts';
 import type { Guard } from '../http/guard.ts';
 import { refusalOf } from '../http/refusal.ts';
+import type { Tape } from '../http/tape.ts';
 import { TURN_LIMITS, type TurnLimits } from '../port/turn.ts';
 import type { TurnError } from '../port/turn-failure.ts';
 import type { ListedModel, Provider, ReportedFacts } from '../provider/provider.ts';
@@ -27,7 +28,7 @@ export function anthropicProvider(settings: AnthropicSettings): Provider {
   const { name, apiKey, baseUrl, keyVariable: setting } = settings;
   const call = <Result>(
     model: string,
-    parts: { signal: AbortSignal; limits: TurnLimits; expects: 'events' | 'json' },
+    parts: { signal: AbortSignal; limits: TurnLimits; tape?: Tape | undefined; expects: 'events' | 'json' },
     ask: (client: Anthropic, guard: Guard) => Promise<Result>,
   ): Promise<Result> => {
     const subject = { name, model, setting };
@@ -47,10 +48,10 @@ export function anthropicProvider(settings: AnthropicSettings): Provider {
     isListed: false,
     setting,
     missing: apiKey === null ? `no key is set; set ${setting}` : null,
-    send: (request, { facts, names, assembler, signal, limits }) =>
-      call(request.model, { signal, limits, expects: 'events' }, async (client, guard) => {
+    send: (request, { facts, names, assembler, signal, limits, tape }) =>
+      call(request.model, { signal, limits, tape, expects: 'events' }, async (client, guard) => {
         const events = await client.messages.create(toWire(request, facts, names));
-        const asked = { name, model: request.model, requestId: () => guard.requestId };
+        const asked = { name, model: request.model, guard };
         return readEvents(events, assembler, asked);
       }),
     describe: (model, signal) =>

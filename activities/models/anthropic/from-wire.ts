@@ -3,6 +3,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Assembler, Ending } from '../answer/assembler.ts';
 import { truncated } from '../http/call.ts';
+import type { Guard } from '../http/guard.ts';
 import { objectOf, textOf } from '../http/fields.ts';
 import type { StopReason, TurnReply } from '../port/turn.ts';
 
@@ -21,7 +22,7 @@ type Counted = Partial<Record<keyof Anthropic.MessageDeltaUsage, unknown>> | nul
 export async function readEvents(
   events: AsyncIterable<Anthropic.RawMessageStreamEvent>,
   assembler: Assembler,
-  asked: { name: string; model: string; requestId: () => string | null },
+  asked: { name: string; model: string; guard: Pick<Guard, 'requestId' | 'keep'> },
 ): Promise<Omit<TurnReply, 'author' | 'omitted'>> {
   let { model } = asked;
   let reason: StopReason | null = null;
@@ -54,7 +55,8 @@ export async function readEvents(
     }
   }
   if (!isComplete || reason === null) throw truncated(asked.name);
-  return assembler.finish({ reason, usage: usageOf(counts), model, requestId: asked.requestId() });
+  await asked.guard.keep();
+  return assembler.finish({ reason, usage: usageOf(counts), model, requestId: asked.guard.requestId });
 }
 
 function startBlock(

@@ -8,6 +8,7 @@ import { fetchFromServer, RedirectedAway } from '../../http/same-server.ts';
 import { TurnError } from '../port/turn-failure.ts';
 import type { TurnLimits } from '../port/turn.ts';
 import { excerpt, refusalOf, type Refusal } from './refusal.ts';
+import { played, Recording, type Tape } from './tape.ts';
 import { watchLines } from './watch-lines.ts';
 
 /** The limits of a turn hold, and not those of the client below: a model may load for minutes. */
@@ -26,6 +27,7 @@ export interface GuardParts {
   limits: TurnLimits;
   /** What the answer has to be; lines of JSON are also checked one by one. */
   expects: 'events' | 'lines' | 'json';
+  tape?: Tape | undefined;
 }
 
 export class Guard {
@@ -37,6 +39,7 @@ export class Guard {
   /** What the server answered, where it refused. */
   refusal: Refusal | null = null;
   requestId: string | null = null;
+  #recording: Recording | null = null;
   /** Something of an answer came: it is paid for, whatever becomes of it. */
   isAnswered = false;
 
@@ -50,6 +53,11 @@ export class Guard {
 
   readonly #stop = (): void => this.#abort.abort();
 
+  /** Resolves when what came is kept: whoever reads an answer calls it before they make anything of it. */
+  async keep(): Promise<void> {
+    await this.#recording?.keep();
+  }
+
   /** Lets go of the connection, if there still is one. */
   close(): void {
     clearTimeout(this.#wall);
@@ -62,11 +70,20 @@ export class Guard {
     const timer = setTimeout(() => this.#timeOut('headers', limits.headersMs), limits.headersMs);
     const address = input instanceof Request ? input.url : String(input);
     try {
-      const response = await fetchFromServer(throughAgent, address, { ...init, signal: this.#abort.signal });
+      const { tape } = this.#parts;
+      const kept = tape?.kept ?? null;
+      const response =
+        kept === null
+          ? await fetchFromServer(throughAgent, address, { ...init, signal: this.#abort.signal })
+          : await played(kept);
       this.requestId = response.headers.get('request-id') ?? response.headers.get('x-request-id');
       if (!response.ok || this.#isOfAnotherKind(response)) throw await this.#refused(response);
       const lines = this.#parts.expects === 'lines' ? watchLines((line) => this.#brokenLine(line)) : null;
-      return new Response(this.#guarded(response, lines), { status: response.status, headers: response.headers });
+      if (tape !== undefined && kept === null) this.#recording = new Recording(tape, response);
+      return new Response(this.#guarded(response, lines, this.#recording), {
+        status: response.status,
+        headers: response.headers,
+      });
     } catch (error) {
       throw this.#found(error, address);
     } finally {
@@ -94,7 +111,11 @@ export class Guard {
   }
 
   /** The body, counted and watched. */
-  #guarded({ body }: Response, watch: ((bytes: Uint8Array) => void) | null): ReadableStream<Uint8Array> {
+  #guarded(
+    { body }: Response,
+    watch: ((bytes: Uint8Array) => void) | null,
+    recording: Recording | null = null,
+  ): ReadableStream<Uint8Array> {
     const { limits } = this.#parts;
     if (body === null) return new Blob([]).stream();
     const reader = body.getReader();
@@ -105,11 +126,14 @@ export class Guard {
         try {
           const { done, value } = await reader.read();
           if (done) {
+            clearTimeout(timer);
+            await recording?.keep();
             controller.close();
             return;
           }
           this.#spend(room, value);
           this.isAnswered ||= this.refusal === null;
+          recording?.add(value);
           watch?.(value);
           controller.enqueue(value);
         } catch (error) {

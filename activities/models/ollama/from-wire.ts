@@ -3,6 +3,7 @@ import type { ChatResponse } from 'ollama';
 import type { JsonObject } from '../../../language/json.ts';
 import type { Assembler, Ending } from '../answer/assembler.ts';
 import { truncated } from '../http/call.ts';
+import type { Guard } from '../http/guard.ts';
 import { TurnError } from '../port/turn-failure.ts';
 import type { StopReason, TurnReply } from '../port/turn.ts';
 
@@ -11,7 +12,7 @@ const REASONS: Readonly<Record<string, StopReason>> = { stop: 'end', length: 'ma
 export async function readLines(
   lines: AsyncIterable<ChatResponse>,
   assembler: Assembler,
-  asked: { name: string; model: string; hasTools: boolean; requestId: () => string | null },
+  asked: { name: string; model: string; hasTools: boolean; guard: Pick<Guard, 'requestId' | 'keep'> },
 ): Promise<Omit<TurnReply, 'author' | 'omitted'>> {
   let last: ChatResponse | null = null;
   let calls = 0;
@@ -32,11 +33,12 @@ export async function readLines(
   if (last === null) throw truncated(asked.name);
   const isEmpty = assembler.isSilent && (asked.hasTools || last.done_reason === 'load');
   if (isEmpty && last.done_reason !== 'length') throw lostCall(asked);
+  await asked.guard.keep();
   return assembler.finish({
     reason: REASONS[last.done_reason] ?? 'end',
     usage: usageOf(last),
     model: last.model === '' || last.model === undefined ? asked.model : last.model,
-    requestId: asked.requestId(),
+    requestId: asked.guard.requestId,
   });
 }
 

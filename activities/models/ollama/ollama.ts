@@ -3,6 +3,7 @@ import { Ollama, type ShowResponse } from 'ollama';
 import { guardedCall } from '../http/call.ts';
 import type { Guard } from '../http/guard.ts';
 import { refusalOf } from '../http/refusal.ts';
+import type { Tape } from '../http/tape.ts';
 import { truncated } from '../http/call.ts';
 import { TURN_LIMITS, type TurnLimits } from '../port/turn.ts';
 import type { TurnError } from '../port/turn-failure.ts';
@@ -29,7 +30,7 @@ export function ollamaProvider({ name, address }: OllamaSettings): Provider {
   const setting = 'OLLAMA_HOST';
   const call = <Result>(
     model: string,
-    parts: { signal: AbortSignal; limits: TurnLimits; expects: 'lines' | 'json' },
+    parts: { signal: AbortSignal; limits: TurnLimits; tape?: Tape | undefined; expects: 'lines' | 'json' },
     ask: (client: Ollama, guard: Guard) => Promise<Result>,
   ): Promise<Result> => {
     const subject = { name, model, setting };
@@ -49,11 +50,16 @@ export function ollamaProvider({ name, address }: OllamaSettings): Provider {
     isListed: true,
     setting,
     missing: null,
-    send: (request, { facts, names, assembler, signal, limits }) =>
-      call(request.model, { signal, limits, expects: 'lines' }, async (client, guard) => {
+    send: (request, { facts, names, assembler, signal, limits, tape }) =>
+      call(request.model, { signal, limits, tape, expects: 'lines' }, async (client, guard) => {
         const lines = await client.chat(toWire(request, facts, names));
         const hasTools = (request.tools?.length ?? 0) > 0;
-        return readLines(lines, assembler, { name, model: request.model, hasTools, requestId: () => guard.requestId });
+        return readLines(lines, assembler, {
+          name,
+          model: request.model,
+          hasTools,
+          guard,
+        });
       }),
     describe: (model, signal) =>
       call(model, { signal, limits: briefly, expects: 'json' }, async (client) =>

@@ -3,6 +3,7 @@ import type OpenAI from 'openai';
 import type { Json, JsonObject } from '../../../language/json.ts';
 import type { Assembler, Ending } from '../answer/assembler.ts';
 import { truncated } from '../http/call.ts';
+import type { Guard } from '../http/guard.ts';
 import { objectOf, textOf } from '../http/fields.ts';
 import type { StopReason, TurnReply } from '../port/turn.ts';
 
@@ -20,7 +21,7 @@ const THOUGHTS = ['reasoning', 'reasoning_content', 'reasoning_text'];
 export async function readChunks(
   chunks: AsyncIterable<OpenAI.Chat.ChatCompletionChunk>,
   assembler: Assembler,
-  asked: { name: string; model: string; requestId: () => string | null },
+  asked: { name: string; model: string; guard: Pick<Guard, 'requestId' | 'keep'> },
 ): Promise<Omit<TurnReply, 'author' | 'omitted'>> {
   let { model } = asked;
   let reason: StopReason | null = null;
@@ -47,7 +48,8 @@ export async function readChunks(
     if (textOf(delta['refusal']) !== '') reason = 'refusal';
   }
   if (reason === null) throw truncated(asked.name);
-  return assembler.finish({ reason, usage, model, requestId: asked.requestId() });
+  await asked.guard.keep();
+  return assembler.finish({ reason, usage, model, requestId: asked.guard.requestId });
 }
 
 type CallDelta = OpenAI.Chat.ChatCompletionChunk.Choice.Delta.ToolCall;

@@ -4,6 +4,7 @@ import type { Json } from '../../../language/json.ts';
 import { guardedCall, saidIn, silentLogger } from '../http/call.ts';
 import type { Guard } from '../http/guard.ts';
 import { refusalOf } from '../http/refusal.ts';
+import type { Tape } from '../http/tape.ts';
 import { TurnError } from '../port/turn-failure.ts';
 import { TURN_LIMITS, type TurnLimits } from '../port/turn.ts';
 import type { Provider } from '../provider/provider.ts';
@@ -35,7 +36,7 @@ export function openAiProvider(settings: OpenAiSettings): Provider {
   const configured = isOpenAi(baseUrl) || !dialect.effort ? {} : { thinking: { kind: 'effort' as const } };
   const call = <Result>(
     model: string,
-    parts: { signal: AbortSignal; limits: TurnLimits; expects: 'events' | 'json' },
+    parts: { signal: AbortSignal; limits: TurnLimits; tape?: Tape | undefined; expects: 'events' | 'json' },
     ask: (guard: Guard) => Promise<Result>,
   ): Promise<Result> => {
     const subject = { name, model, setting };
@@ -64,11 +65,11 @@ export function openAiProvider(settings: OpenAiSettings): Provider {
     setting,
     // A server of one's own often takes no key.
     missing: apiKey === null && settings.baseUrl === null ? `no key is set; set ${setting}` : null,
-    send: (request, { names, assembler, signal, limits }) =>
-      call(request.model, { signal, limits, expects: 'events' }, async (guard) => {
+    send: (request, { names, assembler, signal, limits, tape }) =>
+      call(request.model, { signal, limits, tape, expects: 'events' }, async (guard) => {
         const client = await clientFor({ apiKey, baseUrl }, guard);
         const chunks = await client.chat.completions.create(toWire(request, dialect, names));
-        return readChunks(chunks, assembler, { name, model: request.model, requestId: () => guard.requestId });
+        return readChunks(chunks, assembler, { name, model: request.model, guard });
       }),
     async describe(model, signal) {
       const ask = asking(model, signal);

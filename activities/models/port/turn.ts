@@ -3,6 +3,7 @@
  * never more; retrying is the caller's. It ends in a reply or in a failure of a closed union; only a
  * cancelled turn throws, and what it throws is the reason of the signal.
  */
+import type { RawAnswer } from '../../../prisma/store/contract/models/raw-answer-contract.ts';
 import type { JsonObject } from '../../../language/json.ts';
 import type { AnswerBlock, Message } from './message.ts';
 import type { TurnFailure } from './turn-failure.ts';
@@ -114,8 +115,17 @@ export const TURN_LIMITS: TurnLimits = {
   answerBytesMax: 4 * 1024 * 1024,
 };
 
+/** Keeps what comes, or has it already (activities/models/http/tape.ts). */
+export interface TurnTape {
+  kept: RawAnswer | null;
+  /** `spent`: about what it cost. */
+  keep(answer: RawAnswer, spent: TokenUsage): Promise<void>;
+}
+
 export interface TurnOptions {
   signal: AbortSignal;
+  /** Absent: what comes is kept nowhere before it is read. */
+  tape?: TurnTape;
   onDelta?: (delta: Delta) => void;
   limits?: Partial<TurnLimits>;
 }

@@ -4,6 +4,7 @@
  * take-turn.ts and by the `Assembler`.
  */
 import type { Assembler } from '../answer/assembler.ts';
+import type { Tape } from '../http/tape.ts';
 import type { ModelFacts } from '../records/facts.ts';
 import type { WireNames } from '../request/wire-names.ts';
 import type { TurnLimits, TurnReply, TurnRequest } from '../port/turn.ts';
@@ -14,6 +15,8 @@ export interface Sending {
   assembler: Assembler;
   signal: AbortSignal;
   limits: TurnLimits;
+  /** For the bytes of the answer, where there are any. */
+  tape?: Tape | undefined;
 }
 
 /** What a provider says of a model, where it says anything; what is absent the record answers. */

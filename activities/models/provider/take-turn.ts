@@ -26,8 +26,17 @@ export async function takeTurn(
     const { request, omitted } = fitRequest(asked, facts, author);
     const names = wireNames(request.tools ?? []);
     const { answerBytesMax } = limits;
-    assembler = new Assembler({ request, names, answerBytesMax, onDelta: options.onDelta });
-    const reply = await provider.send(request, { facts, names, assembler, signal: options.signal, limits });
+    const reading = new Assembler({ request, names, answerBytesMax, onDelta: options.onDelta });
+    assembler = reading;
+    const { tape } = options;
+    const reply = await provider.send(request, {
+      facts,
+      names,
+      assembler,
+      signal: options.signal,
+      limits,
+      tape: tape && { kept: tape.kept, keep: (answer) => tape.keep(answer, reading.estimate()) },
+    });
     const window = request.window ?? facts.window;
     checkForgotten(request, reply.usage, window, author);
     return { ok: true, reply: { ...reply, author, omitted } };

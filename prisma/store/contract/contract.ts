@@ -22,6 +22,7 @@ import type { LostSteps } from './lost-steps-contract.ts';
 import type { LimitStore, NotificationStore } from './models/limit-contract.ts';
 import type { OpenSession, Session } from './session-contract.ts';
 import type { Subscription } from './subscription.ts';
+import type { RawAnswers } from './models/raw-answer-contract.ts';
 import type { SpendingStore } from './models/spending-contract.ts';
 import type { TriggerStore } from './trigger-contract.ts';
 import type { WebhookStore } from './webhook-contract.ts';
@@ -302,6 +303,7 @@ export interface Store {
   conversations: Conversations;
   cassettes: Cassettes;
   evaluations: Evaluations;
+  rawAnswers: RawAnswers;
   calls: Calls;
   checkpoints: Checkpoints;
   chat: Chat;

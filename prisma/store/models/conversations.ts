@@ -83,6 +83,11 @@ export function conversations(database: Database): Conversations {
           queryOn<Row>(client, text, values);
         const kept = await keepAnswer(client, of, turn, answer);
         if (spent !== null) await settleSpending(query, { ...of, turn, attempt }, 'answered', spent);
+        await query('delete from raw_answers where handle = $1 and conversation = $2 and turn = $3', [
+          of.handle,
+          of.conversation,
+          turn,
+        ]);
         if (kept !== null) return kept;
         await addWith(query, of, [{ turn, part: 0, message }]);
         if (asked.requests.length > 0) await keepRequests(query, { ...of, turn, asker: asked.asker }, asked.requests);

@@ -7,7 +7,7 @@ import { builtInCommands, createRegistry } from '../../../activities/commands/re
 import { Failure } from '../../../activities/failures/failures.ts';
 import { Models } from '../../../activities/models/open-models.ts';
 import { NO_SETTINGS } from '../../../activities/models/resolve/settings.ts';
-import { runTurn } from '../../../activities/turns/run-turn.ts';
+import { runTurn, type TurnParts } from '../../../activities/turns/run-turn.ts';
 import type { TurnRequest } from '../../../interpreter/contract.ts';
 import type { TurnOutcome } from '../../../interpreter/effect.ts';
 import type { CostSum } from '../../../prisma/store/contract/models/spending-contract.ts';
@@ -50,15 +50,23 @@ afterAll(async () => {
   await double.close();
 });
 
+/** As the driver says it that the database went away in the middle. */
+const away = (): Error => new Error('Connection terminated unexpectedly');
+
 let runs = 0;
 const handle = (): string => `paid-${(runs += 1)}`;
 const totalOf = async (run: string): Promise<CostSum> =>
   (await opened.store.spending.sum({ handle: run, by: 'model' })).total;
 
 describe.each(WIRES)('%s', (_name, wire) => {
-  const take = (run: string, attempt: string, request: Partial<TurnRequest> = {}): Promise<TurnOutcome> =>
+  const take = (
+    run: string,
+    attempt: string,
+    request: Partial<TurnRequest> = {},
+    store: TurnParts['store'] = opened.store,
+  ): Promise<TurnOutcome> =>
     runTurn(
-      { store: opened.store, registry, models },
+      { store, registry, models },
       {
         conversation: 'steps.0@1',
         turn: 1,
@@ -140,6 +148,35 @@ describe.each(WIRES)('%s', (_name, wire) => {
     expect(asked() - before).toBeLessThanOrEqual(1);
     if (asked() > before) expect((await totalOf(run)).output).toBeGreaterThan(0);
     double.forget();
+  });
+
+  test('an answer that could not be written is read again, and not asked for again', async () => {
+    const run = handle();
+    double.next(answered('Hello.', '70'));
+    const before = asked();
+    const lost = { ...opened.store.conversations, answer: () => Promise.reject(away()) };
+    await expect(take(run, 'one', {}, { ...opened.store, conversations: lost })).rejects.toThrow(
+      'Connection terminated',
+    );
+    const [charged] = [await totalOf(run)];
+    expect(charged).toMatchObject({ requests: 1, failed: 0, lost: 0, estimated: 1 });
+    expect(charged.usd).toBeGreaterThan(0);
+    expect(await take(run, 'two')).toMatchObject({ text: 'Hello.' });
+    expect(asked() - before).toBe(1);
+    expect(await totalOf(run)).toMatchObject({ requests: 1, failed: 0, lost: 0, estimated: 0, input: 11, output: 70 });
+    expect(await opened.database.query('select 1 from raw_answers where handle = $1', [run])).toEqual([]);
+  });
+
+  test('one that ended too early is not asked for again by another attempt either', async () => {
+    const run = handle();
+    const events = wire.events({ parts: [{ text: ['x'.repeat(400)] }], reason: wire.reasons.end });
+    double.next(streamed(wire, events.slice(0, -3)));
+    const before = asked();
+    const first: unknown = await take(run, 'one').catch((error: unknown) => error);
+    const second: unknown = await take(run, 'two').catch((error: unknown) => error);
+    expect([first, second]).toMatchObject([{ code: 'MODEL_ANSWER_BROKEN' }, { code: 'MODEL_ANSWER_BROKEN' }]);
+    expect(asked() - before).toBe(1);
+    expect(await totalOf(run)).toMatchObject({ requests: 1, failed: 1 });
   });
 
   test('an answer that fits its schema, which holds itself within bounds, is an answer', async () => {

@@ -47,7 +47,7 @@ const take = (handle: string, attempt: string, signal = new AbortController().si
       settings: {},
       opening: { messages: [], images: [], prompt: 'Hello?' },
     },
-    { run: { handle, project: '/' }, asker: 'steps.0@1/turn', attempt, timeoutMs: 60_000, signal },
+    { run: { handle, project: '/' }, asker: `steps.0@1/turn ${attempt}`, attempt, timeoutMs: 60_000, signal },
   );
 
 const said = (text: string, usage = { input: 100, output: 50 }): string[] =>

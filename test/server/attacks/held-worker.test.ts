@@ -3,14 +3,17 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SentinelClient } from '../../../client/client.ts';
 import type { Step } from '../../../language/model.ts';
 import { once, shell } from '../harness/definitions.ts';
 import { Harness, until } from '../harness/harness.ts';
 import type { WorkerProcess } from '../harness/worker-process.ts';
 
 let harness: Harness;
+let client: SentinelClient;
 beforeAll(async () => {
   harness = await Harness.open();
+  client = new SentinelClient({ env: harness.env, startsServices: false });
   writeFileSync(
     join(harness.project, 'sentinel.config.ts'),
     `
@@ -35,7 +38,10 @@ export default {
 `,
   );
 });
-afterAll(() => harness.close());
+afterAll(async () => {
+  await client.close();
+  await harness.close();
+});
 
 const start = (): Promise<WorkerProcess> =>
   harness.startWorker({ SENTINEL_PROJECT: harness.project, SENTINEL_SILENT_SECONDS: '4' });
@@ -45,6 +51,8 @@ const hold = (seconds: number): Step => ({
   params: { seconds },
   outputTo: 'held',
 });
+const run = async (...steps: Step[]): Promise<string> =>
+  (await client.start(once('held', steps), { project: harness.project })).handle;
 const begun = (): number => {
   try {
     return readFileSync(join(harness.project, 'holds.txt'), 'utf8').trim().split('\n').length;
@@ -55,8 +63,8 @@ const begun = (): number => {
 
 test('each worker ends by itself, the step fails after three, and what ran beside it goes on', async () => {
   let worker = await start();
-  const beside = await harness.start(once('beside', [shell('sleep 3; echo done', { outputTo: 'said' })]));
-  const held = await harness.start(once('held', [hold(600)]));
+  const beside = await run(shell('sleep 3; echo done', { outputTo: 'said' }));
+  const held = await run(hold(600));
   for (let lost = 1; lost <= 3; lost += 1) {
     await until(() => !worker.isAlive, 120_000);
     expect(worker.output).toContain('the event loop has not answered');
@@ -74,14 +82,14 @@ test('each worker ends by itself, the step fails after three, and what ran besid
 test('a step that computes for a while, a worker that was stopped, and one that somebody kills are nothing of it', async () => {
   const worker = await start();
   const before = begun();
-  const { result } = await harness.run(once('honest', [hold(1.5)]));
-  expect(result).toMatchObject({ outcome: 'completed' });
+  const honest = await run(hold(1.5));
+  expect(await harness.result(honest)).toMatchObject({ outcome: 'completed' });
   worker.signal('SIGSTOP');
   await sleep(8_000);
   worker.signal('SIGCONT');
   await sleep(2_000);
   expect(worker.isAlive).toBe(true);
-  const handle = await harness.start(once('killed', [hold(2)]));
+  const handle = await run(hold(2));
   await until(() => begun() === before + 2);
   await worker.kill9();
   const next = await start();

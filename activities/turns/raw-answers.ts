@@ -1,0 +1,41 @@
+/** What a turn's requests were answered, kept and charged before it is read; and who of its attempts pays. */
+import { createHash } from 'node:crypto';
+import type { Store } from '../../prisma/store/contract/contract.ts';
+import type { SpendingOf } from '../../prisma/store/contract/models/spending-contract.ts';
+import type { TokenUsage } from '../../language/models/token-usage.ts';
+import type { TurnTape } from '../models/port/turn.ts';
+import { costOf } from '../models/records/cost.ts';
+import type { AnsweringModel, ModelRequest } from './cassettes/answering.ts';
+
+export class TurnTapes {
+  readonly #store: Pick<Store, 'rawAnswers' | 'spending'>;
+  readonly #of: SpendingOf;
+  readonly #asker: string;
+  /** The attempt in whose row the cost stands. */
+  payer: string;
+
+  constructor(store: Pick<Store, 'rawAnswers' | 'spending'>, of: SpendingOf, asker: string) {
+    this.#store = store;
+    this.#of = of;
+    this.#asker = asker;
+    this.payer = of.attempt;
+  }
+
+  async of({ name, facts }: AnsweringModel, request: ModelRequest): Promise<TurnTape> {
+    const digest = createHash('sha256')
+      .update(JSON.stringify([name, request]))
+      .digest('hex');
+    const of = { ...this.#of, asker: this.#asker, request: digest };
+    const kept = await this.#store.rawAnswers.find(of);
+    if (kept !== null && kept.attempt !== this.payer) {
+      // This attempt asks nobody.
+      await this.#store.spending.withdraw({ ...this.#of, attempt: this.payer });
+      this.payer = kept.attempt;
+    }
+    return {
+      kept,
+      keep: (answer, tokens: TokenUsage) =>
+        this.#store.rawAnswers.keep(of, answer, { model: name, tokens, usd: costOf(tokens, facts.prices) }),
+    };
+  }
+}
