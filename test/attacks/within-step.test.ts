@@ -46,7 +46,7 @@ describe('what is left to a person is refused inside a step', () => {
     'resume nightly',
     'step skip nightly steps.2',
     'undo nightly --force',
-    'mcp accept github',
+    'mcp accept github 0123456789abcdef',
     'trust',
   ])('sentinel %s', async (verb) => {
     const project = await temporaryFolder();
