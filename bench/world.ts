@@ -1,14 +1,14 @@
 /** The stage with a worker on either side, and the two ways to run something on it from start to result. */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { Client, Connection } from '@temporalio/client';
+import { Connection, type Client } from '@temporalio/client';
 import { builtInCatalogue } from '../activities/commands/catalogue.ts';
 import type { Catalogue } from '../language/catalogue.ts';
 import type { Definition } from '../language/model.ts';
 import { startRun } from '../runs/start-run.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { openStore } from '../prisma/store/open-store.ts';
-import { dataConverter } from '../runs/temporal-connection.ts';
+import { sealedClient } from '../runs/temporal-connection.ts';
 import { keysIn, newKeyText } from '../services/config/seal-key.ts';
 import { LOOK, LOOK_FACTS, NOOP, NOOP_FACTS, seeding } from './definitions.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -58,7 +58,7 @@ async function worldOn(stage: Stage): Promise<World> {
   const store = openStore({ url: databaseUrl });
   const connection = await Connection.connect({ address });
   const keys = keysIn(await store.sealKey(newKeyText()));
-  const client = new Client({ connection, dataConverter: dataConverter(store, keys) });
+  const client = sealedClient({ connection, namespace: 'default', store, keys });
   const catalogue = { ...builtInCatalogue(), [NOOP]: NOOP_FACTS, [LOOK]: LOOK_FACTS };
   const twinBundle = await writeTwinBundle(stage.folder);
   const fork: World['fork'] = (side, own = {}) =>

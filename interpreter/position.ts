@@ -314,6 +314,8 @@ export interface Position {
   told?: Telling[];
   /** The latest of these, said to a turn or not (tellsKeptMax), so that none is taken twice. */
   heard?: Pick<Telling, 'id' | 'key'>[];
+  /** The latest messages that were sent to the run, so that none is taken twice; older ones are not taken at all. */
+  taken?: { until: number; latest: { id: string; at: number }[] };
   /** Paths of steps that are skipped the next time they are reached. */
   skips?: string[];
   /** From when it first asked for its group. */

@@ -137,6 +137,7 @@ export const FAILURE_CODES = {
   MODEL_UNSUPPORTED: 'A model lacks what a step needs',
   MODE_FORBIDS: "The run's mode does not allow what a step does",
   NESTING_TOO_DEEP: 'Sentinels are nested deeper than allowed',
+  NOT_SEALED: 'Something reached a run, or came from one, without a seal of this installation',
   NO_CHECKS_FOUND: 'A project has no checks that can be run',
   PASSAGE_AMBIGUOUS: 'A passage to edit is in the file more than once',
   PASSAGE_NOT_FOUND: 'A passage to edit is not in the file',

@@ -23,6 +23,7 @@ export type ClientErrorCode =
   | 'ANSWER_REFUSED'
   | 'ANSWERED_ALREADY'
   | 'NO_ANSWER'
+  | 'NOT_SEALED'
   | EditRefusal['code']
   | TellRefusal['code']
   | EventFault['code']

@@ -26,6 +26,7 @@ import {
   type ControlVerb,
   type RunState,
 } from '../workflows/messages/messages.ts';
+import { NOT_SEALED, unsealedFinding } from '../workflows/messages/unsealed.ts';
 import { ClientError } from './client-error.ts';
 
 const ANSWER_MAX_MS = 30_000;
@@ -105,13 +106,22 @@ async function asking<Answer>(
   const deadline = Date.now() + ANSWER_MAX_MS;
   for (;;) {
     try {
-      return await client.withDeadline(deadline, ask);
+      const answer = await client.withDeadline(deadline, ask);
+      refuseUnsealed(handle, verb, answer);
+      return answer;
     } catch (error) {
       if (!(wasDropped(error) || wasTooEarly(error)) || Date.now() + AGAIN_MS > deadline)
         throw refusalOf(error, handle, verb);
       await sleep(AGAIN_MS);
     }
   }
+}
+
+/** Whoever takes the tasks of a run without its key answers in its place. */
+function refuseUnsealed(handle: string, verb: string, answer: unknown): void {
+  if (unsealedFinding(answer) === null) return;
+  const message = `What answered the ${verb} of ${handle} does not have the key of this installation: give all workers and clients the same SENTINEL_KEY, and see who else reaches this Temporal server.`;
+  throw new ClientError('NOT_SEALED', message);
 }
 
 /**
@@ -133,6 +143,15 @@ function refusalOf(error: unknown, handle: string, verb: string): unknown {
       (one) => one === (error.cause as ApplicationFailure).type,
     );
     if (code !== undefined) return new ClientError(code, `${error.cause.message}.`, { cause: error });
+  }
+  const isNotTaken =
+    (error instanceof WorkflowUpdateFailedError &&
+      error.cause instanceof ApplicationFailure &&
+      error.cause.type === NOT_SEALED) ||
+    (error instanceof QueryNotRegisteredError && error.message.includes('is not taken: '));
+  if (isNotTaken) {
+    const said = error instanceof WorkflowUpdateFailedError ? (error.cause?.message ?? '') : error.message;
+    return new ClientError('NOT_SEALED', `${said}.`, { cause: error });
   }
   const refusal = answerRefusal(error) ?? editRefusal(error) ?? tellRefusal(error);
   if (refusal !== null) return refusal;

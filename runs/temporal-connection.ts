@@ -2,7 +2,8 @@
  * A connection to Temporal, and how values go there and come from there: sealed, and those that are large by
  * the store. Apart from connect.ts, so that only those who need one load the library.
  */
-import { Client, type Connection } from '@temporalio/client';
+import { randomUUID } from 'node:crypto';
+import { Client, type Connection, type ConnectionLike, type WorkflowClientInterceptor } from '@temporalio/client';
 import { defaultPayloadConverter, type DataConverter } from '@temporalio/common';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { connectionOptions, type Config } from '../services/config/config.ts';
@@ -11,6 +12,7 @@ import type { SealKeys } from '../services/config/seal-key.ts';
 import { openKeys } from '../services/seal/open-keys.ts';
 import { PayloadSeal } from '../services/seal/payload-seal.ts';
 import { openConnection } from '../services/temporal/open-connection.ts';
+import { isOfTemporal, type SentMessage } from '../workflows/messages/sent-message.ts';
 import { unsealed } from '../workflows/messages/unsealed.ts';
 
 const CONNECT_MAX_MS = 10_000;
@@ -32,12 +34,38 @@ export async function connectTemporal(config: Config, store: Store): Promise<Tem
   try {
     const { namespace } = config.temporal;
     const keys = await openKeys(config, store);
-    return { connection, client: new Client({ connection, namespace, dataConverter: dataConverter(store, keys) }) };
+    return { connection, client: sealedClient({ connection, namespace, store, keys }) };
   } catch (error) {
     await connection.close();
     throw error;
   }
 }
+
+interface ClientParts {
+  connection: ConnectionLike;
+  namespace: string;
+  store: Pick<Store, 'payloads'>;
+  keys: SealKeys;
+}
+
+export function sealedClient({ connection, namespace, store, keys }: ClientParts): Client {
+  return new Client({
+    connection,
+    namespace,
+    dataConverter: dataConverter(store, keys),
+    interceptors: { workflow: [inOneValue] },
+  });
+}
+
+/** Messages go out as runs take them (workflows/seal/admission.ts). */
+const inOneValue: WorkflowClientInterceptor = {
+  signal: (input, next) => next({ ...input, args: [sent(input.signalName, input.args)] }),
+  startUpdate: (input, next) => next({ ...input, args: [sent(input.updateName, input.args)] }),
+  query: (input, next) =>
+    next(isOfTemporal(input.queryType) ? input : { ...input, args: [sent(input.queryType, input.args)] }),
+};
+
+const sent = (to: string, args: readonly unknown[]): SentMessage => ({ to, id: randomUUID(), at: Date.now(), args });
 
 export function dataConverter(store: Pick<Store, 'payloads'>, keys: SealKeys): DataConverter {
   return { payloadCodecs: [payloadSeal(keys)], externalStorage: payloadStorage(store) };

@@ -1,5 +1,5 @@
 /** A Sentinel worker in this process: one Temporal worker for each task queue it serves. */
-import { Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import {
   type ActivityInterceptorsFactory,
   type NativeConnection,
@@ -21,7 +21,7 @@ import { Limiter, type LimitSettings } from '../activities/limits/limiter.ts';
 import type { Models } from '../activities/models/open-models.ts';
 import { Shelf } from '../activities/turns/cassettes/shelf.ts';
 import { BackgroundProcesses } from '../activities/shell/background.ts';
-import { dataConverter } from '../runs/temporal-connection.ts';
+import { dataConverter, sealedClient } from '../runs/temporal-connection.ts';
 import { runStarter, type RunServices } from '../runs/start-run.ts';
 import type { Store } from '../prisma/store/contract/contract.ts';
 import { buildIdOf, failureConverterPath } from './bundle.ts';
@@ -29,6 +29,7 @@ import type { WorkerVersion } from '../services/config/config.ts';
 import type { SealKeys } from '../services/config/seal-key.ts';
 import { LostRuns } from './background/lost-runs.ts';
 import { say } from './say.ts';
+import { sealedSteps } from './sealed-steps.ts';
 import { refusedRunEnder } from './refused-runs.ts';
 import { RunRecorder } from './run-recorder.ts';
 import { askRunOf, wakeRun } from './run-signals.ts';
@@ -114,7 +115,7 @@ function timesOf(graceMs: number): Partial<WorkerOptions> {
 export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const { store, namespace, graceMs = 1000 * GRACE_SECONDS, underWay = new StepsUnderWay() } = parts;
   const converter = dataConverter(store, parts.keys);
-  const client = new Client({ connection: parts.connection, namespace, dataConverter: converter });
+  const client = sealedClient({ connection: parts.connection, namespace, store, keys: parts.keys });
   const recorder = new RunRecorder(store, refusedRunEnder({ client, store, say }));
   const checkpoints = checkpointsIn(parts);
   const background = new BackgroundProcesses(async (of) => checkpoints?.end(of));
@@ -141,7 +142,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     sinks: recorder.sinks(),
     dataConverter: { ...converter, failureConverterPath },
     maxConcurrentLocalActivityExecutions: SEGMENTS_AT_ONCE_MAX,
-    interceptors: { activity: [underWay.interceptor, ...suspecting(parts)] },
+    interceptors: { activity: [sealedSteps, underWay.interceptor, ...suspecting(parts)] },
     ...timesOf(graceMs),
     ...deployment,
     ...parts.options,

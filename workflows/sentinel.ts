@@ -29,6 +29,7 @@ import { cancelDetached } from './host/nested-run.ts';
 import { handleOf } from './messages/messages.ts';
 import { SEARCH_ATTRIBUTES } from './messages/search-attributes.ts';
 import { runInputOf, startInputOf, type StartInput } from './messages/start-input.ts';
+import { refuseUnsealed } from './seal/refuse-unsealed.ts';
 import { TemporalHost } from './host/temporal-host.ts';
 import { goOnInTasksOnly } from './replay-order/task-boundaries.ts';
 
@@ -37,6 +38,7 @@ import { goOnInTasksOnly } from './replay-order/task-boundaries.ts';
  * when its history is walked again to look something up.
  */
 export async function sentinel(start: StartInput, carried?: Position, target?: RetraceTarget): Promise<RunResult> {
+  for (const given of [start, carried ?? null, target ?? null]) refuseUnsealed('what the run starts with', given);
   goOnInTasksOnly();
   const position = carried === undefined ? firstPosition(Date.now()) : readPosition(carried);
   const refused = refusalOf(start);

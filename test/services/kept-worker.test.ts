@@ -1,5 +1,4 @@
 /** The background worker on a private home, killed without notice while a run is at work. */
-import { Client } from '@temporalio/client';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +6,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { startRun } from '../../runs/start-run.ts';
 import type { Definition, Step } from '../../language/model.ts';
 import { openStore } from '../../prisma/store/open-store.ts';
-import { dataConverter } from '../../runs/temporal-connection.ts';
+import { sealedClient } from '../../runs/temporal-connection.ts';
 import { homeKeys } from '../../services/seal/home-key.ts';
 import { connectionOptions, readConfig } from '../../services/config/config.ts';
 import { ensureServices, type ServicesOptions } from '../../services/ensure-services.ts';
@@ -51,7 +50,7 @@ test(
     const store = openStore({ url: config.database.url ?? '' });
     const connection = await openConnection(connectionOptions(config), 10_000);
     try {
-      const client = new Client({ connection, dataConverter: dataConverter(store, homeKeys(home)) });
+      const client = sealedClient({ connection, namespace: 'default', store, keys: homeKeys(home) });
       const steps = ['touch begun; while [ ! -e go ]; do sleep 0.1; done', 'touch ended'].map((command): Step => ({
         type: 'shell',
         command,

@@ -30,8 +30,8 @@ interface Times {
 
 export function freshPosition(old: Position, times: Times): Position {
   const { takenAt } = times;
-  // The new run takes a place of its own.
-  const { cleanUp, group: _group, ...kept } = throughJson(old);
+  // The new run takes a place of its own, and messages are sent to it anew.
+  const { cleanUp, group: _group, taken: _taken, ...kept } = throughJson(old);
   renewLoop(kept.loop, times);
   if (cleanUp !== undefined) renewCleanUp(cleanUp, times);
   return {

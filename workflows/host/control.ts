@@ -46,6 +46,8 @@ import {
 } from '../messages/messages.ts';
 import { answerBetweenLocalActivities } from '../replay-order/queries.ts';
 import { SEARCH_ATTRIBUTES } from '../messages/search-attributes.ts';
+import { controlMessage, type ControlWord } from '../seal/control-message.ts';
+import { Admission } from '../seal/admission.ts';
 import { Updates } from '../replay-order/updates.ts';
 
 const traceKeptMax = 100;
@@ -75,11 +77,13 @@ export class Control {
   private readonly walk: Walk;
   readonly updates: Updates;
   readonly agents: Agents;
+  private readonly admission: Admission;
 
   constructor(walk: Walk) {
     this.agents = new Agents(walk.input.handle);
     this.walk = walk;
-    this.updates = new Updates(walk);
+    this.admission = new Admission(walk);
+    this.updates = new Updates(walk, this.admission);
   }
 
   remember(event: RunEvent): void {
@@ -223,15 +227,18 @@ export class Control {
         description: 'Answer what the run asks',
       },
     );
-    setHandler(defineSignal<[ControlVerb, number?, boolean?]>(SIGNALS.control), async (verb, word, extendsLimits) => {
+    setHandler(defineSignal<unknown[]>(SIGNALS.control), async (...received) => {
+      const args = this.admission.takeSignal(SIGNALS.control, received);
+      if (args === null) return;
+      const [verb, word, extendsLimits] = args as ControlWord;
       await lastInTurn(
         this.walk,
         () => undefined,
         () => this.hear(verb, word, extendsLimits),
       );
     });
-    setHandler(defineSignal(SIGNALS.event), () => {
-      this.heard += 1;
+    setHandler(defineSignal<unknown[]>(SIGNALS.event), (...received) => {
+      if (this.admission.readSignal(SIGNALS.event, received) !== null) this.heard += 1;
     });
     setHandler(defineQuery<RunState>(QUERIES.status), () => this.state(), { description: 'What the run is doing' });
     setHandler(defineQuery<RunEvent[]>(QUERIES.trace), () => [...this.recent], { description: 'Its latest events' });
@@ -239,7 +246,7 @@ export class Control {
       description: 'Where it stands, as the value it would continue from',
     });
     this.updates.complete();
-    answerBetweenLocalActivities(this.walk);
+    answerBetweenLocalActivities(this.walk, this.admission);
   }
 
   /** Checked again when its turn comes: the run may have ended meanwhile. */
@@ -330,7 +337,10 @@ export class Control {
     position.saidToNested = (position.saidToNested ?? 0) + 1;
     for (const handle of [...this.nested, ...position.detached]) {
       getExternalWorkflowHandle(workflowIdOf(handle))
-        .signal(SIGNALS.control, verb, position.saidToNested, ...(extendsLimits ? [true] : []))
+        .signal(
+          SIGNALS.control,
+          controlMessage(verb, position.saidToNested, ...(extendsLimits ? ([true] as const) : [])),
+        )
         .catch(() => undefined);
     }
   }

@@ -19,6 +19,7 @@ import type { Walk } from '../../interpreter/walk-state.ts';
 import { nestedMs } from '../../interpreter/limits.ts';
 import { nestedInput, nestedReply, type RunResult } from '../../interpreter/outcome.ts';
 import { SIGNALS, workflowIdOf, WORKFLOW_TYPE } from '../messages/messages.ts';
+import { controlMessage } from '../seal/control-message.ts';
 import { nestedResult } from './replies.ts';
 import { memoOf, searchAttributesOf } from '../messages/search-attributes.ts';
 import { startInputOf, type StartInput } from '../messages/start-input.ts';
@@ -88,7 +89,7 @@ async function catchUp(walk: Walk, child: ChildWorkflowHandle<Child>): Promise<v
   const { stopping, paused, saidToNested } = walk.position;
   if (!stopping && paused === null) return;
   try {
-    await child.signal(SIGNALS.control, stopping ? 'stop' : 'pause', saidToNested);
+    await child.signal(SIGNALS.control, controlMessage(stopping ? 'stop' : 'pause', saidToNested));
   } catch (error) {
     if (isCancellation(error)) throw error;
   }

@@ -14,10 +14,15 @@ import type { Reply, Usage } from '../../interpreter/effect.ts';
 import type { AgentReport } from '../../interpreter/host.ts';
 import type { ModelFrame } from '../../interpreter/position.ts';
 import type { RunResult } from '../../interpreter/outcome.ts';
+import { unsealedFinding } from '../messages/unsealed.ts';
+import { refuseUnsealed } from '../seal/refuse-unsealed.ts';
 
 export function replyOf(key: string, pending: Promise<unknown>): Promise<Reply> {
   return pending.then(
-    (value) => ({ ok: true, value: value as JsonObject }),
+    (value) => {
+      refuseUnsealed(`the result of ${key}`, value);
+      return { ok: true, value: value as JsonObject };
+    },
     (error: unknown) => {
       if (isCancellation(error)) return { ok: false, cancelled: true };
       if (error instanceof ActivityFailure) return { ok: false, failure: failureOf(key, error.cause) };
@@ -33,7 +38,9 @@ export async function agentReportOf(
   pending: Promise<AgentReport>,
 ): Promise<AgentReport> {
   try {
-    return await pending;
+    const report = await pending;
+    refuseUnsealed(`the result of ${key}`, report);
+    return report;
   } catch (error) {
     if (isCancellation(error)) return { open, halt: { flow: { kind: 'cancelled' } }, steps: 0 };
     if (!(error instanceof ActivityFailure)) throw error;
@@ -68,14 +75,17 @@ function usageIn(error: unknown): { usage?: Usage } {
 /** How an awaited nested run ended: its result, which a failed one carries in its failure. */
 export async function nestedResult(key: string, pending: Promise<RunResult>): Promise<RunResult | Reply> {
   try {
-    return await pending;
+    const result = await pending;
+    refuseUnsealed(`the result of ${key}`, result);
+    return result;
   } catch (error) {
     // A nested run that somebody cancelled by itself is its parent's failed step, not its end.
     if (isCancellation(error) && CancellationScope.current().consideredCancelled)
       return { ok: false, cancelled: true, ...usageIn(error) };
     if (!(error instanceof ChildWorkflowFailure)) throw error;
     const { cause } = error;
-    if (cause instanceof ApplicationFailure && cause.details?.[0]) return cause.details[0] as RunResult;
+    const carried: unknown = cause instanceof ApplicationFailure ? cause.details?.[0] : undefined;
+    if (carried && unsealedFinding(carried) === null) return carried as RunResult;
     const message = `${key}: the nested run ended without a result: ${cause?.message ?? error.message}`;
     return { ok: false, failure: { code: 'CHILD_FAILED', message, retryable: false } };
   }

@@ -2,6 +2,9 @@
  * What a worker hands on in place of a value that came without a seal of this installation, or with one
  * that it cannot open (services/seal/payload-seal.ts). Whoever takes values from Temporal refuses it.
  */
+/** The code of what is refused because nobody with a key of the installation gave it. */
+export const NOT_SEALED = 'NOT_SEALED';
+
 export type UnsealedFinding = 'not-sealed' | 'unknown-key';
 
 /** No value of a run has this name in it: `:` is in no name of a variable, a parameter or a result of ours. */

@@ -15,6 +15,7 @@ import {
 } from '@temporalio/workflow';
 import { isSideBySide } from '../../interpreter/side-by-side.ts';
 import type { Walk } from '../../interpreter/walk-state.ts';
+import { refuseUnsealed } from '../seal/refuse-unsealed.ts';
 import { settleActivation } from './settle-activation.ts';
 
 interface UnderWay {
@@ -68,11 +69,13 @@ async function askInTask<Result>(
     retry: { maximumAttempts: 1 },
   };
   try {
-    return await inOrder(run, scheduleLocalActivity<Result>(type, args, { ...options, ...limits }));
+    const result = await inOrder(run, scheduleLocalActivity<Result>(type, args, { ...options, ...limits }));
+    refuseUnsealed(`the result of ${type}`, result);
+    return result;
   } catch (error) {
     if (!isForRegular(error)) throw error;
     run.late += 1;
-    return scheduleActivity<Result>(type, args, {
+    const result = await scheduleActivity<Result>(type, args, {
       // A step's key is an activity id, too, and a number is one of the SDK's own.
       activityId: `${type} ${run.late}`,
       startToCloseTimeout,
@@ -80,6 +83,8 @@ async function askInTask<Result>(
       ...(summary === undefined ? {} : { summary }),
       ...(cancellationType === undefined ? {} : { cancellationType }),
     });
+    refuseUnsealed(`the result of ${type}`, result);
+    return result;
   }
 }
 

@@ -10,6 +10,8 @@
  */
 import { getActivator } from '@temporalio/workflow/lib/global-attributes.js';
 import type { Walk } from '../../interpreter/walk-state.ts';
+import type { Admission } from '../seal/admission.ts';
+import { isOfTemporal } from '../messages/sent-message.ts';
 import { asksLocally, whenNothingLocal } from './local-activity.ts';
 import { NOT_YET } from '../messages/messages.ts';
 
@@ -17,12 +19,14 @@ import { NOT_YET } from '../messages/messages.ts';
 const DIRECT = 'legacy_query';
 
 /** To be called once every query has its handler. */
-export function answerBetweenLocalActivities(walk: Walk): void {
+export function answerBetweenLocalActivities(walk: Walk, admission: Admission): void {
   const { queryHandlers, interceptors } = getActivator();
-  for (const entry of queryHandlers.values()) {
+  for (const [name, entry] of queryHandlers) {
     const { handler } = entry;
-    entry.handler = (...args: unknown[]) =>
-      asksLocally(walk) ? later(walk, () => handler(...args)) : handler(...args);
+    entry.handler = (...received: unknown[]) => {
+      const args = isOfTemporal(name) ? received : admission.read(name, received);
+      return asksLocally(walk) ? later(walk, () => handler(...args)) : handler(...args);
+    };
   }
   interceptors.internals.push({
     activate(input, next) {

@@ -5,6 +5,7 @@
  */
 import { ApplicationFailure, defineUpdate, setDefaultUpdateHandler, setHandler } from '@temporalio/workflow';
 import type { Walk } from '../../interpreter/walk-state.ts';
+import type { Admission } from '../seal/admission.ts';
 import { told } from './last-in-turn.ts';
 
 export interface UpdateOptions<Args extends unknown[]> {
@@ -16,9 +17,11 @@ export interface UpdateOptions<Args extends unknown[]> {
 export class Updates {
   private readonly handlers = new Map<string, (...args: unknown[]) => unknown>();
   private readonly walk: Walk;
+  private readonly admission: Admission;
 
-  constructor(walk: Walk) {
+  constructor(walk: Walk, admission: Admission) {
     this.walk = walk;
+    this.admission = admission;
     setDefaultUpdateHandler((name, ...args) => this.early(name, args));
   }
 
@@ -27,8 +30,14 @@ export class Updates {
     handler: (...args: Args) => Result | Promise<Result>,
     options: UpdateOptions<Args>,
   ): void {
-    this.handlers.set(name, (...args) => handler(...(args as Args)));
-    setHandler(defineUpdate<Result, Args>(name), handler, options);
+    const { admission } = this;
+    const taking = (...received: unknown[]): Result | Promise<Result> =>
+      handler(...(admission.take(name, received) as Args));
+    this.handlers.set(name, taking);
+    setHandler(defineUpdate<Result, unknown[]>(name), taking, {
+      ...options,
+      validator: (...received) => options.validator(...(admission.look(name, received) as Args)),
+    });
   }
 
   /** No other name is taken. */

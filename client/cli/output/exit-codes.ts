@@ -39,6 +39,7 @@ export function exitCodeOfError(code: ClientErrorCode): number {
     case 'NO_MODEL_STEP':
     case 'ANSWERED_ALREADY':
     case 'NO_ANSWER':
+    case 'NOT_SEALED':
     case 'SERVICES':
     case 'STORE_UNAVAILABLE':
     case 'SANDBOX_NOT_AVAILABLE':

@@ -7,12 +7,12 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, Connection, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
+import { Connection, WorkflowFailedError, type Client, type WorkflowHandle } from '@temporalio/client';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { ApplicationFailure, CancelledFailure, defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { execa } from 'execa';
 import { inject } from 'vitest';
-import { dataConverter, viewerOf } from '../../../runs/temporal-connection.ts';
+import { sealedClient, viewerOf } from '../../../runs/temporal-connection.ts';
 import { startRun, type StartRequest } from '../../../runs/start-run.ts';
 import { keysIn, newKeyText, type SealKeys } from '../../../services/config/seal-key.ts';
 import type { Json, JsonObject } from '../../../language/json.ts';
@@ -79,7 +79,7 @@ export class Harness {
     this.taskQueue = `test-${randomUUID()}`;
     this.project = mkdtempSync(join(tmpdir(), 'sentinel-project-'));
     this.store = openStore({ url: databaseUrl });
-    this.client = new Client({ connection, dataConverter: dataConverter(this.store, keys) });
+    this.client = sealedClient({ connection, namespace: 'default', store: this.store, keys });
   }
 
   static async open(addresses: Addresses = sharedAddresses()): Promise<Harness> {
