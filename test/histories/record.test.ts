@@ -7,9 +7,11 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
+import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { decodePayloads } from '../../services/seal/decode-payloads.ts';
 import { answerRun } from '../../runs/steer-run.ts';
 import type { Question } from '../../language/events/question.ts';
 import type { RunEvent } from '../../language/events/run-event.ts';
@@ -36,13 +38,25 @@ function writeHistory(file: string, recorded: unknown): void {
 let harness: Harness;
 let double: Double;
 
+/** Its values as they were before they were sealed, so that a reader sees them and a replay needs no key. */
+async function inClear(part: unknown): Promise<unknown> {
+  if (Array.isArray(part)) return Promise.all(part.map((inner) => inClear(inner)));
+  if (typeof part !== 'object' || part === null) return part;
+  if ('metadata' in part) {
+    const { payloads = [] } = (await decodePayloads(harness.keys, { payloads: [part] })) ?? {};
+    return payloads[0] ?? part;
+  }
+  const fields = Object.entries(part).map(async ([name, inner]) => [name, await inClear(inner)] as const);
+  return Object.fromEntries(await Promise.all(fields));
+}
+
 /** Every history of the run: each continue-as-new begins another. */
 async function historiesOf(handle: string): Promise<unknown[]> {
   const histories: unknown[] = [];
   let runId = (await harness.workflow(handle).describe()).raw.workflowExecutionInfo?.firstRunId ?? undefined;
   while (runId !== undefined && runId !== '') {
     const history = await harness.client.workflow.getHandle(`sentinel/${handle}`, runId).fetchHistory();
-    histories.push(JSON.parse(historyToJSON(history)));
+    histories.push(await inClear(JSON.parse(historyToJSON(history))));
     runId = history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? undefined;
   }
   return histories;
@@ -119,7 +133,8 @@ describe.skipIf(mode !== 'all' && mode !== 'missing')('recording', () => {
       const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
       const worker = await Worker.create({ connection, taskQueue, workflowBundle: await bundleOf(version) });
       await worker.runUntil(async () => {
-        const handle = await harness.client.workflow.start('madeUp', {
+        const client = new Client({ connection });
+        const handle = await client.workflow.start('madeUp', {
           workflowId: taskQueue,
           taskQueue,
           args: [start],

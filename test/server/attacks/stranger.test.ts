@@ -221,7 +221,7 @@ async function toldOf(workflowId: string): Promise<Buffer> {
 test('nothing that a run says or does can be read', async () => {
   const inner = once('inner', [shell(`echo ${secret} >&2; exit 3`, { failOn: 'nonzero' })]);
   const definition: Definition = once(
-    'told',
+    'whispers',
     [
       shell(`echo ${secret}-out`, { outputTo: 'said', name: `prints ${secret}` }),
       {
@@ -230,17 +230,17 @@ test('nothing that a run says or does can be read', async () => {
         params: { collection: 'told', data: { text: `${secret} {{said.stdout}}` } },
       },
       { type: 'sentinel', definition: inner, onError: 'skip' },
-      shell(`echo ${secret}-beating; while [ ! -e told.go ]; do sleep 0.1; done`),
+      shell(`echo ${secret}-beating; while [ ! -e whispers.go ]; do sleep 0.1; done`),
       { type: 'fail', message: `${secret} failed` },
     ],
     { description: `Says ${secret}`, inputs: { given: secret } },
   );
-  const handle = await harness.start(definition, { handle: 'told', inputs: { given: `${secret}-given` } });
+  const handle = await harness.start(definition, { handle: 'whispers', inputs: { given: `${secret}-given` } });
   await until(async () => (await harness.events(handle)).some(({ key }) => key === 'steps.3@1'));
   await updateRun(harness.client, handle, 'pause', `${secret} says so`);
   const during = await toldOf(workflowIdOf(handle));
   await updateRun(harness.client, handle, 'resume');
-  letGo('told');
+  letGo('whispers');
   expect(await harness.result(handle)).toMatchObject({
     outcome: 'failed',
     failure: { message: expect.stringContaining(secret) as string },
