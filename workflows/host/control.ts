@@ -227,6 +227,17 @@ export class Control {
         description: 'Answer what the run asks',
       },
     );
+    this.listenToSignals();
+    setHandler(defineQuery<RunState>(QUERIES.status), () => this.state(), { description: 'What the run is doing' });
+    setHandler(defineQuery<RunEvent[]>(QUERIES.trace), () => [...this.recent], { description: 'Its latest events' });
+    setHandler(defineQuery<ReturnType<Messages['position']>>(QUERIES.position), () => this.walk.position, {
+      description: 'Where it stands, as the value it would continue from',
+    });
+    this.updates.complete();
+    answerBetweenLocalActivities(this.walk, this.admission);
+  }
+
+  private listenToSignals(): void {
     setHandler(defineSignal<unknown[]>(SIGNALS.control), async (...received) => {
       const args = this.admission.takeSignal(SIGNALS.control, received);
       if (args === null) return;
@@ -240,13 +251,6 @@ export class Control {
     setHandler(defineSignal<unknown[]>(SIGNALS.event), (...received) => {
       if (this.admission.readSignal(SIGNALS.event, received) !== null) this.heard += 1;
     });
-    setHandler(defineQuery<RunState>(QUERIES.status), () => this.state(), { description: 'What the run is doing' });
-    setHandler(defineQuery<RunEvent[]>(QUERIES.trace), () => [...this.recent], { description: 'Its latest events' });
-    setHandler(defineQuery<ReturnType<Messages['position']>>(QUERIES.position), () => this.walk.position, {
-      description: 'Where it stands, as the value it would continue from',
-    });
-    this.updates.complete();
-    answerBetweenLocalActivities(this.walk, this.admission);
   }
 
   /** Checked again when its turn comes: the run may have ended meanwhile. */
