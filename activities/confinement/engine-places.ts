@@ -18,13 +18,14 @@ const CACHES: readonly string[] = ['.cache', '.tmp', '.vite', '.vite-temp', '.vi
 /** Of a checkout that is the project itself; its sources are what one works on. */
 const BUILT: readonly string[] = ['dist', 'sentinel'];
 
-/** The folder of this package: the nearest with a package.json, from the sources and from `dist` alike. */
-export const engineRoot: string = findRoot();
+/** The folder of this package: the nearest with a package.json, from the sources and from `dist` alike; without one, as in a bundle of others, where this code lies. */
+export const engineRoot: string = findRoot(dirname(fileURLToPath(import.meta.url)));
 
-function findRoot(): string {
-  let at = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(at, 'package.json'))) at = dirname(at);
-  return realOf(at);
+export function findRoot(own: string): string {
+  for (let at = own; ; at = dirname(at)) {
+    if (existsSync(join(at, 'package.json'))) return realOf(at);
+    if (at === dirname(at)) return realOf(own);
+  }
 }
 
 /** Whether a folder called `node_modules` holds the engine, or is one where this engine's dependencies are looked for. */

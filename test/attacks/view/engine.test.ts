@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { enginePlaces, engineRoot, isEngine } from '../../../activities/confinement/engine-places.ts';
+import { enginePlaces, engineRoot, findRoot, isEngine } from '../../../activities/confinement/engine-places.ts';
 import { builtInCommands, createRegistry } from '../../../activities/commands/registry.ts';
 import type { Json } from '../../../language/json.ts';
 import { commandContext } from '../../activities/harness/command-context.ts';
@@ -145,4 +145,11 @@ describe.runIf(hasSandbox)('beside an engine, work goes on', () => {
     expect(stdout).toBe('ws\nzod\n');
     await expect(byModel(project, 'code/write', { path: 'node_modules/x.js', content: 'x' })).resolves.toBeDefined();
   });
+});
+
+it('an engine that somebody bundled into a program of theirs is where that program lies', async () => {
+  const project = await temporaryFolder();
+  expect(findRoot(project)).toBe(project);
+  await put(project, 'package.json', '{}');
+  expect(findRoot(join(project, 'dist/deep'))).toBe(project);
 });
