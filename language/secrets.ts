@@ -20,16 +20,34 @@ export function looksSecret(name: string): boolean {
   return name !== 'PWD' && name !== 'OLDPWD' && (WORDS.test(name) || COMPOUND.test(name) || ADDRESSES.test(name));
 }
 
-const TOKEN = /sealed_\w+?_[0-9a-f]{32}/g;
+const BEGIN = 'sealed_';
+/** Long enough for a token. */
+const WORD = /\w{41,}/g;
 
-export const isToken = (value: string): boolean => value.replace(TOKEN, '') === '' && value !== '';
+export const isToken = (value: string): boolean => value !== '' && withTokens(value, () => '') === '';
 
 /** Of the variable that a token stands for. */
-export const nameOfToken = (token: string): string => token.slice('sealed_'.length, -33);
+export const nameOfToken = (token: string): string => token.slice(BEGIN.length, -33);
 
 /** What people read in the place of tokens. */
-export const withoutTokens = (text: string): string =>
-  text.includes('sealed_') ? text.replaceAll(TOKEN, (token) => `[env ${nameOfToken(token)}]`) : text;
+export const withoutTokens = (text: string): string => withTokens(text, (token) => `[env ${nameOfToken(token)}]`);
+
+/** In one pass: a token ends at the first end behind its beginning, and where there is no end none begins. */
+function withTokens(text: string, shown: (token: string) => string): string {
+  if (!text.includes(BEGIN)) return text;
+  return text.replaceAll(WORD, (word) => {
+    const ends = /_[0-9a-f]{32}/g;
+    let [out, from] = ['', 0];
+    for (;;) {
+      const start = word.indexOf(BEGIN, from);
+      ends.lastIndex = start + BEGIN.length + 1;
+      const end = start < 0 ? null : ends.exec(word);
+      if (end === null) return out + word.slice(from);
+      out += word.slice(from, start) + shown(word.slice(start, ends.lastIndex));
+      from = ends.lastIndex;
+    }
+  });
+}
 
 /** The same for every text in a value. */
 export const maskTokens = <Value extends Json | object>(value: Value): Value => changed(value, withoutTokens) as Value;
