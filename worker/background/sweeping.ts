@@ -6,11 +6,10 @@ import { sweepSchedules } from '../../runs/sweep-schedules.ts';
 const everyMs = 3_600_000;
 
 export function keepSwept(parts: Pick<RunServices, 'client' | 'store'>, home: string): { end(): void } {
-  const { journal, executions, secrets, webhooks, checkpoints, limits, notifications, groups } = parts.store;
+  const swept = Object.values(parts.store).filter(isSwept);
   const sweep = (): void => {
     // What one round could not take away, because the store or Temporal was away, the next one does.
-    for (const part of [journal, executions, secrets, webhooks, checkpoints, limits, notifications, groups])
-      void part.sweep().catch(() => undefined);
+    for (const part of swept) void part.sweep().catch(() => undefined);
     void sweepSchedules(parts).catch(() => undefined);
     void sweepTrees(home).catch(() => undefined);
   };
@@ -18,3 +17,7 @@ export function keepSwept(parts: Pick<RunServices, 'client' | 'store'>, home: st
   const timer = setInterval(sweep, everyMs).unref();
   return { end: () => clearInterval(timer) };
 }
+
+/** Every part of the store that knows how, so that none is forgotten here. */
+const isSwept = (part: unknown): part is { sweep(): Promise<void> } =>
+  typeof part === 'object' && part !== null && 'sweep' in part && typeof part.sweep === 'function';

@@ -12,6 +12,14 @@ export interface Tape {
 
 /** More is not kept: whoever is lost while reading it asks again. */
 const keptBytesMax = 16 * 1024 * 1024;
+/** What was encoded on the way was decoded before it is kept. */
+const KEPT_HEADERS: ReadonlySet<string> = new Set([
+  'content-type',
+  'request-id',
+  'x-request-id',
+  'retry-after',
+  'retry-after-ms',
+]);
 const [compressed, expanded] = [promisify(gzip), promisify(gunzip)];
 
 export class Recording {
@@ -42,12 +50,10 @@ export class Recording {
     if (this.#bytes > keptBytesMax) return;
     const { status, headers } = this.#head;
     const body = await compressed(Buffer.concat(this.#pieces), { level: 1 });
-    await this.#tape.keep({ status, headers: [...headers], body });
+    await this.#tape.keep({ status, headers: [...headers].filter(([name]) => KEPT_HEADERS.has(name)), body });
   }
 }
 
-/** What was encoded on the way was decoded before it was kept. */
 export async function played({ status, headers, body }: RawAnswer): Promise<Response> {
-  const plain = headers.filter(([name]) => !['content-encoding', 'content-length'].includes(name.toLowerCase()));
-  return new Response(await expanded(body, { maxOutputLength: keptBytesMax }), { status, headers: plain });
+  return new Response(await expanded(body, { maxOutputLength: keptBytesMax }), { status, headers });
 }

@@ -9,4 +9,6 @@ export interface LostSteps {
   add(steps: readonly LostStep[]): Promise<void>;
   /** How many workers were lost while they were at it. */
   count(step: LostStep): Promise<number>;
+  /** Of runs that ended more than a day ago. */
+  sweep(): Promise<void>;
 }

@@ -17,5 +17,11 @@ export function lostSteps(database: Database): LostSteps {
       );
       return row?.count ?? 0;
     },
+    async sweep() {
+      await database.query(
+        `delete from lost_steps l using runs r where l.handle = r.handle and r.finished_at < now() - interval '1 day'`,
+        [],
+      );
+    },
   };
 }

@@ -167,6 +167,24 @@ describe.each(WIRES)('%s', (_name, wire) => {
     expect(await opened.database.query('select 1 from raw_answers where handle = $1', [run])).toEqual([]);
   });
 
+  test('of what the provider sent beside an answer, only what says how to read it is kept', async () => {
+    const run = handle();
+    const sent = answered('Hello.');
+    double.next({
+      ...sent,
+      headers: { ...sent.headers, 'set-cookie': 'session=secret-of-the-provider', 'x-request-id': 'asked-1' },
+    });
+    const lost = { ...opened.store.conversations, answer: () => Promise.reject(away()) };
+    await expect(take(run, 'one', {}, { ...opened.store, conversations: lost })).rejects.toThrow(
+      'Connection terminated',
+    );
+    const rows = await opened.database.query('select headers from raw_answers where handle = $1', [run]);
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).toContain('asked-1');
+    expect(JSON.stringify(rows)).not.toContain('secret-of-the-provider');
+    expect(await take(run, 'two')).toMatchObject({ text: 'Hello.' });
+  });
+
   test('one that ended too early is not asked for again by another attempt either', async () => {
     const run = handle();
     const events = wire.events({ parts: [{ text: ['x'.repeat(400)] }], reason: wire.reasons.end });

@@ -12,6 +12,7 @@ export interface RawAnswerOf extends SpendingOf {
 
 export interface RawAnswer {
   status: number;
+  /** Those that say how to read it, and no others: a provider sets cookies, and names accounts. */
   headers: [name: string, value: string][];
   /** As gzip. */
   body: Uint8Array;
