@@ -37,17 +37,19 @@ export interface HelperRun {
   timeoutMs?: number;
   cwd?: string;
   env?: Record<string, string>;
+  /** What it reads from its descriptor 3. */
+  told?: Buffer;
 }
 
 /** Runs a helper program to its end, whatever that is. */
 export async function runHelper(
   file: string,
   args: readonly string[],
-  { timeoutMs, cwd, env }: HelperRun = {},
+  { timeoutMs, cwd, env, told }: HelperRun = {},
 ): Promise<{ exitCode: number | undefined; stdout: string; stderr: string }> {
   const { exitCode, stdout, stderr } = await execa(file, args, {
     reject: false,
-    stdin: 'ignore',
+    stdio: ['ignore', 'pipe', 'pipe', ...(told === undefined ? [] : [told])],
     extendEnv: false,
     stripFinalNewline: false,
     env: { ...helperEnvironment(), ...env },

@@ -13,10 +13,11 @@
  * - X6 Nothing of the step decides how the sandbox is made. bwrap has an environment of its own; the step's
  *      variables go in through a pipe, where the list of processes does not show them.
  */
-import { existsSync, lstatSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Failure } from '../failures/failures.ts';
+import { callFilter, S_ISGID } from './call-filter.ts';
 import { findHelper, helperEnvironment, helperPath, isBelow, runHelper } from './helper-programs.ts';
 import { type Looked, ProjectView, type Shown } from './project-view.ts';
 import { findProtectedPlaces, type ProtectedPlaces, type SecretPlace } from './protected-places.ts';
@@ -28,8 +29,8 @@ export interface Launch {
   args: string[];
   cwd: string;
   env: Record<string, string>;
-  /** What the process reads from its descriptor 3. */
-  options?: Buffer;
+  /** What the process reads from its descriptors, from 3 on. */
+  told?: readonly Buffer[];
   /** What it sees of the project, to be examined before it runs; its descriptors follow on 3. */
   view?: ProjectView;
   /** Places that may not come into being while it runs. */
@@ -66,6 +67,12 @@ export function findSandbox(of: string = process.env['PATH'] ?? '', project?: st
   return last.finding;
 }
 
+const NO_FILTER = {
+  ok: false,
+  reason: `Sentinel has no filter of system calls for processors of the kind "${process.arch}"`,
+  remedy: 'Run the worker on x64 or arm64.',
+} as const;
+
 async function probe(path: string): Promise<SandboxFinding> {
   if (process.platform !== 'linux') {
     return {
@@ -78,13 +85,16 @@ async function probe(path: string): Promise<SandboxFinding> {
   if (found === null) {
     return { ok: false, reason: 'bubblewrap (bwrap) is not on PATH', remedy: 'Install the package "bubblewrap".' };
   }
-  const { complaint, leaks } = await trySandbox(found, [...isolation(), ...systemMounts()]);
+  const filter = callFilter({ allowsSetgid: false });
+  if (filter === null) return NO_FILTER;
+  const { complaint, leaks } = await trySandbox(found, [...isolation(), ...systemMounts()], { filter });
   if (complaint !== null) {
     return {
       ok: false,
       reason: `bubblewrap does not work here: ${complaint}`,
-      remedy:
-        'Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1 or kernel.apparmor_restrict_unprivileged_userns=0; in a container --security-opt for seccomp, apparmor and systempaths, see docs/deployment.md).',
+      remedy: complaint.includes('SECCOMP')
+        ? 'Run the worker on a kernel with CONFIG_SECCOMP_FILTER.'
+        : 'Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1 or kernel.apparmor_restrict_unprivileged_userns=0; in a container --security-opt for seccomp, apparmor and systempaths, see docs/deployment.md).',
     };
   }
   if (leaks.length > 0) {
@@ -125,6 +135,8 @@ export async function sandboxed(launch: Launch, project: string, request: Sandbo
       'SHELL_NOT_STARTED',
       `the variable "${separated[0].replaceAll('\0', '\\0')}" holds a NUL byte; take it out`,
     );
+  const filter = callFilter({ allowsSetgid: allowsSetgid(root, request) });
+  if (filter === null) throw unavailable(`the run is "sandboxed", and ${NO_FILTER.reason}. ${NO_FILTER.remedy}`);
   const view = await ProjectView.make(root, async () => lookedAt(root, await findProtectedPlaces(root), request));
   const options = [
     ...isolation(),
@@ -134,6 +146,8 @@ export async function sandboxed(launch: Launch, project: string, request: Sandbo
     ...(request.readable ?? []).flatMap((file) => ['--ro-bind', file, file]),
     ...view.looked.outside.filter(isVisible).flatMap((file) => ['--ro-bind', '/dev/null', file]),
     ...view.options(FIRST_INHERITED),
+    '--seccomp',
+    String(FIRST_INHERITED - 1),
     '--remount-ro',
     '/',
     '--chdir',
@@ -147,17 +161,21 @@ export async function sandboxed(launch: Launch, project: string, request: Sandbo
   ];
   return {
     file: finding.path,
-    args: ['--args', String(FIRST_INHERITED - 1), '--', launch.file, ...launch.args],
+    args: ['--args', String(FIRST_INHERITED - 2), '--', launch.file, ...launch.args],
     cwd: root,
     env: { ...helperEnvironment(path), ...request.markers },
-    options: Buffer.from(options.map((option) => `${option}\0`).join('')),
+    told: [Buffer.from(options.map((option) => `${option}\0`).join('')), filter],
     view,
     missing: view.looked.missing,
   };
 }
 
-/** After the streams and the options. */
-const FIRST_INHERITED = 4;
+/** After the streams, the options and the filter. */
+const FIRST_INHERITED = 5;
+
+/** Git passes a folder's group on by the bit, and starts no program of the project. */
+const allowsSetgid = (root: string, { repository }: SandboxRequest): boolean =>
+  repository !== undefined || (statSync(root).mode & S_ISGID) !== 0;
 
 /** What is in the project, and is not the step's: homes are not there, what runs later is read-only. */
 function lookedAt(

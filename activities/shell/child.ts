@@ -227,9 +227,8 @@ function guarded(
 }
 
 /** What a process cannot take at all (a NUL in an argument) is thrown at once; it comes back as the error it is. */
-function spawn({ file, args, cwd, env, options, view, isBelowInit }: Launch, stdin: 'ignore' | 'pipe' | Buffer) {
+function spawn({ file, args, cwd, env, told = [], view, isBelowInit }: Launch, stdin: 'ignore' | 'pipe' | Buffer) {
   const fixed = { extendEnv: false, detached: true, cleanup: false, buffer: false, reject: false } as const;
-  const told = options === undefined ? [] : [options];
   const third = isBelowInit === undefined ? told : (['pipe'] as const);
   try {
     return execa(file, args, {
